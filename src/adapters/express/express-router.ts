@@ -1,0 +1,66 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpHandler } from '../../ports/http.js';
+import { toHttpRequest } from '../node/to-http-request.js';
+import { writeHttpResponse } from '../node/write-http-response.js';
+
+/**
+ * The part of an Express router this package uses; `express.Router` of Express 4 and 5 has it.
+ *
+ * @public
+ */
+export interface ExpressLikeRouter {
+  use(handler: (request: never, response: never, next: (error?: unknown) => void) => void): unknown;
+}
+
+/**
+ * The part of the `express` module this package uses. The framework is an argument, so it is never loaded from here.
+ *
+ * @public
+ */
+export interface ExpressLike<Router extends ExpressLikeRouter> {
+  Router(): Router;
+}
+
+interface ExpressRequest extends IncomingMessage {
+  /** Target below the mount point. */
+  url: string;
+  /** The path the application and its routers are mounted at. */
+  baseUrl: string;
+  /** Honours the application's `trust proxy` setting. */
+  protocol: string;
+  /** The host without its port; honours `trust proxy` too. */
+  hostname?: string;
+}
+
+/** A router that gives every request below its mount point to one handler. */
+export function expressRouter<Router extends ExpressLikeRouter>(
+  framework: ExpressLike<Router>,
+  handler: HttpHandler,
+): Router {
+  const router = framework.Router();
+  router.use((request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void) => {
+    answer(request, response, handler).catch(next);
+  });
+  return router;
+}
+
+async function answer(request: ExpressRequest, response: ServerResponse, handler: HttpHandler): Promise<void> {
+  const mount = { target: request.url, publicUrl: () => publicUrl(request) };
+  await writeHttpResponse(response, await handler(toHttpRequest(request, response, mount)), request.method);
+}
+
+/** Protocol and host follow `trust proxy`: a forwarded one counts only where the application trusts it. */
+function publicUrl(request: ExpressRequest): string {
+  const host = withPort(request.headers.host, request.hostname) ?? withPort(forwardedHost(request), request.hostname);
+  return `${request.protocol}://${host ?? request.hostname ?? ''}${request.baseUrl}`;
+}
+
+/** Express knows the trusted host as `hostname`, without its port; the field it came from has both. */
+function withPort(field: string | undefined, hostname: string | undefined): string | undefined {
+  return field !== undefined && field.replace(/:\d+$/, '') === hostname ? field : undefined;
+}
+
+function forwardedHost(request: IncomingMessage): string | undefined {
+  const field = request.headers['x-forwarded-host'];
+  return typeof field === 'string' ? field.split(',', 1)[0]?.trim() : undefined;
+}

@@ -1,0 +1,34 @@
+import type { IdentityProvider, IssueOutcome } from '../../ports/identity-provider.js';
+
+/**
+ * An identity provider whose tokens are numbered and whose answers can be replaced.
+ *
+ * @public
+ */
+export class FakeIdentityProvider implements IdentityProvider {
+  readonly block: string;
+  /** How often a token was asked for. */
+  issued = 0;
+  /** Life of each token in milliseconds. */
+  lifeMs = 300_000;
+  /** Answers instead of a token, while it is set. */
+  answer: ((now: number) => IssueOutcome | Promise<IssueOutcome>) | undefined;
+  /** What `fingerprint` gives. */
+  name: string;
+
+  constructor(name = 'fake', block = 'fakeProvider') {
+    this.name = name;
+    this.block = block;
+  }
+
+  fingerprint(): Promise<string> {
+    return Promise.resolve(JSON.stringify([this.block, this.name]));
+  }
+
+  async issue(now: number): Promise<IssueOutcome> {
+    this.issued += 1;
+    const number = this.issued;
+    if (this.answer !== undefined) return this.answer(now);
+    return { kind: 'token', token: { value: `${this.name}-token-${String(number)}`, expiresAt: now + this.lifeMs } };
+  }
+}

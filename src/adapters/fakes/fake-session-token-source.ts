@@ -1,0 +1,22 @@
+import type { SessionRequest, SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
+
+/**
+ * A session that is whatever it is set to, and records what it is asked.
+ *
+ * @public
+ */
+export class FakeSessionTokenSource implements SessionTokenSource {
+  /** Every query so far, oldest first. */
+  readonly queries: SessionTokenQuery[] = [];
+  /** What the next request finds. */
+  session: SessionToken;
+
+  constructor(session: SessionToken = { kind: 'no-session' }) {
+    this.session = session;
+  }
+
+  getToken(_request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken> {
+    this.queries.push(query);
+    return Promise.resolve(this.session);
+  }
+}

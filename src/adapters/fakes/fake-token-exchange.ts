@@ -1,0 +1,28 @@
+import type { IssueOutcome } from '../../ports/identity-provider.js';
+import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
+
+/**
+ * An exchange whose tokens name the assertion they were made from.
+ *
+ * @public
+ */
+export class FakeTokenExchange implements TokenExchange {
+  /** Every exchange so far, oldest first. */
+  readonly requests: TokenExchangeRequest[] = [];
+  /** Life of each token in milliseconds. */
+  lifeMs = 300_000;
+  /** Answers instead of a token, while it is set. */
+  answer: ((request: TokenExchangeRequest, now: number) => IssueOutcome | ExchangeRefusal) | undefined;
+
+  fingerprint(): Promise<string> {
+    return Promise.resolve('["fakeExchange"]');
+  }
+
+  exchange(request: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {
+    this.requests.push(request);
+    const value = `exchanged-${request.assertion}-${String(this.requests.length)}`;
+    return Promise.resolve(
+      this.answer?.(request, now) ?? { kind: 'token', token: { value, expiresAt: now + this.lifeMs } },
+    );
+  }
+}

@@ -1,0 +1,65 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpHandler } from '../../ports/http.js';
+import { type ParsedIncomingMessage, toHttpRequest } from './to-http-request.js';
+import { writeHttpResponse } from './write-http-response.js';
+
+/**
+ * A request listener for `node:http`, and a middleware for Connect-style hosts: with `next`, requests outside the routes go there.
+ *
+ * @public
+ */
+export type NodeListener = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next?: (error?: unknown) => void,
+) => void;
+
+/** One handler and the path it is mounted at, such as `/api/a2a`. */
+export interface NodeRoute {
+  readonly mount: string;
+  readonly handler: HttpHandler;
+}
+
+interface HostRequest extends ParsedIncomingMessage {
+  /** The whole target, where a host cut `url` at its mount point. */
+  originalUrl?: string;
+}
+
+/** A listener that gives each request to the route it lies below; `otherwise` answers the rest when there is no `next`. */
+export function nodeListener(routes: readonly NodeRoute[], otherwise: HttpHandler): NodeListener {
+  return (request, response, next) => {
+    const target = (request as HostRequest).originalUrl ?? request.url ?? '/';
+    const route = routes.find(({ mount }) => isBelow(target, mount));
+    if (route === undefined && next !== undefined) {
+      next();
+      return;
+    }
+    answer(request, response, target, route ?? { mount: '', handler: otherwise }).catch((error: unknown) => {
+      if (next !== undefined) next(error);
+      else response.destroy();
+    });
+  };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: string,
+  { mount, handler }: NodeRoute,
+): Promise<void> {
+  const below = { target: target.slice(mount.length), publicUrl: () => publicUrl(request, mount) };
+  await writeHttpResponse(response, await handler(toHttpRequest(request, response, below)), request.method);
+}
+
+/** Whether a raw target is the mount point or lies below it: `/api/a2abc` does not. */
+function isBelow(target: string, mount: string): boolean {
+  if (!target.startsWith(mount)) return false;
+  const next = target.charAt(mount.length);
+  return next === '' || next === '/' || next === '?';
+}
+
+/** No forwarded field is believed here: behind a proxy, the configured `publicUrl` says it. */
+function publicUrl(request: IncomingMessage, mount: string): string {
+  const scheme = 'encrypted' in request.socket ? 'https' : 'http';
+  return `${scheme}://${request.headers.host ?? ''}${mount}`;
+}

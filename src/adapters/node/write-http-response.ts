@@ -1,0 +1,82 @@
+import type { ServerResponse } from 'node:http';
+import type { Body, HttpResponse } from '../../ports/http.js';
+
+/** A response a compressor may have wrapped. */
+interface FlushableResponse extends ServerResponse {
+  /** Sends what a compressor holds back (the `compression` middleware). */
+  flush?: () => void;
+}
+
+/**
+ * Writes our response to Node's. Resolves when the body is written or the browser has left.
+ * A body that breaks destroys the connection: a clean end would claim that the answer was complete.
+ */
+export async function writeHttpResponse(
+  response: FlushableResponse,
+  answer: HttpResponse,
+  method: string | undefined,
+): Promise<void> {
+  const { body } = answer;
+  if (response.destroyed || response.headersSent) return cancel(body);
+  response.statusCode = answer.status;
+  for (const name in answer.headers) {
+    const value = answer.headers[name];
+    // `appendHeader` for cookies the host has already set: its own stay.
+    if (value === undefined) continue;
+    if (name === 'set-cookie') response.appendHeader(name, value);
+    else response.setHeader(name, value as string | string[]);
+  }
+  if (method === 'HEAD' || body === null) {
+    response.end();
+    return method === 'HEAD' ? cancel(body) : undefined;
+  }
+  if (typeof body === 'string' || body instanceof Uint8Array) {
+    response.end(body);
+    return;
+  }
+  return writeStream(response, body);
+}
+
+async function writeStream(response: FlushableResponse, body: AsyncIterable<Uint8Array>): Promise<void> {
+  response.flushHeaders();
+  const source = body[Symbol.asyncIterator]();
+  // Without this the loop below would wait for a chunk nobody wants any more.
+  const onClose = (): void => {
+    if (!response.writableFinished) void source.return?.();
+  };
+  response.once('close', onClose);
+  try {
+    for (;;) {
+      const { done, value } = await source.next();
+      if (response.destroyed) break;
+      if (done === true) {
+        response.end();
+        break;
+      }
+      const ready = response.write(value);
+      response.flush?.();
+      if (!ready) await drained(response);
+    }
+  } catch {
+    response.destroy();
+  }
+}
+
+/** The socket took what was written, or is gone. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+    if (response.destroyed) done();
+  });
+}
+
+async function cancel(body: Body): Promise<void> {
+  if (body === null || typeof body === 'string' || body instanceof Uint8Array) return;
+  await body[Symbol.asyncIterator]().return?.();
+}

@@ -1,0 +1,4 @@
+import type { Telemetry } from '../../ports/telemetry.js';
+
+/** Nobody listens. */
+export const silentTelemetry: Telemetry = { emit: () => undefined };

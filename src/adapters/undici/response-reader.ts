@@ -1,0 +1,115 @@
+import type { Dispatcher } from 'undici';
+import type { HeaderFields, UpstreamFailureReason, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
+import { UpstreamBody } from './upstream-body.js';
+
+type Controller = Dispatcher.DispatchController;
+
+/** Turns undici's callbacks for one exchange into one outcome and a body. */
+export class ResponseReader implements Dispatcher.DispatchHandler {
+  readonly #request: UpstreamRequest;
+  readonly #resolve: (outcome: UpstreamOutcome) => void;
+  #controller: Controller | undefined;
+  #body: UpstreamBody | undefined;
+  #aborted = false;
+
+  constructor(request: UpstreamRequest, resolve: (outcome: UpstreamOutcome) => void) {
+    this.#request = request;
+    this.#resolve = resolve;
+    request.signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  onRequestStart(controller: Controller): void {
+    this.#controller = controller;
+    if (this.#aborted) controller.abort(new Error('aborted'));
+  }
+
+  onRequestUpgrade(controller: Controller): void {
+    controller.abort(new Error('unexpected upgrade'));
+  }
+
+  onResponseStart(controller: Controller, status: number, headers: Record<string, string | string[] | undefined>): void {
+    if (status < 200) return;
+    if (status > 599) {
+      controller.abort(new Error(`status ${String(status)}`));
+      return;
+    }
+    const idleMs = isEventStream(headers) ? 0 : this.#request.bodyIdleMs;
+    this.#body = new UpstreamBody(controller, idleMs);
+    this.#resolve({ kind: 'response', response: { status, headers: headers as HeaderFields, body: this.#body } });
+  }
+
+  onResponseData(_controller: Controller, chunk: Uint8Array): void {
+    this.#body?.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#settle();
+    this.#body?.end();
+  }
+
+  onResponseError(_controller: Controller | undefined, error: Error): void {
+    this.#settle();
+    if (this.#body !== undefined) {
+      this.#body.fail(error);
+      return;
+    }
+    this.#resolve({ kind: 'failure', reason: this.#aborted ? 'aborted' : reasonOf(error), detail: describe(error) });
+  }
+
+  #settle(): void {
+    this.#request.signal.removeEventListener('abort', this.#onAbort);
+  }
+
+  readonly #onAbort = (): void => {
+    this.#aborted = true;
+    this.#controller?.abort(new Error('the browser left'));
+    // A request that still waits for its connection has no controller; nobody waits for it any more either.
+    if (this.#controller === undefined) this.#resolve({ kind: 'failure', reason: 'aborted', detail: 'the browser left' });
+  };
+}
+
+function isEventStream(headers: HeaderFields): boolean {
+  const type = headers['content-type'];
+  return typeof type === 'string' && /^text\/event-stream\s*(?:;|$)/i.test(type);
+}
+
+/** undici's and Node's error codes, by what they mean to the caller (reliability-security.md §4.1). */
+function reasonOf(error: Error): UpstreamFailureReason {
+  const code = codeOf(error);
+  switch (code) {
+    case 'UND_ERR_CONNECT_TIMEOUT':
+    case 'UND_ERR_HEADERS_TIMEOUT':
+    case 'UND_ERR_BODY_TIMEOUT':
+    case 'ETIMEDOUT':
+      return 'timeout';
+    case 'UND_ERR_SOCKET':
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return 'reset';
+    case 'UND_ERR_HEADERS_OVERFLOW':
+    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
+    case 'ERR_ASSERTION':
+      return 'invalid';
+    case 'ECONNREFUSED':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return 'unreachable';
+    default:
+      break;
+  }
+  if (error.name === 'HTTPParserError' || code.startsWith('HPE_')) return 'invalid';
+  return /^(?:unexpected upgrade|status \d+)$/.test(error.message) ? 'invalid' : 'unreachable';
+}
+
+function codeOf(error: Error): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return typeof code === 'string' ? code : '';
+}
+
+/** For operators; undici's messages hold addresses and codes, and never a header field. */
+function describe(error: Error): string {
+  const code = codeOf(error);
+  return code === '' ? `${error.name}: ${error.message}` : `${code}: ${error.message}`;
+}

@@ -1,0 +1,175 @@
+import type { HttpResponse } from '../../ports/http.js';
+import type { Telemetry } from '../../ports/telemetry.js';
+import { AgentBffError, type ErrorCode, isAgentBffError } from '../../domain/errors.js';
+
+/** The only place that knows status numbers of our own (DESIGN §6). */
+const STATUS: Readonly<Record<ErrorCode, number>> = {
+  configuration_invalid: 500,
+  service_auth_failed: 401,
+  identity_provider_unavailable: 401,
+  service_token_rejected: 401,
+  session_required: 401,
+  session_expired: 401,
+  interaction_required: 403,
+  origin_refused: 403,
+  body_invalid: 400,
+  body_too_large: 413,
+  body_consumed: 500,
+  content_type_unsupported: 400,
+  content_encoding_unsupported: 415,
+  method_denied: 200,
+  method_not_allowed: 405,
+  not_found: 404,
+  upstream_unreachable: 502,
+  upstream_timeout: 504,
+  upstream_redirect: 502,
+  upstream_invalid_response: 502,
+  upstream_error: 502,
+  internal_error: 500,
+};
+
+const TITLE: Readonly<Record<ErrorCode, string>> = {
+  configuration_invalid: 'Configuration invalid',
+  service_auth_failed: 'Service authentication failed',
+  identity_provider_unavailable: 'Identity provider unavailable',
+  service_token_rejected: 'Service token rejected',
+  session_required: 'Session required',
+  session_expired: 'Session expired',
+  interaction_required: 'Interaction required',
+  origin_refused: 'Origin refused',
+  body_invalid: 'Body invalid',
+  body_too_large: 'Body too large',
+  body_consumed: 'Body already consumed',
+  content_type_unsupported: 'Content type unsupported',
+  content_encoding_unsupported: 'Content encoding unsupported',
+  method_denied: 'Method denied',
+  method_not_allowed: 'Method not allowed',
+  not_found: 'Not found',
+  upstream_unreachable: 'Upstream unreachable',
+  upstream_timeout: 'Upstream timeout',
+  upstream_redirect: 'Upstream redirect',
+  upstream_invalid_response: 'Upstream response invalid',
+  upstream_error: 'Upstream error',
+  internal_error: 'Internal error',
+};
+
+/** JSON-RPC codes that differ from -32603 (a2a-and-surfaces.md §1.4). */
+const RPC_CODE: Partial<Readonly<Record<ErrorCode, number>>> = {
+  body_invalid: -32700,
+  content_type_unsupported: -32005,
+  method_denied: -32601,
+};
+
+/** What an error response is made for: which request, and how it is told to operators. */
+export interface ErrorContext {
+  readonly requestId: string;
+  readonly route: string;
+  readonly telemetry: Telemetry;
+  /** Status of `identity_provider_unavailable`. */
+  readonly authUnavailableStatus: number;
+}
+
+/** An RFC 9457 problem document. */
+export function problemResponse(cause: unknown, context: ErrorContext): HttpResponse {
+  const error = named(cause);
+  const status = report(error, context);
+  const problem = {
+    type: `urn:agent-bff:error:${error.code}`,
+    title: TITLE[error.code],
+    status,
+    code: error.code,
+    detail: error.detail,
+    hint: error.hint,
+    block: error.block,
+    fields: error.fields.length === 0 ? undefined : error.fields,
+    retryable: error.retryable,
+    requestId: context.requestId,
+  };
+  return { status, headers: headers(error, status, 'application/problem+json'), body: JSON.stringify(problem) };
+}
+
+/** The same error as a JSON-RPC answer, which every A2A client shows to its user. */
+export function rpcErrorResponse(cause: unknown, id: string | number | null, context: ErrorContext): HttpResponse {
+  const error = named(cause);
+  const status = report(error, context);
+  return {
+    status,
+    headers: headers(error, status, 'application/json'),
+    body: rpcErrorText(error, id, context.requestId),
+  };
+}
+
+/** One JSON-RPC error object as text, on one line so that it also fits an event (a2a-and-surfaces.md §1.4). */
+export function rpcErrorText(error: AgentBffError, id: string | number | null, requestId: string): string {
+  const metadata: Record<string, string> = { code: error.code, requestId, retryable: String(error.retryable) };
+  if (error.block !== undefined) metadata['configBlock'] = error.block;
+  if (error.fields.length > 0) metadata['fields'] = error.fields.join(',');
+  return JSON.stringify({
+    jsonrpc: '2.0',
+    id,
+    error: {
+      code: error.rpcCode ?? RPC_CODE[error.code] ?? -32603,
+      message: error.message,
+      data: [
+        {
+          '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+          reason: error.code.toUpperCase(),
+          domain: 'agent-bff',
+          metadata,
+        },
+      ],
+    },
+  });
+}
+
+/** A known path asked with a wrong method (RFC 9110 §15.5.6). */
+export function methodNotAllowed(allow: string, context: ErrorContext): HttpResponse {
+  const detail = `This address answers ${allow} only.`;
+  const response = problemResponse(new AgentBffError('method_not_allowed', { detail }), context);
+  return { ...response, headers: { ...response.headers, allow } };
+}
+
+/** A path outside the routes of the site. */
+export function notFound(context: ErrorContext): HttpResponse {
+  const detail = 'There is no such route.';
+  return problemResponse(new AgentBffError('not_found', { detail }), context);
+}
+
+/** Whatever was thrown, as an error with a code; foreign ones keep their text to themselves. */
+export function named(cause: unknown): AgentBffError {
+  if (isAgentBffError(cause)) return cause;
+  return new AgentBffError('internal_error', {
+    detail: 'The server failed to handle the request.',
+    log: cause instanceof Error ? `${cause.name}: ${cause.message}` : typeof cause,
+  });
+}
+
+function report(error: AgentBffError, context: ErrorContext): number {
+  const status =
+    error.code === 'identity_provider_unavailable'
+      ? context.authUnavailableStatus
+      : (error.upstreamStatus ?? STATUS[error.code]);
+  context.telemetry.emit({
+    type: 'error',
+    requestId: context.requestId,
+    route: context.route,
+    status,
+    code: error.code,
+    detail: error.logDetail(),
+    ...(error.block === undefined ? {} : { block: error.block }),
+    ...(error.fields.length === 0 ? {} : { fields: error.fields }),
+  });
+  return status;
+}
+
+function headers(error: AgentBffError, status: number, contentType: string): Record<string, string> {
+  const fields: Record<string, string> = {
+    'content-type': contentType,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  };
+  // RFC 9110 §15.5.2: a 401 carries a challenge. Bearer makes no browser open a login window.
+  if (status === 401) fields['www-authenticate'] = `Bearer error="${error.code}"`;
+  if (error.retryAfterMs !== undefined) fields['retry-after'] = String(Math.ceil(error.retryAfterMs / 1000));
+  return fields;
+}

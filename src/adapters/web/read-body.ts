@@ -1,0 +1,121 @@
+import { RequestError } from '../../domain/errors.js';
+import { mediaType } from '../../domain/upstream/header-policy.js';
+import type { HttpRequest } from '../../ports/http.js';
+
+/** A JSON body as it will be sent, and ways to look into it that cost nothing until they are used. */
+export interface JsonBody {
+  readonly bytes: Uint8Array | string;
+  readonly parsed: () => unknown;
+  /** The text, when it is the browser's own and not one written anew from a parsed value. */
+  readonly text: () => string | undefined;
+}
+
+// Fatal: bytes that are no UTF-8 are no JSON (RFC 8259 §8.1).
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Reads a JSON request body, at most `limitBytes` of it.
+ *
+ * @throws RequestError `content_type_unsupported`, `content_encoding_unsupported`, `body_too_large`, `body_consumed` or `body_invalid`.
+ */
+export async function readJsonBody(request: HttpRequest, limitBytes: number): Promise<JsonBody> {
+  if (mediaType(request.headers) !== 'application/json') {
+    throw new RequestError('content_type_unsupported', {
+      detail: 'The request body is not declared as JSON.',
+      hint: 'Send the header "Content-Type: application/json".',
+    });
+  }
+  if (request.bodyConsumed) {
+    throw new RequestError('body_consumed', {
+      detail: 'A middleware of this server read the request body before the route and left nothing of it.',
+      hint: 'Mount the router before that middleware, or let it keep the result in "req.body" or "req.rawBody".',
+    });
+  }
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new RequestError('content_encoding_unsupported', {
+      detail: 'The request body is compressed, and no parser of this server decoded it.',
+      hint: 'Send it without "Content-Encoding", or mount express.json() before the router.',
+    });
+  }
+  if (Number(request.headers['content-length']) > limitBytes) throw tooLarge(limitBytes);
+  const bytes = await readBytes(request.body, limitBytes);
+  if (bytes.length === 0) throw invalid('The request body is empty.');
+  if (request.parsedBody !== undefined) {
+    const value = request.parsedBody;
+    return { bytes, parsed: () => value, text: () => undefined };
+  }
+  let text: string | undefined;
+  let value: unknown;
+  let known = false;
+  const readText = (): string => (text ??= decode(bytes));
+  return {
+    bytes,
+    text: readText,
+    parsed: () => {
+      if (!known) value = parse(readText());
+      known = true;
+      return value;
+    },
+  };
+}
+
+async function readBytes(body: HttpRequest['body'], limitBytes: number): Promise<Uint8Array | string> {
+  if (body === null) return '';
+  // A text here was written by the bridge from a parsed value, under the parser's own limit.
+  if (typeof body === 'string') return body;
+  if (body instanceof Uint8Array) {
+    if (body.length > limitBytes) throw tooLarge(limitBytes);
+    return body;
+  }
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of body) {
+      length += chunk.length;
+      if (length > limitBytes) throw tooLarge(limitBytes);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof RequestError) throw error;
+    throw invalid('The request body ended before it was complete.');
+  }
+  const [only] = chunks;
+  if (chunks.length === 1 && only !== undefined) return only;
+  const bytes = new Uint8Array(length);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
+}
+
+function decode(bytes: Uint8Array | string): string {
+  if (typeof bytes === 'string') return bytes;
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw invalid('The request body is not UTF-8 text.');
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid('The request body is not JSON.');
+  }
+}
+
+function invalid(detail: string): RequestError {
+  return new RequestError('body_invalid', { detail, hint: 'Send one JSON object.' });
+}
+
+function tooLarge(limitBytes: number): RequestError {
+  return new RequestError('body_too_large', {
+    detail: `The request body is larger than ${String(limitBytes)} bytes.`,
+    hint: 'Send less, or raise "bodyLimitBytes" in configureServer.',
+    fields: ['bodyLimitBytes'],
+  });
+}

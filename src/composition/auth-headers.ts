@@ -1,0 +1,42 @@
+import { ServiceAuthError } from '../domain/errors.js';
+import { serverState } from './server-state.js';
+import type { AuthHeadersOptions, Toolkit } from './toolkit-type.js';
+
+/**
+ * Headers for the site's own calls to the platform: the bearer token of a strategy, and the API key (spec §4.4).
+ *
+ * @throws ServiceAuthError (codes `service_auth_failed`, `identity_provider_unavailable`) naming block and fields.
+ *
+ * @example
+ * ```ts
+ * import { getAuthHeaders } from 'agent-bff';
+ *
+ * const headers = await getAuthHeaders({ strategy: 'service_account' });
+ * const response = await fetch('https://platform.example/api/project', { headers });
+ * ```
+ *
+ * @public
+ */
+export async function getAuthHeaders(options: AuthHeadersOptions = {}): Promise<Record<string, string>> {
+  return currentToolkit().authHeaders(options);
+}
+
+/**
+ * The cached service token, or `undefined` when there is none that is still valid (spec §4.4). Asks nobody and never waits;
+ * `getAuthHeaders` obtains one.
+ *
+ * @public
+ */
+export function getCachedServiceToken(): string | undefined {
+  return serverState().toolkit?.cachedServiceToken();
+}
+
+function currentToolkit(): Toolkit {
+  const { toolkit } = serverState();
+  if (toolkit !== undefined) return toolkit;
+  throw new ServiceAuthError('service_auth_failed', {
+    detail: 'The server is not configured.',
+    hint: 'Call configureServer when the server starts.',
+    block: 'configureServer',
+  });
+}

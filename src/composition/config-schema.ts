@@ -1,0 +1,113 @@
+import * as v from 'valibot';
+import { ConfigurationError } from '../domain/errors.js';
+import { nearest } from './nearest.js';
+import { checkName, STRATEGIES } from './strategy-names.js';
+
+const text = v.optional(v.string());
+const milliseconds = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));
+const store = v.custom<object>(
+  (value) => typeof value === 'object' && value !== null && ['get', 'set', 'delete'].every((name) => typeof (value as Record<string, unknown>)[name] === 'function'),
+  'an object with get, set and delete',
+);
+
+const blocks = {
+  serviceAccount: v.strictObject({
+    serviceAccountId: text,
+    keyId: text,
+    privateKeyPem: text,
+    privateKeyPath: text,
+    audience: v.optional(v.union([v.string(), v.array(v.string()), v.literal(false)])),
+    subject: text,
+    issuer: text,
+    claims: v.optional(v.record(v.string(), v.unknown())),
+  }),
+  idpA: v.strictObject({ domain: text, clientId: text, clientSecret: text, audience: text, scope: text, realm: text }),
+  idpAServiceUser: v.strictObject({ username: text, password: text }),
+  idpBService: v.strictObject({
+    tenantId: text,
+    clientId: text,
+    scope: text,
+    clientSecret: text,
+    certificatePath: text,
+    privateKeyPath: text,
+  }),
+  timeouts: v.strictObject({
+    connectMs: milliseconds,
+    headersMs: milliseconds,
+    bodyIdleMs: milliseconds,
+    identityProviderMs: milliseconds,
+    cacheMs: milliseconds,
+  }),
+};
+
+const fields = {
+  a2aUrl: text,
+  serviceApiUrl: text,
+  serviceApiKey: text,
+  serviceProjectId: text,
+  serviceAuthStrategy: text,
+  authProvider: text,
+  serviceAccount: v.optional(blocks.serviceAccount),
+  idpA: v.optional(blocks.idpA),
+  idpAServiceUser: v.optional(blocks.idpAServiceUser),
+  idpBService: v.optional(blocks.idpBService),
+  publicUrl: text,
+  a2aMethods: v.optional(v.union([v.picklist(['chat', 'all']), v.array(v.string())])),
+  timeouts: v.optional(blocks.timeouts),
+  bodyLimitBytes: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  keepAliveMs: milliseconds,
+  allowedOrigins: v.optional(v.array(v.string())),
+  authUnavailableStatus: v.optional(v.picklist([401, 503])),
+  cacheStore: v.optional(store),
+  telemetry: v.optional(
+    v.custom<object>((value) => typeof (value as { emit?: unknown } | null)?.emit === 'function', 'an object with emit'),
+  ),
+};
+
+const schema = v.strictObject(fields);
+
+/**
+ * Checks what is wrong whatever happens later: unknown fields, values of a wrong type, unknown strategies and providers.
+ *
+ * @throws ConfigurationError naming block, field and the nearest valid value.
+ */
+export function checkConfig(config: unknown, customProviders: ReadonlySet<string>): void {
+  const result = v.safeParse(schema, config, { abortPipeEarly: true });
+  if (!result.success) throw configurationError(result.issues[0]);
+  checkName('serviceAuthStrategy', result.output.serviceAuthStrategy, [...STRATEGIES, ...customProviders]);
+  checkName('authProvider', result.output.authProvider, ['idp_a', 'idp_b', ...customProviders]);
+}
+
+function configurationError(issue: v.BaseIssue<unknown>): ConfigurationError {
+  const path = (issue.path ?? []).map(({ key }) => String(key));
+  const field = path[path.length - 1] ?? '';
+  const block = path.length > 1 ? (path[0] ?? '') : '';
+  const inside = block === '' ? 'configureServer' : `the "${block}" configuration block`;
+  const known = Object.keys(block === '' ? fields : (blocks[block as keyof typeof blocks]?.entries ?? {}));
+  // Values are never quoted: a secret may sit in the wrong field.
+  if (field === '') {
+    return new ConfigurationError({ detail: 'The configuration is not an object.', hint: 'Pass an object to configureServer.', block: 'configureServer' });
+  }
+  if (!known.includes(field) && issue.expected === 'never') {
+    return new ConfigurationError({
+      detail: `"${field}" is no field of ${inside}.`,
+      hint: `Did you mean "${nearest(field, known)}"?`,
+      block: block === '' ? 'configureServer' : block,
+      fields: [field],
+    });
+  }
+  return new ConfigurationError({
+    detail: `"${field}" in ${inside} has a value of a wrong kind.`,
+    hint: `Set it to ${expected(issue)}.`,
+    block: block === '' ? 'configureServer' : block,
+    fields: [field],
+  });
+}
+
+function expected(issue: v.BaseIssue<unknown>): string {
+  if (issue.type === 'custom') return issue.message;
+  if (issue.type === 'integer') return 'a whole number';
+  const { requirement } = issue;
+  if (issue.type === 'min_value') return `a number of at least ${String(requirement)}`;
+  return (issue.expected ?? 'another value').replace(/^\((.*)\)$/, '$1').replaceAll(' | ', ' or ');
+}

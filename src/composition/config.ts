@@ -1,0 +1,153 @@
+import type { CacheStore } from '../ports/cache-store.js';
+import type { Telemetry } from '../ports/telemetry.js';
+
+/**
+ * How the server proves itself to the platform when nobody is signed in (spec §2.1, §5).
+ * `client_credentials` is this package's name for what spec §5.4 leaves unnamed.
+ *
+ * @public
+ */
+export type ServiceAuthStrategy = 'service_account' | 'resource_owner_password' | 'client_credentials';
+
+/**
+ * Which identity provider a service strategy asks: `idp_a` is Auth0-like, `idp_b` is Entra-like.
+ *
+ * @public
+ */
+export type AuthProvider = 'idp_a' | 'idp_b';
+
+/**
+ * The service account whose key signs the server's own tokens (spec §5.2).
+ *
+ * @public
+ */
+export interface ServiceAccountConfig {
+  /** Identifier of the service account at the platform; issuer and subject of each token. */
+  readonly serviceAccountId?: string | undefined;
+  /** Identifier of the registered public key; the `kid` of each token, left out when empty. */
+  readonly keyId?: string | undefined;
+  /** The private key in PEM form; `\n` escapes, quotes, base64 and PKCS#1 are understood. Wins over `privateKeyPath`. */
+  readonly privateKeyPem?: string | undefined;
+  /** Path of the private key file; read again when the file changes. */
+  readonly privateKeyPath?: string | undefined;
+  /** Audience of each token; `false` leaves it out. Default: `serviceApiUrl` without a trailing slash. */
+  readonly audience?: string | readonly string[] | false | undefined;
+  /** Subject of each token. Default: `serviceAccountId`. */
+  readonly subject?: string | undefined;
+  /** Issuer of each token. Default: `serviceAccountId`. */
+  readonly issuer?: string | undefined;
+  /** Further claims; the registered ones cannot be replaced here. */
+  readonly claims?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * The confidential application at `idp_a` (spec §5.3).
+ *
+ * @public
+ */
+export interface IdpAConfig {
+  /** Domain of the tenant, such as `acme.eu.auth0.com`; a full `https` address works too. */
+  readonly domain?: string | undefined;
+  readonly clientId?: string | undefined;
+  readonly clientSecret?: string | undefined;
+  /** Audience of the protected API. */
+  readonly audience?: string | undefined;
+  /** Scope to ask for. Default: none. */
+  readonly scope?: string | undefined;
+  /** Name of the user directory (Auth0: realm, connection). Default: the tenant's default directory. */
+  readonly realm?: string | undefined;
+}
+
+/**
+ * The user the server signs in as at `idp_a` (spec §5.3).
+ *
+ * @public
+ */
+export interface IdpAServiceUserConfig {
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+}
+
+/**
+ * The application registration at `idp_b` (spec §5.4); a certificate is used before a secret.
+ *
+ * @public
+ */
+export interface IdpBServiceConfig {
+  readonly tenantId?: string | undefined;
+  readonly clientId?: string | undefined;
+  /** Often of the form `api://<app_id>/.default`. */
+  readonly scope?: string | undefined;
+  readonly clientSecret?: string | undefined;
+  /** Path of the certificate in PEM form. */
+  readonly certificatePath?: string | undefined;
+  /** Path of the certificate's private key in PEM form. */
+  readonly privateKeyPath?: string | undefined;
+}
+
+/**
+ * How long to wait for whom, in milliseconds.
+ *
+ * @public
+ */
+export interface TimeoutsConfig {
+  /** For a connection to the platform. Default 5 000. */
+  readonly connectMs?: number | undefined;
+  /** For the head of the platform's answer. Default 60 000. */
+  readonly headersMs?: number | undefined;
+  /** Silence inside an answer that is no event stream; event streams may be silent for ever. Default 60 000; 0 allows any. */
+  readonly bodyIdleMs?: number | undefined;
+  /** For one call to an identity provider, discovery included. Default 5 000. */
+  readonly identityProviderMs?: number | undefined;
+  /** For one call to the shared cache. Default 50. */
+  readonly cacheMs?: number | undefined;
+}
+
+/**
+ * Which A2A methods cross: the chat methods, all, or the ones listed (either spelling of a name stands for both).
+ *
+ * @public
+ */
+export type A2AMethods = 'chat' | 'all' | readonly string[];
+
+/**
+ * Runtime configuration (spec §2.1) and its optional additions.
+ * Repeated `configureServer` calls merge field by field; `undefined` leaves a value, an empty string clears it.
+ *
+ * @public
+ */
+export interface ServerConfig {
+  /** Address of the agent endpoint. */
+  readonly a2aUrl?: string | undefined;
+  /** Address of the platform API. */
+  readonly serviceApiUrl?: string | undefined;
+  /** API key of the platform; sent as `x-api-key`. */
+  readonly serviceApiKey?: string | undefined;
+  /** Project identifier; sent as `x-project-id`. */
+  readonly serviceProjectId?: string | undefined;
+  /** Service authentication strategy. Default: see DESIGN §3, "Strategy chosen". */
+  readonly serviceAuthStrategy?: ServiceAuthStrategy | (string & {}) | undefined;
+  /** Identity provider used by service strategies. */
+  readonly authProvider?: AuthProvider | undefined;
+  readonly serviceAccount?: ServiceAccountConfig | undefined;
+  readonly idpA?: IdpAConfig | undefined;
+  readonly idpAServiceUser?: IdpAServiceUserConfig | undefined;
+  readonly idpBService?: IdpBServiceConfig | undefined;
+  /** The site's public address. Default: taken from each request through the framework's own trust setting. */
+  readonly publicUrl?: string | undefined;
+  /** Which A2A methods cross. Default: `chat` with a service credential, `all` with a session. */
+  readonly a2aMethods?: A2AMethods | undefined;
+  readonly timeouts?: TimeoutsConfig | undefined;
+  /** Largest JSON request body the package itself reads, in bytes. Default 2 097 152. */
+  readonly bodyLimitBytes?: number | undefined;
+  /** Silence after which an event stream gets a comment, in milliseconds. Default 15 000; 0 sends none. */
+  readonly keepAliveMs?: number | undefined;
+  /** Further origins whose pages may call the routes, such as `https://shop.example`. Default: only the site's own. */
+  readonly allowedOrigins?: readonly string[] | undefined;
+  /** Status when the identity provider is out of order. Default 401. */
+  readonly authUnavailableStatus?: 401 | 503 | undefined;
+  /** Shared cache for tokens and renders. Default: in memory. */
+  readonly cacheStore?: CacheStore | undefined;
+  /** Takes one structured event at a time. Default: none. */
+  readonly telemetry?: Telemetry | undefined;
+}

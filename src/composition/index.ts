@@ -1,0 +1,44 @@
+export { asSessionTokenSource } from '../adapters/sessions/as-session-token-source.js';
+export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
+export {
+  AgentBffError,
+  ConfigurationError,
+  isAgentBffError,
+  RequestError,
+  ServiceAuthError,
+  SessionError,
+  UpstreamError,
+} from '../domain/errors.js';
+export type { ErrorCode, ErrorFacts } from '../domain/errors.js';
+export type { CacheStore } from '../ports/cache-store.js';
+export type { Clock } from '../ports/clock.js';
+export type {
+  Body,
+  HeaderFields,
+  HttpHandler,
+  HttpRequest,
+  HttpResponse,
+  HttpUpstream,
+  NativeRequest,
+  UpstreamFailureReason,
+  UpstreamOutcome,
+  UpstreamRequest,
+} from '../ports/http.js';
+export type { AccessToken, IdentityProvider, IssueFailure, IssueOutcome } from '../ports/identity-provider.js';
+export type {
+  SessionRequest,
+  SessionToken,
+  SessionTokenQuery,
+  SessionTokenSource,
+} from '../ports/session-token-source.js';
+export type { Telemetry, TelemetryEvent } from '../ports/telemetry.js';
+export { getAuthHeaders, getCachedServiceToken } from './auth-headers.js';
+export type { ChatHandlerOptions } from './chat-options.js';
+export type * from './config.js';
+export { configureServer } from './configure-server.js';
+export { configFromEnv } from './env.js';
+export { createA2ARouter } from './express.js';
+export type { A2ARouterOptions, ExpressLike, ExpressLikeRouter } from './express.js';
+export type { ToolkitPorts } from './ports.js';
+export type { AuthHeadersOptions, Toolkit } from './toolkit-type.js';
+export { createToolkit } from './toolkit.js';

@@ -1,0 +1,29 @@
+import type { ServerConfig } from './config.js';
+
+const BLOCKS: ReadonlySet<string> = new Set([
+  'serviceAccount',
+  'idpA',
+  'idpAServiceUser',
+  'idpBService',
+  'timeouts',
+]);
+
+/** Merges field by field, also inside blocks: `undefined` leaves a value, an empty string clears it (DESIGN §3). */
+export function mergeConfig(current: ServerConfig, changes: ServerConfig): ServerConfig {
+  const merged: Record<string, unknown> = { ...current };
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) continue;
+    merged[name] = BLOCKS.has(name) && isRecord(value) ? mergeBlock(merged[name], value) : value;
+  }
+  return merged;
+}
+
+function mergeBlock(current: unknown, changes: Record<string, unknown>): Record<string, unknown> {
+  const merged: Record<string, unknown> = isRecord(current) ? { ...current } : {};
+  for (const [name, value] of Object.entries(changes)) if (value !== undefined) merged[name] = value;
+  return merged;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,22 @@
+import type { Clock } from '../ports/clock.js';
+import type { HttpUpstream } from '../ports/http.js';
+import type { IdentityProvider } from '../ports/identity-provider.js';
+import type { Telemetry } from '../ports/telemetry.js';
+
+/**
+ * Parts of the outside world a site may replace: its own providers, or the fakes of `agent-bff/testing`.
+ *
+ * @public
+ */
+export interface ToolkitPorts {
+  /** Default: the system's clock. */
+  readonly clock?: Clock | undefined;
+  /** Default: undici. */
+  readonly upstream?: HttpUpstream | undefined;
+  /** Default: the configuration's `telemetry`, else nothing listens. */
+  readonly telemetry?: Telemetry | undefined;
+  /** Further identity providers by the name to give as `serviceAuthStrategy`. */
+  readonly identityProviders?: Readonly<Record<string, IdentityProvider>> | undefined;
+  /** A number from 0 up to 1, for jitter. Default: `Math.random`. */
+  readonly random?: (() => number) | undefined;
+}

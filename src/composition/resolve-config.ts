@@ -1,0 +1,181 @@
+import { MethodPolicy } from '../domain/chat/method-policy.js';
+import { ConfigurationError } from '../domain/errors.js';
+import { secret } from '../domain/secret.js';
+import { type Endpoint, endpoint } from '../domain/upstream/upstream-request.js';
+import type { CacheStore } from '../ports/cache-store.js';
+import type { Secret } from '../ports/secret.js';
+import type { Telemetry } from '../ports/telemetry.js';
+import type { ServerConfig } from './config.js';
+import { checkConfig } from './config-schema.js';
+import { headerSecret } from './header-secret.js';
+
+/** Text fields are empty when absent; secrets are wrapped. Behind this type nothing has a default any more. */
+export interface ResolvedConfig {
+  readonly agent: Endpoint | undefined;
+  readonly serviceApi: Endpoint | undefined;
+  readonly serviceApiKey: Secret | undefined;
+  readonly serviceProjectId: string;
+  readonly serviceAuthStrategy: string;
+  readonly authProvider: string;
+  readonly serviceAccount: ResolvedServiceAccount;
+  readonly idpA: ResolvedIdpA;
+  readonly idpB: ResolvedIdpB;
+  /** Without a trailing slash; empty when not configured. */
+  readonly publicUrl: string;
+  /** One policy for all credentials when configured; else closed for services and open for sessions. */
+  readonly servicePolicy: MethodPolicy;
+  readonly sessionPolicy: MethodPolicy;
+  readonly timeouts: ResolvedTimeouts;
+  readonly bodyLimitBytes: number;
+  readonly keepAliveMs: number;
+  readonly allowedOrigins: ReadonlySet<string>;
+  readonly authUnavailableStatus: number;
+  readonly cacheStore: CacheStore | undefined;
+  readonly telemetry: Telemetry | undefined;
+  readonly customProviders: ReadonlySet<string>;
+}
+
+/** The `serviceAccount` block, complete. */
+export interface ResolvedServiceAccount {
+  readonly filled: boolean;
+  readonly serviceAccountId: string;
+  readonly keyId: string;
+  readonly privateKeyPem: Secret | undefined;
+  readonly privateKeyPath: string;
+  readonly audience: string | readonly string[] | false;
+  readonly subject: string;
+  readonly issuer: string;
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** The blocks `idpA` and `idpAServiceUser`, complete. */
+export interface ResolvedIdpA {
+  readonly domain: string;
+  readonly clientId: string;
+  readonly clientSecret: Secret;
+  readonly audience: string;
+  readonly scope: string;
+  readonly realm: string;
+  readonly username: string;
+  readonly password: Secret;
+}
+
+/** The block `idpBService`, complete. */
+export interface ResolvedIdpB {
+  readonly tenantId: string;
+  readonly clientId: string;
+  readonly scope: string;
+  readonly clientSecret: Secret;
+  readonly certificatePath: string;
+  readonly privateKeyPath: string;
+}
+
+/** All deadlines in milliseconds. */
+export interface ResolvedTimeouts {
+  readonly connectMs: number;
+  readonly headersMs: number;
+  readonly bodyIdleMs: number;
+  readonly identityProviderMs: number;
+  readonly cacheMs: number;
+}
+
+/**
+ * Checks a configuration and completes it: the one place where defaults stand.
+ *
+ * @throws ConfigurationError naming block and field.
+ */
+export function resolveConfig(config: ServerConfig, customProviders: ReadonlySet<string>): ResolvedConfig {
+  checkConfig(config, customProviders);
+  const { a2aUrl = '', serviceApiUrl = '', publicUrl = '', a2aMethods } = config;
+  return {
+    agent: a2aUrl === '' ? undefined : endpoint('a2aUrl', a2aUrl),
+    serviceApi: serviceApiUrl === '' ? undefined : endpoint('serviceApiUrl', serviceApiUrl),
+    serviceApiKey: headerSecret('serviceApiKey', config.serviceApiKey),
+    serviceProjectId: config.serviceProjectId ?? '',
+    serviceAuthStrategy: config.serviceAuthStrategy ?? '',
+    authProvider: config.authProvider ?? '',
+    serviceAccount: serviceAccount(config),
+    idpA: idpA(config),
+    idpB: idpB(config),
+    publicUrl: publicUrl === '' ? '' : withoutSlash(publicAddress(publicUrl)),
+    servicePolicy: new MethodPolicy(a2aMethods ?? 'chat'),
+    sessionPolicy: new MethodPolicy(a2aMethods ?? 'all'),
+    timeouts: {
+      connectMs: config.timeouts?.connectMs ?? 5_000,
+      headersMs: config.timeouts?.headersMs ?? 60_000,
+      bodyIdleMs: config.timeouts?.bodyIdleMs ?? 60_000,
+      identityProviderMs: config.timeouts?.identityProviderMs ?? 5_000,
+      cacheMs: config.timeouts?.cacheMs ?? 50,
+    },
+    bodyLimitBytes: config.bodyLimitBytes ?? 2_097_152,
+    keepAliveMs: config.keepAliveMs ?? 15_000,
+    allowedOrigins: new Set((config.allowedOrigins ?? []).map(allowedOrigin)),
+    authUnavailableStatus: config.authUnavailableStatus ?? 401,
+    cacheStore: config.cacheStore,
+    telemetry: config.telemetry,
+    customProviders,
+  };
+}
+
+function serviceAccount({ serviceAccount: block = {}, serviceApiUrl = '' }: ServerConfig): ResolvedServiceAccount {
+  const serviceAccountId = block.serviceAccountId ?? '';
+  const { privateKeyPem = '', audience } = block;
+  return {
+    filled: Object.values(block).some((value) => value !== undefined && value !== ''),
+    serviceAccountId,
+    keyId: block.keyId ?? '',
+    privateKeyPem: privateKeyPem === '' ? undefined : secret(privateKeyPem),
+    privateKeyPath: block.privateKeyPath ?? '',
+    audience: audience === undefined || audience === '' ? withoutSlash(serviceApiUrl) : audience,
+    subject: orElse(block.subject, serviceAccountId),
+    issuer: orElse(block.issuer, serviceAccountId),
+    claims: block.claims ?? {},
+  };
+}
+
+function idpA({ idpA: block = {}, idpAServiceUser: user = {} }: ServerConfig): ResolvedIdpA {
+  return {
+    domain: block.domain ?? '',
+    clientId: block.clientId ?? '',
+    clientSecret: secret(block.clientSecret ?? ''),
+    audience: block.audience ?? '',
+    scope: block.scope ?? '',
+    realm: block.realm ?? '',
+    username: user.username ?? '',
+    password: secret(user.password ?? ''),
+  };
+}
+
+function idpB({ idpBService: block = {} }: ServerConfig): ResolvedIdpB {
+  return {
+    tenantId: block.tenantId ?? '',
+    clientId: block.clientId ?? '',
+    scope: block.scope ?? '',
+    clientSecret: secret(block.clientSecret ?? ''),
+    certificatePath: block.certificatePath ?? '',
+    privateKeyPath: block.privateKeyPath ?? '',
+  };
+}
+
+function publicAddress(address: string): string {
+  const { origin, path } = endpoint('publicUrl', address);
+  return origin + path;
+}
+
+function allowedOrigin(origin: string): string {
+  if (/^https?:\/\/[^/\s,@]+$/i.test(origin)) return origin.toLowerCase();
+  throw new ConfigurationError({
+    detail: '"allowedOrigins" holds something that is no origin.',
+    hint: 'List scheme and host only, such as https://shop.example.',
+    block: 'configureServer',
+    fields: ['allowedOrigins'],
+  });
+}
+
+function orElse(value: string | undefined, fallback: string): string {
+  return value === undefined || value === '' ? fallback : value;
+}
+
+function withoutSlash(address: string): string {
+  return address.trim().replace(/\/+$/, '');
+}

@@ -1,0 +1,33 @@
+import type { ChatForwarder } from '../domain/chat/chat-forwarder.js';
+import type { CredentialBroker } from '../domain/credentials/credential-broker.js';
+import type { TokenCache } from '../domain/credentials/token-cache.js';
+import type { Clock } from '../ports/clock.js';
+import type { HttpUpstream } from '../ports/http.js';
+import type { Telemetry } from '../ports/telemetry.js';
+import type { ProviderLoader } from './identity-module.js';
+
+declare const service: unique symbol;
+
+/** A symbol that knows the type bound to it. */
+export type Token<S> = symbol & { readonly [service]?: S };
+
+const token = <S>(name: string): Token<S> => Symbol(name) as Token<S>;
+
+/** Everything the container can give, by what it is. */
+export const TOKENS: {
+  readonly Clock: Token<Clock>;
+  readonly Telemetry: Token<Telemetry>;
+  readonly Upstream: Token<HttpUpstream>;
+  readonly Providers: Token<ProviderLoader>;
+  readonly TokenCache: Token<TokenCache>;
+  readonly CredentialBroker: Token<CredentialBroker>;
+  readonly ChatForwarder: Token<ChatForwarder>;
+} = {
+  Clock: token('Clock'),
+  Telemetry: token('Telemetry'),
+  Upstream: token('Upstream'),
+  Providers: token('Providers'),
+  TokenCache: token('TokenCache'),
+  CredentialBroker: token('CredentialBroker'),
+  ChatForwarder: token('ChatForwarder'),
+};

@@ -1,0 +1,37 @@
+import type { HttpHandler } from '../ports/http.js';
+import type { ChatHandlerOptions } from './chat-options.js';
+import type { ServiceAuthStrategy } from './config.js';
+
+/**
+ * Which credential the site's own call to the platform carries (spec §4.4).
+ *
+ * @public
+ */
+export interface AuthHeadersOptions {
+  /** Default: the configured strategy. */
+  readonly strategy?: ServiceAuthStrategy | (string & {}) | undefined;
+  /** Default: the configured `serviceApiKey`. */
+  readonly apiKey?: string | undefined;
+}
+
+/**
+ * One configured set of routes and credentials.
+ *
+ * @public
+ */
+export interface Toolkit {
+  /** The chat routes, for a framework adapter to mount (spec §4.1). */
+  chatHandler(options?: ChatHandlerOptions): HttpHandler;
+  /**
+   * Headers for the site's own calls to the platform (spec §4.4).
+   *
+   * @throws ServiceAuthError (codes `service_auth_failed`, `identity_provider_unavailable`) naming block and fields.
+   */
+  authHeaders(options?: AuthHeadersOptions): Promise<Record<string, string>>;
+  /** The cached service token, or `undefined` when there is none that is still valid; asks nobody. */
+  cachedServiceToken(): string | undefined;
+  /** Names of the identity providers the site registered, which are strategies here. */
+  readonly customProviders: ReadonlySet<string>;
+  /** Ends idle connections to the platform, and lets running requests finish. */
+  close(): Promise<void>;
+}

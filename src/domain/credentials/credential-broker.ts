@@ -1,0 +1,226 @@
+import type { Clock } from '../../ports/clock.js';
+import type { HttpRequest } from '../../ports/http.js';
+import type { AccessToken, IdentityProvider, IssueFailure } from '../../ports/identity-provider.js';
+import type { Secret } from '../../ports/secret.js';
+import type { SessionRequest, SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
+import { ServiceAuthError, SessionError } from '../errors.js';
+import { Credential } from './credential.js';
+import { chooseStrategy, type ChosenStrategy } from './strategy.js';
+import type { TokenCache } from './token-cache.js';
+
+/** Which credential a route attaches. */
+export type CredentialPlan =
+  | {
+      readonly kind: 'service';
+      /** Replaces the configured strategy; an empty string leaves it. */
+      readonly strategy: string;
+      /** Replaces the configured API key. */
+      readonly apiKey: Secret | undefined;
+    }
+  | {
+      readonly kind: 'session';
+      readonly source: SessionTokenSource;
+      readonly audience: string;
+      readonly apiKey: Secret | undefined;
+    };
+
+/** What the broker is made of; all of it fixed until the configuration changes. */
+export interface CredentialBrokerDependencies {
+  readonly clock: Clock;
+  readonly tokens: TokenCache;
+  /** Loads a provider by the name the strategy table gives; built-in ones import their library here. */
+  readonly provider: (name: string) => Promise<IdentityProvider> | undefined;
+  readonly strategy: string;
+  readonly authProvider: string;
+  readonly hasServiceAccount: boolean;
+  readonly customProviders: ReadonlySet<string>;
+  readonly apiKey: Secret | undefined;
+  readonly apiKeyHeader: string;
+}
+
+interface KnownProvider {
+  readonly provider: IdentityProvider;
+  /** The cache key of the last token; compared again whenever that token is due. */
+  key: string;
+  credential?: Credential;
+}
+
+/** Obtains the credential a route attaches, and renews it when the platform refuses it. */
+export class CredentialBroker {
+  readonly #deps: CredentialBrokerDependencies;
+  readonly #known = new Map<string, KnownProvider>();
+
+  constructor(dependencies: CredentialBrokerDependencies) {
+    this.#deps = dependencies;
+  }
+
+  /**
+   * The credential for one request.
+   *
+   * @throws ServiceAuthError when no service credential can be produced.
+   * @throws SessionError when the plan needs a session and there is none.
+   */
+  async obtain(plan: CredentialPlan, request: Pick<HttpRequest, 'headers' | 'native'>): Promise<Credential> {
+    return plan.kind === 'session' ? this.#session(plan, request) : this.#service(plan);
+  }
+
+  /**
+   * A fresh credential after the platform refused this one; absent when there is nothing to renew.
+   * Many callers refused at once cause one renewal.
+   */
+  async renew(plan: CredentialPlan, refused: Credential): Promise<Credential | undefined> {
+    if (plan.kind !== 'service' || refused.cacheKey === undefined || refused.token === undefined) return undefined;
+    if (!(await this.#deps.tokens.reject(refused.cacheKey, refused.token))) return undefined;
+    const renewed = await this.#service(plan);
+    return renewed.token === refused.token ? undefined : renewed;
+  }
+
+  /** The service token in memory, when there is one that has not expired; asks nobody. */
+  cachedServiceToken(): AccessToken | undefined {
+    const chosen = this.#choose('', this.#deps.apiKey);
+    const known = chosen.kind === 'provider' ? this.#known.get(chosen.name) : undefined;
+    return known === undefined ? undefined : this.#deps.tokens.peek(known.key);
+  }
+
+  async #service(plan: Extract<CredentialPlan, { kind: 'service' }>): Promise<Credential> {
+    const apiKey = plan.apiKey ?? this.#deps.apiKey;
+    const chosen = this.#choose(plan.strategy, apiKey);
+    if (chosen.kind === 'none') throw noStrategy();
+    if (chosen.kind === 'api-key') {
+      return new Credential({
+        kind: 'api-key',
+        headers: this.#headers(undefined, apiKey),
+        identity: 'api-key',
+        block: 'serviceApiKey',
+        cacheKey: undefined,
+        token: undefined,
+      });
+    }
+    const known = this.#known.get(chosen.name);
+    if (known !== undefined) {
+      const token = this.#deps.tokens.fresh(known.key);
+      if (token !== undefined) return this.#credentialOf(chosen.name, known, token, plan.apiKey);
+    }
+    return this.#ask(chosen.name, plan.apiKey);
+  }
+
+  async #ask(name: string, planKey: Secret | undefined): Promise<Credential> {
+    const loading = this.#deps.provider(name);
+    if (loading === undefined) throw noStrategy();
+    const provider = await loading;
+    const key = await provider.fingerprint();
+    let known = this.#known.get(name);
+    if (known?.key !== key) {
+      known = { provider, key };
+      this.#known.set(name, known);
+    }
+    const outcome = await this.#deps.tokens.get(key, provider.block, (now) => provider.issue(now));
+    if (outcome.kind === 'failure') throw serviceAuthError(outcome);
+    return this.#credentialOf(name, known, outcome.token, planKey);
+  }
+
+  #credentialOf(name: string, known: KnownProvider, token: AccessToken, planKey: Secret | undefined): Credential {
+    // Header objects are made once per token, not once per request (performance.md §2.6).
+    if (planKey === undefined && known.credential?.token === token.value) return known.credential;
+    const credential = new Credential({
+      kind: 'service',
+      headers: this.#headers(token.value, planKey ?? this.#deps.apiKey),
+      identity: `service:${name}`,
+      block: known.provider.block,
+      cacheKey: known.key,
+      token: token.value,
+    });
+    if (planKey === undefined) known.credential = credential;
+    return credential;
+  }
+
+  async #session(
+    plan: Extract<CredentialPlan, { kind: 'session' }>,
+    request: Pick<HttpRequest, 'headers' | 'native'>,
+  ): Promise<Credential> {
+    const query = plan.audience === '' ? {} : { audience: plan.audience };
+    const found = await readSession(plan.source, request, query);
+    switch (found.kind) {
+      case 'no-session':
+        throw new SessionError('session_required', { detail: 'Nobody is signed in.', hint: 'Sign in and try again.' });
+      case 'expired':
+        throw new SessionError('session_expired', {
+          detail: 'The session has expired.',
+          hint: 'Sign in again.',
+          ...(found.detail === undefined ? {} : { log: found.detail }),
+        });
+      case 'token':
+        return new Credential({
+          kind: 'session',
+          headers: this.#headers(found.accessToken, plan.apiKey ?? this.#deps.apiKey),
+          identity: found.subject === undefined ? undefined : `user:${found.subject}`,
+          block: 'session',
+          cacheKey: undefined,
+          token: found.accessToken,
+        });
+    }
+  }
+
+  #choose(strategy: string, apiKey: Secret | undefined): ChosenStrategy {
+    const { authProvider, hasServiceAccount, customProviders } = this.#deps;
+    return chooseStrategy({
+      strategy: strategy === '' ? this.#deps.strategy : strategy,
+      authProvider,
+      hasServiceAccount,
+      hasApiKey: apiKey !== undefined,
+      customProviders,
+    });
+  }
+
+  #headers(token: string | undefined, apiKey: Secret | undefined): Record<string, string> {
+    const headers: Record<string, string> = {};
+    if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
+    if (apiKey !== undefined) headers[this.#deps.apiKeyHeader] = apiKey.reveal();
+    return headers;
+  }
+}
+
+/** A source that throws could not look: that is no absent session, and no reason to sign in again. */
+async function readSession(
+  source: SessionTokenSource,
+  request: SessionRequest,
+  query: SessionTokenQuery,
+): Promise<SessionToken> {
+  try {
+    return await source.getToken(request, query);
+  } catch (error) {
+    throw new ServiceAuthError('identity_provider_unavailable', {
+      detail: 'The session could not be read.',
+      hint: 'Try again; the server log says what failed.',
+      block: 'session',
+      retryable: true,
+      log: error instanceof Error ? `${error.name}: ${error.message}` : typeof error,
+    });
+  }
+}
+
+function noStrategy(): ServiceAuthError {
+  return new ServiceAuthError('service_auth_failed', {
+    detail: 'The server has no credential for the platform.',
+    hint: 'Set "serviceAuthStrategy" in configureServer, and fill the configuration block it names.',
+    block: 'serviceAuthStrategy',
+    fields: ['serviceAuthStrategy'],
+  });
+}
+
+function serviceAuthError(failure: IssueFailure): ServiceAuthError {
+  const unavailable = failure.reason === 'unavailable';
+  return new ServiceAuthError(unavailable ? 'identity_provider_unavailable' : 'service_auth_failed', {
+    detail: unavailable
+      ? 'The identity provider cannot be reached or is out of order.'
+      : failure.reason === 'incomplete'
+        ? 'The configuration of the service credential is incomplete.'
+        : 'The service credential was refused.',
+    hint: failure.advice,
+    block: failure.block,
+    fields: failure.fields,
+    retryable: unavailable,
+    ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
+    log: failure.detail,
+  });
+}

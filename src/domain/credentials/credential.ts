@@ -1,0 +1,47 @@
+import type { HeaderFields } from '../../ports/http.js';
+
+/** Whose authority a credential carries. */
+export type CredentialKind = 'service' | 'session' | 'api-key';
+
+interface CredentialFacts {
+  readonly kind: CredentialKind;
+  readonly headers: HeaderFields;
+  readonly identity: string | undefined;
+  readonly block: string;
+  readonly cacheKey: string | undefined;
+  readonly token: string | undefined;
+}
+
+/**
+ * What is put on one request to the platform: the header fields, and whose they are.
+ * The values are private fields, which nothing prints.
+ */
+export class Credential {
+  readonly kind: CredentialKind;
+  /** A stable name of the caller for caches, such as `service:service_account`; absent when there is none. */
+  readonly identity: string | undefined;
+  /** The configuration block to check when the platform refuses it. */
+  readonly block: string;
+  readonly #facts: CredentialFacts;
+
+  constructor(facts: CredentialFacts) {
+    this.kind = facts.kind;
+    this.identity = facts.identity;
+    this.block = facts.block;
+    this.#facts = facts;
+  }
+
+  /** The fields to set upstream; they replace any of the same name. */
+  get headers(): HeaderFields {
+    return this.#facts.headers;
+  }
+
+  /** Where the token is cached; absent for credentials that are no cached service token. */
+  get cacheKey(): string | undefined {
+    return this.#facts.cacheKey;
+  }
+
+  get token(): string | undefined {
+    return this.#facts.token;
+  }
+}

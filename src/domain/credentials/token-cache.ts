@@ -1,0 +1,244 @@
+import type { CacheStore } from '../../ports/cache-store.js';
+import type { Clock } from '../../ports/clock.js';
+import type { AccessToken, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
+import type { Telemetry } from '../../ports/telemetry.js';
+
+/** Asks the provider once. Shared by all callers of one key, so it must not depend on any one of them. */
+export type IssueToken = (now: number) => Promise<IssueOutcome>;
+
+/** What a token cache is made of. */
+export interface TokenCacheDependencies {
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  /** A number from 0 up to 1, for jitter. */
+  readonly random: () => number;
+  /** Tokens shared with other processes; sealed by whoever gives it. */
+  readonly shared?: CacheStore;
+  /** Most entries kept in memory; the least recently used goes first. */
+  readonly maxEntries: number;
+}
+
+interface Entry {
+  token?: AccessToken;
+  /** From here on the token is served while a renewal runs. */
+  staleAt: number;
+  /** From here on callers wait for the renewal. */
+  mustRenewAt: number;
+  flight?: Promise<IssueOutcome>;
+  failure?: IssueFailure;
+  failures: number;
+  retryAt: number;
+  /** A token the platform refused: never served again, not even from the shared store. */
+  rejected?: string;
+  /** Before this, a refused token is kept: renewing once did not help, so renewing at every request would only load the provider. */
+  rejectableAt: number;
+}
+
+// Proportional, so that tokens of a minute and of a day are both cached (identity.md S3).
+const STALE_SHARE = 0.2;
+const STALE_MAX_MS = 120_000;
+const FLOOR_SHARE = 0.02;
+const FLOOR_MAX_MS = 5_000;
+
+// A provider that refused is asked rarely: ten wrong passwords lock a service user out (identity.md §0.5).
+const REFUSED_FIRST_MS = 30_000;
+const REFUSED_MAX_MS = 900_000;
+const UNAVAILABLE_FIRST_MS = 500;
+const UNAVAILABLE_MAX_MS = 30_000;
+
+/**
+ * Keeps tokens until shortly before they expire and asks the provider once for any number of callers.
+ * A valid token is never replaced by an error, and a failure is not repeated before its back-off is over.
+ */
+export class TokenCache {
+  readonly #clock: Clock;
+  readonly #telemetry: Telemetry;
+  readonly #random: () => number;
+  readonly #shared: CacheStore | undefined;
+  readonly #maxEntries: number;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(dependencies: TokenCacheDependencies) {
+    this.#clock = dependencies.clock;
+    this.#telemetry = dependencies.telemetry;
+    this.#random = dependencies.random;
+    this.#shared = dependencies.shared;
+    this.#maxEntries = dependencies.maxEntries;
+  }
+
+  /** The token in memory when it needs no renewal yet; never waits and never asks. */
+  fresh(key: string): AccessToken | undefined {
+    const entry = this.#entries.get(key);
+    return entry?.token !== undefined && this.#clock.now() < entry.staleAt ? entry.token : undefined;
+  }
+
+  /** A token that is still valid, from memory, the shared store or the provider; else why there is none. */
+  async get(key: string, block: string, issue: IssueToken): Promise<IssueOutcome> {
+    const now = this.#clock.now();
+    const entry = this.#touch(key);
+    if (entry.token !== undefined && now < entry.mustRenewAt) {
+      if (now >= entry.staleAt && now >= entry.retryAt) void this.#renew(key, entry, block, issue);
+      if (now >= entry.staleAt) this.#telemetry.emit({ type: 'token', outcome: 'stale_served', block });
+      return { kind: 'token', token: entry.token };
+    }
+    if (entry.flight === undefined && entry.failure !== undefined && now < entry.retryAt) {
+      return this.#unexpired(entry, now) ?? { ...entry.failure, retryAfterMs: entry.retryAt - now };
+    }
+    const outcome = await this.#renew(key, entry, block, issue);
+    return outcome.kind === 'failure' ? (this.#unexpired(entry, this.#clock.now()) ?? outcome) : outcome;
+  }
+
+  /**
+   * Forgets a token the platform refused, unless it was renewed meanwhile (compare and delete).
+   * Answers whether asking for the key again can give another token now.
+   */
+  async reject(key: string, value: string): Promise<boolean> {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return true;
+    if (entry.token !== undefined && entry.token.value !== value) return true;
+    if (entry.token === undefined) return entry.rejected === value;
+    const now = this.#clock.now();
+    if (now < entry.rejectableAt) return false;
+    delete entry.token;
+    entry.rejected = value;
+    entry.rejectableAt = now + REFUSED_FIRST_MS;
+    await this.#shared?.delete(key);
+    return true;
+  }
+
+  /** The newest unexpired token of a key in memory, even when it is due for renewal. */
+  peek(key: string): AccessToken | undefined {
+    const entry = this.#entries.get(key);
+    return entry === undefined ? undefined : this.#valid(entry, this.#clock.now());
+  }
+
+  #valid(entry: Entry, now: number): AccessToken | undefined {
+    return entry.token !== undefined && now < entry.token.expiresAt ? entry.token : undefined;
+  }
+
+  #unexpired(entry: Entry, now: number): IssueOutcome | undefined {
+    const token = this.#valid(entry, now);
+    return token === undefined ? undefined : { kind: 'token', token };
+  }
+
+  #touch(key: string): Entry {
+    let entry = this.#entries.get(key);
+    if (entry === undefined) entry = { staleAt: 0, mustRenewAt: 0, failures: 0, retryAt: 0, rejectableAt: 0 };
+    else this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    if (this.#entries.size > this.#maxEntries) {
+      for (const [oldest, candidate] of this.#entries) {
+        // An entry with a renewal under way is still shared by its callers.
+        if (candidate.flight !== undefined || candidate === entry) continue;
+        this.#entries.delete(oldest);
+        break;
+      }
+    }
+    return entry;
+  }
+
+  #renew(key: string, entry: Entry, block: string, issue: IssueToken): Promise<IssueOutcome> {
+    // Stored before anything is awaited, so that every caller of this turn joins it.
+    entry.flight ??= this.#ask(key, entry, block, issue).finally(() => {
+      delete entry.flight;
+    });
+    return entry.flight;
+  }
+
+  async #ask(key: string, entry: Entry, block: string, issue: IssueToken): Promise<IssueOutcome> {
+    const shared = await this.#fromShared(key, entry);
+    if (shared !== undefined) return { kind: 'token', token: shared };
+    const startedAt = this.#clock.now();
+    let outcome: IssueOutcome;
+    try {
+      outcome = await issue(startedAt);
+    } catch (error) {
+      outcome = unexpected(block, error);
+    }
+    const now = this.#clock.now();
+    const renewed = entry.token !== undefined;
+    if (outcome.kind === 'token') {
+      this.#keep(entry, outcome.token, now);
+      this.#telemetry.emit({
+        type: 'token',
+        outcome: renewed ? 'renewed' : 'acquired',
+        block,
+        durationMs: now - startedAt,
+      });
+      void this.#share(key, outcome.token, now);
+      return outcome;
+    }
+    this.#backOff(entry, outcome, now);
+    this.#telemetry.emit({ type: 'token', outcome: 'backoff', block: outcome.block, detail: outcome.detail });
+    return outcome;
+  }
+
+  #keep(entry: Entry, token: AccessToken, now: number, issuedAt: number = now): void {
+    const life = token.expiresAt - issuedAt;
+    const early = Math.min(STALE_MAX_MS, life * STALE_SHARE) * (1 + 0.1 * this.#random());
+    entry.token = token;
+    entry.staleAt = token.expiresAt - early;
+    entry.mustRenewAt = token.expiresAt - Math.min(FLOOR_MAX_MS, life * FLOOR_SHARE);
+    entry.failures = 0;
+    entry.retryAt = 0;
+    delete entry.failure;
+    delete entry.rejected;
+  }
+
+  #backOff(entry: Entry, failure: IssueFailure, now: number): void {
+    // Nobody was asked, so asking again is free: the next request after the missing field is filled must work.
+    if (failure.reason === 'incomplete') return;
+    const refused = failure.reason === 'refused';
+    const first = refused ? REFUSED_FIRST_MS : UNAVAILABLE_FIRST_MS;
+    const most = refused ? REFUSED_MAX_MS : UNAVAILABLE_MAX_MS;
+    const span = Math.min(most, first * 2 ** entry.failures);
+    const wait = refused ? span : span * (0.5 + 0.5 * this.#random());
+    entry.failures += 1;
+    entry.failure = failure;
+    entry.retryAt = now + Math.max(wait, failure.retryAfterMs ?? 0);
+  }
+
+  async #fromShared(key: string, entry: Entry): Promise<AccessToken | undefined> {
+    if (this.#shared === undefined) return undefined;
+    const text = await this.#shared.get(key);
+    const found = text === undefined ? undefined : parseShared(text);
+    if (found === undefined || found.token.value === entry.rejected) return undefined;
+    const now = this.#clock.now();
+    const known = entry.token?.expiresAt ?? 0;
+    if (found.token.expiresAt <= now || found.token.expiresAt <= known) return undefined;
+    const candidate: Entry = { staleAt: 0, mustRenewAt: 0, failures: 0, retryAt: 0, rejectableAt: 0 };
+    this.#keep(candidate, found.token, now, found.issuedAt);
+    // A shared token that is due itself would only bring every process back here.
+    if (now >= candidate.staleAt) return undefined;
+    this.#keep(entry, found.token, now, found.issuedAt);
+    return found.token;
+  }
+
+  async #share(key: string, token: AccessToken, issuedAt: number): Promise<void> {
+    await this.#shared?.set(key, JSON.stringify({ ...token, issuedAt }), token.expiresAt);
+  }
+}
+
+function parseShared(text: string): { token: AccessToken; issuedAt: number } | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof parsed !== 'object' || parsed === null) return undefined;
+  const { value, expiresAt, issuedAt } = parsed as Record<string, unknown>;
+  if (typeof value !== 'string' || typeof expiresAt !== 'number' || typeof issuedAt !== 'number') return undefined;
+  return { token: { value, expiresAt }, issuedAt };
+}
+
+function unexpected(block: string, error: unknown): IssueFailure {
+  return {
+    kind: 'failure',
+    reason: 'unavailable',
+    block,
+    fields: [],
+    advice: `Check the "${block}" configuration block.`,
+    detail: `the identity provider adapter threw ${error instanceof Error ? error.name : typeof error}`,
+  };
+}

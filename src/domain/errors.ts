@@ -1,0 +1,178 @@
+/**
+ * Every failure this package names. The status that goes with each code stands in one table of the web edge.
+ *
+ * @public
+ */
+export type ErrorCode =
+  | 'configuration_invalid'
+  | 'service_auth_failed'
+  | 'identity_provider_unavailable'
+  | 'service_token_rejected'
+  | 'session_required'
+  | 'session_expired'
+  | 'interaction_required'
+  | 'origin_refused'
+  | 'body_invalid'
+  | 'body_too_large'
+  | 'body_consumed'
+  | 'content_type_unsupported'
+  | 'content_encoding_unsupported'
+  | 'method_denied'
+  | 'method_not_allowed'
+  | 'not_found'
+  | 'upstream_unreachable'
+  | 'upstream_timeout'
+  | 'upstream_redirect'
+  | 'upstream_invalid_response'
+  | 'upstream_error'
+  | 'internal_error';
+
+/**
+ * What the reader of an error gets to know. All of it is public but `log`.
+ *
+ * @public
+ */
+export interface ErrorFacts {
+  /** One sentence: what happened. */
+  readonly detail: string;
+  /** One sentence: what to do. Names blocks and fields, never values. */
+  readonly hint?: string;
+  /** The configuration block to check. */
+  readonly block?: string;
+  /** The fields of that block to check. */
+  readonly fields?: readonly string[];
+  /** Whether the same request may succeed later without a change. */
+  readonly retryable?: boolean;
+  /** Milliseconds to wait before trying again. */
+  readonly retryAfterMs?: number;
+  /** The JSON-RPC code on the chat route, where the default (-32603) says too little. */
+  readonly rpcCode?: number;
+  /** The platform's own status, kept for the answer. */
+  readonly upstreamStatus?: number;
+  /** For the server's log only. */
+  readonly log?: string;
+}
+
+// A bundler may load this module twice in one process (Next does), so classes are recognised by a registered symbol.
+const brand: unique symbol = Symbol.for('agent-bff/error@1') as never;
+
+/**
+ * Base class of all errors of this package; `code` is stable and documented, the message is not.
+ *
+ * @example
+ * ```ts
+ * import { getAuthHeaders, isAgentBffError } from 'agent-bff';
+ *
+ * try {
+ *   await getAuthHeaders({ strategy: 'service_account' });
+ * } catch (error) {
+ *   if (isAgentBffError(error)) console.error(error.code, error.hint);
+ * }
+ * ```
+ *
+ * @public
+ */
+export class AgentBffError extends Error {
+  override readonly name: string = 'AgentBffError';
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly hint: string | undefined;
+  readonly block: string | undefined;
+  readonly fields: readonly string[];
+  readonly retryable: boolean;
+  readonly retryAfterMs: number | undefined;
+  readonly rpcCode: number | undefined;
+  readonly upstreamStatus: number | undefined;
+  readonly #log: string | undefined;
+
+  constructor(code: ErrorCode, facts: ErrorFacts) {
+    super(facts.hint === undefined ? facts.detail : `${facts.detail} ${facts.hint}`);
+    this.code = code;
+    this.detail = facts.detail;
+    this.hint = facts.hint;
+    this.block = facts.block;
+    this.fields = facts.fields ?? [];
+    this.retryable = facts.retryable ?? false;
+    this.retryAfterMs = facts.retryAfterMs;
+    this.rpcCode = facts.rpcCode;
+    this.upstreamStatus = facts.upstreamStatus;
+    this.#log = facts.log;
+    Object.defineProperty(this, brand, { value: true });
+  }
+
+  /** What an operator may read and a visitor may not: provider texts, hosts, paths. */
+  logDetail(): string {
+    return this.#log ?? this.detail;
+  }
+}
+
+/**
+ * The configuration is wrong whatever happens later: an address that does not parse, an unknown field or strategy.
+ * Thrown by `configureServer` and `createToolkit`; code `configuration_invalid`.
+ *
+ * @public
+ */
+export class ConfigurationError extends AgentBffError {
+  override readonly name: string = 'ConfigurationError';
+  constructor(facts: ErrorFacts) {
+    super('configuration_invalid', facts);
+  }
+}
+
+/**
+ * No service credential could be produced, or the platform refuses it (spec §5.7).
+ * Codes `service_auth_failed`, `identity_provider_unavailable` and `service_token_rejected`.
+ *
+ * @public
+ */
+export class ServiceAuthError extends AgentBffError {
+  override readonly name: string = 'ServiceAuthError';
+  constructor(
+    code: Extract<ErrorCode, 'service_auth_failed' | 'identity_provider_unavailable' | 'service_token_rejected'>,
+    facts: ErrorFacts,
+  ) {
+    super(code, facts);
+  }
+}
+
+/**
+ * The visitor has no usable session. Codes `session_required`, `session_expired` and `interaction_required`.
+ *
+ * @public
+ */
+export class SessionError extends AgentBffError {
+  override readonly name: string = 'SessionError';
+  constructor(
+    code: Extract<ErrorCode, 'session_required' | 'session_expired' | 'interaction_required'>,
+    facts: ErrorFacts,
+  ) {
+    super(code, facts);
+  }
+}
+
+/**
+ * The browser's request is not one we forward: wrong body, method, media type or origin.
+ *
+ * @public
+ */
+export class RequestError extends AgentBffError {
+  override readonly name: string = 'RequestError';
+}
+
+/**
+ * The platform gave no answer we can pass on.
+ *
+ * @public
+ */
+export class UpstreamError extends AgentBffError {
+  override readonly name: string = 'UpstreamError';
+}
+
+/**
+ * Whether a value is an error of this package, also when another copy of it in the process made it.
+ *
+ * @public
+ */
+export function isAgentBffError(value: unknown): value is AgentBffError {
+  return typeof value === 'object' && value !== null && (value as { [brand]?: unknown })[brand] === true;
+}

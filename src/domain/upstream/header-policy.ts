@@ -1,0 +1,93 @@
+import type { HeaderFields } from '../../ports/http.js';
+
+// The one place that says which header fields cross, in each direction. Both lists are closed: what is not named stays behind,
+// so hop-by-hop fields, cookies, forwarding fields and the browser's own credentials need no list of their own.
+
+/** Request fields a browser may send to the platform (a2a-and-surfaces.md M2). */
+const REQUEST_FIELDS = [
+  'content-type',
+  'accept',
+  'accept-language',
+  'a2a-version',
+  'a2a-extensions',
+  'x-a2a-extensions',
+  'last-event-id',
+  'idempotency-key',
+  'traceparent',
+  'tracestate',
+] as const;
+
+/** Response fields the platform may send to the browser (reliability-security.md M10). */
+const RESPONSE_FIELDS = [
+  'content-type',
+  'content-language',
+  'content-encoding',
+  'content-length',
+  'content-disposition',
+  'etag',
+  'last-modified',
+  'retry-after',
+  'vary',
+  'a2a-version',
+  'a2a-extensions',
+  'x-a2a-extensions',
+] as const;
+
+/**
+ * The fields of an upstream request: the browser's allowed ones, minus those it named in `Connection` (RFC 9110 §7.6.1),
+ * then the credential's, which always win.
+ */
+export function upstreamRequestHeaders(browser: HeaderFields, credential: HeaderFields): HeaderFields {
+  const connection = browser['connection'];
+  const named = connection === undefined ? undefined : connectionOptions(connection);
+  const headers: Record<string, string | readonly string[] | undefined> = {};
+  for (const name of REQUEST_FIELDS) {
+    const value = browser[name];
+    if (value !== undefined && named?.has(name) !== true) headers[name] = value;
+  }
+  return Object.assign(headers, credential);
+}
+
+/** The fields of an answer that reach the browser. */
+export function browserResponseHeaders(upstream: HeaderFields): Record<string, string | readonly string[]> {
+  const headers: Record<string, string | readonly string[]> = {};
+  for (const name of RESPONSE_FIELDS) {
+    const value = upstream[name];
+    if (value !== undefined) headers[name] = value;
+  }
+  headers['x-content-type-options'] = 'nosniff';
+  if (isEventStream(upstream)) {
+    // RFC 9112 §6: a stream has no length. `no-transform` keeps compressors away, the last one keeps nginx from buffering.
+    delete headers['content-length'];
+    headers['cache-control'] = 'no-cache, no-store, no-transform';
+    headers['x-accel-buffering'] = 'no';
+    return headers;
+  }
+  headers['cache-control'] = 'no-store';
+  if (isActive(mediaType(upstream))) headers['content-security-policy'] = "sandbox; default-src 'none'";
+  return headers;
+}
+
+/** The media type of a message in lower case, without parameters; empty when it has none. */
+export function mediaType(headers: HeaderFields): string {
+  const field = headers['content-type'];
+  const text = typeof field === 'string' ? field : (field?.[0] ?? '');
+  const end = text.indexOf(';');
+  return (end < 0 ? text : text.slice(0, end)).trim().toLowerCase();
+}
+
+/** Whether a message is a stream of server-sent events. */
+export function isEventStream(headers: HeaderFields): boolean {
+  return mediaType(headers) === 'text/event-stream';
+}
+
+function connectionOptions(field: string | readonly string[]): ReadonlySet<string> {
+  const text = typeof field === 'string' ? field : field.join(',');
+  return new Set(text.split(',').map((option) => option.trim().toLowerCase()));
+}
+
+/** Types a browser may run on the site's own origin; an absent type is sniffed, so it counts too. */
+function isActive(type: string): boolean {
+  if (type === '') return true;
+  return type.endsWith('+xml') || /^(?:text|application)\/(?:html|xml|xhtml|x?-?javascript|ecmascript)$/.test(type);
+}

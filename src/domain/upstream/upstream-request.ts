@@ -1,0 +1,42 @@
+import { ConfigurationError, ServiceAuthError } from '../errors.js';
+
+/** An address of the platform, split once so that no request parses it again. */
+export interface Endpoint {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** The path without its trailing slash, unless it is the root. */
+  readonly path: string;
+}
+
+/**
+ * Splits a configured address.
+ *
+ * @throws ConfigurationError when it is no absolute http or https address, or carries user names, a query or a fragment.
+ */
+export function endpoint(field: string, address: string): Endpoint {
+  const parts = /^(https?:\/\/)([^/?#\\@\s]+)(\/[^?#\\\s]*)?$/i.exec(address.trim());
+  if (parts === null) {
+    throw new ConfigurationError({
+      detail: `"${field}" is no address this package can call.`,
+      hint: `Set "${field}" to an absolute http or https address without user name, query or fragment, such as https://platform.example/a2a.`,
+      block: 'configureServer',
+      fields: [field],
+    });
+  }
+  return { origin: `${(parts[1] ?? '').toLowerCase()}${parts[2] ?? ''}`, path: parts[3] ?? '/' };
+}
+
+/**
+ * The endpoint, or the error a visitor gets while the site has not configured it (DESIGN §3: a missing field is reported when it is first needed).
+ *
+ * @throws ServiceAuthError naming the field.
+ */
+export function requireEndpoint(field: string, known: Endpoint | undefined): Endpoint {
+  if (known !== undefined) return known;
+  throw new ServiceAuthError('service_auth_failed', {
+    detail: 'The server does not know the address of the platform.',
+    hint: `Set "${field}" in configureServer.`,
+    block: 'configureServer',
+    fields: [field],
+  });
+}

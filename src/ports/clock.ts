@@ -1,0 +1,9 @@
+/**
+ * The wall clock.
+ *
+ * @public
+ */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+}

@@ -1,0 +1,127 @@
+/**
+ * Header fields by lower-case name; several fields of one name are a list (RFC 9110 §5.3).
+ *
+ * @public
+ */
+export type HeaderFields = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/**
+ * A message body: a stream of chunks, bytes, text (UTF-8) or nothing.
+ * A Web `ReadableStream` and a Node `Readable` are streams of chunks as they are.
+ *
+ * @public
+ */
+export type Body = AsyncIterable<Uint8Array> | Uint8Array | string | null;
+
+/**
+ * A request as the routes read it, whatever framework received it.
+ *
+ * @public
+ */
+export interface HttpRequest {
+  readonly method: string;
+  /** The raw path below the mount point: empty, or starting with `/`. Never decoded. */
+  readonly path: string;
+  /** The raw query with its `?`, or an empty string. */
+  readonly query: string;
+  readonly headers: HeaderFields;
+  readonly body: Body;
+  /** What a JSON parser of the host already made of the body; absent when none ran. */
+  readonly parsedBody?: unknown;
+  /** Whether something in front read the body and left nothing of it. */
+  readonly bodyConsumed: boolean;
+  /** Scheme, host and mount path the browser used, such as `https://site.example/api/a2a`. */
+  readonly publicUrl: string;
+  /** Aborted when the browser leaves before the answer is complete. */
+  readonly signal: AbortSignal;
+  /** The framework's own objects, untouched, for session libraries. */
+  readonly native: NativeRequest;
+}
+
+/**
+ * The framework's own request and response (Express `req` and `res`, a Web `Request`, a Koa context).
+ *
+ * @public
+ */
+export interface NativeRequest {
+  readonly request: unknown;
+  readonly response?: unknown;
+}
+
+/**
+ * A response as the routes build it; `set-cookie` may be a list and stays one.
+ *
+ * @public
+ */
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: HeaderFields;
+  readonly body: Body;
+}
+
+/**
+ * Answers one request; never rejects. Every framework adapter is a translation to and from this function.
+ *
+ * @public
+ */
+export type HttpHandler = (request: HttpRequest) => Promise<HttpResponse>;
+
+/**
+ * A request to the platform, complete: nothing is added behind this type.
+ *
+ * @public
+ */
+export interface UpstreamRequest {
+  readonly method: string;
+  /** Scheme, host and port, such as `https://agent.example`. */
+  readonly origin: string;
+  /** Raw path and query, starting with `/`. */
+  readonly path: string;
+  readonly headers: HeaderFields;
+  readonly body: Body;
+  readonly signal: AbortSignal;
+  /** Milliseconds to wait for the response head; 0 waits for ever. */
+  readonly headersMs: number;
+  /** Milliseconds of silence allowed inside a body that is no event stream; 0 allows any. */
+  readonly bodyIdleMs: number;
+}
+
+/**
+ * Why the platform gave no response head.
+ *
+ * - `unreachable`: no connection (refused, DNS, TLS, connect deadline counts as `timeout`)
+ * - `timeout`: connected or connecting, no head within the deadline
+ * - `reset`: the connection ended before the head
+ * - `invalid`: what came back is not HTTP we accept
+ * - `aborted`: our own side gave up (`signal`)
+ *
+ * @public
+ */
+export type UpstreamFailureReason = 'unreachable' | 'timeout' | 'reset' | 'invalid' | 'aborted';
+
+/**
+ * The answer of an upstream call: a response head with its body to come, or the reason why there is none.
+ * A body that breaks later throws from its iterator.
+ *
+ * @public
+ */
+export type UpstreamOutcome =
+  | { readonly kind: 'response'; readonly response: HttpResponse }
+  | {
+      readonly kind: 'failure';
+      readonly reason: UpstreamFailureReason;
+      /** For the server's log only: may name hosts and library codes. */
+      readonly detail: string;
+    };
+
+/**
+ * Sends one request to the platform and returns as soon as the response head is there.
+ * Never follows a redirect, never retries, never buffers a body.
+ *
+ * @public
+ */
+export interface HttpUpstream {
+  send(request: UpstreamRequest): Promise<UpstreamOutcome>;
+  /** Ends idle connections, and lets running requests finish. */
+  close(): Promise<void>;
+}

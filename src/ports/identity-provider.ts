@@ -1,0 +1,59 @@
+/**
+ * A token for calls to the platform.
+ *
+ * @public
+ */
+export interface AccessToken {
+  readonly value: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/**
+ * Why an identity provider gave no token.
+ *
+ * - `incomplete`: the configuration lacks a field; nobody was asked
+ * - `refused`: the provider, or the key, said no; asking again changes nothing
+ * - `unavailable`: the provider could not be reached or was out of order
+ *
+ * @public
+ */
+export interface IssueFailure {
+  readonly kind: 'failure';
+  readonly reason: 'incomplete' | 'refused' | 'unavailable';
+  /** The configuration block to check, such as `idpAServiceUser`. */
+  readonly block: string;
+  /** The fields of that block to check. */
+  readonly fields: readonly string[];
+  /** What the reader should do, in one sentence; public, so it names blocks and fields only. */
+  readonly advice: string;
+  /** For the server's log only: provider texts, paths and codes, without secrets. */
+  readonly detail: string;
+  /** How long the provider asked to be left alone, in milliseconds. */
+  readonly retryAfterMs?: number;
+}
+
+/**
+ * What an identity provider answers: a token, or a refusal that names the field to check.
+ *
+ * @public
+ */
+export type IssueOutcome = { readonly kind: 'token'; readonly token: AccessToken } | IssueFailure;
+
+/**
+ * Gives tokens for the site's own calls to the platform.
+ * Callers cache and coalesce; a provider answers every call by asking once.
+ *
+ * @public
+ */
+export interface IdentityProvider {
+  /** The configuration block named in hints when nothing closer is known, such as `serviceAccount`. */
+  readonly block: string;
+  /**
+   * Names what a token depends on (provider, client, principal, audience, scope, credential fingerprint), without a secret in it.
+   * Two calls with one value may share a token.
+   */
+  fingerprint(): Promise<string>;
+  /** Never throws for a refusal. `now` is milliseconds since the epoch. */
+  issue(now: number): Promise<IssueOutcome>;
+}
