@@ -1,0 +1,337 @@
+import { performance } from 'node:perf_hooks';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Agent, fetch as undiciFetch } from 'undici';
+import { IdpAProvider, type IdpAProviderOptions } from '../../src/adapters/idp-a/idp-a-provider.js';
+import { secret } from '../../src/domain/secret.js';
+import type { IssueFailure } from '../../src/ports/identity-provider.js';
+import {
+  startIdpA,
+  trustingFetch,
+  type Fault,
+  type IdpA,
+  type TrustingFetch,
+} from '../support/identity-provider/index.js';
+
+let idp: IdpA;
+let trusting: TrustingFetch;
+
+beforeAll(async () => {
+  idp = await startIdpA();
+  trusting = trustingFetch(idp.ca);
+});
+
+afterAll(async () => {
+  await trusting.close();
+  await idp.close();
+});
+
+afterEach(() => {
+  delete idp.faults.token;
+  delete idp.faults.metadata;
+  idp.tokenRequests.clear();
+  idp.metadataRequests.clear();
+});
+
+const NOW = Date.now();
+
+function provider(change: Partial<IdpAProviderOptions> = {}): IdpAProvider {
+  return new IdpAProvider({
+    grant: 'password',
+    domain: idp.domain,
+    clientId: idp.client.id,
+    clientSecret: secret(idp.client.secret),
+    audience: idp.audience,
+    scope: '',
+    realm: '',
+    username: idp.user.username,
+    password: secret(idp.user.password),
+    timeoutMs: 5000,
+    fetch: trusting.fetch,
+    ...change,
+  });
+}
+
+async function failureOf(from: IdpAProvider): Promise<IssueFailure> {
+  const outcome = await from.issue(NOW);
+  if (outcome.kind === 'token') throw new Error('a token');
+  return outcome;
+}
+
+function answer(status: number, error: string, description = 'no', headers: Record<string, string> = {}): Fault {
+  return { status, body: { error, error_description: description }, headers };
+}
+
+const APPLICATION = { reason: 'refused', block: 'idpA', fields: ['clientId', 'clientSecret'] };
+const GRANT = { reason: 'refused', block: 'idpA', fields: ['clientId'] };
+const AUDIENCE = { reason: 'refused', block: 'idpA', fields: ['audience'] };
+const SCOPE = { reason: 'refused', block: 'idpA', fields: ['scope'] };
+const REALM = { reason: 'refused', block: 'idpA', fields: ['realm'] };
+const DOMAIN = { reason: 'refused', block: 'idpA', fields: ['domain'] };
+const USER = { reason: 'refused', block: 'idpAServiceUser', fields: ['username', 'password'] };
+const USERNAME = { reason: 'refused', block: 'idpAServiceUser', fields: ['username'] };
+const OUTAGE = { reason: 'unavailable', block: 'idpA', fields: ['domain'] };
+
+describe('a configuration that is not complete', () => {
+  it('names every missing field of the first such block, and asks nobody', async () => {
+    const nothing = { domain: '', clientId: ' ', clientSecret: secret(''), username: '', password: secret('') };
+    expect(await failureOf(provider(nothing))).toMatchObject({
+      reason: 'incomplete',
+      block: 'idpA',
+      fields: ['domain', 'clientId', 'clientSecret'],
+      advice: 'Fill in the "idpA" configuration block: "domain", "clientId", "clientSecret".',
+    });
+    expect(await failureOf(provider({ password: secret('') }))).toMatchObject({
+      reason: 'incomplete',
+      block: 'idpAServiceUser',
+      fields: ['password'],
+    });
+    expect(idp.metadataRequests.count + idp.tokenRequests.count).toBe(0);
+  });
+
+  it('needs no service user for client credentials', async () => {
+    const machine = provider({ grant: 'client_credentials', username: '', password: secret('') });
+    expect((await machine.issue(NOW)).kind).toBe('token');
+  });
+});
+
+describe('a refusal of the provider', () => {
+  const wrong = secret('wrong');
+  it.each<[string, () => Partial<IdpAProviderOptions>, object]>([
+    ['a wrong client secret', () => ({ clientSecret: wrong }), APPLICATION],
+    ['an unknown client', () => ({ clientId: 'nobody' }), APPLICATION],
+    ['a wrong password', () => ({ password: wrong }), USER],
+    ['an unknown user', () => ({ username: 'nobody@site.example' }), USER],
+    [
+      'an application without the password grant',
+      () => ({ clientId: idp.machineClient.id, clientSecret: secret(idp.machineClient.secret) }),
+      GRANT,
+    ],
+    ['an unknown audience', () => ({ audience: 'https://nowhere.example' }), AUDIENCE],
+    ['an unknown scope', () => ({ scope: 'everything' }), SCOPE],
+    ['an unknown realm', () => ({ realm: 'nowhere' }), REALM],
+    ['a user who needs a second factor', () => ({ username: 'mfa@site.example' }), USERNAME],
+    ['a user who has yet to enrol a second factor', () => ({ username: 'enrol@site.example' }), USERNAME],
+    ['a user whom a rule denies access', () => ({ username: 'rule@site.example' }), USERNAME],
+    ['a user who is blocked', () => ({ username: 'locked@site.example' }), USERNAME],
+  ])('of %s names the field to check', async (_, change, expected) => {
+    const failure = await failureOf(provider(change()));
+    expect(failure).toMatchObject(expected);
+    for (const field of failure.fields) expect(failure.advice).toContain(field);
+    expect(failure.detail).toMatch(/^token request failed: 4\d\d /);
+  });
+
+  it('of a user without realm names the realm when the tenant has no default directory', async () => {
+    const bare = await startIdpA({ defaultDirectory: false });
+    expect(await failureOf(provider({ domain: bare.domain }))).toMatchObject(REALM);
+    await bare.close();
+  });
+
+  // What other tenants and providers say; the double does not say it by itself.
+  it.each<[string, Fault, object]>([
+    ['invalid_client', answer(401, 'invalid_client'), APPLICATION],
+    [
+      'invalid_client in a challenge',
+      { status: 401, body: 'no', headers: { 'www-authenticate': 'Basic realm="x", error="invalid_client"' } },
+      APPLICATION,
+    ],
+    ['unsupported_grant_type', answer(400, 'unsupported_grant_type'), GRANT],
+    ['a grant type that is not allowed', answer(400, 'invalid_request', 'requested grant type is not allowed'), GRANT],
+    ['invalid_target', answer(400, 'invalid_target'), AUDIENCE],
+    ['a bad audience', answer(400, 'invalid_request', 'audience is malformed'), AUDIENCE],
+    ['no client grant', answer(403, 'access_denied', 'Client is not authorized to access "x".'), AUDIENCE],
+    ['a scope that was not granted', answer(403, 'access_denied', 'Client has not been granted scopes: x'), SCOPE],
+    ['a bad scope', answer(400, 'invalid_request', 'scope is malformed'), SCOPE],
+    ['a missing connection', answer(400, 'invalid_request', 'connection X does not exist'), REALM],
+    ['a blocked user', answer(401, 'unauthorized', 'user is blocked'), USERNAME],
+    ['a suspicious login', answer(401, 'requires_verification'), USERNAME],
+    ['a leaked password', answer(403, 'password_leaked'), { ...USERNAME, fields: ['password'] }],
+    ['an error nobody knows', answer(400, 'constructor', 'new'), { reason: 'refused', block: 'idpA', fields: [] }],
+    ['a request that is not valid', answer(400, 'invalid_request'), { reason: 'refused', block: 'idpA', fields: [] }],
+    ['a page that is no answer', { status: 403, body: '<h1>Blocked</h1>' }, DOMAIN],
+  ])('with %s names the field to check', async (_, fault, expected) => {
+    idp.faults.token = fault;
+    expect(await failureOf(provider())).toMatchObject(expected);
+  });
+
+  it('of the application itself never names a service user', async () => {
+    const machine = provider({ grant: 'client_credentials' });
+    for (const error of ['invalid_grant', 'access_denied', 'mfa_required', 'too_many_attempts']) {
+      idp.faults.token = answer(403, error);
+      expect(await failureOf(machine)).toMatchObject({ reason: 'refused', block: 'idpA' });
+    }
+  });
+});
+
+describe('a domain that is not the provider’s', () => {
+  it.each(['http://idp.example', 'ftp://idp.example', 'not a host', 'https://me:pw@idp.example', 'idp.example?x=1'])(
+    'is refused without asking: %s',
+    async (domain) => {
+      const failure = await failureOf(provider({ domain }));
+      expect(failure).toMatchObject(DOMAIN);
+      expect(failure.detail).not.toContain(domain);
+    },
+  );
+
+  it('is named when another issuer answers there', async () => {
+    const failure = await failureOf(provider({ domain: idp.domain.replace('127.0.0.1', 'localhost') }));
+    expect(failure).toMatchObject(DOMAIN);
+    expect(failure.detail).toContain('issuer');
+  });
+
+  it.each<[string, Fault]>([
+    ['nothing is found there', { status: 404, body: '<h1>Not found</h1>' }],
+    ['it leads elsewhere', { status: 302, headers: { location: 'https://elsewhere.example' } }],
+    ['its metadata has no token endpoint', { transform: (body) => ({ ...body, token_endpoint: undefined }) }],
+    ['its token endpoint is not https', { transform: (body) => ({ ...body, token_endpoint: 'http://idp.example' }) }],
+  ])('is named when %s', async (_, fault) => {
+    idp.faults.metadata = fault;
+    expect(await failureOf(provider())).toMatchObject(DOMAIN);
+    expect(idp.tokenRequests.count).toBe(0);
+  });
+});
+
+describe('a provider that is out of order', () => {
+  const broken: [string, Fault][] = [
+    ['500', { status: 500, body: '<h1>Oops</h1>' }],
+    ['503 in JSON', answer(503, 'server_error')],
+    ['text in place of JSON', { status: 200, body: 'hello' }],
+    ['JSON that is cut off', { transform: () => '{"access_token":"eyJhbGciOi' }],
+    ['JSON of another kind', { transform: () => '[]' }],
+    ['an empty object', { transform: () => ({}) }],
+    ['a connection that ends', { destroy: true }],
+  ];
+  it.each(broken)('is unavailable at its token endpoint: %s', async (_, fault) => {
+    idp.faults.token = fault;
+    const failure = await failureOf(provider());
+    expect(failure).toMatchObject(OUTAGE);
+    expect(failure.detail).not.toContain('eyJhbG');
+  });
+
+  it.each(broken)('is unavailable at its metadata: %s', async (_, fault) => {
+    idp.faults.metadata = fault;
+    expect(await failureOf(provider())).toMatchObject(OUTAGE);
+  });
+
+  it('is unavailable, not refusing, while it says so itself', async () => {
+    idp.faults.token = answer(400, 'temporarily_unavailable');
+    expect(await failureOf(provider())).toMatchObject(OUTAGE);
+  });
+
+  it('is unavailable when nobody listens', async () => {
+    const gone = await startIdpA();
+    await gone.close();
+    const failure = await failureOf(provider({ domain: gone.domain }));
+    expect(failure).toMatchObject(OUTAGE);
+    expect(failure.detail).toContain('ECONNREFUSED');
+  });
+
+  it('is unavailable when its name is not found', async () => {
+    const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND idp.example'), { code: 'ENOTFOUND' });
+    const dispatcher = new Agent({ connect: { lookup: (_host, _options, done) => done(unknown, '', 4) } });
+    const fetch = ((url: string, options: object) =>
+      undiciFetch(url, { ...options, dispatcher })) as unknown as TrustingFetch['fetch'];
+    const failure = await failureOf(provider({ domain: 'idp.example', fetch }));
+    expect(failure).toMatchObject(OUTAGE);
+    expect(failure.detail).toContain('ENOTFOUND');
+    await dispatcher.close();
+  });
+
+  it('is unavailable when its certificate is not trusted, and the log says what to do', async () => {
+    const failure = await failureOf(provider({ fetch: undefined }));
+    expect(failure).toMatchObject(OUTAGE);
+    expect(failure.detail).toContain('NODE_EXTRA_CA_CERTS');
+  });
+});
+
+describe('a provider that asks to be left alone', () => {
+  it.each<[string, Record<string, string>, number | undefined]>([
+    ['for some seconds', { 'retry-after': '7' }, 7000],
+    ['until a date', { 'retry-after': new Date(NOW + 90_000).toUTCString() }, 90_000 - (NOW % 1000)],
+    ['until its limit is reset', { 'x-ratelimit-reset': String(Math.floor(NOW / 1000) + 60) }, 60_000 - (NOW % 1000)],
+    ['until a date that has passed', { 'retry-after': new Date(NOW - 90_000).toUTCString() }, undefined],
+    ['in words nobody understands', { 'retry-after': 'later' }, undefined],
+    ['without saying how long', {}, undefined],
+  ])('%s is left alone for that long', async (_, headers, expected) => {
+    idp.faults.token = answer(429, 'too_many_requests', 'Global limit has been reached', headers);
+    const failure = await failureOf(provider());
+    expect(failure).toMatchObject({ ...USERNAME, reason: 'unavailable' });
+    expect(failure.retryAfterMs).toBe(expected);
+  });
+
+  it('is understood in a page and in an outage, too', async () => {
+    idp.faults.token = { status: 429, body: '<h1>Slow down</h1>', headers: { 'retry-after': '3' } };
+    expect(await failureOf(provider())).toMatchObject({ reason: 'unavailable', retryAfterMs: 3000 });
+    idp.faults.token = { status: 503, headers: { 'retry-after': '4' } };
+    expect(await failureOf(provider())).toMatchObject({ ...OUTAGE, retryAfterMs: 4000 });
+    delete idp.faults.token;
+    idp.faults.metadata = { status: 429, headers: { 'retry-after': '5' } };
+    expect(await failureOf(provider())).toMatchObject({ reason: 'unavailable', retryAfterMs: 5000 });
+  });
+
+  it('because a user is blocked counts as a refusal', async () => {
+    idp.faults.token = answer(429, 'too_many_attempts', 'blocked', { 'retry-after': '60' });
+    expect(await failureOf(provider())).toMatchObject({ ...USERNAME, retryAfterMs: 60_000 });
+  });
+});
+
+describe('a provider that is slow', () => {
+  const inTime = async (slow: IdpAProvider): Promise<number> => {
+    const start = performance.now();
+    const failure = await failureOf(slow);
+    expect(failure).toMatchObject(OUTAGE);
+    expect(failure.detail).toContain('OAUTH_TIMEOUT');
+    return performance.now() - start;
+  };
+
+  it.each(['token', 'metadata'] as const)('is given up when its %s endpoint hangs', async (endpoint) => {
+    idp.faults[endpoint] = { hang: true };
+    expect(await inTime(provider({ timeoutMs: 150 }))).toBeLessThan(1000);
+  });
+
+  it('is given up when discovery and token together take too long', async () => {
+    idp.faults.metadata = { delayMs: 200 };
+    idp.faults.token = { delayMs: 200 };
+    expect(await inTime(provider({ timeoutMs: 300 }))).toBeLessThan(1000);
+  });
+
+  it('is given up even when a custom fetch never heeds its signal', async () => {
+    const fetch = (): Promise<Response> => new Promise(() => undefined);
+    const stuck = provider({ timeoutMs: 57, fetch });
+    expect(await inTime(stuck)).toBeLessThan(1000);
+    expect(await inTime(stuck)).toBeLessThan(1000);
+  });
+
+  it('is asked again, and its metadata too, once it answers', async () => {
+    idp.faults.metadata = { hang: true, times: 1 };
+    const healing = provider({ timeoutMs: 500 });
+    await inTime(healing);
+    expect((await healing.issue(NOW)).kind).toBe('token');
+  });
+});
+
+describe('the detail of a failure', () => {
+  it('shows no secret the provider sent back, in whatever spelling', async () => {
+    const password = 'p&ss "wörd" 1';
+    idp.setPassword(idp.user.username, password);
+    const echo = [
+      password,
+      encodeURIComponent(password),
+      new URLSearchParams({ password }).toString(),
+      idp.client.secret,
+    ];
+    const token = await idp.issueUserToken('ann');
+    idp.faults.token = answer(400, 'invalid_request', `got\n${echo.join(' and ')} and ${token}`);
+    const { detail, advice } = await failureOf(provider({ password: secret(password) }));
+    for (const text of [...echo.slice(0, 2), 'p%26ss', idp.client.secret, token, '\n'])
+      expect(detail + advice).not.toContain(text);
+    expect(detail.match(/\[redacted\]/g)).toHaveLength(5);
+    idp.setPassword(idp.user.username, idp.user.password);
+  });
+
+  it('is short, and never in the advice', async () => {
+    idp.faults.token = answer(400, 'invalid_scope', 'long '.repeat(1000));
+    const { detail, advice } = await failureOf(provider());
+    expect(detail).toHaveLength(500);
+    expect(advice).toBe('Check the "idpA" configuration block: "scope".');
+  });
+});

@@ -1,0 +1,171 @@
+import { inspect } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { IdpATokenExchange, type IdpATokenExchangeOptions } from '../../src/adapters/idp-a/token-exchange.js';
+import { secret } from '../../src/domain/secret.js';
+import {
+  startIdpA,
+  TOKEN_EXCHANGE,
+  trustingFetch,
+  type IdpA,
+  type TrustingFetch,
+} from '../support/identity-provider/index.js';
+
+let idp: IdpA;
+let trusting: TrustingFetch;
+
+beforeAll(async () => {
+  idp = await startIdpA();
+  trusting = trustingFetch(idp.ca);
+});
+
+afterAll(async () => {
+  await trusting.close();
+  await idp.close();
+});
+
+afterEach(() => {
+  delete idp.faults.token;
+  delete idp.faults.metadata;
+  idp.tokenRequests.clear();
+  idp.metadataRequests.clear();
+});
+
+const NOW = Date.now();
+
+function exchange(change: Partial<IdpATokenExchangeOptions> = {}): IdpATokenExchange {
+  return new IdpATokenExchange({
+    domain: idp.domain,
+    clientId: idp.client.id,
+    clientSecret: secret(idp.client.secret),
+    audience: idp.audience,
+    scope: '',
+    subjectTokenType: '',
+    timeoutMs: 5000,
+    fetch: trusting.fetch,
+    ...change,
+  });
+}
+
+describe('a user’s token', () => {
+  it('is exchanged for one the platform accepts, for the same user', async () => {
+    const assertion = await idp.issueUserToken('ann', { expiresInSeconds: 3600 });
+    const outcome = await exchange().exchange({ assertion }, NOW);
+    if (outcome.kind !== 'token') throw new Error(outcome.detail);
+    expect(await idp.verifyAccessToken(outcome.token.value)).toMatchObject({ sub: 'ann', aud: idp.audience });
+    expect(outcome.token.expiresAt).toBe(NOW + 300_000);
+    expect(idp.tokenRequests.last).toMatchObject({
+      grant: TOKEN_EXCHANGE,
+      form: { subject_token_type: 'urn:ietf:params:oauth:token-type:access_token' },
+    });
+  });
+
+  it('is exchanged for the audience and scope of the request before the configured ones', async () => {
+    const assertion = await idp.issueUserToken('ann');
+    const configured = exchange({ audience: 'https://other.example', scope: 'chat' });
+    const outcome = await configured.exchange({ assertion, audience: idp.audience, scope: 'openid read' }, NOW);
+    if (outcome.kind !== 'token') throw new Error(outcome.detail);
+    expect(await idp.verifyAccessToken(outcome.token.value)).toMatchObject({ aud: idp.audience, scope: 'read' });
+  });
+
+  it('is never outlived by the token it is exchanged for', async () => {
+    const now = Math.floor(Date.now() / 1000) * 1000;
+    const assertion = await idp.issueUserToken('ann', { expiresInSeconds: 100 });
+    const outcome = await exchange().exchange({ assertion }, now);
+    if (outcome.kind !== 'token') throw new Error(outcome.detail);
+    expect(outcome.token.expiresAt - now).toBeGreaterThanOrEqual(100_000);
+    expect(outcome.token.expiresAt - now).toBeLessThan(130_000);
+  });
+
+  it('is sent with the type the tenant has registered for it', async () => {
+    const assertion = await idp.issueUserToken('ann');
+    const outcome = await exchange({ subjectTokenType: 'https://site.example/session' }).exchange({ assertion }, NOW);
+    expect(outcome).toMatchObject({ kind: 'failure', reason: 'refused', block: 'idpA' });
+    expect(idp.tokenRequests.last?.form['subject_token_type']).toBe('https://site.example/session');
+  });
+
+  it.each<[string, string, object, string]>([
+    ['that has expired', 'ann', { expiresInSeconds: -60 }, 'expired'],
+    ['of a user who has not consented', 'no-consent', {}, 'interaction'],
+    ['of a user who needs a second factor', 'second-factor', {}, 'interaction'],
+  ])('%s is refused because of the user', async (_, subject, options, reason) => {
+    const assertion = await idp.issueUserToken(subject, options);
+    const outcome = await exchange().exchange({ assertion }, NOW);
+    expect(outcome).toMatchObject({ kind: 'user-refused', reason });
+    expect(JSON.stringify(outcome)).not.toContain(assertion);
+  });
+
+  it('of another issuer is refused because of the user, and stays out of the detail', async () => {
+    const assertion = 'opaque-token-of-a-session';
+    idp.faults.token = {
+      status: 400,
+      body: { error: 'invalid_request', error_description: `subject_token ${assertion} is not known` },
+    };
+    expect(await exchange().exchange({ assertion }, NOW)).toEqual({
+      kind: 'user-refused',
+      reason: 'expired',
+      detail: '400 invalid_request: subject_token [redacted] is not known',
+    });
+  });
+
+  it('that is empty is refused without asking', async () => {
+    expect(await exchange().exchange({ assertion: '' }, NOW)).toMatchObject({
+      kind: 'user-refused',
+      reason: 'expired',
+    });
+    expect(idp.metadataRequests.count).toBe(0);
+  });
+});
+
+describe('an exchange that fails for all users', () => {
+  it.each<[string, () => Partial<IdpATokenExchangeOptions>, string[]]>([
+    ['with a wrong client secret', () => ({ clientSecret: secret('wrong') }), ['clientId', 'clientSecret']],
+    ['for an unknown audience', () => ({ audience: 'https://nowhere.example' }), ['audience']],
+    ['for an unknown scope', () => ({ scope: 'everything' }), ['scope']],
+    [
+      'by an application that may not exchange',
+      () => ({ clientId: idp.machineClient.id, clientSecret: secret(idp.machineClient.secret) }),
+      ['clientId'],
+    ],
+  ])('%s names the configuration, not the user', async (_, change, fields) => {
+    const assertion = await idp.issueUserToken('ann');
+    const outcome = await exchange(change()).exchange({ assertion }, NOW);
+    expect(outcome).toMatchObject({ kind: 'failure', reason: 'refused', block: 'idpA', fields });
+  });
+
+  it('for lack of configuration asks nobody', async () => {
+    const outcome = await exchange({ clientId: '' }).exchange({ assertion: 'x' }, NOW);
+    expect(outcome).toMatchObject({ kind: 'failure', reason: 'incomplete', block: 'idpA', fields: ['clientId'] });
+    expect(idp.metadataRequests.count).toBe(0);
+  });
+
+  it('because the provider is out of order ends no session', async () => {
+    const assertion = await idp.issueUserToken('ann');
+    for (const fault of [{ status: 503, body: { error: 'invalid_grant' } }, { destroy: true }, { hang: true }]) {
+      idp.faults.token = fault;
+      const outcome = await exchange({ timeoutMs: 200 }).exchange({ assertion }, NOW);
+      expect(outcome).toMatchObject({ kind: 'failure', reason: 'unavailable', block: 'idpA' });
+    }
+  });
+});
+
+describe('the fingerprint of an exchange', () => {
+  it('names provider, client and defaults, and changes with each of them', async () => {
+    const key = { fingerprintKey: 'key' };
+    const of = (change: Partial<IdpATokenExchangeOptions>): Promise<string> =>
+      exchange({ ...key, ...change }).fingerprint();
+    const all = await Promise.all(
+      [
+        {},
+        { domain: 'other.example' },
+        { clientId: 'other' },
+        { clientSecret: secret('other') },
+        { audience: 'other' },
+        { scope: 'other' },
+        { subjectTokenType: 'other' },
+      ].map(of),
+    );
+    expect(new Set(all).size).toBe(all.length);
+    expect(await of({})).toBe(all[0]);
+    expect(all.join() + inspect(exchange(), { depth: 9, showHidden: true })).not.toContain(idp.client.secret);
+  });
+});

@@ -1,0 +1,235 @@
+import './quiet-provider.js';
+import { Provider, errors, type Context } from 'oidc-provider';
+import type { JWTPayload } from 'jose';
+import type { Faults } from './fault.js';
+import { privateAuthority } from './private-authority.js';
+import { startProviderServer } from './provider-server.js';
+import type { RequestLog } from './request-log.js';
+import { signingKeys, signUserToken, verifyToken, type UserTokenOptions } from './signing-key.js';
+
+/** How the Auth0-like provider is set up. */
+export interface IdpAOptions {
+  /** Life of its tokens in seconds. Default 300. */
+  readonly tokenLifetimeSeconds?: number;
+  /** Whether a password grant without realm has a directory to look in. Default true. */
+  readonly defaultDirectory?: boolean;
+  /** Speaks http in place of https. Default false. */
+  readonly insecure?: boolean;
+}
+
+/** A running Auth0-like provider. */
+export interface IdpA {
+  /** With a slash at the end, as Auth0 has it. */
+  readonly issuer: string;
+  /** Host and port: what a site configures. */
+  readonly domain: string;
+  readonly tokenEndpoint: string;
+  /** The authority to trust, in PEM form. */
+  readonly ca: string;
+  /** An application that may use every grant. */
+  readonly client: { readonly id: string; readonly secret: string };
+  /** An application that may use client credentials only. */
+  readonly machineClient: { readonly id: string; readonly secret: string };
+  readonly user: { readonly username: string; readonly password: string };
+  /** A user of another directory than the default one. */
+  readonly employee: { readonly username: string; readonly password: string; readonly realm: string };
+  /** The API tokens are for; its scopes are `read` and `chat`. */
+  readonly audience: string;
+  readonly tokenRequests: RequestLog;
+  readonly metadataRequests: RequestLog;
+  readonly faults: Faults;
+  /** A signed-in user's token. */
+  issueUserToken(subject: string, options?: UserTokenOptions): Promise<string>;
+  verifyAccessToken(token: string): Promise<JWTPayload>;
+  setPassword(username: string, password: string): void;
+  close(): Promise<void>;
+}
+
+export const PASSWORD_REALM = 'http://auth0.com/oauth/grant-type/password-realm';
+export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+
+const AUDIENCE = 'https://platform.example/api';
+const SCOPES = ['read', 'chat'];
+const DEFAULT_REALM = 'Username-Password-Authentication';
+const user = { username: 'service@site.example', password: 'correct horse battery staple' };
+const employee = { username: 'robot@corp.example', password: 'tr0ub4dor & three', realm: 'employees' };
+const client = { id: 'site-application', secret: 'secret-of-the-site-application' };
+const machineClient = { id: 'machine-application', secret: 'secret-of-the-machine-application' };
+
+/**
+ * Starts a provider that behaves like Auth0 where a site can see it.
+ * The users `mfa@…`, `enrol@…`, `rule@…` and `locked@site.example` have the service user's password and are refused with Auth0's reasons.
+ */
+export async function startIdpA(options: IdpAOptions = {}): Promise<IdpA> {
+  const { tokenLifetimeSeconds = 300, defaultDirectory = true, insecure = false } = options;
+  const server = await startProviderServer({ insecure });
+  const issuer = `${server.origin}/`;
+  const directories: Record<string, Map<string, string>> = {
+    [DEFAULT_REALM]: new Map([
+      [user.username, user.password],
+      ...Object.keys(POLICIES).map((name): [string, string] => [name, user.password]),
+    ]),
+    [employee.realm]: new Map([[employee.username, employee.password]]),
+  };
+
+  const provider = new Provider(issuer, {
+    clients: [
+      registration(client, ['password', PASSWORD_REALM, 'client_credentials', TOKEN_EXCHANGE]),
+      registration(machineClient, ['client_credentials']),
+    ],
+    clientAuthMethods: ['client_secret_post', 'client_secret_basic'],
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      resourceIndicators: { enabled: true, getResourceServerInfo: (_: unknown, name: string) => api(name) },
+    },
+    jwks: signingKeys(),
+    ttl: { AccessToken: tokenLifetimeSeconds, ClientCredentials: tokenLifetimeSeconds },
+    routes: { token: '/oauth/token', jwks: '/.well-known/jwks.json' },
+  });
+
+  const api = (audience: string): object => {
+    if (audience !== AUDIENCE) throw refusal(403, 'access_denied', `Service not found: ${audience}`);
+    const sign = { alg: 'RS256' };
+    return {
+      scope: SCOPES.join(' '),
+      audience,
+      accessTokenTTL: tokenLifetimeSeconds,
+      accessTokenFormat: 'jwt',
+      jwt: { sign },
+    };
+  };
+
+  async function issue(context: Context, accountId: string | undefined): Promise<Record<string, unknown>> {
+    const { params, client: application } = context.oidc;
+    const unknown = (params['scope'] ?? '').split(' ').filter((scope) => scope !== '' && !SCOPES.includes(scope));
+    if (unknown.length > 0) throw refusal(400, 'invalid_scope', `Scope not allowed: ${unknown.join(' ')}`);
+    const { audience } = params;
+    const token =
+      accountId === undefined
+        ? new provider.ClientCredentials({ client: application })
+        : new provider.AccessToken({ client: application, accountId, gty: params['grant_type'] });
+    // Without an audience Auth0 gives an opaque token, good for its own user endpoint only.
+    if (audience !== undefined) token.resourceServer = new provider.ResourceServer(audience, api(audience));
+    token.scope = params['scope'] ?? SCOPES.join(' ');
+    const value = await token.save();
+    return { access_token: value, token_type: 'Bearer', expires_in: token.expiration, scope: token.scope };
+  }
+
+  async function withPassword(context: Context): Promise<void> {
+    const { params } = context.oidc;
+    const realm = params['realm'] ?? (defaultDirectory ? DEFAULT_REALM : undefined);
+    if (realm === undefined) {
+      throw refusal(403, 'server_error', 'Authorization server not configured with default connection.');
+    }
+    const directory = directories[realm];
+    if (directory === undefined) throw refusal(400, 'invalid_request', `unknown realm: ${realm}`);
+    const username = params['username'] ?? '';
+    const password = directory.get(username);
+    if (password === undefined || password !== params['password']) {
+      throw refusal(403, 'invalid_grant', 'Wrong email or password.');
+    }
+    const policy = POLICIES[username];
+    if (policy !== undefined) throw refusal(...policy);
+    context.body = await issue(context, `auth0|${username}`);
+  }
+
+  provider.registerGrantType('password', withPassword, ['username', 'password', 'audience', 'scope']);
+  provider.registerGrantType(PASSWORD_REALM, withPassword, ['username', 'password', 'audience', 'scope', 'realm']);
+  provider.registerGrantType(
+    'client_credentials',
+    async (context) => {
+      context.body = await issue(context, undefined);
+    },
+    ['audience', 'scope'],
+  );
+  provider.registerGrantType(
+    TOKEN_EXCHANGE,
+    async (context) => {
+      const subject = await subjectOf(issuer, context.oidc.params);
+      context.body = {
+        ...(await issue(context, subject)),
+        issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+      };
+    },
+    ['subject_token', 'subject_token_type', 'requested_token_type', 'audience', 'scope'],
+  );
+  provider.use(async (context, next) => {
+    await next();
+    speakLikeAuth0(context);
+  });
+  server.answerWith(provider.callback());
+
+  return {
+    issuer,
+    domain: new URL(issuer).host,
+    tokenEndpoint: `${issuer}oauth/token`,
+    ca: privateAuthority().ca,
+    client,
+    machineClient,
+    user,
+    employee,
+    audience: AUDIENCE,
+    tokenRequests: server.tokenRequests,
+    metadataRequests: server.metadataRequests,
+    faults: server.faults,
+    issueUserToken: (subject, token = {}) => signUserToken(issuer, subject, { audience: client.id, ...token }),
+    verifyAccessToken: (token) => verifyToken(issuer, token),
+    setPassword: (username, password) => void directories[DEFAULT_REALM]?.set(username, password),
+    close: server.close,
+  };
+}
+
+// What Auth0 answers to a right password when a policy stands against it.
+const POLICIES: Readonly<Record<string, [number, string, string]>> = {
+  'mfa@site.example': [403, 'mfa_required', 'Multifactor authentication required'],
+  'enrol@site.example': [403, 'mfa_registration_required', 'User is not enrolled with guardian'],
+  'rule@site.example': [403, 'access_denied', 'Access denied by a rule of the tenant.'],
+  'locked@site.example': [
+    429,
+    'too_many_attempts',
+    'Your account has been blocked after multiple consecutive login attempts.',
+  ],
+};
+
+async function subjectOf(issuer: string, params: Context['oidc']['params']): Promise<string> {
+  if (params['subject_token_type'] !== 'urn:ietf:params:oauth:token-type:access_token') {
+    throw refusal(400, 'invalid_request', 'subject_token_type is not supported');
+  }
+  const payload = await verifyToken(issuer, params['subject_token'] ?? '').catch(() => {
+    throw refusal(400, 'invalid_grant', 'The subject_token is expired or was not issued here.');
+  });
+  if (payload.sub === 'no-consent') throw refusal(403, 'consent_required', 'The user has not consented.');
+  if (payload.sub === 'second-factor') throw refusal(403, 'interaction_required', 'A second factor is required.');
+  return payload.sub ?? '';
+}
+
+function registration(application: { id: string; secret: string }, grants: readonly string[]): object {
+  return {
+    client_id: application.id,
+    client_secret: application.secret,
+    token_endpoint_auth_method: 'client_secret_post',
+    grant_types: grants,
+    redirect_uris: [],
+    response_types: [],
+  };
+}
+
+function refusal(status: number, error: string, description: string): Error {
+  return Object.assign(new errors.CustomOIDCProviderError(error, description), { status, statusCode: status });
+}
+
+// Two refusals have other words at Auth0: a wrong client secret, and a grant the application may not use.
+function speakLikeAuth0(context: Context): void {
+  const body = context.body as { error?: string; error_description?: string } | undefined;
+  if (body?.error === 'invalid_client' && context.oidc.entities.Client !== undefined) {
+    context.body = { error: 'access_denied', error_description: 'Unauthorized' };
+  } else if (body?.error_description === 'requested grant type is not allowed for this client') {
+    context.status = 403;
+    const grant = context.oidc.params['grant_type'];
+    context.body = {
+      error: 'unauthorized_client',
+      error_description: `Grant type '${grant}' not allowed for the client.`,
+    };
+  }
+}
