@@ -22,10 +22,11 @@ export function identityModule(
     provide(
       bind,
       TOKENS.CredentialBroker,
-      [TOKENS.Clock, TOKENS.TokenCache, TOKENS.Providers],
-      (clock, tokens, provider) =>
+      [TOKENS.Clock, TOKENS.Telemetry, TOKENS.TokenCache, TOKENS.Providers],
+      (clock, telemetry, tokens, provider) =>
         new CredentialBroker({
           clock,
+          telemetry,
           tokens,
           provider,
           strategy: config.serviceAuthStrategy,

@@ -49,6 +49,8 @@ export type IssueOutcome = { readonly kind: 'token'; readonly token: AccessToken
 export interface IdentityProvider {
   /** The configuration block named in hints when nothing closer is known, such as `serviceAccount`. */
   readonly block: string;
+  /** Whether `issue` signs by itself, so that the caller's `now` ends up in the token. Default: false. */
+  readonly signsLocally?: boolean;
   /**
    * Names what a token depends on (provider, client, principal, audience, scope, credential fingerprint), without a secret in it.
    * Two calls with one value may share a token.

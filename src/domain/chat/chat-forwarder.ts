@@ -65,7 +65,7 @@ export class ChatForwarder {
     // (4) A 401 says that nothing was processed, so the same body may be sent again (a2a-and-surfaces.md M12).
     if (response.status === 401 && credential.kind !== 'session') {
       await discard(response);
-      const renewed = await this.#deps.credentials.renew(plan, credential);
+      const renewed = await this.#deps.credentials.renew(plan, credential, String(response.headers['date'] ?? ''));
       if (renewed === undefined) throw tokenRejected(credential);
       credential = renewed;
       response = answered(await this.#send(request, agent, credential));

@@ -1,12 +1,13 @@
 import type { Clock } from '../../ports/clock.js';
 import type { HttpRequest } from '../../ports/http.js';
-import type { AccessToken, IdentityProvider, IssueFailure } from '../../ports/identity-provider.js';
+import type { AccessToken, IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { Secret } from '../../ports/secret.js';
 import type { SessionRequest, SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
+import type { Telemetry } from '../../ports/telemetry.js';
 import { ServiceAuthError, SessionError } from '../errors.js';
 import { Credential } from './credential.js';
 import { chooseStrategy, type ChosenStrategy } from './strategy.js';
-import type { TokenCache } from './token-cache.js';
+import type { IssueToken, TokenCache } from './token-cache.js';
 
 /** Which credential a route attaches. */
 export type CredentialPlan =
@@ -27,6 +28,7 @@ export type CredentialPlan =
 /** What the broker is made of; all of it fixed until the configuration changes. */
 export interface CredentialBrokerDependencies {
   readonly clock: Clock;
+  readonly telemetry: Telemetry;
   readonly tokens: TokenCache;
   /** Loads a provider by the name the strategy table gives; built-in ones import their library here. */
   readonly provider: (name: string) => Promise<IdentityProvider> | undefined;
@@ -37,6 +39,9 @@ export interface CredentialBrokerDependencies {
   readonly apiKey: Secret | undefined;
   readonly apiKeyHeader: string;
 }
+
+/** A `Date` field counts whole seconds and travels; below this the clocks agree (identity.md §2.3). */
+const TOLERATED_SKEW_MS = 30_000;
 
 interface KnownProvider {
   readonly provider: IdentityProvider;
@@ -49,6 +54,8 @@ interface KnownProvider {
 export class CredentialBroker {
   readonly #deps: CredentialBrokerDependencies;
   readonly #known = new Map<string, KnownProvider>();
+  /** How far the platform's clock is ahead of ours, as far as it mattered yet; milliseconds. */
+  #skewMs = 0;
 
   constructor(dependencies: CredentialBrokerDependencies) {
     this.#deps = dependencies;
@@ -66,10 +73,11 @@ export class CredentialBroker {
 
   /**
    * A fresh credential after the platform refused this one; absent when there is nothing to renew.
-   * Many callers refused at once cause one renewal.
+   * Many callers refused at once cause one renewal. `platformDate` is the `Date` field of the refusal: tokens signed here follow the platform's clock.
    */
-  async renew(plan: CredentialPlan, refused: Credential): Promise<Credential | undefined> {
+  async renew(plan: CredentialPlan, refused: Credential, platformDate: string): Promise<Credential | undefined> {
     if (plan.kind !== 'service' || refused.cacheKey === undefined || refused.token === undefined) return undefined;
+    this.#compareClocks(Date.parse(platformDate));
     if (!(await this.#deps.tokens.reject(refused.cacheKey, refused.token))) return undefined;
     const renewed = await this.#service(plan);
     return renewed.token === refused.token ? undefined : renewed;
@@ -114,9 +122,27 @@ export class CredentialBroker {
       known = { provider, key };
       this.#known.set(name, known);
     }
-    const outcome = await this.#deps.tokens.get(key, provider.block, (now) => provider.issue(now));
+    const issue: IssueToken = provider.signsLocally === true ? (now) => this.#sign(provider, now) : (now) => provider.issue(now);
+    const outcome = await this.#deps.tokens.get(key, provider.block, issue);
     if (outcome.kind === 'failure') throw serviceAuthError(outcome);
     return this.#credentialOf(name, known, outcome.token, planKey);
+  }
+
+  /** Signs by the platform's clock, and expires by ours. */
+  async #sign(provider: IdentityProvider, now: number): Promise<IssueOutcome> {
+    const skewMs = this.#skewMs;
+    const outcome = await provider.issue(now + skewMs);
+    if (outcome.kind === 'failure' || skewMs === 0) return outcome;
+    return { kind: 'token', token: { ...outcome.token, expiresAt: outcome.token.expiresAt - skewMs } };
+  }
+
+  #compareClocks(platformNow: number): void {
+    const skewMs = platformNow - this.#deps.clock.now();
+    if (Number.isNaN(skewMs) || Math.abs(skewMs - this.#skewMs) <= TOLERATED_SKEW_MS) return;
+    this.#skewMs = Math.abs(skewMs) <= TOLERATED_SKEW_MS ? 0 : skewMs;
+    const seconds = Math.round(Math.abs(skewMs) / 1000);
+    const detail = `The local clock is ${String(seconds)} s ${skewMs < 0 ? 'ahead of' : 'behind'} the platform's.`;
+    this.#deps.telemetry.emit({ type: 'warning', code: 'clock_skew', detail });
   }
 
   #credentialOf(name: string, known: KnownProvider, token: AccessToken, planKey: Secret | undefined): Credential {
