@@ -1,0 +1,132 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { type CryptoKey, importPKCS8, SignJWT } from 'jose';
+import type { IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
+import type { PrivateKeyReading, PrivateKeySource } from '../../ports/private-key.js';
+
+const ALGORITHM = 'RS256';
+const LIFETIME_SECONDS = 300;
+const REGISTERED_CLAIMS: ReadonlySet<string> = new Set(['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'nbf']);
+const KEY_FIELDS = ['privateKeyPem', 'privateKeyPath'] as const;
+
+/** What the tokens of a service account are made of; an empty string, and `false` as audience, leaves a part out. */
+export interface ServiceAccountOptions {
+  readonly serviceAccountId: string;
+  readonly keyId: string;
+  readonly audience: string | readonly string[] | false;
+  readonly subject: string;
+  readonly issuer: string;
+  /** Further claims; registered ones (`iss`, `exp` and so on) among them are ignored. */
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** Where the key comes from; `undefined` when neither `privateKeyPem` nor `privateKeyPath` is given. */
+  readonly key: PrivateKeySource | undefined;
+  /** Makes the `jti` of each token. Default: a random UUID. */
+  readonly newId?: () => string;
+}
+
+type Key = Extract<PrivateKeyReading, { kind: 'key' }>;
+
+/** Signs the server's own tokens with the key of a service account (spec §5.2): RS256, five minutes long. */
+export class ServiceAccountProvider implements IdentityProvider {
+  readonly block: string = 'serviceAccount';
+  readonly signsLocally: boolean = true;
+  readonly #options: ServiceAccountOptions;
+  readonly #claims: string | undefined;
+  readonly #newId: () => string;
+  #signingKey: { readonly fingerprint: string; readonly key: Promise<CryptoKey> } | undefined;
+
+  constructor(options: ServiceAccountOptions) {
+    this.#options = options;
+    this.#claims = furtherClaims(options.claims);
+    this.#newId = options.newId ?? randomUUID;
+  }
+
+  async fingerprint(): Promise<string> {
+    const { serviceAccountId, keyId, audience, subject, issuer, key } = this.#options;
+    const reading = await key?.read();
+    return JSON.stringify([
+      this.block,
+      serviceAccountId,
+      keyId,
+      audience,
+      subject,
+      issuer,
+      // Hashed: a claim may hold what its owner would not want to see in a cache.
+      createHash('sha256')
+        .update(this.#claims ?? 'not JSON')
+        .digest('base64url'),
+      reading?.kind === 'key' ? reading.fingerprint : (reading?.kind ?? 'missing'),
+    ]);
+  }
+
+  recheck(): void {
+    this.#options.key?.recheck?.();
+  }
+
+  async issue(now: number): Promise<IssueOutcome> {
+    const { serviceAccountId, key } = this.#options;
+    if (serviceAccountId === '') {
+      return this.#failure('incomplete', ['serviceAccountId'], 'Set "serviceAccountId"', 'serviceAccountId is empty');
+    }
+    if (key === undefined) {
+      return this.#failure('incomplete', KEY_FIELDS, 'Set "privateKeyPem" or "privateKeyPath"', 'no key is configured');
+    }
+    if (this.#claims === undefined) {
+      return this.#failure('refused', ['claims'], 'Put JSON values only into "claims"', 'claims are not JSON');
+    }
+    const reading = await key.read();
+    if (reading.kind === 'unusable') {
+      const { field, advice, detail } = reading;
+      return { kind: 'failure', reason: 'refused', block: this.block, fields: [field], advice, detail };
+    }
+    try {
+      return await this.#sign(reading, this.#claims, Math.floor(now / 1000));
+    } catch (error) {
+      // The name only: what a crypto library says about a key may quote it.
+      const detail = `signing failed: ${error instanceof Error ? error.name : typeof error}`;
+      return this.#failure('refused', KEY_FIELDS, 'Replace the key of "privateKeyPem" or "privateKeyPath"', detail);
+    }
+  }
+
+  async #sign(key: Key, claims: string, issuedAt: number): Promise<IssueOutcome> {
+    const { keyId, audience, subject, issuer } = this.#options;
+    const expiresAt = issuedAt + LIFETIME_SECONDS;
+    const value = await new SignJWT({
+      ...(JSON.parse(claims) as Record<string, unknown>),
+      ...(issuer !== '' && { iss: issuer }),
+      ...(subject !== '' && { sub: subject }),
+      ...(audience !== false &&
+        audience.length > 0 && { aud: typeof audience === 'string' ? audience : [...audience] }),
+      iat: issuedAt,
+      exp: expiresAt,
+      jti: this.#newId(),
+    })
+      .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', ...(keyId !== '' && { kid: keyId }) })
+      .sign(await this.#import(key));
+    return { kind: 'token', token: { value, expiresAt: expiresAt * 1000 } };
+  }
+
+  #import(reading: Key): Promise<CryptoKey> {
+    if (this.#signingKey?.fingerprint !== reading.fingerprint) {
+      const key = importPKCS8(reading.pem.reveal(), ALGORITHM);
+      this.#signingKey = { fingerprint: reading.fingerprint, key };
+      key.catch(() => {
+        this.#signingKey = undefined;
+      });
+    }
+    return this.#signingKey.key;
+  }
+
+  #failure(reason: IssueFailure['reason'], fields: readonly string[], todo: string, detail: string): IssueFailure {
+    const advice = `${todo} in the "${this.block}" configuration block.`;
+    return { kind: 'failure', reason, block: this.block, fields, advice, detail };
+  }
+}
+
+// As text: a copy the caller cannot change between a fingerprint and the token it stands for.
+function furtherClaims(claims: Readonly<Record<string, unknown>>): string | undefined {
+  try {
+    return JSON.stringify(Object.fromEntries(Object.entries(claims).filter(([name]) => !REGISTERED_CLAIMS.has(name))));
+  } catch {
+    return undefined;
+  }
+}

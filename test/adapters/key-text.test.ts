@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { generateKeyPair } from '../../src/adapters/system/generate-key-pair.js';
+import { KeyText } from '../../src/adapters/system/key-text.js';
+import { privateKeySourceContract } from '../contracts/private-key-source.contract.js';
+
+const block = 'serviceAccount';
+
+privateKeySourceContract('KeyText', async () => {
+  const [first, second] = await Promise.all([generateKeyPair(), generateKeyPair()]);
+  const [text, otherText] = [first.privateKeyPem.reveal(), second.privateKeyPem.reveal()];
+  return {
+    usable: new KeyText({ text, block }),
+    other: new KeyText({ text: otherText, block }),
+    publicKeyPem: first.publicKeyPem,
+    unusable: {
+      empty: new KeyText({ text: '', block }),
+      placeholder: new KeyText({ text: '<PRIVATE_KEY>', block }),
+      'cut off': new KeyText({ text: text.slice(0, 900), block }),
+    },
+    field: 'privateKeyPem',
+    secrets: [text.slice(100, 150), otherText.slice(100, 150)],
+    internal: ['<PRIVATE_KEY>', 'ERR_'],
+  };
+});
+
+describe('a key given as text', () => {
+  it('that cannot be used is answered with block, field and reason', async () => {
+    expect(await new KeyText({ text: '<PRIVATE_KEY>', block }).read()).toEqual({
+      kind: 'unusable',
+      field: 'privateKeyPem',
+      advice:
+        'Put an unencrypted RSA private key of at least 2,048 bits in PEM form into "privateKeyPem" in the "serviceAccount" configuration block: it holds a placeholder.',
+      detail: 'privateKeyPem: placeholder',
+    });
+  });
+});

@@ -1,0 +1,191 @@
+import { importSPKI, jwtVerify } from 'jose';
+import { inspect } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  type ServiceAccountOptions,
+  ServiceAccountProvider,
+} from '../../src/adapters/service-account/service-account-provider.js';
+import { type GeneratedKeyPair, generateKeyPair } from '../../src/adapters/system/generate-key-pair.js';
+import { KeyText } from '../../src/adapters/system/key-text.js';
+import type { PrivateKeyReading, PrivateKeySource } from '../../src/ports/private-key.js';
+import { identityProviderContract } from '../contracts/identity-provider.contract.js';
+
+const now = 1_800_000_000_999;
+const block = 'serviceAccount';
+
+let first: GeneratedKeyPair;
+let second: GeneratedKeyPair;
+beforeAll(async () => {
+  [first, second] = await Promise.all([generateKeyPair(), generateKeyPair()]);
+});
+
+function keyOf(pair: GeneratedKeyPair): PrivateKeySource {
+  return new KeyText({ text: pair.privateKeyPem.reveal(), block });
+}
+
+function provider(settings: Partial<ServiceAccountOptions> = {}): ServiceAccountProvider {
+  return new ServiceAccountProvider({
+    serviceAccountId: 'site-1',
+    keyId: 'key-7',
+    audience: 'https://platform.example',
+    subject: 'site-1-subject',
+    issuer: 'site-1-issuer',
+    claims: {},
+    key: keyOf(first),
+    ...settings,
+  });
+}
+
+async function tokenOf(source: ServiceAccountProvider): Promise<string> {
+  const outcome = await source.issue(now);
+  if (outcome.kind !== 'token') throw new Error(`no token: ${outcome.detail}`);
+  return outcome.token.value;
+}
+
+/** A key source that counts how often its key is taken out. */
+class CountingKey implements PrivateKeySource {
+  reveals = 0;
+  pem = '';
+  name = 'one';
+
+  read(): Promise<PrivateKeyReading> {
+    const reveal = (): string => {
+      this.reveals += 1;
+      return this.pem;
+    };
+    return Promise.resolve({ kind: 'key', pem: { reveal }, fingerprint: this.name });
+  }
+}
+
+identityProviderContract('ServiceAccountProvider', async () => {
+  const unusable = new KeyText({ text: first.privateKeyPem.reveal().slice(0, 900), block });
+  return {
+    now,
+    working: provider({ claims: { org: 'acme' } }),
+    again: provider({ claims: { org: 'acme' } }),
+    different: {
+      serviceAccountId: provider({ serviceAccountId: 'site-2', claims: { org: 'acme' } }),
+      keyId: provider({ keyId: 'key-8', claims: { org: 'acme' } }),
+      audience: provider({ audience: ['https://platform.example'], claims: { org: 'acme' } }),
+      'no audience': provider({ audience: false, claims: { org: 'acme' } }),
+      subject: provider({ subject: 'another', claims: { org: 'acme' } }),
+      issuer: provider({ issuer: 'another', claims: { org: 'acme' } }),
+      claims: provider({ claims: { org: 'other' } }),
+      privateKeyPem: provider({ key: keyOf(second), claims: { org: 'acme' } }),
+      'unusable key': provider({ key: unusable, claims: { org: 'acme' } }),
+      'no key': provider({ key: undefined, claims: { org: 'acme' } }),
+    },
+    failing: {
+      'no id': { provider: provider({ serviceAccountId: '' }), reason: 'incomplete', fields: ['serviceAccountId'] },
+      'no key': {
+        provider: provider({ key: undefined }),
+        reason: 'incomplete',
+        fields: ['privateKeyPem', 'privateKeyPath'],
+      },
+      'half a key': { provider: provider({ key: unusable }), reason: 'refused', fields: ['privateKeyPem'] },
+      'claims that are not JSON': {
+        provider: provider({ claims: { big: 1n } }),
+        reason: 'refused',
+        fields: ['claims'],
+      },
+      'a key nobody can import': {
+        provider: provider({ key: new CountingKey() }),
+        reason: 'refused',
+        fields: ['privateKeyPem', 'privateKeyPath'],
+      },
+    },
+    secrets: [first, second].map((pair) => pair.privateKeyPem.reveal().slice(100, 150)),
+  };
+});
+
+describe('a service account key', () => {
+  it('is imported once for many tokens, and again when it changed', async () => {
+    const key = Object.assign(new CountingKey(), { pem: first.privateKeyPem.reveal() });
+    const source = provider({ key });
+    await Promise.all([tokenOf(source), tokenOf(source), tokenOf(source)]);
+    expect(key.reveals).toBe(1);
+
+    Object.assign(key, { pem: second.privateKeyPem.reveal(), name: 'two' });
+    const token = await tokenOf(source);
+    await jwtVerify(token, await importSPKI(second.publicKeyPem, 'RS256'), { currentDate: new Date(now) });
+    expect(key.reveals).toBe(2);
+  });
+
+  it('that could not be imported is tried again', async () => {
+    const key = new CountingKey();
+    const source = provider({ key });
+    expect(await source.issue(now)).toMatchObject({ kind: 'failure', reason: 'refused' });
+    key.pem = first.privateKeyPem.reveal();
+    expect(await source.issue(now)).toMatchObject({ kind: 'token' });
+  });
+
+  it('is not asked for when the service account has no id', async () => {
+    const key: PrivateKeySource = { read: () => Promise.reject(new Error('read')) };
+    expect(await provider({ serviceAccountId: '', key }).issue(now)).toEqual({
+      kind: 'failure',
+      reason: 'incomplete',
+      block,
+      fields: ['serviceAccountId'],
+      advice: 'Set "serviceAccountId" in the "serviceAccount" configuration block.',
+      detail: 'serviceAccountId is empty',
+    });
+  });
+
+  it('that is missing is asked for by both of its fields', async () => {
+    expect(await provider({ key: undefined }).issue(now)).toMatchObject({
+      advice: 'Set "privateKeyPem" or "privateKeyPath" in the "serviceAccount" configuration block.',
+    });
+  });
+
+  it('that cannot be used is answered in the words of its source', async () => {
+    const told = { field: 'privateKeyPath', advice: 'Point "privateKeyPath" elsewhere.', detail: 'ENOENT' } as const;
+    const key: PrivateKeySource = { read: () => Promise.resolve({ kind: 'unusable', ...told }) };
+    expect(await provider({ key }).issue(now)).toEqual({
+      kind: 'failure',
+      reason: 'refused',
+      block,
+      fields: ['privateKeyPath'],
+      advice: told.advice,
+      detail: told.detail,
+    });
+  });
+});
+
+describe('the fingerprint of a service account', () => {
+  it('lists what its tokens depend on, and the claims only as a hash', async () => {
+    const list: unknown = JSON.parse(await provider({ claims: { org: 'acme' } }).fingerprint());
+    expect(list).toEqual([
+      'serviceAccount',
+      'site-1',
+      'key-7',
+      'https://platform.example',
+      'site-1-subject',
+      'site-1-issuer',
+      expect.stringMatching(/^[\w-]{43}$/),
+      expect.stringMatching(/^[\w-]{43}$/),
+    ]);
+  });
+
+  it('says so when the key is unusable or missing', async () => {
+    const unusable = new KeyText({ text: '', block });
+    expect(JSON.parse(await provider({ key: unusable }).fingerprint())).toContain('unusable');
+    expect(JSON.parse(await provider({ key: undefined }).fingerprint())).toContain('missing');
+  });
+});
+
+describe('a service account that is printed', () => {
+  it('shows none of its settings, at any depth', async () => {
+    const source = provider({ claims: { note: 'kept inside' } });
+    await tokenOf(source);
+
+    const prints = [JSON.stringify(source), String(source), inspect(source, { depth: 12, showHidden: true })];
+    expect(prints.join('\n')).toMatch(/"serviceAccount".*ServiceAccountProvider \{ block: 'serviceAccount'/s);
+    for (const setting of ['site-1', 'key-7', 'platform.example', 'kept inside', 'PrivateKey', 'pem']) {
+      expect(prints.join('\n')).not.toContain(setting);
+    }
+  });
+
+  it('says that it signs by the clock of its caller', () => {
+    expect(provider().signsLocally).toBe(true);
+  });
+});

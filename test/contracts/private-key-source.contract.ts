@@ -1,0 +1,91 @@
+import { createHash, createPrivateKey, createPublicKey } from 'node:crypto';
+import { inspect } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { PrivateKeyReading, PrivateKeySource } from '../../src/ports/private-key.js';
+
+/** Sources to hold against the contract of the port. */
+export interface PrivateKeySourceCases {
+  /** Reads a usable key. */
+  readonly usable: PrivateKeySource;
+  /** Reads another usable key. */
+  readonly other: PrivateKeySource;
+  /** Public half of the key of `usable`, SPKI PEM. */
+  readonly publicKeyPem: string;
+  /** Sources without a usable key, by what is wrong with each. */
+  readonly unusable: Readonly<Record<string, PrivateKeySource>>;
+  readonly field: 'privateKeyPem' | 'privateKeyPath';
+  /** Texts that must show nowhere: key material. */
+  readonly secrets: readonly string[];
+  /** Texts that may stand in the server's log and nowhere else, such as paths. */
+  readonly internal: readonly string[];
+}
+
+/** What every `PrivateKeySource` promises, fakes included. */
+export function privateKeySourceContract(name: string, make: () => Promise<PrivateKeySourceCases>): void {
+  describe(`${name} keeps the promises of a private key source:`, () => {
+    let cases: PrivateKeySourceCases;
+    beforeAll(async () => {
+      cases = await make();
+    });
+
+    const usableKey = async (): Promise<Extract<PrivateKeyReading, { kind: 'key' }>> => {
+      const reading = await cases.usable.read();
+      if (reading.kind !== 'key') throw new Error(`unusable: ${reading.detail}`);
+      return reading;
+    };
+
+    it('the key is the configured one, as PKCS#8', async () => {
+      const pem = (await usableKey()).pem.reveal();
+      expect(pem).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
+      expect(createPublicKey(createPrivateKey(pem)).equals(createPublicKey(cases.publicKeyPem))).toBe(true);
+    });
+
+    it('the fingerprint is the SHA-256 of the public half', async () => {
+      const spki = createPublicKey(cases.publicKeyPem).export({ type: 'spki', format: 'der' });
+      expect((await usableKey()).fingerprint).toBe(createHash('sha256').update(spki).digest('base64url'));
+    });
+
+    it('two keys have two fingerprints', async () => {
+      expect(await cases.other.read()).not.toMatchObject({ fingerprint: (await usableKey()).fingerprint });
+    });
+
+    it('an unchanged key is parsed once', async () => {
+      const readings = await Promise.all(Array.from({ length: 20 }, () => cases.usable.read()));
+      expect(new Set([...readings, await cases.usable.read()]).size).toBe(1);
+    });
+
+    it('a key that cannot be used is an answer naming its field, not an error', async () => {
+      expect(Object.keys(cases.unusable)).not.toEqual([]);
+      for (const [fault, source] of Object.entries(cases.unusable)) {
+        const reading = await source.read();
+        expect(reading, fault).toMatchObject({ kind: 'unusable', field: cases.field });
+        if (reading.kind !== 'unusable') continue;
+        expect(reading.advice, fault).toContain(`"${cases.field}"`);
+        expect(reading.detail, fault).not.toBe('');
+      }
+    });
+
+    it('advice shows nothing that only the log may show', async () => {
+      for (const [fault, source] of Object.entries(cases.unusable)) {
+        const reading = await source.read();
+        if (reading.kind !== 'unusable') throw new Error(`${fault} gave a key`);
+        for (const text of cases.internal) expect(reading.advice, fault).not.toContain(text);
+      }
+    });
+
+    it('no print of a source or of what it read shows a key', async () => {
+      for (const source of [cases.usable, ...Object.values(cases.unusable)]) {
+        const shown: readonly unknown[] = [source, await source.read()];
+        for (const value of shown) {
+          const prints = [inspect(value, { depth: 12, showHidden: true }), JSON.stringify(value), String(value)];
+          for (const secret of cases.secrets) expect(prints.join('\n')).not.toContain(secret);
+        }
+      }
+      const fields = inspect(Object.values((await usableKey()).pem));
+      for (const secret of cases.secrets) expect(fields).not.toContain(secret);
+      expect(String((await usableKey()).pem)).toBe('[redacted]');
+      expect(JSON.stringify(await usableKey())).toContain('"pem":"[redacted]"');
+      expect(inspect({ reading: await usableKey() }, { depth: 12 })).toContain('pem: [redacted]');
+    });
+  });
+}
