@@ -6,7 +6,10 @@ import { checkName, STRATEGIES } from './strategy-names.js';
 const text = v.optional(v.string());
 const milliseconds = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));
 const store = v.custom<object>(
-  (value) => typeof value === 'object' && value !== null && ['get', 'set', 'delete'].every((name) => typeof (value as Record<string, unknown>)[name] === 'function'),
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    ['get', 'set', 'delete'].every((name) => typeof (value as Record<string, unknown>)[name] === 'function'),
   'an object with get, set and delete',
 );
 
@@ -60,7 +63,10 @@ const fields = {
   authUnavailableStatus: v.optional(v.picklist([401, 503])),
   cacheStore: v.optional(store),
   telemetry: v.optional(
-    v.custom<object>((value) => typeof (value as { emit?: unknown } | null)?.emit === 'function', 'an object with emit'),
+    v.custom<object>(
+      (value) => typeof (value as { emit?: unknown } | null)?.emit === 'function',
+      'an object with emit',
+    ),
   ),
 };
 
@@ -86,7 +92,11 @@ function configurationError(issue: v.BaseIssue<unknown>): ConfigurationError {
   const known = Object.keys(block === '' ? fields : (blocks[block as keyof typeof blocks]?.entries ?? {}));
   // Values are never quoted: a secret may sit in the wrong field.
   if (field === '') {
-    return new ConfigurationError({ detail: 'The configuration is not an object.', hint: 'Pass an object to configureServer.', block: 'configureServer' });
+    return new ConfigurationError({
+      detail: 'The configuration is not an object.',
+      hint: 'Pass an object to configureServer.',
+      block: 'configureServer',
+    });
   }
   if (!known.includes(field) && issue.expected === 'never') {
     return new ConfigurationError({

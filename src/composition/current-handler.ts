@@ -9,7 +9,10 @@ import { serverState } from './server-state.js';
 import type { Toolkit } from './toolkit-type.js';
 
 /** A handler of the toolkit that is current when a request comes, so that a later `configureServer` takes effect. */
-export function currentHandler(toolkit: Toolkit | undefined, handlerOf: (toolkit: Toolkit) => HttpHandler): HttpHandler {
+export function currentHandler(
+  toolkit: Toolkit | undefined,
+  handlerOf: (toolkit: Toolkit) => HttpHandler,
+): HttpHandler {
   if (toolkit !== undefined) return handlerOf(toolkit);
   let known: Toolkit | undefined;
   let handler: HttpHandler = UNCONFIGURED;

@@ -44,5 +44,8 @@ export function createA2ARouter<Router extends ExpressLikeRouter>(
 ): Router {
   const { toolkit, ...chat } = options;
   chatPlan(chat, toolkit?.customProviders ?? new Set()); // Wrong options throw here, not at the first request.
-  return expressRouter(framework, currentHandler(toolkit, (current) => current.chatHandler(chat)));
+  return expressRouter(
+    framework,
+    currentHandler(toolkit, (current) => current.chatHandler(chat)),
+  );
 }

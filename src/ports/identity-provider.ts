@@ -51,6 +51,8 @@ export interface IdentityProvider {
   readonly block: string;
   /** Whether `issue` signs by itself, so that the caller's `now` ends up in the token. Default: false. */
   readonly signsLocally?: boolean;
+  /** The platform refused a token: look again at whatever credentials are read from, such as a key file. */
+  recheck?(): void;
   /**
    * Names what a token depends on (provider, client, principal, audience, scope, credential fingerprint), without a secret in it.
    * Two calls with one value may share a token.

@@ -29,6 +29,8 @@ export type PrivateKeyReading =
  * @public
  */
 export interface PrivateKeySource {
+  /** Makes the next `read` look at the file again, however short ago it was looked at. */
+  recheck?(): void;
   /** Reads again only when the file changed; cheap to call before each signature. */
   read(): Promise<PrivateKeyReading>;
 }

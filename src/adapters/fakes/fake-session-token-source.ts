@@ -1,4 +1,9 @@
-import type { SessionRequest, SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
+import type {
+  SessionRequest,
+  SessionToken,
+  SessionTokenQuery,
+  SessionTokenSource,
+} from '../../ports/session-token-source.js';
 
 /**
  * A session that is whatever it is set to, and records what it is asked.

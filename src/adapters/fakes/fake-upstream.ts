@@ -5,7 +5,9 @@ import type { HttpResponse, HttpUpstream, UpstreamOutcome, UpstreamRequest } fro
  *
  * @public
  */
-export type FakeAnswer = (request: UpstreamRequest) => HttpResponse | UpstreamOutcome | Promise<HttpResponse | UpstreamOutcome>;
+export type FakeAnswer = (
+  request: UpstreamRequest,
+) => HttpResponse | UpstreamOutcome | Promise<HttpResponse | UpstreamOutcome>;
 
 /**
  * A platform that records what it is sent and answers as told.
@@ -20,7 +22,9 @@ export class FakeUpstream implements HttpUpstream {
   #answer: FakeAnswer;
 
   /** Answers each request by `answer`. Default: 200 with an empty JSON object. */
-  constructor(answer: FakeAnswer = () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: '{}' })) {
+  constructor(
+    answer: FakeAnswer = () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: '{}' }),
+  ) {
     this.#answer = answer;
   }
 

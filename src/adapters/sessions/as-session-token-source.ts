@@ -1,4 +1,9 @@
-import type { SessionRequest, SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
+import type {
+  SessionRequest,
+  SessionToken,
+  SessionTokenQuery,
+  SessionTokenSource,
+} from '../../ports/session-token-source.js';
 
 /**
  * Reads the signed-in user's token from the framework's own request (Express `req`, a Web `Request`, a Koa context); `null` when nobody is signed in.
@@ -7,7 +12,10 @@ import type { SessionRequest, SessionToken, SessionTokenQuery, SessionTokenSourc
  */
 // `any`, because each framework's request has its own type and the site's function names it.
 // oxlint-disable-next-line typescript/no-explicit-any
-export type SessionTokenFunction = (request: any, query: SessionTokenQuery) => SessionTokenResult | Promise<SessionTokenResult>;
+export type SessionTokenFunction = (
+  request: any,
+  query: SessionTokenQuery,
+) => SessionTokenResult | Promise<SessionTokenResult>;
 
 type SessionTokenResult = string | null | undefined;
 

@@ -27,7 +27,11 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     controller.abort(new Error('unexpected upgrade'));
   }
 
-  onResponseStart(controller: Controller, status: number, headers: Record<string, string | string[] | undefined>): void {
+  onResponseStart(
+    controller: Controller,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
     if (status < 200) return;
     if (status > 599) {
       controller.abort(new Error(`status ${String(status)}`));
@@ -64,7 +68,8 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     this.#aborted = true;
     this.#controller?.abort(new Error('the browser left'));
     // A request that still waits for its connection has no controller; nobody waits for it any more either.
-    if (this.#controller === undefined) this.#resolve({ kind: 'failure', reason: 'aborted', detail: 'the browser left' });
+    if (this.#controller === undefined)
+      this.#resolve({ kind: 'failure', reason: 'aborted', detail: 'the browser left' });
   };
 }
 

@@ -15,7 +15,11 @@ export interface OriginPolicy {
  *
  * @throws RequestError `origin_refused`.
  */
-export function checkOrigin(request: Pick<HttpRequest, 'method' | 'headers'>, policy: OriginPolicy, session: boolean): void {
+export function checkOrigin(
+  request: Pick<HttpRequest, 'method' | 'headers'>,
+  policy: OriginPolicy,
+  session: boolean,
+): void {
   const safe = request.method === 'GET' || request.method === 'HEAD' || request.method === 'OPTIONS';
   if (safe && !(session && single(request.headers, 'sec-fetch-site') === 'cross-site')) return;
   const site = single(request.headers, 'sec-fetch-site');

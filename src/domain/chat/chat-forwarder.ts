@@ -112,9 +112,16 @@ function answered(outcome: UpstreamOutcome): HttpResponse {
   const log = outcome.detail;
   switch (outcome.reason) {
     case 'timeout':
-      throw new UpstreamError('upstream_timeout', { detail: 'The agent did not answer in time.', retryable: true, log });
+      throw new UpstreamError('upstream_timeout', {
+        detail: 'The agent did not answer in time.',
+        retryable: true,
+        log,
+      });
     case 'invalid':
-      throw new UpstreamError('upstream_invalid_response', { detail: 'The agent sent an answer that is not valid HTTP.', log });
+      throw new UpstreamError('upstream_invalid_response', {
+        detail: 'The agent sent an answer that is not valid HTTP.',
+        log,
+      });
     case 'unreachable':
     case 'reset':
     case 'aborted':
@@ -213,6 +220,7 @@ function tokenRejected(credential: Credential): ServiceAuthError {
         ? 'Check "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy".'
         : `Check the "${block}" configuration block: the platform must know this client or key, its audience and its role.`,
     block,
-    fields: block === 'serviceAccount' ? ['serviceAccountId', 'keyId', 'privateKeyPem', 'privateKeyPath', 'audience'] : [],
+    fields:
+      block === 'serviceAccount' ? ['serviceAccountId', 'keyId', 'privateKeyPem', 'privateKeyPath', 'audience'] : [],
   });
 }

@@ -22,7 +22,9 @@ export function rpcEnvelope(value: unknown): RpcEnvelope | undefined {
 
 /** The id of whatever a body held, so that an error finds its request even when the rest is no JSON-RPC. */
 export function rpcIdOf(value: unknown): string | number | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? rpcId((value as { id?: unknown }).id) : null;
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? rpcId((value as { id?: unknown }).id)
+    : null;
 }
 
 function rpcId(id: unknown): string | number | null {

@@ -2,7 +2,12 @@ import type { Clock } from '../../ports/clock.js';
 import type { HttpRequest } from '../../ports/http.js';
 import type { AccessToken, IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { Secret } from '../../ports/secret.js';
-import type { SessionRequest, SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
+import type {
+  SessionRequest,
+  SessionToken,
+  SessionTokenQuery,
+  SessionTokenSource,
+} from '../../ports/session-token-source.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { ServiceAuthError, SessionError } from '../errors.js';
 import { Credential } from './credential.js';
@@ -79,6 +84,7 @@ export class CredentialBroker {
     if (plan.kind !== 'service' || refused.cacheKey === undefined || refused.token === undefined) return undefined;
     this.#compareClocks(Date.parse(platformDate));
     if (!(await this.#deps.tokens.reject(refused.cacheKey, refused.token))) return undefined;
+    for (const { key, provider } of this.#known.values()) if (key === refused.cacheKey) provider.recheck?.();
     const renewed = await this.#service(plan);
     return renewed.token === refused.token ? undefined : renewed;
   }
@@ -122,7 +128,8 @@ export class CredentialBroker {
       known = { provider, key };
       this.#known.set(name, known);
     }
-    const issue: IssueToken = provider.signsLocally === true ? (now) => this.#sign(provider, now) : (now) => provider.issue(now);
+    const issue: IssueToken =
+      provider.signsLocally === true ? (now) => this.#sign(provider, now) : (now) => provider.issue(now);
     const outcome = await this.#deps.tokens.get(key, provider.block, issue);
     if (outcome.kind === 'failure') throw serviceAuthError(outcome);
     return this.#credentialOf(name, known, outcome.token, planKey);
