@@ -1,4 +1,5 @@
 import { ContainerModule } from 'inversify';
+import type { CustomFetch } from 'openid-client';
 import { KeyFile } from '../adapters/system/key-file.js';
 import { KeyText } from '../adapters/system/key-text.js';
 import { CredentialBroker } from '../domain/credentials/credential-broker.js';
@@ -12,13 +13,18 @@ import { TOKENS } from './tokens.js';
 /** Gives the identity provider of a strategy; its library is loaded when it is first asked for. */
 export type ProviderLoader = (name: string) => Promise<IdentityProvider> | undefined;
 
+/** What identity providers are made with, besides their configuration block. */
+export interface Identities {
+  readonly custom: Readonly<Record<string, IdentityProvider>>;
+  readonly fetch: typeof fetch | undefined;
+  /** Tells two credentials apart; the same in all processes that share a cache. */
+  readonly fingerprintKey: Uint8Array;
+}
+
 /** Binds what turns configuration into credentials. */
-export function identityModule(
-  config: ResolvedConfig,
-  custom: Readonly<Record<string, IdentityProvider>>,
-): ContainerModule {
+export function identityModule(config: ResolvedConfig, identities: Identities): ContainerModule {
   return new ContainerModule(({ bind }) => {
-    provide(bind, TOKENS.Providers, [TOKENS.Clock], (clock) => providerLoader(config, custom, clock));
+    provide(bind, TOKENS.Providers, [TOKENS.Clock], (clock) => providerLoader(config, identities, clock));
     provide(
       bind,
       TOKENS.CredentialBroker,
@@ -40,16 +46,20 @@ export function identityModule(
   });
 }
 
-function providerLoader(
-  config: ResolvedConfig,
-  custom: Readonly<Record<string, IdentityProvider>>,
-  clock: Clock,
-): ProviderLoader {
+function providerLoader(config: ResolvedConfig, identities: Identities, clock: Clock): ProviderLoader {
   const loaded = new Map<string, Promise<IdentityProvider>>();
   const load = (name: string): Promise<IdentityProvider> | undefined => {
-    if (Object.hasOwn(custom, name)) return Promise.resolve(custom[name] as IdentityProvider);
-    if (name === 'service_account') return serviceAccountProvider(config, clock);
-    return undefined;
+    if (Object.hasOwn(identities.custom, name)) return Promise.resolve(identities.custom[name] as IdentityProvider);
+    switch (name) {
+      case 'service_account':
+        return serviceAccountProvider(config, clock);
+      case 'idp_a.password':
+        return idpAProvider('password', config, identities);
+      case 'idp_a.client_credentials':
+        return idpAProvider('client_credentials', config, identities);
+      default:
+        return undefined;
+    }
   };
   return (name) => {
     let provider = loaded.get(name);
@@ -62,6 +72,23 @@ function providerLoader(
     }
     return provider;
   };
+}
+
+async function idpAProvider(
+  grant: 'password' | 'client_credentials',
+  { idpA, timeouts }: ResolvedConfig,
+  { fetch, fingerprintKey }: Identities,
+): Promise<IdentityProvider> {
+  const { IdpAProvider } = await import('../adapters/idp-a/idp-a-provider.js');
+  return new IdpAProvider({
+    ...idpA,
+    grant,
+    timeoutMs: timeouts.identityProviderMs,
+    fetch: fetch as CustomFetch | undefined,
+    fingerprintKey,
+    // An http domain is taken on this machine's own addresses only; anywhere else the adapter refuses it.
+    allowInsecure: true,
+  });
 }
 
 async function serviceAccountProvider(config: ResolvedConfig, clock: Clock): Promise<IdentityProvider> {

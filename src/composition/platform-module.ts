@@ -12,6 +12,8 @@ export interface PlatformParts {
   readonly telemetry: Telemetry;
   readonly upstream: HttpUpstream;
   readonly tokens: TokenCache;
+  /** Tells two credentials apart without revealing either. */
+  readonly fingerprintKey: Uint8Array;
 }
 
 /** Binds what the site runs on. */

@@ -17,6 +17,8 @@ export interface ToolkitPorts {
   readonly telemetry?: Telemetry | undefined;
   /** Further identity providers by the name to give as `serviceAuthStrategy`. */
   readonly identityProviders?: Readonly<Record<string, IdentityProvider>> | undefined;
+  /** Calls identity providers, for a proxy or a private certificate authority. Default: the global `fetch`. */
+  readonly identityFetch?: typeof fetch | undefined;
   /** A number from 0 up to 1, for jitter. Default: `Math.random`. */
   readonly random?: (() => number) | undefined;
 }

@@ -51,7 +51,15 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
   const kept = previous === undefined ? undefined : PARTS.get(previous);
   const parts = platformParts(resolved, ports, kept);
   const container = new Container({ defaultScope: 'Singleton', jitless: true });
-  container.load(platformModule(parts), identityModule(resolved, customProviders), domainModule(resolved));
+  container.load(
+    platformModule(parts),
+    identityModule(resolved, {
+      custom: customProviders,
+      fetch: ports.identityFetch,
+      fingerprintKey: parts.fingerprintKey,
+    }),
+    domainModule(resolved),
+  );
   const get = <S>(token: Token<S>): S => container.get<S>(token as ServiceIdentifier<S>);
   const broker = get(TOKENS.CredentialBroker);
   const forwarder = get(TOKENS.ChatForwarder);
@@ -90,6 +98,7 @@ function platformParts(config: ResolvedConfig, ports: ToolkitPorts, kept: KeptPa
   return {
     clock,
     telemetry,
+    fingerprintKey: kept?.fingerprintKey ?? crypto.getRandomValues(new Uint8Array(32)),
     upstream: ports.upstream ?? (kept?.connectMs === connectMs ? kept.upstream : new UndiciUpstream({ connectMs })),
     tokens:
       kept !== undefined && kept.clock === clock && kept.telemetry === telemetry
