@@ -1,0 +1,20 @@
+import type { ErrorRequestHandler } from 'express';
+
+/** Answers what a body parser refused the way the SDK does, as JSON-RPC, where Express would send a web page. */
+export const answerBodyErrors: ErrorRequestHandler = (
+  error: { status?: number; type?: string },
+  _request,
+  response,
+  next,
+) => {
+  if (response.headersSent) {
+    next(error);
+    return;
+  }
+  const known = {
+    'entity.parse.failed': { status: 200, code: -32700, message: 'Invalid JSON payload.' },
+    'entity.too.large': { status: 413, code: -32600, message: 'The message is larger than 2 MB.' },
+  }[error.type ?? ''];
+  const { status, code, message } = known ?? { status: error.status ?? 500, code: -32603, message: 'Internal error.' };
+  response.status(status).json({ jsonrpc: '2.0', id: null, error: { code, message } });
+};

@@ -1,0 +1,85 @@
+import type { Message, Part } from '@a2a-js/sdk';
+
+import type { TaskTurn } from './task-turn.js';
+
+/** How fast the agent talks, in milliseconds. */
+export interface Pace {
+  readonly wordMs: number;
+  readonly slowStepMs: number;
+}
+
+export interface Question {
+  readonly message: Message;
+  /** True when the message goes on with a task that asked for input. */
+  readonly isFollowUp: boolean;
+  readonly pace: Pace;
+}
+
+export type Reply = (turn: TaskTurn) => Promise<void>;
+
+const SLOW_STEPS = 120;
+const LONGEST_ECHO = 200;
+
+/** Finds the reply to a message: one of the commands when its text is one, else an echo. */
+export function chooseReply({ message, isFollowUp, pace }: Question): Reply {
+  const text = textOf(message);
+  const file = message.parts.find(isFile);
+  if (isFollowUp) return say(`Thank you. I have noted: ${shorten(text)}`, pace);
+  if (file !== undefined) return say(describeFile(file), pace);
+  switch (text.toLowerCase()) {
+    case 'slow':
+      return countSlowly(pace);
+    case 'file':
+      return say('There was no file in your message.', pace);
+    case 'input':
+      return async (turn) => turn.ask('Which city are you asking about?');
+    case 'fail':
+      return async (turn) => turn.fail('I was asked to fail, and so I did.');
+    default:
+      return say(echo(text), pace);
+  }
+}
+
+function say(text: string, { wordMs }: Pace): Reply {
+  return async (turn) => {
+    await turn.write(text, wordMs);
+    turn.complete();
+  };
+}
+
+function countSlowly({ slowStepMs }: Pace): Reply {
+  const steps = Array.from({ length: SLOW_STEPS }, (_, index) => index + 1);
+  return async (turn) => {
+    await turn.write(`Counting slowly to ${SLOW_STEPS}: ${steps.join(' ')}`, slowStepMs);
+    turn.complete();
+  };
+}
+
+function echo(text: string): string {
+  return (
+    `You said: “${shorten(text)}”. I am a small demo agent and only repeat what I hear, but every word of this answer ` +
+    'travels on its own: from the agent, through the site’s own server, which added the credential, to your browser.'
+  );
+}
+
+function describeFile({ content, filename, mediaType }: Part): string {
+  const name = filename === '' ? 'a file without a name' : filename;
+  const type = mediaType === '' ? 'no media type' : `media type ${mediaType}`;
+  const size = content?.$case === 'raw' ? `${content.value.byteLength} bytes` : 'an address instead of bytes';
+  return `I received ${name}: ${size}, ${type}.`;
+}
+
+function isFile({ content }: Part): boolean {
+  return content?.$case === 'raw' || content?.$case === 'url';
+}
+
+function textOf(message: Message): string {
+  return message.parts
+    .map(({ content }) => (content?.$case === 'text' ? content.value : ''))
+    .join(' ')
+    .trim();
+}
+
+function shorten(text: string): string {
+  return text.length <= LONGEST_ECHO ? text : `${text.slice(0, LONGEST_ECHO)}…`;
+}

@@ -1,0 +1,82 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+
+import type { Request, RequestHandler } from 'express';
+import { errors, jwtVerify } from 'jose';
+
+import { recordSubject } from './request-log.js';
+
+/** The public half of a service account's key, as its owner registered it. */
+export interface RegisteredKey {
+  readonly kid: string;
+  readonly publicKeyPem: string;
+  /** The service account the key belongs to. */
+  readonly subject: string;
+}
+
+interface Account {
+  readonly key: KeyObject;
+  readonly subject: string;
+}
+
+const LONGEST_LIFE_SECONDS = 300;
+
+/** Why a token is not accepted. Its text is safe to send: it never quotes the token. */
+class TokenRefused extends Error {}
+
+/** The platform's register of service accounts, and the guard that asks for one of their tokens. */
+export class ServiceAccounts {
+  readonly #audience: string;
+  readonly #accounts = new Map<string, Account>();
+
+  constructor(audience: string, keys: readonly RegisteredKey[]) {
+    this.#audience = audience;
+    for (const key of keys) this.register(key);
+  }
+
+  register({ kid, publicKeyPem, subject }: RegisteredKey): void {
+    this.#accounts.set(kid, { key: createPublicKey(publicKeyPem), subject });
+  }
+
+  /** Stands before the SDK's handler, which would answer a failed authentication with 500 instead of 401. */
+  readonly requireToken: RequestHandler = async (request, response, next) => {
+    try {
+      const subject = await this.#verify(bearerToken(request));
+      recordSubject(request, subject);
+      response.locals['subject'] = subject;
+    } catch (error) {
+      if (!(error instanceof TokenRefused)) throw error;
+      response
+        .status(401)
+        .set('www-authenticate', 'Bearer error="invalid_token"')
+        .json({ error: 'invalid_token', error_description: error.message });
+      return;
+    }
+    next();
+  };
+
+  async #verify(token: string): Promise<string> {
+    let account: Account | undefined;
+    const verified = await jwtVerify(
+      token,
+      ({ kid }) => {
+        account = kid === undefined ? undefined : this.#accounts.get(kid);
+        if (account === undefined) throw new TokenRefused('The key is not registered.');
+        return account.key;
+      },
+      { algorithms: ['RS256'], audience: this.#audience, requiredClaims: ['sub', 'iat', 'exp'] },
+    ).catch((error: unknown) => {
+      throw error instanceof errors.JOSEError ? new TokenRefused(`The token is not valid: ${error.code}.`) : error;
+    });
+
+    const { sub = '', iat = 0, exp = Infinity } = verified.payload;
+    if (sub !== account?.subject) throw new TokenRefused('The key belongs to another service account.');
+    if (exp - iat > LONGEST_LIFE_SECONDS) throw new TokenRefused('The token lives longer than five minutes.');
+    return sub;
+  }
+}
+
+function bearerToken(request: Request): string {
+  const [, token] = /^Bearer +(\S+)$/i.exec(request.get('authorization') ?? '') ?? [];
+  if (token === undefined) throw new TokenRefused('A bearer token is needed.');
+  return token;
+}

@@ -1,0 +1,26 @@
+import type { ErrorRequestHandler } from 'express';
+
+interface HttpError {
+  readonly status?: number;
+  readonly type?: string;
+}
+
+/**
+ * Answers what failed before a route was reached, above all in `express.json()`, in the form the chat understands.
+ * Without it Express sends a web page, with a stack trace on it outside of production.
+ */
+export const answerErrors: ErrorRequestHandler = (error: HttpError, _request, response, next) => {
+  if (response.headersSent) {
+    next(error);
+    return;
+  }
+  const { status = 500, type } = error;
+  response.status(status).json({ jsonrpc: '2.0', id: null, error: describe(status, type) });
+};
+
+function describe(status: number, type: string | undefined): { code: number; message: string } {
+  if (type === 'entity.parse.failed') return { code: -32700, message: 'The message is not valid JSON.' };
+  if (status === 413) return { code: -32600, message: 'The message is larger than 2 MB.' };
+  if (status < 500) return { code: -32600, message: 'The request could not be read.' };
+  return { code: -32603, message: 'The site could not answer.' };
+}
