@@ -46,7 +46,8 @@ export function identityModule(config: ResolvedConfig, identities: Identities): 
   });
 }
 
-function providerLoader(config: ResolvedConfig, identities: Identities, clock: Clock): ProviderLoader {
+/** Loads each provider once, when it is first asked for. */
+export function providerLoader(config: ResolvedConfig, identities: Identities, clock: Clock): ProviderLoader {
   const loaded = new Map<string, Promise<IdentityProvider>>();
   const load = (name: string): Promise<IdentityProvider> | undefined => {
     if (Object.hasOwn(identities.custom, name)) return Promise.resolve(identities.custom[name] as IdentityProvider);

@@ -1,0 +1,23 @@
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { generateKeyPair } from '../../adapters/system/generate-key-pair.js';
+
+/** Where a new key pair went. */
+export interface GeneratedKeyFiles {
+  readonly privateKeyPath: string;
+  readonly publicKeyPath: string;
+}
+
+/**
+ * Writes a new service-account key pair: the private half readable by its owner alone, the public half ready to register.
+ * Never replaces a file: an older key may still be registered.
+ */
+export async function keygen(directory: string, name: string): Promise<GeneratedKeyFiles> {
+  const { privateKeyPem, publicKeyPem } = await generateKeyPair();
+  const privateKeyPath = join(directory, `${name}.pem`);
+  const publicKeyPath = join(directory, `${name}.pub.pem`);
+  await writeFile(publicKeyPath, publicKeyPem, { flag: 'wx', mode: 0o644 });
+  await writeFile(privateKeyPath, privateKeyPem.reveal(), { flag: 'wx', mode: 0o600 });
+  await chmod(privateKeyPath, 0o600); // Whatever the umask of the caller.
+  return { privateKeyPath, publicKeyPath };
+}
