@@ -38,10 +38,10 @@ export interface A2ARouterOptions extends ChatHandlerOptions {
  *
  * @public
  */
-export function createA2ARouter<Router extends ExpressLikeRouter>(
-  framework: ExpressLike<Router>,
+export function createA2ARouter<AnyRouter extends ExpressLikeRouter>(
+  framework: ExpressLike<AnyRouter>,
   options: A2ARouterOptions = {},
-): Router {
+): AnyRouter {
   const { toolkit, ...chat } = options;
   chatPlan(chat, toolkit?.customProviders ?? new Set()); // Wrong options throw here, not at the first request.
   return expressRouter(

@@ -13,7 +13,7 @@ export type { ErrorCode, ErrorFacts } from '../domain/errors.js';
 export type { CacheStore } from '../ports/cache-store.js';
 export type { Clock } from '../ports/clock.js';
 export type {
-  Body,
+  HttpBody,
   HeaderFields,
   HttpHandler,
   HttpRequest,

@@ -9,7 +9,7 @@ export { RecordingTelemetry } from '../adapters/fakes/recording-telemetry.js';
 export type { CacheStore } from '../ports/cache-store.js';
 export type { Clock } from '../ports/clock.js';
 export type {
-  Body,
+  HttpBody,
   HeaderFields,
   HttpResponse,
   HttpUpstream,

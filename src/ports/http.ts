@@ -11,7 +11,7 @@ export type HeaderFields = Readonly<Record<string, string | readonly string[] | 
  *
  * @public
  */
-export type Body = AsyncIterable<Uint8Array> | Uint8Array | string | null;
+export type HttpBody = AsyncIterable<Uint8Array> | Uint8Array | string | null;
 
 /**
  * A request as the routes read it, whatever framework received it.
@@ -25,7 +25,7 @@ export interface HttpRequest {
   /** The raw query with its `?`, or an empty string. */
   readonly query: string;
   readonly headers: HeaderFields;
-  readonly body: Body;
+  readonly body: HttpBody;
   /** What a JSON parser of the host already made of the body; absent when none ran. */
   readonly parsedBody?: unknown;
   /** Whether something in front read the body and left nothing of it. */
@@ -56,7 +56,7 @@ export interface NativeRequest {
 export interface HttpResponse {
   readonly status: number;
   readonly headers: HeaderFields;
-  readonly body: Body;
+  readonly body: HttpBody;
 }
 
 /**
@@ -78,7 +78,7 @@ export interface UpstreamRequest {
   /** Raw path and query, starting with `/`. */
   readonly path: string;
   readonly headers: HeaderFields;
-  readonly body: Body;
+  readonly body: HttpBody;
   readonly signal: AbortSignal;
   /** Milliseconds to wait for the response head; 0 waits for ever. */
   readonly headersMs: number;

@@ -32,13 +32,24 @@ export type SessionToken =
       readonly accessToken: string;
       /** Milliseconds since the epoch. */
       readonly expiresAt?: number;
-      /** A stable name of the user, such as issuer and subject. */
+      /** A stable name of the user, such as issuer and subject. Only from what the session library vouches for. */
       readonly subject?: string;
-      /** A stable name of the session, for coalescing refreshes. */
+      /** A stable name of the session. */
       readonly sessionKey?: string;
+      /**
+       * Carries the refreshed session over to another request of the same session that is given this token;
+       * else that request's response could write the session of before the refresh back.
+       */
+      readonly adopt?: (request: SessionRequest) => void;
     }
   | { readonly kind: 'no-session' }
-  | { readonly kind: 'expired'; readonly detail?: string };
+  | {
+      readonly kind: 'expired';
+      /** `interaction`: consent or a second factor is needed. Default: sign in again. */
+      readonly reason?: 'expired' | 'interaction';
+      /** For the server's log only. */
+      readonly detail?: string;
+    };
 
 /**
  * Finds the signed-in user's token for one request.
@@ -47,5 +58,11 @@ export type SessionToken =
  * @public
  */
 export interface SessionTokenSource {
+  /**
+   * Names of the cookies that hold or name the session, without the number of a chunk.
+   * Requests that agree in them (and in `authorization` and host) are one session and may share a token.
+   * Absent: something else may tell users apart, and no two requests share.
+   */
+  readonly sessionCookies?: readonly string[];
   getToken(request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken>;
 }

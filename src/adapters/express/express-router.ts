@@ -17,8 +17,8 @@ export interface ExpressLikeRouter {
  *
  * @public
  */
-export interface ExpressLike<Router extends ExpressLikeRouter> {
-  Router(): Router;
+export interface ExpressLike<AnyRouter extends ExpressLikeRouter> {
+  Router(): AnyRouter;
 }
 
 interface ExpressRequest extends IncomingMessage {
@@ -33,10 +33,10 @@ interface ExpressRequest extends IncomingMessage {
 }
 
 /** A router that gives every request below its mount point to one handler. */
-export function expressRouter<Router extends ExpressLikeRouter>(
-  framework: ExpressLike<Router>,
+export function expressRouter<AnyRouter extends ExpressLikeRouter>(
+  framework: ExpressLike<AnyRouter>,
   handler: HttpHandler,
-): Router {
+): AnyRouter {
   const router = framework.Router();
   router.use((request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void) => {
     answer(request, response, handler).catch(next);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Body, HeaderFields, HttpRequest, NativeRequest } from '../../ports/http.js';
+import type { HttpBody, HeaderFields, HttpRequest, NativeRequest } from '../../ports/http.js';
 
 /** Where the host mounted the route, as the framework tells it. */
 export interface Mount {
@@ -26,7 +26,7 @@ class NodeHttpRequest implements HttpRequest {
   readonly path: string;
   readonly query: string;
   readonly headers: HeaderFields;
-  readonly body: Body;
+  readonly body: HttpBody;
   readonly bodyConsumed: boolean;
   readonly parsedBody?: unknown;
   readonly native: NativeRequest;
@@ -62,7 +62,7 @@ class NodeHttpRequest implements HttpRequest {
 }
 
 interface ReadBody {
-  readonly body: Body;
+  readonly body: HttpBody;
   readonly consumed: boolean;
   readonly parsed?: unknown;
   readonly headers?: HeaderFields;
@@ -83,9 +83,24 @@ function readBody(request: ParsedIncomingMessage): ReadBody {
   return { body: text, consumed: false, parsed: body, headers: asJson(request) };
 }
 
-/** The stream itself; a reader that stops early must not destroy the socket, or the browser never sees why. */
+/**
+ * The stream itself. A reader that stops early must not destroy the socket, or the browser never sees why; and the rest must run off,
+ * or a browser that reads no answer before it has sent everything waits for ever, and so does the next request on its connection.
+ */
 function unread(request: IncomingMessage): AsyncIterable<Uint8Array> {
-  return { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) };
+  return {
+    [Symbol.asyncIterator]: () => {
+      const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array, undefined>;
+      return {
+        next: () => chunks.next(),
+        return: async () => {
+          await chunks.return?.();
+          request.resume();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
 }
 
 function hasBody(request: IncomingMessage): boolean {

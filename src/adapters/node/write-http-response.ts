@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Body, HttpResponse } from '../../ports/http.js';
+import type { HttpBody, HttpResponse } from '../../ports/http.js';
 
 /** A response a compressor may have wrapped. */
 interface FlushableResponse extends ServerResponse {
@@ -76,7 +76,7 @@ function drained(response: ServerResponse): Promise<void> {
   });
 }
 
-async function cancel(body: Body): Promise<void> {
+async function cancel(body: HttpBody): Promise<void> {
   if (body === null || typeof body === 'string' || body instanceof Uint8Array) return;
   await body[Symbol.asyncIterator]().return?.();
 }

@@ -10,11 +10,12 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   readonly #resolve: (outcome: UpstreamOutcome) => void;
   #controller: Controller | undefined;
   #body: UpstreamBody | undefined;
-  #aborted = false;
+  #aborted: boolean;
 
   constructor(request: UpstreamRequest, resolve: (outcome: UpstreamOutcome) => void) {
     this.#request = request;
     this.#resolve = resolve;
+    this.#aborted = request.signal.aborted;
     request.signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
@@ -88,6 +89,8 @@ function reasonOf(error: Error): UpstreamFailureReason {
     case 'ETIMEDOUT':
       return 'timeout';
     case 'UND_ERR_SOCKET':
+      // "bad upgrade", "bad response": a 101 or 100 nobody asked for.
+      return error.message.startsWith('bad ') ? 'invalid' : 'reset';
     case 'ECONNRESET':
     case 'EPIPE':
       return 'reset';

@@ -4,7 +4,7 @@ import type { MethodPolicy } from '../../domain/chat/method-policy.js';
 import type { CredentialPlan } from '../../domain/credentials/credential-broker.js';
 import { UpstreamError } from '../../domain/errors.js';
 import { isEventStream } from '../../domain/upstream/header-policy.js';
-import type { Body, HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
+import type { HttpBody, HeaderFields, HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { methodNotAllowed, notFound, problemResponse, rpcErrorResponse, rpcErrorText } from './error-response.js';
 import { EventStream } from './event-stream.js';
 import { checkOrigin } from './origin-check.js';
@@ -60,7 +60,7 @@ async function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpRespo
     status: response.status,
     durationMs: site.now() - startedAt,
   });
-  return isStream(response.body) && isEventStream(response.headers)
+  return isStream(response.body) && isReadableEventStream(response.headers)
     ? { ...response, body: watched(response.body, routes, request, context.requestId, body) }
     : response;
 }
@@ -107,7 +107,13 @@ function requestId(body: JsonBody | undefined): string | number | null {
   }
 }
 
-function isStream(body: Body): body is AsyncIterable<Uint8Array> {
+/** Into compressed bytes nothing can be added: they pass as they are, and break as they break. */
+function isReadableEventStream(headers: HeaderFields): boolean {
+  const coding = headers['content-encoding'];
+  return isEventStream(headers) && (coding === undefined || coding === 'identity');
+}
+
+function isStream(body: HttpBody): body is AsyncIterable<Uint8Array> {
   return body !== null && typeof body === 'object' && !(body instanceof Uint8Array);
 }
 

@@ -1,0 +1,79 @@
+// npm run api: compares the public API of every entry with its report in etc/. With --local (npm run api:update) it
+// rewrites the reports. Both fail on an export without a TSDoc line or without a release tag.
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const local = process.argv.includes('--local');
+
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const base = ExtractorConfig.loadFile(join(ROOT, 'api-extractor.json'));
+const entries = Object.entries(manifest.exports)
+  .filter(([, target]) => target.types !== undefined)
+  .map(([path, { types }]) => ({
+    report: `${manifest.name}${path.slice(1).replaceAll('/', '-')}.api.md`,
+    config: configFor(`${manifest.name}${path.slice(1).replaceAll('/', '-')}`, join(ROOT, types)),
+  }));
+
+const problems = [];
+if (entries.length === 0) problems.push('package.json exports no entry with types');
+mkdirSync(join(ROOT, 'etc'), { recursive: true });
+
+let compilerState;
+for (const { report, config } of entries) {
+  compilerState ??= CompilerState.create(config, {
+    additionalEntryPoints: entries.map((entry) => entry.config.mainEntryPointFilePath),
+  });
+  let result;
+  try {
+    result = Extractor.invoke(config, {
+      localBuild: local,
+      compilerState,
+      messageCallback(message) {
+        // Our own lines below say it shorter: one per entry, and what to do.
+        if (message.messageId.startsWith('console-')) message.handled = true;
+      },
+    });
+  } catch (error) {
+    // One known cause: a type parameter named like a member of the same interface.
+    problems.push(`${report}: api-extractor gave up: ${error.message}`);
+    continue;
+  }
+  if (result.errorCount > 0) problems.push(`${report}: ${result.errorCount} errors, see above`);
+  if (result.apiReportChanged && !local)
+    problems.push(`etc/${report} is out of date: look at it with npm run api:update`);
+  for (const line of incompleteLines(join(local ? join(ROOT, 'etc') : config.reportTempFolder, report))) {
+    problems.push(`${report}: ${line}`);
+  }
+}
+
+const expected = new Set(entries.map(({ report }) => report));
+for (const file of readdirSync(join(ROOT, 'etc'))) {
+  if (file.endsWith('.api.md') && !expected.has(file)) problems.push(`etc/${file} belongs to no entry of package.json`);
+}
+
+for (const problem of problems) console.error(problem);
+console.log(`${entries.length} entries, ${problems.length} problems`);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+function configFor(reportFileName, mainEntryPointFilePath) {
+  return ExtractorConfig.prepare({
+    configObject: { ...base, mainEntryPointFilePath, apiReport: { ...base.apiReport, reportFileName } },
+    configObjectFullPath: join(ROOT, 'api-extractor.json'),
+    packageJsonFullPath: join(ROOT, 'package.json'),
+  });
+}
+
+/** The lines of a report that say something is undocumented or has no release tag. */
+function incompleteLines(file) {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return lines.flatMap((line, index) => {
+    if (/^\s*\/\/ .*\(undocumented\)/.test(line)) {
+      const named = lines.slice(index + 1).find((next) => next.trim() !== '' && !next.trim().startsWith('//'));
+      return [`undocumented: ${named?.trim() ?? basename(file)}`];
+    }
+    return /ae-missing-release-tag|ae-incompatible-release-tags/.test(line) ? [line.replace(/^\/\/ /, '')] : [];
+  });
+}

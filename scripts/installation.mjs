@@ -1,0 +1,84 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { withCloneLock } from './clone-lock.mjs';
+import { run, runNode } from './command.mjs';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '');
+const SIGN_OF_LIFE_MS = 10_000;
+
+/** Runs `npm ci` when node_modules is missing or is not what package-lock.json asks for; otherwise touches nothing. */
+export async function ensureInstalled(root = ROOT) {
+  if (installationProblem(root) === undefined) return;
+  await withCloneLock(root, async () => {
+    const problem = installationProblem(root); // another command may have installed while we waited
+    if (problem === undefined) return;
+    console.error(`${problem}: running npm ci, once, about half a minute …`);
+    const started = Date.now();
+    const status = await installWithSignsOfLife(root, started);
+    if (status !== 0) {
+      console.error(`npm ci failed with status ${status}; see its messages above.`);
+      process.exit(status);
+    }
+    console.error(`installed in ${Math.round((Date.now() - started) / 1000)} s`);
+    const left = installationProblem(root);
+    if (left !== undefined) console.error(`npm ci succeeded, but ${left}; going on.`);
+  });
+}
+
+/** Says what is wrong with node_modules in a few words, or nothing when it fits package-lock.json. */
+function installationProblem(root) {
+  const wanted = packagesOf(join(root, 'package-lock.json'));
+  if (wanted === undefined) throw new Error('package-lock.json is missing or unreadable');
+  const installed = packagesOf(join(root, 'node_modules/.package-lock.json'));
+  if (installed === undefined) return 'node_modules is missing';
+
+  for (const [path, entry] of Object.entries(wanted)) {
+    if (path === '' || entry.link) continue;
+    const found = installed[path];
+    if (found === undefined) {
+      if (entry.optional || entry.devOptional) continue; // packages for another platform
+      return `${path} is not installed`;
+    }
+    if (found.version !== entry.version || found.integrity !== entry.integrity)
+      return `${path} is not at ${entry.version}`;
+    if (!existsSync(join(root, path, 'package.json'))) return `${path} is not there any more`;
+  }
+  const foreign = Object.entries(installed).find(([, entry]) => !isForThisPlatform(entry));
+  return foreign && `${foreign[0]} was installed for another platform`;
+}
+
+function packagesOf(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).packages;
+  } catch {
+    return undefined;
+  }
+}
+
+function isForThisPlatform({ os, cpu }) {
+  return admits(os, process.platform) && admits(cpu, process.arch);
+}
+
+function admits(list, own) {
+  if (list === undefined || list.length === 0 || list.includes('any')) return true;
+  if (list.includes(`!${own}`)) return false;
+  const required = list.filter((name) => !name.startsWith('!'));
+  return required.length === 0 || required.includes(own);
+}
+
+async function installWithSignsOfLife(root, started) {
+  // npm draws its own progress on a terminal and nothing at all elsewhere.
+  const timer = setInterval(() => {
+    if (!process.stderr.isTTY) console.error(`… still installing (${Math.round((Date.now() - started) / 1000)} s)`);
+  }, SIGN_OF_LIFE_MS);
+  try {
+    // The tools are devDependencies: NODE_ENV=production or omit=dev must not leave them out.
+    const args = ['ci', '--include=dev', '--no-audit', '--no-fund'];
+    const npm = process.env.npm_execpath;
+    if (npm !== undefined && basename(npm) === 'npm-cli.js') return await runNode(npm, args, { cwd: root });
+    return await run('npm', args, { cwd: root, shell: process.platform === 'win32' });
+  } finally {
+    clearInterval(timer);
+  }
+}

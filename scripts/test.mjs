@@ -1,0 +1,69 @@
+// npm test [-- vitest arguments]: installs and compiles what is missing, says what this machine cannot test, runs vitest.
+// REQUIRE_ALL=1 turns everything left out into a failure: a missing program, a skipped test.
+import { accessSync, constants, mkdirSync, rmSync, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from './build.mjs';
+import { runNode } from './command.mjs';
+import { ensureInstalled } from './installation.mjs';
+import { readTestReport } from './test-report.mjs';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const REPORT = join(ROOT, 'reports/tests.json');
+const PROGRAMS = [
+  { suites: 'Chromium', variable: 'CHROMIUM_PATH', names: ['chromium', 'chromium-browser', 'google-chrome'] },
+  { suites: 'Redis', variable: 'REDIS_SERVER_PATH', names: ['redis-server'] },
+];
+
+const requireAll = process.env.REQUIRE_ALL === '1';
+const missing = PROGRAMS.filter((program) => !isPresent(program));
+if (missing.length > 0) {
+  const list = missing.map(({ suites, names }) => `${suites} suites (no ${names[0]} found)`).join(', ');
+  console.log(`left out on this machine: ${list}`);
+  if (requireAll) {
+    const remedies = missing.map(({ variable, names }) => `install ${names[0]} or set ${variable}`).join('; ');
+    fail(`REQUIRE_ALL=1 allows nothing to be left out: ${remedies}.`);
+  }
+}
+
+await ensureInstalled();
+// The type tests and the tests of the built package read dist.
+const buildStatus = await build('package', { onlyIfNeeded: true });
+if (buildStatus !== 0) console.error('src does not compile (see above): the run goes on, and will fail in the end.');
+
+mkdirSync(join(ROOT, 'reports'), { recursive: true });
+rmSync(REPORT, { force: true });
+const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${REPORT}`];
+const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
+const status = await runNode(vitest, ['run', ...reporters, ...process.argv.slice(2)], { cwd: ROOT });
+
+if (status !== 0) process.exit(status);
+if (buildStatus !== 0) fail('src does not compile.');
+if (requireAll) {
+  const { passed, skipped } = readTestReport(REPORT);
+  if (passed === 0) fail('REQUIRE_ALL=1: the report names no passed test.');
+  if (skipped.length > 0) fail(`REQUIRE_ALL=1 allows no skipped test:\n  ${skipped.join('\n  ')}`);
+}
+
+function isPresent({ variable, names }) {
+  if (process.env[variable]) return true; // named on purpose: a wrong one shall fail the tests, not skip them
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  const endings = process.platform === 'win32' ? ['.exe', '.cmd'] : [''];
+  return folders.some((folder) =>
+    names.some((name) => endings.some((ending) => isExecutable(join(folder, name + ending)))),
+  );
+}
+
+function isExecutable(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}

@@ -1,0 +1,48 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+interface Manifest {
+  readonly name: string;
+  readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
+}
+
+const fromRoot = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const manifest = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8')) as Manifest;
+
+/** The package's own entries, from their sources: `agent-bff/x` → `src/composition/x.ts`. */
+const entries = Object.entries(manifest.exports).flatMap(([entry, target]) => {
+  if (typeof target === 'string') return [];
+  const name = manifest.name + entry.slice(1);
+  const source = target.default.replace(/^\.\/dist\//, './src/').replace(/\.js$/, '.ts');
+  return [{ find: new RegExp(`^${name}$`), replacement: fromRoot(source) }];
+});
+
+export default defineConfig({
+  resolve: { alias: entries },
+  test: {
+    dir: fromRoot('test'),
+    include: ['**/*.test.ts'],
+    exclude: [...configDefaults.exclude, '.stryker-tmp/**'],
+    maxWorkers: 2,
+    testTimeout: 10_000,
+    hookTimeout: 60_000,
+    unstubEnvs: true,
+    unstubGlobals: true,
+    restoreMocks: true,
+    typecheck: {
+      // The type tests see what a user of the package sees: the declarations in dist.
+      enabled: existsSync(fromRoot('test/types')) && existsSync(fromRoot('dist')),
+      include: ['types/**/*.test-d.ts'],
+      tsconfig: fromRoot('tsconfig.test.json'),
+      ignoreSourceErrors: true,
+    },
+    coverage: {
+      provider: 'v8',
+      include: ['src/**/*.ts'],
+      exclude: ['src/ports/**'], // types only
+      reporter: ['text-summary', 'html', 'json-summary'],
+      thresholds: { lines: 90, branches: 85 },
+    },
+  },
+});
