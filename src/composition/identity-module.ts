@@ -1,11 +1,13 @@
 import { ContainerModule } from 'inversify';
 import type { CustomFetch } from 'openid-client';
+import { CertificateFile } from '../adapters/system/certificate-file.js';
 import { KeyFile } from '../adapters/system/key-file.js';
 import { KeyText } from '../adapters/system/key-text.js';
 import { CredentialBroker } from '../domain/credentials/credential-broker.js';
 import type { Clock } from '../ports/clock.js';
 import type { IdentityProvider } from '../ports/identity-provider.js';
 import type { PrivateKeySource } from '../ports/private-key.js';
+import type { Telemetry } from '../ports/telemetry.js';
 import { provide } from './provide.js';
 import type { ResolvedConfig } from './resolve-config.js';
 import { TOKENS } from './tokens.js';
@@ -17,6 +19,7 @@ export type ProviderLoader = (name: string) => Promise<IdentityProvider> | undef
 export interface Identities {
   readonly custom: Readonly<Record<string, IdentityProvider>>;
   readonly fetch: typeof fetch | undefined;
+  readonly telemetry: Telemetry;
   /** Tells two credentials apart; the same in all processes that share a cache. */
   readonly fingerprintKey: Uint8Array;
 }
@@ -58,6 +61,8 @@ export function providerLoader(config: ResolvedConfig, identities: Identities, c
         return idpAProvider('password', config, identities);
       case 'idp_a.client_credentials':
         return idpAProvider('client_credentials', config, identities);
+      case 'idp_b.client_credentials':
+        return idpBProvider(config, identities, clock);
       default:
         return undefined;
     }
@@ -89,6 +94,31 @@ async function idpAProvider(
     fingerprintKey,
     // An http domain is taken on this machine's own addresses only; anywhere else the adapter refuses it.
     allowInsecure: true,
+  });
+}
+
+async function idpBProvider(
+  { idpB, timeouts }: ResolvedConfig,
+  { fetch, fingerprintKey, telemetry }: Identities,
+  clock: Clock,
+): Promise<IdentityProvider> {
+  const { IdpBProvider } = await import('../adapters/idp-b/idp-b-provider.js');
+  const { certificatePath, privateKeyPath, ...rest } = idpB;
+  const hasCertificate = certificatePath !== '' || privateKeyPath !== '';
+  return new IdpBProvider({
+    ...rest,
+    certificate: hasCertificate
+      ? new CertificateFile({
+          certificatePath,
+          privateKeyPath,
+          block: 'idpBService',
+          clock,
+          onWarning: (warning) => telemetry.emit({ type: 'warning', ...warning }),
+        })
+      : undefined,
+    timeoutMs: timeouts.identityProviderMs,
+    fetch,
+    fingerprintKey,
   });
 }
 

@@ -57,6 +57,7 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
       custom: customProviders,
       fetch: ports.identityFetch,
       fingerprintKey: parts.fingerprintKey,
+      telemetry: parts.telemetry,
     }),
     domainModule(resolved),
   );

@@ -8,6 +8,7 @@ import { generateKeyPair, type GeneratedKeyPair } from '../../src/adapters/syste
 import { fileAdvice } from '../../src/adapters/system/key-advice.js';
 import { KeyFile } from '../../src/adapters/system/key-file.js';
 import { privateKeySourceContract } from '../contracts/private-key-source.contract.js';
+import { asNobody } from '../support/as-nobody.js';
 
 const block = 'serviceAccount';
 const clock = { time: 1_800_000_000_000, now: () => clock.time };
@@ -130,14 +131,3 @@ describe('a key file that was never good', () => {
     });
   });
 });
-
-/** Root may read every file, so a run as root gives its rights up for the call. */
-async function asNobody<T>(call: () => Promise<T>): Promise<T> {
-  const root = process.geteuid?.() === 0;
-  if (root) process.seteuid?.(65_534);
-  try {
-    return await call();
-  } finally {
-    if (root) process.seteuid?.(0);
-  }
-}

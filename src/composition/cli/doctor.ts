@@ -1,3 +1,4 @@
+import { silentTelemetry } from '../../adapters/telemetry/silent-telemetry.js';
 import { systemClock } from '../../adapters/system/system-clock.js';
 import { chooseStrategy } from '../../domain/credentials/strategy.js';
 import { isAgentBffError } from '../../domain/errors.js';
@@ -57,6 +58,7 @@ export async function examine(config: ServerConfig, ports: ToolkitPorts = {}): P
       custom: ports.identityProviders ?? {},
       fetch: ports.identityFetch,
       fingerprintKey: new Uint8Array(32),
+      telemetry: ports.telemetry ?? silentTelemetry,
     },
     ports.clock ?? systemClock,
   );

@@ -1,0 +1,2 @@
+/** The configuration block of everything in this folder. */
+export const BLOCK = 'idpBService';

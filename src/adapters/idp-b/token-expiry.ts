@@ -1,0 +1,29 @@
+const UNKNOWN_LIFE_MS = 60_000;
+const LONGEST_LIFE_MS = 86_400_000;
+
+/**
+ * When a token ends, in milliseconds since the epoch.
+ * `expires_in` counts, then the token's own `exp`; a token that tells neither, or a date in the past, is kept for a minute.
+ * A longer life than a day is cut to a day.
+ */
+export function tokenExpiry(token: string, expiresInSeconds: number | undefined, now: number): number {
+  if (expiresInSeconds !== undefined && expiresInSeconds > 0) {
+    return now + Math.min(expiresInSeconds * 1000, LONGEST_LIFE_MS);
+  }
+  const expiresAt = jwtExpiry(token);
+  if (expiresAt !== undefined && expiresAt > now) return Math.min(expiresAt, now + LONGEST_LIFE_MS);
+  return now + UNKNOWN_LIFE_MS;
+}
+
+/** The `exp` of a JWT in milliseconds since the epoch; undefined for any other text. The signature is not looked at. */
+export function jwtExpiry(token: string): number | undefined {
+  const parts = token.split('.');
+  if (parts.length !== 3) return undefined;
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(parts[1] ?? '', 'base64url').toString());
+    const { exp } = claims as { exp?: unknown };
+    return typeof exp === 'number' && Number.isFinite(exp) ? exp * 1000 : undefined;
+  } catch {
+    return undefined;
+  }
+}

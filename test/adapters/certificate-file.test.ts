@@ -1,0 +1,345 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { chmod, copyFile, mkdtemp, rm, truncate, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { certificateFileAdvice } from '../../src/adapters/system/certificate-advice.js';
+import {
+  CertificateFile,
+  type CertificateFileOptions,
+  type CertificateWarning,
+} from '../../src/adapters/system/certificate-file.js';
+import type { CertificateReading } from '../../src/ports/certificate.js';
+import { makeClientCertificate, type ClientCertificate } from '../support/identity-provider/index.js';
+import { privateAuthority } from '../support/identity-provider/private-authority.js';
+import { asNobody } from '../support/as-nobody.js';
+
+const SECOND = 1_000;
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const block = 'idpBService';
+const clock = { time: Date.now(), now: () => clock.time };
+
+let folder: string;
+let good: ClientCertificate;
+let renewed: ClientCertificate;
+let foreign: ClientCertificate;
+let certificatePath: string;
+let privateKeyPath: string;
+let files = 0;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'certificate-file-'));
+  good = makeClientCertificate();
+  renewed = makeClientCertificate({ validToDays: 400 });
+  // The key of another pair beside a certificate of the first.
+  foreign = makeClientCertificate({ mismatched: true });
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+beforeEach(async () => {
+  clock.time = Date.now();
+  files += 1;
+  certificatePath = join(folder, `${files}.crt`);
+  privateKeyPath = join(folder, `${files}.key`);
+  await copyFile(good.certificatePath, certificatePath);
+  await copyFile(good.privateKeyPath, privateKeyPath);
+});
+
+function source(change: Partial<CertificateFileOptions> = {}): CertificateFile {
+  return new CertificateFile({ certificatePath, privateKeyPath, block, clock, ...change });
+}
+
+function pairIn(reading: CertificateReading): Extract<CertificateReading, { kind: 'certificate' }> {
+  if (reading.kind !== 'certificate') throw new Error(`unusable: ${reading.detail}`);
+  return reading;
+}
+
+async function put(path: string, content: string | Buffer): Promise<void> {
+  await writeFile(path, content);
+  const later = clock.time / 1000 + (files += 1);
+  await utimes(path, later, later);
+}
+
+describe('a certificate and its key', () => {
+  it('are read with thumbprint and dates', async () => {
+    const reading = pairIn(await source().read());
+    const x509 = new X509Certificate(good.certificatePem);
+    expect(reading.thumbprintSha256).toMatch(/^[\da-f]{64}$/);
+    expect(Buffer.from(reading.thumbprintSha256, 'hex').toString('base64url')).toBe(good.thumbprint);
+    expect(reading.notBefore).toBe(Date.parse(x509.validFrom));
+    expect(reading.notAfter).toBe(Date.parse(x509.validTo));
+    expect(new X509Certificate(reading.certificatePem).fingerprint256).toBe(x509.fingerprint256);
+  });
+
+  it('are read in whatever form the key is, and the key is given as PKCS#8', async () => {
+    const old = makeClientCertificate({ keyFormat: 'pkcs1' });
+    expect(old.privateKeyPem).toMatch(/^-----BEGIN RSA PRIVATE KEY-----/);
+    for (const { privateKeyPem } of [good, old]) {
+      await put(privateKeyPath, privateKeyPem);
+      const given = pairIn(await source().read()).privateKeyPem.reveal();
+      expect(given).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
+      expect(createPrivateKey(given).equals(createPrivateKey(privateKeyPem))).toBe(true);
+    }
+  });
+
+  it.each<[string, () => string | Buffer]>([
+    ['with Windows line ends', () => good.certificatePem.replaceAll('\n', '\r\n')],
+    ['with escaped line ends', () => good.certificatePem.replaceAll('\n', '\\n')],
+    ['with a byte order mark', () => `\uFEFF${good.certificatePem}`],
+    ['with text before it', () => `subject=CN = client\n${good.certificatePem}`],
+    ['with its key in one file', () => good.privateKeyPem + good.certificatePem],
+    ['under an old label', () => good.certificatePem.replaceAll(' CERTIFICATE', ' X509 CERTIFICATE')],
+    ['in DER form', () => new X509Certificate(good.certificatePem).raw],
+  ])('are read from a certificate %s', async (_, content) => {
+    await put(certificatePath, content());
+    const { thumbprintSha256 } = pairIn(await source().read());
+    expect(Buffer.from(thumbprintSha256, 'hex').toString('base64url')).toBe(good.thumbprint);
+  });
+
+  it('may stand in one file that both paths name', async () => {
+    await put(certificatePath, good.certificatePem + good.privateKeyPem);
+    expect((await source({ privateKeyPath: certificatePath }).read()).kind).toBe('certificate');
+  });
+
+  it('are parsed once while their files do not change', async () => {
+    const shared = source();
+    const readings = await Promise.all(Array.from({ length: 20 }, () => shared.read()));
+    clock.time += 31 * SECOND;
+    expect(new Set([...readings, await shared.read()]).size).toBe(1);
+  });
+
+  it('are read like any other when they are out of their dates', async () => {
+    const { notAfter } = pairIn(
+      await new CertificateFile({ ...makeClientCertificate({ validToDays: -3 }), block, clock }).read(),
+    );
+    expect(notAfter).toBeLessThan(clock.now());
+  });
+});
+
+describe('a certificate that cannot be used', () => {
+  const unusable = async (from: CertificateFile): Promise<Extract<CertificateReading, { kind: 'unusable' }>> => {
+    const reading = await from.read();
+    if (reading.kind === 'certificate') throw new Error('a certificate');
+    for (const field of reading.fields) expect(reading.advice).toContain(`"${field}"`);
+    expect(reading.advice).toMatch(/^[A-Z][^\n]*"idpBService"[^\n]*\.$/);
+    expect(reading.advice).not.toContain(folder);
+    return reading;
+  };
+
+  it('for lack of a path names that path', async () => {
+    expect(await unusable(source({ privateKeyPath: '' }))).toMatchObject({
+      reason: 'incomplete',
+      fields: ['privateKeyPath'],
+      advice: 'Fill in the "idpBService" configuration block: "privateKeyPath".',
+    });
+    expect(await unusable(source({ certificatePath: ' ' }))).toMatchObject({
+      reason: 'incomplete',
+      fields: ['certificatePath'],
+    });
+  });
+
+  it('because a file does not exist says which of the two', async () => {
+    const absent = join(folder, 'absent');
+    expect(await unusable(source({ certificatePath: absent }))).toEqual({
+      kind: 'unusable',
+      reason: 'refused',
+      fields: ['certificatePath'],
+      advice: 'Point "certificatePath" in the "idpBService" configuration block at a file that exists.',
+      detail: `certificatePath: ENOENT: ${absent}`,
+    });
+    expect(await unusable(source({ privateKeyPath: absent }))).toEqual({
+      kind: 'unusable',
+      reason: 'refused',
+      fields: ['privateKeyPath'],
+      advice: 'Point "privateKeyPath" in the "idpBService" configuration block at a file that exists.',
+      detail: `privateKeyPath: ENOENT: ${absent}`,
+    });
+  });
+
+  it.each<[string, () => Partial<CertificateFileOptions>, string[]]>([
+    ['the certificate is a folder', () => ({ certificatePath: folder }), ['certificatePath']],
+    ['the key is a folder', () => ({ privateKeyPath: folder }), ['privateKeyPath']],
+    ['the certificate is its own text', () => ({ certificatePath: good.certificatePem }), ['certificatePath']],
+    ['the key is its own text', () => ({ privateKeyPath: good.privateKeyPem }), ['privateKeyPath']],
+  ])('because %s says so', async (_, change, fields) => {
+    const { detail, advice } = await unusable(source(change()));
+    expect(await unusable(source(change()))).toMatchObject({ reason: 'refused', fields });
+    expect(detail + advice).not.toContain(good.privateKeyPem.slice(60, 100));
+    expect(advice).not.toContain('privateKeyPem');
+  });
+
+  it('because a key without labels stands in place of its path shows none of it', async () => {
+    const bare = good.privateKeyPem.replace(/-----[^-]+-----|\n/g, '');
+    const { detail } = await unusable(source({ certificatePath: bare }));
+    expect(detail).toMatch(/^certificatePath: (?:ENAMETOOLONG|ENOENT): a value that is no path$/);
+  });
+
+  it.each<[string, () => string | Buffer, RegExp]>([
+    ['nothing', () => ' \n', /it is empty\.$/],
+    ['a private key', () => good.privateKeyPem, /a private key\.$/],
+    ['a public key', () => '-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----', /a bare public key\.$/],
+    [
+      'a request',
+      () => '-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----',
+      /a certificate request\.$/,
+    ],
+    ['half a certificate', () => good.certificatePem.slice(0, 500), /a damaged or incomplete certificate\.$/],
+    ['a damaged certificate', () => good.certificatePem.replace(/\nMII/, '\nAAA'), /a damaged or incomplete/],
+    ['another PEM text', () => '-----BEGIN DH PARAMETERS-----\nMIIB\n-----END DH PARAMETERS-----', /no certificate\.$/],
+    ['anything else', () => 'hello', /it holds no certificate\.$/],
+  ])('because its file holds %s says so', async (_, content, advice) => {
+    await put(certificatePath, content());
+    const reading = await unusable(source());
+    expect(reading).toMatchObject({ reason: 'refused', fields: ['certificatePath'] });
+    expect(reading.advice).toMatch(advice);
+  });
+
+  it('because its file is too large is left unread', async () => {
+    await put(certificatePath, good.certificatePem.padEnd(65_537, '\n'));
+    expect(await unusable(source())).toMatchObject({
+      fields: ['certificatePath'],
+      detail: `certificatePath: EFBIG: ${certificatePath}`,
+    });
+  });
+
+  it('because its key is unusable names the key', async () => {
+    await put(privateKeyPath, '<PRIVATE_KEY>');
+    expect(await unusable(source())).toMatchObject({ reason: 'refused', fields: ['privateKeyPath'] });
+  });
+
+  it('because the key belongs to another certificate names both', async () => {
+    expect(await unusable(new CertificateFile({ ...foreign, block, clock }))).toMatchObject({
+      reason: 'refused',
+      fields: ['certificatePath', 'privateKeyPath'],
+      advice: expect.stringMatching(/at one pair: the key does not belong to the certificate\.$/),
+    });
+  });
+
+  it('is advised by each code of the file system', () => {
+    expect(certificateFileAdvice(block, 'ENOTDIR')).toMatch(/at a file that exists\.$/);
+    for (const code of ['EACCES', 'EPERM']) expect(certificateFileAdvice(block, code)).toMatch(/^Let the server read/);
+    expect(certificateFileAdvice(block, 'EIO')).toMatch(/it cannot be read\.$/);
+  });
+
+  it('because the server may not read it says so', async () => {
+    await chmod(certificatePath, 0);
+    expect(await asNobody(() => unusable(source()))).toMatchObject({
+      detail: `certificatePath: EACCES: ${certificatePath}`,
+    });
+  });
+});
+
+describe('the certificate of a key in a chain', () => {
+  it('is the one that belongs to the key, wherever it stands', async () => {
+    const authority = privateAuthority().ca;
+    await put(certificatePath, authority + renewed.certificatePem + good.certificatePem);
+    const { thumbprintSha256 } = pairIn(await source().read());
+    expect(Buffer.from(thumbprintSha256, 'hex').toString('base64url')).toBe(renewed.thumbprint);
+  });
+});
+
+describe('a certificate that changed', () => {
+  const thumbprint = async (from: CertificateFile): Promise<string> =>
+    Buffer.from(pairIn(await from.read()).thumbprintSha256, 'hex').toString('base64url');
+
+  it('is used 30 seconds later at most', async () => {
+    const watching = source();
+    expect(await thumbprint(watching)).toBe(good.thumbprint);
+    await put(certificatePath, renewed.certificatePem);
+    clock.time += 30 * SECOND - 1;
+    expect(await thumbprint(watching)).toBe(good.thumbprint);
+    clock.time += 1;
+    expect(await thumbprint(watching)).toBe(renewed.thumbprint);
+  });
+
+  it('is seen when the clock of the machine was set back', async () => {
+    const watching = source();
+    await watching.read();
+    await put(certificatePath, renewed.certificatePem);
+    clock.time -= 60 * MINUTE;
+    expect(await thumbprint(watching)).toBe(renewed.thumbprint);
+  });
+
+  it('leaves the last pair in use while its key is still the old one', async () => {
+    const watching = source();
+    await watching.read();
+    await put(privateKeyPath, foreign.privateKeyPem);
+    clock.time += 30 * SECOND;
+    expect(await thumbprint(watching)).toBe(good.thumbprint);
+    await put(privateKeyPath, good.privateKeyPem);
+    await put(certificatePath, renewed.certificatePem);
+    clock.time += 30 * SECOND;
+    expect(await thumbprint(watching)).toBe(renewed.thumbprint);
+  });
+
+  it.each<[string, () => Promise<void>]>([
+    ['emptied', () => truncate(certificatePath)],
+    ['removed', () => rm(certificatePath)],
+    ['without its key', () => rm(privateKeyPath)],
+    ['beside the key of another', () => put(privateKeyPath, foreign.privateKeyPem)],
+  ])('and is %s serves for five minutes, and no longer', async (_, harm) => {
+    const watching = source();
+    await watching.read();
+    await harm();
+    for (const wait of [30 * SECOND, 4 * MINUTE, MINUTE - 1]) {
+      clock.time += wait;
+      expect(await thumbprint(watching)).toBe(good.thumbprint);
+    }
+    clock.time += 31 * SECOND;
+    expect((await watching.read()).kind).toBe('unusable');
+  });
+});
+
+describe('a certificate that expires soon', () => {
+  it('is announced once a day during its last 30 days, and no more once it has expired', async () => {
+    const warnings: CertificateWarning[] = [];
+    const certificate = makeClientCertificate({ validToDays: 60 });
+    const watching = new CertificateFile({ ...certificate, block, clock, onWarning: (one) => warnings.push(one) });
+    const { notAfter } = pairIn(await watching.read());
+
+    for (const [daysLeft, announced] of [
+      [31, 0],
+      [29.5, 1],
+      [29.4, 1],
+      [28.4, 2],
+      [0.5, 3],
+      [-1, 3],
+    ] as const) {
+      clock.time = notAfter - daysLeft * DAY;
+      await watching.read();
+      expect(warnings).toHaveLength(announced);
+    }
+    expect(warnings[0]).toEqual({
+      code: 'certificate_expires_soon',
+      detail: `the certificate of idpBService.certificatePath expires on ${new Date(notAfter).toISOString()}, in 29 days`,
+    });
+  });
+
+  it('is announced anew when another one takes its place that expires soon, too', async () => {
+    const warnings: CertificateWarning[] = [];
+    const watching = source({ onWarning: (one) => warnings.push(one) });
+    for (const validToDays of [10, 20]) {
+      await put(certificatePath, makeClientCertificate({ validToDays }).certificatePem);
+      clock.time += 30 * SECOND;
+      await watching.read();
+    }
+    expect(warnings).toHaveLength(2);
+  });
+
+  it('harms nobody when nobody listens', async () => {
+    const certificate = makeClientCertificate({ validToDays: 1 });
+    expect((await new CertificateFile({ ...certificate, block, clock }).read()).kind).toBe('certificate');
+  });
+});
+
+describe('printing a certificate source', () => {
+  it('shows no key, before and after reading', async () => {
+    const used = source();
+    const shown: unknown[] = [used, await used.read(), used, source({ privateKeyPath: good.privateKeyPem })];
+    const prints = shown.map((value) => inspect(value, { depth: 12, showHidden: true }) + JSON.stringify(value));
+    for (const text of [good.privateKeyPem.slice(60, 100), 'BEGIN PRIVATE KEY'])
+      expect(prints.join()).not.toContain(text);
+  });
+});

@@ -1,0 +1,456 @@
+import { performance } from 'node:perf_hooks';
+import { AuthError, ClientAuthError, ServerError } from '@azure/msal-node';
+import { Agent, fetch as undiciFetch } from 'undici';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { classifyFailure, type RequestContext } from '../../src/adapters/idp-b/classify-failure.js';
+import { IdpBProvider, type IdpBProviderOptions } from '../../src/adapters/idp-b/idp-b-provider.js';
+import { thrownError } from '../../src/adapters/idp-b/provider-error.js';
+import { CertificateFile } from '../../src/adapters/system/certificate-file.js';
+import { systemClock } from '../../src/adapters/system/system-clock.js';
+import { secret } from '../../src/domain/secret.js';
+import type { CertificateReading, CertificateSource } from '../../src/ports/certificate.js';
+import type { IssueFailure } from '../../src/ports/identity-provider.js';
+import {
+  makeClientCertificate,
+  startIdpB,
+  trustingFetch,
+  type ClientCertificate,
+  type Fault,
+  type IdpB,
+  type TrustingFetch,
+} from '../support/identity-provider/index.js';
+
+let idp: IdpB;
+let trusting: TrustingFetch;
+let registered: ClientCertificate;
+
+beforeAll(async () => {
+  registered = makeClientCertificate();
+  idp = await startIdpB({ certificates: [registered.certificatePem] });
+  trusting = trustingFetch(idp.ca);
+});
+
+afterAll(async () => {
+  await trusting.close();
+  await idp.close();
+});
+
+afterEach(() => {
+  delete idp.faults.token;
+  delete idp.faults.metadata;
+  idp.tokenRequests.clear();
+  idp.metadataRequests.clear();
+});
+
+const NOW = Date.now();
+const DAY = 86_400_000;
+
+function provider(change: Partial<IdpBProviderOptions> = {}): IdpBProvider {
+  return new IdpBProvider({
+    tenantId: idp.tenantId,
+    clientId: idp.client.id,
+    scope: idp.scope,
+    clientSecret: secret(idp.client.secret),
+    certificate: undefined,
+    authority: `https://${idp.host}`,
+    timeoutMs: 5000,
+    fetch: trusting.fetch,
+    ...change,
+  });
+}
+
+function certificateIn({ certificatePath, privateKeyPath }: ClientCertificate): CertificateFile {
+  return new CertificateFile({ certificatePath, privateKeyPath, block: 'idpBService', clock: systemClock });
+}
+
+async function failureOf(from: IdpBProvider, now = NOW): Promise<IssueFailure> {
+  const outcome = await from.issue(now);
+  if (outcome.kind === 'token') throw new Error('a token');
+  for (const field of outcome.fields) expect(outcome.advice).toContain(`"${field}"`);
+  expect(outcome.advice).toContain('"idpBService"');
+  return outcome;
+}
+
+function answer(status: number, error: string, number: number, more: Record<string, unknown> = {}): Fault {
+  return { status, body: { error, error_description: `AADSTS${number}: no.`, error_codes: [number], ...more } };
+}
+
+function refused(...fields: string[]): object {
+  return { reason: 'refused', block: 'idpBService', fields };
+}
+
+const OUTAGE = { reason: 'unavailable', block: 'idpBService', fields: ['tenantId'] };
+const CERTIFICATE = refused('certificatePath', 'privateKeyPath');
+
+describe('a configuration that is not complete', () => {
+  it('names every missing field, and asks nobody', async () => {
+    const nothing = { tenantId: '', clientId: ' ', scope: '\n', clientSecret: secret('') };
+    expect(await failureOf(provider(nothing))).toMatchObject({
+      reason: 'incomplete',
+      block: 'idpBService',
+      fields: ['tenantId', 'clientId', 'scope', 'clientSecret', 'certificatePath', 'privateKeyPath'],
+      advice:
+        'Fill in the "idpBService" configuration block: "tenantId", "clientId", "scope", "clientSecret", or "certificatePath" and "privateKeyPath".',
+    });
+    expect(await failureOf(provider({ scope: '' }))).toMatchObject({ reason: 'incomplete', fields: ['scope'] });
+    expect(idp.metadataRequests.count + idp.tokenRequests.count).toBe(0);
+  });
+
+  it('names the path that is missing beside the other one', async () => {
+    const certificate = certificateIn({ ...registered, privateKeyPath: '' });
+    expect(await failureOf(provider({ certificate }))).toMatchObject({
+      reason: 'incomplete',
+      fields: ['privateKeyPath'],
+    });
+    expect(idp.metadataRequests.count).toBe(0);
+  });
+});
+
+describe('a tenant that is none', () => {
+  it.each(['common', 'Organizations', 'consumers', '../x', 'a/b', 'tenant?x=1', 'https://login.example/t', '-', 'a b'])(
+    'is refused without asking: %s',
+    async (tenantId) => {
+      const failure = await failureOf(provider({ tenantId }));
+      expect(failure).toMatchObject(refused('tenantId'));
+      if (!tenantId.startsWith('c') && !tenantId.startsWith('O')) expect(failure.detail).not.toContain(tenantId);
+      expect(idp.metadataRequests.count + idp.tokenRequests.count).toBe(0);
+    },
+  );
+
+  it.each([
+    'http://login.example',
+    'login.example',
+    'https://me@login.example',
+    'https://login.example/?x',
+    'ftp://x.y',
+  ])('is what an authority makes of it that may not be asked: %s', async (authority) => {
+    expect(await failureOf(provider({ authority }))).toMatchObject(refused('tenantId'));
+  });
+
+  it('is named when the provider does not know it', async () => {
+    expect(await failureOf(provider({ tenantId: 'contoso.example' }))).toMatchObject(refused('tenantId'));
+  });
+});
+
+describe('a certificate that cannot work', () => {
+  it.each<[string, () => ClientCertificate, number, RegExp]>([
+    ['has expired', () => makeClientCertificate({ validToDays: -2 }), 0, /has expired/],
+    ['expires', () => registered, 366 * DAY, /has expired/],
+    ['is not valid yet', () => makeClientCertificate({ validFromDays: 2 }), 0, /is not valid yet/],
+    ['has the key of another', () => makeClientCertificate({ mismatched: true }), 0, /does not belong/],
+  ])('because it %s is found before anybody is asked', async (_, make, later, words) => {
+    const failure = await failureOf(provider({ certificate: certificateIn(make()) }), NOW + later);
+    expect(failure).toMatchObject(CERTIFICATE);
+    expect(failure.advice).toMatch(words);
+    expect(failure.detail).toMatch(words);
+    expect(idp.metadataRequests.count + idp.tokenRequests.count).toBe(0);
+  });
+
+  it('because a file does not exist says which one, and its path in the log only', async () => {
+    for (const field of ['certificatePath', 'privateKeyPath'] as const) {
+      const certificate = certificateIn({ ...registered, [field]: '/nowhere/file.pem' });
+      const failure = await failureOf(provider({ certificate }));
+      expect(failure).toMatchObject(refused(field));
+      expect(failure.detail).toContain('ENOENT: /nowhere/file.pem');
+      expect(failure.advice).not.toContain('nowhere');
+    }
+  });
+
+  it('because it is not registered is named by the provider’s refusal', async () => {
+    const failure = await failureOf(provider({ certificate: certificateIn(makeClientCertificate()) }));
+    expect(failure).toMatchObject(CERTIFICATE);
+    expect(failure.detail).toContain('AADSTS700027');
+  });
+
+  it('because its key cannot sign is found before anything is sent', async () => {
+    const reading = await certificateIn(registered).read();
+    const broken: CertificateSource = {
+      read: () => Promise.resolve({ ...reading, privateKeyPem: secret('no key at all') } as CertificateReading),
+    };
+    const failure = await failureOf(provider({ certificate: broken }));
+    expect(failure).toMatchObject(CERTIFICATE);
+    expect(failure.detail).toMatch(/^msal-node failed: /);
+    expect(idp.tokenRequests.count).toBe(0);
+  });
+});
+
+describe('a refusal of the provider', () => {
+  it.each<[string, () => Partial<IdpBProviderOptions>, object, string]>([
+    ['a wrong client secret', () => ({ clientSecret: secret('wrong') }), refused('clientSecret'), '7000215'],
+    [
+      'an expired client secret',
+      () => ({ clientId: idp.expiredClient.id, clientSecret: secret(idp.expiredClient.secret) }),
+      refused('clientSecret'),
+      '7000222',
+    ],
+    ['an unknown application', () => ({ clientId: 'nobody' }), refused('clientId', 'tenantId'), '700016'],
+    ['an unknown API', () => ({ scope: 'api://nowhere/.default' }), refused('scope'), '500011'],
+    ['a scope without "/.default"', () => ({ scope: idp.audience }), refused('scope'), '1002012'],
+  ])('of %s names the field to check', async (_, change, expected, number) => {
+    const failure = await failureOf(provider(change()));
+    expect(failure).toMatchObject(expected);
+    expect(failure.detail).toMatch(/^token request failed: 40[01] /);
+    expect(failure.detail).toContain(`AADSTS${number}`);
+    expect(failure.advice).not.toContain('AADSTS');
+  });
+
+  it('of a scope says what the scope lacks, and the scope was sent as it is', async () => {
+    expect((await failureOf(provider({ scope: idp.audience }))).advice).toBe(
+      'Let "scope" in the "idpBService" configuration block end in "/.default".',
+    );
+    expect(idp.tokenRequests.last?.form['scope']).toBe(idp.audience);
+    expect((await failureOf(provider({ scope: 'api://nowhere/.default' }))).advice).toBe(
+      'Check the "idpBService" configuration block: "scope".',
+    );
+  });
+
+  it('is not needed for a scope that asks for nothing', async () => {
+    expect(await failureOf(provider({ scope: 'openid' }))).toMatchObject(refused('scope'));
+    expect(idp.tokenRequests.count).toBe(0);
+  });
+
+  // What Entra says beyond what the double says by itself.
+  it.each<[string, Fault, object]>([
+    ['a scope of the old form', answer(400, 'invalid_scope', 70011), refused('scope')],
+    ['a scope by its name alone', answer(400, 'invalid_scope', 0), refused('scope')],
+    ['a resource by its name alone', answer(400, 'invalid_resource', 0), refused('scope')],
+    ['a target', answer(400, 'invalid_target', 0), refused('scope')],
+    ['a tenant', answer(400, 'invalid_request', 90002), refused('tenantId')],
+    ['a tenant that is no name', answer(400, 'invalid_request', 900023), refused('tenantId')],
+    ['a tenant by its name alone', answer(400, 'invalid_tenant', 0), refused('tenantId')],
+    ['an application that is switched off', answer(400, 'unauthorized_client', 7000112), refused('clientId')],
+    ['an application elsewhere', answer(400, 'unauthorized_client', 0), refused('clientId', 'tenantId')],
+    ['a client by its name alone', answer(401, 'invalid_client', 0), refused('clientId', 'clientSecret')],
+    ['a client in text only', { status: 401, body: 'AADSTS7000215' }, refused('tenantId')],
+    ['a grant', answer(400, 'unsupported_grant_type', 70003), refused('clientId')],
+    ['an application a policy stands against', answer(400, 'invalid_grant', 53003), refused('clientId')],
+    ['an application without assignment', answer(403, 'access_denied', 501051), refused('clientId')],
+    ['a request without scope', requestWithout('scope'), refused('scope')],
+    ['a request about a tenant', requestWithout('tenant'), refused('tenantId')],
+    ['a request nobody understands', answer(400, 'invalid_request', 900144), refused()],
+    ['something nobody knows', answer(400, 'constructor', 1), refused()],
+    ['everything, in a page', { status: 403, body: '<h1>Blocked</h1>' }, refused('tenantId')],
+    ['everything, elsewhere', { status: 307, headers: { location: 'https://elsewhere.example' } }, refused('tenantId')],
+    ['a client, with status 200', { status: 200, body: { error: 'invalid_scope' } }, refused('scope')],
+  ])('of %s names the field to check', async (_, fault, expected) => {
+    idp.faults.token = fault;
+    expect(await failureOf(provider())).toMatchObject(expected);
+    expect(idp.tokenRequests.count).toBe(1);
+  });
+
+  it.each([700027, 700030, 700023, 700024, 0])('of a certificate names its files: %i', async (number) => {
+    idp.faults.token = answer(401, 'invalid_client', number);
+    expect(await failureOf(provider({ certificate: certificateIn(registered) }))).toMatchObject(CERTIFICATE);
+  });
+
+  it('is decided by its name, whatever its number', async () => {
+    idp.faults.token = answer(400, 'temporarily_unavailable', 7000215);
+    expect(await failureOf(provider())).toMatchObject(OUTAGE);
+  });
+
+  it('is understood by its number in words, too', async () => {
+    idp.faults.token = answer(401, 'invalid_client', 7000222, { error_codes: 'x' });
+    expect(await failureOf(provider())).toMatchObject(refused('clientSecret'));
+    idp.faults.token = answer(401, 'invalid_client', 7000222, { error_description: 7, error_codes: [7000222] });
+    const { detail, fields } = await failureOf(provider());
+    expect(fields).toEqual(['clientSecret']);
+    expect(detail).toBe('token request failed: 401 invalid_client AADSTS7000222');
+  });
+});
+
+function requestWithout(parameter: string): Fault {
+  const error_description = `AADSTS900144: The request body must contain the following parameter: '${parameter}'.`;
+  return answer(400, 'invalid_request', 900144, { error_description });
+}
+
+describe('a failure of msal-node itself', () => {
+  const context: RequestContext = {
+    grant: 'client_credentials',
+    scope: 'x/.default',
+    credential: 'secret',
+    secrets: [],
+  };
+  const verdict = (thrown: unknown, change: Partial<RequestContext> = {}): IssueFailure =>
+    classifyFailure(thrownError(thrown, 'local'), { ...context, ...change });
+
+  it.each<[string, unknown, object]>([
+    ['a tenant that is none', new ClientAuthError('missing_tenant_id_error', ''), refused('tenantId')],
+    [
+      'two credentials',
+      new ClientAuthError('invalid_client_credential', ''),
+      refused('clientSecret', 'certificatePath'),
+    ],
+    ['no thumbprint', new AuthError('state_not_found', ''), refused('clientSecret', 'certificatePath')],
+    ['no scope', new AuthError('empty_input_scopes_error', ''), refused('scope')],
+    ['an authority without TLS', new AuthError('authority_uri_insecure', ''), refused('tenantId')],
+    ['a failure it remembers', new ServerError('', ''), OUTAGE],
+    ['a failure it remembers by numbers', new ServerError('90055 50196', ''), OUTAGE],
+    ['endpoints it cannot find', new ClientAuthError('endpoints_resolution_error', ''), OUTAGE],
+    ['a network without words', new AuthError('network_error', ''), OUTAGE],
+    ['something else', 'thrown text', OUTAGE],
+  ])('over %s names the field to check', (_, thrown, expected) => {
+    expect(verdict(thrown)).toMatchObject(expected);
+  });
+
+  it('over a key of another kind names the key', () => {
+    const osslError = Object.assign(new Error('unsupported'), { code: 'ERR_OSSL_UNSUPPORTED' });
+    const kind = new Error('secretOrPrivateKey must be an asymmetric key when using PS256');
+    for (const thrown of [osslError, kind]) {
+      expect(verdict(thrown, { credential: 'certificate' })).toMatchObject(CERTIFICATE);
+    }
+  });
+});
+
+describe('a provider that is out of order', () => {
+  const broken: [string, Fault][] = [
+    ['500', { status: 500, body: '<h1>Oops</h1>' }],
+    ['503 in JSON', { status: 503, body: { error: 'invalid_client' } }],
+    ['408', { status: 408 }],
+    ['text in place of JSON', { status: 200, body: 'hello' }],
+    ['JSON that is cut off', { transform: () => '{"access_token":"eyJhbGciOi' }],
+    ['JSON of another kind', { transform: () => '[]' }],
+    ['an empty object', { transform: () => ({}) }],
+    ['a connection that ends', { destroy: true }],
+  ];
+  it.each(broken)('is unavailable at its token endpoint: %s', async (_, fault) => {
+    idp.faults.token = fault;
+    const failure = await failureOf(provider());
+    expect(failure).toMatchObject(OUTAGE);
+    expect(failure.detail).not.toContain('eyJhbG');
+    expect(failure.advice).toMatch(/^Try again later; /);
+  });
+
+  it.each(broken)('is unavailable at its metadata: %s', async (_, fault) => {
+    idp.faults.metadata = fault;
+    expect(await failureOf(provider())).toMatchObject(OUTAGE);
+    expect(idp.tokenRequests.count).toBe(0);
+  });
+
+  it('keeps the reason when msal-node says only that it found no endpoints', async () => {
+    idp.faults.metadata = { status: 503, body: 'x', headers: { 'retry-after': '9' } };
+    const failure = await failureOf(provider());
+    expect(failure).toMatchObject({ ...OUTAGE, retryAfterMs: 9000 });
+    expect(failure.detail).toBe('metadata request failed: 503');
+    idp.faults.metadata = { status: 404, body: 'x' };
+    expect(await failureOf(provider())).toMatchObject(refused('tenantId'));
+  });
+
+  it('is unavailable when it names an endpoint without TLS, which is not asked', async () => {
+    idp.faults.metadata = { transform: (body) => ({ ...body, token_endpoint: `http://${idp.host}/token` }) };
+    const failure = await failureOf(provider());
+    expect(failure).toMatchObject(refused('tenantId'));
+    expect(failure.detail).toContain('ERR_NOT_HTTPS');
+  });
+
+  it('is unavailable when another issuer answers in its place', async () => {
+    idp.faults.metadata = { transform: (body) => ({ ...body, issuer: 'https://elsewhere.example/' }) };
+    expect(await failureOf(provider())).toMatchObject(OUTAGE);
+    expect(idp.tokenRequests.count).toBe(0);
+  });
+
+  it('is unavailable when nobody listens', async () => {
+    const gone = await startIdpB();
+    await gone.close();
+    const failure = await failureOf(provider({ authority: `https://${gone.host}` }));
+    expect(failure).toMatchObject(OUTAGE);
+    expect(failure.detail).toContain('ECONNREFUSED');
+  });
+
+  it('is unavailable when its name is not found', async () => {
+    const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND idp.example'), { code: 'ENOTFOUND' });
+    const dispatcher = new Agent({ connect: { lookup: (_host, _options, done) => done(unknown, '', 4) } });
+    const fetch = ((url: string, options: object) =>
+      undiciFetch(url, { ...options, dispatcher })) as unknown as TrustingFetch['fetch'];
+    const failure = await failureOf(provider({ authority: 'https://idp.example', fetch }));
+    expect(failure).toMatchObject(OUTAGE);
+    expect(failure.detail).toContain('ENOTFOUND');
+    await dispatcher.close();
+  });
+
+  it('is unavailable when its certificate is not trusted, and the log says what to do', async () => {
+    const failure = await failureOf(provider({ fetch: undefined }));
+    expect(failure).toMatchObject(OUTAGE);
+    expect(failure.detail).toContain('NODE_EXTRA_CA_CERTS');
+  });
+});
+
+describe('a provider that asks to be left alone', () => {
+  it.each<[string, Record<string, string>, number | undefined]>([
+    ['for some seconds', { 'retry-after': '7' }, 7000],
+    ['until a date', { 'retry-after': new Date(NOW + 90_000).toUTCString() }, 90_000 - (NOW % 1000)],
+    ['until a date that has passed', { 'retry-after': new Date(NOW - 90_000).toUTCString() }, undefined],
+    ['in words nobody understands', { 'retry-after': 'later' }, undefined],
+    ['without saying how long', {}, undefined],
+  ])('%s is left alone for that long', async (_, headers, expected) => {
+    idp.faults.token = { status: 429, body: { error: 'throttled' }, headers };
+    const failure = await failureOf(provider());
+    expect(failure).toMatchObject({ reason: 'unavailable', block: 'idpBService', fields: ['clientId'] });
+    expect(failure.retryAfterMs).toBe(expected);
+  });
+});
+
+describe('a provider that is slow', () => {
+  const inTime = async (slow: IdpBProvider): Promise<number> => {
+    const start = performance.now();
+    const failure = await failureOf(slow);
+    expect(failure).toMatchObject(OUTAGE);
+    expect(failure.detail).toContain('TIMEOUT');
+    return performance.now() - start;
+  };
+
+  it.each(['token', 'metadata'] as const)('is given up when its %s endpoint hangs', async (endpoint) => {
+    idp.faults[endpoint] = { hang: true };
+    expect(await inTime(provider({ timeoutMs: 150 }))).toBeLessThan(1000);
+  });
+
+  it('is given up when discovery and token together take too long', async () => {
+    idp.faults.metadata = { delayMs: 200 };
+    idp.faults.token = { delayMs: 200 };
+    expect(await inTime(provider({ timeoutMs: 300 }))).toBeLessThan(1000);
+  });
+
+  it('is given up even when a custom fetch never heeds its signal', async () => {
+    const stuck = provider({ timeoutMs: 57, fetch: () => new Promise(() => undefined) });
+    expect(await inTime(stuck)).toBeLessThan(1000);
+    expect(await inTime(stuck)).toBeLessThan(1000);
+  });
+
+  it('is asked again, and its metadata too, once it answers', async () => {
+    idp.faults.metadata = { hang: true, times: 1 };
+    const healing = provider({ timeoutMs: 500 });
+    await inTime(healing);
+    expect((await healing.issue(NOW)).kind).toBe('token');
+  });
+});
+
+describe('the detail of a failure', () => {
+  it('shows no secret the provider sent back, in whatever spelling', async () => {
+    const password = 'p&ss "wörd" 1';
+    const echo = [password, encodeURIComponent(password), new URLSearchParams({ password }).toString()];
+    const token = await idp.issueUserToken('ann');
+    idp.faults.token = answer(400, 'invalid_request', 1, {
+      error_description: `got\n${echo.join(' and ')} and ${token}`,
+    });
+    const { detail, advice } = await failureOf(provider({ clientSecret: secret(password) }));
+    for (const text of [...echo.slice(0, 2), 'p%26ss', token, '\n']) expect(detail + advice).not.toContain(text);
+    expect(detail.match(/\[redacted\]/g)).toHaveLength(4);
+  });
+
+  it('shows neither the key of a certificate nor the assertion it signed', async () => {
+    const echoing: TrustingFetch['fetch'] = async (url, options) => {
+      const { body = '' } = options as { body?: string };
+      if (body === '') return trusting.fetch(url, options);
+      const error_description = `${new URLSearchParams(body).get('client_assertion')} ${registered.privateKeyPem}`;
+      return Response.json({ error: 'invalid_request', error_description }, { status: 400 });
+    };
+    const { detail } = await failureOf(provider({ certificate: certificateIn(registered), fetch: echoing }));
+    expect(detail).toBe('token request failed: 400 invalid_request: [redacted] [redacted]');
+  });
+
+  it('is of a bearable length, and never in the advice', async () => {
+    idp.faults.token = answer(400, 'invalid_scope', 1, { error_description: 'long '.repeat(1000) });
+    const { detail, advice } = await failureOf(provider());
+    expect(detail).toHaveLength(1000);
+    expect(advice).toBe('Check the "idpBService" configuration block: "scope".');
+  });
+});

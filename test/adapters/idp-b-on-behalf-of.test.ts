@@ -1,0 +1,304 @@
+import { inspect } from 'node:util';
+import { decodeJwt } from 'jose';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { IdpBTokenExchange, type IdpBTokenExchangeOptions } from '../../src/adapters/idp-b/token-exchange.js';
+import { CertificateFile } from '../../src/adapters/system/certificate-file.js';
+import { systemClock } from '../../src/adapters/system/system-clock.js';
+import { secret } from '../../src/domain/secret.js';
+import type { AccessToken } from '../../src/ports/identity-provider.js';
+import type { TokenExchangeRequest } from '../../src/ports/token-exchange.js';
+import {
+  JWT_BEARER,
+  makeClientCertificate,
+  startIdpB,
+  trustingFetch,
+  type ClientCertificate,
+  type Fault,
+  type IdpB,
+  type TrustingFetch,
+} from '../support/identity-provider/index.js';
+
+let idp: IdpB;
+let trusting: TrustingFetch;
+let registered: ClientCertificate;
+
+beforeAll(async () => {
+  registered = makeClientCertificate();
+  idp = await startIdpB({ certificates: [registered.certificatePem] });
+  trusting = trustingFetch(idp.ca);
+});
+
+afterAll(async () => {
+  await trusting.close();
+  await idp.close();
+});
+
+afterEach(() => {
+  delete idp.faults.token;
+  delete idp.faults.metadata;
+  idp.tokenRequests.clear();
+  idp.metadataRequests.clear();
+});
+
+const NOW = Date.now();
+
+function exchange(change: Partial<IdpBTokenExchangeOptions> = {}): IdpBTokenExchange {
+  return new IdpBTokenExchange({
+    tenantId: idp.tenantId,
+    clientId: idp.client.id,
+    scope: idp.scope,
+    clientSecret: secret(idp.client.secret),
+    certificate: undefined,
+    authority: `https://${idp.host}`,
+    timeoutMs: 5000,
+    fetch: trusting.fetch,
+    ...change,
+  });
+}
+
+function certificateIn({ certificatePath, privateKeyPath }: ClientCertificate): CertificateFile {
+  return new CertificateFile({ certificatePath, privateKeyPath, block: 'idpBService', clock: systemClock });
+}
+
+async function exchanged(from: IdpBTokenExchange, request: TokenExchangeRequest, now = NOW): Promise<AccessToken> {
+  const outcome = await from.exchange(request, now);
+  if (outcome.kind !== 'token') throw new Error(outcome.detail);
+  return outcome.token;
+}
+
+function answer(status: number, error: string, number: number, more: Record<string, unknown> = {}): Fault {
+  return { status, body: { error, error_description: `AADSTS${number}: no.`, error_codes: [number], ...more } };
+}
+
+describe('a user’s token', () => {
+  it('is exchanged for one the platform accepts, for the same user', async () => {
+    const assertion = await idp.issueUserToken('ann', { expiresInSeconds: 3600 });
+    const token = await exchanged(exchange(), { assertion });
+    expect(await idp.verifyAccessToken(token.value)).toMatchObject({ sub: 'ann', aud: idp.audience });
+    expect(token.expiresAt).toBe(NOW + 300_000);
+    expect(idp.tokenRequests.last).toMatchObject({
+      grant: JWT_BEARER,
+      form: { requested_token_use: 'on_behalf_of', client_secret: '[redacted]' },
+    });
+  });
+
+  it('is exchanged with the certificate of the application before its secret', async () => {
+    const assertion = await idp.issueUserToken('ann');
+    const token = await exchanged(exchange({ certificate: certificateIn(registered) }), { assertion });
+    expect(await idp.verifyAccessToken(token.value)).toMatchObject({ sub: 'ann' });
+    expect(idp.tokenRequests.last?.form).toHaveProperty('client_assertion');
+    expect(idp.tokenRequests.last?.form).not.toHaveProperty('client_secret');
+  });
+
+  it('is exchanged for the scope or the audience of the request before the configured scope', async () => {
+    const assertion = await idp.issueUserToken('ann');
+    const elsewhere = exchange({ scope: 'api://elsewhere/.default' });
+    await exchanged(elsewhere, { assertion, scope: `${idp.audience}/access_as_user`, audience: 'ignored' });
+    await exchanged(elsewhere, { assertion, audience: idp.audience });
+    expect(idp.tokenRequests.list.map(({ form }) => form['scope']?.split(' ')[0])).toEqual([
+      `${idp.audience}/access_as_user`,
+      `${idp.audience}/.default`,
+    ]);
+  });
+
+  it('is never outlived by the token it is exchanged for', async () => {
+    const now = Math.floor(Date.now() / 1000) * 1000;
+    const assertion = await idp.issueUserToken('ann', { expiresInSeconds: 100 });
+    const { expiresAt } = await exchanged(exchange(), { assertion }, now);
+    expect(expiresAt - now).toBeGreaterThanOrEqual(100_000);
+    expect(expiresAt - now).toBeLessThan(130_000);
+  });
+
+  it('that is empty is refused without asking', async () => {
+    expect(await exchange().exchange({ assertion: '' }, NOW)).toMatchObject({
+      kind: 'user-refused',
+      reason: 'expired',
+    });
+    expect(idp.metadataRequests.count).toBe(0);
+  });
+});
+
+describe('two users at once', () => {
+  it('each get their own token, call after call, whatever session each call comes from', async () => {
+    const shared = exchange();
+    const sessions = await Promise.all(
+      ['ann', 'ben', 'ann', 'ben'].map((user) => idp.issueUserToken(user, { claims: { sid: user } })),
+    );
+    expect(new Set(sessions).size).toBe(4);
+    const calls = Array.from({ length: 24 }, (_, call) => sessions[call % 4] ?? '');
+    // Answers come back in another order than the calls went out.
+    idp.faults.token = { delayMs: 30, times: 7 };
+    const tokens = await Promise.all(calls.map((assertion) => exchanged(shared, { assertion })));
+    expect(tokens.map(({ value }) => decodeJwt(value).sub)).toEqual(calls.map((call) => decodeJwt(call).sub));
+    expect(new Set(tokens.map(({ value }) => value)).size).toBe(24);
+    expect(idp.metadataRequests.count).toBe(1);
+  });
+
+  it('each get their own token also when the provider says nothing about the user', async () => {
+    idp.faults.token = { transform: (body) => ({ ...body, client_info: undefined }) };
+    const shared = exchange();
+    for (const user of ['ann', 'ben', 'ann']) {
+      const { value } = await exchanged(shared, { assertion: await idp.issueUserToken(user) });
+      expect(decodeJwt(value).sub).toBe(user);
+    }
+  });
+
+  it.each<[string, Fault]>([
+    ['an outage', { status: 503, body: { error: 'x' }, headers: { 'retry-after': '60' }, times: 1 }],
+    ['a limit', { status: 429, body: { error: 'x' }, headers: { 'retry-after': '60' }, times: 1 }],
+    ['a refusal', { ...answer(400, 'invalid_grant', 50013), headers: { 'retry-after': '60' }, times: 1 }],
+  ])('do not share %s', async (_, fault) => {
+    const shared = exchange();
+    const [erin, frank] = await Promise.all(['erin', 'frank'].map((user) => idp.issueUserToken(user)));
+    idp.faults.token = fault;
+    expect((await shared.exchange({ assertion: erin ?? '' }, NOW)).kind).not.toBe('token');
+    for (const assertion of [frank ?? '', erin ?? '']) await exchanged(shared, { assertion });
+    expect(idp.tokenRequests.count).toBe(3);
+  });
+});
+
+describe('a user’s token that cannot be exchanged', () => {
+  it.each<[string, string, object, string]>([
+    ['because it has expired', 'ann', { expiresInSeconds: -60 }, 'expired'],
+    ['because it is for another application', 'ann', { audience: 'another' }, 'expired'],
+    ['because the user has not consented', 'no-consent', {}, 'interaction'],
+    ['because the user needs a second factor', 'second-factor', {}, 'interaction'],
+    ['because a policy stands against the user', 'policy', {}, 'interaction'],
+  ])('%s is refused because of the user', async (_, subject, options, reason) => {
+    const assertion = await idp.issueUserToken(subject, options);
+    const outcome = await exchange().exchange({ assertion }, NOW);
+    expect(outcome).toMatchObject({ kind: 'user-refused', reason });
+    expect(JSON.stringify(outcome)).not.toContain(assertion);
+  });
+
+  it('because it is no token of this kind is refused because of the user, and stays out of the detail', async () => {
+    const assertion = 'opaque-token-of-a-session';
+    idp.faults.token = answer(400, 'invalid_request', 50027, {
+      error_description: `AADSTS50027: ${assertion} is malformed.`,
+    });
+    expect(await exchange().exchange({ assertion }, NOW)).toEqual({
+      kind: 'user-refused',
+      reason: 'expired',
+      detail: 'token request failed: 400 invalid_request: AADSTS50027: [redacted] is malformed.',
+    });
+    delete idp.faults.token;
+    expect(await exchange().exchange({ assertion }, NOW)).toMatchObject({ reason: 'expired' });
+  });
+
+  it.each<[string, Fault, string]>([
+    ['50076', answer(400, 'invalid_grant', 50076), 'interaction'],
+    ['50079', answer(400, 'interaction_required', 50079), 'interaction'],
+    ['53003', answer(400, 'invalid_grant', 53003), 'interaction'],
+    ['65001', answer(400, 'invalid_grant', 65001), 'interaction'],
+    ['consent by its name alone', answer(400, 'consent_required', 0), 'interaction'],
+    ['a policy by its word alone', answer(400, 'invalid_grant', 0, { suberror: 'message_only' }), 'interaction'],
+    ['50013', answer(400, 'invalid_grant', 50013), 'expired'],
+    ['500133', answer(400, 'invalid_grant', 500133), 'expired'],
+    ['a session that was revoked', answer(400, 'invalid_grant', 50173, { suberror: 'bad_token' }), 'expired'],
+    ['a login by its name alone', answer(400, 'login_required', 0), 'expired'],
+    ['a grant by its name alone', answer(400, 'invalid_grant', 0), 'expired'],
+  ])('for the reason %s is refused because of the user', async (_, fault, reason) => {
+    idp.faults.token = fault;
+    const assertion = await idp.issueUserToken('ann');
+    expect(await exchange().exchange({ assertion }, NOW)).toMatchObject({ kind: 'user-refused', reason });
+  });
+});
+
+describe('an exchange that fails for all users', () => {
+  it.each<[string, () => Partial<IdpBTokenExchangeOptions>, string[]]>([
+    ['with a wrong client secret', () => ({ clientSecret: secret('wrong') }), ['clientSecret']],
+    [
+      'with an expired client secret',
+      () => ({ clientId: idp.expiredClient.id, clientSecret: secret(idp.expiredClient.secret) }),
+      ['clientSecret'],
+    ],
+    [
+      'with a certificate nobody registered',
+      () => ({ certificate: certificateIn(makeClientCertificate()) }),
+      ['certificatePath', 'privateKeyPath'],
+    ],
+    ['by an unknown application', () => ({ clientId: 'nobody' }), ['clientId', 'tenantId']],
+    ['in an unknown tenant', () => ({ tenantId: 'contoso.example' }), ['tenantId']],
+    ['in no tenant', () => ({ tenantId: 'common' }), ['tenantId']],
+    ['for an unknown API', () => ({ scope: 'api://nowhere/.default' }), ['scope']],
+  ])('%s names the configuration, not the user', async (_, change, fields) => {
+    const assertion = await idp.issueUserToken('ann', { audience: change().clientId ?? idp.client.id });
+    const outcome = await exchange(change()).exchange({ assertion }, NOW);
+    expect(outcome).toMatchObject({ kind: 'failure', reason: 'refused', block: 'idpBService', fields });
+  });
+
+  it('for a scope without "/.default" is not told to add it: a user’s scope may be any', async () => {
+    const outcome = await exchange({ scope: 'api://nowhere/read' }).exchange(
+      { assertion: await idp.issueUserToken('ann') },
+      NOW,
+    );
+    expect(outcome).toMatchObject({ advice: 'Check the "idpBService" configuration block: "scope".' });
+  });
+
+  it('for lack of configuration asks nobody', async () => {
+    const outcome = await exchange({ clientId: '', clientSecret: secret('') }).exchange({ assertion: 'x' }, NOW);
+    expect(outcome).toMatchObject({
+      kind: 'failure',
+      reason: 'incomplete',
+      fields: ['clientId', 'clientSecret', 'certificatePath', 'privateKeyPath'],
+    });
+    expect(idp.metadataRequests.count).toBe(0);
+  });
+
+  it('because of an expired certificate asks nobody', async () => {
+    const certificate = certificateIn(makeClientCertificate({ validToDays: -1 }));
+    const outcome = await exchange({ certificate }).exchange({ assertion: 'x' }, NOW);
+    expect(outcome).toMatchObject({ kind: 'failure', fields: ['certificatePath', 'privateKeyPath'] });
+    expect(idp.metadataRequests.count).toBe(0);
+  });
+
+  it('because the provider is out of order ends no session', async () => {
+    const assertion = await idp.issueUserToken('ann');
+    for (const fault of [{ status: 503, body: { error: 'invalid_grant' } }, { destroy: true }, { hang: true }]) {
+      for (const endpoint of ['token', 'metadata'] as const) {
+        idp.faults[endpoint] = fault;
+        const outcome = await exchange({ timeoutMs: 200 }).exchange({ assertion }, NOW);
+        expect(outcome).toMatchObject({ kind: 'failure', reason: 'unavailable', block: 'idpBService' });
+        delete idp.faults[endpoint];
+      }
+    }
+  });
+
+  it('because of a limit ends no session', async () => {
+    idp.faults.token = { ...answer(429, 'invalid_grant', 50196), headers: { 'retry-after': '5' } };
+    const outcome = await exchange().exchange({ assertion: await idp.issueUserToken('ann') }, NOW);
+    expect(outcome).toMatchObject({ kind: 'failure', reason: 'unavailable', retryAfterMs: 5000 });
+  });
+});
+
+describe('the fingerprint of an exchange', () => {
+  it('names provider, application and default scope, and changes with each of them', async () => {
+    const key = { fingerprintKey: 'key' };
+    const of = (change: Partial<IdpBTokenExchangeOptions>): Promise<string> =>
+      exchange({ ...key, ...change }).fingerprint();
+    const all = await Promise.all(
+      [
+        {},
+        { authority: 'https://other.example' },
+        { tenantId: 'other' },
+        { clientId: 'other' },
+        { clientSecret: secret('other') },
+        { certificate: certificateIn(registered) },
+        { scope: 'other' },
+      ].map(of),
+    );
+    expect(new Set(all).size).toBe(all.length);
+    expect(await of({})).toBe(all[0]);
+    expect(all.join()).not.toContain(idp.client.secret);
+  });
+});
+
+describe('printing an exchange', () => {
+  it('shows no secret and no token of a user', async () => {
+    const used = exchange();
+    const assertion = await idp.issueUserToken('ann');
+    const { value } = await exchanged(used, { assertion });
+    const print = inspect(used, { depth: 20, showHidden: true }) + JSON.stringify(used) + String(used);
+    for (const text of [idp.client.secret, assertion, value]) expect(print).not.toContain(text);
+  });
+});

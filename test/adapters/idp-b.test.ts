@@ -1,0 +1,390 @@
+import { createHash, createHmac } from 'node:crypto';
+import { inspect } from 'node:util';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Fetch } from '../../src/adapters/idp-b/fetch.js';
+import { IdpBProvider, type IdpBProviderOptions } from '../../src/adapters/idp-b/idp-b-provider.js';
+import { CertificateFile } from '../../src/adapters/system/certificate-file.js';
+import { systemClock } from '../../src/adapters/system/system-clock.js';
+import { secret } from '../../src/domain/secret.js';
+import type { AccessToken } from '../../src/ports/identity-provider.js';
+import { identityProviderContract } from '../contracts/identity-provider.contract.js';
+import {
+  makeClientCertificate,
+  startIdpB,
+  trustingFetch,
+  type ClientCertificate,
+  type IdpB,
+  type TrustingFetch,
+} from '../support/identity-provider/index.js';
+
+let idp: IdpB;
+let trusting: TrustingFetch;
+let registered: ClientCertificate;
+let registeredPkcs1: ClientCertificate;
+
+beforeAll(async () => {
+  registered = makeClientCertificate();
+  registeredPkcs1 = makeClientCertificate({ keyFormat: 'pkcs1' });
+  // Strict: msal-node by itself would send one assertion for ten minutes, and be refused from the second call on.
+  idp = await startIdpB({
+    certificates: [registered.certificatePem, registeredPkcs1.certificatePem],
+    strictAssertions: true,
+  });
+  trusting = trustingFetch(idp.ca);
+});
+
+afterAll(async () => {
+  await trusting.close();
+  await idp.close();
+});
+
+beforeEach(() => {
+  idp.tokenRequests.clear();
+  idp.metadataRequests.clear();
+});
+
+afterEach(() => {
+  delete idp.faults.token;
+  delete idp.faults.metadata;
+});
+
+const NOW = Date.now();
+
+function provider(change: Partial<IdpBProviderOptions> = {}): IdpBProvider {
+  return new IdpBProvider({
+    tenantId: idp.tenantId,
+    clientId: idp.client.id,
+    scope: idp.scope,
+    clientSecret: secret(idp.client.secret),
+    certificate: undefined,
+    authority: `https://${idp.host}`,
+    timeoutMs: 5000,
+    fetch: trusting.fetch,
+    ...change,
+  });
+}
+
+function certificateIn({ certificatePath, privateKeyPath }: ClientCertificate): CertificateFile {
+  return new CertificateFile({ certificatePath, privateKeyPath, block: 'idpBService', clock: systemClock });
+}
+
+async function issued(from: IdpBProvider): Promise<AccessToken> {
+  const outcome = await from.issue(NOW);
+  if (outcome.kind !== 'token') throw new Error(`no token: ${outcome.detail}`);
+  return outcome.token;
+}
+
+identityProviderContract('IdpBProvider', async () => {
+  const gone = await startIdpB();
+  await gone.close();
+  const key = 'key shared by processes';
+  const absent = { ...registered, certificatePath: '/nowhere/client.crt' };
+  return {
+    now: NOW,
+    working: provider({ fingerprintKey: key }),
+    again: provider({ fingerprintKey: key }),
+    different: {
+      authority: provider({ authority: 'https://login.example' }),
+      tenantId: provider({ tenantId: 'contoso.example' }),
+      clientId: provider({ clientId: 'other' }),
+      clientSecret: provider({ clientSecret: secret('other') }),
+      scope: provider({ scope: 'api://other/.default' }),
+      certificate: provider({ certificate: certificateIn(registered) }),
+      'another certificate': provider({ certificate: certificateIn(registeredPkcs1) }),
+      fingerprintKey: provider({ fingerprintKey: 'other' }),
+    },
+    failing: {
+      'no tenant': { provider: provider({ tenantId: '' }), reason: 'incomplete', fields: ['tenantId'] },
+      'no certificate file': {
+        provider: provider({ certificate: certificateIn(absent) }),
+        reason: 'refused',
+        fields: ['certificatePath'],
+      },
+      'a wrong client secret': {
+        provider: provider({ clientSecret: secret('wrong-client-secret') }),
+        reason: 'refused',
+        fields: ['clientSecret'],
+      },
+      'a provider that is gone': {
+        provider: provider({ authority: `https://${gone.host}` }),
+        reason: 'unavailable',
+        fields: ['tenantId'],
+      },
+    },
+    secrets: [idp.client.secret, 'wrong-client-secret', registered.privateKeyPem.slice(60, 100), key],
+  };
+});
+
+identityProviderContract('IdpBProvider with a certificate', async () => {
+  const mismatched = makeClientCertificate({ mismatched: true });
+  const expired = makeClientCertificate({ validToDays: -1 });
+  const both = ['certificatePath', 'privateKeyPath'];
+  return {
+    now: NOW,
+    working: provider({ certificate: certificateIn(registered) }),
+    again: provider({ certificate: certificateIn(registered) }),
+    different: { certificate: provider({ certificate: certificateIn(registeredPkcs1) }) },
+    failing: {
+      'a key of another certificate': {
+        provider: provider({ certificate: certificateIn(mismatched) }),
+        reason: 'refused',
+        fields: both,
+      },
+      'an expired certificate': {
+        provider: provider({ certificate: certificateIn(expired) }),
+        reason: 'refused',
+        fields: both,
+      },
+      'a certificate nobody registered': {
+        provider: provider({ certificate: certificateIn(makeClientCertificate()) }),
+        reason: 'refused',
+        fields: both,
+      },
+    },
+    secrets: [idp.client.secret, registered.privateKeyPem.slice(60, 100)],
+  };
+});
+
+describe('a service token from idp_b', () => {
+  it('is the application’s, for the API of the scope', async () => {
+    const token = await issued(provider());
+    expect(await idp.verifyAccessToken(token.value)).toMatchObject({ sub: idp.client.id, aud: idp.audience });
+    expect(token.expiresAt).toBe(NOW + 300_000);
+    expect(idp.tokenRequests.list).toMatchObject([
+      {
+        grant: 'client_credentials',
+        form: { scope: idp.scope, client_id: idp.client.id, client_secret: '[redacted]' },
+      },
+    ]);
+  });
+
+  it('is asked for at the public cloud when no authority is configured, without a search', async () => {
+    const asked: string[] = [];
+    const rewriting: Fetch = (url, options) => {
+      asked.push(url.replace(/\?.*/, ''));
+      return trusting.fetch(url.replace('https://login.microsoftonline.com', `https://${idp.host}`), options);
+    };
+    for (const authority of [undefined, '']) await issued(provider({ authority, fetch: rewriting }));
+    expect(new Set(asked)).toEqual(new Set([`https://login.microsoftonline.com/${idp.tenantId}/oauth2/v2.0/token`]));
+    expect(idp.metadataRequests.count).toBe(0);
+  });
+
+  it('is asked for in the same place however the settings are written', async () => {
+    await issued(provider({ tenantId: ` ${idp.tenantId}\n`, clientId: `${idp.client.id} ` }));
+    await issued(provider({ authority: `https://${idp.host}/`, scope: ` ${idp.scope}  ` }));
+    expect(idp.tokenRequests.list.map(({ form }) => form['scope'])).toEqual([idp.scope, idp.scope]);
+  });
+
+  it('is not led astray by a region in the environment', async () => {
+    process.env['MSAL_FORCE_REGION'] = 'westus';
+    try {
+      await issued(provider());
+    } finally {
+      delete process.env['MSAL_FORCE_REGION'];
+    }
+  });
+});
+
+describe('a certificate', () => {
+  it('is used before a secret, and the secret is not sent', async () => {
+    await issued(provider({ certificate: certificateIn(registered) }));
+    const form = idp.tokenRequests.last?.form ?? {};
+    expect(form['client_assertion']).toBe('[redacted]');
+    expect(form).not.toHaveProperty('client_secret');
+  });
+
+  it('needs no secret beside it', async () => {
+    const token = await issued(provider({ certificate: certificateIn(registered), clientSecret: secret('') }));
+    expect(await idp.verifyAccessToken(token.value)).toMatchObject({ sub: idp.client.id });
+  });
+
+  it('works with its key in either form', async () => {
+    expect(registered.privateKeyPem).toMatch(/^-----BEGIN PRIVATE KEY/);
+    expect(registeredPkcs1.privateKeyPem).toMatch(/^-----BEGIN RSA PRIVATE KEY/);
+    await issued(provider({ certificate: certificateIn(registeredPkcs1) }));
+  });
+
+  it('signs a short assertion of its own for each call, with its thumbprint', async () => {
+    const forms: URLSearchParams[] = [];
+    const noting: Fetch = (url, options) => {
+      if (options.body !== undefined) forms.push(new URLSearchParams(options.body));
+      return trusting.fetch(url, options);
+    };
+    const signing = provider({ certificate: certificateIn(registered), fetch: noting });
+    await issued(signing);
+    await issued(signing);
+    const assertions = forms.map((form) => form.get('client_assertion') ?? '');
+    for (const assertion of assertions) {
+      expect(decodeProtectedHeader(assertion)).toMatchObject({ alg: 'PS256', 'x5t#S256': registered.thumbprint });
+      const { iss, sub, aud, exp = 0, nbf = 0 } = decodeJwt(assertion);
+      expect([iss, sub, aud]).toEqual([idp.client.id, idp.client.id, idp.tokenEndpoint]);
+      expect(exp - nbf).toBe(600);
+    }
+    expect(new Set(assertions.map((assertion) => decodeJwt(assertion).jti)).size).toBe(2);
+  });
+});
+
+describe('what msal-node would remember', () => {
+  it('is not remembered: callers that come at once get a token each, after one search for the endpoint', async () => {
+    const shared = provider();
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => issued(shared)));
+    expect(new Set(tokens.map(({ value }) => value)).size).toBe(20);
+    expect(idp.metadataRequests.count).toBe(1);
+    expect(idp.tokenRequests.count).toBe(20);
+  });
+
+  it.each([60, 240, 299, 301, 3600])('a token of %i seconds says so, and is never served twice', async (seconds) => {
+    idp.faults.token = { transform: (body) => ({ ...body, expires_in: seconds, refresh_in: 1 }) };
+    const shared = provider();
+    expect((await issued(shared)).expiresAt).toBe(NOW + seconds * 1000);
+    await issued(shared);
+    expect(idp.tokenRequests.count).toBe(2);
+  });
+
+  it.each([
+    ['a 503', { status: 503, body: { error: 'temporarily_unavailable' }, times: 1 }],
+    ['a 429', { status: 429, body: { error: 'throttled' }, headers: { 'retry-after': '60' }, times: 1 }],
+    ['a refusal with Retry-After', { status: 400, body: { error: 'x' }, headers: { 'retry-after': '60' }, times: 1 }],
+    ['a broken connection', { destroy: true, times: 1 }],
+  ])('%s is over with the answer: the next call asks again', async (_, fault) => {
+    const shared = provider();
+    await issued(shared);
+    idp.faults.token = fault;
+    expect((await shared.issue(NOW)).kind).toBe('failure');
+    await issued(shared);
+    expect(idp.tokenRequests.count).toBe(3);
+  });
+
+  it('a failure does not touch a call that is under way', async () => {
+    const shared = provider();
+    await issued(shared);
+    idp.faults.token = { status: 503, body: '', headers: { 'retry-after': '60' }, delayMs: 20, times: 1 };
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => shared.issue(NOW)));
+    expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['failure', 'token', 'token', 'token', 'token']);
+  });
+
+  it('no earlier failure is told to the provider', async () => {
+    const shared = provider();
+    idp.faults.token = { status: 400, body: { error: 'invalid_scope' }, times: 1 };
+    await shared.issue(NOW);
+    await issued(shared);
+    expect(idp.tokenRequests.last?.form['x-client-last-telemetry']).toBe('5|0|||0,0');
+  });
+});
+
+describe('the metadata of an authority', () => {
+  it('are fetched once', async () => {
+    const shared = provider();
+    await issued(shared);
+    await issued(shared);
+    expect(idp.metadataRequests.count).toBe(1);
+  });
+
+  it('are fetched again after a failure', async () => {
+    idp.faults.metadata = { destroy: true, times: 1 };
+    const healing = provider();
+    const first = await Promise.all([healing.issue(NOW), healing.issue(NOW)]);
+    expect(first.map(({ kind }) => kind)).toEqual(['failure', 'failure']);
+    await issued(healing);
+    expect(idp.metadataRequests.count).toBe(2);
+  });
+
+  it('are fetched again when they were none', async () => {
+    idp.faults.metadata = { transform: () => ({}), times: 1 };
+    const healing = provider();
+    expect(await healing.issue(NOW)).toMatchObject({ kind: 'failure', reason: 'unavailable' });
+    await issued(healing);
+  });
+
+  it('are fetched again when the token endpoint has moved', async () => {
+    const moved = `${idp.authority}/old/token`;
+    idp.faults.metadata = { times: 1, transform: (body) => ({ ...body, token_endpoint: moved }) };
+    const following = provider();
+    expect(await following.issue(NOW)).toMatchObject({ kind: 'failure', reason: 'refused', fields: ['tenantId'] });
+    await issued(following);
+  });
+});
+
+describe('the end of a service token', () => {
+  const lifeWith = async (change: Record<string, unknown>): Promise<number> => {
+    idp.faults.token = { transform: (body) => ({ ...body, ...change }) };
+    return (await issued(provider())).expiresAt - NOW;
+  };
+
+  it('is read from a number in a string', async () => {
+    expect(await lifeWith({ expires_in: '120' })).toBe(120_000);
+  });
+
+  it.each([undefined, null, '', 'soon', -1, 0, {}])('is the token’s own when expires_in is %j', async (odd) => {
+    const life = await lifeWith({ expires_in: odd });
+    // The provider rounds to whole seconds, on its own clock.
+    expect(life).toBeGreaterThan(290_000);
+    expect(life).toBeLessThan(330_000);
+  });
+
+  it('is a minute away when neither answer nor token tells', async () => {
+    expect(await lifeWith({ expires_in: undefined, access_token: 'opaque' })).toBe(60_000);
+    expect(await lifeWith({ expires_in: undefined, access_token: 'a.b.c' })).toBe(60_000);
+  });
+
+  it('is a day away at most', async () => {
+    expect(await lifeWith({ expires_in: 31_536_000 })).toBe(86_400_000);
+  });
+});
+
+describe('an answer with more in it than a token', () => {
+  it('gives the token even if the rest of it is worthless', async () => {
+    idp.faults.token = {
+      transform: (body) => ({
+        ...body,
+        id_token: 'x.y.z',
+        client_info: '%',
+        refresh_token: 7,
+        scope: 3,
+        token_type: 1,
+      }),
+    };
+    expect((await issued(provider())).value).toMatch(/^eyJ/);
+  });
+
+  it('is refused when the token could not stand in a header', async () => {
+    idp.faults.token = { transform: (body) => ({ ...body, access_token: 'one\r\nx-evil: two' }) };
+    expect(await provider().issue(NOW)).toMatchObject({ kind: 'failure', reason: 'unavailable' });
+  });
+});
+
+describe('the fingerprint of idp_b', () => {
+  it('holds no hash that a guess of the secret could be held against', async () => {
+    const text = await provider({ fingerprintKey: '' }).fingerprint();
+    for (const guess of [idp.client.secret, JSON.stringify([idp.client.secret])]) {
+      expect(text).not.toContain(createHash('sha256').update(guess).digest('base64url'));
+      expect(text).not.toContain(createHmac('sha256', '').update(guess).digest('base64url'));
+    }
+  });
+
+  it('does not change with a secret that a certificate stands before', async () => {
+    const certificate = certificateIn(registered);
+    const one = provider({ certificate, fingerprintKey: 'key' });
+    const two = provider({ certificate, fingerprintKey: Buffer.from('key'), clientSecret: secret('x'), timeoutMs: 1 });
+    expect(await two.fingerprint()).toBe(await one.fingerprint());
+  });
+});
+
+describe('printing the provider', () => {
+  it('shows no secret after a token and a failure', async () => {
+    for (const certificate of [undefined, certificateIn(registered)]) {
+      const used = provider({ certificate });
+      await issued(used);
+      idp.faults.token = { status: 400, body: { error: 'invalid_request', error_description: idp.client.secret } };
+      const failure = certificate === undefined ? await used.issue(NOW) : undefined;
+      delete idp.faults.token;
+      const prints = [used, failure].map(
+        (value) => inspect(value, { depth: 20, showHidden: true }) + JSON.stringify(value),
+      );
+      expect(prints.join()).not.toContain(idp.client.secret);
+      expect(prints.join()).not.toContain('PRIVATE KEY');
+      expect(String(used)).toBe('[object Object]');
+    }
+  });
+});

@@ -1,0 +1,271 @@
+import { describe, expect, it } from 'vitest';
+import { Keyv } from 'keyv';
+import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
+import { FakeCacheStore } from '../../src/adapters/fakes/fake-cache-store.js';
+import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
+import { GuardedCacheStore } from '../../src/adapters/keyv/guarded-cache-store.js';
+import { KeyvCacheStore } from '../../src/adapters/keyv/keyv-cache-store.js';
+import { isKeyv, type KeyvLike } from '../../src/adapters/keyv/keyv-like.js';
+import type { CacheStore } from '../../src/ports/cache-store.js';
+import { cacheStoreContract } from '../contracts/cache-store.contract.js';
+import { timed } from '../support/stopwatch.js';
+
+const CACHE_MS = 30;
+const PAUSE_MS = 2_000;
+
+/** A Keyv that does what it is told, and notes what it is asked. */
+class ScriptedKeyv implements KeyvLike {
+  readonly entries = new Map<string, unknown>();
+  readonly calls: string[] = [];
+  readonly lives: number[] = [];
+  /** Answers in place of the store, while it is set. */
+  fault: (() => Promise<unknown>) | undefined;
+  emit: (error: unknown) => void = () => {};
+
+  on(_event: 'error', listener: (error: unknown) => void): void {
+    this.emit = listener;
+  }
+
+  get(key: string): Promise<unknown> {
+    return this.#answer(`get ${key}`, () => this.entries.get(key));
+  }
+
+  set(key: string, value: string, ttl: number): Promise<unknown> {
+    this.lives.push(ttl);
+    return this.#answer(`set ${key}`, () => this.entries.set(key, value) !== undefined);
+  }
+
+  delete(key: string): Promise<unknown> {
+    return this.#answer(`delete ${key}`, () => this.entries.delete(key));
+  }
+
+  #answer(call: string, answer: () => unknown): Promise<unknown> {
+    this.calls.push(call);
+    return this.fault?.() ?? Promise.resolve(answer());
+  }
+}
+
+class World {
+  readonly clock = new FakeClock();
+  readonly telemetry = new RecordingTelemetry();
+  readonly keyv = new ScriptedKeyv();
+  readonly store = new KeyvCacheStore({ ...this, cacheMs: CACHE_MS });
+
+  set(key: string, value: string): Promise<void> {
+    return this.store.set(key, value, this.clock.now() + 60_000);
+  }
+
+  get faults(): readonly string[] {
+    return this.telemetry.of('cache_fault').map(({ operation, detail }) => `${operation}: ${detail}`);
+  }
+}
+
+const never = (): Promise<unknown> => new Promise(() => {});
+const refused = (): Promise<unknown> =>
+  Promise.reject(Object.assign(new Error('connect to 10.0.0.7 with hunter2'), { code: 'ECONNREFUSED' }));
+
+cacheStoreContract('KeyvCacheStore over a Keyv in memory', () => {
+  const { clock, telemetry } = new World();
+  const store = new KeyvCacheStore({ keyv: new Keyv(), clock, telemetry, cacheMs: 1_000 });
+  return { store, now: () => clock.now(), pass: (ms) => clock.advance(ms) };
+});
+
+describe('a shared store', () => {
+  it('is told to keep an entry for the rest of its life and never longer', async () => {
+    const { keyv, store, clock } = new World();
+    await store.set('token', 'value', clock.now() + 1_234.9);
+    expect(keyv.lives).toEqual([1_234]);
+  });
+
+  it('never gets a life of zero, which Keyv takes for eternity: the entry is removed instead', async () => {
+    const { keyv, store, clock } = new World();
+    await store.set('token', 'old', clock.now() + 60_000);
+    await store.set('token', 'new', clock.now() + 0.5);
+    expect(keyv.lives).toEqual([60_000]);
+    expect(keyv.entries.size).toBe(0);
+  });
+
+  it('that keeps an entry too long is not believed', async () => {
+    const { store, clock, keyv } = new World();
+    await store.set('token', 'value', clock.now() + 1_000);
+    clock.advance(1_000);
+    expect(keyv.entries.size).toBe(1);
+    expect(await store.get('token')).toBeUndefined();
+  });
+
+  it('that says an entry is kept, and keeps none, is not believed', async () => {
+    const world = new World();
+    world.keyv.fault = () => Promise.resolve(true);
+    await world.set('token', 'value');
+    expect(await world.store.get('token')).toBeUndefined();
+  });
+
+  it('that mixes two entries up gives neither', async () => {
+    const world = new World();
+    await world.set('anna', 'token of anna');
+    await world.set('bert', 'token of bert');
+    world.keyv.entries.set('anna', world.keyv.entries.get('bert'));
+    expect(await world.store.get('anna')).toBeUndefined();
+    expect(await world.store.get('bert')).toBe('token of bert');
+  });
+
+  it.each(['garbage', '', '12', '12 3', '99999999999999 5 tokenvalue'.slice(0, 20), 7, { value: 'x' }, [], true])(
+    'that gives %j has a miss, a fault in the log and still works',
+    async (garbage) => {
+      const world = new World();
+      world.keyv.entries.set('token', garbage);
+      expect(await world.store.get('token')).toBeUndefined();
+      expect(world.faults).toEqual(['get: the entry is not the one that was set']);
+      await world.set('token', 'value');
+      expect(await world.store.get('token')).toBe('value');
+    },
+  );
+
+  it('with an entry that does not parse keeps answering for the others', async () => {
+    const world = new World();
+    await world.set('good', 'value');
+    world.keyv.fault = () => Promise.reject(new SyntaxError('Unexpected token in "eyJhbGciOi"'));
+    expect(await world.store.get('bad')).toBeUndefined();
+    world.keyv.fault = undefined;
+    expect(await world.store.get('good')).toBe('value');
+    expect(world.faults).toEqual(['get: SyntaxError']);
+  });
+});
+
+describe('a shared store that fails', () => {
+  it.each(['get', 'set', 'delete'] as const)('costs a %s its deadline and throws nothing', async (operation) => {
+    const world = new World();
+    world.keyv.fault = never;
+    const took = await timed(() => world.store[operation]('token', 'value', world.clock.now() + 60_000));
+    expect(took).toBeGreaterThanOrEqual(CACHE_MS - 5);
+    expect(took).toBeLessThan(CACHE_MS + 500);
+    expect(world.faults).toEqual([`${operation}: Error TIMEOUT`]);
+  });
+
+  it.each(['get', 'set', 'delete'] as const)('by throwing at once costs a %s nothing', async (operation) => {
+    const world = new World();
+    world.keyv.fault = () => {
+      throw new Error('NOAUTH Authentication required.');
+    };
+    await world.store[operation]('token', 'value', world.clock.now() + 60_000);
+    expect(world.faults).toEqual([`${operation}: Error NOAUTH`]);
+  });
+
+  it('is left alone for two seconds', async () => {
+    const world = new World();
+    world.keyv.fault = refused;
+    await world.store.get('token');
+    world.clock.advance(PAUSE_MS - 1);
+    await Promise.all([world.store.get('a'), world.set('b', 'value'), world.store.delete('c')]);
+    expect(world.keyv.calls).toEqual(['get token']);
+  });
+
+  it('costs its deadline once, however long it stays away', async () => {
+    const world = new World();
+    world.keyv.fault = never;
+    await world.store.get('token');
+    for (let pause = 0; pause < 5; pause += 1) {
+      world.clock.advance(PAUSE_MS);
+      const took = await timed(() => Promise.all([world.store.get('a'), world.store.get('b')]));
+      expect(took).toBeLessThan(CACHE_MS - 5);
+      await new Promise((resolve) => setTimeout(resolve, 2 * CACHE_MS)); // the deadline of the call nobody waits for
+    }
+    expect(world.keyv.calls).toEqual(['get token', 'get a', 'get a', 'get a', 'get a', 'get a']);
+  });
+
+  it('is used again after the first call that works', async () => {
+    const world = new World();
+    await world.set('token', 'value');
+    world.keyv.fault = refused;
+    await world.store.get('token');
+    world.keyv.fault = undefined;
+    world.clock.advance(PAUSE_MS);
+    expect(await world.store.get('token')).toBeUndefined();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await world.store.get('token')).toBe('value');
+  });
+
+  it('and tells it by an event only, as Keyv does, is left alone as well', async () => {
+    const world = new World();
+    const missing = (): Promise<unknown> => {
+      world.keyv.emit(new Error('socket closed'));
+      return Promise.resolve(undefined);
+    };
+    world.keyv.fault = missing;
+    await world.store.get('token');
+    await world.store.get('token');
+    world.clock.advance(PAUSE_MS);
+    await world.store.get('token');
+    await world.store.get('token');
+    expect(world.keyv.calls).toHaveLength(2);
+  });
+
+  it('is in the log once per pause, without the text of the fault', async () => {
+    const world = new World();
+    world.keyv.fault = refused;
+    await Promise.all(Array.from({ length: 20 }, () => world.store.get('token')));
+    world.keyv.emit('hunter2');
+    expect(world.faults).toEqual(['get: Error ECONNREFUSED']);
+    world.clock.advance(PAUSE_MS);
+    world.keyv.emit('hunter2');
+    expect(world.faults).toEqual(['get: Error ECONNREFUSED', 'get: the store reported a fault']);
+  });
+
+  it('too late, after its deadline, does not end the process', async () => {
+    const world = new World();
+    let fail: (reason: Error) => void = () => {};
+    world.keyv.fault = () => new Promise((_resolve, reject) => (fail = reject));
+    await world.store.get('token');
+    fail(new Error('late'));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(world.faults).toEqual(['get: Error TIMEOUT']);
+  });
+});
+
+it('an answer that came while the process was busy counts as in time', async () => {
+  const { store, keyv, faults } = new World();
+  keyv.fault = () =>
+    new Promise((resolve) => {
+      setImmediate(() => resolve(undefined)); // as a socket's answer, it is handled after the timers
+      const busyUntil = performance.now() + 2 * CACHE_MS;
+      while (performance.now() < busyUntil);
+    });
+  await store.get('token');
+  expect(faults).toEqual([]);
+});
+
+describe('a store that a site wrote', () => {
+  const guarded = (store: CacheStore): { store: CacheStore; telemetry: RecordingTelemetry } => {
+    const telemetry = new RecordingTelemetry();
+    return { store: new GuardedCacheStore({ store, clock: new FakeClock(), telemetry, cacheMs: CACHE_MS }), telemetry };
+  };
+
+  cacheStoreContract('GuardedCacheStore', () => {
+    const clock = new FakeClock();
+    return {
+      store: guarded(new FakeCacheStore(clock)).store,
+      now: () => clock.now(),
+      pass: (ms) => clock.advance(ms),
+    };
+  });
+
+  it.each(['get', 'set', 'delete'] as const)('may throw in %s, and nothing breaks', async (operation) => {
+    const broken = (): never => {
+      throw new TypeError('a bug');
+    };
+    const { store, telemetry } = guarded({ get: broken, set: broken, delete: broken });
+    expect(await store[operation]('key', 'value', 1)).toBeUndefined();
+    expect(telemetry.events).toEqual([{ type: 'cache_fault', operation, detail: 'TypeError' }]);
+  });
+
+  it('that gives something else than a text has a miss', async () => {
+    const { store } = guarded({ get: () => Promise.resolve(7 as never), set: never as never, delete: never as never });
+    expect(await store.get('key')).toBeUndefined();
+  });
+});
+
+it('a Keyv and a cache store of the site are told apart', () => {
+  expect(isKeyv(new Keyv())).toBe(true);
+  expect(isKeyv(new FakeCacheStore(new FakeClock()))).toBe(false);
+  expect(isKeyv(Object.assign(new FakeCacheStore(new FakeClock()), { on: () => {} }))).toBe(false);
+});
