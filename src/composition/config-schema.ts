@@ -85,9 +85,10 @@ export function checkConfig(config: unknown, customProviders: ReadonlySet<string
 }
 
 function configurationError(issue: v.BaseIssue<unknown>): ConfigurationError {
-  const path = (issue.path ?? []).map(({ key }) => String(key));
-  const field = path[path.length - 1] ?? '';
-  const block = path.length > 1 ? (path[0] ?? '') : '';
+  const [first = '', second = ''] = (issue.path ?? []).map(({ key }) => String(key));
+  // A place inside a list, or deeper inside a block's field, is still that field.
+  const block = second !== '' && Object.hasOwn(blocks, first) ? first : '';
+  const field = block === '' ? first : second;
   const inside = block === '' ? 'configureServer' : `the "${block}" configuration block`;
   const known = Object.keys(block === '' ? fields : (blocks[block as keyof typeof blocks]?.entries ?? {}));
   // Values are never quoted: a secret may sit in the wrong field.
@@ -119,5 +120,5 @@ function expected(issue: v.BaseIssue<unknown>): string {
   if (issue.type === 'integer') return 'a whole number';
   const { requirement } = issue;
   if (issue.type === 'min_value') return `a number of at least ${String(requirement)}`;
-  return (issue.expected ?? 'another value').replace(/^\((.*)\)$/, '$1').replaceAll(' | ', ' or ');
+  return (issue.expected ?? 'another value').replaceAll(/[()]/g, '').replaceAll(' | ', ' or ');
 }

@@ -48,7 +48,9 @@ export interface ServiceAccountConfig {
 export interface IdpAConfig {
   /** Domain of the tenant, such as `acme.eu.auth0.com`; a full `https` address works too. */
   readonly domain?: string | undefined;
+  /** Client identifier of the application. */
   readonly clientId?: string | undefined;
+  /** Client secret of the application. */
   readonly clientSecret?: string | undefined;
   /** Audience of the protected API. */
   readonly audience?: string | undefined;
@@ -64,7 +66,9 @@ export interface IdpAConfig {
  * @public
  */
 export interface IdpAServiceUserConfig {
+  /** Name of the service user. */
   readonly username?: string | undefined;
+  /** Password of the service user. */
   readonly password?: string | undefined;
 }
 
@@ -74,10 +78,13 @@ export interface IdpAServiceUserConfig {
  * @public
  */
 export interface IdpBServiceConfig {
+  /** Directory (tenant) identifier; never `common` or `organizations`. */
   readonly tenantId?: string | undefined;
+  /** Application (client) identifier. */
   readonly clientId?: string | undefined;
   /** Often of the form `api://<app_id>/.default`. */
   readonly scope?: string | undefined;
+  /** Client secret; not used when a certificate is configured. */
   readonly clientSecret?: string | undefined;
   /** Path of the certificate in PEM form. */
   readonly certificatePath?: string | undefined;
@@ -129,14 +136,19 @@ export interface ServerConfig {
   readonly serviceAuthStrategy?: ServiceAuthStrategy | (string & {}) | undefined;
   /** Identity provider used by service strategies. */
   readonly authProvider?: AuthProvider | undefined;
+  /** Used by the strategy `service_account`. */
   readonly serviceAccount?: ServiceAccountConfig | undefined;
+  /** Used with `authProvider: 'idp_a'`. */
   readonly idpA?: IdpAConfig | undefined;
+  /** Used by the strategy `resource_owner_password`. */
   readonly idpAServiceUser?: IdpAServiceUserConfig | undefined;
+  /** Used with `authProvider: 'idp_b'`. */
   readonly idpBService?: IdpBServiceConfig | undefined;
   /** The site's public address. Default: taken from each request through the framework's own trust setting. */
   readonly publicUrl?: string | undefined;
   /** Which A2A methods cross. Default: `chat` with a service credential, `all` with a session. */
   readonly a2aMethods?: A2AMethods | undefined;
+  /** How long to wait for whom. */
   readonly timeouts?: TimeoutsConfig | undefined;
   /** Largest JSON request body the package itself reads, in bytes. Default 2 097 152. */
   readonly bodyLimitBytes?: number | undefined;

@@ -58,7 +58,7 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
   const config: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined || value === '') continue;
-    const place = VARIABLES[name];
+    const place = Object.hasOwn(VARIABLES, name) ? VARIABLES[name] : undefined;
     if (place === undefined) {
       checkSpelling(name);
       continue;

@@ -4,6 +4,8 @@ const BLOCKS: ReadonlySet<string> = new Set(['serviceAccount', 'idpA', 'idpAServ
 
 /** Merges field by field, also inside blocks: `undefined` leaves a value, an empty string clears it (DESIGN §3). */
 export function mergeConfig(current: ServerConfig, changes: ServerConfig): ServerConfig {
+  // What is no object is refused where configurations are checked, in words.
+  if (typeof changes !== 'object' || changes === null) return changes;
   const merged: Record<string, unknown> = { ...current };
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined) continue;

@@ -73,15 +73,25 @@ const brand: unique symbol = Symbol.for('agent-bff/error@1') as never;
  * @public
  */
 export class AgentBffError extends Error {
+  /** Always `AgentBffError`. */
   override readonly name: string = 'AgentBffError';
+  /** What happened, as a stable name. */
   readonly code: ErrorCode;
+  /** One sentence: what happened. Public. */
   readonly detail: string;
+  /** One sentence: what to do. Public. */
   readonly hint: string | undefined;
+  /** The configuration block to check. */
   readonly block: string | undefined;
+  /** The fields of that block to check; empty when none is named. */
   readonly fields: readonly string[];
+  /** Whether the same request may succeed later without a change. */
   readonly retryable: boolean;
+  /** Milliseconds to wait before trying again. */
   readonly retryAfterMs: number | undefined;
+  /** The JSON-RPC code on the chat route; absent where the default says enough. */
   readonly rpcCode: number | undefined;
+  /** The platform's own status, where the answer keeps it. */
   readonly upstreamStatus: number | undefined;
   readonly #log: string | undefined;
 
@@ -113,6 +123,7 @@ export class AgentBffError extends Error {
  * @public
  */
 export class ConfigurationError extends AgentBffError {
+  /** Always `ConfigurationError`. */
   override readonly name: string = 'ConfigurationError';
   constructor(facts: ErrorFacts) {
     super('configuration_invalid', facts);
@@ -126,6 +137,7 @@ export class ConfigurationError extends AgentBffError {
  * @public
  */
 export class ServiceAuthError extends AgentBffError {
+  /** Always `ServiceAuthError`. */
   override readonly name: string = 'ServiceAuthError';
   constructor(
     code: Extract<ErrorCode, 'service_auth_failed' | 'identity_provider_unavailable' | 'service_token_rejected'>,
@@ -141,6 +153,7 @@ export class ServiceAuthError extends AgentBffError {
  * @public
  */
 export class SessionError extends AgentBffError {
+  /** Always `SessionError`. */
   override readonly name: string = 'SessionError';
   constructor(
     code: Extract<ErrorCode, 'session_required' | 'session_expired' | 'interaction_required'>,
@@ -156,6 +169,7 @@ export class SessionError extends AgentBffError {
  * @public
  */
 export class RequestError extends AgentBffError {
+  /** Always `RequestError`. */
   override readonly name: string = 'RequestError';
 }
 
@@ -165,6 +179,7 @@ export class RequestError extends AgentBffError {
  * @public
  */
 export class UpstreamError extends AgentBffError {
+  /** Always `UpstreamError`. */
   override readonly name: string = 'UpstreamError';
 }
 

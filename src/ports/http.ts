@@ -19,12 +19,15 @@ export type HttpBody = AsyncIterable<Uint8Array> | Uint8Array | string | null;
  * @public
  */
 export interface HttpRequest {
+  /** In upper case. */
   readonly method: string;
   /** The raw path below the mount point: empty, or starting with `/`. Never decoded. */
   readonly path: string;
   /** The raw query with its `?`, or an empty string. */
   readonly query: string;
+  /** The browser's fields, untouched. */
   readonly headers: HeaderFields;
+  /** The body in whatever state the host left it. */
   readonly body: HttpBody;
   /** What a JSON parser of the host already made of the body; absent when none ran. */
   readonly parsedBody?: unknown;
@@ -44,7 +47,9 @@ export interface HttpRequest {
  * @public
  */
 export interface NativeRequest {
+  /** The framework's request or context. */
   readonly request: unknown;
+  /** The framework's response, where there is one beside the request. */
   readonly response?: unknown;
 }
 
@@ -54,8 +59,11 @@ export interface NativeRequest {
  * @public
  */
 export interface HttpResponse {
+  /** From 200 to 599. */
   readonly status: number;
+  /** Fields to send; nothing is added behind this type but what HTTP itself needs. */
   readonly headers: HeaderFields;
+  /** The body, perhaps still coming. */
   readonly body: HttpBody;
 }
 
@@ -72,13 +80,17 @@ export type HttpHandler = (request: HttpRequest) => Promise<HttpResponse>;
  * @public
  */
 export interface UpstreamRequest {
+  /** In upper case. */
   readonly method: string;
   /** Scheme, host and port, such as `https://agent.example`. */
   readonly origin: string;
   /** Raw path and query, starting with `/`. */
   readonly path: string;
+  /** Fields to send, credential included. */
   readonly headers: HeaderFields;
+  /** The body to send. */
   readonly body: HttpBody;
+  /** Ends the exchange when the browser leaves. */
   readonly signal: AbortSignal;
   /** Milliseconds to wait for the response head; 0 waits for ever. */
   readonly headersMs: number;
@@ -121,6 +133,7 @@ export type UpstreamOutcome =
  * @public
  */
 export interface HttpUpstream {
+  /** Resolves with the response head, or with the reason why there is none; never rejects. */
   send(request: UpstreamRequest): Promise<UpstreamOutcome>;
   /** Ends idle connections, and lets running requests finish. */
   close(): Promise<void>;

@@ -4,6 +4,7 @@
  * @public
  */
 export interface AccessToken {
+  /** The token as it is sent, without `Bearer`. */
   readonly value: string;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
@@ -19,7 +20,9 @@ export interface AccessToken {
  * @public
  */
 export interface IssueFailure {
+  /** Tells a failure from a token. */
   readonly kind: 'failure';
+  /** What kind of failure it is; see above. */
   readonly reason: 'incomplete' | 'refused' | 'unavailable';
   /** The configuration block to check, such as `idpAServiceUser`. */
   readonly block: string;

@@ -6,7 +6,9 @@ import type { HeaderFields, NativeRequest } from './http.js';
  * @public
  */
 export interface SessionRequest {
+  /** The browser's header fields, cookies included. */
   readonly headers: HeaderFields;
+  /** The framework's own objects, for libraries that need them. */
   readonly native: NativeRequest;
 }
 
@@ -16,8 +18,11 @@ export interface SessionRequest {
  * @public
  */
 export interface SessionTokenQuery {
+  /** The API the token is for. Default: whatever the session holds. */
   readonly audience?: string;
+  /** The scope the token must have. Default: whatever the session holds. */
   readonly scope?: string;
+  /** Whether a token that looks valid is to be renewed all the same. Default: false. */
   readonly forceRefresh?: boolean;
 }
 
@@ -64,5 +69,6 @@ export interface SessionTokenSource {
    * Absent: something else may tell users apart, and no two requests share.
    */
   readonly sessionCookies?: readonly string[];
+  /** Finds the token; may renew it, and then write cookies to the native response. */
   getToken(request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken>;
 }

@@ -47,5 +47,6 @@ export type TelemetryEvent =
  * @public
  */
 export interface Telemetry {
+  /** Takes one event. */
   emit(event: TelemetryEvent): void;
 }

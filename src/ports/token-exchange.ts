@@ -8,7 +8,9 @@ import type { IssueOutcome } from './identity-provider.js';
 export interface TokenExchangeRequest {
   /** The signed-in user's token. */
   readonly assertion: string;
+  /** The API the new token is for. Default: the configured one. */
   readonly audience?: string;
+  /** The scope of the new token. Default: the configured one. */
   readonly scope?: string;
 }
 
@@ -18,6 +20,7 @@ export interface TokenExchangeRequest {
  * @public
  */
 export interface ExchangeRefusal {
+  /** Tells a refusal of the user from a failure of the configuration. */
   readonly kind: 'user-refused';
   /** `expired`: sign in again; `interaction`: consent or a second factor is needed. */
   readonly reason: 'expired' | 'interaction';
@@ -33,5 +36,6 @@ export interface ExchangeRefusal {
 export interface TokenExchange {
   /** Names provider, client and defaults, without a secret in it. */
   fingerprint(): Promise<string>;
+  /** Asks the provider once. `now` is milliseconds since the epoch. */
   exchange(request: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal>;
 }

@@ -9,6 +9,7 @@ import { writeHttpResponse } from '../node/write-http-response.js';
  * @public
  */
 export interface ExpressLikeRouter {
+  /** Adds a handler for every method and path below the mount point. */
   use(handler: (request: never, response: never, next: (error?: unknown) => void) => void): unknown;
 }
 
@@ -18,6 +19,7 @@ export interface ExpressLikeRouter {
  * @public
  */
 export interface ExpressLike<AnyRouter extends ExpressLikeRouter> {
+  /** Makes a router. */
   Router(): AnyRouter;
 }
 

@@ -16,18 +16,21 @@ export class FakeCacheStore implements CacheStore {
     this.#clock = clock;
   }
 
+  /** The entry while it has not expired. */
   get(key: string): Promise<string | undefined> {
     this.calls.get += 1;
     const entry = this.#entries.get(key);
     return Promise.resolve(entry !== undefined && this.#clock.now() < entry.expiresAt ? entry.value : undefined);
   }
 
+  /** Keeps an entry. */
   set(key: string, value: string, expiresAt: number): Promise<void> {
     this.calls.set += 1;
     this.#entries.set(key, { value, expiresAt });
     return Promise.resolve();
   }
 
+  /** Removes an entry. */
   delete(key: string): Promise<void> {
     this.calls.delete += 1;
     this.#entries.delete(key);

@@ -13,6 +13,7 @@ export class FakeClock implements Clock {
     this.#now = now;
   }
 
+  /** The time it was moved to. */
   now(): number {
     return this.#now;
   }

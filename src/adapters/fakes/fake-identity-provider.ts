@@ -6,6 +6,7 @@ import type { IdentityProvider, IssueOutcome } from '../../ports/identity-provid
  * @public
  */
 export class FakeIdentityProvider implements IdentityProvider {
+  /** The configuration block its failures name. */
   readonly block: string;
   /** How often a token was asked for. */
   issued = 0;
@@ -21,10 +22,12 @@ export class FakeIdentityProvider implements IdentityProvider {
     this.block = block;
   }
 
+  /** Its name, so that tests can change it. */
   fingerprint(): Promise<string> {
     return Promise.resolve(JSON.stringify([this.block, this.name]));
   }
 
+  /** A numbered token, or `answer`. */
   async issue(now: number): Promise<IssueOutcome> {
     this.issued += 1;
     const number = this.issued;

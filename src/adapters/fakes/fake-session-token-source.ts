@@ -20,6 +20,7 @@ export class FakeSessionTokenSource implements SessionTokenSource {
     this.session = session;
   }
 
+  /** The session it is set to. */
   getToken(_request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken> {
     this.queries.push(query);
     return Promise.resolve(this.session);

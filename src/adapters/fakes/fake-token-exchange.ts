@@ -14,10 +14,12 @@ export class FakeTokenExchange implements TokenExchange {
   /** Answers instead of a token, while it is set. */
   answer: ((request: TokenExchangeRequest, now: number) => IssueOutcome | ExchangeRefusal) | undefined;
 
+  /** Always the same. */
   fingerprint(): Promise<string> {
     return Promise.resolve('["fakeExchange"]');
   }
 
+  /** A token that names its assertion, or `answer`. */
   exchange(request: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {
     this.requests.push(request);
     const value = `exchanged-${request.assertion}-${String(this.requests.length)}`;

@@ -33,12 +33,14 @@ export class FakeUpstream implements HttpUpstream {
     this.#answer = answer;
   }
 
+  /** Records the request and answers it. */
   async send(request: UpstreamRequest): Promise<UpstreamOutcome> {
     this.requests.push(request);
     const answer = await this.#answer(request);
     return 'kind' in answer ? answer : { kind: 'response', response: answer };
   }
 
+  /** Remembers that it was called. */
   close(): Promise<void> {
     this.closed = true;
     return Promise.resolve();

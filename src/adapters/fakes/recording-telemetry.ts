@@ -9,6 +9,7 @@ export class RecordingTelemetry implements Telemetry {
   /** Every event so far, oldest first. */
   readonly events: TelemetryEvent[] = [];
 
+  /** Keeps the event. */
   emit(event: TelemetryEvent): void {
     this.events.push(event);
   }
