@@ -34,6 +34,17 @@ const blocks = {
     certificatePath: text,
     privateKeyPath: text,
   }),
+  onBehalfOf: v.strictObject({
+    provider: text,
+    scope: text,
+    audience: text,
+    subjectTokenType: text,
+    clientId: text,
+    tenantId: text,
+    clientSecret: text,
+    certificatePath: text,
+    privateKeyPath: text,
+  }),
   timeouts: v.strictObject({
     connectMs: milliseconds,
     headersMs: milliseconds,
@@ -61,7 +72,9 @@ const fields = {
   keepAliveMs: milliseconds,
   allowedOrigins: v.optional(v.array(v.string())),
   authUnavailableStatus: v.optional(v.picklist([401, 503])),
+  onBehalfOf: v.optional(blocks.onBehalfOf),
   cacheStore: v.optional(store),
+  cacheKeys: v.optional(v.array(v.string())),
   telemetry: v.optional(
     v.custom<object>(
       (value) => typeof (value as { emit?: unknown } | null)?.emit === 'function',
@@ -81,6 +94,7 @@ export function checkConfig(config: unknown, customProviders: ReadonlySet<string
   const result = v.safeParse(schema, config, { abortPipeEarly: true });
   if (!result.success) throw configurationError(result.issues[0]);
   checkName('serviceAuthStrategy', result.output.serviceAuthStrategy, [...STRATEGIES, ...customProviders]);
+  checkName('provider', result.output.onBehalfOf?.provider, ['idp_a', 'idp_b']);
   checkName('authProvider', result.output.authProvider, ['idp_a', 'idp_b', ...customProviders]);
 }
 

@@ -1,3 +1,4 @@
+import type { KeyvLike } from '../adapters/keyv/keyv-like.js';
 import type { CacheStore } from '../ports/cache-store.js';
 import type { Telemetry } from '../ports/telemetry.js';
 
@@ -93,6 +94,33 @@ export interface IdpBServiceConfig {
 }
 
 /**
+ * What the signed-in user's token is exchanged for before it goes to the platform (On-Behalf-Of at `idp_b`, RFC 8693 at `idp_a`).
+ * An empty block switches the exchange on with the defaults.
+ *
+ * @public
+ */
+export interface OnBehalfOfConfig {
+  /** Which provider exchanges. Default: `authProvider`, else `idp_b`. */
+  readonly provider?: AuthProvider | undefined;
+  /** Scope of the exchanged token. Default: that of `idpBService`, or of `idpA`. */
+  readonly scope?: string | undefined;
+  /** Audience of the exchanged token, at `idp_a`. Default: `idpA.audience`. */
+  readonly audience?: string | undefined;
+  /** Type of the user's token as registered at `idp_a`. Default: `urn:ietf:params:oauth:token-type:access_token`. */
+  readonly subjectTokenType?: string | undefined;
+  /** Application that exchanges, at `idp_b`. Default: that of `idpBService`; the same for the fields below. */
+  readonly clientId?: string | undefined;
+  /** Directory of that application. */
+  readonly tenantId?: string | undefined;
+  /** Its client secret; not used when a certificate is configured. */
+  readonly clientSecret?: string | undefined;
+  /** Path of its certificate in PEM form. */
+  readonly certificatePath?: string | undefined;
+  /** Path of the certificate's private key in PEM form. */
+  readonly privateKeyPath?: string | undefined;
+}
+
+/**
  * How long to wait for whom, in milliseconds.
  *
  * @public
@@ -158,8 +186,15 @@ export interface ServerConfig {
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Status when the identity provider is out of order. Default 401. */
   readonly authUnavailableStatus?: 401 | 503 | undefined;
-  /** Shared cache for tokens and renders. Default: in memory. */
-  readonly cacheStore?: CacheStore | undefined;
+  /** Exchanges the signed-in user's token before it goes to the platform. Default: the token goes as it is. */
+  readonly onBehalfOf?: OnBehalfOfConfig | undefined;
+  /** Cache shared by several processes: a Keyv 5 or 6, or a store of the site's own. Default: in memory. */
+  readonly cacheStore?: CacheStore | KeyvLike | undefined;
+  /**
+   * Keys that seal tokens in `cacheStore`: 32 random bytes each, in hex or base64. The first seals, all of them open.
+   * Default: none, and tokens stay in this process.
+   */
+  readonly cacheKeys?: readonly string[] | undefined;
   /** Takes one structured event at a time. Default: none. */
   readonly telemetry?: Telemetry | undefined;
 }

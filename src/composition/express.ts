@@ -1,5 +1,5 @@
 import { type ExpressLike, type ExpressLikeRouter, expressRouter } from '../adapters/express/express-router.js';
-import { type ChatHandlerOptions, chatPlan } from './chat-options.js';
+import { type ChatHandlerOptions, checkChatOptions } from './chat-options.js';
 import { currentHandler } from './current-handler.js';
 import type { Toolkit } from './toolkit-type.js';
 
@@ -43,7 +43,7 @@ export function createA2ARouter<AnyRouter extends ExpressLikeRouter>(
   options: A2ARouterOptions = {},
 ): AnyRouter {
   const { toolkit, ...chat } = options;
-  chatPlan(chat, toolkit?.customProviders ?? new Set()); // Wrong options throw here, not at the first request.
+  checkChatOptions(chat, toolkit?.customProviders ?? new Set()); // Wrong options throw here, not at the first request.
   return expressRouter(
     framework,
     currentHandler(toolkit, (current) => current.chatHandler(chat)),

@@ -1,6 +1,13 @@
 import type { ServerConfig } from './config.js';
 
-const BLOCKS: ReadonlySet<string> = new Set(['serviceAccount', 'idpA', 'idpAServiceUser', 'idpBService', 'timeouts']);
+const BLOCKS: ReadonlySet<string> = new Set([
+  'serviceAccount',
+  'idpA',
+  'idpAServiceUser',
+  'idpBService',
+  'onBehalfOf',
+  'timeouts',
+]);
 
 /** Merges field by field, also inside blocks: `undefined` leaves a value, an empty string clears it (DESIGN §3). */
 export function mergeConfig(current: ServerConfig, changes: ServerConfig): ServerConfig {

@@ -1,5 +1,5 @@
 import { type NodeListener, nodeListener } from '../adapters/node/node-listener.js';
-import { type ChatHandlerOptions, chatPlan } from './chat-options.js';
+import { type ChatHandlerOptions, checkChatOptions } from './chat-options.js';
 import { currentHandler, noSuchRoute } from './current-handler.js';
 import type { Toolkit } from './toolkit-type.js';
 
@@ -42,7 +42,7 @@ export interface NodeHandlerOptions {
 export function createNodeHandler(options: NodeHandlerOptions = {}): NodeListener {
   const { basePath = '/api', a2a = {}, toolkit } = options;
   const base = basePath.replace(/\/+$/, '');
-  chatPlan(a2a, toolkit?.customProviders ?? new Set()); // Wrong options throw here, not at the first request.
+  checkChatOptions(a2a, toolkit?.customProviders ?? new Set()); // Wrong options throw here, not at the first request.
   const chat = currentHandler(toolkit, (current) => current.chatHandler(a2a));
   return nodeListener([{ mount: `${base}/a2a`, handler: chat }], noSuchRoute);
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../ports/clock.js';
 import type { HttpUpstream } from '../ports/http.js';
 import type { IdentityProvider } from '../ports/identity-provider.js';
 import type { Telemetry } from '../ports/telemetry.js';
+import type { TokenExchange } from '../ports/token-exchange.js';
 
 /**
  * Parts of the outside world a site may replace: its own providers, or the fakes of `agent-bff/testing`.
@@ -17,6 +18,8 @@ export interface ToolkitPorts {
   readonly telemetry?: Telemetry | undefined;
   /** Further identity providers by the name to give as `serviceAuthStrategy`. */
   readonly identityProviders?: Readonly<Record<string, IdentityProvider>> | undefined;
+  /** Exchanges users' tokens. Default: the provider the `onBehalfOf` block names. */
+  readonly tokenExchange?: TokenExchange | undefined;
   /** Calls identity providers, for a proxy or a private certificate authority. Default: the global `fetch`. */
   readonly identityFetch?: typeof fetch | undefined;
   /** A number from 0 up to 1, for jitter. Default: `Math.random`. */

@@ -1,3 +1,5 @@
+import type { KeyvLike } from '../adapters/keyv/keyv-like.js';
+import { readSealingKey, type SealingKey } from '../adapters/system/sealing-key.js';
 import { MethodPolicy } from '../domain/chat/method-policy.js';
 import { ConfigurationError } from '../domain/errors.js';
 import { secret } from '../domain/secret.js';
@@ -30,7 +32,10 @@ export interface ResolvedConfig {
   readonly keepAliveMs: number;
   readonly allowedOrigins: ReadonlySet<string>;
   readonly authUnavailableStatus: number;
-  readonly cacheStore: CacheStore | undefined;
+  /** Undefined when users' tokens go as they are, unless a route asks for the exchange. */
+  readonly onBehalfOf: ResolvedOnBehalfOf;
+  readonly cacheStore: CacheStore | KeyvLike | undefined;
+  readonly cacheKeys: readonly SealingKey[];
   readonly telemetry: Telemetry | undefined;
   readonly customProviders: ReadonlySet<string>;
 }
@@ -68,6 +73,15 @@ export interface ResolvedIdpB {
   readonly clientSecret: Secret;
   readonly certificatePath: string;
   readonly privateKeyPath: string;
+}
+
+/** The exchange of users' tokens, complete: what the `onBehalfOf` block leaves out comes from the provider's own block. */
+export interface ResolvedOnBehalfOf {
+  /** Whether every session route exchanges. */
+  readonly configured: boolean;
+  readonly provider: string;
+  readonly idpA: { readonly audience: string; readonly scope: string; readonly subjectTokenType: string };
+  readonly idpB: ResolvedIdpB;
 }
 
 /** All deadlines in milliseconds. */
@@ -111,7 +125,9 @@ export function resolveConfig(config: ServerConfig, customProviders: ReadonlySet
     keepAliveMs: config.keepAliveMs ?? 15_000,
     allowedOrigins: new Set((config.allowedOrigins ?? []).map(allowedOrigin)),
     authUnavailableStatus: config.authUnavailableStatus ?? 401,
+    onBehalfOf: onBehalfOf(config),
     cacheStore: config.cacheStore,
+    cacheKeys: (config.cacheKeys ?? []).map(sealingKey),
     telemetry: config.telemetry,
     customProviders,
   };
@@ -155,6 +171,44 @@ function idpB({ idpBService: block = {} }: ServerConfig): ResolvedIdpB {
     certificatePath: block.certificatePath ?? '',
     privateKeyPath: block.privateKeyPath ?? '',
   };
+}
+
+function onBehalfOf(config: ServerConfig): ResolvedOnBehalfOf {
+  const { onBehalfOf: block = {}, authProvider = '' } = config;
+  const a = idpA(config);
+  const b = idpB(config);
+  // A certificate or a secret of the block stands for itself: half of one and half of the other fits nobody.
+  const ownCredential = [block.clientSecret, block.certificatePath, block.privateKeyPath].some(
+    (value) => value !== undefined && value !== '',
+  );
+  return {
+    configured: config.onBehalfOf !== undefined,
+    provider: orElse(block.provider, authProvider === 'idp_a' ? 'idp_a' : 'idp_b'),
+    idpA: {
+      audience: orElse(block.audience, a.audience),
+      scope: orElse(block.scope, a.scope),
+      subjectTokenType: block.subjectTokenType ?? '',
+    },
+    idpB: {
+      tenantId: orElse(block.tenantId, b.tenantId),
+      clientId: orElse(block.clientId, b.clientId),
+      scope: orElse(block.scope, b.scope),
+      clientSecret: ownCredential ? secret(block.clientSecret ?? '') : b.clientSecret,
+      certificatePath: ownCredential ? (block.certificatePath ?? '') : b.certificatePath,
+      privateKeyPath: ownCredential ? (block.privateKeyPath ?? '') : b.privateKeyPath,
+    },
+  };
+}
+
+function sealingKey(text: string): SealingKey {
+  const reading = readSealingKey(secret(text));
+  if (reading.kind === 'key') return reading.key;
+  throw new ConfigurationError({
+    detail: '"cacheKeys" holds a key that cannot seal anything.',
+    hint: reading.advice,
+    block: 'configureServer',
+    fields: ['cacheKeys'],
+  });
 }
 
 function publicAddress(address: string): string {

@@ -1,26 +1,23 @@
 import { Container, type ServiceIdentifier } from 'inversify';
-import { silentTelemetry } from '../adapters/telemetry/silent-telemetry.js';
-import { systemClock } from '../adapters/system/system-clock.js';
-import { UndiciUpstream } from '../adapters/undici/undici-upstream.js';
 import { chatRoutes } from '../adapters/web/chat-routes.js';
 import type { SiteSettings } from '../adapters/web/site-settings.js';
 import type { HttpHandler } from '../ports/http.js';
 import type { CredentialPlan } from '../domain/credentials/credential-broker.js';
-import { TokenCache } from '../domain/credentials/token-cache.js';
 import type { ServerConfig } from './config.js';
 import { domainModule } from './domain-module.js';
 import { headerSecret } from './header-secret.js';
-import { identityModule } from './identity-module.js';
-import { type PlatformParts, platformModule } from './platform-module.js';
+import { type Identities, identityModule } from './identity-module.js';
+import { platformModule } from './platform-module.js';
+import { type KeptParts, platformParts } from './platform-parts.js';
 import type { ToolkitPorts } from './ports.js';
 import { newRequestId } from './request-id.js';
 import { type ResolvedConfig, resolveConfig } from './resolve-config.js';
+import { SessionPlans } from './session-plans.js';
 import { checkStrategy } from './strategy-names.js';
+import { tokenExchange } from './token-exchange.js';
 import { type ChatHandlerOptions, chatPlan } from './chat-options.js';
 import { TOKENS, type Token } from './tokens.js';
 import type { AuthHeadersOptions, Toolkit } from './toolkit-type.js';
-
-const MOST_TOKENS = 10_000;
 
 /**
  * Builds everything the routes need from one configuration; keeps no global state, so a process may have many.
@@ -51,23 +48,27 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
   const kept = previous === undefined ? undefined : PARTS.get(previous);
   const parts = platformParts(resolved, ports, kept);
   const container = new Container({ defaultScope: 'Singleton', jitless: true });
-  container.load(
-    platformModule(parts),
-    identityModule(resolved, {
-      custom: customProviders,
-      fetch: ports.identityFetch,
-      fingerprintKey: parts.fingerprintKey,
-      telemetry: parts.telemetry,
-    }),
-    domainModule(resolved),
-  );
+  const identities: Identities = {
+    custom: customProviders,
+    fetch: ports.identityFetch,
+    fingerprintKey: parts.fingerprintKey,
+    telemetry: parts.telemetry,
+  };
+  container.load(platformModule(parts), identityModule(resolved, identities), domainModule(resolved));
   const get = <S>(token: Token<S>): S => container.get<S>(token as ServiceIdentifier<S>);
   const broker = get(TOKENS.CredentialBroker);
   const forwarder = get(TOKENS.ChatForwarder);
+  const sessions = new SessionPlans({
+    clock: parts.clock,
+    tokens: parts.tokens,
+    exchange: ports.tokenExchange ?? tokenExchange(resolved, identities, parts.clock),
+    alwaysExchange: resolved.onBehalfOf.configured,
+    customProviders: resolved.customProviders,
+  });
   const site = siteSettings(resolved, parts);
   const toolkit: Toolkit = {
     chatHandler: (options: ChatHandlerOptions = {}): HttpHandler => {
-      const plan = chatPlan(options, resolved.customProviders);
+      const plan = chatPlan(options, sessions);
       const policy = plan.kind === 'session' ? resolved.sessionPolicy : resolved.servicePolicy;
       return chatRoutes({ site, forwarder, plan, policy });
     },
@@ -79,12 +80,8 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
     cachedServiceToken: () => broker.cachedServiceToken()?.value,
     close: () => parts.upstream.close(),
   };
-  PARTS.set(toolkit, { ...parts, connectMs: resolved.timeouts.connectMs });
+  PARTS.set(toolkit, parts);
   return toolkit;
-}
-
-interface KeptParts extends PlatformParts {
-  readonly connectMs: number;
 }
 
 /** What each toolkit runs on, for the toolkit that replaces it. */
@@ -92,23 +89,7 @@ const PARTS = new WeakMap<Toolkit, KeptParts>();
 
 const NO_REQUEST = { headers: {}, native: { request: undefined } };
 
-function platformParts(config: ResolvedConfig, ports: ToolkitPorts, kept: KeptParts | undefined): PlatformParts {
-  const clock = ports.clock ?? systemClock;
-  const telemetry = ports.telemetry ?? config.telemetry ?? silentTelemetry;
-  const { connectMs } = config.timeouts;
-  return {
-    clock,
-    telemetry,
-    fingerprintKey: kept?.fingerprintKey ?? crypto.getRandomValues(new Uint8Array(32)),
-    upstream: ports.upstream ?? (kept?.connectMs === connectMs ? kept.upstream : new UndiciUpstream({ connectMs })),
-    tokens:
-      kept !== undefined && kept.clock === clock && kept.telemetry === telemetry
-        ? kept.tokens
-        : new TokenCache({ clock, telemetry, random: ports.random ?? Math.random, maxEntries: MOST_TOKENS }),
-  };
-}
-
-function siteSettings(config: ResolvedConfig, parts: PlatformParts): SiteSettings {
+function siteSettings(config: ResolvedConfig, parts: KeptParts): SiteSettings {
   return {
     telemetry: parts.telemetry,
     origins: { publicHost: hostOf(config.publicUrl), allowedOrigins: config.allowedOrigins },

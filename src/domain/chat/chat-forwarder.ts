@@ -63,13 +63,16 @@ export class ChatForwarder {
     // (3)
     let response = answered(await this.#send(request, agent, credential));
     // (4) A 401 says that nothing was processed, so the same body may be sent again (a2a-and-surfaces.md M12).
-    if (response.status === 401 && credential.kind !== 'session') {
+    if (response.status === 401) {
+      const platformDate = String(response.headers['date'] ?? '');
+      const renewed = await this.#deps.credentials.renew(plan, credential, request.head, platformDate);
+      // A user's own token that is refused is the user's matter: the answer passes.
+      if (renewed === undefined && credential.kind === 'session') return passOn(response);
       await discard(response);
-      const renewed = await this.#deps.credentials.renew(plan, credential, String(response.headers['date'] ?? ''));
       if (renewed === undefined) throw tokenRejected(credential);
       credential = renewed;
       response = answered(await this.#send(request, agent, credential));
-      if (response.status === 401) {
+      if (response.status === 401 && credential.kind !== 'session') {
         await discard(response);
         throw tokenRejected(credential);
       }

@@ -2,15 +2,10 @@ import type { Clock } from '../../ports/clock.js';
 import type { HttpRequest } from '../../ports/http.js';
 import type { AccessToken, IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { Secret } from '../../ports/secret.js';
-import type {
-  SessionRequest,
-  SessionToken,
-  SessionTokenQuery,
-  SessionTokenSource,
-} from '../../ports/session-token-source.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { ServiceAuthError, SessionError } from '../errors.js';
 import { Credential } from './credential.js';
+import { type SessionPlan, userToken } from './session-credentials.js';
 import { chooseStrategy, type ChosenStrategy } from './strategy.js';
 import type { IssueToken, TokenCache } from './token-cache.js';
 
@@ -23,10 +18,14 @@ export type CredentialPlan =
       /** Replaces the configured API key. */
       readonly apiKey: Secret | undefined;
     }
-  | {
+  | ({
       readonly kind: 'session';
-      readonly source: SessionTokenSource;
-      readonly audience: string;
+      readonly apiKey: Secret | undefined;
+      /** Whether a request without a session is refused; else it carries the API key alone. */
+      readonly required: boolean;
+    } & SessionPlan)
+  | {
+      readonly kind: 'api-key';
       readonly apiKey: Secret | undefined;
     };
 
@@ -73,19 +72,31 @@ export class CredentialBroker {
    * @throws SessionError when the plan needs a session and there is none.
    */
   async obtain(plan: CredentialPlan, request: Pick<HttpRequest, 'headers' | 'native'>): Promise<Credential> {
-    return plan.kind === 'session' ? this.#session(plan, request) : this.#service(plan);
+    switch (plan.kind) {
+      case 'service':
+        return this.#service(plan);
+      case 'session':
+        return this.#session(plan, request);
+      case 'api-key':
+        return this.#apiKeyAlone(plan.apiKey ?? this.#deps.apiKey);
+    }
   }
 
   /**
    * A fresh credential after the platform refused this one; absent when there is nothing to renew.
    * Many callers refused at once cause one renewal. `platformDate` is the `Date` field of the refusal: tokens signed here follow the platform's clock.
    */
-  async renew(plan: CredentialPlan, refused: Credential, platformDate: string): Promise<Credential | undefined> {
-    if (plan.kind !== 'service' || refused.cacheKey === undefined || refused.token === undefined) return undefined;
+  async renew(
+    plan: CredentialPlan,
+    refused: Credential,
+    request: Pick<HttpRequest, 'headers' | 'native'>,
+    platformDate: string,
+  ): Promise<Credential | undefined> {
+    if (refused.cacheKey === undefined || refused.token === undefined) return undefined;
     this.#compareClocks(Date.parse(platformDate));
     if (!(await this.#deps.tokens.reject(refused.cacheKey, refused.token))) return undefined;
     for (const { key, provider } of this.#known.values()) if (key === refused.cacheKey) provider.recheck?.();
-    const renewed = await this.#service(plan);
+    const renewed = await this.obtain(plan, request);
     return renewed.token === refused.token ? undefined : renewed;
   }
 
@@ -100,16 +111,7 @@ export class CredentialBroker {
     const apiKey = plan.apiKey ?? this.#deps.apiKey;
     const chosen = this.#choose(plan.strategy, apiKey);
     if (chosen.kind === 'none') throw noStrategy();
-    if (chosen.kind === 'api-key') {
-      return new Credential({
-        kind: 'api-key',
-        headers: this.#headers(undefined, apiKey),
-        identity: 'api-key',
-        block: 'serviceApiKey',
-        cacheKey: undefined,
-        token: undefined,
-      });
-    }
+    if (chosen.kind === 'api-key') return this.#apiKeyAlone(apiKey);
     const known = this.#known.get(chosen.name);
     if (known !== undefined) {
       const token = this.#deps.tokens.fresh(known.key);
@@ -171,27 +173,33 @@ export class CredentialBroker {
     plan: Extract<CredentialPlan, { kind: 'session' }>,
     request: Pick<HttpRequest, 'headers' | 'native'>,
   ): Promise<Credential> {
-    const query = plan.audience === '' ? {} : { audience: plan.audience };
-    const found = await readSession(plan.source, request, query);
-    switch (found.kind) {
-      case 'no-session':
-        throw new SessionError('session_required', { detail: 'Nobody is signed in.', hint: 'Sign in and try again.' });
-      case 'expired':
-        throw new SessionError('session_expired', {
-          detail: 'The session has expired.',
-          hint: 'Sign in again.',
-          ...(found.detail === undefined ? {} : { log: found.detail }),
-        });
-      case 'token':
-        return new Credential({
-          kind: 'session',
-          headers: this.#headers(found.accessToken, plan.apiKey ?? this.#deps.apiKey),
-          identity: found.subject === undefined ? undefined : `user:${found.subject}`,
-          block: 'session',
-          cacheKey: undefined,
-          token: found.accessToken,
-        });
+    const apiKey = plan.apiKey ?? this.#deps.apiKey;
+    const user = await userToken(plan, request);
+    if (user === undefined) {
+      if (!plan.required) return this.#apiKeyAlone(apiKey);
+      throw new SessionError('session_required', { detail: 'Nobody is signed in.', hint: 'Sign in and try again.' });
     }
+    return new Credential({
+      kind: 'session',
+      headers: this.#headers(user.value, apiKey),
+      identity: user.subject === undefined ? undefined : `user:${user.subject}`,
+      block: 'session',
+      cacheKey: user.cacheKey,
+      token: user.value,
+    });
+  }
+
+  /** The API key as the only credential (spec §5.5). */
+  #apiKeyAlone(apiKey: Secret | undefined): Credential {
+    if (apiKey === undefined) throw noApiKey();
+    return new Credential({
+      kind: 'api-key',
+      headers: this.#headers(undefined, apiKey),
+      identity: 'api-key',
+      block: 'serviceApiKey',
+      cacheKey: undefined,
+      token: undefined,
+    });
   }
 
   #choose(strategy: string, apiKey: Secret | undefined): ChosenStrategy {
@@ -213,23 +221,13 @@ export class CredentialBroker {
   }
 }
 
-/** A source that throws could not look: that is no absent session, and no reason to sign in again. */
-async function readSession(
-  source: SessionTokenSource,
-  request: SessionRequest,
-  query: SessionTokenQuery,
-): Promise<SessionToken> {
-  try {
-    return await source.getToken(request, query);
-  } catch (error) {
-    throw new ServiceAuthError('identity_provider_unavailable', {
-      detail: 'The session could not be read.',
-      hint: 'Try again; the server log says what failed.',
-      block: 'session',
-      retryable: true,
-      log: error instanceof Error ? `${error.name}: ${error.message}` : typeof error,
-    });
-  }
+function noApiKey(): ServiceAuthError {
+  return new ServiceAuthError('service_auth_failed', {
+    detail: 'The server has no API key for the platform.',
+    hint: 'Set "serviceApiKey" in configureServer, or "apiKey" where the route is made.',
+    block: 'configureServer',
+    fields: ['serviceApiKey'],
+  });
 }
 
 function noStrategy(): ServiceAuthError {

@@ -207,10 +207,12 @@ export class TokenCache {
     const known = entry.token?.expiresAt ?? 0;
     if (found.token.expiresAt <= now || found.token.expiresAt <= known) return undefined;
     const candidate: Entry = { staleAt: 0, mustRenewAt: 0, failures: 0, retryAt: 0, rejectableAt: 0 };
-    this.#keep(candidate, found.token, now, found.issuedAt);
+    // Another process's clock may be ahead; a token issued later than it ends would never be due.
+    const issuedAt = Math.min(found.issuedAt, now);
+    this.#keep(candidate, found.token, now, issuedAt);
     // A shared token that is due itself would only bring every process back here.
     if (now >= candidate.staleAt) return undefined;
-    this.#keep(entry, found.token, now, found.issuedAt);
+    this.#keep(entry, found.token, now, issuedAt);
     return found.token;
   }
 

@@ -17,6 +17,21 @@ const REQUEST_FIELDS = [
   'tracestate',
 ] as const;
 
+/** Further request fields of a theme, which browsers keep and ask for again (RFC 9111 §4.3). */
+export const THEME_REQUEST_FIELDS: readonly string[] = ['if-none-match'];
+
+/** Further request fields of conversation records, whose body crosses as it comes, in its coding. */
+export const RECORD_REQUEST_FIELDS: readonly string[] = [
+  'content-encoding',
+  'content-length',
+  'if-match',
+  'if-none-match',
+  'if-modified-since',
+  'if-unmodified-since',
+  'if-range',
+  'range',
+];
+
 /** Response fields the platform may send to the browser (reliability-security.md M10). */
 const RESPONSE_FIELDS = [
   'content-type',
@@ -33,29 +48,47 @@ const RESPONSE_FIELDS = [
   'x-a2a-extensions',
 ] as const;
 
+/** Further response fields of a render (a2a-and-surfaces.md §4.2). */
+export const RENDER_RESPONSE_FIELDS: readonly string[] = ['x-surface-version'];
+
+/** Further response fields of conversation records. */
+export const RECORD_RESPONSE_FIELDS: readonly string[] = ['accept-ranges', 'allow', 'content-range'];
+
 /**
  * The fields of an upstream request: the browser's allowed ones, minus those it named in `Connection` (RFC 9110 §7.6.1),
  * then the credential's, which always win.
  */
-export function upstreamRequestHeaders(browser: HeaderFields, credential: HeaderFields): HeaderFields {
+export function upstreamRequestHeaders(
+  browser: HeaderFields,
+  credential: HeaderFields,
+  further: readonly string[] = [],
+): HeaderFields {
   const connection = browser['connection'];
   const named = connection === undefined ? undefined : connectionOptions(connection);
   const headers: Record<string, string | readonly string[] | undefined> = {};
-  for (const name of REQUEST_FIELDS) {
-    const value = browser[name];
-    if (value !== undefined && named?.has(name) !== true) headers[name] = value;
+  for (const names of [REQUEST_FIELDS, further]) {
+    for (const name of names) {
+      const value = browser[name];
+      if (value !== undefined && named?.has(name) !== true) headers[name] = value;
+    }
   }
   return Object.assign(headers, credential);
 }
 
 /** The fields of an answer that reach the browser. */
-export function browserResponseHeaders(upstream: HeaderFields): Record<string, string | readonly string[]> {
+export function browserResponseHeaders(
+  upstream: HeaderFields,
+  further: readonly string[] = [],
+): Record<string, string | readonly string[]> {
   const headers: Record<string, string | readonly string[]> = {};
-  for (const name of RESPONSE_FIELDS) {
-    const value = upstream[name];
-    if (value !== undefined) headers[name] = value;
+  for (const names of [RESPONSE_FIELDS, further]) {
+    for (const name of names) {
+      const value = upstream[name];
+      if (value !== undefined) headers[name] = value;
+    }
   }
   headers['x-content-type-options'] = 'nosniff';
+  if (isActive(upstream)) headers['content-security-policy'] = "sandbox; default-src 'none'";
   if (isEventStream(upstream)) {
     // RFC 9112 §6: a stream has no length. `no-transform` keeps compressors away, the last one keeps nginx from buffering.
     delete headers['content-length'];
@@ -64,7 +97,6 @@ export function browserResponseHeaders(upstream: HeaderFields): Record<string, s
     return headers;
   }
   headers['cache-control'] = 'no-store';
-  if (isActive(mediaType(upstream))) headers['content-security-policy'] = "sandbox; default-src 'none'";
   return headers;
 }
 
@@ -87,7 +119,11 @@ function connectionOptions(field: string | readonly string[]): ReadonlySet<strin
 }
 
 /** Types a browser may run on the site's own origin; an absent type is sniffed, so it counts too. */
-function isActive(type: string): boolean {
+function isActive(headers: HeaderFields): boolean {
+  const field = headers['content-type'];
+  // Of several values a browser believes the last (Fetch, "extract a MIME type"), and we read the first.
+  if (typeof field !== 'string' || field.includes(',')) return true;
+  const type = mediaType(headers);
   if (type === '') return true;
   return type.endsWith('+xml') || /^(?:text|application)\/(?:html|xml|xhtml|x?-?javascript|ecmascript)$/.test(type);
 }

@@ -4,7 +4,7 @@ import { ConfigurationError, ServiceAuthError } from '../errors.js';
 export interface Endpoint {
   /** Scheme, host and port. */
   readonly origin: string;
-  /** The path without its trailing slash, unless it is the root. */
+  /** The path as configured; `/` when there is none. */
   readonly path: string;
 }
 
@@ -15,7 +15,7 @@ export interface Endpoint {
  */
 export function endpoint(field: string, address: string): Endpoint {
   const parts = /^(https?:\/\/)([^/?#\\@\s]+)(\/[^?#\\\s]*)?$/i.exec(address.trim());
-  if (parts === null) {
+  if (parts === null || !URL.canParse(address.trim())) {
     throw new ConfigurationError({
       detail: `"${field}" is no address this package can call.`,
       hint: `Set "${field}" to an absolute http or https address without user name, query or fragment, such as https://platform.example/a2a.`,

@@ -1,0 +1,100 @@
+import type { Clock } from '../../ports/clock.js';
+import type { Telemetry } from '../../ports/telemetry.js';
+
+/** What a store is asked. */
+export type StoreOperation = 'get' | 'set' | 'delete';
+
+/** What a breaker is made of. */
+export interface StoreBreakerDependencies {
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  /** Milliseconds one call may take. */
+  readonly cacheMs: number;
+}
+
+const PAUSE_MS = 2_000;
+const TIMED_OUT = Symbol('timed out');
+
+/**
+ * Gives each call to a store a deadline, and leaves the store alone after a fault.
+ *
+ * When the pause is over, one call goes to the store again, and nobody waits for it:
+ * a store that stays away costs its deadline once, not once per pause.
+ */
+export class StoreBreaker {
+  readonly #clock: Clock;
+  readonly #telemetry: Telemetry;
+  readonly #cacheMs: number;
+  #open = false;
+  #probing = false;
+  #pauseEnd = 0;
+  #faults = 0;
+  #last: StoreOperation = 'get';
+
+  constructor(dependencies: StoreBreakerDependencies) {
+    this.#clock = dependencies.clock;
+    this.#telemetry = dependencies.telemetry;
+    this.#cacheMs = dependencies.cacheMs;
+  }
+
+  /** What the call gives, or `undefined` when it fails, takes too long or is not made. */
+  async run<T>(operation: StoreOperation, call: () => Promise<T>): Promise<T | undefined> {
+    if (!this.#open) return this.#attempt(operation, call);
+    if (!this.#probing && this.#clock.now() >= this.#pauseEnd) void this.#probe(operation, call);
+    return undefined;
+  }
+
+  /** Notes a fault that the store told in another way than by failing a call. */
+  report(error: unknown): void {
+    this.#fault(this.#last, error);
+  }
+
+  async #probe(operation: StoreOperation, call: () => Promise<unknown>): Promise<void> {
+    const faults = this.#faults;
+    this.#probing = true;
+    await this.#attempt(operation, call);
+    this.#probing = false;
+    // A Keyv answers a failed call with a miss, and tells the fault by an event only.
+    if (this.#faults === faults) this.#open = false;
+  }
+
+  async #attempt<T>(operation: StoreOperation, call: () => Promise<T>): Promise<T | undefined> {
+    this.#last = operation;
+    let timer: NodeJS.Timeout | undefined;
+    const deadline = new Promise<typeof TIMED_OUT>((resolve) => {
+      // One more turn of the event loop: an answer that is there already must not lose to our own long turn.
+      timer = setTimeout(() => setImmediate(resolve, TIMED_OUT), this.#cacheMs);
+    });
+    try {
+      const result = await Promise.race([call(), deadline]);
+      if (result !== TIMED_OUT) return result;
+      this.#fault(operation, new Error(`TIMEOUT after ${String(this.#cacheMs)} ms`));
+    } catch (error) {
+      this.#fault(operation, error);
+    } finally {
+      clearTimeout(timer);
+    }
+    return undefined;
+  }
+
+  #fault(operation: StoreOperation, error: unknown): void {
+    // An entry that cannot be parsed says nothing about the next one.
+    const isGarbage = error instanceof SyntaxError;
+    const isNew = isGarbage || !this.#open || this.#clock.now() >= this.#pauseEnd;
+    if (!isGarbage) {
+      this.#faults += 1;
+      this.#open = true;
+      this.#pauseEnd = this.#clock.now() + PAUSE_MS;
+    }
+    if (isNew) this.#telemetry.emit({ type: 'cache_fault', operation, detail: nameOf(error) });
+  }
+}
+
+/** Name and code of a fault. Its message stays behind: a parser's quotes the entry, which may be a token. */
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'the store reported a fault';
+  const { code } = error as { code?: unknown };
+  // Redis puts its code first: "NOAUTH Authentication required."
+  const first = /^[A-Z]{2,}\b/.exec(error.message)?.[0];
+  return [error.name, typeof code === 'string' ? code : first].filter((word) => word !== undefined).join(' ');
+}

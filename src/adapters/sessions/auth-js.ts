@@ -1,0 +1,132 @@
+import type { SessionRequest, SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
+import type { SessionSourceOptions } from './from-function.js';
+import { withRefreshedCookies } from './refreshed-cookies.js';
+import { sessionFault } from './session-fault.js';
+import { webHeaders } from './web-headers.js';
+
+/**
+ * How the site stores the access token in its Auth.js session or cookie.
+ *
+ * @public
+ */
+export interface AuthJsOptions extends SessionSourceOptions {
+  /** Takes the access token out of the session or the claims. Default: `accessToken`, else `access_token`. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly accessToken?: ((session: any) => string | null | undefined) | undefined;
+}
+
+/**
+ * `auth` as `NextAuth()` of Auth.js 5 returns it.
+ *
+ * @public
+ */
+export type AuthJsFunction = () => Promise<object | null>;
+
+/**
+ * Reads the user's token from an Auth.js 5 session; the site's `session` callback must put it there.
+ *
+ * @example
+ * ```ts
+ * import { authJsSession } from 'agent-bff';
+ * import { auth } from './auth.js';
+ *
+ * const source = authJsSession(auth);
+ * ```
+ *
+ * @public
+ */
+export function authJsSession(auth: AuthJsFunction, options: AuthJsOptions = {}): SessionTokenSource {
+  return {
+    sessionCookies: options.sessionCookies ?? ['authjs.session-token', '__Secure-authjs.session-token'],
+    getToken: (request) =>
+      withRefreshedCookies(request, async () => {
+        const { request: req, response: res } = request.native;
+        // With a Web `Request` as argument, `auth` would act as middleware and give a response.
+        const pair = res === undefined || res === null ? [] : [req, res];
+        const session = await call(() => (auth as (...parameters: unknown[]) => unknown)(...pair));
+        return tokenOf(session, options);
+      }),
+  };
+}
+
+/**
+ * `getToken` of `next-auth/jwt` (next-auth 4) or `@auth/core/jwt` (Auth.js 5).
+ *
+ * @public
+ */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type NextAuthGetToken = (parameters: any) => Promise<unknown>;
+
+/**
+ * What `getToken` must know; next-auth 4 takes it from the environment when it is left out.
+ *
+ * @public
+ */
+export interface NextAuthOptions extends AuthJsOptions {
+  readonly secret?: string | undefined;
+  readonly cookieName?: string | undefined;
+  readonly secureCookie?: boolean | undefined;
+}
+
+/**
+ * Reads the user's token from the encrypted cookie of next-auth 4; the site's `jwt` callback must put it there.
+ * Nothing is refreshed: a token past `expires_at` (seconds) counts as expired.
+ *
+ * @example
+ * ```ts
+ * import { nextAuthSession } from 'agent-bff';
+ * import { getToken } from 'next-auth/jwt';
+ *
+ * const source = nextAuthSession(getToken);
+ * ```
+ *
+ * @public
+ */
+export function nextAuthSession(getToken: NextAuthGetToken, options: NextAuthOptions = {}): SessionTokenSource {
+  const { secret, cookieName, secureCookie } = options;
+  const names = ['next-auth.session-token', '__Secure-next-auth.session-token'];
+  return {
+    sessionCookies: options.sessionCookies ?? (cookieName === undefined ? names : [cookieName]),
+    getToken: async (request) => {
+      // `req.cookies` is a parser's work that not every framework has done.
+      const req = { headers: webHeaders(request.headers), cookies: cookiesOf(request) };
+      return tokenOf(await call(() => getToken(defined({ req, secret, cookieName, secureCookie }))), options);
+    },
+  };
+}
+
+async function call(read: () => unknown): Promise<unknown> {
+  try {
+    return await read();
+  } catch (error) {
+    throw sessionFault('Auth.js', error);
+  }
+}
+
+function tokenOf(session: unknown, { accessToken: read }: AuthJsOptions): SessionToken {
+  if (session === null || session === undefined || session === '') return { kind: 'no-session' };
+  if (typeof session === 'string') return { kind: 'token', accessToken: session };
+  const facts = session as { accessToken?: unknown; access_token?: unknown; expires_at?: unknown; error?: unknown };
+  // The names under which the Auth.js guides report a failed refresh.
+  if (facts.error === 'RefreshTokenError' || facts.error === 'RefreshAccessTokenError') {
+    return { kind: 'expired', detail: facts.error };
+  }
+  const accessToken = read === undefined ? (facts.accessToken ?? facts.access_token) : read(session);
+  if (typeof accessToken !== 'string' || accessToken === '') {
+    throw new TypeError('the Auth.js session holds no access token: add it in the "jwt" and "session" callbacks');
+  }
+  const { expires_at: seconds } = facts;
+  return { kind: 'token', accessToken, ...(typeof seconds === 'number' && { expiresAt: seconds * 1_000 }) };
+}
+
+function cookiesOf({ headers }: SessionRequest): Readonly<Record<string, string>> {
+  const pairs = (webHeaders(headers).get('cookie') ?? '').split(';').map((pair): [string, string] => {
+    const [name = '', ...value] = pair.split('=');
+    return [name.trim(), value.join('=').trim()];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function defined(settings: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,82 @@
+import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
+import type { SessionSourceOptions } from './from-function.js';
+import { jwtSubject } from './jwt-subject.js';
+import { refreshRefusal } from './refresh-refusal.js';
+import { withRefreshedCookies } from './refreshed-cookies.js';
+import { sessionFault } from './session-fault.js';
+
+/**
+ * The part of an `Auth0Client` (`@auth0/nextjs-auth0` 4) that is used.
+ *
+ * @public
+ */
+export interface Auth0Like {
+  // `any`, because the client's overloads for both routers fit no single list of parameters.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  getAccessToken(...parameters: any[]): Promise<{ readonly token: string; readonly expiresAt: number }>;
+}
+
+/**
+ * Reads the user's token from an Auth0 session; the client refreshes it when it is due.
+ * Works in the App Router, and in Pages Router API routes.
+ *
+ * @example
+ * ```ts
+ * import { auth0Session } from 'agent-bff';
+ * import { auth0 } from './lib/auth0.js';
+ *
+ * const source = auth0Session(auth0);
+ * ```
+ *
+ * @public
+ */
+export function auth0Session(auth0: Auth0Like, options: SessionSourceOptions = {}): SessionTokenSource {
+  return {
+    sessionCookies: options.sessionCookies ?? ['__session', 'appSession'],
+    getToken: (request, query) =>
+      withRefreshedCookies(request, async () => {
+        const { request: req, response: res } = request.native;
+        try {
+          // The App Router gives no response; there the client finds the request itself.
+          const pair = res === undefined || res === null ? [] : [req, res];
+          const { token, expiresAt } = await auth0.getAccessToken(...pair, settings(query));
+          const subject = jwtSubject(token);
+          return {
+            kind: 'token',
+            accessToken: token,
+            expiresAt: expiresAt * 1_000,
+            ...(subject !== undefined && { subject }),
+          };
+        } catch (error) {
+          return refusal(error);
+        }
+      }),
+  };
+}
+
+function settings({ audience, scope, forceRefresh }: SessionTokenQuery): object {
+  return {
+    ...(audience !== undefined && { audience }),
+    ...(scope !== undefined && { scope }),
+    ...(forceRefresh === true && { refresh: true }),
+  };
+}
+
+function refusal(error: unknown): SessionToken {
+  const { code, cause } = Object(error) as { code?: unknown; cause?: { readonly code?: unknown } };
+  switch (code) {
+    case 'missing_session':
+      return { kind: 'no-session' };
+    case 'missing_refresh_token':
+    case 'session_expired':
+      return { kind: 'expired', detail: code };
+    case 'mfa_required':
+      return { kind: 'expired', reason: 'interaction', detail: code };
+    default: {
+      // `failed_to_refresh_token` stands for an outage, too; only the cause tells.
+      const ended = code === 'failed_to_refresh_token' ? refreshRefusal(cause?.code) : undefined;
+      if (ended !== undefined) return ended;
+      throw sessionFault('Auth0', error);
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
+import type { SessionSourceOptions } from './from-function.js';
+import { write } from './refreshed-cookies.js';
+import { sessionFault } from './session-fault.js';
+import { webHeaders } from './web-headers.js';
+
+/**
+ * The part of a better-auth instance that is used.
+ *
+ * @public
+ */
+export interface BetterAuthLike {
+  readonly api: {
+    // `any`, because the type of this method depends on the plugins of the instance.
+    // oxlint-disable-next-line typescript/no-explicit-any
+    getAccessToken(context: any): Promise<any>;
+  };
+}
+
+/**
+ * Which of the user's linked accounts gives the token.
+ *
+ * @public
+ */
+export interface BetterAuthOptions extends SessionSourceOptions {
+  /** Id of the social or OAuth provider, such as `microsoft`. */
+  readonly providerId: string;
+}
+
+/**
+ * Reads the user's provider token from a better-auth session, which refreshes it when it is due.
+ *
+ * @example
+ * ```ts
+ * import { betterAuthSession } from 'agent-bff';
+ * import { auth } from './auth.js';
+ *
+ * const source = betterAuthSession(auth, { providerId: 'microsoft' });
+ * ```
+ *
+ * @public
+ */
+export function betterAuthSession(auth: BetterAuthLike, options: BetterAuthOptions): SessionTokenSource {
+  const { providerId } = options;
+  const names = ['better-auth.session_token', '__Secure-better-auth.session_token'];
+  return {
+    sessionCookies: options.sessionCookies ?? names,
+    getToken: async (request) => {
+      try {
+        const answer = (await auth.api.getAccessToken({
+          body: { providerId },
+          headers: webHeaders(request.headers),
+          returnHeaders: true,
+        })) as Answer;
+        // Only sites without a database keep the account in a cookie, which the caller of `api` must pass on.
+        const cookies = answer.headers?.getSetCookie() ?? [];
+        write(cookies, request);
+        return { ...tokenOf(answer.response), ...(cookies.length > 0 && { adopt: (to) => write(cookies, to) }) };
+      } catch (error) {
+        return refusal(error);
+      }
+    },
+  };
+}
+
+interface Answer {
+  readonly headers?: Headers | null;
+  readonly response: { readonly accessToken: string; readonly accessTokenExpiresAt?: Date | undefined };
+}
+
+function tokenOf({ accessToken, accessTokenExpiresAt: end }: Answer['response']): SessionToken {
+  if (accessToken === '') return { kind: 'expired', detail: 'the linked account has no access token' };
+  return { kind: 'token', accessToken, ...(end !== undefined && { expiresAt: end.getTime() }) };
+}
+
+function refusal(error: unknown): SessionToken {
+  const { statusCode, body } = Object(error) as { statusCode?: unknown; body?: { readonly code?: unknown } };
+  if (statusCode === 401) return { kind: 'no-session' };
+  switch (body?.code) {
+    case 'FAILED_TO_GET_ACCESS_TOKEN':
+      return { kind: 'expired', detail: body.code };
+    case 'ACCOUNT_NOT_FOUND':
+      return { kind: 'expired', reason: 'interaction', detail: body.code };
+    default:
+      throw sessionFault('better-auth', error);
+  }
+}

@@ -1,0 +1,44 @@
+import type { HeaderFields } from '../../ports/http.js';
+import type { SessionTokenSource } from '../../ports/session-token-source.js';
+
+/**
+ * The site's word that App Service stands in front of it.
+ *
+ * @public
+ */
+export interface EasyAuthOptions {
+  /**
+   * Set it only where every request passes App Service authentication, which replaces these headers.
+   * Anywhere else a visitor can send them and be any user.
+   */
+  readonly behindAppService: true;
+}
+
+/**
+ * Reads the user's Entra token from the headers that Azure App Service authentication ("Easy Auth") adds.
+ *
+ * @example
+ * ```ts
+ * import { easyAuthSession } from 'agent-bff';
+ *
+ * const source = easyAuthSession({ behindAppService: true });
+ * ```
+ *
+ * @public
+ */
+export function easyAuthSession({ behindAppService }: EasyAuthOptions): SessionTokenSource {
+  if (behindAppService !== true) throw new TypeError('easyAuthSession needs "behindAppService: true"');
+  return {
+    getToken: ({ headers }) => {
+      const accessToken = single(headers, 'x-ms-token-aad-access-token');
+      if (accessToken === '') return Promise.resolve({ kind: 'no-session' });
+      const expiresAt = Date.parse(single(headers, 'x-ms-token-aad-expires-on'));
+      return Promise.resolve({ kind: 'token', accessToken, ...(!Number.isNaN(expiresAt) && { expiresAt }) });
+    },
+  };
+}
+
+function single(headers: HeaderFields, name: string): string {
+  const value = headers[name];
+  return typeof value === 'string' ? value : '';
+}

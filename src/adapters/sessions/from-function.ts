@@ -1,0 +1,63 @@
+import type {
+  SessionRequest,
+  SessionToken,
+  SessionTokenQuery,
+  SessionTokenSource,
+} from '../../ports/session-token-source.js';
+
+/**
+ * Reads the signed-in user's token from the framework's own request (Express `req`, a Web `Request`, a Koa context); `null` when nobody is signed in.
+ *
+ * @public
+ */
+export type SessionTokenFunction = (
+  // `any`, because each framework's request has its own type and the site's function names it.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  request: any,
+  query: SessionTokenQuery,
+) => SessionTokenResult | Promise<SessionTokenResult>;
+
+type SessionTokenResult = string | SessionToken | null | undefined;
+
+/**
+ * What a session source cannot know by itself.
+ *
+ * @public
+ */
+export interface SessionSourceOptions {
+  /**
+   * Names of the cookies that hold or name the session, without the number of a chunk.
+   * Requests that agree in them share one token for a moment, so list them only when nothing else tells users apart.
+   */
+  readonly sessionCookies?: readonly string[] | undefined;
+}
+
+/**
+ * Makes a session source of a function of the site.
+ * Without `sessionCookies` the function is called for every request.
+ *
+ * @example
+ * ```ts
+ * import { fromFunction } from 'agent-bff';
+ *
+ * const source = fromFunction((request) => request.session?.accessToken ?? null, { sessionCookies: ['sid'] });
+ * ```
+ *
+ * @public
+ */
+export function fromFunction(read: SessionTokenFunction, options: SessionSourceOptions = {}): SessionTokenSource {
+  const { sessionCookies } = options;
+  return {
+    ...(sessionCookies !== undefined && { sessionCookies }),
+    getToken: async (request: SessionRequest, query: SessionTokenQuery) =>
+      sessionToken(await read(request.native.request, query)),
+  };
+}
+
+function sessionToken(result: SessionTokenResult): SessionToken {
+  if (result === null || result === undefined || result === '') return { kind: 'no-session' };
+  if (typeof result === 'string') return { kind: 'token', accessToken: result };
+  if (typeof result === 'object' && 'kind' in result) return result;
+  // next-auth's `getToken` gives the claims of its cookie, which would go out as "[object Object]".
+  throw new TypeError(`the session token function gave a value of type "${typeof result}" that is no token`);
+}

@@ -1,0 +1,124 @@
+import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
+import type { SessionSourceOptions } from './from-function.js';
+import { refreshRefusal } from './refresh-refusal.js';
+import { sessionFault } from './session-fault.js';
+
+/**
+ * The part of an msal-node client that is used.
+ *
+ * @public
+ */
+export interface MsalClientLike<Account extends MsalAccountLike> {
+  acquireTokenSilent(request: {
+    account: Account;
+    scopes: string[];
+    forceRefresh?: boolean;
+  }): Promise<MsalResult | null>;
+}
+
+/**
+ * The part of an msal-node account that is used.
+ *
+ * @public
+ */
+export interface MsalAccountLike {
+  readonly homeAccountId: string;
+}
+
+/**
+ * The part of an msal-node result that is used.
+ *
+ * @public
+ */
+export interface MsalResult {
+  readonly accessToken: string;
+  readonly expiresOn: Date | null;
+}
+
+/**
+ * Takes something out of the framework's own request.
+ *
+ * @public
+ */
+// `any`, because each framework's request has its own type and the site's function names it.
+// oxlint-disable-next-line typescript/no-explicit-any
+export type OfRequest<Found> = (request: any) => Found | Promise<Found>;
+
+/**
+ * How the site keeps msal-node's users.
+ *
+ * @public
+ */
+export interface MsalSessionOptions<Account extends MsalAccountLike> extends SessionSourceOptions {
+  /** The client, or a function that gives the one of the request. Its cache must be partitioned by user. */
+  readonly client: MsalClientLike<Account> | OfRequest<MsalClientLike<Account>>;
+  /** The account kept in the site's session at sign-in; `null` when nobody is signed in. */
+  readonly account: OfRequest<Account | null | undefined>;
+  /** Used when a route names no scope. */
+  readonly scopes: readonly string[];
+}
+
+/**
+ * Acquires the user's token silently from msal-node's cache, which refreshes it when it is due.
+ *
+ * @example
+ * ```ts
+ * import { ConfidentialClientApplication } from '@azure/msal-node';
+ * import { msalSession } from 'agent-bff';
+ *
+ * const client = new ConfidentialClientApplication({ auth: { clientId: 'app', clientSecret: 'from the vault' } });
+ * const source = msalSession({
+ *   client,
+ *   account: (request) => request.session.account,
+ *   scopes: ['api://platform/.default'],
+ * });
+ * ```
+ *
+ * @public
+ */
+export function msalSession<Account extends MsalAccountLike>(options: MsalSessionOptions<Account>): SessionTokenSource {
+  const { client, account: accountOf, scopes } = options;
+  return {
+    sessionCookies: options.sessionCookies ?? ['connect.sid'],
+    getToken: async ({ native: { request } }, { scope, forceRefresh = false }) => {
+      const account = await accountOf(request);
+      if (account === null || account === undefined) return { kind: 'no-session' };
+      const wanted = scope === undefined ? [...scopes] : scope.split(' ');
+      try {
+        const msal = typeof client === 'function' ? await client(request) : client;
+        const result = await msal.acquireTokenSilent({ account, scopes: wanted, forceRefresh });
+        return result === null ? { kind: 'expired', detail: 'no token in the cache' } : tokenOf(result, account);
+      } catch (error) {
+        return refusal(error);
+      }
+    },
+  };
+}
+
+function tokenOf({ accessToken, expiresOn }: MsalResult, { homeAccountId }: MsalAccountLike): SessionToken {
+  return {
+    kind: 'token',
+    accessToken,
+    subject: homeAccountId,
+    ...(expiresOn !== null && { expiresAt: expiresOn.getTime() }),
+  };
+}
+
+// Not named by OAuth: what is in the cache is gone, or no longer good.
+const EXPIRED: readonly unknown[] = [
+  'no_tokens_found',
+  'refresh_token_expired',
+  'bad_token',
+  'no_account_in_silent_request',
+];
+
+function refusal(error: unknown): SessionToken {
+  const { errorCode, name } = Object(error) as { errorCode?: unknown; name?: unknown };
+  if (EXPIRED.includes(errorCode)) return { kind: 'expired', detail: String(errorCode) };
+  const ended = refreshRefusal(errorCode);
+  if (ended !== undefined) return ended;
+  if (name === 'InteractionRequiredAuthError') {
+    return { kind: 'expired', reason: 'interaction', detail: String(errorCode) };
+  }
+  throw sessionFault('msal-node', { name, code: errorCode });
+}

@@ -1,0 +1,19 @@
+import type { SessionToken } from '../../ports/session-token-source.js';
+
+const REASONS: ReadonlyMap<unknown, 'expired' | 'interaction'> = new Map([
+  ['invalid_grant', 'expired'],
+  ['invalid_token', 'expired'],
+  ['login_required', 'expired'],
+  ['interaction_required', 'interaction'],
+  ['consent_required', 'interaction'],
+  ['mfa_required', 'interaction'],
+]);
+
+/**
+ * What the OAuth error code of a failed refresh says about the session; absent when it says nothing:
+ * a provider that is down and a wrong client secret end no session.
+ */
+export function refreshRefusal(code: unknown): SessionToken | undefined {
+  const reason = REASONS.get(code);
+  return reason === undefined ? undefined : { kind: 'expired', reason, detail: `the refresh failed: ${String(code)}` };
+}

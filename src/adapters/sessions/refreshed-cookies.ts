@@ -1,0 +1,40 @@
+import type { SessionRequest, SessionToken } from '../../ports/session-token-source.js';
+
+interface CookieResponse {
+  getHeader(name: 'set-cookie'): unknown;
+  appendHeader(name: 'set-cookie', value: string): unknown;
+  readonly headersSent?: boolean;
+}
+
+/**
+ * Lets the cookies that a library writes on a Node response follow the token:
+ * every request that shares it answers with them, so they survive when the first browser request is cancelled.
+ */
+export async function withRefreshedCookies(
+  request: SessionRequest,
+  call: () => Promise<SessionToken>,
+): Promise<SessionToken> {
+  const response = cookieResponse(request);
+  const before = response === undefined ? [] : cookiesOf(response);
+  const found = await call();
+  const written = response === undefined ? [] : cookiesOf(response).filter((cookie) => !before.includes(cookie));
+  return found.kind !== 'token' || written.length === 0 ? found : { ...found, adopt: (to) => write(written, to) };
+}
+
+/** Writes cookies on the response of a request, when that is a Node response whose head is not sent. */
+export function write(cookies: readonly string[], to: SessionRequest): void {
+  const response = cookieResponse(to);
+  if (response === undefined || response.headersSent === true) return;
+  for (const cookie of cookies) response.appendHeader('set-cookie', cookie);
+}
+
+function cookieResponse({ native }: SessionRequest): CookieResponse | undefined {
+  const { response } = native as { response?: Partial<CookieResponse> | null };
+  const isNode = typeof response?.getHeader === 'function' && typeof response.appendHeader === 'function';
+  return isNode ? (response as CookieResponse) : undefined;
+}
+
+function cookiesOf(response: CookieResponse): readonly string[] {
+  const field = response.getHeader('set-cookie') ?? [];
+  return (Array.isArray(field) ? field : [field]).map(String);
+}

@@ -1,0 +1,91 @@
+import type { ConfigPlan } from '../domain/chat/chat-config.js';
+import { Credential } from '../domain/credentials/credential.js';
+import type { CredentialPlan } from '../domain/credentials/credential-broker.js';
+import { isAgentBffError, ServiceAuthError } from '../domain/errors.js';
+
+/**
+ * Header fields as the site makes them: an object or a `Headers`; nothing means no credentials.
+ *
+ * @public
+ */
+export type HeadersLike = Headers | Readonly<Record<string, string | undefined>> | null | undefined;
+
+/**
+ * Makes the headers of the config route's own calls to the platform, from the framework's request (spec §4.2).
+ * An error of this package it throws is answered as such; any other becomes a 401 whose text stays in the server's log.
+ *
+ * @public
+ */
+export type GetHeaders = (request: never) => HeadersLike | Promise<HeadersLike>;
+
+/**
+ * Options of the config route.
+ *
+ * @public
+ */
+export interface ConfigHandlerOptions {
+  /** Whatever it returns are the credentials of the look-ups. Default: the credential of the chat route. */
+  readonly getHeaders?: GetHeaders | undefined;
+}
+
+/** Fields that belong to the message and not to the caller: a copy of them would break or redirect the call. */
+const MESSAGE_FIELDS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'host',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** The plan of a config route: the site's own headers where it makes them, else the credential of the chat. */
+export function configPlan(chat: CredentialPlan, getHeaders: GetHeaders | undefined): ConfigPlan {
+  if (getHeaders === undefined) return chat;
+  return {
+    kind: 'headers',
+    obtain: async ({ native }) =>
+      new Credential({
+        kind: 'session',
+        headers: await madeHeaders(getHeaders, native.request),
+        identity: undefined,
+        block: 'getHeaders',
+        cacheKey: undefined,
+        token: undefined,
+      }),
+  };
+}
+
+async function madeHeaders(getHeaders: GetHeaders, request: unknown): Promise<Record<string, string>> {
+  let made: HeadersLike;
+  try {
+    // `never` in the type lets a site name its own framework's request there.
+    made = await getHeaders(request as never);
+  } catch (error) {
+    if (isAgentBffError(error)) throw error;
+    throw notMade(error instanceof Error ? `${error.name}: ${error.message}` : typeof error);
+  }
+  try {
+    const fields = [...new Headers(pairs(made ?? {}))];
+    return Object.fromEntries(fields.filter(([name]) => !MESSAGE_FIELDS.has(name)));
+  } catch {
+    // The error's own message quotes the value.
+    throw notMade('a field that no header may have');
+  }
+}
+
+function notMade(log: string): ServiceAuthError {
+  return new ServiceAuthError('service_auth_failed', {
+    detail: 'The headers for the platform could not be made.',
+    hint: 'Check the function given as "getHeaders" or "configGetHeaders"; the server log says what failed.',
+    block: 'getHeaders',
+    log,
+  });
+}
+
+function pairs(made: Exclude<HeadersLike, null | undefined>): [string, string][] {
+  const entries = made instanceof Headers ? [...made] : Object.entries(made);
+  return entries.filter((entry): entry is [string, string] => entry[1] !== undefined);
+}

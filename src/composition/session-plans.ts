@@ -1,0 +1,53 @@
+import { type SessionTokenLike, asSessionTokenSource } from '../adapters/sessions/as-session-token-source.js';
+import { sha256 } from '../adapters/system/sha256.js';
+import { ExchangedTokens } from '../domain/credentials/exchanged-tokens.js';
+import type { SessionPlan } from '../domain/credentials/session-credentials.js';
+import { SessionTokens } from '../domain/credentials/session-tokens.js';
+import type { TokenCache } from '../domain/credentials/token-cache.js';
+import type { Clock } from '../ports/clock.js';
+import type { SessionTokenSource } from '../ports/session-token-source.js';
+import type { TokenExchange } from '../ports/token-exchange.js';
+
+const MOST_SESSIONS = 10_000;
+
+/** What session plans are made with. */
+export interface SessionPlansDependencies {
+  readonly clock: Clock;
+  readonly tokens: TokenCache;
+  readonly exchange: TokenExchange;
+  /** Whether every session route exchanges. */
+  readonly alwaysExchange: boolean;
+  readonly customProviders: ReadonlySet<string>;
+}
+
+/** Makes the session half of credential plans: one set of coalesced refreshes for each session library, whichever route uses it. */
+export class SessionPlans {
+  readonly customProviders: ReadonlySet<string>;
+  readonly #deps: SessionPlansDependencies;
+  readonly #exchanged: ExchangedTokens;
+  readonly #sources = new Map<SessionTokenSource, SessionTokens>();
+
+  constructor(dependencies: SessionPlansDependencies) {
+    const { clock, tokens, exchange, customProviders } = dependencies;
+    this.#deps = dependencies;
+    this.customProviders = customProviders;
+    this.#exchanged = new ExchangedTokens({ exchange, tokens, clock, hash: sha256, block: 'onBehalfOf' });
+  }
+
+  planFor(like: SessionTokenLike, audience: string, exchange: boolean): SessionPlan {
+    return {
+      source: this.#coalesced(asSessionTokenSource(like)),
+      audience,
+      exchange: exchange || this.#deps.alwaysExchange ? this.#exchanged : undefined,
+    };
+  }
+
+  #coalesced(source: SessionTokenSource): SessionTokens {
+    let tokens = this.#sources.get(source);
+    if (tokens === undefined) {
+      tokens = new SessionTokens({ source, clock: this.#deps.clock, hash: sha256, maxEntries: MOST_SESSIONS });
+      this.#sources.set(source, tokens);
+    }
+    return tokens;
+  }
+}

@@ -1,0 +1,38 @@
+import { GuardedCacheStore } from '../adapters/keyv/guarded-cache-store.js';
+import { KeyvCacheStore } from '../adapters/keyv/keyv-cache-store.js';
+import { isKeyv } from '../adapters/keyv/keyv-like.js';
+import { SealedCacheStore } from '../adapters/system/sealed-cache-store.js';
+import type { CacheStore } from '../ports/cache-store.js';
+import type { Clock } from '../ports/clock.js';
+import type { Telemetry } from '../ports/telemetry.js';
+import type { ResolvedConfig } from './resolve-config.js';
+
+/** The configured store behind the promises of the port; `undefined` when none is configured. */
+export function sharedStore(config: ResolvedConfig, clock: Clock, telemetry: Telemetry): CacheStore | undefined {
+  const { cacheStore, timeouts } = config;
+  if (cacheStore === undefined) return undefined;
+  const { cacheMs } = timeouts;
+  return isKeyv(cacheStore)
+    ? new KeyvCacheStore({ keyv: cacheStore, clock, telemetry, cacheMs })
+    : new GuardedCacheStore({ store: cacheStore as CacheStore, clock, telemetry, cacheMs });
+}
+
+/** The store for tokens: shared only when it can be sealed, since whoever reads a store could use the tokens in it. */
+export function tokenStore(
+  config: ResolvedConfig,
+  shared: CacheStore | undefined,
+  clock: Clock,
+  telemetry: Telemetry,
+): CacheStore | undefined {
+  if (shared === undefined) return undefined;
+  const [first, ...rest] = config.cacheKeys;
+  if (first === undefined) {
+    telemetry.emit({
+      type: 'warning',
+      code: 'cache_keys_missing',
+      detail: 'Tokens stay in this process: set "cacheKeys" in configureServer to share them through "cacheStore".',
+    });
+    return undefined;
+  }
+  return new SealedCacheStore({ store: shared, clock, telemetry, keys: [first, ...rest], prefix: 'agent-bff:token:' });
+}

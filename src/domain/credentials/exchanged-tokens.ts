@@ -1,0 +1,139 @@
+import type { Clock } from '../../ports/clock.js';
+import type { AccessToken, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
+import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
+import { ServiceAuthError, SessionError } from '../errors.js';
+import type { TokenCache } from './token-cache.js';
+
+/** What exchanged tokens are obtained and kept with. */
+export interface ExchangedTokensDependencies {
+  readonly exchange: TokenExchange;
+  /** May be the cache of the service tokens: no key of one is a key of the other. */
+  readonly tokens: TokenCache;
+  readonly clock: Clock;
+  /** A one-way function without collisions, so that no user's token becomes part of a key. */
+  readonly hash: (text: string) => string;
+  /** The configuration block named when the exchange fails for every user, such as `onBehalfOf`. */
+  readonly block: string;
+}
+
+/** A signed-in user's token, and what it is to be exchanged for. */
+export interface UserAssertion extends TokenExchangeRequest {
+  /** When the user's token expires, if known; the exchanged one does not outlive it. Milliseconds since the epoch. */
+  readonly assertionExpiresAt?: number;
+}
+
+/** A token in the user's name, and where it is cached. */
+export interface ExchangedToken {
+  readonly token: AccessToken;
+  /** For `TokenCache.reject`, when the platform refuses the token. */
+  readonly cacheKey: string;
+}
+
+/** A refusal on its way through the cache, which knows failures only. */
+interface RefusedUser extends IssueFailure {
+  readonly refusal: ExchangeRefusal;
+}
+
+/**
+ * Exchanges users' tokens and keeps the results, each for its own user alone.
+ * There is no other credential to fall back to: a user's request never goes out in the service's name.
+ */
+export class ExchangedTokens {
+  readonly #deps: ExchangedTokensDependencies;
+
+  constructor(dependencies: ExchangedTokensDependencies) {
+    this.#deps = dependencies;
+  }
+
+  /**
+   * The exchanged token of one user.
+   *
+   * @throws SessionError (`session_expired`, `interaction_required`) when the user must act.
+   * @throws ServiceAuthError naming block and fields when the exchange fails whoever the user is.
+   */
+  async obtain(user: UserAssertion): Promise<ExchangedToken> {
+    const { assertion, audience, scope } = user;
+    const { exchange, tokens, clock, hash, block } = this.#deps;
+    const end = user.assertionExpiresAt ?? Number.POSITIVE_INFINITY;
+    // Users without a token would all have one key.
+    if (assertion === '' || end <= clock.now()) throw sessionError('expired', 'the token of the session has expired');
+
+    const request = { assertion, ...(audience !== undefined && { audience }), ...(scope !== undefined && { scope }) };
+    const cacheKey = JSON.stringify([
+      'exchanged',
+      await exchange.fingerprint(),
+      audience ?? null,
+      scope ?? null,
+      hash(assertion),
+    ]);
+    const outcome = await tokens.get(cacheKey, block, async (now) =>
+      cacheable(await exchange.exchange(request, now), end),
+    );
+    if (outcome.kind === 'failure') throw isRefusedUser(outcome) ? refused(outcome.refusal) : exchangeError(outcome);
+    // The entry may be the work of a request that did not know when the user's token expires.
+    return { token: capped(outcome.token, end), cacheKey };
+  }
+}
+
+function cacheable(outcome: IssueOutcome | ExchangeRefusal, end: number): IssueOutcome {
+  switch (outcome.kind) {
+    case 'token':
+      return { kind: 'token', token: capped(outcome.token, end) };
+    case 'failure':
+      return outcome;
+    case 'user-refused':
+      return refusedUser(outcome);
+  }
+}
+
+function capped(token: AccessToken, end: number): AccessToken {
+  return { value: token.value, expiresAt: Math.min(token.expiresAt, end) };
+}
+
+function refusedUser(refusal: ExchangeRefusal): RefusedUser {
+  return {
+    kind: 'failure',
+    // An expired token stays expired, so this user's own key rests. Consent may be given any moment: `incomplete` does not rest.
+    reason: refusal.reason === 'expired' ? 'refused' : 'incomplete',
+    block: 'session',
+    fields: [],
+    advice: '',
+    detail: refusal.detail,
+    refusal,
+  };
+}
+
+function isRefusedUser(failure: IssueFailure): failure is RefusedUser {
+  return 'refusal' in failure;
+}
+
+function refused({ reason, detail }: ExchangeRefusal): SessionError {
+  return sessionError(reason, detail);
+}
+
+function sessionError(reason: ExchangeRefusal['reason'], log: string): SessionError {
+  return reason === 'expired'
+    ? new SessionError('session_expired', { detail: 'The session has expired.', hint: 'Sign in again.', log })
+    : new SessionError('interaction_required', {
+        detail: 'The identity provider asks for consent or a second factor.',
+        hint: 'Sign in again and complete what the identity provider asks for.',
+        log,
+      });
+}
+
+function exchangeError(failure: IssueFailure): ServiceAuthError {
+  const unavailable = failure.reason === 'unavailable';
+  return new ServiceAuthError(unavailable ? 'identity_provider_unavailable' : 'service_auth_failed', {
+    detail: unavailable
+      ? 'The identity provider cannot be reached or is out of order.'
+      : failure.reason === 'incomplete'
+        ? "The configuration of the exchange of users' tokens is incomplete."
+        : "The exchange of users' tokens was refused.",
+    hint: failure.advice,
+    block: failure.block,
+    fields: failure.fields,
+    retryable: unavailable,
+    ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
+    log: failure.detail,
+  });
+}

@@ -1,0 +1,73 @@
+import type { HttpRequest } from '../../ports/http.js';
+import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
+import { ServiceAuthError, SessionError } from '../errors.js';
+import type { ExchangedTokens } from './exchanged-tokens.js';
+
+/** How a route finds the signed-in user's token. */
+export interface SessionPlan {
+  readonly source: SessionTokenSource;
+  /** The API the token is for; an empty string leaves it to the session. */
+  readonly audience: string;
+  /** Exchanges the session's token for one the platform accepts; absent when the platform takes it as it is. */
+  readonly exchange: ExchangedTokens | undefined;
+}
+
+/** The signed-in user's token, ready for the platform. */
+export interface UserToken {
+  readonly value: string;
+  /** A stable name of the user for caches; absent when the session names none. */
+  readonly subject: string | undefined;
+  /** Where an exchanged token is cached. */
+  readonly cacheKey: string | undefined;
+}
+
+/**
+ * The signed-in user's token for one request, exchanged when the plan says so; `undefined` when nobody is signed in.
+ * There is no way from here to another credential.
+ *
+ * @throws SessionError (`session_expired`, `interaction_required`) when the user must act.
+ * @throws ServiceAuthError when the session cannot be read, or the exchange fails whoever the user is.
+ */
+export async function userToken(
+  plan: SessionPlan,
+  request: Pick<HttpRequest, 'headers' | 'native'>,
+): Promise<UserToken | undefined> {
+  // With an exchange, the audience is that of the exchanged token; the session's own is for this site.
+  const wanted = plan.audience !== '' && plan.exchange === undefined ? { audience: plan.audience } : {};
+  const found = await readSession(plan.source, request, wanted);
+  if (found.kind === 'no-session') return undefined;
+  if (found.kind === 'expired') {
+    throw new SessionError('session_expired', {
+      detail: 'The session has expired.',
+      hint: 'Sign in again.',
+      ...(found.detail === undefined ? {} : { log: found.detail }),
+    });
+  }
+  const { accessToken, subject, expiresAt } = found;
+  if (plan.exchange === undefined) return { value: accessToken, subject, cacheKey: undefined };
+  const { token, cacheKey } = await plan.exchange.obtain({
+    assertion: accessToken,
+    ...(plan.audience === '' ? {} : { audience: plan.audience }),
+    ...(expiresAt === undefined ? {} : { assertionExpiresAt: expiresAt }),
+  });
+  return { value: token.value, subject, cacheKey };
+}
+
+/** A source that throws could not look: that is no absent session, and no reason to sign in again. */
+async function readSession(
+  source: SessionTokenSource,
+  request: Pick<HttpRequest, 'headers' | 'native'>,
+  query: SessionTokenQuery,
+): Promise<SessionToken> {
+  try {
+    return await source.getToken(request, query);
+  } catch (error) {
+    throw new ServiceAuthError('identity_provider_unavailable', {
+      detail: 'The session could not be read.',
+      hint: 'Try again; the server log says what failed.',
+      block: 'session',
+      retryable: true,
+      log: error instanceof Error ? `${error.name}: ${error.message}` : typeof error,
+    });
+  }
+}

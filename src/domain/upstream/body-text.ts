@@ -1,0 +1,27 @@
+import type { HttpBody } from '../../ports/http.js';
+
+/** The whole body as UTF-8 text; `undefined` when it is longer than `limitBytes` or breaks before its end. */
+export async function bodyText(body: HttpBody, limitBytes: number): Promise<string | undefined> {
+  if (body === null) return '';
+  if (typeof body === 'string') return body;
+  const decoder = new TextDecoder();
+  if (body instanceof Uint8Array) return decoder.decode(body);
+  let text = '';
+  let length = 0;
+  try {
+    for await (const chunk of body) {
+      length += chunk.length;
+      if (length > limitBytes) return undefined;
+      text += decoder.decode(chunk, { stream: true });
+    }
+  } catch {
+    return undefined;
+  }
+  return text + decoder.decode();
+}
+
+/** Ends a body nobody will read, so that its connection is free. */
+export async function discardBody(body: HttpBody): Promise<void> {
+  if (body === null || typeof body === 'string' || body instanceof Uint8Array) return;
+  await body[Symbol.asyncIterator]().return?.();
+}

@@ -1,0 +1,70 @@
+import type { HeaderFields } from '../../ports/http.js';
+import { ServiceAuthError } from '../errors.js';
+import { type Endpoint, requireEndpoint } from './upstream-request.js';
+
+/** The calls below `serviceApiUrl`, each with a path of its own. */
+export type PlatformPathName =
+  | 'surface'
+  | 'surfaceByName'
+  | 'render'
+  | 'renderByName'
+  | 'action'
+  | 'actionByName'
+  | 'theme'
+  | 'themeByName'
+  | 'project'
+  | 'brand'
+  | 'conversations';
+
+/** The platform's own API: where it is, and what is sent to it besides a credential. */
+export interface PlatformApi {
+  /** Absent until `serviceApiUrl` is configured. */
+  readonly endpoint: Endpoint | undefined;
+  /** Templates such as `/surfaces/{id}/render`, checked when they were configured. */
+  readonly paths: Readonly<Record<PlatformPathName, string>>;
+  /** The configured project; empty when there is none. */
+  readonly projectId: string;
+  /** Name of the field the project is sent in, in lower case. */
+  readonly projectIdHeader: string;
+}
+
+/** Where one call goes. */
+export interface PlatformTarget {
+  readonly origin: string;
+  /** Raw path, without a query. */
+  readonly path: string;
+}
+
+/**
+ * The address of a call. Values are percent-encoded, so none of them adds a segment; `path` crosses as it is and must be a safe one.
+ *
+ * @throws ServiceAuthError when the address of the platform, or a project the path needs, is not configured.
+ */
+export function platformTarget(
+  api: PlatformApi,
+  name: PlatformPathName,
+  values: Readonly<Record<string, string>>,
+): PlatformTarget {
+  const { origin, path: base } = requireEndpoint('serviceApiUrl', api.endpoint);
+  const below = api.paths[name].replaceAll(/\{(\w+)\}/g, (_placeholder, field: string) => {
+    if (field === 'projectId') return encodeURIComponent(requireProject(api.projectId));
+    const value = values[field] ?? '';
+    return field === 'path' ? value : encodeURIComponent(value);
+  });
+  return { origin, path: base.replace(/\/+$/, '') + below };
+}
+
+/** The fields every call to the platform's API carries. */
+export function platformFields({ projectId, projectIdHeader }: PlatformApi): HeaderFields {
+  return projectId === '' ? {} : { [projectIdHeader]: projectId };
+}
+
+function requireProject(projectId: string): string {
+  if (projectId !== '') return projectId;
+  throw new ServiceAuthError('service_auth_failed', {
+    detail: 'The server does not know its project at the platform.',
+    hint: 'Set "serviceProjectId" in configureServer: a path in "upstream" needs it.',
+    block: 'configureServer',
+    fields: ['serviceProjectId'],
+  });
+}

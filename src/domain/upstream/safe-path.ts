@@ -1,0 +1,77 @@
+// One validator for every path that crosses, on the raw text: what is judged here is what is sent (reliability-security.md M4).
+
+const MOST_CHARACTERS = 256;
+/** Servers behind the platform's own gateway may decode again, and again. */
+const MOST_DECODINGS = 4;
+
+// oxlint-disable-next-line no-control-regex
+const SEPARATOR_OR_CONTROL = /[\u0000-\u001f\u007f-\u009f/\\]/;
+/** The first byte of a two-byte form of an ASCII character: no UTF-8, but some readers take it. */
+const OVERLONG = /%c[01]/i;
+
+/**
+ * One path segment, decoded once; `undefined` when it is empty, too long, no UTF-8, or when it is, or after further decoding becomes,
+ * a dot segment or something with a slash, a backslash or a control character in it.
+ */
+export function decodeSegment(raw: string): string | undefined {
+  const readings = readingsOf(raw);
+  if (readings === undefined || readings.some((reading) => isUnsafe(reading))) return undefined;
+  const [decoded = ''] = readings;
+  return decoded.length > MOST_CHARACTERS ? undefined : decoded;
+}
+
+/** Whether a raw path, such as `/conversations/7/`, stays below whatever it is appended to, however often it is decoded. */
+export function isSafePath(path: string): boolean {
+  if (!path.startsWith('/')) return false;
+  const segments = path.slice(1).split('/');
+  if (segments.at(-1) === '') segments.pop();
+  return segments.length > 0 && segments.every(isSafeSegment);
+}
+
+/** Whether a raw query, with its `?` or empty, can stand behind a path and end nowhere else. */
+export function isSafeQuery(query: string): boolean {
+  return /^(?:\?[\x21\x22\x24-\x7e]*)?$/.test(query);
+}
+
+function isSafeSegment(raw: string): boolean {
+  // The path is sent as it came, so a reader that decodes before it splits must find no query or fragment either.
+  return decodeSegment(raw) !== undefined && readingsOf(raw)?.some((reading) => /[?#]/.test(reading)) === false;
+}
+
+/** What readers may take a raw segment for: decoded once first, then ever further, also in compatibility form. */
+function readingsOf(raw: string): readonly string[] | undefined {
+  if (!/^[\x21-\x7e]+$/.test(raw) || /[\\#?]/.test(raw)) return undefined;
+  const first = decode(raw);
+  if (first === undefined) return undefined;
+  const readings = [first];
+  let reading = first;
+  for (let count = 1; count <= MOST_DECODINGS; count += 1) {
+    const folded = reading.normalize('NFKC');
+    if (folded !== reading) readings.push(folded);
+    const next = decode(folded) ?? decodeAscii(folded);
+    if (next === folded) break;
+    readings.push(next);
+    reading = next;
+  }
+  return readings;
+}
+
+function isUnsafe(reading: string): boolean {
+  if (SEPARATOR_OR_CONTROL.test(reading) || OVERLONG.test(reading)) return true;
+  // Some servers cut parameters off (`..;x=1`), some drop blanks.
+  const name = reading.split(';', 1)[0]?.trim() ?? '';
+  return name === '' || name === '.' || name === '..';
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a lenient reader makes of a text that does not decode as a whole. */
+function decodeAscii(text: string): string {
+  return text.replaceAll(/%([0-7][0-9a-f])/gi, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
