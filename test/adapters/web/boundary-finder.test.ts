@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BoundaryFinder } from '../../../src/adapters/web/event-stream.js';
+import { bytes } from './browser-request.js';
+
+/** Slow and plain: all bytes so far, line ends made one kind (HTML, "Parsing an event stream"), end in an empty line. */
+function atBoundary(text: string): boolean {
+  const lines = text.replaceAll('\r\n', '\n').replaceAll('\r', '\n');
+  return lines === '' || lines === '\n' || lines.endsWith('\n\n');
+}
+
+function expectSame(pieces: readonly string[]): void {
+  const finder = new BoundaryFinder();
+  let seen = '';
+  for (const piece of pieces) {
+    finder.push(bytes(piece));
+    seen += piece;
+    expect(finder.atBoundary, JSON.stringify(pieces)).toBe(atBoundary(seen));
+  }
+}
+
+describe('the place between two events is known', () => {
+  it('before the first byte', () => {
+    expect(new BoundaryFinder().atBoundary).toBe(true);
+  });
+
+  it('for every short stream, cut in two at every byte', () => {
+    let streams = [''];
+    for (let length = 0; length < 7; length += 1) {
+      for (const stream of streams) {
+        for (let cut = 0; cut <= stream.length; cut += 1) expectSame([stream.slice(0, cut), stream.slice(cut)]);
+      }
+      streams = streams.flatMap((stream) => [`${stream}\n`, `${stream}\r`, `${stream}a`]);
+    }
+  });
+
+  it('for every stream of LF, CR and CRLF, cut anywhere', () => {
+    const part = fc.oneof(
+      { weight: 3, arbitrary: fc.constantFrom('\n', '\r', '\r\n', '\n\n', '\r\r', '\r\n\r\n') },
+      { weight: 2, arbitrary: fc.constantFrom('data: x', ':', 'ü', '\u2028') },
+    );
+    const stream = fc.array(part, { maxLength: 20 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(stream, fc.array(fc.nat(60), { maxLength: 6 }), (text, cuts) => {
+        const places = [...new Set([0, ...cuts.map((cut) => Math.min(cut, text.length)), text.length])].sort(
+          (a, b) => a - b,
+        );
+        expectSame(places.slice(1).map((end, index) => text.slice(places[index], end)));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('after a long event too', () => {
+    expectSame([`data: ${'x'.repeat(70_000)}\r\n\r\n`, 'data', ': y\n', '\n', 'x'.repeat(9), '\n\n']);
+  });
+});

@@ -1,0 +1,53 @@
+import { RecordingTelemetry } from '../../../src/adapters/fakes/recording-telemetry.js';
+import type { SiteSettings } from '../../../src/adapters/web/site-settings.js';
+import type { HttpRequest } from '../../../src/ports/http.js';
+
+/** A chat message as a browser on the site sends it. */
+export function browserRequest(changes: Partial<HttpRequest> = {}): HttpRequest {
+  return {
+    method: 'POST',
+    path: '',
+    query: '',
+    headers: { 'content-type': 'application/json', host: 'site.example' },
+    body: bytes('{"jsonrpc":"2.0","id":"1","method":"message/send","params":{"message":{}}}'),
+    bodyConsumed: false,
+    publicUrl: 'https://site.example/api/a2a',
+    signal: new AbortController().signal,
+    native: { request: undefined },
+    ...changes,
+  };
+}
+
+/** A site whose requests are named `req-1`, `req-2` and so on. */
+export function site(changes: Partial<SiteSettings> = {}): SiteSettings & { readonly telemetry: RecordingTelemetry } {
+  let count = 0;
+  return {
+    origins: { publicHost: '', allowedOrigins: new Set() },
+    bodyLimitBytes: 1_000,
+    keepAliveMs: 15_000,
+    authUnavailableStatus: 401,
+    newRequestId: () => {
+      count += 1;
+      return `req-${String(count)}`;
+    },
+    now: () => 0,
+    ...changes,
+    telemetry: new RecordingTelemetry(),
+  };
+}
+
+export function bytes(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+/** A body that arrives in these pieces, and breaks at the end when told to. */
+export async function* streamed(
+  pieces: readonly (string | Uint8Array)[],
+  breaksWith?: Error,
+): AsyncGenerator<Uint8Array> {
+  for (const piece of pieces) {
+    await Promise.resolve();
+    yield typeof piece === 'string' ? bytes(piece) : piece;
+  }
+  if (breaksWith !== undefined) throw breaksWith;
+}

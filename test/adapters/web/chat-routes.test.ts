@@ -1,0 +1,238 @@
+import { describe, expect, it } from 'vitest';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
+import { chatRoutes, type ChatRoutes, failing } from '../../../src/adapters/web/chat-routes.js';
+import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
+import { ServiceAuthError } from '../../../src/domain/errors.js';
+import type { HttpHandler, HttpResponse } from '../../../src/ports/http.js';
+import { ChatWorld } from '../../domain/chat/chat-world.js';
+import { SERVICE, sessionPlan } from '../../domain/credentials/broker-world.js';
+import { failure } from '../../domain/credentials/token-world.js';
+import { browserRequest, bytes, site, streamed } from './browser-request.js';
+
+interface Routes {
+  readonly world: ChatWorld;
+  readonly settings: ReturnType<typeof site>;
+  readonly handle: HttpHandler;
+}
+
+function routes(changes: Partial<ChatRoutes> = {}): Routes {
+  const world = new ChatWorld();
+  const settings = site();
+  const policy = new MethodPolicy('chat');
+  const handle = chatRoutes({ site: settings, forwarder: world.forwarder, plan: SERVICE, policy, ...changes });
+  return { world, settings, handle };
+}
+
+async function text(response: HttpResponse): Promise<string> {
+  const { body } = response;
+  if (body === null || typeof body === 'string') return body ?? '';
+  if (body instanceof Uint8Array) return new TextDecoder().decode(body);
+  let read = '';
+  for await (const chunk of body) read += new TextDecoder().decode(chunk);
+  return read;
+}
+
+async function json(response: HttpResponse): Promise<unknown> {
+  return JSON.parse(await text(response));
+}
+
+const configRoute: HttpHandler = () => Promise.resolve({ status: 200, headers: {}, body: 'the config' });
+
+describe('the addresses of the chat', () => {
+  it.each(['', '/'])('POST to the mount point with "%s" behind it reaches the agent', async (path) => {
+    const { world, handle } = routes();
+    expect((await handle(browserRequest({ path }))).status).toBe(200);
+    expect(world.upstream.requests).toHaveLength(1);
+  });
+
+  it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'post'])(
+    '%s there is no method for it',
+    async (method) => {
+      const { world, handle } = routes();
+      const response = await handle(browserRequest({ method }));
+      expect([response.status, response.headers['allow']]).toEqual([405, 'POST']);
+      expect(world.upstream.requests).toEqual([]);
+    },
+  );
+
+  it.each(['//', '/x', '/a2a', '/..', '/%2e%2e', '/config/x', '/Config', '?'])('"%s" is none of them', async (path) => {
+    const { world, handle } = routes({ config: configRoute });
+    expect((await handle(browserRequest({ path }))).status).toBe(404);
+    expect(world.upstream.requests).toEqual([]);
+  });
+
+  it.each(['/config', '/config/'])('"%s" is the config, for GET and HEAD', async (path) => {
+    const { handle } = routes({ config: configRoute });
+    for (const method of ['GET', 'HEAD'])
+      expect(await text(await handle(browserRequest({ path, method })))).toBe('the config');
+    const response = await handle(browserRequest({ path }));
+    expect([response.status, response.headers['allow']]).toEqual([405, 'GET, HEAD']);
+  });
+
+  it('without a config route it is 404', async () => {
+    expect((await routes().handle(browserRequest({ path: '/config', method: 'GET' }))).status).toBe(404);
+  });
+});
+
+describe('a message', () => {
+  it('crosses with its query and its very bytes, and the answer comes back', async () => {
+    const { world, settings, handle } = routes();
+    const body = bytes('{"jsonrpc":"2.0","id":1,"method":"tasks/get", "params":{"id":"ü"}}');
+    world.upstream.willAnswer(() => ({
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: '{"ok":true}',
+    }));
+    const response = await handle(browserRequest({ query: '?tenant=1', body }));
+    expect([response.status, await text(response)]).toEqual([200, '{"ok":true}']);
+    expect(world.upstream.requests[0]).toMatchObject({ path: '/a2a?tenant=1', body });
+    expect(settings.telemetry.events).toEqual([
+      { type: 'request', requestId: 'req-1', route: 'chat', method: 'POST', status: 200, durationMs: 0 },
+    ]);
+  });
+
+  it('that the host parsed crosses as the text the host wrote anew', async () => {
+    const { world, handle } = routes();
+    const parsedBody = { jsonrpc: '2.0', id: 1, method: 'tasks/get' };
+    await handle(browserRequest({ body: JSON.stringify(parsedBody), parsedBody }));
+    expect(world.upstream.requests[0]?.body).toBe('{"jsonrpc":"2.0","id":1,"method":"tasks/get"}');
+  });
+
+  it("from another site's page spends nothing of this site's agent", async () => {
+    const { world, handle } = routes();
+    const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'cross-site' };
+    const response = await handle(browserRequest({ headers }));
+    expect(response.status).toBe(403);
+    expect(await json(response)).toMatchObject({ id: null, error: { data: [{ reason: 'ORIGIN_REFUSED' }] } });
+    expect([world.upstream.requests.length, world.account.issued]).toEqual([0, 0]);
+  });
+
+  it.each([
+    ['no JSON', { body: bytes('{"id":') }, 400, -32700],
+    ['no JSON-RPC', { body: bytes('{"id":"1"}') }, 400, -32600],
+    ['a form', { headers: { 'content-type': 'text/plain' } }, 400, -32005],
+    ['too much', { body: bytes(`"${'x'.repeat(1_000)}"`) }, 413, -32603],
+    ['compressed', { headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' } }, 415, -32603],
+    ['consumed', { body: null, bodyConsumed: true }, 500, -32603],
+  ])('that is %s is answered as JSON-RPC', async (_what, changes, status, code) => {
+    const { world, handle } = routes();
+    const response = await handle(browserRequest(changes));
+    expect([response.status, response.headers['content-type']]).toEqual([status, 'application/json']);
+    expect(await json(response)).toMatchObject({ jsonrpc: '2.0', error: { code } });
+    expect(world.upstream.requests).toEqual([]);
+  });
+
+  it('with a method that is not allowed is answered under its own id, with 200', async () => {
+    const { settings, handle } = routes();
+    const response = await handle(browserRequest({ body: bytes('{"jsonrpc":"2.0","id":42,"method":"tasks/list"}') }));
+    expect(response.status).toBe(200);
+    expect(await json(response)).toMatchObject({ id: 42, error: { code: -32004 } });
+    expect(settings.telemetry.of('request')).toMatchObject([{ requestId: 'req-1', status: 200 }]);
+    expect(settings.telemetry.of('error')).toMatchObject([{ requestId: 'req-1', code: 'method_denied' }]);
+  });
+
+  it('that cannot be authenticated shows the hint under its own id', async () => {
+    const { world, handle } = routes();
+    world.account.answer = () => failure('refused', { detail: 'AADSTS7000215' });
+    const response = await handle(browserRequest());
+    expect(response.status).toBe(401);
+    const shown = await text(response);
+    expect(JSON.parse(shown)).toMatchObject({
+      id: '1',
+      error: { message: 'The service credential was refused. Check the "idpA" configuration block: "clientId".' },
+    });
+    expect(shown).not.toContain('AADSTS');
+  });
+
+  it('without a session is 401, never a redirect', async () => {
+    const source = new FakeSessionTokenSource();
+    const plan = sessionPlan(source);
+    const { world, handle } = routes({ plan, policy: new MethodPolicy('all') });
+    const response = await handle(browserRequest());
+    expect(response.status).toBe(401);
+    expect(await json(response)).toMatchObject({ id: '1', error: { data: [{ reason: 'SESSION_REQUIRED' }] } });
+    expect(world.upstream.requests).toEqual([]);
+  });
+
+  it('that meets a fault of our own is answered, and its text is kept for the log', async () => {
+    const { world, settings, handle } = routes();
+    world.upstream.willAnswer(() => {
+      throw new Error('bug at /srv/site');
+    });
+    const response = await handle(browserRequest());
+    expect(response.status).toBe(500);
+    expect(await text(response)).not.toContain('/srv/site');
+    expect(settings.telemetry.of('error')).toMatchObject([{ detail: 'Error: bug at /srv/site' }]);
+  });
+});
+
+describe('a streamed answer', () => {
+  const EVENTS = { 'content-type': 'text/event-stream' };
+
+  it('comes back byte for byte', async () => {
+    const { world, handle } = routes();
+    world.upstream.willAnswer(() => ({ status: 200, headers: EVENTS, body: streamed(['data: 1\n', '\ndata: 2\n\n']) }));
+    expect(await text(await handle(browserRequest()))).toBe('data: 1\n\ndata: 2\n\n');
+  });
+
+  it('that the agent breaks ends with an error event under the id of the message, and operators know who broke it', async () => {
+    const { world, settings, handle } = routes();
+    const body = streamed(['data: 1\n\n'], new Error('socket hang up'));
+    world.upstream.willAnswer(() => ({ status: 200, headers: EVENTS, body }));
+    const [first, event, ...rest] = (await text(await handle(browserRequest()))).split('\n\n');
+    expect([first, rest]).toEqual(['data: 1', ['']]);
+    const [name, data] = (event ?? '').split('\ndata: ');
+    expect(name).toBe('event: error');
+    expect(JSON.parse(data ?? '')).toMatchObject({
+      id: '1',
+      error: {
+        code: -32603,
+        message:
+          'The connection to the agent was lost before the answer was complete. Subscribe to the task again, or send the message again.',
+        data: [{ metadata: { code: 'upstream_unreachable', requestId: 'req-1', retryable: 'true' } }],
+      },
+    });
+    expect(settings.telemetry.of('stream_broken')).toEqual([
+      { type: 'stream_broken', route: 'chat', side: 'upstream', detail: 'socket hang up' },
+    ]);
+  });
+
+  it('that breaks because the browser left is told so', async () => {
+    const { world, settings, handle } = routes();
+    const leaving = new AbortController();
+    const body = streamed(['data: 1\n\n'], new Error('aborted'));
+    world.upstream.willAnswer(() => ({ status: 200, headers: EVENTS, body }));
+    const response = await handle(browserRequest({ signal: leaving.signal }));
+    leaving.abort();
+    await text(response);
+    expect(settings.telemetry.of('stream_broken')).toMatchObject([{ side: 'browser' }]);
+  });
+
+  it('of another kind passes as it is, and throws when it breaks', async () => {
+    const { world, handle } = routes();
+    const body = streamed(['{"half":'], new Error('socket hang up'));
+    world.upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body }));
+    const response = await handle(browserRequest());
+    expect(response.body).toBe(body);
+    await expect(text(response)).rejects.toThrow('socket hang up');
+  });
+
+  it('that is compressed passes as it is, for a comment would spoil it', async () => {
+    const { world, handle } = routes();
+    const body = streamed([Uint8Array.of(0x1f, 0x8b)]);
+    world.upstream.willAnswer(() => ({ status: 200, headers: { ...EVENTS, 'content-encoding': 'gzip' }, body }));
+    expect((await handle(browserRequest())).body).toBe(body);
+  });
+});
+
+describe('a mount that cannot work', () => {
+  const cause = new ServiceAuthError('service_auth_failed', { detail: 'The server is not configured.' });
+
+  it('says why: as JSON-RPC to a message, as a problem document to the rest', async () => {
+    const handle = failing(site(), cause);
+    const [message, rest] = [await handle(browserRequest()), await handle(browserRequest({ method: 'GET' }))];
+    expect([message.status, rest.status]).toEqual([401, 401]);
+    expect(await json(message)).toMatchObject({ id: null, error: { message: 'The server is not configured.' } });
+    expect(await json(rest)).toMatchObject({ code: 'service_auth_failed', detail: 'The server is not configured.' });
+  });
+});

@@ -1,0 +1,304 @@
+import { describe, expect, it } from 'vitest';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
+import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import { chatRoutes } from '../../../src/adapters/web/chat-routes.js';
+import { type ConfigRoute, configRoute } from '../../../src/adapters/web/config-route.js';
+import { ChatConfig } from '../../../src/domain/chat/chat-config.js';
+import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
+import type { CredentialPlan } from '../../../src/domain/credentials/credential-broker.js';
+import type { HeaderFields, HttpHandler, HttpResponse } from '../../../src/ports/http.js';
+import { ChatWorld } from '../../domain/chat/chat-world.js';
+import { BrokerWorld, SERVICE } from '../../domain/credentials/broker-world.js';
+import { browserRequest, site } from './browser-request.js';
+
+const CARD = { name: 'Agent', url: 'https://agent.internal/a2a', capabilities: { streaming: true } };
+
+class RouteWorld extends BrokerWorld {
+  readonly upstream: FakeUpstream = new FakeUpstream(() => card());
+  readonly settings: ReturnType<typeof site> = site();
+  readonly handle: HttpHandler;
+  brand: string | null = ':root{}';
+
+  constructor(changes: Partial<ConfigRoute> = {}) {
+    super();
+    this.handle = configRoute({
+      site: this.settings,
+      config: new ChatConfig({
+        clock: this.clock,
+        upstream: this.upstream,
+        credentials: this.broker,
+        agent: { origin: 'https://agent.internal', path: '/a2a' },
+        cardAddress: undefined,
+        directory: () => ({
+          project: () => Promise.resolve({ value: 'proj-1' }),
+          brand: () => Promise.resolve({ value: this.brand }),
+        }),
+        hash,
+        headersMs: 1,
+        bodyIdleMs: 1,
+        maxEntries: 10,
+      }),
+      plan: SERVICE,
+      policy: new MethodPolicy('chat'),
+      bindings: ['JSONRPC'],
+      publicUrl: '',
+      hash,
+      ...changes,
+    });
+  }
+
+  get(headers: HeaderFields = {}, changes: Parameters<typeof browserRequest>[0] = {}): Promise<HttpResponse> {
+    return this.handle(browserRequest({ method: 'GET', path: '/config', body: null, headers, ...changes }));
+  }
+}
+
+function card(fields: object = {}): HttpResponse {
+  return { status: 200, headers: {}, body: JSON.stringify({ ...CARD, ...fields }) };
+}
+
+/** Two texts of the same length and sum are no test here. */
+function hash(text: string): string {
+  return `${String(text.length)}-${String([...text].reduce((sum, sign) => (sum * 31 + sign.charCodeAt(0)) % 99_991, 7))}`;
+}
+
+function session(): CredentialPlan {
+  const source = new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada', subject: 'ada' });
+  return { kind: 'session', source, audience: '', apiKey: undefined, required: true } as unknown as CredentialPlan;
+}
+
+const record = (response: HttpResponse) =>
+  JSON.parse(response.body as string) as { agentCard: { url: string }; a2aEndpoint: string };
+
+describe('the chat configuration', () => {
+  it('is JSON with everything the browser needs', async () => {
+    const response = await new RouteWorld().get();
+    expect(response.status).toBe(200);
+    expect(response.headers['content-type']).toBe('application/json');
+    expect(response.headers['x-content-type-options']).toBe('nosniff');
+    expect(record(response)).toEqual({
+      agentCard: { ...CARD, url: 'https://site.example/api/a2a', preferredTransport: 'JSONRPC' },
+      serviceProjectId: 'proj-1',
+      brandCss: ':root{}',
+      supportsStreaming: true,
+      a2aEndpoint: '/api/a2a',
+      warnings: [],
+    });
+  });
+
+  it('is told to operators as a request of its own route', async () => {
+    const world = new RouteWorld();
+    await world.get();
+    expect(world.settings.telemetry.events).toEqual([
+      { type: 'request', requestId: 'req-1', route: 'config', method: 'GET', status: 200, durationMs: 0 },
+    ]);
+  });
+
+  it('differs by version and visitor, so caches are told', async () => {
+    expect((await new RouteWorld().get()).headers['vary']).toBe('A2A-Version, Cookie');
+  });
+
+  it.each([
+    ['a service', SERVICE, 'private, max-age=60'],
+    ['a user', session(), 'private, max-age=0, must-revalidate'],
+  ])('of %s may rest in the browser as its credential allows', async (_who, plan, control) => {
+    expect((await new RouteWorld({ plan }).get()).headers['cache-control']).toBe(control);
+  });
+
+  it('speaks the version of the browser: by field, by query, or none', async () => {
+    const world = new RouteWorld();
+    await world.get({ 'a2a-version': '1.0' });
+    await world.get({}, { query: '?x=1&A2A-Version=0.3' });
+    await world.get({}, { query: '?A2A-Version=1%0d%0aX: y' });
+    expect(world.upstream.requests.map(({ headers }) => headers['a2a-version'])).toEqual(['1.0', '0.3', undefined]);
+  });
+
+  it('tells in the card what the policy lets visitors do', async () => {
+    const world = new RouteWorld({ policy: new MethodPolicy(['SendMessage']) });
+    expect(record(await world.get())).toMatchObject({
+      supportsStreaming: false,
+      agentCard: { capabilities: { streaming: false } },
+    });
+  });
+});
+
+describe('a browser that has the configuration', () => {
+  it.each(['%s', 'W/%s', '"x", %s', '*'])('under the tag %s is told that nothing changed', async (field) => {
+    const world = new RouteWorld();
+    const { headers } = await world.get();
+    const again = await world.get({ 'if-none-match': field.replace('%s', String(headers['etag'])) });
+    expect([again.status, again.body]).toEqual([304, null]);
+    expect(again.headers).toMatchObject({
+      etag: headers['etag'],
+      vary: headers['vary'],
+      'cache-control': headers['cache-control'],
+    });
+  });
+
+  it('that changed gets it anew', async () => {
+    const world = new RouteWorld();
+    const { headers } = await world.get();
+    expect(headers['etag']).toMatch(/^"[^"]+"$/);
+    world.brand = ':root{--x:1}';
+    expect((await world.get({ 'if-none-match': String(headers['etag']) })).status).toBe(200);
+  });
+
+  it('asks by HEAD and gets the head alone', async () => {
+    const world = new RouteWorld();
+    const [get, head] = [await world.get(), await world.get({}, { method: 'HEAD' })];
+    expect([head.status, head.headers, head.body]).toEqual([200, get.headers, null]);
+  });
+});
+
+describe('the address of the chat', () => {
+  it.each([
+    ['as the browser used it', '', 'https://site.example/api/a2a', 'https://site.example/api/a2a'],
+    ['of a route of its own', '', 'https://site.example/api/a2a/config', 'https://site.example/api/a2a'],
+    ['with a slash', '', 'https://site.example/api/a2a/config/', 'https://site.example/api/a2a'],
+    ['behind a TLS terminator', 'https://shop.example', 'http://10.0.0.7:3000/api/a2a', 'https://shop.example/api/a2a'],
+    [
+      'below a prefix the proxy cuts off',
+      'https://shop.example/eu',
+      'http://10.0.0.7/api/a2a',
+      'https://shop.example/eu/api/a2a',
+    ],
+    [
+      'below a prefix the host knows',
+      'https://shop.example/eu',
+      'http://10.0.0.7/eu/api/a2a',
+      'https://shop.example/eu/api/a2a',
+    ],
+    [
+      'below what only looks like the prefix',
+      'https://shop.example/eu',
+      'http://10.0.0.7/europe',
+      'https://shop.example/eu/europe',
+    ],
+    ['at the root', '', 'https://site.example', 'https://site.example'],
+  ])('%s is in the card and in the record', async (_where, configured, requested, expected) => {
+    const world = new RouteWorld({ publicUrl: configured });
+    const { agentCard, a2aEndpoint } = record(await world.get({}, { publicUrl: requested }));
+    expect(agentCard.url).toBe(expected);
+    expect(a2aEndpoint).toBe(new URL(expected).pathname);
+  });
+});
+
+describe('the configuration fails', () => {
+  it('with 502 when there is no card, as a problem that names no host', async () => {
+    const world = new RouteWorld();
+    world.upstream.willAnswer(() => ({
+      kind: 'failure',
+      reason: 'unreachable',
+      detail: 'ECONNREFUSED agent.internal',
+    }));
+    const response = await world.get();
+    expect([response.status, response.headers['content-type']]).toEqual([502, 'application/problem+json']);
+    expect(response.body).not.toContain('agent.internal');
+    expect(response.headers['etag']).toBeUndefined();
+    expect(world.settings.telemetry.of('request')).toMatchObject([{ status: 502 }]);
+  });
+
+  it('with 502 when the agent has no JSON-RPC interface', async () => {
+    const world = new RouteWorld();
+    world.upstream.willAnswer(() => card({ preferredTransport: 'GRPC' }));
+    const response = await world.get();
+    expect([response.status, JSON.parse(response.body as string)]).toMatchObject([
+      502,
+      { code: 'agent_binding_unsupported' },
+    ]);
+  });
+
+  it('with 401 when nobody is signed in', async () => {
+    const plan = { ...session(), source: new FakeSessionTokenSource() } as CredentialPlan;
+    expect((await new RouteWorld({ plan }).get()).status).toBe(401);
+  });
+
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('with 405 by %s', async (method) => {
+    const world = new RouteWorld();
+    const response = await world.get({}, { method });
+    expect([response.status, response.headers['allow']]).toEqual([405, 'GET, HEAD']);
+    expect(world.upstream.requests).toEqual([]);
+  });
+
+  it("with 403 for another site's page, where it is a user's", async () => {
+    const headers = { 'sec-fetch-site': 'cross-site' };
+    expect((await new RouteWorld({ plan: session() }).get(headers)).status).toBe(403);
+    expect((await new RouteWorld().get(headers)).status).toBe(200);
+  });
+});
+
+describe('an extended card that comes through the chat', () => {
+  const extended = (fields: object = {}) => ({
+    jsonrpc: '2.0',
+    id: 7,
+    result: { ...CARD, description: 'More', ...fields },
+  });
+  const ask = (method: string, policy: MethodPolicy, answer: object | string, headers: HeaderFields = {}) => {
+    const world = new ChatWorld();
+    const body = typeof answer === 'string' ? answer : JSON.stringify(answer);
+    world.upstream.willAnswer(() => ({
+      status: 200,
+      headers: { 'content-type': 'application/json', 'content-length': String(body.length), ...headers },
+      body,
+    }));
+    const handle = chatRoutes({
+      site: site(),
+      forwarder: world.forwarder,
+      plan: SERVICE,
+      policy,
+      publicUrl: 'https://shop.example',
+    });
+    return handle(browserRequest({ body: `{"jsonrpc":"2.0","id":7,"method":"${method}"}` }));
+  };
+  const ALL = new MethodPolicy('all');
+
+  it.each(['GetExtendedAgentCard', 'agent/getAuthenticatedExtendedCard', 'agent\\/getAuthenticatedExtendedCard'])(
+    'by %s leads to the site as the public one does',
+    async (method) => {
+      const response = await ask(method, ALL, extended());
+      expect(JSON.parse(response.body as string)).toEqual({
+        jsonrpc: '2.0',
+        id: 7,
+        result: { ...CARD, description: 'More', url: 'https://shop.example/api/a2a', preferredTransport: 'JSONRPC' },
+      });
+      expect(response.headers['content-length']).toBeUndefined();
+    },
+  );
+
+  it('tells what the policy allows', async () => {
+    const policy = new MethodPolicy(['GetExtendedAgentCard']);
+    const response = await ask('GetExtendedAgentCard', policy, extended({ supportsAuthenticatedExtendedCard: true }));
+    expect(JSON.parse(response.body as string)).toMatchObject({
+      result: { capabilities: { streaming: false }, supportsAuthenticatedExtendedCard: true },
+    });
+  });
+
+  it('is refused to visitors who may only chat', async () => {
+    const response = await ask('GetExtendedAgentCard', new MethodPolicy('chat'), extended());
+    expect(JSON.parse(response.body as string)).toMatchObject({ id: 7, error: { code: -32601 } });
+  });
+
+  it("is the agent's own error where there is one", async () => {
+    const error = '{"jsonrpc":"2.0","id":7,"error":{"code":-32007,"message":"none"}}';
+    expect((await ask('GetExtendedAgentCard', ALL, error)).body).toBe(error);
+  });
+
+  it.each([
+    ['no JSON', '<html>', {}],
+    ['no card', { jsonrpc: '2.0', id: 7, result: { url: 'https://agent.internal' } }, {}],
+    ['unreadable', extended(), { 'content-encoding': 'gzip' }],
+  ])('that is %s is not passed on', async (_what, answer, headers) => {
+    const response = await ask('GetExtendedAgentCard', ALL, answer, headers);
+    expect([response.status, JSON.parse(response.body as string)]).toMatchObject([
+      502,
+      { id: 7, error: { code: -32603 } },
+    ]);
+    expect(response.body).not.toContain('agent.internal');
+  });
+
+  it('is not looked for in other answers', async () => {
+    const answer = JSON.stringify(extended());
+    expect((await ask('SendMessage', ALL, answer)).body).toBe(answer);
+    const message = '","params":{"message":"GetExtendedAgentCard"},"x":"';
+    expect((await ask(`SendMessage${message}`, ALL, answer)).body).toBe(answer);
+  });
+});

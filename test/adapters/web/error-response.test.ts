@@ -1,0 +1,250 @@
+import { describe, expect, it } from 'vitest';
+import {
+  methodNotAllowed,
+  named,
+  notFound,
+  problemResponse,
+  rpcErrorResponse,
+  rpcErrorText,
+} from '../../../src/adapters/web/error-response.js';
+import { errorContext, type SiteSettings } from '../../../src/adapters/web/site-settings.js';
+import { AgentBffError, type ErrorCode } from '../../../src/domain/errors.js';
+import type { HttpResponse } from '../../../src/ports/http.js';
+import { site } from './browser-request.js';
+
+/** DESIGN §6. A change here is a change of what every site sees. */
+const TABLE: Readonly<Record<ErrorCode, readonly [number, string, number]>> = {
+  configuration_invalid: [500, 'Configuration invalid', -32603],
+  service_auth_failed: [401, 'Service authentication failed', -32603],
+  identity_provider_unavailable: [401, 'Identity provider unavailable', -32603],
+  service_token_rejected: [401, 'Service token rejected', -32603],
+  session_required: [401, 'Session required', -32603],
+  session_expired: [401, 'Session expired', -32603],
+  interaction_required: [403, 'Interaction required', -32603],
+  origin_refused: [403, 'Origin refused', -32603],
+  body_invalid: [400, 'Body invalid', -32700],
+  body_too_large: [413, 'Body too large', -32603],
+  body_consumed: [500, 'Body already consumed', -32603],
+  content_type_unsupported: [400, 'Content type unsupported', -32005],
+  content_encoding_unsupported: [415, 'Content encoding unsupported', -32603],
+  method_denied: [200, 'Method denied', -32601],
+  method_not_allowed: [405, 'Method not allowed', -32603],
+  not_found: [404, 'Not found', -32603],
+  upgrade_unsupported: [501, 'Upgrade unsupported', -32603],
+  upstream_unreachable: [502, 'Upstream unreachable', -32603],
+  upstream_timeout: [504, 'Upstream timeout', -32603],
+  upstream_redirect: [502, 'Upstream redirect', -32603],
+  upstream_invalid_response: [502, 'Upstream response invalid', -32603],
+  upstream_error: [502, 'Upstream error', -32603],
+  agent_binding_unsupported: [502, 'Agent binding unsupported', -32603],
+  internal_error: [500, 'Internal error', -32603],
+};
+const ROWS = (Object.keys(TABLE) as ErrorCode[]).map((code) => [code, ...TABLE[code]] as const);
+
+const context = (settings: SiteSettings = site()): ReturnType<typeof errorContext> => errorContext(settings, 'chat');
+
+function json(response: HttpResponse): Record<string, unknown> {
+  return JSON.parse(response.body as string) as Record<string, unknown>;
+}
+
+const REFUSAL = new AgentBffError('service_auth_failed', {
+  detail: 'The identity provider refused the service user.',
+  hint: 'Check the "idpAServiceUser" configuration block: username, password.',
+  block: 'idpAServiceUser',
+  fields: ['username', 'password'],
+  log: 'invalid_grant from https://tenant.example',
+});
+
+describe('the status of an error is part of the contract:', () => {
+  it.each(ROWS)('%s is %i, "%s" and %i', (code, status, title, rpcCode) => {
+    const error = new AgentBffError(code, { detail: 'It broke.' });
+    const problem = problemResponse(error, context());
+    expect(problem.status).toBe(status);
+    expect(json(problem)).toEqual({
+      type: `urn:agent-bff:error:${code}`,
+      title,
+      status,
+      code,
+      detail: 'It broke.',
+      retryable: false,
+      requestId: 'req-1',
+    });
+    const rpc = rpcErrorResponse(error, 7, context());
+    expect(rpc.status).toBe(status);
+    expect(json(rpc)).toMatchObject({ id: 7, error: { code: rpcCode } });
+  });
+
+  it('an identity provider that is out of order may be 503 where the site wants it', () => {
+    const outage = new AgentBffError('identity_provider_unavailable', { detail: 'It broke.' });
+    const settings = site({ authUnavailableStatus: 503 });
+    expect(problemResponse(outage, context(settings)).status).toBe(503);
+    expect(problemResponse(REFUSAL, context(settings)).status).toBe(401);
+  });
+
+  it("the platform's own status is kept", () => {
+    const error = new AgentBffError('upstream_error', { detail: 'It broke.', upstreamStatus: 507 });
+    expect(problemResponse(error, context()).status).toBe(507);
+    expect(json(problemResponse(error, context()))['status']).toBe(507);
+  });
+});
+
+describe('a problem document', () => {
+  it('names block and fields, and nothing an operator alone may know', () => {
+    const response = problemResponse(REFUSAL, context());
+    expect(json(response)).toEqual({
+      type: 'urn:agent-bff:error:service_auth_failed',
+      title: 'Service authentication failed',
+      status: 401,
+      code: 'service_auth_failed',
+      detail: 'The identity provider refused the service user.',
+      hint: 'Check the "idpAServiceUser" configuration block: username, password.',
+      block: 'idpAServiceUser',
+      fields: ['username', 'password'],
+      retryable: false,
+      requestId: 'req-1',
+    });
+    expect(response.headers).toEqual({
+      'content-type': 'application/problem+json',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'www-authenticate': 'Bearer error="service_auth_failed"',
+    });
+  });
+
+  it('without a 401 carries no challenge', () => {
+    const response = problemResponse(new AgentBffError('not_found', { detail: 'No.' }), context());
+    expect(response.headers['www-authenticate']).toBeUndefined();
+  });
+
+  it.each([
+    [1, '1'],
+    [1_000, '1'],
+    [1_001, '2'],
+    [90_000, '90'],
+  ])('says in whole seconds when to come back: %i ms are %s', (retryAfterMs, seconds) => {
+    const error = new AgentBffError('identity_provider_unavailable', {
+      detail: 'It broke.',
+      retryable: true,
+      retryAfterMs,
+    });
+    const response = problemResponse(error, context());
+    expect(response.headers['retry-after']).toBe(seconds);
+    expect(json(response)['retryable']).toBe(true);
+  });
+
+  it('of an error nobody foresaw keeps its text for the log', () => {
+    const settings = site();
+    const response = problemResponse(new TypeError('cannot read /etc/key of undefined'), context(settings));
+    expect([response.status, json(response)['code']]).toEqual([500, 'internal_error']);
+    expect(response.body).not.toContain('/etc/key');
+    expect(settings.telemetry.of('error')).toMatchObject([{ detail: 'TypeError: cannot read /etc/key of undefined' }]);
+  });
+
+  it('of something thrown that is no error keeps even that for itself', () => {
+    expect(named('a token').logDetail()).toBe('string');
+    expect(named(REFUSAL)).toBe(REFUSAL);
+  });
+});
+
+describe('a JSON-RPC error', () => {
+  it('has the shape every A2A client shows to its user', () => {
+    const response = rpcErrorResponse(REFUSAL, 'call-1', context());
+    expect(json(response)).toEqual({
+      jsonrpc: '2.0',
+      id: 'call-1',
+      error: {
+        code: -32603,
+        message:
+          'The identity provider refused the service user. Check the "idpAServiceUser" configuration block: username, password.',
+        data: [
+          {
+            '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+            reason: 'SERVICE_AUTH_FAILED',
+            domain: 'agent-bff',
+            metadata: {
+              code: 'service_auth_failed',
+              requestId: 'req-1',
+              retryable: 'false',
+              configBlock: 'idpAServiceUser',
+              fields: 'username,password',
+            },
+          },
+        ],
+      },
+    });
+    expect(response.headers).toEqual({
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'www-authenticate': 'Bearer error="service_auth_failed"',
+    });
+  });
+
+  it('says null when the request had no id, and leaves out what it does not know', () => {
+    const text = rpcErrorText(
+      new AgentBffError('upstream_timeout', { detail: 'Late.', retryable: true }),
+      null,
+      'req-9',
+    );
+    expect(JSON.parse(text)).toEqual({
+      jsonrpc: '2.0',
+      id: null,
+      error: {
+        code: -32603,
+        message: 'Late.',
+        data: [
+          {
+            '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+            reason: 'UPSTREAM_TIMEOUT',
+            domain: 'agent-bff',
+            metadata: { code: 'upstream_timeout', requestId: 'req-9', retryable: 'true' },
+          },
+        ],
+      },
+    });
+  });
+
+  it('is one line, whatever the hint holds, so that it fits into an event', () => {
+    expect(rpcErrorText(new AgentBffError('internal_error', { detail: 'a\nb\r\nc' }), null, 'r')).not.toMatch(/[\r\n]/);
+  });
+
+  it('uses the code of the error itself where it has one', () => {
+    const denied = new AgentBffError('method_denied', { detail: 'No.', rpcCode: -32003 });
+    expect(json(rpcErrorResponse(denied, null, context()))).toMatchObject({ error: { code: -32003 } });
+  });
+});
+
+describe('every error answer', () => {
+  it('is told to operators under the request id the visitor sees', () => {
+    const settings = site();
+    problemResponse(REFUSAL, context(settings));
+    rpcErrorResponse(new AgentBffError('not_found', { detail: 'No.' }), null, context(settings));
+    expect(settings.telemetry.events).toEqual([
+      {
+        type: 'error',
+        requestId: 'req-1',
+        route: 'chat',
+        status: 401,
+        code: 'service_auth_failed',
+        detail: 'invalid_grant from https://tenant.example',
+        block: 'idpAServiceUser',
+        fields: ['username', 'password'],
+      },
+      { type: 'error', requestId: 'req-2', route: 'chat', status: 404, code: 'not_found', detail: 'No.' },
+    ]);
+  });
+
+  it('to a wrong method says which methods there are', () => {
+    const response = methodNotAllowed('GET, HEAD', context());
+    expect([response.status, response.headers['allow']]).toEqual([405, 'GET, HEAD']);
+    expect(json(response)['detail']).toBe('This address answers GET, HEAD only.');
+  });
+
+  it('to a path outside the routes is 404', () => {
+    expect(json(notFound(context()))).toMatchObject({
+      status: 404,
+      code: 'not_found',
+      detail: 'There is no such route.',
+    });
+  });
+});

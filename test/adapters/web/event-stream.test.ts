@@ -1,0 +1,226 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { EventStream } from '../../../src/adapters/web/event-stream.js';
+import { bytes, streamed } from './browser-request.js';
+import { PushStream } from './push-stream.js';
+
+const BROKEN_EVENT = 'event: error\ndata: {"requestId":"req-1"}\n\n';
+const KEEP_ALIVE = ': keep-alive\n\n';
+
+interface Watched {
+  readonly source: PushStream;
+  readonly stream: EventStream;
+  /** What broke the stream, each time it was told. */
+  readonly breaks: unknown[];
+}
+
+function watched(keepAliveMs = 15_000): Watched {
+  const source = new PushStream();
+  const breaks: unknown[] = [];
+  const stream = new EventStream(source, {
+    keepAliveMs,
+    brokenEvent: () => BROKEN_EVENT,
+    onBroken: (error) => breaks.push(error),
+  });
+  return { source, stream, breaks };
+}
+
+/** Reads to the end in the background. */
+class Reader {
+  text = '';
+  outcome: 'reading' | 'ended' | { readonly thrown: unknown } = 'reading';
+
+  constructor(stream: AsyncIterable<Uint8Array>) {
+    void this.#read(stream);
+  }
+
+  async #read(stream: AsyncIterable<Uint8Array>): Promise<void> {
+    const decoder = new TextDecoder();
+    try {
+      for await (const chunk of stream) this.text += decoder.decode(chunk, { stream: true });
+      this.outcome = 'ended';
+    } catch (thrown) {
+      this.outcome = { thrown };
+    }
+  }
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
+
+describe('a stream of events', () => {
+  it('passes byte for byte, however it is cut', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.uint8Array({ minLength: 1, maxLength: 12 }), { maxLength: 10 }), async (pieces) => {
+        const options = { keepAliveMs: 15_000, brokenEvent: () => BROKEN_EVENT, onBroken: () => undefined };
+        const passed: Uint8Array[] = [];
+        for await (const chunk of new EventStream(streamed(pieces), options)) passed.push(chunk);
+        expect(passed).toEqual(pieces);
+      }),
+    );
+  });
+
+  it('passes each chunk itself, not a copy', async () => {
+    const piece = bytes('data: 1\n\n');
+    const options = { keepAliveMs: 0, brokenEvent: () => BROKEN_EVENT, onBroken: () => undefined };
+    const { value } = await new EventStream(streamed([piece]), options).next();
+    expect(value).toBe(piece);
+  });
+
+  it('asks for more only when its reader does', async () => {
+    const { source, stream } = watched();
+    for (let count = 0; count < 3; count += 1) source.push('data: 1\n\n');
+    await stream.next();
+    await pass(60_000);
+    expect(source.pulls).toBe(1);
+  });
+
+  it('ends when its source does, and stays ended', async () => {
+    const { source, stream, breaks } = watched();
+    source.push('data: 1\n\n');
+    source.end();
+    const reader = new Reader(stream);
+    await pass(0);
+    expect([reader.text, reader.outcome]).toEqual(['data: 1\n\n', 'ended']);
+    expect(await stream.next()).toEqual({ done: true, value: undefined });
+    expect([source.pulls, breaks]).toEqual([2, []]);
+  });
+
+  it('stops its source when its reader leaves', async () => {
+    const { source, stream } = watched();
+    source.push('data: 1\n\n');
+    for await (const chunk of stream) {
+      expect(chunk).toHaveLength(9);
+      break;
+    }
+    expect(source.returned).toBe(true);
+    expect(await stream.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it('whose source cannot be stopped is left all the same', async () => {
+    const source = {
+      [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: false as const, value: bytes('x') }) }),
+    };
+    const stream = new EventStream(source, {
+      keepAliveMs: 0,
+      brokenEvent: () => BROKEN_EVENT,
+      onBroken: () => undefined,
+    });
+    expect(await stream.return()).toEqual({ done: true, value: undefined });
+  });
+});
+
+describe('a silent stream is kept alive by a comment', () => {
+  it('after each span of silence, before the first event too', async () => {
+    const { source, stream } = watched();
+    const reader = new Reader(stream);
+    await pass(14_999);
+    expect(reader.text).toBe('');
+    await pass(1);
+    expect(reader.text).toBe(KEEP_ALIVE);
+    await pass(15_000);
+    expect(reader.text).toBe(KEEP_ALIVE.repeat(2));
+    source.push('data: 1\n\n');
+    await pass(14_999);
+    expect(reader.text).toBe(`${KEEP_ALIVE.repeat(2)}data: 1\n\n`);
+    await pass(1);
+    expect(reader.text).toBe(`${KEEP_ALIVE.repeat(2)}data: 1\n\n${KEEP_ALIVE}`);
+    expect(source.pulls).toBe(2);
+  });
+
+  it.each(['data: 1', 'data: 1\n', 'data: 1\r\n', 'data: 1\n\ndata: 2', 'id: 1\n\n:'])(
+    'but never inside an event, after %j',
+    async (piece) => {
+      const { source, stream } = watched();
+      const reader = new Reader(stream);
+      source.push(piece);
+      await pass(600_000);
+      expect(reader.text).toBe(piece);
+      source.push('\n\n');
+      await pass(15_000);
+      expect(reader.text).toBe(`${piece}\n\n${KEEP_ALIVE}`);
+    },
+  );
+
+  it.each(['data: 1\n\n', 'data: 1\r\n\r\n', 'data: 1\r\r', 'data: 1\r\n\r'])(
+    'between two events, after %j',
+    async (piece) => {
+      const { source, stream } = watched();
+      const reader = new Reader(stream);
+      source.push(piece);
+      await pass(15_000);
+      expect(reader.text).toBe(piece + KEEP_ALIVE);
+    },
+  );
+
+  it('never, when the span is 0', async () => {
+    const { stream } = watched(0);
+    const reader = new Reader(stream);
+    await pass(86_400_000);
+    expect([reader.text, reader.outcome]).toEqual(['', 'reading']);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('and leaves no timer behind when an event comes, the stream ends or breaks', async () => {
+    const { source, stream } = watched();
+    const reader = new Reader(stream);
+    await pass(1);
+    source.push('data: 1\n');
+    await pass(1);
+    expect(vi.getTimerCount()).toBe(0);
+    source.push('\n');
+    await pass(1);
+    expect(vi.getTimerCount()).toBe(1);
+    source.break(new Error('socket hang up'));
+    await pass(1);
+    expect([vi.getTimerCount(), reader.outcome]).toEqual([0, 'ended']);
+  });
+});
+
+describe('a stream that breaks', () => {
+  it.each(['', 'data: 1\n\n', 'data: 1\r\n\r\n'])(
+    'between two events ends with an error event, after %j',
+    async (piece) => {
+      const { source, stream, breaks } = watched();
+      const reader = new Reader(stream);
+      if (piece !== '') source.push(piece);
+      await pass(0);
+      const error = new Error('socket hang up');
+      source.break(error);
+      await pass(0);
+      expect([reader.text, reader.outcome]).toEqual([piece + BROKEN_EVENT, 'ended']);
+      expect(breaks).toEqual([error]);
+    },
+  );
+
+  it.each(['data: 1', 'data: 1\n', 'data: 1\n\nd'])(
+    'inside an event is cut, for half an event must not look whole: %j',
+    async (piece) => {
+      const { source, stream, breaks } = watched();
+      const reader = new Reader(stream);
+      source.push(piece);
+      await pass(0);
+      const error = new Error('socket hang up');
+      source.break(error);
+      await pass(0);
+      expect([reader.text, reader.outcome]).toEqual([piece, { thrown: error }]);
+      expect(breaks).toEqual([error]);
+      expect(await stream.next()).toEqual({ done: true, value: undefined });
+    },
+  );
+
+  it('after a comment for silence ends with an error event', async () => {
+    const { source, stream } = watched();
+    const reader = new Reader(stream);
+    await pass(15_000);
+    source.break(new Error('socket hang up'));
+    await pass(0);
+    expect([reader.text, reader.outcome]).toEqual([KEEP_ALIVE + BROKEN_EVENT, 'ended']);
+  });
+});

@@ -1,0 +1,51 @@
+import { bytes } from './browser-request.js';
+
+/** A stream the test feeds by hand, one reader at a time. */
+export class PushStream implements AsyncIterableIterator<Uint8Array> {
+  /** Whether the reader ended it. */
+  returned = false;
+  /** How often the reader asked for more. */
+  pulls = 0;
+  readonly #ready: (() => Promise<IteratorResult<Uint8Array>>)[] = [];
+  #waiting: ((result: Promise<IteratorResult<Uint8Array>>) => void) | undefined;
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Uint8Array>> {
+    this.pulls += 1;
+    const ready = this.#ready.shift();
+    if (ready !== undefined) return ready();
+    return new Promise((resolve) => {
+      this.#waiting = resolve;
+    });
+  }
+
+  return(): Promise<IteratorResult<Uint8Array>> {
+    this.returned = true;
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  push(chunk: string): void {
+    this.#give(() => Promise.resolve({ done: false, value: bytes(chunk) }));
+  }
+
+  end(): void {
+    this.#give(() => Promise.resolve({ done: true, value: undefined }));
+  }
+
+  break(error: Error): void {
+    this.#give(() => Promise.reject(error));
+  }
+
+  #give(result: () => Promise<IteratorResult<Uint8Array>>): void {
+    const waiting = this.#waiting;
+    if (waiting === undefined) {
+      this.#ready.push(result);
+      return;
+    }
+    this.#waiting = undefined;
+    waiting(result());
+  }
+}

@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readJsonBody } from '../../../src/adapters/web/read-body.js';
+import type { HttpRequest } from '../../../src/ports/http.js';
+import { browserRequest, bytes, streamed } from './browser-request.js';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+function text(body: Uint8Array | string): string {
+  return typeof body === 'string' ? body : new TextDecoder().decode(body);
+}
+
+function refusal(changes: Partial<HttpRequest>, limit = 1_000): Promise<unknown> {
+  return readJsonBody(browserRequest(changes), limit).then(
+    () => {
+      throw new Error('read');
+    },
+    (error: unknown) => error,
+  );
+}
+
+describe('a JSON body', () => {
+  it('that streams in is put together, byte for byte, however it was cut', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 20 }), { minLength: 1, maxLength: 8 }), async (pieces) => {
+        const all = Uint8Array.from(pieces.flatMap((piece) => [...piece]));
+        fc.pre(all.length > 0);
+        const read = await readJsonBody(browserRequest({ body: streamed(pieces) }), 1_000);
+        expect(Uint8Array.from(read.bytes as Uint8Array)).toEqual(all);
+      }),
+    );
+  });
+
+  it('that comes in one piece is not copied', async () => {
+    const piece = bytes('{"a":1}');
+    expect((await readJsonBody(browserRequest({ body: streamed([piece]) }), 1_000)).bytes).toBe(piece);
+    expect((await readJsonBody(browserRequest({ body: piece }), 1_000)).bytes).toBe(piece);
+  });
+
+  it('can be looked at as text and as a value', async () => {
+    const read = await readJsonBody(browserRequest({ body: streamed(['{"name":"', 'Zoë"}']) }), 1_000);
+    expect([read.text(), read.parsed()]).toEqual(['{"name":"Zoë"}', { name: 'Zoë' }]);
+    expect(read.parsed()).toBe(read.parsed());
+  });
+
+  it('that is a text is read as one', async () => {
+    const read = await readJsonBody(browserRequest({ body: '{"a":1}' }), 1_000);
+    expect([read.bytes, read.text(), read.parsed()]).toEqual(['{"a":1}', '{"a":1}', { a: 1 }]);
+  });
+
+  it("that the host parsed is not parsed again, and has no text of the browser's own", async () => {
+    const parsedBody = { a: 1 };
+    const read = await readJsonBody(browserRequest({ body: '{"a":1}', parsedBody }), 1_000);
+    expect(read.parsed()).toBe(parsedBody);
+    expect(read.text()).toBeUndefined();
+    expect(read.bytes).toBe('{"a":1}');
+  });
+
+  it.each(['application/json; charset=utf-8', 'Application/JSON'])('may be declared as %s', async (type) => {
+    const read = await readJsonBody(browserRequest({ headers: { 'content-type': type } }), 1_000);
+    expect(text(read.bytes)).toContain('message/send');
+  });
+
+  it('that is no JSON is read all the same, and refused when somebody looks', async () => {
+    const read = await readJsonBody(browserRequest({ body: bytes('{"a":') }), 1_000);
+    expect(text(read.bytes)).toBe('{"a":');
+    expect(read.parsed).toThrow(
+      expect.objectContaining({ code: 'body_invalid', detail: 'The request body is not JSON.' }),
+    );
+  });
+
+  it('that is no UTF-8 is refused when somebody looks', async () => {
+    const read = await readJsonBody(browserRequest({ body: Uint8Array.of(0x22, 0xff, 0x22) }), 1_000);
+    expect(read.parsed).toThrow(
+      expect.objectContaining({ code: 'body_invalid', detail: 'The request body is not UTF-8 text.' }),
+    );
+  });
+});
+
+describe('a body that cannot be used is refused:', () => {
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data',
+    'application/jsonx',
+    '',
+    undefined,
+  ])('declared as %s', async (type) => {
+    expect(await refusal({ headers: { 'content-type': type } })).toMatchObject({
+      name: 'RequestError',
+      code: 'content_type_unsupported',
+      hint: 'Send the header "Content-Type: application/json".',
+    });
+  });
+
+  it.each(['gzip', 'br', 'identity, gzip', ''])('compressed as "%s"', async (coding) => {
+    expect(await refusal({ headers: { ...JSON_TYPE, 'content-encoding': coding } })).toMatchObject({
+      code: 'content_encoding_unsupported',
+    });
+  });
+
+  it('but not one whose coding is the identity', async () => {
+    const request = browserRequest({ headers: { ...JSON_TYPE, 'content-encoding': 'identity' } });
+    expect(text((await readJsonBody(request, 1_000)).bytes)).toContain('message/send');
+  });
+
+  it('already read by somebody in front', async () => {
+    expect(await refusal({ body: null, bodyConsumed: true })).toMatchObject({
+      code: 'body_consumed',
+      hint: 'Mount the router before that middleware, or let it keep the result in "req.body" or "req.rawBody".',
+    });
+  });
+
+  it.each<[string, HttpRequest['body']]>([
+    ['nothing', null],
+    ['no bytes', new Uint8Array()],
+    ['no text', ''],
+    ['an empty stream', streamed([])],
+  ])('empty, as %s', async (_what, body) => {
+    expect(await refusal({ body })).toMatchObject({ code: 'body_invalid', detail: 'The request body is empty.' });
+  });
+
+  it('broken off half way', async () => {
+    expect(await refusal({ body: streamed(['{"a"'], new Error('ECONNRESET 10.0.0.7')) })).toMatchObject({
+      code: 'body_invalid',
+      detail: 'The request body ended before it was complete.',
+    });
+  });
+});
+
+describe('a body of at most the limit is read, and one byte more is refused:', () => {
+  const tooLarge = {
+    code: 'body_too_large',
+    detail: 'The request body is larger than 10 bytes.',
+    fields: ['bodyLimitBytes'],
+  };
+
+  it('as bytes', async () => {
+    expect((await readJsonBody(browserRequest({ body: bytes('1234567890') }), 10)).bytes).toHaveLength(10);
+    expect(await refusal({ body: bytes('12345678901') }, 10)).toMatchObject(tooLarge);
+  });
+
+  it('as a stream, without reading on', async () => {
+    expect((await readJsonBody(browserRequest({ body: streamed(['12345', '67890']) }), 10)).bytes).toHaveLength(10);
+    let pulled = 0;
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      for (;;) {
+        await Promise.resolve();
+        pulled += 1;
+        yield bytes('12345');
+      }
+    }
+    expect(await refusal({ body: endless() }, 10)).toMatchObject(tooLarge);
+    expect(pulled).toBe(3);
+  });
+
+  it('as announced, without reading at all', async () => {
+    let read = false;
+    async function* body(): AsyncGenerator<Uint8Array> {
+      await Promise.resolve();
+      read = true;
+      yield bytes('{}');
+    }
+    expect(await refusal({ headers: { ...JSON_TYPE, 'content-length': '11' }, body: body() }, 10)).toMatchObject(
+      tooLarge,
+    );
+    expect(read).toBe(false);
+    const exact = browserRequest({ headers: { ...JSON_TYPE, 'content-length': '10' }, body: body() });
+    expect(text((await readJsonBody(exact, 10)).bytes)).toBe('{}');
+  });
+
+  it("as a text the host wrote anew it is under the host's own limit", async () => {
+    expect(
+      (await readJsonBody(browserRequest({ body: '"123456789"', parsedBody: '123456789' }), 10)).bytes,
+    ).toHaveLength(11);
+  });
+});

@@ -1,0 +1,213 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import type { ServerConfig } from '../../src/composition/config.js';
+import { resolveConfig } from '../../src/composition/resolve-config.js';
+
+function refusal(config: unknown, customProviders: readonly string[] = []): Error {
+  try {
+    resolveConfig(config as ServerConfig, new Set(customProviders));
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('accepted');
+}
+
+describe('a field nobody knows', () => {
+  it.each([
+    ['a2aURL', 'a2aUrl'],
+    ['apiKey', 'a2aUrl'],
+    ['serviceApikey', 'serviceApiKey'],
+    ['serviceAcount', 'serviceAccount'],
+    ['timeout', 'timeouts'],
+    ['allowedOrigin', 'allowedOrigins'],
+  ])('is refused: "%s" was meant as "%s"', (field, meant) => {
+    expect(refusal({ [field]: 'x' })).toMatchObject({
+      name: 'ConfigurationError',
+      code: 'configuration_invalid',
+      detail: `"${field}" is no field of configureServer.`,
+      hint: `Did you mean "${meant}"?`,
+      block: 'configureServer',
+      fields: [field],
+    });
+  });
+
+  it.each([
+    ['serviceAccount', 'privateKey', 'privateKeyPem'],
+    ['serviceAccount', 'kid', 'keyId'],
+    ['idpA', 'client_id', 'clientId'],
+    ['idpAServiceUser', 'user', 'username'],
+    ['idpBService', 'tenant', 'tenantId'],
+    ['timeouts', 'connect', 'connectMs'],
+  ])('is refused in the block "%s": "%s" was meant as "%s"', (block, field, meant) => {
+    expect(refusal({ [block]: { [field]: 'x' } })).toMatchObject({
+      detail: `"${field}" is no field of the "${block}" configuration block.`,
+      hint: `Did you mean "${meant}"?`,
+      block,
+      fields: [field],
+    });
+  });
+});
+
+describe('a value of a wrong kind', () => {
+  it.each([
+    ['a2aUrl', 7, 'string'],
+    ['serviceApiKey', null, 'string'],
+    ['serviceAccount', 'text', 'Object'],
+    ['bodyLimitBytes', '2mb', 'number'],
+    ['bodyLimitBytes', 0, 'a number of at least 1'],
+    ['bodyLimitBytes', 1.5, 'a whole number'],
+    ['keepAliveMs', -1, 'a number of at least 0'],
+    ['authUnavailableStatus', 500, '401 or 503'],
+    ['cacheStore', { get: () => undefined }, 'an object with get, set and delete'],
+    ['telemetry', {}, 'an object with emit'],
+    ['telemetry', null, 'an object with emit'],
+    ['allowedOrigins', 'https://shop.example', 'Array'],
+    ['a2aMethods', 'chats', '"chat" or "all" or Array'],
+  ])('in "%s" is refused: %j', (field, value, expected) => {
+    expect(refusal({ [field]: value })).toMatchObject({
+      detail: `"${field}" in configureServer has a value of a wrong kind.`,
+      hint: `Set it to ${expected}.`,
+      block: 'configureServer',
+      fields: [field],
+    });
+  });
+
+  it.each([
+    ['serviceAccount', 'serviceAccountId', 7, 'string'],
+    ['serviceAccount', 'claims', 'text', 'Object'],
+    ['idpAServiceUser', 'password', 1234, 'string'],
+    ['timeouts', 'headersMs', '60s', 'number'],
+    ['timeouts', 'cacheMs', -1, 'a number of at least 0'],
+  ])('in the block "%s" is refused in "%s": %j', (block, field, value, expected) => {
+    expect(refusal({ [block]: { [field]: value } })).toMatchObject({
+      detail: `"${field}" in the "${block}" configuration block has a value of a wrong kind.`,
+      hint: `Set it to ${expected}.`,
+      block,
+      fields: [field],
+    });
+  });
+
+  it('inside a list names the list', () => {
+    expect(refusal({ allowedOrigins: ['https://shop.example', 7] })).toMatchObject({
+      detail: '"allowedOrigins" in configureServer has a value of a wrong kind.',
+      block: 'configureServer',
+      fields: ['allowedOrigins'],
+    });
+  });
+
+  it.each([null, undefined, 'text', 7])('for the whole configuration is refused: %j', (config) => {
+    expect(refusal(config)).toMatchObject({
+      detail: 'The configuration is not an object.',
+      hint: 'Pass an object to configureServer.',
+      block: 'configureServer',
+    });
+  });
+});
+
+describe('a name nobody knows', () => {
+  it("is refused with the nearest strategy, the site's own ones among them", () => {
+    expect(refusal({ serviceAuthStrategy: 'service-account' })).toMatchObject({
+      detail: '"serviceAuthStrategy" has a value this package does not know.',
+      hint: 'Did you mean "service_account"? Known values: service_account, resource_owner_password, client_credentials.',
+      block: 'configureServer',
+      fields: ['serviceAuthStrategy'],
+    });
+    expect(refusal({ serviceAuthStrategy: 'oktaa' }, ['okta'])).toMatchObject({
+      hint: 'Did you mean "okta"? Known values: service_account, resource_owner_password, client_credentials, okta.',
+    });
+  });
+
+  it('is refused with the nearest provider', () => {
+    expect(refusal({ authProvider: 'idpb' })).toMatchObject({
+      hint: 'Did you mean "idp_b"? Known values: idp_a, idp_b.',
+      fields: ['authProvider'],
+    });
+  });
+
+  it("but an empty name is absent, and the site's own is known", () => {
+    expect(() => resolveConfig({ serviceAuthStrategy: '' }, new Set())).not.toThrow();
+    expect(() => resolveConfig({ serviceAuthStrategy: 'okta' }, new Set(['okta']))).not.toThrow();
+  });
+});
+
+describe('an address that cannot be called', () => {
+  it.each(['a2aUrl', 'serviceApiUrl', 'publicUrl'])('is refused in "%s"', (field) => {
+    for (const address of [
+      'agent.example',
+      'ftp://agent.example',
+      'https://user:pass@agent.example',
+      'https://agent.example?x=1',
+      'https://agent.example#x',
+    ]) {
+      expect(refusal({ [field]: address })).toMatchObject({
+        detail: `"${field}" is no address this package can call.`,
+        fields: [field],
+      });
+    }
+  });
+
+  it.each([
+    'shop.example',
+    'https://shop.example/',
+    'https://shop.example/path',
+    'https://a.example, https://b.example',
+    '*',
+    'null',
+    '',
+  ])('is refused as an allowed origin: "%s"', (origin) => {
+    expect(refusal({ allowedOrigins: [origin] })).toMatchObject({
+      detail: '"allowedOrigins" holds something that is no origin.',
+      fields: ['allowedOrigins'],
+    });
+  });
+
+  it.each(['two words', 'line\nbreak', 'tab\t', 'ключ', 'key\u0000'])(
+    'and a key that fits into no header field: %j',
+    (serviceApiKey) => {
+      expect(refusal({ serviceApiKey })).toMatchObject({
+        detail: '"serviceApiKey" holds characters that no header field may have.',
+        fields: ['serviceApiKey'],
+      });
+    },
+  );
+});
+
+describe('no error about a configuration quotes a value, for a secret may sit in the wrong field:', () => {
+  const marker = 'hunter2-marker';
+  const wrong: readonly unknown[] = [
+    marker,
+    [marker],
+    { nonsense: marker },
+    { a2aUrl: marker },
+    { a2aUrl: `https://user:${marker}@agent.example` },
+    { serviceApiUrl: `https://agent.example?key=${marker}` },
+    { publicUrl: { marker } },
+    { serviceApiKey: `${marker} with blanks` },
+    { serviceApiKey: [marker] },
+    { serviceAuthStrategy: marker },
+    { authProvider: marker },
+    { serviceAccount: marker },
+    { serviceAccount: { privateKeyPem: [marker] } },
+    { serviceAccount: { nonsense: marker } },
+    { serviceAccount: { claims: marker } },
+    { serviceAccount: { audience: { marker } } },
+    { idpAServiceUser: { password: { value: marker } } },
+    { a2aMethods: marker },
+    { a2aMethods: { marker } },
+    { timeouts: { connectMs: marker } },
+    { bodyLimitBytes: marker },
+    { keepAliveMs: marker },
+    { allowedOrigins: [marker] },
+    { allowedOrigins: marker },
+    { authUnavailableStatus: marker },
+    { cacheStore: marker },
+    { telemetry: marker },
+  ];
+
+  it.each(wrong.map((config) => [config]))('%j', (config) => {
+    const error = refusal(config);
+    const shown = [error.message, error.stack, inspect(error, { depth: 12, showHidden: true }), JSON.stringify(error)];
+    expect(error.name).toBe('ConfigurationError');
+    expect(shown.join('\n')).not.toContain(marker);
+  });
+});

@@ -1,0 +1,145 @@
+import { inspect } from 'node:util';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { generateKeyPair } from '../../src/adapters/system/generate-key-pair.js';
+import { getAuthHeaders, getCachedServiceToken } from '../../src/composition/auth-headers.js';
+import type { ServerConfig } from '../../src/composition/config.js';
+import { configureServer } from '../../src/composition/configure-server.js';
+import { currentHandler } from '../../src/composition/current-handler.js';
+import { createToolkit } from '../../src/composition/toolkit.js';
+import type { HttpHandler } from '../../src/ports/http.js';
+import { browserRequest, bytes } from '../adapters/web/browser-request.js';
+
+const STATE = Symbol.for('agent-bff/state@1');
+const holder = globalThis as { [STATE]?: unknown };
+
+let pem: string;
+beforeAll(async () => {
+  pem = (await generateKeyPair()).privateKeyPem.reveal();
+});
+beforeEach(() => {
+  delete holder[STATE];
+});
+
+const account = (serviceAccountId: string): ServerConfig => ({
+  serviceApiUrl: 'https://platform.example',
+  serviceAccount: { serviceAccountId, keyId: 'key-1', privateKeyPem: pem },
+});
+
+async function answerOf(handler: HttpHandler): Promise<string> {
+  const response = await handler(browserRequest({ body: bytes('{"jsonrpc":"2.0","id":1,"method":"tasks/list"}') }));
+  return `${String(response.status)} ${response.body as string}`;
+}
+
+describe('a route made before the server is configured', () => {
+  it('says so until it is, and follows every later configuration from the next request on', async () => {
+    const handler = currentHandler(undefined, (toolkit) => toolkit.chatHandler());
+    expect(await answerOf(handler)).toContain('Call configureServer when the server starts.');
+    configureServer({});
+    expect(await answerOf(handler)).toMatch(/^200 .*-32004/);
+    configureServer({ a2aMethods: 'all' });
+    expect(await answerOf(handler)).toMatch(/^401 .*a2aUrl/);
+    configureServer({ a2aMethods: 'chat' });
+    expect(await answerOf(handler)).toMatch(/^200 .*-32004/);
+  });
+
+  it('makes its handler once per configuration, not once per request', async () => {
+    let made = 0;
+    const handler = currentHandler(undefined, (toolkit) => {
+      made += 1;
+      return toolkit.chatHandler();
+    });
+    configureServer({});
+    await answerOf(handler);
+    await answerOf(handler);
+    configureServer({});
+    await answerOf(handler);
+    expect(made).toBe(2);
+  });
+
+  it('with a toolkit of its own follows no configuration', async () => {
+    const handler = currentHandler(createToolkit({ a2aMethods: 'all' }), (toolkit) => toolkit.chatHandler());
+    configureServer({ a2aMethods: 'chat' });
+    expect(await answerOf(handler)).toMatch(/^401 .*a2aUrl/);
+  });
+});
+
+describe('a later configuration', () => {
+  it('is merged into the one before', async () => {
+    configureServer({ serviceApiKey: 'first' });
+    configureServer({ publicUrl: 'https://site.example', serviceApiKey: undefined });
+    expect(await getAuthHeaders()).toEqual({ 'x-api-key': 'first' });
+    configureServer({ serviceApiKey: 'second' });
+    expect(await getAuthHeaders()).toEqual({ 'x-api-key': 'second' });
+    configureServer({ serviceApiKey: '' });
+    await expect(getAuthHeaders()).rejects.toMatchObject({ block: 'serviceAuthStrategy' });
+  });
+
+  it('that is refused changes nothing, not even what was right in it', async () => {
+    const before = configureServer({ serviceApiKey: 'first' });
+    expect(() => configureServer({ serviceApiKey: 'second', a2aUrl: 'nonsense' })).toThrow('"a2aUrl"');
+    expect(await getAuthHeaders()).toEqual({ 'x-api-key': 'first' });
+    const after = configureServer({});
+    expect(after).not.toBe(before);
+    expect(await after.authHeaders()).toEqual({ 'x-api-key': 'first' });
+  });
+
+  it.each([null, undefined, 'text', 7])('that is no object is refused in words: %j', (config) => {
+    expect(() => configureServer(config as unknown as ServerConfig)).toThrow('The configuration is not an object.');
+  });
+
+  it('keeps a cached token it does not touch, and asks anew for another identity', async () => {
+    configureServer(account('sa-1'));
+    const first = (await getAuthHeaders())['authorization'];
+    configureServer({ publicUrl: 'https://site.example', keepAliveMs: 0 });
+    expect((await getAuthHeaders())['authorization']).toBe(first);
+    configureServer({ serviceAccount: { serviceAccountId: 'sa-2' } });
+    const second = (await getAuthHeaders())['authorization'];
+    expect(second).not.toBe(first);
+    configureServer({ serviceAccount: { serviceAccountId: 'sa-1' } });
+    expect((await getAuthHeaders())['authorization']).toBe(first);
+  });
+
+  it('is seen by every copy of this package in the process', () => {
+    configureServer({ serviceApiKey: 'first' });
+    expect(Object.getOwnPropertySymbols(globalThis)).toContain(Symbol.for('agent-bff/state@1'));
+  });
+});
+
+describe("the site's own calls", () => {
+  it('are refused in words before the server is configured', async () => {
+    await expect(getAuthHeaders()).rejects.toMatchObject({
+      name: 'ServiceAuthError',
+      code: 'service_auth_failed',
+      hint: 'Call configureServer when the server starts.',
+    });
+    expect(getCachedServiceToken()).toBeUndefined();
+  });
+
+  it('get the token that requests carry', async () => {
+    configureServer(account('sa-1'));
+    expect(getCachedServiceToken()).toBeUndefined();
+    const { authorization } = await getAuthHeaders({ strategy: 'service_account' });
+    expect(authorization).toMatch(/^Bearer ey/);
+    expect(`Bearer ${getCachedServiceToken() ?? ''}`).toBe(authorization);
+  });
+});
+
+describe('the configuration kept for the whole process', () => {
+  it('shows no secret however it is printed', async () => {
+    const toolkit = configureServer({
+      ...account('sa-1'),
+      serviceApiKey: 'marker-1',
+      idpA: { clientSecret: 'marker-2' },
+      idpAServiceUser: { password: 'marker-3' },
+      idpBService: { clientSecret: 'marker-4' },
+    });
+    const { authorization = '' } = await getAuthHeaders();
+    const state = holder[STATE];
+    expect(state).toBeDefined();
+    const shown = [state, toolkit]
+      .flatMap((value) => [inspect(value, { depth: 12, showHidden: true, getters: true }), JSON.stringify(value)])
+      .join('\n');
+    for (const hidden of ['marker', authorization.slice(7), pem.split('\n')[1] ?? '-'])
+      expect(shown).not.toContain(hidden);
+  });
+});

@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { distance, nearest } from '../../src/composition/nearest.js';
+
+describe('the name somebody most likely meant', () => {
+  it.each([
+    ['servce', ['service', 'device'], 'service'],
+    ['SERVICE', ['device', 'service'], 'service'],
+    ['x', ['a', 'b'], 'a'],
+    ['x', [], ''],
+  ])('"%s" among %j is "%s"', (name, candidates, meant) => {
+    expect(nearest(name, candidates)).toBe(meant);
+  });
+
+  it.each([
+    ['', '', 0],
+    ['', 'abc', 3],
+    ['abc', '', 3],
+    ['kitten', 'sitting', 3],
+    ['flaw', 'lawn', 2],
+    ['abc', 'abc', 0],
+  ])('"%s" is from "%s" %i letters away', (from, to, letters) => {
+    expect(distance(from, to)).toBe(letters);
+  });
+
+  it('is as far away in both directions, and one changed letter is one', () => {
+    const word = fc.string({ maxLength: 8 });
+    fc.assert(
+      fc.property(word, word, (from, to) => {
+        expect(distance(from, to)).toBe(distance(to, from));
+        expect(distance(from, `${from}x`)).toBe(1);
+        expect(distance(from, to) === 0).toBe(from === to);
+      }),
+    );
+  });
+});

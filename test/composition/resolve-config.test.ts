@@ -1,0 +1,198 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { type ResolvedConfig, resolveConfig } from '../../src/composition/resolve-config.js';
+import type { ServerConfig } from '../../src/composition/config.js';
+
+const resolve = (config: ServerConfig): ResolvedConfig => resolveConfig(config, new Set());
+
+describe('a configuration that sets nothing', () => {
+  it('has these defaults, and no others', () => {
+    const { servicePolicy, sessionPolicy, idpA, idpB, onBehalfOf, ...rest } = resolve({});
+    expect(rest).toStrictEqual({
+      agent: undefined,
+      serviceApi: undefined,
+      serviceApiKey: undefined,
+      serviceProjectId: '',
+      serviceAuthStrategy: '',
+      authProvider: '',
+      serviceAccount: {
+        filled: false,
+        serviceAccountId: '',
+        keyId: '',
+        privateKeyPem: undefined,
+        privateKeyPath: '',
+        audience: '',
+        subject: '',
+        issuer: '',
+        claims: {},
+      },
+      publicUrl: '',
+      timeouts: { connectMs: 5_000, headersMs: 60_000, bodyIdleMs: 60_000, identityProviderMs: 5_000, cacheMs: 50 },
+      bodyLimitBytes: 2_097_152,
+      keepAliveMs: 15_000,
+      allowedOrigins: new Set(),
+      authUnavailableStatus: 401,
+      cacheStore: undefined,
+      cacheKeys: [],
+      telemetry: undefined,
+      customProviders: new Set(),
+    });
+    expect({ ...idpA, clientSecret: idpA.clientSecret.reveal(), password: idpA.password.reveal() }).toStrictEqual({
+      domain: '',
+      clientId: '',
+      clientSecret: '',
+      audience: '',
+      scope: '',
+      realm: '',
+      username: '',
+      password: '',
+    });
+    for (const block of [idpB, onBehalfOf.idpB]) {
+      expect({ ...block, clientSecret: block.clientSecret.reveal() }).toStrictEqual({
+        tenantId: '',
+        clientId: '',
+        scope: '',
+        clientSecret: '',
+        certificatePath: '',
+        privateKeyPath: '',
+      });
+    }
+    expect({ ...onBehalfOf, idpB: undefined }).toStrictEqual({
+      configured: false,
+      provider: 'idp_b',
+      idpA: { audience: '', scope: '', subjectTokenType: '' },
+      idpB: undefined,
+    });
+    const methods = ['message/send', 'tasks/get', 'tasks/list', 'agent/getAuthenticatedExtendedCard'];
+    expect(methods.map((method) => servicePolicy.allows(method))).toEqual([true, true, false, false]);
+    expect(sessionPolicy.open).toBe(true);
+  });
+});
+
+describe('a service account', () => {
+  const account = { serviceAccountId: 'sa-1' };
+
+  it("signs as itself for the platform's address, unless told otherwise", () => {
+    expect(
+      resolve({ serviceApiUrl: ' https://platform.example/api// ', serviceAccount: account }).serviceAccount,
+    ).toMatchObject({
+      audience: 'https://platform.example/api',
+      subject: 'sa-1',
+      issuer: 'sa-1',
+    });
+    const told = { ...account, audience: ['a', 'b'], subject: 's', issuer: 'i', claims: { role: 'site' } };
+    expect(resolve({ serviceAccount: told }).serviceAccount).toMatchObject({
+      audience: ['a', 'b'],
+      subject: 's',
+      issuer: 'i',
+      claims: { role: 'site' },
+    });
+    expect(resolve({ serviceAccount: { audience: false } }).serviceAccount.audience).toBe(false);
+  });
+
+  it('with empty fields takes the defaults, for empty means absent', () => {
+    const empty = { ...account, audience: '', subject: '', issuer: '', privateKeyPem: '' };
+    expect(resolve({ serviceApiUrl: 'https://platform.example', serviceAccount: empty }).serviceAccount).toMatchObject({
+      audience: 'https://platform.example',
+      subject: 'sa-1',
+      issuer: 'sa-1',
+      privateKeyPem: undefined,
+    });
+  });
+
+  it.each([
+    [undefined, false],
+    [{}, false],
+    [{ keyId: '' }, false],
+    [{ keyId: undefined }, false],
+    [{ keyId: 'k' }, true],
+    [{ privateKeyPath: '/k' }, true],
+  ])('given as %j is filled: %s', (serviceAccount, filled) => {
+    expect(resolve({ serviceAccount }).serviceAccount.filled).toBe(filled);
+  });
+});
+
+describe('addresses', () => {
+  it('are split once', () => {
+    expect(resolve({ a2aUrl: 'https://agent.example/a2a' }).agent).toEqual({
+      origin: 'https://agent.example',
+      path: '/a2a',
+    });
+    expect(resolve({ serviceApiUrl: 'http://127.0.0.1:9/v1' }).serviceApi).toEqual({
+      origin: 'http://127.0.0.1:9',
+      path: '/v1',
+    });
+  });
+
+  it('that are empty are absent', () => {
+    expect(resolve({ a2aUrl: '', serviceApiUrl: '', publicUrl: '' })).toMatchObject({
+      agent: undefined,
+      serviceApi: undefined,
+      publicUrl: '',
+    });
+  });
+
+  it.each([
+    ['https://site.example', 'https://site.example'],
+    ['https://site.example/', 'https://site.example'],
+    [' https://site.example/shop/ ', 'https://site.example/shop'],
+  ])('of the site lose their trailing slash: %j', (publicUrl, resolved) => {
+    expect(resolve({ publicUrl }).publicUrl).toBe(resolved);
+  });
+
+  it('of further pages are compared in lower case', () => {
+    const { allowedOrigins } = resolve({ allowedOrigins: ['HTTPS://Shop.example', 'http://localhost:3000'] });
+    expect([...allowedOrigins]).toEqual(['https://shop.example', 'http://localhost:3000']);
+  });
+});
+
+describe('a method policy', () => {
+  it('that is configured holds for services and sessions alike', () => {
+    for (const { open } of [resolve({ a2aMethods: 'all' }).servicePolicy, resolve({ a2aMethods: 'all' }).sessionPolicy])
+      expect(open).toBe(true);
+    const listed = resolve({ a2aMethods: ['tasks/list'] });
+    for (const policy of [listed.servicePolicy, listed.sessionPolicy]) {
+      expect([policy.allows('ListTasks'), policy.allows('message/send')]).toEqual([true, false]);
+    }
+  });
+});
+
+describe('what is configured', () => {
+  it('is kept: numbers, stores, listeners', () => {
+    const cacheStore = {
+      get: () => Promise.resolve(undefined),
+      set: () => Promise.resolve(),
+      delete: () => Promise.resolve(),
+    };
+    const telemetry = { emit: () => undefined };
+    const config: ServerConfig = {
+      timeouts: { connectMs: 1, headersMs: 2, bodyIdleMs: 0, identityProviderMs: 4, cacheMs: 5 },
+      bodyLimitBytes: 6,
+      keepAliveMs: 0,
+      authUnavailableStatus: 503,
+      cacheStore,
+      telemetry,
+    };
+    expect(resolve(config)).toMatchObject(config);
+    expect(resolve(config).cacheStore).toBe(cacheStore);
+    expect(resolve(config).telemetry).toBe(telemetry);
+  });
+
+  it('shows no secret however it is printed', () => {
+    const resolved = resolve({
+      serviceApiKey: 'marker-1',
+      serviceAccount: { privateKeyPem: 'marker-2' },
+      idpA: { clientSecret: 'marker-3' },
+      idpAServiceUser: { password: 'marker-4' },
+      idpBService: { clientSecret: 'marker-5' },
+    });
+    expect(resolved.serviceApiKey?.reveal()).toBe('marker-1');
+    expect(inspect(resolved, { depth: 12, showHidden: true }) + JSON.stringify(resolved)).not.toContain('marker');
+  });
+
+  it('is not changed', () => {
+    const config = Object.freeze({ serviceAccount: Object.freeze({ keyId: 'k' }), timeouts: Object.freeze({}) });
+    resolve(config);
+    expect(config).toEqual({ serviceAccount: { keyId: 'k' }, timeouts: {} });
+  });
+});

@@ -1,0 +1,240 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
+import { FakeIdentityProvider } from '../../src/adapters/fakes/fake-identity-provider.js';
+import { FakeUpstream } from '../../src/adapters/fakes/fake-upstream.js';
+import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
+import type { ServerConfig } from '../../src/composition/config.js';
+import type { ToolkitPorts } from '../../src/composition/ports.js';
+import { buildToolkit, createToolkit } from '../../src/composition/toolkit.js';
+import { browserRequest, bytes } from '../adapters/web/browser-request.js';
+
+const CONFIG: ServerConfig = {
+  a2aUrl: 'https://agent.example/a2a',
+  serviceAuthStrategy: 'okta',
+  serviceApiKey: 'site-key',
+};
+const LIST = bytes('{"jsonrpc":"2.0","id":1,"method":"tasks/list"}');
+
+interface Ports extends ToolkitPorts {
+  readonly clock: FakeClock;
+  readonly upstream: FakeUpstream;
+  readonly telemetry: RecordingTelemetry;
+  readonly okta: FakeIdentityProvider;
+}
+
+function fakes(): Ports {
+  const okta = new FakeIdentityProvider('okta', 'okta');
+  const identityProviders = { okta, ping: new FakeIdentityProvider('ping', 'ping') };
+  return {
+    clock: new FakeClock(),
+    upstream: new FakeUpstream(),
+    telemetry: new RecordingTelemetry(),
+    random: () => 0,
+    identityProviders,
+    okta,
+  };
+}
+
+describe('a toolkit', () => {
+  it("forwards a message to the configured agent with the credential of the site's own provider", async () => {
+    const ports = fakes();
+    const response = await createToolkit(CONFIG, ports).chatHandler()(browserRequest());
+    expect(response.status).toBe(200);
+    expect(ports.upstream.requests).toMatchObject([
+      {
+        origin: 'https://agent.example',
+        path: '/a2a',
+        headersMs: 60_000,
+        bodyIdleMs: 60_000,
+        headers: { authorization: 'Bearer okta-token-1', 'x-api-key': 'site-key' },
+      },
+    ]);
+  });
+
+  it('gives the site headers for calls of its own, from the same cache', async () => {
+    const ports = fakes();
+    const toolkit = createToolkit(CONFIG, ports);
+    expect(toolkit.cachedServiceToken()).toBeUndefined();
+    expect(await toolkit.authHeaders()).toEqual({ authorization: 'Bearer okta-token-1', 'x-api-key': 'site-key' });
+    expect(await toolkit.authHeaders({ strategy: 'ping', apiKey: 'other' })).toEqual({
+      authorization: 'Bearer ping-token-1',
+      'x-api-key': 'other',
+    });
+    await toolkit.chatHandler()(browserRequest());
+    expect(ports.okta.issued).toBe(1);
+    expect(toolkit.cachedServiceToken()).toBe('okta-token-1');
+  });
+
+  it("gives headers the caller may change without changing anybody else's", async () => {
+    const toolkit = createToolkit(CONFIG, fakes());
+    const headers = await toolkit.authHeaders();
+    headers['authorization'] = 'changed';
+    expect(await toolkit.authHeaders()).toMatchObject({ authorization: 'Bearer okta-token-1' });
+  });
+
+  it('refuses headers for a strategy nobody knows, and a key that is none', async () => {
+    const toolkit = createToolkit(CONFIG, fakes());
+    await expect(toolkit.authHeaders({ strategy: 'oktaa' })).rejects.toMatchObject({
+      name: 'ConfigurationError',
+      fields: ['strategy'],
+    });
+    await expect(toolkit.authHeaders({ apiKey: 'two words' })).rejects.toMatchObject({ fields: ['apiKey'] });
+  });
+
+  it('is not another toolkit: two of them share no token', async () => {
+    const ports = fakes();
+    const [first, second] = [createToolkit(CONFIG, ports), createToolkit(CONFIG, ports)];
+    await first.authHeaders();
+    expect(second.cachedServiceToken()).toBeUndefined();
+    expect(await second.authHeaders()).toMatchObject({ authorization: 'Bearer okta-token-2' });
+  });
+
+  it('closes its connections when told', async () => {
+    const ports = fakes();
+    await createToolkit(CONFIG, ports).close();
+    expect(ports.upstream.closed).toBe(true);
+  });
+
+  it('starts with nothing configured, and says at the first message what is missing', async () => {
+    const response = await createToolkit({}, fakes()).chatHandler()(browserRequest());
+    expect(response.status).toBe(401);
+    expect(response.body).toContain('"a2aUrl\\"');
+  });
+
+  it('lets services chat only, and sessions do everything', async () => {
+    const ports = fakes();
+    const toolkit = createToolkit(CONFIG, ports);
+    await toolkit.chatHandler()(browserRequest({ body: LIST }));
+    expect(ports.upstream.requests).toEqual([]);
+    await toolkit.chatHandler({ getSessionToken: () => 'ada-token' })(browserRequest({ body: LIST }));
+    expect(ports.upstream.requests).toMatchObject([{ headers: { authorization: 'Bearer ada-token' } }]);
+  });
+
+  it('shows no secret however it is printed', async () => {
+    const ports = fakes();
+    const toolkit = createToolkit({ ...CONFIG, serviceAccount: { privateKeyPem: 'pem-marker' } }, ports);
+    const handler = toolkit.chatHandler({ apiKey: 'route-key' });
+    await toolkit.authHeaders();
+    const shown = [toolkit, handler, { ...toolkit }].map((value) => inspect(value, { depth: 12, showHidden: true }));
+    expect([...shown, JSON.stringify(toolkit)].join('\n')).not.toMatch(/site-key|route-key|pem-marker|okta-token/);
+  });
+});
+
+describe('settings reach the routes:', () => {
+  async function statusOf(
+    config: ServerConfig,
+    headers: Readonly<Record<string, string>>,
+    body = LIST,
+  ): Promise<number> {
+    const toolkit = createToolkit({ ...CONFIG, a2aMethods: 'all', ...config }, fakes());
+    const request = browserRequest({
+      headers: { 'content-type': 'application/json', host: '10.0.0.7', ...headers },
+      body,
+    });
+    return (await toolkit.chatHandler()(request)).status;
+  }
+
+  it.each([
+    ['https://www.site.example', 'https://www.site.example', 200],
+    ['https://www.site.example:443/shop', 'https://www.site.example', 200],
+    ['http://www.site.example:80', 'http://www.site.example', 200],
+    ['https://WWW.site.example:8443', 'https://www.site.example:8443', 200],
+    ['https://www.site.example', 'https://evil.example', 403],
+    ['', 'https://www.site.example', 403],
+  ])('with the public address "%s", a page of %s gets %i', async (publicUrl, origin, status) => {
+    expect(await statusOf({ publicUrl }, { origin })).toBe(status);
+  });
+
+  it('an allowed origin may be written in any case', async () => {
+    const headers = { origin: 'https://shop.example', 'sec-fetch-site': 'cross-site' };
+    expect(await statusOf({ allowedOrigins: ['https://SHOP.example'] }, headers)).toBe(200);
+    expect(await statusOf({}, headers)).toBe(403);
+  });
+
+  it('the body limit', async () => {
+    expect(await statusOf({ bodyLimitBytes: LIST.length }, {})).toBe(200);
+    expect(await statusOf({ bodyLimitBytes: LIST.length - 1 }, {})).toBe(413);
+  });
+
+  it('deadlines', async () => {
+    const ports = fakes();
+    await createToolkit({ ...CONFIG, timeouts: { headersMs: 7, bodyIdleMs: 8 } }, ports).chatHandler()(
+      browserRequest(),
+    );
+    expect(ports.upstream.requests).toMatchObject([{ headersMs: 7, bodyIdleMs: 8 }]);
+  });
+
+  it('the status of an outage', async () => {
+    const ports = fakes();
+    ports.okta.answer = () => {
+      throw new Error('down');
+    };
+    const response = await createToolkit({ ...CONFIG, authUnavailableStatus: 503 }, ports).chatHandler()(
+      browserRequest(),
+    );
+    expect(response.status).toBe(503);
+  });
+
+  it('the configured listener, unless a port replaces it', async () => {
+    const [configured, port] = [new RecordingTelemetry(), new RecordingTelemetry()];
+    const { telemetry: _unused, ...others } = fakes();
+    await createToolkit({ ...CONFIG, telemetry: configured }, others).chatHandler()(browserRequest());
+    expect(configured.of('request')).toHaveLength(1);
+    await createToolkit({ ...CONFIG, telemetry: configured }, { ...others, telemetry: port }).chatHandler()(
+      browserRequest(),
+    );
+    expect([configured.of('request').length, port.of('request').length]).toEqual([1, 1]);
+  });
+});
+
+describe('a toolkit that replaces another', () => {
+  it('keeps its tokens when the change has nothing to do with them', async () => {
+    const ports = fakes();
+    const first = buildToolkit(CONFIG, ports, undefined);
+    await first.authHeaders();
+    const second = buildToolkit(
+      { ...CONFIG, publicUrl: 'https://site.example', serviceApiKey: 'new-key' },
+      ports,
+      first,
+    );
+    expect(await second.authHeaders()).toEqual({ authorization: 'Bearer okta-token-1', 'x-api-key': 'new-key' });
+    expect(ports.okta.issued).toBe(1);
+  });
+
+  it('asks anew when the identity behind the token changed', async () => {
+    const ports = fakes();
+    const first = buildToolkit(CONFIG, ports, undefined);
+    await first.authHeaders();
+    ports.okta.name = 'rotated';
+    expect(await buildToolkit(CONFIG, ports, first).authHeaders()).toMatchObject({
+      authorization: 'Bearer rotated-token-2',
+    });
+  });
+
+  it('never stores a token that was fetched for the identity of before under the new one', async () => {
+    const ports = fakes();
+    const first = buildToolkit(CONFIG, ports, undefined);
+    let answer: (() => void) | undefined;
+    const { clock } = ports;
+    ports.okta.answer = () =>
+      new Promise((resolve) => {
+        answer = () => {
+          resolve({ kind: 'token', token: { value: 'of-before', expiresAt: clock.now() + 300_000 } });
+        };
+      });
+    const before = first.authHeaders();
+    await new Promise(setImmediate);
+    ports.okta.name = 'rotated';
+    ports.okta.answer = undefined;
+    const after = await buildToolkit(CONFIG, ports, first).authHeaders();
+    answer?.();
+    expect([(await before)['authorization'], after['authorization']]).toEqual([
+      'Bearer of-before',
+      'Bearer rotated-token-2',
+    ]);
+    expect(await buildToolkit(CONFIG, ports, first).authHeaders()).toMatchObject({
+      authorization: 'Bearer rotated-token-2',
+    });
+  });
+});

@@ -1,0 +1,245 @@
+import type { AgentCard as SdkCard } from '@a2a-js/sdk';
+import type { AgentCard as SdkCard03 } from 'a2a-sdk-0.3';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createAgentCard } from '../../../examples/platform/agent-card.js';
+import { type AgentCardJson, isAgentCard, rewriteAgentCard } from '../../../src/domain/chat/agent-card.js';
+import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
+
+const SITE = 'https://site.example/api/a2a';
+const AGENT = 'https://agent.internal/a2a';
+
+/** As of June 2025: no `preferredTransport` yet. */
+const V02 = {
+  name: 'Old agent',
+  description: 'Speaks v0.2.',
+  url: AGENT,
+  version: '1.0.0',
+  provider: { organization: 'Agents', url: 'https://agents.example' },
+  iconUrl: 'https://agents.example/icon.png',
+  documentationUrl: 'https://agents.example/docs',
+  capabilities: { streaming: true, pushNotifications: true, stateTransitionHistory: true },
+  securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'x-key' } },
+  security: [{ key: [] }],
+  defaultInputModes: ['text/plain'],
+  defaultOutputModes: ['text/plain'],
+  skills: [{ id: 'echo', name: 'Echo', description: 'Repeats.', tags: ['demo'] }],
+  supportsAuthenticatedExtendedCard: true,
+};
+
+const V03: SdkCard03 = {
+  ...V02,
+  protocolVersion: '0.3.0',
+  preferredTransport: 'GRPC',
+  url: 'grpc://agent.internal:50051',
+  additionalInterfaces: [
+    { url: 'grpc://agent.internal:50051', transport: 'GRPC' },
+    { url: `${AGENT}/rest`, transport: 'HTTP+JSON' },
+    { url: AGENT, transport: 'JSONRPC' },
+  ],
+  securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'x-key' } },
+  signatures: [{ protected: 'eyJ', signature: 'c2ln' }],
+  skills: [{ id: 'echo', name: 'Echo', description: 'Repeats.', tags: ['demo'], security: [{ key: [] }] }],
+};
+
+const V1: SdkCard = {
+  ...createAgentCard(AGENT),
+  supportedInterfaces: [
+    { url: `${AGENT}/rest`, protocolBinding: 'HTTP+JSON', tenant: '', protocolVersion: '1.0' },
+    { url: AGENT, protocolBinding: 'JSONRPC', tenant: 'acme', protocolVersion: '1.0' },
+    { url: AGENT, protocolBinding: 'JSONRPC', tenant: '', protocolVersion: '0.3' },
+    { url: 'grpc://agent.internal', protocolBinding: 'GRPC', tenant: '', protocolVersion: '1.0' },
+  ],
+  capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true, extensions: [] },
+  signatures: [{ protected: 'eyJ', signature: 'c2ln', header: undefined }],
+};
+
+/** What the SDK serves to a browser that names no version: v0.3 on top, v1.0 below. */
+const HYBRID = {
+  ...V03,
+  url: AGENT,
+  preferredTransport: 'JSONRPC',
+  additionalInterfaces: undefined,
+  supportedInterfaces: V1.supportedInterfaces,
+};
+
+const json = (card: unknown): AgentCardJson => JSON.parse(JSON.stringify(card)) as AgentCardJson;
+const CARDS: readonly (readonly [string, AgentCardJson])[] = [
+  ['v0.2', json(V02)],
+  ['v0.3', json(V03)],
+  ['v1.0', json(V1)],
+  ['hybrid', json(HYBRID)],
+];
+
+describe.each(CARDS)('a %s card', (_kind, card) => {
+  it('names no address of the agent once it is rewritten, and is still a card', () => {
+    const rewritten = rewriteAgentCard(card, { url: SITE });
+    expect(isAgentCard(card)).toBe(true);
+    expect(isAgentCard(rewritten)).toBe(true);
+    expect(JSON.stringify(rewritten)).toContain(SITE);
+    expect(JSON.stringify(rewritten)).not.toContain('agent.internal');
+  });
+
+  it('asks for no credential and carries no signature, at the top and in its skills', () => {
+    const text = JSON.stringify(rewriteAgentCard(card, { url: SITE }));
+    for (const field of ['signatures', 'securitySchemes', 'securityRequirements', 'security']) {
+      expect(text).not.toContain(`"${field}"`);
+    }
+  });
+
+  it('keeps its streaming, and promises nothing else to visitors who may only chat', () => {
+    const { capabilities, supportsAuthenticatedExtendedCard } = rewriteAgentCard(card, { url: SITE });
+    expect(capabilities).toMatchObject({ streaming: true, pushNotifications: false });
+    expect([undefined, false]).toContain(supportsAuthenticatedExtendedCard);
+    expect([undefined, false]).toContain((capabilities as { extendedAgentCard?: boolean }).extendedAgentCard);
+  });
+
+  it('keeps what it promises where everything crosses', () => {
+    const { capabilities, supportsAuthenticatedExtendedCard } = rewriteAgentCard(card, { url: SITE, policy: 'all' });
+    expect(capabilities).toEqual(card['capabilities']);
+    expect(supportsAuthenticatedExtendedCard).toBe(card['supportsAuthenticatedExtendedCard']);
+  });
+
+  it('keeps addresses that are no endpoints, and its skills', () => {
+    const rewritten = rewriteAgentCard(card, { url: SITE });
+    for (const field of ['iconUrl', 'documentationUrl', 'provider', 'name', 'version', 'protocolVersion']) {
+      expect(rewritten[field]).toEqual(card[field]);
+    }
+    expect(rewritten['skills']).toMatchObject([{ id: 'echo', name: 'Echo', tags: ['demo'] }]);
+  });
+});
+
+describe('the interfaces of a card', () => {
+  it('that are JSON-RPC stay with tenant and version, in their order; the others go', () => {
+    expect(rewriteAgentCard(json(V1), { url: SITE })['supportedInterfaces']).toEqual([
+      { url: SITE, protocolBinding: 'JSONRPC', tenant: 'acme', protocolVersion: '1.0' },
+      { url: SITE, protocolBinding: 'JSONRPC', tenant: '', protocolVersion: '0.3' },
+    ]);
+  });
+
+  it('of v0.3 make JSON-RPC the preferred one when the preferred one is not served', () => {
+    expect(rewriteAgentCard(json(V03), { url: SITE })).toMatchObject({
+      url: SITE,
+      preferredTransport: 'JSONRPC',
+      additionalInterfaces: [{ url: SITE, transport: 'JSONRPC' }],
+    });
+  });
+
+  it('are recognised whatever the case of their binding', () => {
+    const card = { name: 'a', supportedInterfaces: [{ url: AGENT, protocolBinding: 'jsonrpc' }] };
+    expect(rewriteAgentCard(card, { url: SITE })['supportedInterfaces']).toHaveLength(1);
+  });
+
+  it('of v1.0 get no top-level address', () => {
+    const rewritten = rewriteAgentCard(json(V1), { url: SITE });
+    expect(['url' in rewritten, 'preferredTransport' in rewritten]).toEqual([false, false]);
+  });
+
+  it('of another binding stay where the site serves it', () => {
+    const bindings = ['JSONRPC', 'HTTP+JSON'];
+    const { supportedInterfaces } = rewriteAgentCard(json(V1), { url: SITE, bindings });
+    expect(supportedInterfaces).toMatchObject([{ protocolBinding: 'HTTP+JSON', url: SITE }, {}, {}]);
+    const card = { ...json(V03), preferredTransport: 'HTTP+JSON' };
+    expect(rewriteAgentCard(card, { url: SITE, bindings })['preferredTransport']).toBe('HTTP+JSON');
+  });
+
+  it.each([
+    ['only other bindings in v1.0', { name: 'a', supportedInterfaces: [{ url: AGENT, protocolBinding: 'GRPC' }] }],
+    ['only another binding in v0.3', { name: 'a', url: AGENT, preferredTransport: 'HTTP+JSON' }],
+    ['no interface at all', { name: 'a', supportedInterfaces: [null, 'x', {}] }],
+  ])('with %s are refused, for nothing could be forwarded to them', (_what, card) => {
+    expect(() => rewriteAgentCard(card, { url: SITE })).toThrow(
+      expect.objectContaining({ code: 'agent_binding_unsupported', block: 'configureServer', fields: ['a2aUrl'] }),
+    );
+  });
+});
+
+describe('what visitors may do', () => {
+  const capabilities = { streaming: true, pushNotifications: true, extendedAgentCard: true };
+  const card = { name: 'a', url: AGENT, capabilities, supportsAuthenticatedExtendedCard: true };
+
+  it.each([
+    [['SendMessage'], { streaming: false, pushNotifications: false, extendedAgentCard: false }, false],
+    [['message/stream'], { streaming: true, pushNotifications: false, extendedAgentCard: false }, false],
+    [
+      ['tasks/pushNotificationConfig/set'],
+      { streaming: false, pushNotifications: true, extendedAgentCard: false },
+      false,
+    ],
+    [['GetExtendedAgentCard'], { streaming: false, pushNotifications: false, extendedAgentCard: true }, true],
+  ])('is what the card says under %j', (policy, told, extended) => {
+    const expected = { capabilities: told, supportsAuthenticatedExtendedCard: extended };
+    expect(rewriteAgentCard(card, { url: SITE, policy })).toMatchObject(expected);
+    expect(rewriteAgentCard(card, { url: SITE, policy: new MethodPolicy(policy) })).toMatchObject(expected);
+  });
+
+  it('is not told where the agent does not mention it', () => {
+    const silent = rewriteAgentCard({ name: 'a', url: AGENT, capabilities: {} }, { url: SITE });
+    expect(silent).toEqual({ name: 'a', url: SITE, preferredTransport: 'JSONRPC', capabilities: {} });
+  });
+});
+
+describe('whatever a card holds', () => {
+  const EDITED = ['signatures', 'securitySchemes', 'securityRequirements', 'security', 'url', 'preferredTransport'];
+  const LISTED = ['supportedInterfaces', 'additionalInterfaces', 'skills', 'capabilities'];
+  const unknown = fc.dictionary(
+    fc.oneof(fc.string(), fc.constantFrom('streaming', 'transport', 'x-vendor', '__proto__')),
+    fc.jsonValue(),
+  );
+  const offer = fc.tuple(unknown, fc.constantFrom('JSONRPC', 'HTTP+JSON', 'GRPC')).map(([fields, binding]) => ({
+    ...fields,
+    url: `${AGENT}/${binding}`,
+    protocolBinding: binding,
+  }));
+  const anyCard = fc
+    .record({
+      fields: unknown,
+      offers: fc.array(offer, { maxLength: 4 }),
+      capabilities: unknown,
+      skills: fc.array(fc.oneof(unknown, fc.jsonValue()), { maxLength: 3 }),
+      known: fc.constantFrom(...CARDS.map(([, card]) => card)),
+    })
+    .map(({ fields, offers, capabilities, skills, known }): AgentCardJson => {
+      const { supportedInterfaces = [] } = known as { supportedInterfaces?: unknown[] };
+      return {
+        ...fields,
+        ...known,
+        capabilities,
+        skills,
+        supportedInterfaces: [...supportedInterfaces, ...offers, { url: AGENT, protocolBinding: 'JSONRPC' }],
+      };
+    });
+
+  it('unknown fields survive, the given card stays as it was, no endpoint leads around the site, and a second rewrite changes nothing', () => {
+    fc.assert(
+      fc.property(anyCard, fc.constantFrom('chat' as const, 'all' as const), (card, policy) => {
+        const before = JSON.stringify(card);
+        const rewritten = rewriteAgentCard(card, { url: SITE, policy });
+        expect(JSON.stringify(card)).toBe(before);
+
+        for (const [name, value] of Object.entries(card)) {
+          if ([...EDITED, ...LISTED, 'supportsAuthenticatedExtendedCard'].includes(name)) continue;
+          expect(Object.getOwnPropertyDescriptor(rewritten, name)?.value).toEqual(value);
+        }
+        const offers = ['supportedInterfaces', 'additionalInterfaces'].flatMap(
+          (field) => (rewritten[field] ?? []) as { url: unknown; protocolBinding?: string; transport?: string }[],
+        );
+        expect(offers.length).toBeGreaterThan(0);
+        for (const { url, protocolBinding, transport } of offers) {
+          expect([url, protocolBinding ?? transport]).toEqual([SITE, 'JSONRPC']);
+        }
+        if ('url' in card) expect(rewritten['url']).toBe(SITE);
+        expect(rewriteAgentCard(rewritten, { url: SITE, policy })).toEqual(rewritten);
+      }),
+    );
+  });
+});
+
+describe('an agent card', () => {
+  it.each([null, 1, 'card', [], {}, { name: 'a' }, { url: AGENT }, { name: 1, url: AGENT }, { name: 'a', url: 1 }])(
+    'is not %j',
+    (value) => {
+      expect(isAgentCard(value)).toBe(false);
+    },
+  );
+});

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
+import type { HttpResponse, UpstreamFailureReason } from '../../../src/ports/http.js';
+import { SERVICE } from '../credentials/broker-world.js';
+import { chatRequest, ChatWorld, WatchedBody } from './chat-world.js';
+
+const CHAT = new MethodPolicy('chat');
+
+async function answerTo(response: HttpResponse): Promise<HttpResponse> {
+  const world = new ChatWorld();
+  world.upstream.willAnswer(() => response);
+  return world.forwarder.forward(chatRequest(), SERVICE, CHAT);
+}
+
+async function errorOf(answer: Promise<unknown>): Promise<Error & { logDetail(): string }> {
+  return answer.then(
+    () => {
+      throw new Error('an answer');
+    },
+    (error: unknown) => error as Error & { logDetail(): string },
+  );
+}
+
+function text(body: HttpResponse['body']): string {
+  if (!(body instanceof Uint8Array)) throw new Error('not bytes');
+  return new TextDecoder().decode(body);
+}
+
+describe('an agent that gives no answer', () => {
+  it.each<[UpstreamFailureReason, string, string, boolean]>([
+    ['timeout', 'upstream_timeout', 'The agent did not answer in time.', true],
+    ['unreachable', 'upstream_unreachable', 'The agent cannot be reached.', true],
+    ['reset', 'upstream_unreachable', 'The agent cannot be reached.', true],
+    ['aborted', 'upstream_unreachable', 'The agent cannot be reached.', true],
+    ['invalid', 'upstream_invalid_response', 'The agent sent an answer that is not valid HTTP.', false],
+  ])('(%s) is told as %s, and its host only to operators', async (reason, code, detail, retryable) => {
+    const world = new ChatWorld();
+    world.upstream.willAnswer(() => ({ kind: 'failure', reason, detail: 'ECONNREFUSED 10.0.0.7:443' }));
+    const error = await errorOf(world.forwarder.forward(chatRequest(), SERVICE, CHAT));
+    expect(error).toMatchObject({ name: 'UpstreamError', code, detail, retryable });
+    expect(error.message).not.toContain('10.0.0.7');
+    expect(error.logDetail()).toBe('ECONNREFUSED 10.0.0.7:443');
+  });
+
+  it.each([300, 301, 302, 304, 307, 308, 399])(
+    'but a redirect (%i) is neither followed nor passed on',
+    async (status) => {
+      const body = new WatchedBody('moved');
+      const error = await errorOf(answerTo({ status, headers: { location: 'https://elsewhere.example' }, body }));
+      expect(error).toMatchObject({ code: 'upstream_redirect', block: 'configureServer', fields: ['a2aUrl'] });
+      expect(error.message).not.toContain('elsewhere');
+      expect(body.ended).toBe(true);
+    },
+  );
+});
+
+describe('an agent that answers an error', () => {
+  it.each([400, 404, 409, 429, 499])('of the 4xx kind (%i) is passed on as it is', async (status) => {
+    const response = await answerTo({
+      status,
+      headers: { 'content-type': 'text/plain', 'retry-after': '7' },
+      body: 'no',
+    });
+    expect([response.status, response.body, response.headers['retry-after']]).toEqual([status, 'no', '7']);
+  });
+
+  it.each([500, 502, 503])('as JSON-RPC is passed on at any status (%i)', async (status) => {
+    const error = '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"out of tokens"}}';
+    const headers = { 'content-type': 'application/json; charset=utf-8', 'set-cookie': 'a=b' };
+    const response = await answerTo({ status, headers, body: new WatchedBody(error.slice(0, 9), error.slice(9)) });
+    expect(response.status).toBe(status);
+    expect(text(response.body)).toBe(error);
+    expect(response.headers['set-cookie']).toBeUndefined();
+  });
+
+  it.each([
+    ['HTML', 'text/html', '<h1>nginx at 10.0.0.7</h1>'],
+    ['JSON of another kind', 'application/json', '{"error":"at 10.0.0.7"}'],
+    ['JSON-RPC without an error', 'application/json', '{"jsonrpc":"2.0","result":1}'],
+    ['broken JSON', 'application/json', '{"jsonrpc":"2.0","error":'],
+    ['a JSON null', 'application/json', 'null'],
+  ])('as %s keeps its status, and its text stays here', async (_what, type, body) => {
+    const error = await errorOf(answerTo({ status: 502, headers: { 'content-type': type }, body }));
+    expect(error).toMatchObject({ code: 'upstream_error', upstreamStatus: 502, retryable: false });
+    expect(error.message).toBe('The agent reported an error of its own.');
+    expect(error.logDetail()).toBe('status 502 from the agent');
+  });
+
+  it('without a body keeps its status', async () => {
+    const answer = answerTo({ status: 500, headers: { 'content-type': 'application/json' }, body: null });
+    expect(await errorOf(answer)).toMatchObject({ code: 'upstream_error', upstreamStatus: 500 });
+  });
+
+  it('of a kind nobody reads is ended, so that its connection is free', async () => {
+    const body = new WatchedBody('<h1>');
+    await errorOf(answerTo({ status: 500, headers: { 'content-type': 'text/html' }, body }));
+    expect(body.ended).toBe(true);
+  });
+
+  it('that is compressed is not looked into', async () => {
+    const body = new WatchedBody('{"jsonrpc":"2.0","error":{}}');
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    expect(await errorOf(answerTo({ status: 500, headers, body }))).toMatchObject({ code: 'upstream_error' });
+    expect(body.ended).toBe(true);
+  });
+
+  it('of 64 KiB is read, and a longer one is not', async () => {
+    const start = '{"jsonrpc":"2.0","error":{"m":"';
+    const full = `${start}${'x'.repeat(65_536 - start.length - 3)}"}}`;
+    const headers = { 'content-type': 'application/json' };
+    const response = await answerTo({
+      status: 500,
+      headers,
+      body: new WatchedBody(full.slice(0, 999), full.slice(999)),
+    });
+    expect(text(response.body)).toHaveLength(65_536);
+    const longer = new WatchedBody(full, ' ');
+    expect(await errorOf(answerTo({ status: 500, headers, body: longer }))).toMatchObject({ code: 'upstream_error' });
+    expect(longer.ended).toBe(true);
+  });
+
+  it('and breaks off is told as an error of the agent', async () => {
+    const body = {
+      async *[Symbol.asyncIterator]() {
+        await Promise.resolve();
+        yield new TextEncoder().encode('{"jsonrpc":');
+        throw new Error('socket hang up');
+      },
+    };
+    const answer = answerTo({ status: 500, headers: { 'content-type': 'application/json' }, body });
+    expect(await errorOf(answer)).toMatchObject({ code: 'upstream_error' });
+  });
+
+  it.each([
+    [503, '120', { retryable: true, retryAfterMs: 120_000 }],
+    [500, '5', { retryable: false, retryAfterMs: 5_000 }],
+    [503, 'Wed, 21 Oct 2026 07:28:00 GMT', { retryable: true, retryAfterMs: undefined }],
+    [503, '0', { retryAfterMs: undefined }],
+    [503, '-5', { retryAfterMs: undefined }],
+    [503, undefined, { retryAfterMs: undefined }],
+  ])('(%i) with Retry-After %s says when to come back', async (status, retryAfter, expected) => {
+    const answer = answerTo({ status, headers: { 'retry-after': retryAfter }, body: null });
+    expect(await errorOf(answer)).toMatchObject(expected);
+  });
+});

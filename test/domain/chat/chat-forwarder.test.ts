@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
+import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
+import type { CredentialPlan } from '../../../src/domain/credentials/credential-broker.js';
+import { SERVICE, sessionPlan } from '../credentials/broker-world.js';
+import { chatRequest, ChatWorld, inTurn, MESSAGE, WatchedBody } from './chat-world.js';
+
+const CHAT = new MethodPolicy('chat');
+const ALL = new MethodPolicy('all');
+const REFUSED = { status: 401, headers: {}, body: null };
+const FINE = { status: 200, headers: { 'content-type': 'application/json' }, body: '{"jsonrpc":"2.0"}' };
+
+function session(): CredentialPlan {
+  const source = new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada-token' });
+  return sessionPlan(source);
+}
+
+describe('a chat request', () => {
+  it('goes to the agent and nowhere else, with the credential and an untouched body', async () => {
+    const world = new ChatWorld();
+    const body = new TextEncoder().encode(MESSAGE);
+    const signal = new AbortController().signal;
+    await world.forwarder.forward({ ...chatRequest(MESSAGE, { query: '?tenant=1', signal }), body }, SERVICE, CHAT);
+    expect(world.upstream.requests).toEqual([
+      {
+        method: 'POST',
+        origin: 'https://agent.example',
+        path: '/a2a?tenant=1',
+        headers: {
+          'content-type': 'application/json',
+          authorization: 'Bearer account-token-1',
+          'x-api-key': 'site-key',
+        },
+        body,
+        signal,
+        headersMs: 60_000,
+        bodyIdleMs: 30_000,
+      },
+    ]);
+    expect(world.upstream.requests[0]?.body).toBe(body);
+    expect(world.upstream.requests[0]?.signal).toBe(signal);
+  });
+
+  it("never carries the browser's own credentials", async () => {
+    const world = new ChatWorld();
+    const headers = { authorization: 'Bearer theirs', cookie: 'sid=1', 'x-api-key': 'theirs', host: 'site.example' };
+    await world.forwarder.forward(chatRequest(MESSAGE, { headers }), SERVICE, CHAT);
+    expect(world.upstream.requests[0]?.headers).toEqual({
+      authorization: 'Bearer account-token-1',
+      'x-api-key': 'site-key',
+    });
+  });
+
+  it("of a signed-in user carries the user's token", async () => {
+    const world = new ChatWorld();
+    await world.forwarder.forward(chatRequest(), session(), ALL);
+    expect(world.authorizations).toEqual(['Bearer ada-token']);
+    expect(world.account.issued).toBe(0);
+  });
+
+  it("is answered with the agent's status, allowed fields and very body", async () => {
+    const world = new ChatWorld();
+    const body = new WatchedBody('data: {}\n\n');
+    const headers = { 'content-type': 'text/event-stream', 'set-cookie': 'a=b', server: 'agent' };
+    world.upstream.willAnswer(() => ({ status: 202, headers, body }));
+    const response = await world.forwarder.forward(chatRequest(), SERVICE, CHAT);
+    expect(response.status).toBe(202);
+    expect(response.body).toBe(body);
+    expect(body.ended).toBe(false);
+    expect(Object.keys(response.headers).sort()).toEqual([
+      'cache-control',
+      'content-type',
+      'x-accel-buffering',
+      'x-content-type-options',
+    ]);
+  });
+
+  it('without a configured agent names the field, before any token is fetched', async () => {
+    const world = new ChatWorld({ agent: undefined });
+    await expect(world.forwarder.forward(chatRequest(), SERVICE, CHAT)).rejects.toMatchObject({
+      code: 'service_auth_failed',
+      block: 'configureServer',
+      fields: ['a2aUrl'],
+    });
+    expect(world.account.issued).toBe(0);
+  });
+
+  it('without a credential never reaches the agent', async () => {
+    const world = new ChatWorld({}, { strategy: '', hasServiceAccount: false, apiKey: undefined });
+    await expect(world.forwarder.forward(chatRequest(), SERVICE, CHAT)).rejects.toMatchObject({
+      code: 'service_auth_failed',
+    });
+    expect(world.upstream.requests).toEqual([]);
+  });
+});
+
+describe('the method policy stands before the agent:', () => {
+  it('a denied method is refused before any token is fetched', async () => {
+    const world = new ChatWorld();
+    const request = chatRequest('{"jsonrpc":"2.0","id":1,"method":"tasks/list"}');
+    await expect(world.forwarder.forward(request, SERVICE, CHAT)).rejects.toMatchObject({
+      code: 'method_denied',
+      rpcCode: -32004,
+    });
+    expect([world.account.issued, world.upstream.requests.length]).toEqual([0, 0]);
+  });
+
+  it.each([
+    ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"message/send"}]'],
+    ['no method', '{"jsonrpc":"2.0","id":1}'],
+    ['two methods', '{"jsonrpc":"2.0","id":1,"method":"message/send","method":"tasks/list"}'],
+    ['a second method in another case', '{"jsonrpc":"2.0","id":1,"method":"message/send","METHOD":"tasks/list"}'],
+    ['an escaped second method', '{"jsonrpc":"2.0","id":1,"method":"tasks/list","meth\\u006fd":"message/send"}'],
+    ['two configurations', '{"method":"message/send","params":{"configuration":{},"configuration":{}}}'],
+    [
+      'a field twice in its configuration',
+      '{"method":"message/send","params":{"configuration":{"blocking":true,"blocking":false}}}',
+    ],
+  ])('a body with %s is refused, for nobody knows what the agent would read', async (_what, text) => {
+    const world = new ChatWorld();
+    await expect(world.forwarder.forward(chatRequest(text), SERVICE, CHAT)).rejects.toMatchObject({
+      code: 'body_invalid',
+      rpcCode: -32600,
+    });
+    expect(world.upstream.requests).toEqual([]);
+  });
+
+  it("a field twice deep inside a message is the agent's business", async () => {
+    const world = new ChatWorld();
+    const text = '{"method":"message/send","params":{"message":{"metadata":{"a":1,"a":2}}}}';
+    expect((await world.forwarder.forward(chatRequest(text), SERVICE, CHAT)).status).toBe(200);
+  });
+
+  it('a body the host already parsed is judged by what it parsed', async () => {
+    const world = new ChatWorld();
+    const request = { ...chatRequest(), text: () => undefined };
+    expect((await world.forwarder.forward(request, SERVICE, CHAT)).status).toBe(200);
+  });
+
+  it('under an open policy nobody looks into the body', async () => {
+    const world = new ChatWorld();
+    const look = (): never => {
+      throw new Error('looked');
+    };
+    const request = { ...chatRequest('not json'), parsed: look, text: look };
+    expect((await world.forwarder.forward(request, session(), ALL)).status).toBe(200);
+  });
+});
+
+describe('when the agent refuses the credential', () => {
+  it('it is renewed once, and the same body is sent again', async () => {
+    const world = new ChatWorld();
+    const refusal = new WatchedBody('no');
+    world.upstream.willAnswer(inTurn({ ...REFUSED, body: refusal }, FINE));
+    const response = await world.forwarder.forward(chatRequest(), SERVICE, CHAT);
+    expect(response.status).toBe(200);
+    expect(world.authorizations).toEqual(['Bearer account-token-1', 'Bearer account-token-2']);
+    expect(world.upstream.requests[1]?.body).toBe(world.upstream.requests[0]?.body);
+    expect(refusal.ended).toBe(true);
+  });
+
+  it('twice, the visitor is told which block to check, and there is no third try', async () => {
+    const world = new ChatWorld();
+    const bodies = [new WatchedBody('no'), new WatchedBody('no')];
+    world.upstream.willAnswer(inTurn(...bodies.map((body) => ({ ...REFUSED, body }))));
+    await expect(world.forwarder.forward(chatRequest(), SERVICE, CHAT)).rejects.toMatchObject({
+      name: 'ServiceAuthError',
+      code: 'service_token_rejected',
+      block: 'serviceAccount',
+      fields: ['serviceAccountId', 'keyId', 'privateKeyPem', 'privateKeyPath', 'audience'],
+      retryable: false,
+    });
+    expect(world.upstream.requests).toHaveLength(2);
+    expect(bodies.map(({ ended }) => ended)).toEqual([true, true]);
+  });
+
+  it('again within half a minute, the provider is not asked for yet another token', async () => {
+    const world = new ChatWorld();
+    world.upstream.willAnswer(() => REFUSED);
+    for (let count = 0; count < 10; count += 1) {
+      await expect(world.forwarder.forward(chatRequest(), SERVICE, CHAT)).rejects.toMatchObject({
+        code: 'service_token_rejected',
+      });
+    }
+    expect(world.account.issued).toBe(2);
+  });
+
+  it('its clock is believed', async () => {
+    const world = new ChatWorld();
+    const ahead = new Date(world.clock.now() + 600_000).toUTCString();
+    world.upstream.willAnswer(inTurn({ ...REFUSED, headers: { date: ahead } }, FINE));
+    await world.forwarder.forward(chatRequest(), SERVICE, CHAT);
+    expect(world.telemetry.of('warning').map(({ code }) => code)).toEqual(['clock_skew']);
+  });
+
+  it('that is an API key, there is nothing to renew and the key is named', async () => {
+    const world = new ChatWorld({}, { strategy: '', hasServiceAccount: false });
+    world.upstream.willAnswer(() => REFUSED);
+    await expect(world.forwarder.forward(chatRequest(), SERVICE, CHAT)).rejects.toMatchObject({
+      code: 'service_token_rejected',
+      block: 'serviceApiKey',
+      fields: [],
+      hint: 'Check "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy".',
+    });
+    expect(world.upstream.requests).toHaveLength(1);
+  });
+
+  it("that is the user's own, the answer passes as it is", async () => {
+    const world = new ChatWorld();
+    world.upstream.willAnswer(() => ({ ...REFUSED, body: '{"error":"expired"}' }));
+    const response = await world.forwarder.forward(chatRequest(), session(), ALL);
+    expect([response.status, response.body]).toEqual([401, '{"error":"expired"}']);
+  });
+
+  it('with 403 nothing is renewed, and the answer passes', async () => {
+    const world = new ChatWorld();
+    world.upstream.willAnswer(() => ({ ...REFUSED, status: 403 }));
+    expect((await world.forwarder.forward(chatRequest(), SERVICE, CHAT)).status).toBe(403);
+    expect(world.upstream.requests).toHaveLength(1);
+  });
+});

@@ -1,0 +1,86 @@
+import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import {
+  ChatForwarder,
+  type ChatForwarderDependencies,
+  type ChatRequest,
+} from '../../../src/domain/chat/chat-forwarder.js';
+import type { HttpResponse } from '../../../src/ports/http.js';
+import { BrokerWorld } from '../credentials/broker-world.js';
+
+export const MESSAGE = '{"jsonrpc":"2.0","id":"1","method":"message/send","params":{"message":{}}}';
+
+/** A forwarder between a browser's request and a fake agent. */
+export class ChatWorld extends BrokerWorld {
+  readonly upstream: FakeUpstream = new FakeUpstream();
+  readonly forwarder: ChatForwarder;
+
+  constructor(
+    settings: Partial<ChatForwarderDependencies> = {},
+    credentials: ConstructorParameters<typeof BrokerWorld>[0] = {},
+  ) {
+    super(credentials);
+    this.forwarder = new ChatForwarder({
+      upstream: this.upstream,
+      credentials: this.broker,
+      agent: { origin: 'https://agent.example', path: '/a2a' },
+      headersMs: 60_000,
+      bodyIdleMs: 30_000,
+      ...settings,
+    });
+  }
+
+  /** The credentials the agent saw, oldest first. */
+  get authorizations(): unknown[] {
+    return this.upstream.requests.map(({ headers }) => headers['authorization']);
+  }
+}
+
+export function chatRequest(text: string = MESSAGE, head: Partial<ChatRequest['head']> = {}): ChatRequest {
+  return {
+    head: {
+      headers: { 'content-type': 'application/json' },
+      native: { request: undefined },
+      query: '',
+      signal: new AbortController().signal,
+      ...head,
+    },
+    body: text,
+    parsed: () => JSON.parse(text) as unknown,
+    text: () => text,
+  };
+}
+
+/** A streamed body that tells whether its reader ended it. */
+export class WatchedBody implements AsyncIterable<Uint8Array> {
+  ended = false;
+  readonly #chunks: readonly Uint8Array[];
+
+  constructor(...chunks: readonly (string | Uint8Array)[]) {
+    this.#chunks = chunks.map((chunk) => (typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk));
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    const rest = this.#chunks.values();
+    return {
+      next: () => {
+        const { done, value } = rest.next();
+        return Promise.resolve(done === true ? { done: true, value: undefined } : { done: false, value });
+      },
+      return: () => {
+        this.ended = true;
+        return Promise.resolve({ done: true, value: undefined });
+      },
+    };
+  }
+}
+
+/** Answers in the given order, and with the last one from then on. */
+export function inTurn(...answers: readonly HttpResponse[]): () => HttpResponse {
+  let turn = 0;
+  return () => {
+    const answer = answers[Math.min(turn, answers.length - 1)];
+    turn += 1;
+    if (answer === undefined) throw new Error('no answer');
+    return answer;
+  };
+}

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
+
+/** Each method in both spellings, and the JSON-RPC code it is refused with. */
+const CHAT: readonly (readonly [string, string])[] = [
+  ['message/send', 'SendMessage'],
+  ['message/stream', 'SendStreamingMessage'],
+  ['tasks/get', 'GetTask'],
+  ['tasks/cancel', 'CancelTask'],
+  ['tasks/resubscribe', 'SubscribeToTask'],
+];
+const OTHERS: readonly (readonly [string, string, number])[] = [
+  ['tasks/list', 'ListTasks', -32004],
+  ['tasks/pushNotificationConfig/set', 'CreateTaskPushNotificationConfig', -32003],
+  ['tasks/pushNotificationConfig/get', 'GetTaskPushNotificationConfig', -32003],
+  ['tasks/pushNotificationConfig/list', 'ListTaskPushNotificationConfigs', -32003],
+  ['tasks/pushNotificationConfig/delete', 'DeleteTaskPushNotificationConfig', -32003],
+  ['agent/getAuthenticatedExtendedCard', 'GetExtendedAgentCard', -32601],
+];
+
+function refusal(policy: MethodPolicy, method: string, params: unknown = {}): unknown {
+  try {
+    policy.check({ id: 1, method, params });
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+describe('the policy "chat"', () => {
+  const policy = new MethodPolicy('chat');
+
+  it('has to look at requests', () => {
+    expect(policy.open).toBe(false);
+  });
+
+  it.each(CHAT)('lets %s cross, which is also %s', (old, current) => {
+    expect([policy.allows(old), policy.allows(current)]).toEqual([true, true]);
+    expect([refusal(policy, old), refusal(policy, current)]).toEqual([undefined, undefined]);
+  });
+
+  it.each(OTHERS)('refuses %s, which is also %s, with %i', (old, current, rpcCode) => {
+    for (const method of [old, current]) {
+      expect(policy.allows(method)).toBe(false);
+      expect(refusal(policy, method)).toMatchObject({
+        name: 'RequestError',
+        code: 'method_denied',
+        rpcCode,
+        detail: 'This method is not available here.',
+        fields: ['a2aMethods'],
+      });
+    }
+  });
+
+  it.each([
+    '',
+    'sendMessage',
+    'SENDMESSAGE',
+    'message/Send',
+    'SendMessage ',
+    'rpc.discover',
+    'constructor',
+    '__proto__',
+  ])('refuses "%s", which it does not know', (method) => {
+    expect(refusal(policy, method)).toMatchObject({ code: 'method_denied', rpcCode: -32601 });
+  });
+
+  it.each([
+    ['pushNotificationConfig', 'configuration'],
+    ['taskPushNotificationConfig', 'configuration'],
+    ['push_notification_config', 'configuration'],
+    ['task_push_notification_config', 'configuration'],
+    ['PushNotificationConfig', 'Configuration'],
+    ['PUSHNOTIFICATIONCONFIG', 'CONFIGURATION'],
+  ])('refuses a message that registers a webhook as "%s" in "%s"', (field, configuration) => {
+    const params = { message: {}, [configuration]: { [field]: { url: 'https://attacker.example' } } };
+    for (const method of ['message/send', 'SendStreamingMessage']) {
+      expect(refusal(policy, method, params)).toMatchObject({
+        code: 'method_denied',
+        rpcCode: -32003,
+        detail: 'Push notifications are not available here.',
+      });
+    }
+  });
+
+  it.each([
+    undefined,
+    null,
+    'text',
+    7,
+    [],
+    {},
+    { configuration: null },
+    { configuration: 'pushNotificationConfig' },
+    { configuration: { acceptedOutputModes: ['text/plain'], blocking: true } },
+    { message: { metadata: { pushNotificationConfig: 'a word in a message' } } },
+  ])('lets a message with the parameters %j cross', (params) => {
+    expect(refusal(policy, 'message/send', params)).toBeUndefined();
+  });
+});
+
+describe('the policy "all"', () => {
+  const policy = new MethodPolicy('all');
+
+  it('lets everything cross without looking', () => {
+    expect(policy.open).toBe(true);
+    for (const method of ['tasks/list', 'ListTasks', 'anything']) {
+      expect(policy.allows(method)).toBe(true);
+      expect(refusal(policy, method, { configuration: { pushNotificationConfig: {} } })).toBeUndefined();
+    }
+  });
+});
+
+describe('a list of methods', () => {
+  it('stands for both spellings, whichever one it uses', () => {
+    const policy = new MethodPolicy(['message/send', 'ListTasks']);
+    expect(['message/send', 'SendMessage', 'tasks/list', 'ListTasks'].map((method) => policy.allows(method))).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect(policy.allows('message/stream')).toBe(false);
+    expect(policy.open).toBe(false);
+  });
+
+  it("may name a method of the agent's own", () => {
+    const policy = new MethodPolicy(['acme/search']);
+    expect([policy.allows('acme/search'), policy.allows('SendMessage')]).toEqual([true, false]);
+  });
+
+  it('that is empty lets nothing cross', () => {
+    expect(refusal(new MethodPolicy([]), 'message/send')).toMatchObject({ code: 'method_denied' });
+  });
+
+  it('with push configuration in it lets a message register a webhook', () => {
+    const policy = new MethodPolicy(['message/send', 'tasks/pushNotificationConfig/set']);
+    expect(refusal(policy, 'message/send', { configuration: { pushNotificationConfig: {} } })).toBeUndefined();
+  });
+});

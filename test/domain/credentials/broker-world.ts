@@ -1,0 +1,67 @@
+import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
+import { FakeIdentityProvider } from '../../../src/adapters/fakes/fake-identity-provider.js';
+import { RecordingTelemetry } from '../../../src/adapters/fakes/recording-telemetry.js';
+import {
+  CredentialBroker,
+  type CredentialBrokerDependencies,
+  type CredentialPlan,
+} from '../../../src/domain/credentials/credential-broker.js';
+import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
+import { secret } from '../../../src/domain/secret.js';
+import type { SessionRequest, SessionTokenSource } from '../../../src/ports/session-token-source.js';
+
+/** A request nobody has touched. */
+export const REQUEST: SessionRequest = { headers: {}, native: { request: undefined } };
+
+/** The configured service strategy and key. */
+export const SERVICE: Extract<CredentialPlan, { kind: 'service' }> = {
+  kind: 'service',
+  strategy: '',
+  apiKey: undefined,
+};
+
+/** A route that requires a session and sends the user's own token. */
+export function sessionPlan(source: SessionTokenSource, audience = ''): Extract<CredentialPlan, { kind: 'session' }> {
+  return { kind: 'session', source, audience, exchange: undefined, required: true, apiKey: undefined };
+}
+
+/** A broker over fake providers whose tokens all differ. */
+export class BrokerWorld {
+  readonly clock: FakeClock = new FakeClock();
+  readonly telemetry: RecordingTelemetry = new RecordingTelemetry();
+  readonly account: FakeIdentityProvider = new FakeIdentityProvider('account', 'serviceAccount');
+  readonly password: FakeIdentityProvider = new FakeIdentityProvider('password', 'idpAServiceUser');
+  /** Names the broker asked providers for, oldest first. */
+  readonly loads: string[] = [];
+  readonly tokens: TokenCache = new TokenCache({
+    clock: this.clock,
+    telemetry: this.telemetry,
+    random: () => 0,
+    maxEntries: 100,
+  });
+  readonly broker: CredentialBroker;
+
+  constructor(settings: Partial<CredentialBrokerDependencies> = {}) {
+    const providers = new Map([
+      ['service_account', this.account],
+      ['idp_a.password', this.password],
+    ]);
+    this.broker = new CredentialBroker({
+      clock: this.clock,
+      telemetry: this.telemetry,
+      tokens: this.tokens,
+      provider: (name) => {
+        this.loads.push(name);
+        const found = providers.get(name);
+        return found === undefined ? undefined : Promise.resolve(found);
+      },
+      strategy: 'service_account',
+      authProvider: '',
+      hasServiceAccount: true,
+      customProviders: new Set(),
+      apiKey: secret('site-key'),
+      apiKeyHeader: 'x-api-key',
+      ...settings,
+    });
+  }
+}

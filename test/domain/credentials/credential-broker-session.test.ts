@@ -1,0 +1,109 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
+import { secret } from '../../../src/domain/secret.js';
+import type { SessionToken } from '../../../src/ports/session-token-source.js';
+import { BrokerWorld, REQUEST, sessionPlan } from './broker-world.js';
+
+function session(
+  found: SessionToken,
+  audience = '',
+): ReturnType<typeof sessionPlan> & { source: FakeSessionTokenSource } {
+  const source = new FakeSessionTokenSource(found);
+  return { ...sessionPlan(source, audience), source };
+}
+
+const ADA: SessionToken = { kind: 'token', accessToken: 'ada-token', subject: 'https://idp.example|ada' };
+
+describe('a session credential', () => {
+  it("is the signed-in user's own token, with the API key beside it", async () => {
+    const world = new BrokerWorld();
+    const credential = await world.broker.obtain(session(ADA), REQUEST);
+    expect(credential.headers).toEqual({ authorization: 'Bearer ada-token', 'x-api-key': 'site-key' });
+    expect(credential.kind).toBe('session');
+    expect(credential.identity).toBe('user:https://idp.example|ada');
+    expect(credential.block).toBe('session');
+    expect(world.loads).toEqual([]);
+  });
+
+  it('has no identity for caches when the session names no user', async () => {
+    const credential = await new BrokerWorld().broker.obtain(session({ kind: 'token', accessToken: 't' }), REQUEST);
+    expect(credential.identity).toBeUndefined();
+  });
+
+  it('carries the API key of the route', async () => {
+    const plan = { ...session(ADA), apiKey: secret('route-key') };
+    expect((await new BrokerWorld().broker.obtain(plan, REQUEST)).headers['x-api-key']).toBe('route-key');
+  });
+
+  it('is asked for with the audience of the route, when it has one', async () => {
+    const [plain, audienced] = [session(ADA), session(ADA, 'https://platform.example')];
+    const { broker } = new BrokerWorld();
+    await broker.obtain(plain, REQUEST);
+    await broker.obtain(audienced, REQUEST);
+    expect(plain.source.queries).toEqual([{}]);
+    expect(audienced.source.queries).toEqual([{ audience: 'https://platform.example' }]);
+  });
+
+  it("is looked up for every request, so one user never gets another's", async () => {
+    const { broker } = new BrokerWorld();
+    const plan = session(ADA);
+    await broker.obtain(plan, REQUEST);
+    plan.source.session = { kind: 'token', accessToken: 'bob-token' };
+    expect((await broker.obtain(plan, REQUEST)).headers['authorization']).toBe('Bearer bob-token');
+  });
+
+  it('shows no token however it is printed', async () => {
+    const credential = await new BrokerWorld().broker.obtain(session(ADA), REQUEST);
+    expect(inspect(credential, { depth: 12, showHidden: true }) + JSON.stringify(credential)).not.toContain(
+      'ada-token',
+    );
+  });
+});
+
+describe('without a session the service credential never steps in:', () => {
+  it('nobody signed in is told to sign in', async () => {
+    const world = new BrokerWorld();
+    await expect(world.broker.obtain(session({ kind: 'no-session' }), REQUEST)).rejects.toMatchObject({
+      name: 'SessionError',
+      code: 'session_required',
+      detail: 'Nobody is signed in.',
+      hint: 'Sign in and try again.',
+    });
+    expect(world.account.issued).toBe(0);
+  });
+
+  it('an expired session is told to sign in again, and the log says why', async () => {
+    const found: SessionToken = { kind: 'expired', detail: 'invalid_grant' };
+    const error = await new BrokerWorld().broker.obtain(session(found), REQUEST).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: 'SessionError', code: 'session_expired', hint: 'Sign in again.' });
+    expect((error as { logDetail(): string }).logDetail()).toBe('invalid_grant');
+    expect(inspect(error)).not.toContain('invalid_grant');
+  });
+
+  it('a session that cannot be read is an outage, not a reason to sign in again', async () => {
+    const source = { getToken: () => Promise.reject(new TypeError('fetch failed: idp.internal')) };
+    const plan = sessionPlan(source);
+    const error = await new BrokerWorld().broker.obtain(plan, REQUEST).catch((thrown: unknown) => thrown as Error);
+    expect(error).toMatchObject({
+      name: 'ServiceAuthError',
+      code: 'identity_provider_unavailable',
+      block: 'session',
+      retryable: true,
+    });
+    expect(inspect(error)).not.toContain('idp.internal');
+    expect((error as unknown as { logDetail(): string }).logDetail()).toBe('TypeError: fetch failed: idp.internal');
+  });
+
+  it('a source that throws at once is an outage too', async () => {
+    const source = {
+      getToken: (): never => {
+        throw new Error('no store');
+      },
+    };
+    const plan = sessionPlan(source);
+    await expect(new BrokerWorld().broker.obtain(plan, REQUEST)).rejects.toMatchObject({
+      code: 'identity_provider_unavailable',
+    });
+  });
+});

@@ -1,0 +1,178 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { secret } from '../../../src/domain/secret.js';
+import { BrokerWorld, REQUEST, SERVICE } from './broker-world.js';
+import { failure } from './token-world.js';
+
+describe('a service credential', () => {
+  it('is the token of the configured strategy, with the API key beside it', async () => {
+    const credential = await new BrokerWorld().broker.obtain(SERVICE, REQUEST);
+    expect(credential.headers).toEqual({ authorization: 'Bearer account-token-1', 'x-api-key': 'site-key' });
+    expect(credential.kind).toBe('service');
+    expect(credential.identity).toBe('service:service_account');
+    expect(credential.block).toBe('serviceAccount');
+  });
+
+  it('is the token alone when no API key is configured', async () => {
+    const credential = await new BrokerWorld({ apiKey: undefined }).broker.obtain(SERVICE, REQUEST);
+    expect(credential.headers).toEqual({ authorization: 'Bearer account-token-1' });
+  });
+
+  it('follows the strategy a route names', async () => {
+    const plan = { ...SERVICE, strategy: 'resource_owner_password' };
+    const credential = await new BrokerWorld().broker.obtain(plan, REQUEST);
+    expect(credential.headers['authorization']).toBe('Bearer password-token-1');
+    expect(credential.identity).toBe('service:idp_a.password');
+  });
+
+  it('carries the API key a route names, and the next route still the configured one', async () => {
+    const { broker } = new BrokerWorld();
+    const own = await broker.obtain({ ...SERVICE, apiKey: secret('route-key') }, REQUEST);
+    const other = await broker.obtain(SERVICE, REQUEST);
+    const again = await broker.obtain({ ...SERVICE, apiKey: secret('route-key') }, REQUEST);
+    expect([own, other, again].map(({ headers }) => headers['x-api-key'])).toEqual([
+      'route-key',
+      'site-key',
+      'route-key',
+    ]);
+  });
+
+  it('goes into a header field of another name when the platform wants one', async () => {
+    const { broker } = new BrokerWorld({ apiKeyHeader: 'x-platform-key' });
+    expect((await broker.obtain(SERVICE, REQUEST)).headers['x-platform-key']).toBe('site-key');
+  });
+
+  it('is made once per token, so that a request with a fresh token costs next to nothing', async () => {
+    const world = new BrokerWorld();
+    const first = await world.broker.obtain(SERVICE, REQUEST);
+    const second = await world.broker.obtain(SERVICE, REQUEST);
+    expect(second).toBe(first);
+    expect(world.loads).toEqual(['service_account']);
+    expect(world.account.issued).toBe(1);
+  });
+
+  it('is renewed when it is due', async () => {
+    const world = new BrokerWorld();
+    await world.broker.obtain(SERVICE, REQUEST);
+    world.clock.advance(295_000);
+    const renewed = await world.broker.obtain(SERVICE, REQUEST);
+    expect(renewed.headers['authorization']).toBe('Bearer account-token-2');
+  });
+
+  it('changes when the identity behind it changed by the time it is due', async () => {
+    const world = new BrokerWorld();
+    await world.broker.obtain(SERVICE, REQUEST);
+    world.account.name = 'rotated';
+    world.clock.advance(240_000);
+    const credential = await world.broker.obtain(SERVICE, REQUEST);
+    expect(credential.headers['authorization']).toBe('Bearer rotated-token-2');
+    expect((await world.broker.obtain(SERVICE, REQUEST)).headers['authorization']).toBe('Bearer rotated-token-2');
+  });
+
+  it('shows no secret however it is printed', async () => {
+    const { broker } = new BrokerWorld();
+    const credential = await broker.obtain(SERVICE, REQUEST);
+    const shown = [
+      inspect(credential, { depth: 12, showHidden: true }),
+      JSON.stringify(credential),
+      JSON.stringify(Object.assign({}, credential)),
+      inspect(broker, { depth: 12, showHidden: true }),
+    ].join('\n');
+    expect(shown).not.toContain('account-token');
+    expect(shown).not.toContain('site-key');
+  });
+});
+
+describe('the API key alone', () => {
+  it('is the credential when nothing else is configured', async () => {
+    const { broker } = new BrokerWorld({ strategy: '', hasServiceAccount: false });
+    const credential = await broker.obtain(SERVICE, REQUEST);
+    expect(credential.headers).toEqual({ 'x-api-key': 'site-key' });
+    expect([credential.kind, credential.identity, credential.block]).toEqual(['api-key', 'api-key', 'serviceApiKey']);
+  });
+
+  it('may be the key of the route', async () => {
+    const { broker } = new BrokerWorld({ strategy: '', hasServiceAccount: false, apiKey: undefined });
+    const credential = await broker.obtain({ ...SERVICE, apiKey: secret('route-key') }, REQUEST);
+    expect(credential.headers).toEqual({ 'x-api-key': 'route-key' });
+  });
+});
+
+describe('without a credential the visitor is told what to configure:', () => {
+  it('nothing configured names the strategy', async () => {
+    const { broker } = new BrokerWorld({ strategy: '', hasServiceAccount: false, apiKey: undefined });
+    await expect(broker.obtain(SERVICE, REQUEST)).rejects.toMatchObject({
+      name: 'ServiceAuthError',
+      code: 'service_auth_failed',
+      block: 'serviceAuthStrategy',
+      fields: ['serviceAuthStrategy'],
+      hint: 'Set "serviceAuthStrategy" in configureServer, and fill the configuration block it names.',
+      retryable: false,
+    });
+  });
+
+  it('a strategy nobody provides names the strategy', async () => {
+    const { broker } = new BrokerWorld({ strategy: 'client_credentials' });
+    await expect(broker.obtain(SERVICE, REQUEST)).rejects.toMatchObject({
+      code: 'service_auth_failed',
+      block: 'serviceAuthStrategy',
+    });
+  });
+
+  it.each([
+    ['incomplete' as const, 'service_auth_failed', 'The configuration of the service credential is incomplete.', false],
+    ['refused' as const, 'service_auth_failed', 'The service credential was refused.', false],
+    [
+      'unavailable' as const,
+      'identity_provider_unavailable',
+      'The identity provider cannot be reached or is out of order.',
+      true,
+    ],
+  ])('a provider that is %s answers %s', async (reason, code, detail, retryable) => {
+    const world = new BrokerWorld();
+    world.account.answer = () =>
+      failure(reason, { retryAfterMs: 7_000, detail: 'AADSTS7000215 at https://idp.example' });
+    const error = await world.broker.obtain(SERVICE, REQUEST).catch((thrown: unknown) => thrown as Error);
+    expect(error).toMatchObject({
+      name: 'ServiceAuthError',
+      code,
+      detail,
+      hint: 'Check the "idpA" configuration block: "clientId".',
+      block: 'idpA',
+      fields: ['clientId'],
+      retryable,
+      retryAfterMs: 7_000,
+    });
+    expect((error as unknown as { logDetail(): string }).logDetail()).toBe('AADSTS7000215 at https://idp.example');
+    expect(JSON.stringify(error) + inspect(error, { depth: 12 })).not.toContain('AADSTS');
+  });
+});
+
+describe('the cached service token', () => {
+  it('is absent until one was obtained, and asking for it asks nobody', () => {
+    const world = new BrokerWorld();
+    expect(world.broker.cachedServiceToken()).toBeUndefined();
+    expect(world.account.issued).toBe(0);
+  });
+
+  it('is the one requests carry, until it expires', async () => {
+    const world = new BrokerWorld();
+    await world.broker.obtain(SERVICE, REQUEST);
+    world.clock.advance(299_999);
+    expect(world.broker.cachedServiceToken()?.value).toBe('account-token-1');
+    world.clock.advance(1);
+    expect(world.broker.cachedServiceToken()).toBeUndefined();
+  });
+
+  it('is absent when the API key alone is the credential', async () => {
+    const { broker } = new BrokerWorld({ strategy: '', hasServiceAccount: false });
+    await broker.obtain(SERVICE, REQUEST);
+    expect(broker.cachedServiceToken()).toBeUndefined();
+  });
+
+  it('is that of the configured strategy, not of one a route named', async () => {
+    const world = new BrokerWorld();
+    await world.broker.obtain({ ...SERVICE, strategy: 'resource_owner_password' }, REQUEST);
+    expect(world.broker.cachedServiceToken()).toBeUndefined();
+  });
+});

@@ -1,0 +1,52 @@
+import { FakeCacheStore } from '../../../src/adapters/fakes/fake-cache-store.js';
+import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
+import { FakeTokenExchange } from '../../../src/adapters/fakes/fake-token-exchange.js';
+import { RecordingTelemetry } from '../../../src/adapters/fakes/recording-telemetry.js';
+import { ExchangedTokens, type UserAssertion } from '../../../src/domain/credentials/exchanged-tokens.js';
+import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
+import { type AgentBffError, isAgentBffError } from '../../../src/domain/errors.js';
+
+/** An exchange whose client can be another one. */
+class NamedExchange extends FakeTokenExchange {
+  name = 'client-1';
+
+  override fingerprint(): Promise<string> {
+    return Promise.resolve(this.name);
+  }
+}
+
+/** Exchanged tokens, and what they are made of. */
+export class ExchangeWorld {
+  readonly clock = new FakeClock();
+  readonly exchange = new NamedExchange();
+  readonly shared = new FakeCacheStore(this.clock);
+  readonly cache = new TokenCache({
+    clock: this.clock,
+    telemetry: new RecordingTelemetry(),
+    random: () => 0,
+    maxEntries: 100,
+    shared: this.shared,
+  });
+  readonly tokens = new ExchangedTokens({
+    exchange: this.exchange,
+    tokens: this.cache,
+    clock: this.clock,
+    hash: (text) => `hash(${String(text.length)}${text.slice(-2)})`,
+    block: 'onBehalfOf',
+  });
+
+  async get(user: string | UserAssertion): Promise<string> {
+    const found = await this.tokens.obtain(typeof user === 'string' ? { assertion: user } : user);
+    return found.token.value;
+  }
+
+  async error(user: string | UserAssertion): Promise<AgentBffError> {
+    const error: unknown = await this.get(user).catch((reason: unknown) => reason);
+    if (!isAgentBffError(error)) throw new Error(`no error of ours: ${String(error)}`);
+    return error;
+  }
+
+  get asked(): readonly string[] {
+    return this.exchange.requests.map(({ assertion }) => assertion);
+  }
+}

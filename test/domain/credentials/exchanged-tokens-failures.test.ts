@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import type { IssueFailure } from '../../../src/ports/identity-provider.js';
+import type { ExchangeRefusal } from '../../../src/ports/token-exchange.js';
+import { ExchangeWorld } from './exchange-world.js';
+
+const expired: ExchangeRefusal = { kind: 'user-refused', reason: 'expired', detail: 'AADSTS700082 for anna' };
+const consent: ExchangeRefusal = { kind: 'user-refused', reason: 'interaction', detail: 'AADSTS65001 for anna' };
+const fails = (reason: IssueFailure['reason']): IssueFailure => ({
+  kind: 'failure',
+  reason,
+  block: 'idpBService',
+  fields: ['clientSecret'],
+  advice: 'Check the "idpBService" configuration block: "clientSecret".',
+  detail: 'AADSTS7000215',
+});
+
+describe('a refused user', () => {
+  it('whose session ended is asked to sign in again', async () => {
+    const world = new ExchangeWorld();
+    world.exchange.answer = () => expired;
+    const error = await world.error('anna');
+    expect(error).toMatchObject({ name: 'SessionError', code: 'session_expired', hint: 'Sign in again.' });
+    expect(error.message).not.toContain('AADSTS');
+    expect(error.logDetail()).toBe('AADSTS700082 for anna');
+  });
+
+  it('who must consent is told so, and gets on at once when he has', async () => {
+    const world = new ExchangeWorld();
+    world.exchange.answer = () => consent;
+    const error = await world.error('anna');
+    expect(error).toMatchObject({ name: 'SessionError', code: 'interaction_required' });
+    expect(error.message).not.toContain('AADSTS');
+    expect(error.logDetail()).toBe('AADSTS65001 for anna');
+    world.exchange.answer = undefined;
+    expect(await world.get('anna')).toBe('exchanged-anna-2');
+  });
+
+  it('does not keep the provider busy: an expired token is not tried at every request', async () => {
+    const world = new ExchangeWorld();
+    world.exchange.answer = () => expired;
+    await world.error('anna');
+    const again = await world.error('anna');
+    expect(again).toMatchObject({ code: 'session_expired' });
+    expect(again.logDetail()).toBe('AADSTS700082 for anna');
+    expect(world.asked).toEqual(['anna']);
+  });
+
+  it.each([expired, consent, fails('refused'), fails('unavailable')])(
+    'leaves another user untouched (%j)',
+    async (answer) => {
+      const world = new ExchangeWorld();
+      world.exchange.answer = ({ assertion }) =>
+        assertion === 'anna'
+          ? answer
+          : { kind: 'token', token: { value: 'of-bert', expiresAt: world.clock.now() + 60_000 } };
+      const [anna, bert] = await Promise.allSettled([world.get('anna'), world.get('bert')]);
+      expect(anna.status).toBe('rejected');
+      expect(bert).toEqual({ status: 'fulfilled', value: 'of-bert' });
+      expect(await world.get('bert')).toBe('of-bert');
+    },
+  );
+});
+
+describe('an exchange that fails whoever the user is', () => {
+  it('names the configuration block, and ends no session', async () => {
+    const world = new ExchangeWorld();
+    world.exchange.answer = () => fails('refused');
+    const error = await world.error('anna');
+    expect(error).toMatchObject({
+      name: 'ServiceAuthError',
+      code: 'service_auth_failed',
+      block: 'idpBService',
+      fields: ['clientSecret'],
+      hint: 'Check the "idpBService" configuration block: "clientSecret".',
+      retryable: false,
+    });
+    expect(error.message).not.toContain('AADSTS');
+    expect(error.logDetail()).toBe('AADSTS7000215');
+  });
+
+  it('because a field is missing works as soon as it is filled', async () => {
+    const world = new ExchangeWorld();
+    world.exchange.answer = () => fails('incomplete');
+    expect((await world.error('anna')).code).toBe('service_auth_failed');
+    world.exchange.answer = undefined;
+    expect(await world.get('anna')).toBe('exchanged-anna-2');
+  });
+
+  it('because the provider is away may be tried again, and says when', async () => {
+    const world = new ExchangeWorld();
+    world.exchange.answer = () => ({ ...fails('unavailable'), retryAfterMs: 7_000 });
+    expect(await world.error('anna')).toMatchObject({
+      code: 'identity_provider_unavailable',
+      retryable: true,
+      retryAfterMs: 7_000,
+    });
+  });
+
+  it('because the adapter throws names the block of the exchange', async () => {
+    const world = new ExchangeWorld();
+    world.exchange.answer = () => {
+      throw new Error('a bug with the-token-of-anna in it');
+    };
+    const error = await world.error('anna');
+    expect(error).toMatchObject({ code: 'identity_provider_unavailable', block: 'onBehalfOf' });
+    expect(error.message + error.logDetail()).not.toContain('anna');
+  });
+
+  it('never costs a user the token he has', async () => {
+    const world = new ExchangeWorld();
+    await world.get('anna');
+    world.exchange.answer = () => fails('unavailable');
+    world.clock.advance(299_000);
+    expect(await world.get('anna')).toBe('exchanged-anna-1');
+  });
+});

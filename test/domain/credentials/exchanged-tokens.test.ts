@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import type { UserAssertion } from '../../../src/domain/credentials/exchanged-tokens.js';
+import { ExchangeWorld } from './exchange-world.js';
+
+describe('an exchanged token', () => {
+  it('is exchanged once for any number of requests of a user', async () => {
+    const world = new ExchangeWorld();
+    const found = await Promise.all(Array.from({ length: 100 }, () => world.get('anna')));
+    expect(new Set(found)).toEqual(new Set(['exchanged-anna-1']));
+    expect(await world.get('anna')).toBe('exchanged-anna-1');
+    expect(world.asked).toEqual(['anna']);
+  });
+
+  it('is never another user’s, however many come at once', async () => {
+    const world = new ExchangeWorld();
+    const users = Array.from({ length: 50 }, (_, number) => `user-${String(number)}`);
+    const found = await Promise.all([...users, ...users.toReversed(), ...users].map((user) => world.get(user)));
+    expect(found).toEqual(
+      [...users, ...users.toReversed(), ...users].map((user) => expect.stringMatching(`^exchanged-${user}-\\d+$`)),
+    );
+    expect(world.asked).toHaveLength(50);
+  });
+
+  const others: Readonly<Record<string, UserAssertion>> = {
+    'another audience': { assertion: 'anna', audience: 'b', scope: 'read' },
+    'no audience': { assertion: 'anna', scope: 'read' },
+    'an empty audience': { assertion: 'anna', audience: '', scope: 'read' },
+    'another scope': { assertion: 'anna', audience: 'a', scope: 'write' },
+    'no scope': { assertion: 'anna', audience: 'a' },
+    'audience and scope swapped': { assertion: 'anna', audience: 'read', scope: 'a' },
+  };
+  it.each(Object.entries(others))('is not reused for %s', async (_name, other) => {
+    const world = new ExchangeWorld();
+    expect(await world.get({ assertion: 'anna', audience: 'a', scope: 'read' })).toBe('exchanged-anna-1');
+    expect(await world.get(other)).toBe('exchanged-anna-2');
+    expect(world.exchange.requests[1]).toEqual(other);
+  });
+
+  it('is not reused when the site’s own client changes', async () => {
+    const world = new ExchangeWorld();
+    await world.get('anna');
+    world.exchange.name = 'client-2';
+    expect(await world.get('anna')).toBe('exchanged-anna-2');
+  });
+
+  it('is kept under a key that holds no token of the user', async () => {
+    const world = new ExchangeWorld();
+    const { cacheKey } = await world.tokens.obtain({ assertion: 'the-token-of-anna', audience: 'a' });
+    expect(cacheKey).not.toContain('the-token');
+    expect(cacheKey).toContain('hash(17na)');
+    expect(await world.shared.get(cacheKey)).toContain('exchanged-the-token-of-anna-1');
+  });
+
+  it('is exchanged again after the platform refused it', async () => {
+    const world = new ExchangeWorld();
+    const { cacheKey, token } = await world.tokens.obtain({ assertion: 'anna' });
+    expect(await world.cache.reject(cacheKey, token.value)).toBe(true);
+    expect(await world.get('anna')).toBe('exchanged-anna-2');
+  });
+});
+
+describe('an exchanged token does not outlive the session’s:', () => {
+  it('it ends with the user’s token', async () => {
+    const world = new ExchangeWorld();
+    const assertionExpiresAt = world.clock.now() + 60_000;
+    const { token } = await world.tokens.obtain({ assertion: 'anna', assertionExpiresAt });
+    expect(token.expiresAt).toBe(assertionExpiresAt);
+  });
+
+  it('it ends when the provider says, if that is sooner', async () => {
+    const world = new ExchangeWorld();
+    const { token } = await world.tokens.obtain({ assertion: 'anna', assertionExpiresAt: world.clock.now() + 900_000 });
+    expect(token.expiresAt).toBe(world.clock.now() + 300_000);
+  });
+
+  it('also when it was exchanged by a request that did not know the end', async () => {
+    const world = new ExchangeWorld();
+    await world.get('anna');
+    const assertionExpiresAt = world.clock.now() + 60_000;
+    expect((await world.tokens.obtain({ assertion: 'anna', assertionExpiresAt })).token.expiresAt).toBe(
+      assertionExpiresAt,
+    );
+    world.clock.advance(60_000);
+    expect((await world.error({ assertion: 'anna', assertionExpiresAt })).code).toBe('session_expired');
+  });
+
+  it('a request that did not know the end does not get it either', async () => {
+    const world = new ExchangeWorld();
+    await world.get({ assertion: 'anna', assertionExpiresAt: world.clock.now() + 60_000 });
+    world.clock.advance(60_000);
+    expect(await world.get('anna')).toBe('exchanged-anna-2');
+  });
+
+  it.each([0, -1])('a session that ended %i ms ahead is expired, and the provider is not asked', async (ahead) => {
+    const world = new ExchangeWorld();
+    const error = await world.error({ assertion: 'anna', assertionExpiresAt: world.clock.now() + ahead });
+    expect(error.code).toBe('session_expired');
+    expect(world.asked).toEqual([]);
+  });
+
+  it('a session without a token is expired, and shares nothing with another', async () => {
+    const world = new ExchangeWorld();
+    expect((await world.error('')).code).toBe('session_expired');
+    expect(world.asked).toEqual([]);
+  });
+});

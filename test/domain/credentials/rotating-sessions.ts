@@ -1,0 +1,102 @@
+import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
+import { SessionTokens } from '../../../src/domain/credentials/session-tokens.js';
+import type { SessionRequest, SessionTokenSource } from '../../../src/ports/session-token-source.js';
+
+interface Session {
+  /** The only refresh token the provider still accepts. */
+  current: number;
+  /** What each cookie of this user holds: the refresh token and when its access token expires. */
+  readonly cookies: Map<string, { readonly refresh: number; readonly expiresAt: number }>;
+}
+
+/** The cookie a browser holds, and the one it held before. */
+interface Browser {
+  readonly cookie: string;
+  readonly before: string;
+  readonly changedAt: number;
+}
+
+const LIFE_MS = 60_000;
+
+/** Lets everything that is ready run. */
+export const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/**
+ * Sessions in cookies with rotating refresh tokens, as session libraries and providers do them together:
+ * a refresh token is good once, and using an old one ends the session.
+ */
+export class RotatingSessions {
+  readonly clock = new FakeClock();
+  refreshes = 0;
+  /** How many turns of the event loop the provider takes for its next answer. */
+  delay: () => number = () => 1;
+  readonly #sessions = new Map<string, Session>();
+  readonly #browsers = new Map<string, Browser>();
+
+  constructor(users: readonly string[]) {
+    for (const user of users) this.#signIn(user);
+  }
+
+  tokens(): SessionTokens {
+    return new SessionTokens({ source: this.#source(), clock: this.clock, hash: (text) => text, maxEntries: 1_000 });
+  }
+
+  /** A request of a user's browser; a stale one left before the last refreshed cookie arrived, if that is not long ago. */
+  visit(user: string, stale = false): SessionRequest {
+    const browser = this.#browser(user);
+    const isRecent = this.clock.now() - browser.changedAt < 5_000;
+    const cookie = stale && isRecent ? browser.before : browser.cookie;
+    return { headers: { cookie: `theme=dark; ${cookie}` }, native: { request: {}, response: { cookies: [] } } };
+  }
+
+  /** The browser takes the cookies of a response. */
+  receive(user: string, visit: SessionRequest): void {
+    const browser = this.#browser(user);
+    for (const cookie of this.cookiesOf(visit)) {
+      this.#browsers.set(user, { cookie, before: browser.cookie, changedAt: this.clock.now() });
+    }
+  }
+
+  cookiesOf({ native }: SessionRequest): string[] {
+    return (native.response as { cookies: string[] }).cookies;
+  }
+
+  #browser(user: string): Browser {
+    const browser = this.#browsers.get(user);
+    if (browser === undefined) throw new Error(`${user} did not sign in`);
+    return browser;
+  }
+
+  #signIn(user: string): void {
+    const cookie = `sid=${user}.0`;
+    const expiresAt = this.clock.now() + LIFE_MS;
+    this.#sessions.set(user, { current: 0, cookies: new Map([[cookie, { refresh: 0, expiresAt }]]) });
+    this.#browsers.set(user, { cookie, before: cookie, changedAt: 0 });
+  }
+
+  #source(): SessionTokenSource {
+    return {
+      sessionCookies: ['sid'],
+      getToken: async (request) => {
+        const cookie = /sid=[^;]+/.exec(String(request.headers['cookie']))?.[0] ?? '';
+        const user = /sid=(\w+)/.exec(cookie)?.[1] ?? '';
+        const session = this.#sessions.get(user);
+        const held = session?.cookies.get(cookie);
+        if (session === undefined || held === undefined) return { kind: 'no-session' };
+        const now = this.clock.now();
+        if (now < held.expiresAt) {
+          return { kind: 'token', accessToken: `${user}-${String(held.refresh)}`, expiresAt: held.expiresAt };
+        }
+        const isSpent = held.refresh !== session.current;
+        session.current += 1;
+        this.refreshes += 1;
+        if (isSpent) return { kind: 'expired', detail: 'invalid_grant' };
+        const fresh = { refresh: session.current, expiresAt: now + LIFE_MS };
+        for (let turns = this.delay(); turns > 0; turns -= 1) await tick();
+        session.cookies.set(`sid=${user}.${String(fresh.refresh)}`, fresh);
+        this.cookiesOf(request).push(`sid=${user}.${String(fresh.refresh)}`);
+        return { kind: 'token', accessToken: `${user}-${String(fresh.refresh)}`, expiresAt: fresh.expiresAt };
+      },
+    };
+  }
+}

@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { HeaderFields } from '../../../src/ports/http.js';
+import type { SessionRequest, SessionToken } from '../../../src/ports/session-token-source.js';
+import { RotatingSessions } from './rotating-sessions.js';
+import { request, SessionWorld } from './session-world.js';
+
+describe('different users never share:', () => {
+  const pairs: Readonly<Record<string, readonly [HeaderFields, HeaderFields]>> = {
+    'another session cookie': [{ cookie: 'sid=anna' }, { cookie: 'sid=bert' }],
+    'another chunk of it': [{ cookie: 'sid.0=x; sid.1=anna' }, { cookie: 'sid.0=x; sid.1=bert' }],
+    'another chunk in the other style': [{ cookie: 'sid__0=x; sid__1=anna' }, { cookie: 'sid__0=x; sid__1=bert' }],
+    'two cookies of one name in another order': [{ cookie: 'sid=anna; sid=bert' }, { cookie: 'sid=bert; sid=anna' }],
+    'a value with an equals sign': [{ cookie: 'sid=a=1' }, { cookie: 'sid=a=2' }],
+    'another authorization': [
+      { cookie: 'sid=x', authorization: 'Bearer anna' },
+      { cookie: 'sid=x', authorization: 'Bearer bert' },
+    ],
+    'another host': [
+      { cookie: 'sid=x', host: 'a.example' },
+      { cookie: 'sid=x', host: 'b.example' },
+    ],
+    'no session cookie at all': [{ cookie: 'theme=dark' }, { cookie: 'theme=dark' }],
+    'a cookie whose name only begins alike': [{ cookie: 'sid-old=x' }, { cookie: 'sid-old=x' }],
+    'no cookie': [{}, {}],
+  };
+  it.each(Object.entries(pairs))('%s', async (_name, [anna, bert]) => {
+    const world = new SessionWorld();
+    expect(await Promise.all([world.get(anna), world.get(bert)])).toEqual(['token-1', 'token-2']);
+    expect(await world.get(bert)).not.toBe('token-1');
+  });
+
+  it('a source that does not say which cookies tell users apart is asked for every request', async () => {
+    const world = new SessionWorld([]);
+    expect(await Promise.all([world.get('sid=x'), world.get('sid=x')])).toEqual(['token-1', 'token-2']);
+  });
+
+  it('whatever the order and the timing, everyone gets his own token and nobody is signed out', async () => {
+    const users = ['anna', 'bert', 'cleo'];
+    const visit = fc.record({ user: fc.constantFrom(...users), stale: fc.boolean() });
+    const step = fc.record({
+      waitMs: fc.constantFrom(0, 1, 900, 4_999, 9_999, 10_000, 61_000),
+      visits: fc.array(visit, { maxLength: 6 }),
+      delays: fc.infiniteStream(fc.integer({ min: 0, max: 4 })),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
+        const sessions = new RotatingSessions(users);
+        const tokens = sessions.tokens();
+        for (const { waitMs, visits, delays } of steps) {
+          sessions.clock.advance(waitMs);
+          sessions.delay = () => Number(delays.next().value);
+          await Promise.all(
+            visits.map(async ({ user, stale }) => {
+              const asking = sessions.visit(user, stale);
+              const found = await tokens.getToken(asking, {});
+              expect(found.kind === 'token' ? found.accessToken : found).toMatch(new RegExp(`^${user}-`));
+              sessions.receive(user, asking);
+            }),
+          );
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('the refreshed cookie', () => {
+  it('goes out with the response of the first request, and the others need none', async () => {
+    const sessions = new RotatingSessions(['anna']);
+    const tokens = sessions.tokens();
+    sessions.clock.advance(61_000);
+    const visits = Array.from({ length: 6 }, () => sessions.visit('anna'));
+    await Promise.all(visits.map((visit) => tokens.getToken(visit, {})));
+    expect(visits.map((visit) => sessions.cookiesOf(visit).length)).toEqual([1, 0, 0, 0, 0, 0]);
+    expect(sessions.refreshes).toBe(1);
+  });
+
+  it('is the one the browser keeps, and the session goes on with it', async () => {
+    const sessions = new RotatingSessions(['anna']);
+    const tokens = sessions.tokens();
+    for (let hour = 0; hour < 5; hour += 1) {
+      sessions.clock.advance(61_000);
+      const visits = Array.from({ length: 6 }, () => sessions.visit('anna'));
+      const found = await Promise.all(visits.map((visit) => tokens.getToken(visit, {})));
+      expect(found.map(({ kind }) => kind)).toEqual(Array.from({ length: 6 }, () => 'token'));
+      for (const visit of visits) sessions.receive('anna', visit);
+    }
+    expect(sessions.refreshes).toBe(5);
+  });
+
+  it('can be carried over to every request that shares the token: those waiting and those in the grace', async () => {
+    const world = new SessionWorld();
+    const adopted: unknown[] = [];
+    world.answer = (number) =>
+      ({ ...world.token(number), adopt: (to: SessionRequest) => adopted.push(to) }) as SessionToken;
+    const [first, second, third] = [1, 2, 3].map(() => request({ cookie: 'sid=anna' })) as [
+      SessionRequest,
+      SessionRequest,
+      SessionRequest,
+    ];
+    await Promise.all([world.tokens.getToken(first, {}), world.tokens.getToken(second, {})]);
+    await world.tokens.getToken(third, {});
+    expect(adopted).toEqual([second, third]);
+    expect(adopted[0]).toBe(second);
+    expect(adopted[1]).toBe(third);
+  });
+
+  it('cannot be written on a request the library never saw: the first request is handed over untouched', async () => {
+    const world = new SessionWorld();
+    const first = request({ cookie: 'sid=anna' });
+    await world.tokens.getToken(first, {});
+    expect(world.asked[0]?.request).toBe(first);
+  });
+});

@@ -1,0 +1,38 @@
+import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
+import { SessionTokens } from '../../../src/domain/credentials/session-tokens.js';
+import type { HeaderFields } from '../../../src/ports/http.js';
+import type { SessionRequest, SessionToken, SessionTokenQuery } from '../../../src/ports/session-token-source.js';
+
+/** A request with these header fields. */
+export const request = (headers: HeaderFields): SessionRequest => ({ headers, native: { request: {} } });
+
+/** A source that gives numbered tokens and answers when it is told to. */
+export class SessionWorld {
+  readonly clock = new FakeClock();
+  readonly asked: { readonly request: SessionRequest; readonly query: SessionTokenQuery }[] = [];
+  answer: (number: number) => Promise<SessionToken> | SessionToken = (number) => this.token(number);
+  hash = (text: string): string => `#${text}`;
+  readonly tokens: SessionTokens;
+
+  constructor(sessionCookies: readonly string[] = ['sid'], maxEntries = 100) {
+    this.tokens = new SessionTokens({
+      source: {
+        ...(sessionCookies.length > 0 && { sessionCookies }),
+        getToken: async (asking, query) => this.answer(this.asked.push({ request: asking, query })),
+      },
+      clock: this.clock,
+      hash: (text) => this.hash(text),
+      maxEntries,
+    });
+  }
+
+  token(number: number, lifeMs = 300_000): SessionToken {
+    return { kind: 'token', accessToken: `token-${String(number)}`, expiresAt: this.clock.now() + lifeMs };
+  }
+
+  async get(headers: HeaderFields | string, query: SessionTokenQuery = {}): Promise<string> {
+    const fields = typeof headers === 'string' ? { cookie: headers } : headers;
+    const found = await this.tokens.getToken(request(fields), query);
+    return found.kind === 'token' ? found.accessToken : found.kind;
+  }
+}

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { chooseStrategy, type StrategyFacts } from '../../../src/domain/credentials/strategy.js';
+
+const nothing: StrategyFacts = {
+  strategy: '',
+  authProvider: '',
+  hasServiceAccount: false,
+  hasApiKey: false,
+  customProviders: new Set(),
+};
+
+describe('the flow for a configuration (DESIGN §3, "Strategy chosen"):', () => {
+  it.each([
+    ['service_account', '', 'service_account'],
+    ['service_account', 'idp_a', 'service_account'],
+    ['service_account', 'idp_b', 'service_account'],
+    ['resource_owner_password', 'idp_a', 'idp_a.password'],
+    ['resource_owner_password', '', 'idp_a.password'],
+    ['resource_owner_password', 'idp_b', 'idp_b.client_credentials'],
+    ['client_credentials', 'idp_b', 'idp_b.client_credentials'],
+    ['client_credentials', '', 'idp_b.client_credentials'],
+    ['client_credentials', 'idp_a', 'idp_a.client_credentials'],
+    ['', 'idp_b', 'idp_b.client_credentials'],
+    ['', 'idp_a', 'idp_a.password'],
+  ])('strategy "%s" with provider "%s" is %s', (strategy, authProvider, name) => {
+    for (const filled of [false, true]) {
+      const facts = { ...nothing, strategy, authProvider, hasServiceAccount: filled, hasApiKey: filled };
+      expect(chooseStrategy(facts)).toEqual({ kind: 'provider', name });
+    }
+  });
+
+  it('with nothing chosen, a filled service account is used', () => {
+    const facts = { ...nothing, hasServiceAccount: true };
+    expect(chooseStrategy(facts)).toEqual({ kind: 'provider', name: 'service_account' });
+    expect(chooseStrategy({ ...facts, hasApiKey: true })).toEqual({ kind: 'provider', name: 'service_account' });
+  });
+
+  it('with nothing chosen and no service account, the API key alone is used', () => {
+    expect(chooseStrategy({ ...nothing, hasApiKey: true })).toEqual({ kind: 'api-key' });
+  });
+
+  it('with nothing at all there is no flow', () => {
+    expect(chooseStrategy(nothing)).toEqual({ kind: 'none' });
+  });
+
+  it('an unknown strategy never falls back to another credential', () => {
+    const facts = { ...nothing, strategy: 'okta', authProvider: 'idp_a', hasServiceAccount: true, hasApiKey: true };
+    expect(chooseStrategy(facts)).toEqual({ kind: 'none' });
+  });
+
+  it('a provider the site registered is a strategy under its own name', () => {
+    const facts = { ...nothing, strategy: 'okta', authProvider: 'idp_b', customProviders: new Set(['okta']) };
+    expect(chooseStrategy(facts)).toEqual({ kind: 'provider', name: 'okta' });
+  });
+
+  it('a provider the site registered may stand in for a built-in strategy', () => {
+    const customProviders = new Set(['client_credentials']);
+    expect(
+      chooseStrategy({ ...nothing, strategy: 'client_credentials', authProvider: 'idp_a', customProviders }),
+    ).toEqual({ kind: 'provider', name: 'client_credentials' });
+  });
+
+  it('a registered provider is not used unless it is named', () => {
+    expect(chooseStrategy({ ...nothing, customProviders: new Set(['okta']) })).toEqual({ kind: 'none' });
+  });
+});

@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import { FakeCacheStore } from '../../../src/adapters/fakes/fake-cache-store.js';
+import { failure, settled, TokenWorld } from './token-world.js';
+
+interface SharedWorld {
+  readonly world: TokenWorld;
+  readonly store: FakeCacheStore;
+  /** Puts a token another process got into the store. */
+  readonly put: (token: Readonly<Record<string, unknown>>) => Promise<void>;
+  readonly now: number;
+}
+
+function sharedWorld(): SharedWorld {
+  let store: FakeCacheStore | undefined;
+  const world = new TokenWorld({ shared: (clock) => (store = new FakeCacheStore(clock)) });
+  if (store === undefined) throw new Error('no store');
+  const kept = store;
+  const now = world.clock.now();
+  const put = (token: Readonly<Record<string, unknown>>): Promise<void> =>
+    kept.set('key', JSON.stringify(token), now + 1_000_000_000);
+  return { world, store, put, now };
+}
+
+describe('a token in the shared store', () => {
+  it('is used without asking the provider', async () => {
+    const { world, put, now } = sharedWorld();
+    await put({ value: 'theirs', expiresAt: now + 60_000, issuedAt: now });
+    expect(await world.value()).toBe('theirs');
+    expect(world.provider.issued).toBe(0);
+    expect(world.cache.fresh('key')?.expiresAt).toBe(now + 60_000);
+  });
+
+  it('is looked for once by 100 callers, and not again while it is fresh', async () => {
+    const { world, store, put, now } = sharedWorld();
+    await put({ value: 'theirs', expiresAt: now + 60_000, issuedAt: now });
+    await Promise.all(Array.from({ length: 100 }, () => world.value()));
+    await world.get();
+    expect(store.calls.get).toBe(1);
+  });
+
+  it('is due when it was due for the process that got it', async () => {
+    const { world, put, now } = sharedWorld();
+    await put({ value: 'theirs', expiresAt: now + 12_001, issuedAt: now - 47_999 });
+    expect(await world.value()).toBe('theirs');
+    world.clock.advance(1);
+    expect(world.cache.fresh('key')).toBeUndefined();
+  });
+
+  it('is ignored when it is due already, or every process would come back for it', async () => {
+    const { world, put, now } = sharedWorld();
+    await put({ value: 'theirs', expiresAt: now + 12_000, issuedAt: now - 48_000 });
+    expect(await world.value()).toBe('site-token-1');
+  });
+
+  it('is ignored when it has expired', async () => {
+    const { world, put, now } = sharedWorld();
+    await put({ value: 'theirs', expiresAt: now, issuedAt: now - 1 });
+    expect(await world.value()).toBe('site-token-1');
+  });
+
+  it('is never served past its end, whatever else the store says about it', async () => {
+    const { world, put, now } = sharedWorld();
+    await put({ value: 'theirs', expiresAt: now + 60_000, issuedAt: now + 1_000_000_000 });
+    await world.get();
+    world.clock.advance(60_000);
+    expect(await world.value()).toBe('site-token-1');
+  });
+
+  it('replaces a due one without asking the provider when it is newer', async () => {
+    const { world, put, now } = sharedWorld();
+    await world.get();
+    world.clock.advance(240_000);
+    await put({ value: 'theirs', expiresAt: now + 540_000, issuedAt: now + 240_000 });
+    await world.get();
+    await settled();
+    expect(await world.value()).toBe('theirs');
+    expect(world.provider.issued).toBe(1);
+  });
+
+  it('does not replace one that lives as long', async () => {
+    const { world, put, now } = sharedWorld();
+    await world.get();
+    world.clock.advance(240_000);
+    await put({ value: 'theirs', expiresAt: now + 300_000, issuedAt: now + 240_000 });
+    await world.get();
+    await settled();
+    expect(await world.value()).toBe('site-token-2');
+  });
+
+  it.each([
+    'not json',
+    'null',
+    '7',
+    '"text"',
+    '[]',
+    '{}',
+    '{"value":"x"}',
+    '{"value":"x","expiresAt":9e15}',
+    '{"value":"x","expiresAt":"9e15","issuedAt":0}',
+    '{"value":"x","expiresAt":9e15,"issuedAt":"0"}',
+    '{"value":7,"expiresAt":9e15,"issuedAt":0}',
+  ])('that is damaged (%s) is ignored', async (text) => {
+    const { world, store, now } = sharedWorld();
+    await store.set('key', text, now + 60_000);
+    expect(await world.value()).toBe('site-token-1');
+  });
+
+  it('is served even when the provider is out of order', async () => {
+    const { world, put, now } = sharedWorld();
+    world.provider.answer = () => failure('unavailable');
+    await put({ value: 'theirs', expiresAt: now + 60_000, issuedAt: now });
+    expect(await world.value()).toBe('theirs');
+  });
+});
+
+describe('a token the provider gave', () => {
+  it('is shared under its key until it expires, with the time it was issued', async () => {
+    const { world, store, now } = sharedWorld();
+    await world.get();
+    expect(JSON.parse((await store.get('key')) ?? '')).toEqual({
+      value: 'site-token-1',
+      expiresAt: now + 300_000,
+      issuedAt: now,
+    });
+    world.clock.advance(299_999);
+    expect(await store.get('key')).toBeDefined();
+    world.clock.advance(1);
+    expect(await store.get('key')).toBeUndefined();
+  });
+
+  it('is served without waiting until it is shared', async () => {
+    const never = new Promise<void>(() => undefined);
+    const world = new TokenWorld({
+      shared: () => ({
+        get: () => Promise.resolve(undefined),
+        set: () => never,
+        delete: () => never,
+      }),
+    });
+    expect(await world.value()).toBe('site-token-1');
+  });
+
+  it('is shared, a failure is not', async () => {
+    const { world, store } = sharedWorld();
+    world.provider.answer = () => failure('refused');
+    await world.get();
+    expect(store.calls.set).toBe(0);
+  });
+});
+
+describe('a token the platform refused', () => {
+  it('is taken out of the shared store', async () => {
+    const { world, store } = sharedWorld();
+    await world.get();
+    await world.cache.reject('key', 'site-token-1');
+    expect(await store.get('key')).toBeUndefined();
+  });
+
+  it('is not taken from the shared store again when another process puts it back', async () => {
+    const { world, put, now } = sharedWorld();
+    await put({ value: 'theirs', expiresAt: now + 60_000, issuedAt: now });
+    await world.get();
+    await world.cache.reject('key', 'theirs');
+    await put({ value: 'theirs', expiresAt: now + 60_000, issuedAt: now });
+    expect(await world.value()).toBe('site-token-1');
+  });
+
+  it('gives way to the successor another process already got', async () => {
+    const { world, put, now } = sharedWorld();
+    await world.get();
+    await world.cache.reject('key', 'site-token-1');
+    await put({ value: 'theirs', expiresAt: now + 60_000, issuedAt: now });
+    expect(await world.value()).toBe('theirs');
+    expect(world.provider.issued).toBe(1);
+  });
+});

@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import type { IssueOutcome } from '../../../src/ports/identity-provider.js';
+import { Deferred, failure, settled, TokenWorld } from './token-world.js';
+
+describe('any number of callers cause one request to the provider:', () => {
+  it('1,000 callers at once get one token that was asked for once', async () => {
+    const world = new TokenWorld();
+    const values = await Promise.all(Array.from({ length: 1_000 }, () => world.value()));
+    expect(new Set(values)).toEqual(new Set(['site-token-1']));
+    expect(world.provider.issued).toBe(1);
+  });
+
+  it('callers who come while the provider is being asked wait for its answer', async () => {
+    const world = new TokenWorld();
+    const answer = new Deferred<IssueOutcome>();
+    world.provider.answer = () => answer.promise;
+    const first = world.value();
+    await settled();
+    const second = world.value();
+    answer.resolve({ kind: 'token', token: { value: 'late', expiresAt: world.clock.now() + 60_000 } });
+    expect(await Promise.all([first, second])).toEqual(['late', 'late']);
+    expect(world.provider.issued).toBe(1);
+  });
+
+  it('1,000 callers of a provider that refuses get one answer that was asked for once', async () => {
+    const world = new TokenWorld();
+    world.provider.answer = () => failure('refused');
+    const values = await Promise.all(Array.from({ length: 1_000 }, () => world.value()));
+    expect(new Set(values)).toEqual(new Set(['refused']));
+    expect(world.provider.issued).toBe(1);
+  });
+
+  it('two identities never share a token', async () => {
+    const world = new TokenWorld();
+    expect(await Promise.all([world.value('a'), world.value('b')])).toEqual(['site-token-1', 'site-token-2']);
+    expect(await Promise.all([world.value('a'), world.value('b')])).toEqual(['site-token-1', 'site-token-2']);
+  });
+});
+
+describe.each([
+  { life: 'a minute', lifeMs: 60_000, staleAfter: 48_000, renewAfter: 58_800 },
+  { life: 'five minutes', lifeMs: 300_000, staleAfter: 240_000, renewAfter: 295_000 },
+  { life: 'a day', lifeMs: 86_400_000, staleAfter: 86_280_000, renewAfter: 86_395_000 },
+])('a token that lives $life', ({ lifeMs, staleAfter, renewAfter }) => {
+  async function aged(ms: number): Promise<TokenWorld> {
+    const world = new TokenWorld();
+    world.provider.lifeMs = lifeMs;
+    await world.get();
+    world.clock.advance(ms);
+    return world;
+  }
+
+  it('is served from memory until it is due, and nobody is asked', async () => {
+    const world = await aged(staleAfter - 1);
+    expect(world.cache.fresh('key')?.value).toBe('site-token-1');
+    expect(await world.value()).toBe('site-token-1');
+    await settled();
+    expect(world.provider.issued).toBe(1);
+    expect(world.telemetry.of('token').map(({ outcome }) => outcome)).toEqual(['acquired']);
+  });
+
+  it('is served once more when it is due, while its successor is fetched behind', async () => {
+    const world = await aged(staleAfter);
+    expect(world.cache.fresh('key')).toBeUndefined();
+    expect(await world.value()).toBe('site-token-1');
+    await settled();
+    expect(world.provider.issued).toBe(2);
+    expect(await world.value()).toBe('site-token-2');
+  });
+
+  it('keeps no caller waiting until shortly before its end, however slow the provider is', async () => {
+    const world = await aged(renewAfter - 1);
+    world.provider.answer = () => new Deferred<IssueOutcome>().promise;
+    expect(await Promise.all([world.value(), world.value()])).toEqual(['site-token-1', 'site-token-1']);
+    expect(world.provider.issued).toBe(2);
+  });
+
+  it('makes callers wait for its successor just before its end', async () => {
+    const world = await aged(renewAfter);
+    expect(await world.value()).toBe('site-token-2');
+  });
+});
+
+describe('a due token', () => {
+  it('is due up to a tenth earlier by chance, so that processes do not renew together', async () => {
+    const world = new TokenWorld();
+    world.random = 0.5;
+    world.provider.lifeMs = 60_000;
+    await world.get();
+    world.clock.advance(47_399);
+    expect(world.cache.fresh('key')?.value).toBe('site-token-1');
+    world.clock.advance(1);
+    expect(world.cache.fresh('key')).toBeUndefined();
+  });
+
+  it('is renewed once for 100 callers', async () => {
+    const world = new TokenWorld();
+    await world.get();
+    world.clock.advance(240_000);
+    await Promise.all(Array.from({ length: 100 }, () => world.value()));
+    await settled();
+    expect(world.provider.issued).toBe(2);
+  });
+
+  it('is told to operators: acquired, served stale, renewed, with the time it took', async () => {
+    const world = new TokenWorld();
+    world.provider.answer = (now) => {
+      world.clock.advance(80);
+      return { kind: 'token', token: { value: 'slow', expiresAt: now + 300_000 } };
+    };
+    await world.get();
+    world.clock.advance(240_000);
+    await world.get();
+    await settled();
+    expect(world.telemetry.of('token')).toEqual([
+      { type: 'token', outcome: 'acquired', block: 'someBlock', durationMs: 80 },
+      { type: 'token', outcome: 'stale_served', block: 'someBlock' },
+      { type: 'token', outcome: 'renewed', block: 'someBlock', durationMs: 80 },
+    ]);
+  });
+
+  it('can be looked at until it expires, and not a millisecond longer', async () => {
+    const world = new TokenWorld();
+    expect(world.cache.peek('key')).toBeUndefined();
+    await world.get();
+    world.clock.advance(299_999);
+    expect(world.cache.peek('key')?.value).toBe('site-token-1');
+    world.clock.advance(1);
+    expect(world.cache.peek('key')).toBeUndefined();
+    expect(world.provider.issued).toBe(1);
+  });
+});
+
+describe('memory is bounded:', () => {
+  it('the identity that was asked for least recently is forgotten first', async () => {
+    const world = new TokenWorld({ maxEntries: 2 });
+    for (const key of ['a', 'b', 'a', 'c']) await world.get(key);
+    expect(['a', 'b', 'c'].map((key) => world.cache.peek(key)?.value)).toEqual([
+      'site-token-1',
+      undefined,
+      'site-token-3',
+    ]);
+  });
+
+  it('an identity whose token is being fetched is not forgotten', async () => {
+    const world = new TokenWorld({ maxEntries: 1 });
+    const answer = new Deferred<IssueOutcome>();
+    world.provider.answer = () => answer.promise;
+    const waiting = [world.value('a')];
+    await settled();
+    world.provider.answer = undefined;
+    await world.value('b');
+    waiting.push(world.value('a'));
+    answer.resolve({ kind: 'token', token: { value: 'for a', expiresAt: world.clock.now() + 60_000 } });
+    expect(await Promise.all(waiting)).toEqual(['for a', 'for a']);
+    expect(world.provider.issued).toBe(2);
+  });
+});

@@ -1,0 +1,69 @@
+import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
+import { FakeIdentityProvider } from '../../../src/adapters/fakes/fake-identity-provider.js';
+import { RecordingTelemetry } from '../../../src/adapters/fakes/recording-telemetry.js';
+import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
+import type { CacheStore } from '../../../src/ports/cache-store.js';
+import type { IssueFailure, IssueOutcome } from '../../../src/ports/identity-provider.js';
+
+/** A token cache, the provider behind it, and a clock to move. */
+export class TokenWorld {
+  readonly clock: FakeClock = new FakeClock();
+  readonly telemetry: RecordingTelemetry = new RecordingTelemetry();
+  readonly provider: FakeIdentityProvider = new FakeIdentityProvider('site', 'someBlock');
+  readonly cache: TokenCache;
+  /** What jitter is drawn from; 0 makes every threshold exact. */
+  random = 0;
+
+  constructor({ shared, maxEntries = 100 }: { shared?: (clock: FakeClock) => CacheStore; maxEntries?: number } = {}) {
+    this.cache = new TokenCache({
+      clock: this.clock,
+      telemetry: this.telemetry,
+      random: () => this.random,
+      maxEntries,
+      ...(shared === undefined ? {} : { shared: shared(this.clock) }),
+    });
+  }
+
+  get(key = 'key'): Promise<IssueOutcome> {
+    return this.cache.get(key, 'someBlock', (now) => this.provider.issue(now));
+  }
+
+  /** The value of the token a caller gets, or the reason why there is none. */
+  async value(key = 'key'): Promise<string> {
+    const outcome = await this.get(key);
+    return outcome.kind === 'token' ? outcome.token.value : outcome.reason;
+  }
+}
+
+export function failure(reason: IssueFailure['reason'], more: Partial<IssueFailure> = {}): IssueFailure {
+  return {
+    kind: 'failure',
+    reason,
+    block: 'idpA',
+    fields: ['clientId'],
+    advice: 'Check the "idpA" configuration block: "clientId".',
+    detail: 'provider text',
+    ...more,
+  };
+}
+
+/** A promise that settles when the test says so. */
+export class Deferred<T> {
+  readonly promise: Promise<T>;
+  resolve!: (value: T) => void;
+  reject!: (reason: Error) => void;
+
+  constructor() {
+    this.promise = new Promise<T>((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+  }
+}
+
+/** Lets everything that can run without time passing run. */
+export function settled(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

@@ -1,0 +1,88 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import {
+  AgentBffError,
+  ConfigurationError,
+  isAgentBffError,
+  RequestError,
+  ServiceAuthError,
+  SessionError,
+  UpstreamError,
+} from '../../src/domain/errors.js';
+
+describe('an error of this package', () => {
+  it('says in its message what happened and what to do', () => {
+    const error = new AgentBffError('internal_error', { detail: 'It broke.', hint: 'Repair it.' });
+    expect(error.message).toBe('It broke. Repair it.');
+    expect(String(error)).toBe('AgentBffError: It broke. Repair it.');
+  });
+
+  it('says only what happened when there is nothing to do', () => {
+    expect(new AgentBffError('internal_error', { detail: 'It broke.' }).message).toBe('It broke.');
+  });
+
+  it('carries every fact a caller may want', () => {
+    const facts = {
+      detail: 'It broke.',
+      hint: 'Repair it.',
+      block: 'idpA',
+      fields: ['clientId'],
+      retryable: true,
+      retryAfterMs: 5,
+      rpcCode: -32003,
+      upstreamStatus: 503,
+    };
+    expect(new AgentBffError('upstream_error', facts)).toMatchObject({ code: 'upstream_error', ...facts });
+  });
+
+  it('is not retryable, and names no field, unless it says so', () => {
+    expect(new AgentBffError('internal_error', { detail: 'It broke.' })).toMatchObject({
+      retryable: false,
+      fields: [],
+    });
+  });
+
+  it('tells operators its log text and nobody else', () => {
+    const error = new AgentBffError('internal_error', { detail: 'It broke.', log: 'at idp.internal' });
+    expect(error.logDetail()).toBe('at idp.internal');
+    const shown = [
+      inspect(error, { depth: 12, showHidden: true }),
+      JSON.stringify(error),
+      String(error),
+      JSON.stringify(Object.assign({}, error)),
+    ];
+    expect(shown.join('\n')).not.toContain('idp.internal');
+  });
+
+  it('tells operators its detail when there is no log text', () => {
+    expect(new AgentBffError('internal_error', { detail: 'It broke.' }).logDetail()).toBe('It broke.');
+  });
+
+  it.each([
+    [new ConfigurationError({ detail: 'd' }), 'ConfigurationError', 'configuration_invalid'],
+    [new ServiceAuthError('service_auth_failed', { detail: 'd' }), 'ServiceAuthError', 'service_auth_failed'],
+    [new SessionError('session_expired', { detail: 'd' }), 'SessionError', 'session_expired'],
+    [new RequestError('body_invalid', { detail: 'd' }), 'RequestError', 'body_invalid'],
+    [new UpstreamError('upstream_timeout', { detail: 'd' }), 'UpstreamError', 'upstream_timeout'],
+  ])('of its own class is named: %s', (error, name, code) => {
+    expect([error.name, error.code]).toEqual([name, code]);
+    expect(error).toBeInstanceOf(AgentBffError);
+    expect(error).toBeInstanceOf(Error);
+  });
+});
+
+describe('errors of this package are told from others', () => {
+  it('by a mark that another copy of the package in the process makes too', () => {
+    const mark = Symbol.for('agent-bff/error@1');
+    expect(isAgentBffError(new RequestError('body_invalid', { detail: 'd' }))).toBe(true);
+    expect(isAgentBffError({ [mark]: true })).toBe(true);
+    expect(Object.keys(new AgentBffError('internal_error', { detail: 'd' }))).not.toContain(String(mark));
+  });
+
+  it.each([undefined, null, 'internal_error', 7, {}, { code: 'internal_error' }, new Error('no')])(
+    'and %s is none',
+    (value) => {
+      expect(isAgentBffError(value)).toBe(false);
+    },
+  );
+});

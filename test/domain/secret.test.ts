@@ -1,0 +1,45 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { secret } from '../../src/domain/secret.js';
+
+const VALUE = 'hunter2-and-more';
+
+describe('a secret', () => {
+  it('gives its value to whoever asks for it by name', () => {
+    expect(secret(VALUE).reveal()).toBe(VALUE);
+  });
+
+  it.each<[string, (hidden: object) => string, string]>([
+    ['inspected', (hidden) => inspect(hidden), '[redacted]'],
+    ['inspected twelve levels deep', (hidden) => inspect({ a: { b: { c: [hidden] } } }, { depth: 12 }), '[redacted]'],
+    [
+      'inspected with hidden properties',
+      (hidden) => inspect(hidden, { showHidden: true, getters: true }),
+      '[redacted]',
+    ],
+    [
+      'inspected without its own printer',
+      (hidden) => inspect(hidden, { customInspect: false, showHidden: true }),
+      'HiddenSecret',
+    ],
+    ['inspected in a Map', (hidden) => inspect(new Map([['key', hidden]])), '[redacted]'],
+    ['serialised', (hidden) => JSON.stringify(hidden), '"[redacted]"'],
+    ['serialised inside an object', (hidden) => JSON.stringify({ a: [hidden] }), '{"a":["[redacted]"]}'],
+    ['made a string', (hidden) => String(hidden), '[redacted]'],
+    ['put into a template', (hidden) => `key=${hidden as unknown as string}`, 'key=[redacted]'],
+    ['joined', (hidden) => [hidden, hidden].join(' '), '[redacted] [redacted]'],
+    ['added to text', (hidden) => 'key=' + (hidden as unknown as string), 'key=[redacted]'],
+    ['spread', (hidden) => JSON.stringify({ ...hidden }), '{}'],
+    ['listed', (hidden) => JSON.stringify([Object.entries(hidden), Reflect.ownKeys(hidden)]), '[[],[]]'],
+    ['cloned', (hidden) => inspect(structuredClone(hidden), { showHidden: true }), '{}'],
+    [
+      'thrown inside an error',
+      (hidden) => inspect(new Error('broken', { cause: hidden }), { depth: 12 }),
+      '[redacted]',
+    ],
+  ])('that is %s shows nothing', (_how, print, shown) => {
+    const text = print(secret(VALUE));
+    expect(text).toContain(shown);
+    expect(text).not.toContain(VALUE);
+  });
+});

@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isEventStream, mediaType, upstreamRequestHeaders } from '../../../src/domain/upstream/header-policy.js';
+
+const ALLOWED = [
+  'content-type',
+  'accept',
+  'accept-language',
+  'a2a-version',
+  'a2a-extensions',
+  'x-a2a-extensions',
+  'last-event-id',
+  'idempotency-key',
+  'traceparent',
+  'tracestate',
+];
+
+const REFUSED = [
+  'authorization',
+  'cookie',
+  'cookie2',
+  'x-api-key',
+  'x-project-id',
+  'host',
+  'forwarded',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+  'origin',
+  'referer',
+  'user-agent',
+  'accept-encoding',
+  'content-encoding',
+  'content-length',
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'range',
+  'if-none-match',
+  'sec-fetch-site',
+  'content_type',
+  'a2a_version',
+  'idempotency_key',
+  'x_api_key',
+  'Content-Type',
+  '__proto__',
+  'constructor',
+  'toString',
+  ':authority',
+];
+
+describe('what a browser sends to the platform', () => {
+  it.each(ALLOWED)('crosses as "%s"', (name) => {
+    expect(upstreamRequestHeaders({ [name]: 'value' }, {})).toEqual({ [name]: 'value' });
+  });
+
+  it.each(REFUSED)('stays behind as "%s"', (name) => {
+    const browser = Object.fromEntries([[name, 'value']]);
+    expect(Object.keys(upstreamRequestHeaders(browser, {}))).toEqual([]);
+  });
+
+  it('crosses under no other name, whatever it is called and whatever "Connection" names', () => {
+    const names = fc.oneof(
+      fc.constantFrom(...ALLOWED, ...REFUSED),
+      fc.string({ minLength: 1 }),
+      fc.constantFrom(...ALLOWED).map((name) => `x-${name}`),
+      fc.constantFrom(...ALLOWED).map((name) => name.toUpperCase()),
+    );
+    const values = fc.oneof(
+      fc.string(),
+      fc.array(fc.string()),
+      fc.constantFrom(...ALLOWED, 'authorization', undefined),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.tuple(names, values)), (entries) => {
+        const browser = Object.fromEntries(entries);
+        const sent = upstreamRequestHeaders(browser, { authorization: 'Bearer ours', 'x-api-key': 'ours' });
+        for (const name of Object.keys(sent)) expect([...ALLOWED, 'authorization', 'x-api-key']).toContain(name);
+        expect([sent['authorization'], sent['x-api-key']]).toEqual(['Bearer ours', 'ours']);
+        for (const name of ALLOWED) if (sent[name] !== undefined) expect(sent[name]).toBe(browser[name]);
+        expect(Object.getPrototypeOf(sent)).toBe(Object.prototype);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('loses to the credential, in every field', () => {
+    const browser = { accept: 'theirs', 'x-api-key': 'theirs', 'a2a-version': '1.0' };
+    expect(upstreamRequestHeaders(browser, { accept: 'ours', 'x-api-key': 'ours' })).toEqual({
+      accept: 'ours',
+      'x-api-key': 'ours',
+      'a2a-version': '1.0',
+    });
+  });
+
+  it.each([['accept, idempotency-key'], [' Accept ,IDEMPOTENCY-KEY'], [['accept', 'close, Idempotency-Key']]])(
+    'stays behind when "Connection" names it: %j',
+    (connection) => {
+      const browser = { connection, accept: '*/*', 'idempotency-key': 'k', 'accept-language': 'de' };
+      expect(upstreamRequestHeaders(browser, {})).toEqual({ 'accept-language': 'de' });
+    },
+  );
+
+  it('cannot take the credential away by naming it in "Connection"', () => {
+    const sent = upstreamRequestHeaders(
+      { connection: 'authorization, x-api-key' },
+      { authorization: 'Bearer ours', 'x-api-key': 'k' },
+    );
+    expect(sent).toEqual({ authorization: 'Bearer ours', 'x-api-key': 'k' });
+  });
+
+  it('keeps several values of one field', () => {
+    expect(upstreamRequestHeaders({ 'a2a-extensions': ['a', 'b'] }, {})).toEqual({ 'a2a-extensions': ['a', 'b'] });
+  });
+
+  it("is left as it is: neither the browser's fields nor the credential's change", () => {
+    const [browser, credential] = [Object.freeze({ accept: '*/*' }), Object.freeze({ authorization: 'Bearer ours' })];
+    upstreamRequestHeaders(browser, credential);
+    expect([browser, credential]).toEqual([{ accept: '*/*' }, { authorization: 'Bearer ours' }]);
+  });
+});
+
+describe('the media type of a message', () => {
+  it.each([
+    ['application/json', 'application/json'],
+    ['Application/JSON; charset=utf-8', 'application/json'],
+    ['  text/event-stream ;x=y', 'text/event-stream'],
+    [['text/html', 'text/plain'], 'text/html'],
+    [[], ''],
+    ['', ''],
+    [undefined, ''],
+  ])('%j is "%s"', (field, type) => {
+    expect(mediaType({ 'content-type': field })).toBe(type);
+  });
+
+  it('tells a stream of events from everything else', () => {
+    expect(isEventStream({ 'content-type': 'Text/Event-Stream; charset=utf-8' })).toBe(true);
+    expect(isEventStream({ 'content-type': 'application/json' })).toBe(false);
+    expect(isEventStream({})).toBe(false);
+  });
+});

@@ -1,0 +1,146 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { browserResponseHeaders } from '../../../src/domain/upstream/header-policy.js';
+
+const ALLOWED = [
+  'content-type',
+  'content-language',
+  'content-encoding',
+  'content-length',
+  'content-disposition',
+  'etag',
+  'last-modified',
+  'retry-after',
+  'vary',
+  'a2a-version',
+  'a2a-extensions',
+  'x-a2a-extensions',
+];
+const OURS = ['x-content-type-options', 'cache-control', 'x-accel-buffering', 'content-security-policy'];
+
+describe('what the platform answers to a browser', () => {
+  it.each(ALLOWED)('crosses as "%s"', (name) => {
+    expect(browserResponseHeaders({ [name]: 'value' })[name]).toBe('value');
+  });
+
+  it.each([
+    'set-cookie',
+    'www-authenticate',
+    'proxy-authenticate',
+    'authentication-info',
+    'location',
+    'server',
+    'via',
+    'x-powered-by',
+    'access-control-allow-origin',
+    'access-control-allow-credentials',
+    'strict-transport-security',
+    'clear-site-data',
+    'refresh',
+    'link',
+    'service-worker-allowed',
+    'connection',
+    'keep-alive',
+    'transfer-encoding',
+    'trailer',
+    'upgrade',
+    'authorization',
+    'x-api-key',
+    'date',
+    '__proto__',
+  ])('stays behind as "%s"', (name) => {
+    const answer = browserResponseHeaders(
+      Object.fromEntries([
+        ['content-type', 'application/json'],
+        [name, 'value'],
+      ]),
+    );
+    expect(Object.keys(answer).sort()).toEqual(['cache-control', 'content-type', 'x-content-type-options']);
+  });
+
+  it('crosses under no other name, whatever it is called', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.string({ minLength: 1 }), fc.oneof(fc.string(), fc.array(fc.string())))),
+        (entries) => {
+          const answer = browserResponseHeaders(Object.fromEntries(entries));
+          for (const name of Object.keys(answer)) expect([...ALLOWED, ...OURS]).toContain(name);
+        },
+      ),
+    );
+  });
+
+  it('is kept by no cache and never sniffed, whatever the platform says', () => {
+    const platform = {
+      'content-type': 'application/json',
+      'cache-control': 'public, max-age=99',
+      'x-content-type-options': 'x',
+    };
+    expect(browserResponseHeaders(platform)).toEqual({
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    });
+  });
+});
+
+describe('a stream of events', () => {
+  it('has no length, is not transformed and not buffered', () => {
+    expect(
+      browserResponseHeaders({ 'content-type': 'text/event-stream; charset=utf-8', 'content-length': '9' }),
+    ).toEqual({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-store, no-transform',
+      'x-accel-buffering': 'no',
+      'x-content-type-options': 'nosniff',
+    });
+  });
+});
+
+describe("content a browser could run on the site's own origin", () => {
+  it.each([
+    'text/html',
+    'TEXT/HTML; charset=utf-8',
+    'application/xhtml+xml',
+    'application/html',
+    'image/svg+xml',
+    'text/xml',
+    'application/xml',
+    'application/mathml+xml',
+    'application/atom+xml',
+    'text/javascript',
+    'application/javascript',
+    'application/x-javascript',
+    'text/ecmascript',
+    'application/ecmascript',
+    '',
+    undefined,
+  ])('is locked in a sandbox: %s', (type) => {
+    expect(browserResponseHeaders({ 'content-type': type })['content-security-policy']).toBe(
+      "sandbox; default-src 'none'",
+    );
+  });
+
+  it.each<[string | readonly string[]]>([
+    ['application/json, text/html'],
+    ['application/json; charset=utf-8, text/html'],
+    ['text/event-stream; charset=utf-8, text/html'],
+    [['application/json', 'text/html']],
+  ])('is locked in when it comes behind another type, for a browser believes the last: %j', (type) => {
+    expect(browserResponseHeaders({ 'content-type': type })['content-security-policy']).toBe(
+      "sandbox; default-src 'none'",
+    );
+  });
+
+  it.each([
+    'application/json',
+    'text/plain',
+    'image/png',
+    'application/pdf',
+    'text/event-stream',
+    'text/htmlx',
+    'x-text/html',
+  ])('is nothing like %s', (type) => {
+    expect(browserResponseHeaders({ 'content-type': type })['content-security-policy']).toBeUndefined();
+  });
+});

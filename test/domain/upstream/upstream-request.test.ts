@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { endpoint, requireEndpoint } from '../../../src/domain/upstream/upstream-request.js';
+
+describe('a configured address', () => {
+  it.each([
+    ['https://agent.example', 'https://agent.example', '/'],
+    ['https://agent.example/', 'https://agent.example', '/'],
+    ['https://agent.example/a2a', 'https://agent.example', '/a2a'],
+    ['https://agent.example/a2a/', 'https://agent.example', '/a2a/'],
+    ['HTTPS://agent.example/A2A', 'https://agent.example', '/A2A'],
+    ['http://127.0.0.1:4000/a2a', 'http://127.0.0.1:4000', '/a2a'],
+    ['http://[::1]:4000/a2a', 'http://[::1]:4000', '/a2a'],
+    ['  https://agent.example/a2a\n', 'https://agent.example', '/a2a'],
+    ['https://agent.example/a%20b', 'https://agent.example', '/a%20b'],
+  ])('%j is %s and %s', (address, origin, path) => {
+    expect(endpoint('a2aUrl', address)).toEqual({ origin, path });
+  });
+
+  it.each([
+    'agent.example',
+    '//agent.example/a2a',
+    '/a2a',
+    'ftp://agent.example',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    'https://',
+    'https:///a2a',
+    'https://user@agent.example',
+    'https://user:secret@agent.example',
+    'https://agent.example?key=secret',
+    'https://agent.example/a2a?key=secret',
+    'https://agent.example/a2a#fragment',
+    'https://agent.example\\@evil.example',
+    'https://agent.example/a\\b',
+    'https://agent example/a2a',
+    'https://agent.example/a b',
+    'https://agent.example/a\r\nHost: x',
+    'https://agent.example:99999/a2a',
+    'https://agent.example:x/a2a',
+    'https://:443/a2a',
+    'https://[::1/a2a',
+    'https://exa%mple/a2a',
+  ])('that cannot be called is refused, naming the field and no part of it: %j', (address) => {
+    let thrown: unknown;
+    try {
+      endpoint('a2aUrl', address);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toMatchObject({
+      name: 'ConfigurationError',
+      code: 'configuration_invalid',
+      detail: '"a2aUrl" is no address this package can call.',
+      hint: 'Set "a2aUrl" to an absolute http or https address without user name, query or fragment, such as https://platform.example/a2a.',
+      block: 'configureServer',
+      fields: ['a2aUrl'],
+    });
+  });
+});
+
+describe('an address that is not configured yet', () => {
+  it('is reported when it is needed, as a failure of the service credential', () => {
+    expect(() => requireEndpoint('serviceApiUrl', undefined)).toThrow(
+      expect.objectContaining({
+        name: 'ServiceAuthError',
+        code: 'service_auth_failed',
+        hint: 'Set "serviceApiUrl" in configureServer.',
+        block: 'configureServer',
+        fields: ['serviceApiUrl'],
+      }),
+    );
+  });
+
+  it('is not reported once it is there', () => {
+    const known = { origin: 'https://agent.example', path: '/' };
+    expect(requireEndpoint('a2aUrl', known)).toBe(known);
+  });
+});
