@@ -1,6 +1,6 @@
-import type { ConfigPlan } from '../domain/chat/chat-config.js';
 import { Credential } from '../domain/credentials/credential.js';
 import type { CredentialPlan } from '../domain/credentials/credential-broker.js';
+import type { HeadersPlan, RoutePlan } from '../domain/credentials/headers-plan.js';
 import { isAgentBffError, ServiceAuthError } from '../domain/errors.js';
 
 /**
@@ -42,8 +42,12 @@ const MESSAGE_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /** The plan of a config route: the site's own headers where it makes them, else the credential of the chat. */
-export function configPlan(chat: CredentialPlan, getHeaders: GetHeaders | undefined): ConfigPlan {
-  if (getHeaders === undefined) return chat;
+export function configPlan(chat: CredentialPlan, getHeaders: GetHeaders | undefined): RoutePlan {
+  return getHeaders === undefined ? chat : headersPlan(getHeaders);
+}
+
+/** A plan whose credentials are the headers a site makes for each request; they have no name, so nothing is shared by it. */
+export function headersPlan(getHeaders: GetHeaders): HeadersPlan {
   return {
     kind: 'headers',
     obtain: async ({ native }) =>

@@ -217,7 +217,8 @@ function publicAddress(address: string): string {
 }
 
 function allowedOrigin(origin: string): string {
-  if (/^https?:\/\/[^/\s,@]+$/i.test(origin)) return origin.toLowerCase();
+  // Browsers leave the scheme's own port out.
+  if (/^https?:\/\/[^/\s,@]+$/i.test(origin) && URL.canParse(origin)) return new URL(origin).origin;
   throw new ConfigurationError({
     detail: '"allowedOrigins" holds something that is no origin.',
     hint: 'List scheme and host only, such as https://shop.example.',

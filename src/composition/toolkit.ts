@@ -81,6 +81,7 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
     close: () => parts.upstream.close(),
   };
   PARTS.set(toolkit, parts);
+  if (previous?.cachedServiceToken() !== undefined) void broker.recall();
   return toolkit;
 }
 

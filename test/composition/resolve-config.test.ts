@@ -141,7 +141,7 @@ describe('addresses', () => {
   });
 
   it('of further pages are compared in lower case', () => {
-    const { allowedOrigins } = resolve({ allowedOrigins: ['HTTPS://Shop.example', 'http://localhost:3000'] });
+    const { allowedOrigins } = resolve({ allowedOrigins: ['HTTPS://Shop.example:443', 'http://localhost:3000'] });
     expect([...allowedOrigins]).toEqual(['https://shop.example', 'http://localhost:3000']);
   });
 });

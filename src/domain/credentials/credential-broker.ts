@@ -100,6 +100,14 @@ export class CredentialBroker {
     return renewed.token === refused.token ? undefined : renewed;
   }
 
+  /** Names the tokens of the configured strategy without asking for one, so that a token kept from before is found at once. */
+  async recall(): Promise<void> {
+    const chosen = this.#choose('', this.#deps.apiKey);
+    if (chosen.kind !== 'provider') return;
+    // Whatever is wrong is reported to the request that needs the token.
+    await this.#identify(chosen.name).catch(() => undefined);
+  }
+
   /** The service token in memory, when there is one that has not expired; asks nobody. */
   cachedServiceToken(): AccessToken | undefined {
     const chosen = this.#choose('', this.#deps.apiKey);
@@ -121,20 +129,38 @@ export class CredentialBroker {
   }
 
   async #ask(name: string, planKey: Secret | undefined): Promise<Credential> {
-    const loading = this.#deps.provider(name);
-    if (loading === undefined) throw noStrategy();
-    const provider = await loading;
-    const key = await provider.fingerprint();
-    let known = this.#known.get(name);
-    if (known?.key !== key) {
-      known = { provider, key };
-      this.#known.set(name, known);
-    }
+    const known = await this.#identify(name);
+    const { provider, key } = known;
     const issue: IssueToken =
       provider.signsLocally === true ? (now) => this.#sign(provider, now) : (now) => provider.issue(now);
     const outcome = await this.#deps.tokens.get(key, provider.block, issue);
     if (outcome.kind === 'failure') throw serviceAuthError(outcome);
     return this.#credentialOf(name, known, outcome.token, planKey);
+  }
+
+  /** The provider of a strategy and the key of its tokens; the last known ones when the provider cannot even say who it is. */
+  async #identify(name: string): Promise<KnownProvider> {
+    const loading = this.#deps.provider(name);
+    if (loading === undefined) throw noStrategy();
+    const last = this.#known.get(name);
+    try {
+      const provider = await loading;
+      const key = await provider.fingerprint();
+      if (last?.key === key) return last;
+      const known = { provider, key };
+      this.#known.set(name, known);
+      return known;
+    } catch (error) {
+      if (last !== undefined) return last;
+      throw new ServiceAuthError('identity_provider_unavailable', {
+        detail: 'The identity provider of this strategy cannot be used.',
+        hint: 'The server log says what failed.',
+        block: 'serviceAuthStrategy',
+        fields: ['serviceAuthStrategy'],
+        retryable: true,
+        log: error instanceof Error ? `${error.name}: ${error.message}` : typeof error,
+      });
+    }
   }
 
   /** Signs by the platform's clock, and expires by ours. */

@@ -19,6 +19,7 @@ export interface TokenCacheDependencies {
 }
 
 interface Entry {
+  readonly block: string;
   token?: AccessToken;
   /** From here on the token is served while a renewal runs. */
   staleAt: number;
@@ -69,13 +70,16 @@ export class TokenCache {
   /** The token in memory when it needs no renewal yet; never waits and never asks. */
   fresh(key: string): AccessToken | undefined {
     const entry = this.#entries.get(key);
-    return entry?.token !== undefined && this.#clock.now() < entry.staleAt ? entry.token : undefined;
+    if (entry?.token === undefined || this.#clock.now() >= entry.staleAt) return undefined;
+    // Moved to the end only where something may be dropped soon: this is the hot path.
+    if (this.#entries.size > this.#maxEntries / 2) this.#touch(key, entry.block);
+    return entry.token;
   }
 
   /** A token that is still valid, from memory, the shared store or the provider; else why there is none. */
   async get(key: string, block: string, issue: IssueToken): Promise<IssueOutcome> {
     const now = this.#clock.now();
-    const entry = this.#touch(key);
+    const entry = this.#touch(key, block);
     if (entry.token !== undefined && now < entry.mustRenewAt) {
       if (now >= entry.staleAt && now >= entry.retryAt) void this.#renew(key, entry, block, issue);
       if (now >= entry.staleAt) this.#telemetry.emit({ type: 'token', outcome: 'stale_served', block });
@@ -102,6 +106,7 @@ export class TokenCache {
     delete entry.token;
     entry.rejected = value;
     entry.rejectableAt = now + REFUSED_FIRST_MS;
+    this.#telemetry.emit({ type: 'token', outcome: 'rejected', block: entry.block });
     await this.#shared?.delete(key);
     return true;
   }
@@ -121,9 +126,9 @@ export class TokenCache {
     return token === undefined ? undefined : { kind: 'token', token };
   }
 
-  #touch(key: string): Entry {
+  #touch(key: string, block: string): Entry {
     let entry = this.#entries.get(key);
-    if (entry === undefined) entry = { staleAt: 0, mustRenewAt: 0, failures: 0, retryAt: 0, rejectableAt: 0 };
+    if (entry === undefined) entry = { block, staleAt: 0, mustRenewAt: 0, failures: 0, retryAt: 0, rejectableAt: 0 };
     else this.#entries.delete(key);
     this.#entries.set(key, entry);
     if (this.#entries.size > this.#maxEntries) {
@@ -156,6 +161,7 @@ export class TokenCache {
       outcome = unexpected(block, error);
     }
     const now = this.#clock.now();
+    if (outcome.kind === 'token' && outcome.token.expiresAt <= now) outcome = expired(block);
     const renewed = entry.token !== undefined;
     if (outcome.kind === 'token') {
       this.#keep(entry, outcome.token, now);
@@ -206,7 +212,14 @@ export class TokenCache {
     const now = this.#clock.now();
     const known = entry.token?.expiresAt ?? 0;
     if (found.token.expiresAt <= now || found.token.expiresAt <= known) return undefined;
-    const candidate: Entry = { staleAt: 0, mustRenewAt: 0, failures: 0, retryAt: 0, rejectableAt: 0 };
+    const candidate: Entry = {
+      block: entry.block,
+      staleAt: 0,
+      mustRenewAt: 0,
+      failures: 0,
+      retryAt: 0,
+      rejectableAt: 0,
+    };
     // Another process's clock may be ahead; a token issued later than it ends would never be due.
     const issuedAt = Math.min(found.issuedAt, now);
     this.#keep(candidate, found.token, now, issuedAt);
@@ -232,6 +245,18 @@ function parseShared(text: string): { token: AccessToken; issuedAt: number } | u
   const { value, expiresAt, issuedAt } = parsed as Record<string, unknown>;
   if (typeof value !== 'string' || typeof expiresAt !== 'number' || typeof issuedAt !== 'number') return undefined;
   return { token: { value, expiresAt }, issuedAt };
+}
+
+/** Kept as a failure: handed on, it would be refused, and asked for again at every request. */
+function expired(block: string): IssueFailure {
+  return {
+    kind: 'failure',
+    reason: 'unavailable',
+    block,
+    fields: [],
+    advice: `Check the "${block}" configuration block, and the clocks of this server and the provider.`,
+    detail: 'the provider issued a token that has already expired',
+  };
 }
 
 function unexpected(block: string, error: unknown): IssueFailure {

@@ -108,6 +108,12 @@ export function mediaType(headers: HeaderFields): string {
   return (end < 0 ? text : text.slice(0, end)).trim().toLowerCase();
 }
 
+/** Whether a message is a style sheet in UTF-8, and nothing a browser could take it for besides. */
+export function isStyleSheet(headers: HeaderFields): boolean {
+  const type = headers['content-type'];
+  return typeof type === 'string' && /^text\/css\s*(?:;\s*charset\s*=\s*"?(?:utf-8|us-ascii)"?\s*)?;?\s*$/i.test(type);
+}
+
 /** Whether a message is a stream of server-sent events. */
 export function isEventStream(headers: HeaderFields): boolean {
   return mediaType(headers) === 'text/event-stream';
@@ -125,5 +131,6 @@ function isActive(headers: HeaderFields): boolean {
   if (typeof field !== 'string' || field.includes(',')) return true;
   const type = mediaType(headers);
   if (type === '') return true;
-  return type.endsWith('+xml') || /^(?:text|application)\/(?:html|xml|xhtml|x?-?javascript|ecmascript)$/.test(type);
+  if (type.endsWith('+xml') || type === 'multipart/x-mixed-replace') return true;
+  return /^(?:text|application)\/(?:html|xml|xsl|xhtml|x?-?javascript|ecmascript)$/.test(type);
 }

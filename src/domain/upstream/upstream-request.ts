@@ -14,7 +14,7 @@ export interface Endpoint {
  * @throws ConfigurationError when it is no absolute http or https address, or carries user names, a query or a fragment.
  */
 export function endpoint(field: string, address: string): Endpoint {
-  const parts = /^(https?:\/\/)([^/?#\\@\s]+)(\/[^?#\\\s]*)?$/i.exec(address.trim());
+  const parts = /^(https?:\/\/)([^/?#\\@\s]+)(\/(?:(?![?#\\])[\x21-\x7e])*)?$/i.exec(address.trim());
   if (parts === null || !URL.canParse(address.trim())) {
     throw new ConfigurationError({
       detail: `"${field}" is no address this package can call.`,

@@ -257,6 +257,13 @@ describe('a configured card address', () => {
     expect(world.paths).toEqual([ELSEWHERE.path, NEAR, FAR]);
   });
 
+  it('that refuses everybody says nothing about the credential', async () => {
+    const world = new ConfigWorld({ cardAddress: ELSEWHERE });
+    world.upstream.willAnswer(({ origin }) => ({ ...NOT_FOUND, status: origin === ELSEWHERE.origin ? 401 : 404 }));
+    await expect(world.read()).rejects.toMatchObject({ code: 'upstream_invalid_response' });
+    expect(world.account.issued).toBe(1);
+  });
+
   it('that works again is used again', async () => {
     const world = new ConfigWorld({ cardAddress: ELSEWHERE });
     await world.read();

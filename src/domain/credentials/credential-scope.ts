@@ -1,0 +1,15 @@
+import type { Credential } from './credential.js';
+import type { RoutePlan } from './headers-plan.js';
+
+/**
+ * What tells callers apart in a cache; `undefined` when the caller has no stable name, and nothing may be kept.
+ * Part of a key that is hashed: the values may hold an API key, and of headers a site makes itself they hold all.
+ */
+export function credentialScope(plan: RoutePlan, credential: Credential): readonly unknown[] | undefined {
+  const { kind, identity, headers, cacheKey } = credential;
+  if (plan.kind === 'headers') return ['headers', Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1))];
+  if (identity === undefined) return undefined;
+  const { authorization: _token, ...rest } = headers;
+  // The strategy alone does not tell two service accounts apart that share a store; what their tokens depend on does.
+  return [kind, identity, kind === 'service' ? cacheKey : null, rest];
+}
