@@ -1,6 +1,6 @@
 // npm test [-- vitest arguments]: installs and compiles what is missing, says what this machine cannot test, runs vitest.
 // REQUIRE_ALL=1 turns everything left out into a failure: a missing program, a skipped test.
-import { accessSync, constants, mkdirSync, rmSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
@@ -13,6 +13,7 @@ const REPORT = join(ROOT, 'reports/tests.json');
 const PROGRAMS = [
   { suites: 'Chromium', variable: 'CHROMIUM_PATH', names: ['chromium', 'chromium-browser', 'google-chrome'] },
   { suites: 'Redis', variable: 'REDIS_SERVER_PATH', names: ['redis-server'] },
+  { suites: 'Keyv 6', variable: 'KEYV6_PATH', names: ['keyv'], folder: join(ROOT, 'temp/keyv6/node_modules') },
 ];
 
 const requireAll = process.env.REQUIRE_ALL === '1';
@@ -45,8 +46,9 @@ if (requireAll) {
   if (skipped.length > 0) fail(`REQUIRE_ALL=1 allows no skipped test:\n  ${skipped.join('\n  ')}`);
 }
 
-function isPresent({ variable, names }) {
+function isPresent({ variable, names, folder }) {
   if (process.env[variable]) return true; // named on purpose: a wrong one shall fail the tests, not skip them
+  if (folder !== undefined) return names.every((name) => existsSync(join(folder, name)));
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   const endings = process.platform === 'win32' ? ['.exe', '.cmd'] : [''];
   return folders.some((folder) =>

@@ -1,5 +1,4 @@
-export { asSessionTokenSource } from '../adapters/sessions/as-session-token-source.js';
-export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
+export type { KeyvLike } from '../adapters/keyv/keyv-like.js';
 export {
   AgentBffError,
   ConfigurationError,
@@ -32,6 +31,7 @@ export type {
   SessionTokenSource,
 } from '../ports/session-token-source.js';
 export type { Telemetry, TelemetryEvent } from '../ports/telemetry.js';
+export type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../ports/token-exchange.js';
 export { getAuthHeaders, getCachedServiceToken } from './auth-headers.js';
 export type { ChatHandlerOptions } from './chat-options.js';
 export type * from './config.js';
@@ -40,5 +40,6 @@ export { configFromEnv } from './env.js';
 export { createA2ARouter } from './express.js';
 export type { A2ARouterOptions, ExpressLike, ExpressLikeRouter } from './express.js';
 export type { ToolkitPorts } from './ports.js';
+export * from './sessions.js';
 export type { AuthHeadersOptions, Toolkit } from './toolkit-type.js';
 export { createToolkit } from './toolkit.js';

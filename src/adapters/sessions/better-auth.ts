@@ -1,6 +1,6 @@
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import type { SessionSourceOptions } from './from-function.js';
-import { write } from './refreshed-cookies.js';
+import { writeCookies } from './refreshed-cookies.js';
 import { sessionFault } from './session-fault.js';
 import { webHeaders } from './web-headers.js';
 
@@ -54,8 +54,8 @@ export function betterAuthSession(auth: BetterAuthLike, options: BetterAuthOptio
         })) as Answer;
         // Only sites without a database keep the account in a cookie, which the caller of `api` must pass on.
         const cookies = answer.headers?.getSetCookie() ?? [];
-        write(cookies, request);
-        return { ...tokenOf(answer.response), ...(cookies.length > 0 && { adopt: (to) => write(cookies, to) }) };
+        writeCookies(cookies, request);
+        return { ...tokenOf(answer.response), ...(cookies.length > 0 && { adopt: (to) => writeCookies(cookies, to) }) };
       } catch (error) {
         return refusal(error);
       }

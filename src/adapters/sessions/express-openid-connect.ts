@@ -60,8 +60,10 @@ export function expressOpenidConnectSession(options: ExpressOpenidConnectOptions
       if (!token.isExpired() && query.forceRefresh !== true) return tokenOf(token, oidc);
       if (oidc.refreshToken === undefined) return { kind: 'expired', detail: 'the session has no refresh token' };
       try {
+        const before = { ...sessionOf(request, sessionName) };
         const refreshed = await token.refresh();
-        return { ...tokenOf(refreshed, oidc), adopt: carryOver(request, sessionName) };
+        const changes = changed(before, { ...sessionOf(request, sessionName) });
+        return { ...tokenOf(refreshed, oidc), adopt: (to) => carryOver(changes, sessionOf(to, sessionName)) };
       } catch (error) {
         return refusal(error);
       }
@@ -86,18 +88,21 @@ function tokenOf(token: OpenidConnectToken, oidc: OpenidConnectContext): Extract
   };
 }
 
-// Its middleware writes the cookie of a rolling session on every response, so a response that still
-// had the old session would put the spent refresh token back into the browser.
-function carryOver(from: SessionRequest, sessionName: string): (to: SessionRequest) => void {
-  const refreshed = { ...sessionOf(from, sessionName) };
-  return (to) => {
-    const session = sessionOf(to, sessionName);
-    if (session !== undefined) Object.assign(session, refreshed);
-  };
+/** What the refresh changed; the rest of a session may differ between requests and is theirs. */
+function changed(before: SessionFields, after: SessionFields): SessionFields {
+  return Object.fromEntries(Object.entries(after).filter(([name, value]) => before[name] !== value));
 }
 
-function sessionOf({ native }: SessionRequest, name: string): object | undefined {
-  return (native.request as Record<string, object | undefined>)[name];
+// Its middleware writes the cookie of a rolling session on every response, so a response that still
+// had the old session would put the spent refresh token back into the browser.
+function carryOver(changes: SessionFields, session: SessionFields | undefined): void {
+  if (session !== undefined) Object.assign(session, changes);
+}
+
+type SessionFields = Record<string, unknown>;
+
+function sessionOf({ native }: SessionRequest, name: string): SessionFields | undefined {
+  return (native.request as Record<string, SessionFields | undefined>)[name];
 }
 
 function refusal(error: unknown): SessionToken {

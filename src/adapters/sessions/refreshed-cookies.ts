@@ -18,11 +18,13 @@ export async function withRefreshedCookies(
   const before = response === undefined ? [] : cookiesOf(response);
   const found = await call();
   const written = response === undefined ? [] : cookiesOf(response).filter((cookie) => !before.includes(cookie));
-  return found.kind !== 'token' || written.length === 0 ? found : { ...found, adopt: (to) => write(written, to) };
+  return found.kind !== 'token' || written.length === 0
+    ? found
+    : { ...found, adopt: (to) => writeCookies(written, to) };
 }
 
 /** Writes cookies on the response of a request, when that is a Node response whose head is not sent. */
-export function write(cookies: readonly string[], to: SessionRequest): void {
+export function writeCookies(cookies: readonly string[], to: SessionRequest): void {
   const response = cookieResponse(to);
   if (response === undefined || response.headersSent === true) return;
   for (const cookie of cookies) response.appendHeader('set-cookie', cookie);

@@ -73,7 +73,6 @@ export class SealedCacheStore implements CacheStore {
     if (opening === undefined) return this.#fault('the entry was sealed by none of the keys');
     const bytes = Buffer.from(body, 'base64url');
     const end = bytes.length - TAG_BYTES;
-    if (end < NONCE_BYTES) return this.#fault('the entry is too short');
     try {
       const nonce = bytes.subarray(0, NONCE_BYTES);
       const decipher = createDecipheriv(CIPHER, opening.key, nonce, { authTagLength: TAG_BYTES });

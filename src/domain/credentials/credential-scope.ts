@@ -6,10 +6,9 @@ import type { RoutePlan } from './headers-plan.js';
  * Part of a key that is hashed: the values may hold an API key, and of headers a site makes itself they hold all.
  */
 export function credentialScope(plan: RoutePlan, credential: Credential): readonly unknown[] | undefined {
-  const { kind, identity, headers, cacheKey } = credential;
+  const { kind, identity, headers } = credential;
   if (plan.kind === 'headers') return ['headers', Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1))];
   if (identity === undefined) return undefined;
   const { authorization: _token, ...rest } = headers;
-  // The strategy alone does not tell two service accounts apart that share a store; what their tokens depend on does.
-  return [kind, identity, kind === 'service' ? cacheKey : null, rest];
+  return [kind, identity, rest];
 }

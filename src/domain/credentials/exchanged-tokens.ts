@@ -1,7 +1,8 @@
 import type { Clock } from '../../ports/clock.js';
 import type { AccessToken, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
-import { ServiceAuthError, SessionError } from '../errors.js';
+import { ServiceAuthError, type SessionError } from '../errors.js';
+import { sessionError } from './session-error.js';
 import type { TokenCache } from './token-cache.js';
 
 /** What exchanged tokens are obtained and kept with. */
@@ -109,16 +110,6 @@ function isRefusedUser(failure: IssueFailure): failure is RefusedUser {
 
 function refused({ reason, detail }: ExchangeRefusal): SessionError {
   return sessionError(reason, detail);
-}
-
-function sessionError(reason: ExchangeRefusal['reason'], log: string): SessionError {
-  return reason === 'expired'
-    ? new SessionError('session_expired', { detail: 'The session has expired.', hint: 'Sign in again.', log })
-    : new SessionError('interaction_required', {
-        detail: 'The identity provider asks for consent or a second factor.',
-        hint: 'Sign in again and complete what the identity provider asks for.',
-        log,
-      });
 }
 
 function exchangeError(failure: IssueFailure): ServiceAuthError {

@@ -1,7 +1,8 @@
 import type { HttpRequest } from '../../ports/http.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
-import { ServiceAuthError, SessionError } from '../errors.js';
+import { ServiceAuthError } from '../errors.js';
 import type { ExchangedTokens } from './exchanged-tokens.js';
+import { sessionError } from './session-error.js';
 
 /** How a route finds the signed-in user's token. */
 export interface SessionPlan {
@@ -36,13 +37,8 @@ export async function userToken(
   const wanted = plan.audience !== '' && plan.exchange === undefined ? { audience: plan.audience } : {};
   const found = await readSession(plan.source, request, wanted);
   if (found.kind === 'no-session') return undefined;
-  if (found.kind === 'expired') {
-    throw new SessionError('session_expired', {
-      detail: 'The session has expired.',
-      hint: 'Sign in again.',
-      ...(found.detail === undefined ? {} : { log: found.detail }),
-    });
-  }
+  if (found.kind === 'expired')
+    throw sessionError(found.reason ?? 'expired', found.detail ?? 'the session has expired');
   const { accessToken, subject, expiresAt } = found;
   if (plan.exchange === undefined) return { value: accessToken, subject, cacheKey: undefined };
   const { token, cacheKey } = await plan.exchange.obtain({

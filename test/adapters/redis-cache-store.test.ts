@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto';
+import KeyvRedis, { createClient } from '@keyv/redis';
+import { Keyv } from 'keyv';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
+import { KeyvCacheStore } from '../../src/adapters/keyv/keyv-cache-store.js';
+import type { KeyvLike } from '../../src/adapters/keyv/keyv-like.js';
+import { SealedCacheStore } from '../../src/adapters/system/sealed-cache-store.js';
+import { readSealingKey } from '../../src/adapters/system/sealing-key.js';
+import { systemClock } from '../../src/adapters/system/system-clock.js';
+import { secret } from '../../src/domain/secret.js';
+import type { CacheStore } from '../../src/ports/cache-store.js';
+import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
+import { cacheStoreContract } from '../contracts/cache-store.contract.js';
+import { type KeyvClass, loadKeyv6 } from '../support/keyv6.js';
+import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
+import { timed } from '../support/stopwatch.js';
+
+const CACHE_MS = 50;
+// What a busy machine may add to a deadline.
+const SLACK_MS = 200;
+
+const sixth = await loadKeyv6();
+const versions: readonly (readonly [name: string, version: KeyvClass | undefined])[] = [
+  ['Keyv 5', Keyv as unknown as KeyvClass],
+  ['Keyv 6', sixth],
+];
+
+describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_name, version) => {
+  const test = it.skipIf(version === undefined);
+  let redis: RedisServer;
+  const adapters: KeyvRedis<unknown>[] = [];
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+  });
+  afterEach(async () => {
+    redis.thaw();
+    await Promise.all(adapters.splice(0).map((adapter) => adapter.disconnect(true)));
+  });
+  afterAll(() => redis.close());
+
+  /** A store with a connection of its own, and the adapter's defaults, which wait for ever while Redis is away. */
+  function connect(): { store: CacheStore; sealed: CacheStore; telemetry: RecordingTelemetry } {
+    if (version === undefined) throw new Error('this version of Keyv is not installed');
+    const adapter = new KeyvRedis(redis.url);
+    adapters.push(adapter);
+    const telemetry = new RecordingTelemetry();
+    const store = new KeyvCacheStore({ keyv: new version(adapter), clock: systemClock, telemetry, cacheMs: CACHE_MS });
+    return { store, sealed: sealedOver(store, telemetry), telemetry };
+  }
+
+  const reading = readSealingKey(secret(randomBytes(32).toString('hex')));
+  function sealedOver(store: CacheStore, telemetry: RecordingTelemetry): CacheStore {
+    if (reading.kind !== 'key') throw new Error(reading.advice);
+    return new SealedCacheStore({ store, clock: systemClock, telemetry, keys: [reading.key], prefix: 'site:' });
+  }
+
+  /** Runs commands on a connection that the store knows nothing of. */
+  async function directly<T>(run: (client: ReturnType<typeof createClient>) => Promise<T>): Promise<T> {
+    const client = createClient({ url: redis.url });
+    await client.connect();
+    try {
+      return await run(client as ReturnType<typeof createClient>);
+    } finally {
+      client.destroy();
+    }
+  }
+
+  const soon = (): number => Date.now() + 60_000;
+  const works = async (store: CacheStore): Promise<void> => {
+    await vi.waitFor(
+      async () => {
+        await store.set('probe', 'value', soon());
+        expect(await store.get('probe')).toBe('value');
+      },
+      { timeout: 8_000, interval: 50 },
+    );
+  };
+
+  describe.skipIf(version === undefined)('as a store:', () => {
+    cacheStoreContract('KeyvCacheStore', async () => {
+      const clock = new FakeClock(Date.now());
+      const adapter = new KeyvRedis(redis.url);
+      adapters.push(adapter);
+      await directly((client) => client.flushAll());
+      const keyv = new (version as KeyvClass)(adapter);
+      const store = new KeyvCacheStore({ keyv, clock, telemetry: new RecordingTelemetry(), cacheMs: 2_000 });
+      return { store, now: () => clock.now(), pass: (ms) => clock.advance(ms) };
+    });
+  });
+
+  test('two processes share what one of them kept', async () => {
+    const [one, other] = [connect(), connect()];
+    await works(one.store);
+    await works(other.store);
+    await one.sealed.set('token', 'value', soon());
+    expect(await other.sealed.get('token')).toBe('value');
+    await other.sealed.delete('token');
+    expect(await one.sealed.get('token')).toBeUndefined();
+    expect([...one.telemetry.events, ...other.telemetry.events]).toEqual([]);
+  });
+
+  test('Redis itself forgets an entry no later than it ends, and sees no token in it', async () => {
+    const { store, sealed } = connect();
+    await works(store);
+    await directly((client) => client.flushAll());
+    await sealed.set('token', 'eyJhbGciOi.of-anna', Date.now() + 30_000);
+    await directly(async (client) => {
+      const [key = ''] = await client.keys('*');
+      expect(key).toMatch(/site:[0-9a-f]{64}$/);
+      expect(await client.pTTL(key)).toBeGreaterThan(0);
+      expect(await client.pTTL(key)).toBeLessThanOrEqual(30_000);
+      expect(await client.get(key)).not.toContain('anna');
+    });
+  });
+
+  test('Redis never started: one deadline, then nothing, and no error', async () => {
+    await redis.kill();
+    const { sealed, telemetry } = connect();
+    expect(await timed(() => sealed.get('token'))).toBeLessThan(CACHE_MS + SLACK_MS);
+    expect(await timed(() => sealed.set('token', 'value', soon()))).toBeLessThan(CACHE_MS / 2);
+    expect(await timed(() => sealed.delete('token'))).toBeLessThan(CACHE_MS / 2);
+    expect(await sealed.get('token')).toBeUndefined();
+    expect(telemetry.of('cache_fault').length).toBeGreaterThan(0);
+    await redis.restart();
+    await works(sealed);
+  });
+
+  test('Redis killed while requests run: no error, at most one deadline, and it works again after a restart', async () => {
+    const { store } = connect();
+    await works(store);
+    let running = true;
+    const times: number[] = [];
+    const requests = Array.from({ length: 5 }, async (_, worker) => {
+      while (running) {
+        times.push(await timed(() => store.set(`key-${String(worker)}`, 'value', soon())));
+        times.push(await timed(() => store.get(`key-${String(worker)}`)));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    });
+    await redis.kill();
+    await expect.poll(() => times.length, { timeout: 5_000 }).toBeGreaterThan(200);
+    expect(await store.get('probe')).toBeUndefined();
+    running = false;
+    await Promise.all(requests);
+    expect(Math.max(...times)).toBeLessThan(CACHE_MS + SLACK_MS);
+    expect(times.filter((time) => time > CACHE_MS / 2).length).toBeLessThanOrEqual(10);
+    await redis.restart();
+    await works(store);
+  });
+
+  test('Redis frozen: one deadline, then nothing, and it works again when it thaws', async () => {
+    const { store, telemetry } = connect();
+    await works(store);
+    redis.freeze();
+    const first = await timed(() => store.get('probe'));
+    expect(first).toBeGreaterThan(CACHE_MS - 5);
+    expect(first).toBeLessThan(CACHE_MS + SLACK_MS);
+    const others = Array.from({ length: 50 }, () => store.get('probe'));
+    expect(await timed(() => Promise.all(others))).toBeLessThan(CACHE_MS / 2);
+    expect(telemetry.events).toEqual([{ type: 'cache_fault', operation: 'get', detail: 'Error TIMEOUT' }]);
+    redis.thaw();
+    await works(store);
+  });
+
+  test.each(['garbage', '{"value":', '{"value":7}', '{"value":"v1.x.y"}', '[]', ''])(
+    'an entry that became %j is a miss, and the store still works',
+    async (garbage) => {
+      const { store, sealed } = connect();
+      await works(store);
+      await directly((client) => client.flushAll());
+      await sealed.set('token', 'value', soon());
+      await directly(async (client) => {
+        for (const key of await client.keys('*')) await client.set(key, garbage);
+      });
+      expect(await sealed.get('token')).toBeUndefined();
+      await sealed.set('token', 'value', soon());
+      expect(await sealed.get('token')).toBe('value');
+    },
+  );
+
+  test('an entry swapped for that of another user is a miss', async () => {
+    const { store, sealed } = connect();
+    await works(store);
+    for (const [name, kept] of Object.entries({ store, sealed })) {
+      await directly((client) => client.flushAll());
+      await kept.set('anna', 'token of anna', soon());
+      const [anna = ''] = await directly((client) => client.keys('*'));
+      await kept.set('bert', 'token of bert', soon());
+      await directly(async (client) => {
+        const bert = (await client.keys('*')).find((key) => key !== anna) ?? '';
+        await client.copy(anna, bert, { REPLACE: true });
+      });
+      expect(await kept.get('anna'), name).toBe('token of anna');
+      expect(await kept.get('bert'), name).toBeUndefined();
+    }
+  });
+});

@@ -1,0 +1,228 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
+import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
+import { SealedCacheStore } from '../../src/adapters/system/sealed-cache-store.js';
+import { readSealingKey, type SealingKey } from '../../src/adapters/system/sealing-key.js';
+import { secret } from '../../src/domain/secret.js';
+import type { CacheStore } from '../../src/ports/cache-store.js';
+import { cacheStoreContract } from '../contracts/cache-store.contract.js';
+
+const TOKEN = 'eyJhbGciOiJSUzI1NiJ9.payload.signature';
+
+/** A store whose entries lie open to whoever runs it. */
+class OpenStore implements CacheStore {
+  readonly entries = new Map<string, string>();
+  readonly get = (key: string): Promise<string | undefined> => Promise.resolve(this.entries.get(key));
+  readonly set = (key: string, value: string): Promise<void> => Promise.resolve(void this.entries.set(key, value));
+  readonly delete = (key: string): Promise<void> => Promise.resolve(void this.entries.delete(key));
+
+  get only(): readonly [key: string, value: string] {
+    const [entry, ...rest] = this.entries;
+    if (entry === undefined || rest.length > 0) throw new Error(`${String(this.entries.size)} entries`);
+    return entry;
+  }
+}
+
+function newKey(): SealingKey {
+  const reading = readSealingKey(secret(randomBytes(32).toString('hex')));
+  if (reading.kind !== 'key') throw new Error(reading.advice);
+  return reading.key;
+}
+
+class World {
+  readonly clock = new FakeClock();
+  readonly telemetry = new RecordingTelemetry();
+  readonly open = new OpenStore();
+  readonly key = newKey();
+  readonly store = this.sealedBy(this.key);
+
+  sealedBy(first: SealingKey, ...others: SealingKey[]): SealedCacheStore {
+    const { clock, telemetry, open } = this;
+    return new SealedCacheStore({ store: open, clock, telemetry, keys: [first, ...others], prefix: 'site:' });
+  }
+
+  keep(key: string, value: string = TOKEN): Promise<void> {
+    return this.store.set(key, value, this.clock.now() + 60_000);
+  }
+
+  get faults(): readonly unknown[] {
+    return this.telemetry.of('cache_fault').map(({ operation }) => operation);
+  }
+}
+
+cacheStoreContract('SealedCacheStore', () => {
+  const { store, clock } = new World();
+  return { store, now: () => clock.now(), pass: (ms) => clock.advance(ms) };
+});
+
+describe('who reads the shared store', () => {
+  it('finds neither the token nor what it is for', async () => {
+    const { open, ...world } = new World();
+    const { store, clock } = world;
+    await store.set('["token","anna"]', TOKEN, clock.now() + 60_000);
+    const text = JSON.stringify(open.only);
+    for (const part of [TOKEN, 'anna', 'signature', Buffer.from(TOKEN).toString('base64url').slice(0, 40)]) {
+      expect(text).not.toContain(part);
+    }
+  });
+
+  it('finds keys of one form: the prefix of the site and a SHA-256', async () => {
+    const world = new World();
+    await world.keep('["token","anna"]');
+    expect(world.open.only[0]).toBe(`site:${createHash('sha256').update('["token","anna"]').digest('hex')}`);
+  });
+
+  it('cannot see that an entry is the same as before', async () => {
+    const world = new World();
+    await world.keep('token');
+    const [, before] = world.open.only;
+    await world.keep('token');
+    expect(world.open.only[1]).not.toBe(before);
+  });
+});
+
+describe('who writes to the shared store', () => {
+  it('cannot put the entry of one user under the key of another', async () => {
+    const world = new World();
+    await world.keep('anna', 'token of anna');
+    const [, sealed] = world.open.only;
+    await world.keep('bert', 'token of bert');
+    const bert = [...world.open.entries.keys()][1] ?? '';
+    world.open.entries.set(bert, sealed);
+    expect(await world.store.get('bert')).toBeUndefined();
+    expect(world.faults).toEqual(['open']);
+  });
+
+  it('cannot change a single bit', async () => {
+    const world = new World();
+    await world.keep('token');
+    const [key, sealed] = world.open.only;
+    const body = sealed.lastIndexOf('.') + 1;
+    const bytes = Buffer.from(sealed.slice(body), 'base64url');
+    for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+      const changed = Buffer.from(bytes);
+      changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      world.open.entries.set(key, sealed.slice(0, body) + changed.toString('base64url'));
+      expect(await world.store.get('token')).toBeUndefined();
+    }
+    expect(world.faults).toHaveLength(bytes.length * 8);
+  });
+
+  it('cannot cut the tag short, or an entry', async () => {
+    const world = new World();
+    await world.keep('token');
+    const [key, sealed] = world.open.only;
+    for (let length = 0; length < sealed.length; length += 1) {
+      world.open.entries.set(key, sealed.slice(0, length));
+      expect(await world.store.get('token')).toBeUndefined();
+    }
+    expect(world.faults).toHaveLength(sealed.length);
+  });
+
+  it('cannot pass an entry off as one of another version', async () => {
+    const world = new World();
+    await world.keep('token');
+    const [key, sealed] = world.open.only;
+    world.open.entries.set(key, sealed.replace('v1.', 'v2.'));
+    expect(await world.store.get('token')).toBeUndefined();
+    expect(world.faults).toEqual(['open']);
+  });
+
+  it('cannot keep an entry alive: its end is sealed with it', async () => {
+    const world = new World();
+    await world.keep('token');
+    world.clock.advance(60_000);
+    expect(world.open.entries.size).toBe(1);
+    expect(await world.store.get('token')).toBeUndefined();
+    expect(world.faults).toEqual([]);
+  });
+
+  it.each(['', 'garbage', '..', 'v1..', 'v1.x.y', '{"value":1}'])('has %j read as a miss', async (garbage) => {
+    const world = new World();
+    await world.keep('token');
+    world.open.entries.set(world.open.only[0], garbage);
+    expect(await world.store.get('token')).toBeUndefined();
+    expect(world.faults).toEqual(['open']);
+  });
+});
+
+describe('sealing keys can change:', () => {
+  it('a new first key seals, and the old one still opens', async () => {
+    const world = new World();
+    await world.keep('token');
+    const next = newKey();
+    const rotated = world.sealedBy(next, world.key);
+    expect(await rotated.get('token')).toBe(TOKEN);
+    await rotated.set('token', 'again', world.clock.now() + 60_000);
+    expect(await world.sealedBy(next).get('token')).toBe('again');
+    expect(await world.store.get('token')).toBeUndefined();
+  });
+
+  it('without the old key its entries are misses, and the log says so', async () => {
+    const world = new World();
+    await world.keep('token');
+    expect(await world.sealedBy(newKey()).get('token')).toBeUndefined();
+    expect(world.faults).toEqual(['open']);
+  });
+
+  it('a key of the same id with other bytes opens nothing', async () => {
+    const world = new World();
+    await world.keep('token');
+    expect(await world.sealedBy({ ...newKey(), id: world.key.id }).get('token')).toBeUndefined();
+  });
+});
+
+describe('a sealing key', () => {
+  const bytes = randomBytes(32);
+  const forms = {
+    hex: bytes.toString('hex'),
+    'upper-case hex': bytes.toString('hex').toUpperCase(),
+    base64url: bytes.toString('base64url'),
+    base64: bytes.toString('base64'),
+    'base64 with a line end': `${bytes.toString('base64')}\n`,
+  };
+
+  it.each(Object.entries(forms))('may be written in %s', (_form, text) => {
+    const reading = readSealingKey(secret(text));
+    expect(reading.kind === 'key' && reading.key.key.export()).toEqual(bytes);
+  });
+
+  const refused = {
+    nothing: '',
+    'a passphrase': 'correct horse battery staple',
+    'a passphrase of 32 letters': 'correct-horse-battery-staple-1234',
+    'a passphrase of 43 letters with spaces': 'correct horse battery staple and one or two',
+    '16 bytes': bytes.subarray(16).toString('hex'),
+    '33 bytes': Buffer.concat([bytes, Buffer.of(1)]).toString('base64url'),
+    zeros: '0'.repeat(64),
+    'a repeated pattern': 'deadbeef'.repeat(8),
+    'one letter': 'A'.repeat(43),
+    'base64 with words in it':
+      `${bytes.toString('base64url').slice(0, 20)} - !${bytes.toString('base64url').slice(20)}`.replace('-', ''),
+    'hex with a slip': `${bytes.toString('hex').slice(1)}g`,
+  };
+
+  it.each(Object.entries(refused))('may not be %s, and the reason shows no value', (_name, text) => {
+    const reading = readSealingKey(secret(text));
+    expect(reading).toMatchObject({
+      kind: 'unusable',
+      advice: expect.stringMatching(/^A key in "cacheKeys" is .*openssl rand -base64 32"\.$/) as string,
+    });
+    if (text !== '') expect(JSON.stringify(reading)).not.toContain(text);
+  });
+
+  it('has an id that tells two keys apart', () => {
+    expect(newKey().id).toMatch(/^[\w-]{8}$/);
+    expect(newKey().id).not.toBe(newKey().id);
+  });
+
+  it('shows in no print of a key or of a store', () => {
+    const { store, key } = new World();
+    const hex = key.key.export().toString('hex');
+    const prints = [store, key].map((value) => inspect(value, { depth: 12, showHidden: true }) + JSON.stringify(value));
+    expect(prints.join('').replaceAll(/\W/g, '').toLowerCase()).not.toContain(hex);
+    expect(prints.join('')).not.toContain(key.key.export().toString('base64url'));
+  });
+});

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { auth0Session } from '../../src/adapters/sessions/auth0.js';
+import type { SessionToken } from '../../src/ports/session-token-source.js';
+import { ask, jwt, NodeResponse, rejects, visit } from '../support/session-visit.js';
+
+describe('Auth0 (nextjs-auth0)', () => {
+  it.each([{ name: 'bad eyJhbGciOi.secret' }, { code: 'eyJhbGciOi secret' }, 'secret', null])(
+    'throws without what a library hid in the name or code of its error (%j)',
+    async (error) => {
+      const rejecting = (): Promise<never> => Promise.reject(Object(error) as Error);
+      const asking = ask(auth0Session({ getAccessToken: rejecting }));
+      await expect(asking).rejects.toThrow(/^Auth0 could not give the token: (unknown error|String)$/);
+    },
+  );
+
+  const END = 1_800_000_000;
+  const client = (token: string, calls: unknown[][] = []) => ({
+    getAccessToken: (...parameters: unknown[]) => {
+      calls.push(parameters);
+      (parameters[1] as NodeResponse | undefined)?.appendHeader('set-cookie', '__session=new');
+      return Promise.resolve({ token, expiresAt: END });
+    },
+  });
+
+  it('gives the token with its end in milliseconds and the user of its JWT', async () => {
+    const token = jwt({ iss: 'https://t.auth0.com/', sub: 'auth0|1' });
+    expect(await ask(auth0Session(client(token)))).toEqual({
+      kind: 'token',
+      accessToken: token,
+      expiresAt: END * 1_000,
+      subject: 'https://t.auth0.com/|auth0|1',
+    });
+  });
+
+  it.each(['opaque', 'a.b.c', jwt({ sub: 'x' }), jwt([]), `e30.${Buffer.from('null').toString('base64url')}.x`])(
+    'names no user for the token %s',
+    async (token) => {
+      expect(await ask(auth0Session(client(token)))).not.toHaveProperty('subject');
+    },
+  );
+
+  it('is asked without a request in the App Router, and with both objects in the Pages Router', async () => {
+    const calls: unknown[][] = [];
+    const source = auth0Session(client('t', calls));
+    const [request, response] = [{ headers: {} }, new NodeResponse()];
+    await ask(source, visit(new Request('https://site.example/')), { audience: 'a', scope: 's', forceRefresh: true });
+    await ask(source, visit(request, response), {});
+    expect(calls).toEqual([[{ audience: 'a', scope: 's', refresh: true }], [request, response, {}]]);
+    expect(calls[1]?.[0]).toBe(request);
+  });
+
+  it('lets a refreshed cookie follow the token to the requests that share it', async () => {
+    const found = await ask(auth0Session(client('t')), visit({}, new NodeResponse()));
+    const [other, late] = [new NodeResponse(), new NodeResponse()];
+    late.headersSent = true;
+    if (found.kind === 'token') for (const response of [other, late]) found.adopt?.(visit({}, response));
+    expect([other.cookies, late.cookies]).toEqual([['__session=new'], []]);
+  });
+
+  const answers: Readonly<Record<string, readonly [object, SessionToken]>> = {
+    'no session': [{ code: 'missing_session' }, { kind: 'no-session' }],
+    'no refresh token': [{ code: 'missing_refresh_token' }, { kind: 'expired', detail: 'missing_refresh_token' }],
+    'the end of the session': [{ code: 'session_expired' }, { kind: 'expired', detail: 'session_expired' }],
+    'a second factor': [{ code: 'mfa_required' }, { kind: 'expired', reason: 'interaction', detail: 'mfa_required' }],
+    'a refused refresh token': [
+      { code: 'failed_to_refresh_token', cause: { code: 'invalid_grant' } },
+      { kind: 'expired', reason: 'expired', detail: 'the refresh failed: invalid_grant' },
+    ],
+  };
+  it.each(Object.entries(answers))('tells %s from a breakage', async (_name, [facts, answer]) => {
+    expect(await ask(auth0Session({ getAccessToken: rejects(facts) }))).toEqual(answer);
+  });
+
+  it.each([
+    { name: 'AccessTokenError', code: 'failed_to_refresh_token', cause: { code: 'unknown_error' } },
+    { name: 'AccessTokenError', code: 'failed_to_refresh_token', cause: { code: 'invalid_client' } },
+    { name: 'DiscoveryError', code: 'discovery_error' },
+    { name: 'TypeError', code: 'invalid_grant' },
+  ])('throws without a word of the library when the provider is down or refuses the site (%j)', async (facts) => {
+    const asking = ask(auth0Session({ getAccessToken: rejects(facts) }));
+    await expect(asking).rejects.toThrow(`Auth0 could not give the token: ${facts.name} ${facts.code}`);
+    await asking.catch((error: Error) =>
+      expect([error.message.includes('secret'), error.cause]).toEqual([false, undefined]),
+    );
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { expressOpenidConnectSession } from '../../src/adapters/sessions/express-openid-connect.js';
+import type { SessionRequest } from '../../src/ports/session-token-source.js';
+import { ask, rejects, visit } from '../support/session-visit.js';
+
+describe('express-openid-connect', () => {
+  const IN_A_MINUTE = 60;
+  const source = expressOpenidConnectSession();
+  const token = (value: string, expired: boolean, refresh = rejects({})) => ({
+    access_token: value,
+    expires_in: IN_A_MINUTE,
+    isExpired: () => expired,
+    refresh,
+  });
+  const request = (facts: object, appSession: object = {}): SessionRequest =>
+    visit({ appSession, oidc: { refreshToken: 'r', idTokenClaims: { iss: 'https://t', sub: '1' }, ...facts } });
+
+  it('gives a token that is good as it is', async () => {
+    const before = Date.now();
+    const found = await ask(source, request({ accessToken: token('good', false) }));
+    expect(found).toMatchObject({ kind: 'token', accessToken: 'good', subject: 'https://t|1' });
+    expect(found).not.toHaveProperty('adopt');
+    expect(found.kind === 'token' && found.expiresAt).toBeGreaterThanOrEqual(before + IN_A_MINUTE * 1_000);
+    expect(found.kind === 'token' && found.expiresAt).toBeLessThanOrEqual(Date.now() + IN_A_MINUTE * 1_000);
+  });
+
+  it.each([
+    ['when it has expired', true, {}],
+    ['when it is asked to', false, { forceRefresh: true }],
+  ])('refreshes %s', async (_name, expired, query) => {
+    const refresh = (): Promise<never> => Promise.resolve(token('new', false) as never);
+    const found = await ask(source, request({ accessToken: token('old', expired, refresh) }), query);
+    expect(found).toMatchObject({ kind: 'token', accessToken: 'new' });
+  });
+
+  it('carries the refreshed session over, so that no other response puts the spent refresh token back', async () => {
+    const session = { access_token: 'old', refresh_token: 'spent', cart: 'of the first request' };
+    const refresh = (): Promise<never> => {
+      Object.assign(session, { access_token: 'new', refresh_token: 'good' });
+      return Promise.resolve(token('new', false) as never);
+    };
+    const found = await ask(source, request({ accessToken: token('old', true, refresh) }, session));
+    Object.assign(session, { access_token: 'later' });
+    const other = { access_token: 'old', refresh_token: 'spent', cart: 'its own' };
+    if (found.kind === 'token') found.adopt?.(request({}, other));
+    expect(other).toEqual({ access_token: 'new', refresh_token: 'good', cart: 'its own' });
+    if (found.kind === 'token') found.adopt?.(visit({})); // another route, without the middleware
+  });
+
+  const answers: Readonly<Record<string, readonly [object, object]>> = {
+    'nobody signed in': [{}, { kind: 'no-session' }],
+    'no refresh token': [{ accessToken: token('old', true), refreshToken: undefined }, { kind: 'expired' }],
+    'a spent refresh token': [
+      { accessToken: token('old', true, rejects({ error: 'invalid_grant' })) },
+      { kind: 'expired' },
+    ],
+    'the end of the session': [
+      { accessToken: token('old', true, rejects({ code: 'ERR_SESSION_EXPIRED' })) },
+      { kind: 'expired' },
+    ],
+    consent: [
+      { accessToken: token('old', true, rejects({ error: 'consent_required' })) },
+      { kind: 'expired', reason: 'interaction' },
+    ],
+  };
+  it.each(Object.entries(answers))('tells %s from a breakage', async (_name, [facts, answer]) => {
+    expect(await ask(source, request(facts))).toMatchObject(answer);
+  });
+
+  it.each([{ error: 'invalid_client', code: 'OAUTH_RESPONSE_BODY_ERROR' }, { code: 'ECONNREFUSED' }])(
+    'throws when the provider is down or refuses the site (%j)',
+    async (facts) => {
+      const asking = ask(source, request({ accessToken: token('old', true, rejects(facts)) }));
+      await expect(asking).rejects.toThrow(`express-openid-connect could not give the token: Error ${facts.code}`);
+    },
+  );
+
+  it('says when its middleware is missing', async () => {
+    await expect(ask(source, visit({}))).rejects.toThrow('mount auth() of express-openid-connect first');
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { easyAuthSession } from '../../src/adapters/sessions/easy-auth.js';
+import { msalSession } from '../../src/adapters/sessions/msal-session.js';
+import type { SessionTokenSource } from '../../src/ports/session-token-source.js';
+import { ask, rejects, visit } from '../support/session-visit.js';
+
+describe('msal-node', () => {
+  const account = { homeAccountId: 'oid.tid' };
+  const result = { accessToken: 't', expiresOn: new Date('2027-01-01') };
+  const source = (acquireTokenSilent: (request: object) => Promise<typeof result | null>): SessionTokenSource =>
+    msalSession({ client: { acquireTokenSilent }, account: ({ session }) => session, scopes: ['api://a/.default'] });
+  const signedIn = visit({ session: account });
+
+  it('gives the token of the account in the session', async () => {
+    const asked: object[] = [];
+    const found = source((request) => {
+      asked.push(request);
+      return Promise.resolve(result);
+    });
+    expect(await ask(found, signedIn)).toEqual({
+      kind: 'token',
+      accessToken: 't',
+      expiresAt: Date.parse('2027-01-01'),
+      subject: 'oid.tid',
+    });
+    await ask(found, signedIn, { scope: 'a b', forceRefresh: true });
+    expect(asked).toEqual([
+      { account, scopes: ['api://a/.default'], forceRefresh: false },
+      { account, scopes: ['a', 'b'], forceRefresh: true },
+    ]);
+  });
+
+  it('may have one client per visitor', async () => {
+    const client = ({ name }: { name: string }) => ({
+      acquireTokenSilent: () => Promise.resolve({ ...result, accessToken: name }),
+    });
+    const own = msalSession({ client, account: () => account, scopes: [] });
+    expect(await ask(own, visit({ name: 'anna' }))).toMatchObject({ accessToken: 'anna' });
+  });
+
+  it('without an account in the session nobody is signed in, and msal-node is not asked', async () => {
+    expect(await ask(source(rejects({})), visit({}))).toEqual({ kind: 'no-session' });
+  });
+
+  const refusals: readonly (readonly [string, object])[] = [
+    ['no_tokens_found', { kind: 'expired' }],
+    ['refresh_token_expired', { kind: 'expired' }],
+    ['invalid_grant', { kind: 'expired', reason: 'expired' }],
+    ['interaction_required', { kind: 'expired', reason: 'interaction' }],
+    ['consent_required', { kind: 'expired', reason: 'interaction' }],
+    ['interrupted_user', { kind: 'expired', reason: 'interaction' }],
+  ];
+  it.each(refusals)('tells %s from a breakage', async (errorCode, answer) => {
+    const facts = { name: 'InteractionRequiredAuthError', errorCode };
+    expect(await ask(source(rejects(facts)), signedIn)).toMatchObject(answer);
+  });
+
+  it('throws when Entra is down or refuses the site', async () => {
+    const asking = ask(source(rejects({ name: 'ServerError', errorCode: 'invalid_client' })), signedIn);
+    await expect(asking).rejects.toThrow('msal-node could not give the token: ServerError invalid_client');
+    expect(
+      await ask(
+        source(() => Promise.resolve(null)),
+        signedIn,
+      ),
+    ).toMatchObject({ kind: 'expired' });
+  });
+});
+
+describe('Easy Auth', () => {
+  const headers = {
+    'x-ms-token-aad-access-token': 't',
+    'x-ms-token-aad-expires-on': '2027-01-01T00:00:00.0000000Z',
+  };
+
+  it('reads the headers of App Service', async () => {
+    const source = easyAuthSession({ behindAppService: true });
+    const expiresAt = Date.parse('2027-01-01');
+    expect(await ask(source, visit({}, undefined, headers))).toEqual({ kind: 'token', accessToken: 't', expiresAt });
+    expect(await ask(source, visit({}, undefined, { ...headers, 'x-ms-token-aad-expires-on': 'soon' }))).toEqual({
+      kind: 'token',
+      accessToken: 't',
+    });
+  });
+
+  it('trusts no list of headers, which only a visitor could have made', async () => {
+    const doubled = { 'x-ms-token-aad-access-token': ['t', 'other'] };
+    expect(await ask(easyAuthSession({ behindAppService: true }), visit({}, undefined, doubled))).toEqual({
+      kind: 'no-session',
+    });
+  });
+
+  it('cannot be switched on by accident', () => {
+    expect(() => easyAuthSession({} as never)).toThrow('behindAppService: true');
+    expect(() => easyAuthSession({ behindAppService: 'yes' } as never)).toThrow(TypeError);
+  });
+});

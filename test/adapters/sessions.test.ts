@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { asSessionTokenSource, type SessionTokenLike } from '../../src/adapters/sessions/as-session-token-source.js';
+import { auth0Session } from '../../src/adapters/sessions/auth0.js';
+import { expressSession, passportSession } from '../../src/adapters/sessions/express-session.js';
+import { fromFunction } from '../../src/adapters/sessions/from-function.js';
+import { ironSession } from '../../src/adapters/sessions/iron-session.js';
+import type { SessionToken, SessionTokenSource } from '../../src/ports/session-token-source.js';
+import { sessionTokenSourceContract } from '../contracts/session-token-source.contract.js';
+import { ask, rejects, visit } from '../support/session-visit.js';
+
+describe('sessions of the site’s own', () => {
+  it('iron-session is opened with request and response, and its token read', async () => {
+    const opened: unknown[][] = [];
+    const open = (...pair: unknown[]): Promise<object> => {
+      opened.push(pair);
+      return Promise.resolve({ accessToken: 'default', tokens: { at: 'own' } });
+    };
+    expect(await ask(ironSession(open), visit('req', 'res'))).toEqual({ kind: 'token', accessToken: 'default' });
+    const own = ironSession(open, { accessToken: ({ tokens }) => tokens.at as string, sessionCookies: ['site'] });
+    expect(await ask(own, visit('req', 'res'))).toEqual({ kind: 'token', accessToken: 'own' });
+    expect(opened).toEqual([
+      ['req', 'res'],
+      ['req', 'res'],
+    ]);
+    expect(own.sessionCookies).toEqual(['site']);
+  });
+
+  it('Passport’s user and express-session are read where the site keeps the token', async () => {
+    const request = visit({ session: { accessToken: 's', tokens: { at: 'own' } }, user: { accessToken: 'u' } });
+    expect(await ask(expressSession(), request)).toEqual({ kind: 'token', accessToken: 's' });
+    expect(await ask(passportSession(), request)).toEqual({ kind: 'token', accessToken: 'u' });
+    const own = expressSession({ accessToken: ({ tokens }) => tokens.at as string });
+    expect(await ask(own, request)).toEqual({ kind: 'token', accessToken: 'own' });
+    expect(await ask(expressSession(), visit({ session: {} }))).toEqual({ kind: 'no-session' });
+  });
+
+  it('a function may say more than the token', async () => {
+    const token: SessionToken = { kind: 'token', accessToken: 't', expiresAt: 7, subject: 'iss|anna' };
+    expect(await ask(fromFunction(() => token))).toEqual(token);
+    expect(fromFunction(() => null, { sessionCookies: ['sid'] }).sessionCookies).toEqual(['sid']);
+    expect(fromFunction(() => null)).not.toHaveProperty('sessionCookies');
+  });
+
+  it.each([null, undefined, ''])('a function that gives %j found nobody', async (nothing) => {
+    expect(await ask(fromFunction(() => nothing))).toEqual({ kind: 'no-session' });
+  });
+
+  it.each([{}, { accessToken: 't' }, 7, true, []])(
+    'a function that gives %j is wrong, and nothing goes out',
+    async (value) => {
+      await expect(ask(fromFunction(() => value as never))).rejects.toThrow('that is no token');
+    },
+  );
+});
+
+describe('what a site has is understood:', () => {
+  it('a session source stays what it is', () => {
+    const source: SessionTokenSource = { getToken: () => Promise.resolve({ kind: 'no-session' }) };
+    expect(asSessionTokenSource(source)).toBe(source);
+  });
+
+  it('an Auth0 client', async () => {
+    const client = { getAccessToken: () => Promise.resolve({ token: 't', expiresAt: 1 }) };
+    expect(await ask(asSessionTokenSource(client))).toMatchObject({
+      kind: 'token',
+      accessToken: 't',
+      expiresAt: 1_000,
+    });
+  });
+
+  it('a function that wants the request gets it, and what the token is for', async () => {
+    const source = asSessionTokenSource(
+      ({ user }: { user: string }, { audience }) => `${user} for ${String(audience)}`,
+    );
+    expect(await ask(source, visit({ user: 'anna' }), { audience: 'a' })).toMatchObject({ accessToken: 'anna for a' });
+  });
+
+  it('a function that wants nothing: Auth.js’s, or one that finds the request itself', async () => {
+    expect(await ask(asSessionTokenSource(() => Promise.resolve({ accessToken: 't' })))).toMatchObject({
+      accessToken: 't',
+    });
+    expect(await ask(asSessionTokenSource(() => 't'))).toEqual({ kind: 'token', accessToken: 't' });
+    expect(await ask(asSessionTokenSource(() => null))).toEqual({ kind: 'no-session' });
+  });
+
+  it('one object gives one source, so that all routes share a refresh', () => {
+    const auth = (): Promise<null> => Promise.resolve(null);
+    expect(asSessionTokenSource(auth)).toBe(asSessionTokenSource(auth));
+    expect(asSessionTokenSource(auth)).not.toBe(asSessionTokenSource(() => null));
+  });
+
+  const wrong: Readonly<Record<string, readonly [unknown, string]>> = {
+    'the module next-auth/jwt': [
+      { getToken: () => {}, encode: () => {}, decode: () => {} },
+      'nextAuthSession(getToken)',
+    ],
+    'a better-auth instance': [{ api: { getAccessToken: () => {} } }, 'betterAuthSession(auth, { providerId })'],
+    'an empty object': [{}, 'a session source is'],
+    nothing: [undefined, 'a session source is'],
+    null: [null, 'a session source is'],
+    'a text': ['token', 'a session source is'],
+  };
+  it.each(Object.entries(wrong))('not %s, and the error says what to do', (_name, [like, text]) => {
+    expect(() => asSessionTokenSource(like as SessionTokenLike)).toThrow(TypeError);
+    expect(() => asSessionTokenSource(like as SessionTokenLike)).toThrow(text);
+  });
+});
+
+sessionTokenSourceContract('expressSession', () => ({
+  source: expressSession(),
+  signedIn: visit({ session: { accessToken: 'of-anna' } }),
+  accessToken: 'of-anna',
+  signedOut: visit({}),
+}));
+sessionTokenSourceContract('auth0Session', () => ({
+  source: auth0Session({
+    getAccessToken: (request: { user?: string }) =>
+      request.user === undefined
+        ? rejects({ code: 'missing_session' })()
+        : Promise.resolve({ token: 'of-anna', expiresAt: 9 }),
+  }),
+  signedIn: visit({ user: 'anna' }, {}),
+  accessToken: 'of-anna',
+  signedOut: visit({}, {}),
+}));

@@ -1,0 +1,18 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { KeyvLike } from '../../src/adapters/keyv/keyv-like.js';
+
+/** The constructor both versions of Keyv share. */
+export type KeyvClass = new (store: object) => KeyvLike;
+
+// `.ci/run` puts Keyv 6 here. It asks for a newer Node than the oldest one supported, so as a devDependency it would make each installation warn.
+const FOLDER =
+  process.env['KEYV6_PATH'] ?? fileURLToPath(new URL('../../temp/keyv6/node_modules/keyv', import.meta.url));
+
+/** Keyv 6, or `undefined` where it is not installed. */
+export async function loadKeyv6(): Promise<KeyvClass | undefined> {
+  const entry = `${FOLDER}/dist/index.mjs`;
+  if (process.env['KEYV6_PATH'] === undefined && !existsSync(entry)) return undefined;
+  const module = (await import(pathToFileURL(entry).href)) as { Keyv: KeyvClass };
+  return module.Keyv;
+}

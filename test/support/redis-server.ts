@@ -1,0 +1,92 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { tmpdir } from 'node:os';
+
+/** Where the server program is: `REDIS_SERVER_PATH`, else the first on the `PATH`; absent when there is none. */
+export const REDIS_SERVER: string | undefined = [
+  process.env['REDIS_SERVER_PATH'] ?? '',
+  ...(process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'redis-server')),
+].find(isProgram);
+
+function isProgram(path: string): boolean {
+  try {
+    if (path !== '') accessSync(path, constants.X_OK);
+    return path !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** A Redis of one test file, on loopback and with nothing on disk. */
+export class RedisServer {
+  readonly url: string;
+  readonly #port: number;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'agent-bff-redis-'));
+  #process: ChildProcess | undefined;
+
+  private constructor(port: number) {
+    this.#port = port;
+    this.url = `redis://127.0.0.1:${String(port)}`;
+  }
+
+  static async start(): Promise<RedisServer> {
+    const server = new RedisServer(await freePort());
+    await server.restart();
+    return server;
+  }
+
+  /** Starts the server again on its old port, empty. */
+  async restart(): Promise<void> {
+    if (REDIS_SERVER === undefined) throw new Error('there is no redis-server');
+    const settings = { bind: '127.0.0.1', port: String(this.#port), dir: this.#folder, save: '', appendonly: 'no' };
+    const child = spawn(
+      REDIS_SERVER,
+      Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]),
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    this.#process = child;
+    let log = '';
+    for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
+      log += String(chunk);
+      if (log.includes('Ready to accept connections')) break;
+    }
+    if (!log.includes('Ready to accept connections')) throw new Error(`redis-server did not start: ${log}`);
+    child.stdout.resume();
+  }
+
+  /** Ends the server as a crash would. */
+  async kill(): Promise<void> {
+    const child = this.#process;
+    if (child?.exitCode !== null || child.signalCode !== null) return;
+    const exit = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exit;
+  }
+
+  /** Leaves connections open and answers nothing. */
+  freeze(): void {
+    this.#process?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#process?.kill('SIGCONT');
+  }
+
+  async close(): Promise<void> {
+    await this.kill();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}

@@ -1,0 +1,34 @@
+import type { HeaderFields } from '../../src/ports/http.js';
+import type {
+  SessionRequest,
+  SessionToken,
+  SessionTokenQuery,
+  SessionTokenSource,
+} from '../../src/ports/session-token-source.js';
+
+/** A request of a framework, and what answers it. */
+export const visit = (request: unknown, response?: unknown, headers: HeaderFields = {}): SessionRequest => ({
+  headers,
+  native: { request, ...(response !== undefined && { response }) },
+});
+/** What a source gives for a request. */
+export const ask = (
+  source: SessionTokenSource,
+  request = visit({}),
+  query: SessionTokenQuery = {},
+): Promise<SessionToken> => source.getToken(request, query);
+
+const fault = (facts: object): Error => Object.assign(new Error('with eyJhbGciOi.secret inside'), facts);
+/** A library call that fails; its text must show nowhere. */
+export const rejects = (facts: object) => (): Promise<never> => Promise.reject(fault(facts));
+/** A JWT that nobody signed. */
+export const jwt = (claims: object): string =>
+  `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.signature`;
+
+/** The part of a Node response that carries cookies. */
+export class NodeResponse {
+  readonly cookies: string[] = [];
+  headersSent = false;
+  readonly getHeader = (): string[] => [...this.cookies];
+  readonly appendHeader = (_name: string, cookie: string): number => this.cookies.push(cookie);
+}
