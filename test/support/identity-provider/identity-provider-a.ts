@@ -35,6 +35,8 @@ export interface IdpA {
   readonly employee: { readonly username: string; readonly password: string; readonly realm: string };
   /** The API tokens are for; its scopes are `read` and `chat`. */
   readonly audience: string;
+  /** Another API with the same scopes. */
+  readonly otherAudience: string;
   readonly tokenRequests: RequestLog;
   readonly metadataRequests: RequestLog;
   readonly faults: Faults;
@@ -49,6 +51,7 @@ export const PASSWORD_REALM = 'http://auth0.com/oauth/grant-type/password-realm'
 export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
 const AUDIENCE = 'https://platform.example/api';
+const OTHER_AUDIENCE = 'https://billing.example/api';
 const SCOPES = ['read', 'chat'];
 const DEFAULT_REALM = 'Username-Password-Authentication';
 const user = { username: 'service@site.example', password: 'correct horse battery staple' };
@@ -89,7 +92,7 @@ export async function startIdpA(options: IdpAOptions = {}): Promise<IdpA> {
   });
 
   const api = (audience: string): object => {
-    if (audience !== AUDIENCE) throw refusal(403, 'access_denied', `Service not found: ${audience}`);
+    if (audience !== AUDIENCE && audience !== OTHER_AUDIENCE) throw refusal(403, 'access_denied', `Service not found: ${audience}`);
     const sign = { alg: 'RS256' };
     return {
       scope: SCOPES.join(' '),
@@ -170,6 +173,7 @@ export async function startIdpA(options: IdpAOptions = {}): Promise<IdpA> {
     user,
     employee,
     audience: AUDIENCE,
+    otherAudience: OTHER_AUDIENCE,
     tokenRequests: server.tokenRequests,
     metadataRequests: server.metadataRequests,
     faults: server.faults,

@@ -41,6 +41,8 @@ export interface IdpB {
   readonly audience: string;
   /** `api://platform/.default`. */
   readonly scope: string;
+  /** `/.default` of another API. */
+  readonly otherScope: string;
   readonly tokenRequests: RequestLog;
   readonly metadataRequests: RequestLog;
   readonly faults: Faults;
@@ -54,6 +56,7 @@ export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 const TENANT = '8f6b1d5e-3c1a-4c55-9d6e-0f1e2d3c4b5a';
 const AUDIENCE = 'api://platform';
+const OTHER_AUDIENCE = 'api://billing';
 const client = { id: '1c9a52d7-6a0f-4d0b-8f0a-5b1f2f4f7e11', secret: 'secret~of~the~registered~application' };
 const expiredClient = { id: '6d7e1a90-0b7c-4e0c-a1d5-3a1f7c9b2e22', secret: 'secret~that~has~expired' };
 
@@ -73,7 +76,7 @@ export async function startIdpB(options: IdpBOptions = {}): Promise<IdpB> {
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
-      resourceIndicators: { enabled: true, getResourceServerInfo: () => api() },
+      resourceIndicators: { enabled: true, getResourceServerInfo: (_: unknown, name: string) => api(name) },
     },
     jwks: signingKeys(),
     routes: { token: '/oauth2/v2.0/token', jwks: '/discovery/v2.0/keys' },
@@ -81,21 +84,21 @@ export async function startIdpB(options: IdpBOptions = {}): Promise<IdpB> {
   if (!strictAssertions) provider.ReplayDetection.unique = () => Promise.resolve(true);
   acceptSecretOrCertificate(provider, registered.jwks);
 
-  const api = (): object => ({
+  const api = (audience: string): object => ({
     scope: '.default access_as_user',
-    audience: AUDIENCE,
+    audience,
     accessTokenTTL: tokenLifetimeSeconds,
     accessTokenFormat: 'jwt',
     jwt: { sign: { alg: 'RS256' } },
   });
 
-  async function issue(context: Context, accountId: string | undefined): Promise<void> {
+  async function issue(context: Context, accountId: string | undefined, audience: string): Promise<void> {
     const application = context.oidc.client;
     const token =
       accountId === undefined
         ? new provider.ClientCredentials({ client: application })
         : new provider.AccessToken({ client: application, accountId, gty: JWT_BEARER });
-    token.resourceServer = new provider.ResourceServer(AUDIENCE, api());
+    token.resourceServer = new provider.ResourceServer(audience, api(audience));
     const value = await token.save();
     const { expiration } = token;
     context.body = { token_type: 'Bearer', expires_in: expiration, ext_expires_in: expiration, access_token: value };
@@ -108,8 +111,7 @@ export async function startIdpB(options: IdpBOptions = {}): Promise<IdpB> {
       if (!scope.endsWith('/.default')) {
         throw entraError(400, 'invalid_scope', 1002012, `The provided value for scope ${scope} is not valid.`);
       }
-      assertResource(scope);
-      await issue(context, undefined);
+      await issue(context, undefined, knownResource(scope));
     },
     ['scope', 'client_info', 'claims'],
   );
@@ -121,8 +123,7 @@ export async function startIdpB(options: IdpBOptions = {}): Promise<IdpB> {
       // msal-node adds openid, profile and offline_access to every scope.
       const scopes = requiredScope(params['scope']).split(' ');
       const scope = scopes.find((one) => !['openid', 'profile', 'offline_access'].includes(one));
-      assertResource(requiredScope(scope));
-      await issue(context, subject);
+      await issue(context, subject, knownResource(requiredScope(scope)));
       const info = Buffer.from(JSON.stringify({ uid: subject, utid: TENANT })).toString('base64url');
       if (params['client_info'] === '1') context.body = { ...(context.body as object), client_info: info };
     },
@@ -159,6 +160,7 @@ export async function startIdpB(options: IdpBOptions = {}): Promise<IdpB> {
     expiredClient,
     audience: AUDIENCE,
     scope: `${AUDIENCE}/.default`,
+    otherScope: `${OTHER_AUDIENCE}/.default`,
     tokenRequests: server.tokenRequests,
     metadataRequests: server.metadataRequests,
     faults: server.faults,
@@ -173,9 +175,9 @@ function requiredScope(scope: string | undefined): string {
   throw entraError(400, 'invalid_request', 900144, "The request body must contain the following parameter: 'scope'.");
 }
 
-function assertResource(scope: string): void {
+function knownResource(scope: string): string {
   const resource = scope.slice(0, scope.lastIndexOf('/'));
-  if (resource === AUDIENCE) return;
+  if (resource === AUDIENCE || resource === OTHER_AUDIENCE) return resource;
   const name = resource === '' ? scope : resource;
   throw entraError(
     400,

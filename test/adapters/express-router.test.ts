@@ -1,0 +1,98 @@
+import { constants, gunzipSync } from 'node:zlib';
+import compression from 'compression';
+import express from 'express';
+import express4 from 'express4';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { expressRouter } from '../../src/adapters/express/express-router.js';
+import type { HttpRequest } from '../../src/ports/http.js';
+import { listeningSite } from '../site/frameworks/listening-site.js';
+import { visit } from '../support/visitor.js';
+
+describe.each([
+  ['Express 5', express],
+  ['Express 4', express4],
+])('the router for %s', (_name, framework) => {
+  /** Serves a handler that tells what it was told, mounted two routers deep. */
+  async function start(configure: (app: express.Express) => void = () => undefined) {
+    const seen: HttpRequest[] = [];
+    const app = framework();
+    configure(app);
+    const outer = framework.Router();
+    outer.use(
+      '/a2a',
+      expressRouter(framework, (request) => {
+        seen.push(request);
+        return Promise.resolve({ status: 200, headers: {}, body: request.publicUrl });
+      }),
+    );
+    app.use('/shop/:name/api', outer);
+    const site = await listeningSite(app);
+    onTestFinished(() => site.close());
+    return { url: site.url, seen };
+  }
+
+  it('tells a handler the path below its own mount, however deep that lies', async () => {
+    const { url, seen } = await start();
+    await (await visit(url, { path: '/shop/one%20two/api/a2a?x=1' })).text();
+    await (await visit(url, { path: '/shop/one/api/a2a/sub%2Fpath?x=1' })).text();
+    expect(seen.map(({ path, query }) => [path, query])).toEqual([
+      ['/', '?x=1'],
+      ['/sub%2Fpath', '?x=1'],
+    ]);
+  });
+
+  it('tells the address the browser used', async () => {
+    const { url } = await start();
+    const headers = { host: 'site.example:8080', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
+    const reply = await visit(url, { path: '/shop/one/api/a2a', headers });
+    expect(await reply.text()).toBe('http://site.example:8080/shop/one/api/a2a');
+  });
+
+  it('believes forwarded fields where the application trusts its proxy', async () => {
+    const { url } = await start((app) => app.set('trust proxy', true));
+    const headers = { host: 'inner:3000', 'x-forwarded-host': 'site.example:8443', 'x-forwarded-proto': 'https' };
+    const reply = await visit(url, { path: '/shop/one/api/a2a', headers });
+    expect(await reply.text()).toBe('https://site.example:8443/shop/one/api/a2a');
+  });
+
+  it('shows each chunk of an answer at once, also when the host compresses it', async () => {
+    let send: (text: string) => void = () => undefined;
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        send = (text) => {
+          controller.enqueue(Buffer.from(text));
+        };
+      },
+    });
+    const app = framework();
+    app.use(compression({ threshold: 0 }));
+    app.use(
+      expressRouter(framework, () => Promise.resolve({ status: 200, headers: { 'content-type': 'text/plain' }, body })),
+    );
+    const site = await listeningSite(app);
+    onTestFinished(() => site.close());
+    const reply = await visit(site.url, { headers: { 'accept-encoding': 'gzip' } });
+    expect(reply.headers['content-encoding']).toBe('gzip');
+    const decoded = (bytes: Buffer): string => gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }).toString();
+    for (const [chunk, soFar] of [
+      ['one', 'one'],
+      ['two', 'onetwo'],
+      ['three', 'onetwothree'],
+    ] as const) {
+      send(chunk);
+      await reply.untilSeen((bytes) => bytes.length > 0 && decoded(bytes) === soFar);
+    }
+  });
+
+  it('gives a handler’s own failure to the application', async () => {
+    const app = framework();
+    app.use(expressRouter(framework, () => Promise.reject(new Error('a bug'))));
+    const answer: express.ErrorRequestHandler = (error: Error, _request, response, _next) => {
+      response.status(500).send(error.message);
+    };
+    app.use(answer);
+    const site = await listeningSite(app);
+    onTestFinished(() => site.close());
+    expect(await (await visit(site.url)).text()).toBe('a bug');
+  });
+});

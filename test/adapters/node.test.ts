@@ -1,0 +1,212 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createNodeHandler } from 'agent-bff/node';
+import { createToolkit } from 'agent-bff';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { nodeListener } from '../../src/adapters/node/node-listener.js';
+import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from '../../src/ports/http.js';
+import { listeningSite } from '../site/frameworks/listening-site.js';
+import { visit } from '../support/visitor.js';
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void;
+
+async function serve(listener: Listener): Promise<string> {
+  const site = await listeningSite(listener);
+  onTestFinished(() => site.close());
+  return site.url;
+}
+
+/** Serves one handler at `/api/a2a`, with a host that keeps the rest. */
+async function serveHandler(handler: HttpHandler, failed: (error: unknown) => void = () => undefined): Promise<string> {
+  const listener = nodeListener([{ mount: '/api/a2a', handler }], () => Promise.resolve(text('otherwise')));
+  return serve((request, response) => {
+    listener(request, response, (error) => {
+      if (error !== undefined) failed(error);
+      response.statusCode = error === undefined ? 200 : 500;
+      response.end('host');
+    });
+  });
+}
+
+function text(body: HttpBody, headers: HttpResponse['headers'] = {}, status = 200): HttpResponse {
+  return { status, headers, body };
+}
+
+describe('the bridge to node:http', () => {
+  it('tells a handler method, raw path and raw query below the mount', async () => {
+    const seen: HttpRequest[] = [];
+    const url = await serveHandler((request) => {
+      seen.push(request);
+      return Promise.resolve(text('ok'));
+    });
+    for (const path of ['/api/a2a', '/api/a2a?', '/api/a2a/?a=1&a=2', '/api/a2a/x%2Fy/../z?q=%20']) {
+      await (await visit(url, { path, method: 'DELETE' })).text();
+    }
+    expect(seen.map(({ method, path, query }) => [method, path, query])).toEqual([
+      ['DELETE', '', ''],
+      ['DELETE', '', '?'],
+      ['DELETE', '/', '?a=1&a=2'],
+      ['DELETE', '/x%2Fy/../z', '?q=%20'],
+    ]);
+  });
+
+  it('tells the address the browser used, and believes no forwarded field', async () => {
+    const url = await serveHandler((request) => Promise.resolve(text(request.publicUrl)));
+    const headers = { host: 'site.example:8080', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
+    expect(await (await visit(url, { headers })).text()).toBe('http://site.example:8080/api/a2a');
+  });
+
+  it('hands the framework’s own objects through', async () => {
+    const url = await serveHandler(({ native }) => {
+      const { request, response } = native as { request: IncomingMessage; response: ServerResponse };
+      return Promise.resolve(text(`${request.url ?? ''} ${String(response.headersSent)}`));
+    });
+    expect(await (await visit(url)).text()).toBe('/api/a2a false');
+  });
+
+  it('keeps cookies apart, the handler’s and those of the host', async () => {
+    const cookies = ['a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'b=2'];
+    const listener = nodeListener(
+      [{ mount: '', handler: () => Promise.resolve(text('', { 'set-cookie': cookies })) }],
+      () => Promise.resolve(text('')),
+    );
+    const url = await serve((request, response) => {
+      response.setHeader('set-cookie', ['host=0']);
+      listener(request, response);
+    });
+    expect((await visit(url)).headers['set-cookie']).toEqual(['host=0', ...cookies]);
+  });
+
+  it.each<[string, HttpBody]>([
+    ['text', 'grüezi'],
+    ['bytes', Buffer.from('grüezi')],
+    ['a Web stream', new Blob(['grü', 'ezi']).stream()],
+  ])('writes a body of %s', async (_kind, body) => {
+    const url = await serveHandler(() => Promise.resolve(text(body)));
+    expect(await (await visit(url)).text()).toBe('grüezi');
+  });
+
+  it('writes no body to a HEAD, and lets go of the one there is', async () => {
+    let returned = false;
+    const body: AsyncIterable<Uint8Array> = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => Promise.reject(new Error('nobody reads this')),
+        return: () => {
+          returned = true;
+          return Promise.resolve({ done: true, value: undefined });
+        },
+      }),
+    };
+    const url = await serveHandler(() => Promise.resolve(text(body, { 'x-head': 'yes' })));
+    const reply = await visit(url, { method: 'HEAD' });
+    expect(reply.headers['x-head']).toBe('yes');
+    expect(await reply.text()).toBe('');
+    expect(returned).toBe(true);
+  });
+
+  it('lets go of a body when the host has answered already', async () => {
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    async function* body(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('too late');
+    }
+    const late = body();
+    const listener = nodeListener(
+      [
+        {
+          mount: '',
+          handler: async () => {
+            await released;
+            return text(late);
+          },
+        },
+      ],
+      () => Promise.resolve(text('')),
+    );
+    const url = await serve((request, response) => {
+      listener(request, response);
+      response.end('timed out');
+    });
+    expect(await (await visit(url)).text()).toBe('timed out');
+    release();
+    // A second request passes through the same event loop, so the first one is over by then.
+    await (await visit(url)).text();
+    expect(await late.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it('stops a body that waits for its next chunk when the browser leaves', async () => {
+    let stopped: () => void = () => undefined;
+    const returned = new Promise<void>((resolve) => {
+      stopped = resolve;
+    });
+    const chunks = [Buffer.from('one')];
+    const body: AsyncIterable<Uint8Array> = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => {
+          const value = chunks.shift();
+          return value === undefined ? new Promise(() => undefined) : Promise.resolve({ done: false, value });
+        },
+        return: () => {
+          stopped();
+          return Promise.resolve({ done: true, value: undefined });
+        },
+      }),
+    };
+    const reply = await visit(await serveHandler(() => Promise.resolve(text(body))));
+    await reply.until('one');
+    reply.leave();
+    await returned;
+  });
+
+  it('gives a handler’s own failure to the host', async () => {
+    const errors: unknown[] = [];
+    const broken = new Error('a bug');
+    const url = await serveHandler(
+      () => Promise.reject(broken),
+      (error) => errors.push(error),
+    );
+    const reply = await visit(url);
+    expect(reply.status).toBe(500);
+    expect(await reply.text()).toBe('host');
+    expect(errors).toEqual([broken]);
+  });
+
+  it('cuts the connection on such a failure where there is no host', async () => {
+    const listener = nodeListener([{ mount: '', handler: () => Promise.reject(new Error('a bug')) }], () =>
+      Promise.resolve(text('')),
+    );
+    await expect(visit(await serve((request, response) => listener(request, response)))).rejects.toThrow(
+      'socket hang up',
+    );
+  });
+});
+
+describe('createNodeHandler', () => {
+  const toolkit = createToolkit({ a2aUrl: 'https://agent.example/a2a', serviceApiKey: 'key' });
+
+  it('answers 404 itself where no host waits behind it', async () => {
+    const handler = createNodeHandler({ toolkit });
+    const url = await serve((request, response) => handler(request, response));
+    const reply = await visit(url, { path: '/api/a2abc' });
+    expect(reply.status).toBe(404);
+    expect(await reply.json()).toMatchObject({ code: 'not_found' });
+  });
+
+  it.each(['/bff', '/bff/', '/bff//'])('serves the routes below the base path %s', async (basePath) => {
+    const handler = createNodeHandler({ toolkit, basePath });
+    const url = await serve((request, response) => handler(request, response, () => response.end('host')));
+    expect((await visit(url, { path: '/bff/a2a', method: 'GET' })).status).toBe(405);
+    expect(await (await visit(url, { path: '/api/a2a' })).text()).toBe('host');
+  });
+
+  it('works as a middleware behind a router that cut the mount off the address', async () => {
+    const handler = createNodeHandler({ toolkit });
+    const server = createServer((request, response) => {
+      Object.assign(request, { originalUrl: request.url, url: '/' });
+      handler(request, response, () => response.end('host'));
+    });
+    const url = await serve((request, response) => server.emit('request', request, response));
+    expect((await visit(url, { method: 'GET' })).status).toBe(405);
+  });
+});

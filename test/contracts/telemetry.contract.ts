@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import type { Telemetry, TelemetryEvent } from '../../src/ports/telemetry.js';
+
+/** One event of each type. */
+const EVENTS: readonly TelemetryEvent[] = [
+  { type: 'request', requestId: 'r', route: 'chat', method: 'POST', status: 200, durationMs: 1 },
+  { type: 'error', requestId: 'r', route: 'chat', status: 502, code: 'upstream_unreachable', detail: 'ECONNREFUSED' },
+  { type: 'token', outcome: 'acquired', block: 'serviceAccount', durationMs: 1 },
+  { type: 'stream_broken', route: 'chat', side: 'upstream', detail: 'reset' },
+  { type: 'cache_fault', operation: 'get', detail: 'down' },
+  { type: 'warning', code: 'w', detail: 'd' },
+];
+
+/** What every `Telemetry` promises, fakes included. */
+export function telemetryContract(name: string, make: () => Telemetry): void {
+  describe(`${name} keeps the promises of a telemetry:`, () => {
+    it.each(EVENTS)('it takes a $type event at once and without complaint', (event) => {
+      const frozen = Object.freeze({ ...event });
+      expect(make().emit(frozen)).toBeUndefined();
+    });
+  });
+}

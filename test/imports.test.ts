@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+const run = promisify(execFile);
+const fromRoot = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
+
+/** Names of the packages a fresh process has loaded when it has run this program. */
+async function packagesOf(program: string): Promise<Set<string>> {
+  const observer = pathToFileURL(fromRoot('test/support/loaded-modules.mjs')).href;
+  const flags = ['--import', observer, '--input-type=module', '--eval', program];
+  const { stdout } = await run(process.execPath, flags, { cwd: fromRoot('.'), maxBuffer: 1 << 24 });
+  const files = stdout.split('\n').filter((file) => file.startsWith('file:'));
+  expect(files.some((file) => file.includes('/dist/composition/'))).toBe(true);
+  return new Set(files.flatMap((file) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []));
+}
+
+const FRAMEWORKS = ['express', 'express4', 'koa', '@koa/router', 'next', 'react', 'fastify', 'hono', '@a2a-js/sdk'];
+const PROVIDERS = ['@azure/msal-node', 'jsonwebtoken', 'openid-client', 'oauth4webapi'];
+
+describe('importing the built package', { timeout: 60_000 }, () => {
+  beforeAll(async () => {
+    await run(process.execPath, [fromRoot('scripts/build.mjs'), '--if-needed']);
+  }, 120_000);
+
+  it.each(['agent-bff', 'agent-bff/express', 'agent-bff/node', 'agent-bff/testing'])(
+    '%s loads no web framework and no library of an identity provider',
+    async (entry) => {
+      const packages = await packagesOf(`await import('${entry}')`);
+      for (const name of [...FRAMEWORKS, ...PROVIDERS]) expect([...packages]).not.toContain(name);
+    },
+  );
+
+  it.each(['agent-bff/express', 'agent-bff/node'])(
+    '%s loads no container and no signature library either',
+    async (entry) => {
+      const packages = await packagesOf(`await import('${entry}')`);
+      for (const name of ['inversify', 'reflect-metadata', 'jose', 'undici']) expect([...packages]).not.toContain(name);
+    },
+  );
+
+  it('the signature library comes with the first signature', async () => {
+    const configure = `
+      import { createToolkit } from 'agent-bff';
+      const toolkit = createToolkit({ serviceAccount: { serviceAccountId: 'a', privateKeyPem: 'none' } });`;
+    expect([...(await packagesOf(configure))]).not.toContain('jose');
+    expect([...(await packagesOf(`${configure} await toolkit.authHeaders().catch(() => undefined);`))]).toContain(
+      'jose',
+    );
+  });
+
+  it('the observer of this test sees modules of both kinds', async () => {
+    const seen = await packagesOf(`await import('agent-bff/express'); await import('express'); await import('jose')`);
+    expect([...seen]).toEqual(expect.arrayContaining(['express', 'body-parser', 'jose']));
+  });
+});

@@ -1,0 +1,30 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Toolkit } from 'agent-bff';
+
+/** A middleware over Node's own objects, which every framework here can put in front of the routes. */
+export type HostMiddleware = (
+  request: IncomingMessage & { body?: unknown; rawBody?: unknown },
+  response: ServerResponse,
+  next: () => void,
+) => void;
+
+/** What a site of the suite is made from. */
+export interface SiteOptions {
+  readonly toolkit: Toolkit;
+  /** Runs before the routes, and before a body parser. */
+  readonly before?: HostMiddleware;
+}
+
+/** A website under test: chat at `/api/a2a`; any other address answers 200 with the text `host`. */
+export interface Site {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** One way to serve the routes. Adding a framework is a file with one of these and a line in a test. */
+export interface Framework {
+  readonly name: string;
+  /** True when a body parser of the host reads JSON bodies before the routes do. */
+  readonly parsesJson: boolean;
+  start(options: SiteOptions): Promise<Site>;
+}

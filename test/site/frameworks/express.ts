@@ -1,0 +1,31 @@
+import { createA2ARouter } from 'agent-bff/express';
+import compression from 'compression';
+import type { RequestHandler } from 'express';
+import type express from 'express';
+import type { Framework } from '../framework.js';
+import { listeningSite } from './listening-site.js';
+
+/** What stands in front of the routes. */
+export interface ExpressHost {
+  readonly json?: boolean;
+  readonly compression?: boolean;
+}
+
+/** Express 4 or 5 with the router mounted at `/api/a2a`. */
+export function expressSite(name: string, framework: typeof express, host: ExpressHost = {}): Framework {
+  return {
+    name,
+    parsesJson: host.json === true,
+    start: ({ toolkit, before }) => {
+      const app = framework();
+      if (before !== undefined) app.use(before as RequestHandler);
+      if (host.compression === true) app.use(compression());
+      if (host.json === true) app.use(framework.json({ limit: '2mb' }));
+      app.use('/api/a2a', createA2ARouter(framework, { toolkit }));
+      app.use((_request, response) => {
+        response.send('host');
+      });
+      return listeningSite(app);
+    },
+  };
+}

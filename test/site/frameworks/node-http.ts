@@ -1,0 +1,21 @@
+import { createNodeHandler } from 'agent-bff/node';
+import type { Framework } from '../framework.js';
+import { listeningSite } from './listening-site.js';
+
+/** A plain `node:http` server that keeps everything outside the routes to itself. */
+export function nodeHttpSite(name: string): Framework {
+  return {
+    name,
+    parsesJson: false,
+    start: ({ toolkit, before }) => {
+      const handler = createNodeHandler({ toolkit });
+      return listeningSite((request, response) => {
+        const serve = (): void => {
+          handler(request, response, () => response.end('host'));
+        };
+        if (before === undefined) serve();
+        else before(request, response, serve);
+      });
+    },
+  };
+}

@@ -1,0 +1,4 @@
+import { nodeHttpSite } from './frameworks/node-http.js';
+import { siteSuite } from './site-suite.js';
+
+siteSuite(nodeHttpSite('node:http'));

@@ -1,0 +1,280 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { type Answer, refusedOrigin } from '../../support/recording-upstream.js';
+import type { Framework } from '../framework.js';
+import { expectNextRequestWorks, expectNothingLeaked, readFailure, reasonOf, startWorld } from '../world.js';
+
+interface Failure {
+  readonly what: string;
+  readonly answer: Answer;
+  readonly status: number;
+  readonly reason: string;
+}
+
+const FAILURES: readonly Failure[] = [
+  {
+    what: 'resets the connection before its head',
+    answer: (exchange) => exchange.reset(),
+    status: 502,
+    reason: 'UPSTREAM_UNREACHABLE',
+  },
+  {
+    what: 'closes the connection before its head',
+    answer: (exchange) => exchange.fin(),
+    status: 502,
+    reason: 'UPSTREAM_UNREACHABLE',
+  },
+  {
+    what: 'resets the connection in the middle of its head',
+    answer: (exchange) => exchange.raw('HTTP/1.1 200 OK\r\nContent-Ty').reset(),
+    status: 502,
+    reason: 'UPSTREAM_UNREACHABLE',
+  },
+  {
+    what: 'answers with garbage',
+    answer: (exchange) => void exchange.raw('SSH-2.0-OpenSSH_9.6 on agent host\r\n\r\n'),
+    status: 502,
+    reason: 'UPSTREAM_INVALID_RESPONSE',
+  },
+  {
+    what: 'sends a head of 200 kB',
+    answer: (exchange) => void exchange.raw(`HTTP/1.1 200 OK\r\nX-Long: ${'a'.repeat(200_000)}\r\n\r\n`),
+    status: 502,
+    reason: 'UPSTREAM_INVALID_RESPONSE',
+  },
+  {
+    what: 'switches protocols',
+    answer: (exchange) =>
+      void exchange.raw('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
+    status: 502,
+    reason: 'UPSTREAM_INVALID_RESPONSE',
+  },
+  {
+    what: 'answers with a status nobody knows',
+    answer: (exchange) => void exchange.raw('HTTP/1.1 699 What\r\nContent-Length: 0\r\n\r\n'),
+    status: 502,
+    reason: 'UPSTREAM_INVALID_RESPONSE',
+  },
+  {
+    what: 'answers 500 with a page of its own',
+    answer: (exchange) =>
+      exchange.head(500, { 'content-type': 'text/html' }).end('<h1>NullPointer at /agent, token-1, 127.0.0.1</h1>'),
+    status: 500,
+    reason: 'UPSTREAM_ERROR',
+  },
+  {
+    what: 'answers 500 with JSON that is no JSON-RPC',
+    answer: (exchange) => exchange.json(500, { trace: 'at /agent (127.0.0.1)', token: 'token-1' }),
+    status: 500,
+    reason: 'UPSTREAM_ERROR',
+  },
+  {
+    what: 'is out of service',
+    answer: (exchange) => exchange.json(503, { host: '127.0.0.1' }, { 'retry-after': '17' }),
+    status: 503,
+    reason: 'UPSTREAM_ERROR',
+  },
+];
+
+/** Answers of the agent that are no streams (DESIGN §5, §6; reliability-security.md §4). */
+export function answerSuite(framework: Framework): void {
+  describe('an answer of the agent', () => {
+    it('passes with its status, its bytes and the fields of the protocol', async () => {
+      const { chat, upstream } = await startWorld(framework);
+      const fields = {
+        'a2a-version': '1.0',
+        'a2a-extensions': 'x',
+        'content-language': 'de',
+        etag: '"1"',
+        vary: 'A2A-Version',
+      };
+      const body = '{ "jsonrpc":"2.0", "id":7, "result":{"text":"grüezi €"} }\n';
+      upstream.willAnswer((exchange) =>
+        exchange.head(200, { 'content-type': 'application/json', ...fields }).end(body),
+      );
+      const reply = await chat();
+      expect(reply.status).toBe(200);
+      expect(reply.headers).toMatchObject({ ...fields, vary: expect.stringContaining('A2A-Version') as string });
+      expect(reply.headers['content-type']).toBe('application/json');
+      expect(await reply.text()).toBe(body);
+    });
+
+    it('leaves everything behind that is not the browser’s business', async () => {
+      const { chat, upstream } = await startWorld(framework);
+      const kept = {
+        'set-cookie': ['platform=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'other=2'],
+        'www-authenticate': 'Bearer realm="agent"',
+        location: 'https://agent.example/',
+        server: 'Agent/1.0',
+        via: '1.1 inner',
+        'x-powered-by': 'Platform',
+        'access-control-allow-origin': '*',
+        'access-control-allow-credentials': 'true',
+        'strict-transport-security': 'max-age=1',
+        'clear-site-data': '"*"',
+        refresh: '0;url=https://evil.example',
+        'x-accel-redirect': '/private',
+        authorization: 'Bearer visitor-service-token-1',
+        trailer: 'x-end',
+      };
+      upstream.willAnswer((exchange) => exchange.json(200, { jsonrpc: '2.0', id: 7, result: {} }, kept));
+      const reply = await chat();
+      await reply.text();
+      for (const name of Object.keys(kept)) {
+        if (name === 'x-powered-by') expect(reply.headers[name]).not.toBe('Platform');
+        else expect(reply.headers, name).not.toHaveProperty(name);
+      }
+      expect(reply.headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+    });
+
+    it('passes as it is when it is a refusal of the agent’s own', async () => {
+      const { chat, upstream } = await startWorld(framework);
+      upstream.willAnswer((exchange) => exchange.json(422, { jsonrpc: '2.0', id: 7, error: { code: -32602 } }));
+      const reply = await chat();
+      expect(reply.status).toBe(422);
+      expect(await reply.json()).toEqual({ jsonrpc: '2.0', id: 7, error: { code: -32602 } });
+    });
+
+    it('passes with status 500 when it is a JSON-RPC error', async () => {
+      const { chat, upstream } = await startWorld(framework);
+      const error = { jsonrpc: '2.0', id: 7, error: { code: -32603, message: 'The model is asleep.' } };
+      upstream.willAnswer((exchange) => exchange.json(500, error));
+      const reply = await chat();
+      expect(reply.status).toBe(500);
+      expect(await reply.json()).toEqual(error);
+    });
+
+    it('passes compressed when the agent compressed it unasked', async () => {
+      const { chat, upstream } = await startWorld(framework);
+      const bytes = gzipSync('{"jsonrpc":"2.0","id":7,"result":{}}');
+      const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+      upstream.willAnswer((exchange) => exchange.head(200, headers).end(bytes));
+      const reply = await chat();
+      expect(reply.headers['content-encoding']).toBe('gzip');
+      expect((await reply.ending()).bytes.equals(bytes)).toBe(true);
+    });
+
+    it('cannot run as a page on the site’s origin', async () => {
+      const { chat, upstream } = await startWorld(framework);
+      upstream.willAnswer((exchange) => exchange.head(200, { 'content-type': 'text/html' }).end('<script>1</script>'));
+      const { headers } = await chat();
+      expect(headers['content-security-policy']).toBe("sandbox; default-src 'none'");
+      expect(headers['x-content-type-options']).toBe('nosniff');
+    });
+
+    it('may be announced by early hints', async () => {
+      const { chat, upstream } = await startWorld(framework);
+      upstream.willAnswer((exchange) => {
+        exchange.raw('HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\n\r\n');
+        exchange.json(200, { jsonrpc: '2.0', id: 7, result: {} });
+      });
+      expect((await chat()).status).toBe(200);
+    });
+
+    it('may have no body at all', async () => {
+      const { chat, upstream } = await startWorld(framework);
+      upstream.willAnswer((exchange) => exchange.head(204).end());
+      const reply = await chat();
+      expect(reply.status).toBe(204);
+      expect(await reply.ending()).toMatchObject({ clean: true });
+    });
+
+    it('is cut off for the browser too when the agent cuts it off', async () => {
+      const world = await startWorld(framework);
+      world.upstream.willWait();
+      const pending = world.chat();
+      const exchange = await world.upstream.next();
+      exchange.head(200, { 'content-type': 'application/json' }).write('{"jsonrpc":"2.0"');
+      const reply = await pending;
+      await reply.until('2.0');
+      exchange.reset();
+      expect(await reply.ending()).toMatchObject({ clean: false });
+      await expectNextRequestWorks(world);
+    });
+  });
+
+  describe('an agent that', () => {
+    it.each(FAILURES)('$what is a $status with a JSON-RPC error', async ({ answer, status, reason }) => {
+      const world = await startWorld(framework);
+      world.upstream.willAnswer(answer);
+      const reply = await world.chat();
+      expect(reply.status).toBe(status);
+      const failure = await readFailure(world, reply);
+      expect(failure).toMatchObject({ id: 7, error: { code: -32603 } });
+      expect(reasonOf(failure)).toBe(reason);
+      expect(world.upstream.requests).toHaveLength(1);
+      const requestId = failure.error.data[0]?.metadata['requestId'];
+      expect(world.telemetry.of('error')).toMatchObject([{ status, code: reason.toLowerCase(), requestId }]);
+      await expectNextRequestWorks(world);
+    });
+
+    it('asks for a pause has its Retry-After told to the browser', async () => {
+      const { chat, upstream } = await startWorld(framework);
+      upstream.willAnswer((exchange) => exchange.json(503, {}, { 'retry-after': '17' }));
+      expect((await chat()).headers['retry-after']).toBe('17');
+    });
+
+    it('is not there at all is a 502', async () => {
+      const origin = await refusedOrigin();
+      const world = await startWorld(framework, { a2aUrl: `${origin}/agent` });
+      const reply = await world.chat();
+      expect(reply.status).toBe(502);
+      const failure = await readFailure(world, reply);
+      expect(reasonOf(failure)).toBe('UPSTREAM_UNREACHABLE');
+      expectNothingLeaked(world, reply, JSON.stringify(failure).replaceAll(origin, 'LEAK 127.0.0.1'));
+      expect(world.telemetry.of('error')[0]?.detail).toContain('ECONNREFUSED');
+    });
+
+    it('does not begin to answer in time is a 504, and its request is given up', async () => {
+      const world = await startWorld(framework, { timeouts: { headersMs: 100 } });
+      world.upstream.willWait();
+      const pending = world.chat();
+      const exchange = await world.upstream.next();
+      const reply = await pending;
+      expect(reply.status).toBe(504);
+      expect(reasonOf(await readFailure(world, reply))).toBe('UPSTREAM_TIMEOUT');
+      await exchange.closed;
+      await expectNextRequestWorks(world);
+    });
+
+    it.each([301, 302, 303, 307, 308])('redirects by %i is a 502, and nobody goes there', async (status) => {
+      const world = await startWorld(framework);
+      const location = `${world.upstream.origin}/agent/elsewhere`;
+      world.upstream.willAnswer((exchange) => exchange.head(status, { location }).end('moved'));
+      const reply = await world.chat();
+      expect(reply.status).toBe(502);
+      expect(reply.headers).not.toHaveProperty('location');
+      expect(reasonOf(await readFailure(world, reply))).toBe('UPSTREAM_REDIRECT');
+      expect(world.upstream.requests).toHaveLength(1);
+      await expectNextRequestWorks(world);
+    });
+
+    it('refuses the token gets the same message once more with a new one', async () => {
+      const world = await startWorld(framework);
+      world.upstream.willAnswer((exchange) => {
+        const fresh = exchange.values('authorization')[0]?.endsWith('token-2') === true;
+        exchange.json(fresh ? 200 : 401, { jsonrpc: '2.0', id: 7, result: { fresh } });
+      });
+      const reply = await world.chat({ path: '/api/a2a?x=1', headers: { 'a2a-version': '1.0' } });
+      expect(reply.status).toBe(200);
+      expect(await reply.json()).toMatchObject({ result: { fresh: true } });
+      const [first, second] = world.upstream.requests;
+      expect(world.upstream.requests).toHaveLength(2);
+      expect(second?.body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
+      expect(second?.target).toBe('/agent/v1?x=1');
+      expect(second?.fields.filter(([name]) => name === 'authorization')).toHaveLength(1);
+    });
+
+    it('refuses the new token too is a 401 with a hint, after two attempts', async () => {
+      const world = await startWorld(framework);
+      world.upstream.willAnswer((exchange) => exchange.json(401, {}, { 'www-authenticate': 'Bearer realm="/agent"' }));
+      const reply = await world.chat();
+      expect(reply.status).toBe(401);
+      const failure = await readFailure(world, reply);
+      expect(reasonOf(failure)).toBe('SERVICE_TOKEN_REJECTED');
+      expect(failure.error.message).toContain('"fakeProvider"');
+      expect(reply.headers['www-authenticate']).toBe('Bearer error="service_token_rejected"');
+      expect(world.upstream.requests).toHaveLength(2);
+    });
+  });
+}

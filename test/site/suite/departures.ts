@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import type { Exchange } from '../../support/recording-upstream.js';
+import type { Framework } from '../framework.js';
+import { expectNextRequestWorks, openStream, startWorld, type World } from '../world.js';
+
+const MIB = 1_048_576;
+
+/** Visitors who leave, or take their time (a2a-and-surfaces.md M5, M7). */
+export function departureSuite(framework: Framework): void {
+  describe('a visitor who leaves', () => {
+    it('before the answer begins ends the request to the agent within a second', async () => {
+      const world = await startWorld(framework);
+      world.upstream.willWait();
+      const { leave } = world.start();
+      const exchange = await world.upstream.next();
+      await expectAborted(exchange, leave);
+      await expectNextRequestWorks(world);
+    });
+
+    it('in the middle of a stream ends the request to the agent within a second', async () => {
+      const world = await startWorld(framework);
+      const { exchange, reply } = await openStream(world);
+      exchange.write('data: one\n\n');
+      await reply.until('one');
+      await expectAborted(exchange, () => reply.leave());
+      expect(world.telemetry.of('stream_broken')).toMatchObject([{ side: 'browser' }]);
+      await expectNextRequestWorks(world);
+    });
+
+    it('before the first event ends the request to the agent within a second', async () => {
+      const { exchange, reply } = await openStream(await startWorld(framework));
+      await expectAborted(exchange, () => reply.leave());
+    });
+
+    it('between two comments ends the request to the agent within a second', async () => {
+      const { exchange, reply } = await openStream(await startWorld(framework, { keepAliveMs: 20 }));
+      await reply.until(': keep-alive\n\n', 2);
+      await expectAborted(exchange, () => reply.leave());
+    });
+
+    it('in the middle of an answer that is no stream ends the request to the agent within a second', async () => {
+      const world = await startWorld(framework);
+      world.upstream.willWait();
+      const pending = world.chat();
+      const exchange = await world.upstream.next();
+      exchange.head(200, { 'content-type': 'application/json' }).write('{"jsonrpc":');
+      const reply = await pending;
+      await reply.until('jsonrpc');
+      await expectAborted(exchange, () => reply.leave());
+    });
+
+    it('while he reads slowly ends the request to the agent within a second', async () => {
+      const world = await startWorld(framework);
+      const { exchange, reply } = await openStream(world);
+      const writer = new Flood(exchange);
+      await settled(world, writer);
+      await expectAborted(exchange, () => reply.leave());
+    });
+
+    it('does not cancel the task: only the stream ends', async () => {
+      const world = await startWorld(framework);
+      const { exchange, reply } = await openStream(world);
+      reply.leave();
+      await exchange.closed;
+      await expectNextRequestWorks(world);
+      expect(
+        world.upstream.requests.map(({ body }) => (JSON.parse(body.toString()) as { method: string }).method),
+      ).toEqual(['SendStreamingMessage', 'SendStreamingMessage']);
+    });
+  });
+
+  describe('a visitor who reads slowly', () => {
+    it('holds the agent back, and gets everything in the end', async () => {
+      const world = await startWorld(framework);
+      const { exchange, reply } = await openStream(world);
+      const writer = new Flood(exchange);
+      const stopped = await settled(world, writer);
+      expect(stopped).toBeGreaterThan(0);
+      expect(stopped).toBeLessThan(32 * MIB);
+      const { bytes, clean } = await reply.ending();
+      expect(clean).toBe(true);
+      expect(bytes.length).toBe(writer.total);
+    });
+  });
+}
+
+async function expectAborted(exchange: Exchange, leave: () => void): Promise<void> {
+  expect(exchange.response.closed).toBe(false);
+  const left = performance.now();
+  leave();
+  await exchange.closed;
+  expect(performance.now() - left).toBeLessThan(1_000);
+  expect(exchange.aborted).toBe(true);
+}
+
+/** An agent that writes 64 MiB of events as fast as it is let. */
+class Flood {
+  readonly total = 64 * MIB;
+  written = 0;
+
+  constructor(exchange: Exchange) {
+    void this.#write(exchange);
+  }
+
+  async #write({ response }: Exchange): Promise<void> {
+    const event = Buffer.from(`data: ${'x'.repeat(65_536 - 8)}\n\n`);
+    while (this.written < this.total) {
+      if (response.destroyed) return;
+      this.written += event.length;
+      if (response.write(event)) continue;
+      await new Promise<void>((resolve) => {
+        response.once('drain', resolve);
+      });
+    }
+    response.end();
+  }
+}
+
+/** What the flood has written when nothing more moved while others chatted 25 times. */
+async function settled(world: World, flood: Flood): Promise<number> {
+  world.upstream.willAnswerAgain();
+  let before = -1;
+  while (before !== flood.written) {
+    before = flood.written;
+    for (let count = 0; count < 25; count += 1) await (await world.chat()).text();
+  }
+  return flood.written;
+}

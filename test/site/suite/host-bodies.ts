@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { MESSAGE } from '../../support/visitor.js';
+import type { Framework, HostMiddleware } from '../framework.js';
+import { readFailure, reasonOf, startWorld } from '../world.js';
+
+/** Reads the body as an unknown middleware would, and keeps of it what `keep` says. */
+function reading(keep: (bytes: Buffer) => { body?: unknown; rawBody?: unknown }): HostMiddleware {
+  return (request, _response, next) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      Object.assign(request, keep(Buffer.concat(chunks)));
+      next();
+    });
+  };
+}
+
+/** What some middleware of the host made of the body before the routes saw it (DESIGN §5, "Body parser missing or present"). */
+export function hostBodySuite(framework: Framework): void {
+  // A parser behind such a middleware finds nothing to read, and that is the host's affair.
+  if (framework.parsesJson) return;
+
+  describe('a body some middleware has already read', () => {
+    const spaced = MESSAGE.replace(':', ' : ');
+
+    it.each<[string, (bytes: Buffer) => { body?: unknown; rawBody?: unknown }, string]>([
+      ['bytes', (bytes) => ({ body: bytes }), spaced],
+      ['text', (bytes) => ({ body: bytes.toString() }), spaced],
+      ['a value', (bytes) => ({ body: JSON.parse(bytes.toString()) as unknown }), MESSAGE],
+      ['raw bytes beside a value', (bytes) => ({ rawBody: bytes, body: { other: 'value' } }), spaced],
+    ])('reaches the agent when the middleware left it as %s', async (_how, keep, expected) => {
+      const { chat, upstream } = await startWorld(framework, { before: reading(keep) });
+      expect((await chat({ body: spaced })).status).toBe(200);
+      expect(upstream.requests.map(({ body }) => body.toString())).toEqual([expected]);
+    });
+
+    it('is a 500 that names the cause when the middleware left nothing of it', async () => {
+      const world = await startWorld(framework, { before: reading(() => ({})) });
+      const reply = await world.chat();
+      expect(reply.status).toBe(500);
+      const failure = await readFailure(world, reply);
+      expect(reasonOf(failure)).toBe('BODY_CONSUMED');
+      expect(failure.error.message).toContain('middleware');
+      expect(failure.error.message).toContain('"req.rawBody"');
+      expect(world.upstream.requests).toEqual([]);
+    });
+
+    it('is a 400 when the middleware left text that is no JSON', async () => {
+      const world = await startWorld(framework, { before: reading(() => ({ body: 'hello' })) });
+      const reply = await world.chat();
+      expect(reply.status).toBe(400);
+      expect(reasonOf(await readFailure(world, reply))).toBe('BODY_INVALID');
+    });
+
+    it('counts against the limit when it is bytes', async () => {
+      const before = reading((bytes) => ({ body: bytes }));
+      const world = await startWorld(framework, { before, bodyLimitBytes: 20 });
+      expect((await world.chat({ chunked: true })).status).toBe(413);
+    });
+
+    it('is not mistaken for the empty object a parser puts in its place without reading', async () => {
+      const before: HostMiddleware = (request, _response, next) => {
+        request.body = {};
+        next();
+      };
+      const { chat, upstream } = await startWorld(framework, { before });
+      await chat();
+      expect(upstream.requests[0]?.body.toString()).toBe(MESSAGE);
+    });
+  });
+}

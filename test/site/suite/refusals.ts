@@ -1,0 +1,204 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { RawClient } from '../../support/raw-client.js';
+import { MESSAGE } from '../../support/visitor.js';
+import type { Framework } from '../framework.js';
+import { expectNextRequestWorks, expectNothingLeaked, readFailure, reasonOf, startWorld } from '../world.js';
+
+const TOO_LARGE = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: 'x'.repeat(2_200_000) });
+
+/** What is answered by the site itself and never reaches the agent (DESIGN §5, §6). */
+export function refusalSuite(framework: Framework): void {
+  describe('a request that is not for the agent', () => {
+    it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])(
+      'is answered 405 with Allow when it is a %s',
+      async (method) => {
+        const world = await startWorld(framework);
+        const reply = await world.chat({ method });
+        expect(reply.status).toBe(405);
+        expect(reply.headers.allow).toBe('POST');
+        expect(reply.headers['content-type']).toBe('application/problem+json');
+        const text = await reply.text();
+        expect(JSON.parse(text)).toMatchObject({
+          status: 405,
+          code: 'method_not_allowed',
+          title: 'Method not allowed',
+        });
+        expectNothingLeaked(world, reply, text);
+        expect(world.upstream.requests).toEqual([]);
+      },
+    );
+
+    it('is answered 405 without a body when it is a HEAD', async () => {
+      const { chat, upstream } = await startWorld(framework);
+      const reply = await chat({ method: 'HEAD' });
+      expect(reply.status).toBe(405);
+      expect(reply.headers.allow).toBe('POST');
+      expect(await reply.text()).toBe('');
+      expect(upstream.requests).toEqual([]);
+    });
+
+    it.each(['/api/a2a/message:send', '/api/a2a/tasks/1', '/api/a2a/%2e%2e/admin', '/api/a2a/.well-known/x'])(
+      'is answered 404 when it is posted to %s',
+      async (path) => {
+        const { chat, upstream } = await startWorld(framework);
+        const reply = await chat({ path });
+        expect(reply.status).toBe(404);
+        expect(reply.headers['content-type']).toBe('application/problem+json');
+        expect(await reply.json()).toMatchObject({ status: 404, code: 'not_found' });
+        expect(upstream.requests).toEqual([]);
+      },
+    );
+
+    it.each(['/api/a2abc', '/api', '/api/a2'])('is left to the host when it is posted to %s', async (path) => {
+      const { chat, upstream } = await startWorld(framework);
+      expect(await (await chat({ path })).text()).toBe('host');
+      expect(upstream.requests).toEqual([]);
+    });
+
+    it('is refused when another site’s page sent it', async () => {
+      const world = await startWorld(framework);
+      for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }]) {
+        const reply = await world.chat({ headers });
+        expect(reply.status).toBe(403);
+        expect(reasonOf(await readFailure(world, reply))).toBe('ORIGIN_REFUSED');
+      }
+      expect(world.upstream.requests).toEqual([]);
+    });
+
+    it('is refused when its method is none of the chat', async () => {
+      const world = await startWorld(framework);
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 'list', method: 'ListTasks', params: {} });
+      const reply = await world.chat({ body });
+      expect(reply.status).toBe(200);
+      expect(await readFailure(world, reply)).toMatchObject({ id: 'list', error: { code: -32004 } });
+      expect(world.upstream.requests).toEqual([]);
+    });
+  });
+
+  describe('a body that is no message', () => {
+    it.each(['{"jsonrpc":', 'hello', '[', '\u0000'])('is answered 400 when it is %j', async (body) => {
+      const world = await startWorld(framework);
+      const reply = await world.chat({ body });
+      expect(reply.status).toBe(400);
+      // The host's parser answers in its own words.
+      if (framework.parsesJson) await reply.text();
+      else {
+        const failure = await readFailure(world, reply);
+        expect(failure).toMatchObject({ id: null, error: { code: -32700 } });
+        expect(reasonOf(failure)).toBe('BODY_INVALID');
+      }
+      expect(world.upstream.requests).toEqual([]);
+      await expectNextRequestWorks(world);
+    });
+
+    it('is answered 400 when it is empty', async () => {
+      const world = await startWorld(framework);
+      const reply = await world.chat({ body: '' });
+      expect(reply.status).toBe(400);
+      expect(await readFailure(world, reply)).toMatchObject({ error: { code: -32700 } });
+      expect(world.upstream.requests).toEqual([]);
+    });
+
+    it.each([
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'application/jsonp',
+      'multipart/form-data; boundary=x',
+    ])('is answered 400 when it is declared as %s', async (type) => {
+      const world = await startWorld(framework);
+      const reply = await world.chat({ headers: { 'content-type': type } });
+      expect(reply.status).toBe(400);
+      const failure = await readFailure(world, reply);
+      expect(failure.error.code).toBe(-32005);
+      expect(reasonOf(failure)).toBe('CONTENT_TYPE_UNSUPPORTED');
+      expect(world.upstream.requests).toEqual([]);
+    });
+
+    it.each([
+      ['with its length', false],
+      ['without its length', true],
+    ])('is answered 413 when it is too large and sent %s', async (_how, chunked) => {
+      const world = await startWorld(framework);
+      const reply = await world.chat({ body: TOO_LARGE, chunked });
+      expect(reply.status).toBe(413);
+      if (framework.parsesJson) await reply.text();
+      else expect(reasonOf(await readFailure(world, reply))).toBe('BODY_TOO_LARGE');
+      expect(world.upstream.requests).toEqual([]);
+      await expectNextRequestWorks(world);
+    });
+
+    it('may go on for long after the 413, and the connection still serves the next message', async () => {
+      const world = await startWorld(framework);
+      const client = await RawClient.connect(world.url);
+      const head = 'Host: site.example\r\nContent-Type: application/json\r\n';
+      await client.send(`POST /api/a2a HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n`);
+      const chunk = Buffer.from(`10000\r\n${'x'.repeat(65_536)}\r\n`);
+      for (let sent = 0; sent < 256; sent += 1) await client.send(chunk);
+      await client.send('0\r\n\r\n');
+      await client.until('HTTP/1.1 413');
+      await client.send(`POST /api/a2a HTTP/1.1\r\n${head}Content-Length: ${MESSAGE.length}\r\n\r\n${MESSAGE}`);
+      await client.until('"task-1"');
+      client.close();
+      expect(world.upstream.requests).toHaveLength(1);
+    });
+
+    it('is not forwarded in part when the browser leaves in mid-upload', async () => {
+      const world = await startWorld(framework);
+      const { request, leave } = world.start({ body: null, headers: { 'content-type': 'application/json' } });
+      request.destroy();
+      leave();
+      const client = await RawClient.connect(world.url);
+      await client.send(
+        `POST /api/a2a HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n${MESSAGE}`,
+      );
+      client.close();
+      await expectNextRequestWorks(world);
+      expect(world.upstream.requests).toHaveLength(1);
+    });
+
+    if (framework.parsesJson) {
+      it('reaches the agent decoded when the host’s parser read it compressed', async () => {
+        const world = await startWorld(framework);
+        const headers = { 'content-encoding': 'gzip' };
+        expect((await world.chat({ body: gzipSync(MESSAGE), headers })).status).toBe(200);
+        const [request] = world.upstream.requests;
+        expect(request?.body.toString()).toBe(MESSAGE);
+        expect(request?.fields.map(([name]) => name)).not.toContain('content-encoding');
+      });
+    } else {
+      it('is answered 415 when it is compressed', async () => {
+        const world = await startWorld(framework);
+        const headers = { 'content-encoding': 'gzip' };
+        const reply = await world.chat({ body: gzipSync(MESSAGE), headers });
+        expect(reply.status).toBe(415);
+        const failure = await readFailure(world, reply);
+        expect(reasonOf(failure)).toBe('CONTENT_ENCODING_UNSUPPORTED');
+        expect(failure.error.message).toContain('express.json()');
+        expect(world.upstream.requests).toEqual([]);
+        await expectNextRequestWorks(world);
+      });
+
+      it('is refused by its declared length before any of it is sent', async () => {
+        const { upstream, url } = await startWorld(framework);
+        const client = await RawClient.connect(url);
+        await client.send(
+          'POST /api/a2a HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n\r\n',
+        );
+        await client.until('HTTP/1.1 413');
+        client.close();
+        expect(upstream.requests).toEqual([]);
+      });
+
+      it('passes at the limit to the byte, and is refused one byte above', async () => {
+        const bodyLimitBytes = MESSAGE.length;
+        const world = await startWorld(framework, { bodyLimitBytes });
+        for (const chunked of [false, true]) {
+          expect((await world.chat({ chunked })).status).toBe(200);
+          expect((await world.chat({ body: `${MESSAGE} `, chunked })).status).toBe(413);
+        }
+        expect(world.upstream.requests).toHaveLength(2);
+      });
+    }
+  });
+}

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { RawClient } from '../../support/raw-client.js';
+import { MESSAGE } from '../../support/visitor.js';
+import type { Framework } from '../framework.js';
+import { startWorld } from '../world.js';
+
+/** What reaches the agent, and what does not (a2a-and-surfaces.md M1–M3). */
+export function requestSuite(framework: Framework): void {
+  describe('a message on its way to the agent', () => {
+    it.each(['/api/a2a', '/api/a2a/'])('is posted to the agent when it comes to %s', async (path) => {
+      const { chat, upstream } = await startWorld(framework);
+      expect((await chat({ path })).status).toBe(200);
+      expect(upstream.requests).toMatchObject([{ method: 'POST', target: '/agent/v1' }]);
+    });
+
+    it.each(['/api/a2a', '/api/a2a/'])('keeps its query as it was typed, behind %s', async (path) => {
+      const { chat, upstream } = await startWorld(framework);
+      const query = '?A2A-Version=1.0&a=1&a=2&empty=&bare&b=%2F%20x+y&c=%E2%82%AC&d=;/?:@';
+      await chat({ path: path + query });
+      expect(upstream.requests.map(({ target }) => target)).toEqual([`/agent/v1${query}`]);
+    });
+
+    it('keeps its body', async () => {
+      const { chat, upstream } = await startWorld(framework);
+      const params = '{"text":"\\u00e9 €\\n","n":1.50,"list":[ ]}';
+      const body = `\r\n{ "jsonrpc" : "2.0",\t"id": 1e2, "method":"message/send","params" : ${params} }\n`;
+      await chat({ body });
+      const sent = upstream.requests[0]?.body.toString() ?? '';
+      if (framework.parsesJson) expect(JSON.parse(sent)).toEqual(JSON.parse(body));
+      else expect(sent).toBe(body);
+    });
+
+    it('keeps a file of 1.45 MB in it', async () => {
+      const { chat, upstream } = await startWorld(framework);
+      const raw = Buffer.alloc(1_087_500, 0x5a).toString('base64');
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { raw } });
+      expect((await chat({ body })).status).toBe(200);
+      expect(upstream.requests[0]?.body.equals(Buffer.from(body))).toBe(true);
+    });
+
+    it('has its length told anew when the browser sends it in chunks', async () => {
+      const { chat, upstream } = await startWorld(framework);
+      await chat({ chunked: true });
+      const [request] = upstream.requests;
+      expect(request?.body.toString()).toBe(MESSAGE);
+      expect(request?.fields).toContainEqual(['content-length', String(MESSAGE.length)]);
+      expect(request?.fields.map(([name]) => name)).not.toContain('transfer-encoding');
+    });
+
+    it('brings the header fields of the protocol along', async () => {
+      const { chat, upstream } = await startWorld(framework);
+      const headers = {
+        'content-type': 'application/json; charset=utf-8',
+        accept: 'text/event-stream',
+        'accept-language': 'de-CH, de;q=0.8',
+        'a2a-version': '1.0',
+        'a2a-extensions': 'https://extension.example/a',
+        'x-a2a-extensions': 'https://extension.example/b',
+        'last-event-id': '41',
+        'idempotency-key': 'once',
+        traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+        tracestate: 'vendor=1',
+      };
+      await chat({ headers });
+      const arrived = Object.fromEntries(upstream.requests[0]?.fields ?? []);
+      // A parser read the text, so it is written again in UTF-8 whatever it was.
+      const type = framework.parsesJson ? 'application/json' : headers['content-type'];
+      expect(arrived).toMatchObject({ ...headers, 'content-type': type });
+    });
+
+    it('leaves every other header field behind', async () => {
+      const { chat, upstream } = await startWorld(framework);
+      await chat({
+        headers: {
+          authorization: 'Bearer of-the-visitor',
+          cookie: 'session=secret',
+          forwarded: 'for=1.2.3.4;host=evil.example',
+          'x-forwarded-for': '1.2.3.4',
+          'x-forwarded-host': 'evil.example',
+          'x-forwarded-proto': 'https',
+          'x-forwarded-user': 'admin',
+          'x-real-ip': '1.2.3.4',
+          'x-api-key': 'of-the-visitor',
+          x_api_key: 'of-the-visitor',
+          'x-project-id': 'of-the-visitor',
+          'x-http-method-override': 'DELETE',
+          'proxy-authorization': 'Basic abc',
+          'proxy-connection': 'keep-alive',
+          'keep-alive': 'timeout=5',
+          te: 'trailers',
+          expect: '100-continue',
+          'accept-encoding': 'gzip, br',
+          'if-none-match': '"1"',
+          range: 'bytes=0-1',
+          referer: 'https://site.example/secret',
+          'user-agent': 'Visitor/1.0',
+          'x-anything': 'else',
+        },
+      });
+      const names = upstream.requests[0]?.fields.map(([name]) => name).toSorted();
+      expect(names).toEqual(['authorization', 'connection', 'content-length', 'content-type', 'host', 'x-api-key']);
+    });
+
+    it('leaves the fields behind that its Connection field names', async () => {
+      const { chat, upstream } = await startWorld(framework);
+      await chat({
+        headers: { connection: 'close, A2A-Version , idempotency-key', 'a2a-version': '1.0', 'idempotency-key': 'x' },
+      });
+      const names = upstream.requests[0]?.fields.map(([name]) => name);
+      expect(names).not.toContain('a2a-version');
+      expect(names).not.toContain('idempotency-key');
+    });
+
+    it('carries one credential, the site’s, however often the browser sends its own', async () => {
+      const { upstream, url } = await startWorld(framework);
+      const client = await RawClient.connect(url);
+      await client.send(
+        `POST /api/a2a HTTP/1.1\r\nHost: site.example\r\nContent-Type: application/json\r\nContent-Length: ${MESSAGE.length}\r\n` +
+          `AUTHORIZATION: Bearer one\r\nAuthorization: Bearer two\r\nX-API-Key: three\r\nx-api-key: four\r\n\r\n${MESSAGE}`,
+      );
+      await client.until('"result"');
+      client.close();
+      const fields = upstream.requests[0]?.fields.filter(([name]) => name === 'authorization' || name === 'x-api-key');
+      expect(fields).toEqual([
+        ['authorization', 'Bearer visitor-service-token-1'],
+        ['x-api-key', 'the-api-key'],
+      ]);
+    });
+
+    it('is addressed to the agent, not to the host the browser named', async () => {
+      const { upstream, chat } = await startWorld(framework);
+      await chat({ headers: { host: 'evil.example' } });
+      expect(upstream.requests[0]?.fields).toContainEqual(['host', new URL(upstream.origin).host]);
+    });
+
+    it('uses one token for many messages', async () => {
+      const { chat, upstream, provider } = await startWorld(framework);
+      await Promise.all(Array.from({ length: 20 }, async () => (await chat()).text()));
+      expect(upstream.requests).toHaveLength(20);
+      expect(provider.issued).toBe(1);
+    });
+  });
+}

@@ -1,0 +1,199 @@
+import { gzipSync } from 'node:zlib';
+import { createParser } from 'eventsource-parser';
+import { describe, expect, it } from 'vitest';
+import type { Framework } from '../framework.js';
+import {
+  expectNextRequestWorks,
+  expectNothingLeaked,
+  openStream,
+  type RpcFailure,
+  startWorld,
+  type World,
+} from '../world.js';
+
+const EVENTS =
+  'event: message\r\nid: 1\r\ndata: {"text":"grüezi €"}\r\n\r\n' +
+  ': a comment of the agent\n\n' +
+  'data: {"a":1}\ndata: {"b":2}\n\n' +
+  'retry: 10\rdata: last\r\r';
+
+const KEEP_ALIVE = ': keep-alive\n\n';
+
+/** Answers that come as a stream of events (a2a-and-surfaces.md M5–M7). */
+export function streamSuite(framework: Framework): void {
+  describe('a stream of events', () => {
+    it('opens before the agent has anything to say', async () => {
+      const { exchange, reply } = await openStream(await startWorld(framework));
+      expect(reply.status).toBe(200);
+      expect(reply.headers['content-type']).toBe('text/event-stream');
+      exchange.end(EVENTS);
+      expect(await reply.text()).toBe(EVENTS);
+    });
+
+    it('tells proxies and compressors to keep their hands off', async () => {
+      const { exchange, reply } = await openStream(await startWorld(framework), { 'cache-control': 'max-age=60' });
+      expect(reply.headers['cache-control']).toBe('no-cache, no-store, no-transform');
+      expect(reply.headers['x-accel-buffering']).toBe('no');
+      expect(reply.headers).not.toHaveProperty('content-length');
+      expect(reply.headers).not.toHaveProperty('content-encoding');
+      exchange.end();
+      expect(await reply.ending()).toMatchObject({ clean: true });
+    });
+
+    it('has no length, also when the agent told one: a comment may come in between', async () => {
+      const length = String(Buffer.byteLength(EVENTS));
+      const { exchange, reply } = await openStream(await startWorld(framework), { 'content-length': length });
+      expect(reply.headers).not.toHaveProperty('content-length');
+      exchange.end(EVENTS);
+      expect(await reply.text()).toBe(EVENTS);
+    });
+
+    it('shows each event before the next one exists', async () => {
+      const world = await startWorld(framework);
+      world.upstream.willWait();
+      const pending = world.chat({ headers: { 'accept-encoding': 'gzip, deflate, br' } });
+      const exchange = await world.upstream.next();
+      const reply = await (exchange.eventStream(), pending);
+      for (let count = 1; count <= 20; count += 1) {
+        exchange.write(`data: event ${String(count)}\n\n`);
+        await reply.until(`data: event ${String(count)}\n\n`);
+      }
+      exchange.end();
+      expect(await reply.ending()).toMatchObject({ clean: true });
+    });
+
+    it('arrives byte for byte, wherever the network cuts it', async () => {
+      const world = await startWorld(framework);
+      const bytes = Buffer.from(EVENTS);
+      for (let cut = 1; cut < bytes.length; cut += 1) {
+        const { exchange, reply } = await openStream(world);
+        exchange.write(bytes.subarray(0, cut));
+        await reply.untilSeen((seen) => seen.length >= cut);
+        exchange.end(bytes.subarray(cut));
+        const { bytes: received, clean } = await reply.ending();
+        expect(received.equals(bytes), `cut at ${String(cut)}`).toBe(true);
+        expect(clean).toBe(true);
+      }
+    });
+
+    it('carries an event of 5 MB', async () => {
+      const { exchange, reply } = await openStream(await startWorld(framework));
+      const event = Buffer.from(`data: "${'é'.repeat(2_621_440)}"\n\n`);
+      exchange.end(event);
+      const { bytes, clean } = await reply.ending();
+      expect(bytes.equals(event)).toBe(true);
+      expect(clean).toBe(true);
+    });
+
+    it('gets a comment in silence, before the first event and between two', async () => {
+      const { exchange, reply } = await openStream(await startWorld(framework, { keepAliveMs: 20 }));
+      await reply.until(KEEP_ALIVE, 2);
+      exchange.write('data: one\r\n\r\n');
+      await reply.until(`data: one\r\n\r\n${KEEP_ALIVE}${KEEP_ALIVE}`);
+      exchange.end('data: two\n\n');
+      const text = await reply.text();
+      expect(text.replaceAll(KEEP_ALIVE, '')).toBe('data: one\r\n\r\ndata: two\n\n');
+    });
+
+    it.each([
+      'data: half',
+      'data: a line\n',
+      'data: a line\r\n',
+      'data: a line\r\ndata: b\r',
+      ': remark',
+      'data: x\n\nid',
+    ])('gets no comment after %j', async (part) => {
+      const world = await startWorld(framework, { keepAliveMs: 20 });
+      const { exchange, reply } = await openStream(world);
+      exchange.write(part);
+      const before = await reply.until(part);
+      // A second stream, standing between two events since then, shows how much time has passed.
+      const other = await openStream(world);
+      await other.reply.until(KEEP_ALIVE, 3);
+      other.exchange.end();
+      exchange.end('\n\n');
+      expect(await reply.text()).toBe(`${before}\n\n`);
+    });
+
+    it('gets no comment when it is compressed', async () => {
+      const world = await startWorld(framework, { keepAliveMs: 20 });
+      const bytes = gzipSync(EVENTS);
+      const { exchange, reply } = await openStream(world, { 'content-encoding': 'gzip' });
+      const other = await openStream(world);
+      await other.reply.until(KEEP_ALIVE, 3);
+      other.exchange.end();
+      exchange.end(bytes);
+      expect(reply.headers['content-encoding']).toBe('gzip');
+      expect((await reply.ending()).bytes.equals(bytes)).toBe(true);
+    });
+  });
+
+  describe('a stream that the agent breaks', () => {
+    const breaks: readonly [string, (exchange: Awaited<ReturnType<typeof openStream>>['exchange']) => void][] = [
+      ['resets the connection', (exchange) => exchange.reset()],
+      ['closes the connection', (exchange) => exchange.fin()],
+      ['sends a bad chunk', (exchange) => void exchange.raw('zz\r\nnonsense')],
+    ];
+
+    it.each(breaks)('between two events ends with an error event when it %s', async (_how, breakIt) => {
+      const world = await startWorld(framework);
+      const { exchange, reply } = await openStream(world);
+      exchange.write('data: one\n\n');
+      await reply.until('data: one\n\n');
+      breakIt(exchange);
+      await expectErrorEvent(world, await reply.text());
+      await expectNextRequestWorks(world);
+    });
+
+    it.each(breaks)('inside an event ends in a broken connection when it %s', async (_how, breakIt) => {
+      const world = await startWorld(framework);
+      const { exchange, reply } = await openStream(world);
+      exchange.write('data: one\n\ndata: {"half');
+      await reply.until('half');
+      breakIt(exchange);
+      const { bytes, clean } = await reply.ending();
+      expect(clean).toBe(false);
+      expect(bytes.toString()).toBe('data: one\n\ndata: {"half');
+      expect(world.telemetry.of('stream_broken')).toMatchObject([{ route: 'chat', side: 'upstream' }]);
+      await expectNextRequestWorks(world);
+    });
+
+    it('before its first event ends with an error event', async () => {
+      const world = await startWorld(framework);
+      const { exchange, reply } = await openStream(world);
+      exchange.reset();
+      await expectErrorEvent(world, `data: one\n\n${await reply.text()}`);
+    });
+
+    it('in the middle of a chunk still shows the events that came before', async () => {
+      const world = await startWorld(framework);
+      const { exchange, reply } = await openStream(world);
+      exchange.write('data: one\n\n');
+      exchange.raw('40\r\ndata: two\n\n').fin();
+      const text = await reply.text();
+      expect(text.startsWith('data: one\n\ndata: two\n\nevent: error\n')).toBe(true);
+    });
+
+    it('after a comment of ours ends with an error event too', async () => {
+      const world = await startWorld(framework, { keepAliveMs: 20 });
+      const { exchange, reply } = await openStream(world);
+      exchange.write('data: one\n\n');
+      await reply.until(KEEP_ALIVE);
+      exchange.reset();
+      await expectErrorEvent(world, (await reply.text()).replaceAll(KEEP_ALIVE, ''));
+    });
+  });
+}
+
+async function expectErrorEvent(world: World, text: string): Promise<void> {
+  const events: { event?: string | undefined; data: string }[] = [];
+  createParser({ onEvent: ({ event, data }) => events.push({ event, data }) }).feed(text);
+  expect(events).toHaveLength(2);
+  expect(events[0]).toEqual({ event: undefined, data: 'one' });
+  expect(events[1]?.event).toBe('error');
+  const failure = JSON.parse(events[1]?.data ?? '') as RpcFailure;
+  expect(failure).toMatchObject({ jsonrpc: '2.0', id: 7, error: { code: -32603 } });
+  expect(failure.error.data[0]).toMatchObject({ reason: 'UPSTREAM_UNREACHABLE', metadata: { retryable: 'true' } });
+  expectNothingLeaked(world, await world.chat({ method: 'GET' }), text);
+  expect(world.telemetry.of('stream_broken')).toMatchObject([{ route: 'chat', side: 'upstream' }]);
+}

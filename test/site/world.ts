@@ -1,0 +1,109 @@
+import { createToolkit, type ServerConfig } from 'agent-bff';
+import { FakeIdentityProvider, RecordingTelemetry } from 'agent-bff/testing';
+import { expect, onTestFinished } from 'vitest';
+import { RecordingUpstream } from '../support/recording-upstream.js';
+import { type Reply, startVisit, type Visit, visit, type VisitOptions } from '../support/visitor.js';
+import type { Framework, HostMiddleware } from './framework.js';
+
+/** A site, the agent behind it and everything a test can see of both. */
+export interface World {
+  readonly url: string;
+  readonly upstream: RecordingUpstream;
+  readonly provider: FakeIdentityProvider;
+  readonly telemetry: RecordingTelemetry;
+  /** Sends a chat message, or what `options` make of it. */
+  chat(options?: VisitOptions): Promise<Reply>;
+  start(options?: VisitOptions): Visit;
+}
+
+/** What differs from a site with a working credential and an agent that answers. */
+export interface WorldOptions extends Omit<ServerConfig, 'telemetry'> {
+  readonly before?: HostMiddleware;
+}
+
+/** Starts a site of this framework and its agent; both are gone when the test is over. */
+export async function startWorld(framework: Framework, options: WorldOptions = {}): Promise<World> {
+  const { before, ...config } = options;
+  const upstream = await RecordingUpstream.start();
+  const provider = new FakeIdentityProvider('visitor-service');
+  const telemetry = new RecordingTelemetry();
+  const toolkit = createToolkit(
+    {
+      a2aUrl: `${upstream.origin}/agent/v1`,
+      serviceAuthStrategy: 'demo',
+      serviceApiKey: 'the-api-key',
+      keepAliveMs: 0,
+      ...config,
+    },
+    { identityProviders: { demo: provider }, telemetry, random: () => 0 },
+  );
+  const site = await framework.start({ toolkit, ...(before === undefined ? {} : { before }) });
+  onTestFinished(async () => {
+    await site.close();
+    await upstream.close();
+    await toolkit.close();
+  });
+  return {
+    url: site.url,
+    upstream,
+    provider,
+    telemetry,
+    chat: (visitOptions) => visit(site.url, visitOptions),
+    start: (visitOptions) => startVisit(site.url, visitOptions),
+  };
+}
+
+/** Opens a stream: the visitor's end, and the agent's. */
+export async function openStream(world: World, headers: Record<string, string> = {}) {
+  world.upstream.willWait();
+  const pending = world.chat();
+  const exchange = await world.upstream.next();
+  exchange.eventStream(headers);
+  return { exchange, reply: await pending };
+}
+
+/** A broken exchange must not cost the next visitor anything. */
+export async function expectNextRequestWorks(world: World): Promise<void> {
+  world.upstream.willAnswerAgain();
+  const reply = await world.chat();
+  expect(reply.status).toBe(200);
+  expect(await reply.json()).toEqual({ jsonrpc: '2.0', id: 7, result: { id: 'task-1' } });
+}
+
+/** What a visitor may read names nothing of what lies behind the site. */
+export function expectNothingLeaked(world: World, reply: Reply, text: string): void {
+  const visible = text + JSON.stringify(reply.headers);
+  const { host, port } = new URL(world.upstream.origin);
+  const forbidden = [host, `:${port}`, '127.0.0.1', '/agent', 'visitor-service', 'token-1', 'the-api-key'];
+  for (const secret of [...forbidden, 'ECONN', 'UND_ERR', 'undici', 'node_modules', '    at ']) {
+    expect(visible).not.toContain(secret);
+  }
+}
+
+/** An error of the chat route, as an A2A client reads it. */
+export interface RpcFailure {
+  readonly jsonrpc: string;
+  readonly id: unknown;
+  readonly error: {
+    readonly code: number;
+    readonly message: string;
+    readonly data: readonly { readonly reason: string; readonly metadata: Readonly<Record<string, string>> }[];
+  };
+}
+
+/** Reads an error answer, and checks what all of them have in common. */
+export async function readFailure(world: World, reply: Reply): Promise<RpcFailure> {
+  const text = await reply.text();
+  expectNothingLeaked(world, reply, text);
+  expect(reply.headers['content-type']).toBe('application/json');
+  expect(reply.headers['cache-control']).toBe('no-store');
+  const failure = JSON.parse(text) as RpcFailure;
+  expect(failure.jsonrpc).toBe('2.0');
+  expect(failure.error.data[0]?.metadata['requestId']).toMatch(/\S/);
+  return failure;
+}
+
+/** The reason of an error answer, such as `UPSTREAM_TIMEOUT`. */
+export function reasonOf(failure: RpcFailure): string | undefined {
+  return failure.error.data[0]?.reason;
+}

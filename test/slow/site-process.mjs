@@ -1,0 +1,84 @@
+// A site in a process of its own, so that nothing but the site is measured. Started by `startSite` below; speaks by IPC.
+import { fork } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const FILE = fileURLToPath(import.meta.url);
+const SAMPLE_MS = 50;
+
+/** Starts the site over the built package. `measure` collects garbage first; `peakRss` is the most since the last call. */
+export async function startSite(a2aUrl) {
+  if (!existsSync(new URL('../../dist/composition/express.js', import.meta.url))) {
+    throw new Error('dist is missing: run "npm run build" first');
+  }
+  const child = fork(FILE, [a2aUrl], { execArgv: ['--expose-gc'] });
+  const [{ url }] = await once(child, 'message');
+  const ask = async (question) => {
+    child.send(question);
+    return (await once(child, 'message'))[0];
+  };
+  return {
+    url,
+    measure: () => ask('measure'),
+    peakRss: async () => (await ask('peak')).rss,
+    close: async () => {
+      const exited = once(child, 'exit');
+      child.disconnect();
+      await exited;
+    },
+  };
+}
+
+async function serve(a2aUrl) {
+  const { createToolkit } = await import('agent-bff');
+  const { createA2ARouter } = await import('agent-bff/express');
+  const { default: express } = await import('express');
+  const { privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  const toolkit = createToolkit({
+    a2aUrl,
+    serviceApiUrl: 'https://platform.example/api',
+    serviceAccount: { serviceAccountId: 'site', keyId: 'key', privateKeyPem: privateKey },
+  });
+  const app = express();
+  app.use(express.json({ limit: '2mb' }));
+  app.use('/api/a2a', createA2ARouter(express, { strategy: 'service_account', toolkit }));
+  const server = app.listen(0, '127.0.0.1', 1024);
+  await once(server, 'listening');
+
+  let peak = 0;
+  setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage.rss());
+  }, SAMPLE_MS).unref();
+
+  process.on('message', (question) => {
+    if (question === 'peak') {
+      const rss = Math.max(peak, process.memoryUsage.rss());
+      peak = 0;
+      process.send({ rss });
+      return;
+    }
+    globalThis.gc();
+    globalThis.gc();
+    const { rss, heapUsed, external } = process.memoryUsage();
+    process.send({ rss, heapUsed, external, descriptors: openDescriptors() });
+  });
+  process.on('disconnect', () => process.exit(0));
+  process.send({ url: `http://127.0.0.1:${server.address().port}` });
+}
+
+/** Open files and sockets of this process; unknown where there is no /proc. */
+function openDescriptors() {
+  try {
+    return readdirSync('/proc/self/fd').length;
+  } catch {
+    return undefined;
+  }
+}
+
+if (process.argv[1] === FILE) await serve(process.argv[2]);

@@ -1,0 +1,126 @@
+import { Role } from '@a2a-js/sdk';
+import { ClientFactory } from '@a2a-js/sdk/client';
+import { A2AClient, ClientFactory as ClientFactory03 } from 'a2a-sdk-0.3/client';
+
+/** What a visitor says. */
+export interface Words {
+  readonly text: string;
+  readonly file?: { readonly name: string; readonly mediaType: string; readonly bytes: Buffer };
+}
+
+/** A client of one generation, with its answers as they are. */
+export interface Talk {
+  send(words: Words): Promise<unknown>;
+  stream(words: Words): AsyncIterable<unknown>;
+  get(taskId: string): Promise<unknown>;
+  cancel(taskId: string): Promise<unknown>;
+  resubscribe(taskId: string): AsyncIterable<unknown>;
+}
+
+/** Makes a client from nothing but the address where the card is; all of them call the global `fetch`. */
+export type Connect = (origin: string) => Promise<Talk>;
+
+/** @a2a-js/sdk 1.3.0. */
+export const sdk13: Connect = async (origin) => {
+  const client = await new ClientFactory().createFromUrl(origin);
+  const request = ({ text, file }: Words) => ({
+    tenant: '',
+    metadata: undefined,
+    configuration: undefined,
+    message: {
+      messageId: crypto.randomUUID(),
+      contextId: '',
+      taskId: '',
+      role: Role.ROLE_USER,
+      parts: [
+        { content: { $case: 'text' as const, value: text }, metadata: {}, filename: '', mediaType: 'text/plain' },
+        ...(file === undefined
+          ? []
+          : [
+              {
+                content: { $case: 'raw' as const, value: file.bytes },
+                metadata: {},
+                filename: file.name,
+                mediaType: file.mediaType,
+              },
+            ]),
+      ],
+      metadata: {},
+      extensions: [],
+      referenceTaskIds: [],
+    },
+  });
+  return {
+    send: (words) => client.sendMessage(request(words)),
+    stream: (words) => client.sendMessageStream(request(words)),
+    get: (id) => client.getTask({ tenant: '', id }),
+    cancel: (id) => client.cancelTask({ tenant: '', id, metadata: undefined }),
+    resubscribe: (id) => client.resubscribeTask({ tenant: '', id }),
+  };
+};
+
+/** A message as v0.2 and v0.3 have it. */
+function oldRequest({ text, file }: Words) {
+  return {
+    message: {
+      kind: 'message' as const,
+      messageId: crypto.randomUUID(),
+      role: 'user' as const,
+      parts: [
+        { kind: 'text' as const, text },
+        ...(file === undefined
+          ? []
+          : [
+              {
+                kind: 'file' as const,
+                file: { name: file.name, mimeType: file.mediaType, bytes: file.bytes.toString('base64') },
+              },
+            ]),
+      ],
+    },
+  };
+}
+
+/** @a2a-js/sdk 0.3.14. */
+export const sdk03: Connect = async (origin) => {
+  const client = await new ClientFactory03().createFromUrl(origin);
+  return {
+    send: (words) => client.sendMessage(oldRequest(words)),
+    stream: (words) => client.sendMessageStream(oldRequest(words)),
+    get: (id) => client.getTask({ id }),
+    cancel: (id) => client.cancelTask({ id }),
+    resubscribe: (id) => client.resubscribeTask({ id }),
+  };
+};
+
+/** The client class of @a2a-js/sdk 0.2, which 0.3.14 still has. */
+export interface OldClientClass {
+  new (origin: string): {
+    sendMessage(params: ReturnType<typeof oldRequest>): Promise<unknown>;
+    sendMessageStream(params: ReturnType<typeof oldRequest>): AsyncIterable<unknown>;
+    getTask(params: { id: string }): Promise<unknown>;
+    cancelTask(params: { id: string }): Promise<unknown>;
+    resubscribeTask(params: { id: string }): AsyncIterable<unknown>;
+  };
+}
+
+export function oldClass(load: () => Promise<OldClientClass>): Connect {
+  return async (origin) => {
+    const Client = await load();
+    const client = new Client(origin);
+    return {
+      send: (words) => client.sendMessage(oldRequest(words)),
+      stream: (words) => client.sendMessageStream(oldRequest(words)),
+      get: (id) => client.getTask({ id }),
+      cancel: (id) => client.cancelTask({ id }),
+      resubscribe: (id) => client.resubscribeTask({ id }),
+    };
+  };
+}
+
+/** Every generation of the client, by the name its users know. */
+export const GENERATIONS: readonly (readonly [name: string, connect: Connect])[] = [
+  ['@a2a-js/sdk 1.3.0', sdk13],
+  ['@a2a-js/sdk 0.3.14', sdk03],
+  ['the client class of v0.2, in @a2a-js/sdk 0.3.14', oldClass(() => Promise.resolve(A2AClient))],
+];

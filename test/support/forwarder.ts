@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request as open, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What a forwarder hears, as far as it is the visitor's. */
+export interface HeardRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What a forwarder does wrong. */
+export interface Fault {
+  readonly request?: (headers: IncomingHttpHeaders) => IncomingHttpHeaders;
+  readonly answer?: (body: AsyncIterable<Buffer>) => AsyncIterable<Buffer | string>;
+}
+
+export interface ForwarderOptions extends Fault {
+  /** Origin to forward to. */
+  readonly target: string;
+  /** Added to every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Fields of a request that tell something about the visitor's message. */
+const TOLD = ['accept', 'content-type', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions', 'last-event-id'];
+
+/** The plainest forwarder there is: it hears what passes, and spoils it where it is told to. */
+export class Forwarder {
+  readonly origin: string;
+  /** Requests so far, oldest first. */
+  readonly heard: HeardRequest[] = [];
+  readonly #server: Server;
+
+  private constructor(server: Server) {
+    this.#server = server;
+    this.origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  }
+
+  static async start({ target, headers = {}, ...fault }: ForwarderOptions): Promise<Forwarder> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const forwarder = new Forwarder(server);
+    server.on('request', (incoming: IncomingMessage, response) => {
+      void (async () => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of incoming) chunks.push(chunk as Buffer);
+        const body = Buffer.concat(chunks);
+        forwarder.#hear(incoming, body);
+        const { host: _host, connection: _connection, ...fields } = incoming.headers;
+        const upstream = open(target + String(incoming.url), {
+          method: incoming.method ?? 'GET',
+          headers: { ...(fault.request?.(fields) ?? fields), ...headers },
+          agent: false,
+        });
+        response.once('close', () => upstream.destroy());
+        upstream.once('error', () => response.destroy());
+        upstream.end(body);
+        const [answer] = (await once(upstream, 'response')) as [IncomingMessage];
+        const { 'content-length': length, connection: _hop, ...told } = answer.headers;
+        const keepsLength = fault.answer === undefined && length !== undefined;
+        response.writeHead(answer.statusCode ?? 0, keepsLength ? { ...told, 'content-length': length } : told);
+        response.flushHeaders();
+        for await (const chunk of fault.answer?.(answer) ?? answer) response.write(chunk);
+        response.end();
+      })().catch(() => response.destroy());
+    });
+    return forwarder;
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  #hear({ method = '', url = '', headers }: IncomingMessage, body: Buffer): void {
+    const told = TOLD.filter((name) => headers[name] !== undefined).map((name) => [name, String(headers[name])]);
+    this.heard.push({ method, target: url, headers: Object.fromEntries(told), body: body.toString() });
+  }
+}

@@ -1,0 +1,23 @@
+// node --import <this file> <program>: at its end the program prints the address of every module it loaded, one per line.
+import { createRequire, register } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
+
+const hooks = `
+  let port;
+  export const initialize = (data) => { port = data.port; };
+  export const load = (url, context, next) => { port.postMessage(url); return next(url, context); };
+`;
+const { port1, port2 } = new MessageChannel();
+register(`data:text/javascript,${encodeURIComponent(hooks)}`, { data: { port: port2 }, transferList: [port2] });
+port1.unref();
+
+process.on('exit', () => {
+  const loaded = new Set();
+  for (let entry = receiveMessageOnPort(port1); entry !== undefined; entry = receiveMessageOnPort(port1)) {
+    loaded.add(entry.message);
+  }
+  // What CommonJS modules load by require() passes no hook.
+  for (const file of Object.keys(createRequire(import.meta.url).cache)) loaded.add(pathToFileURL(file).href);
+  process.stdout.write([...loaded].join('\n'));
+});

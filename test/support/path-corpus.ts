@@ -1,0 +1,145 @@
+/** What becomes of one raw path below a mount point. Every adapter must come to the same verdict. */
+export interface PathCase {
+  readonly what: string;
+  /** As it stands in the request line, below the mount point. */
+  readonly path: string;
+  /** Where a POST below the surfaces goes; null: 404, and nothing is sent. */
+  readonly surface: string | null;
+  /** Where a request below the conversation records goes; null: 404, and nothing is sent. */
+  readonly record: string | null;
+}
+
+const REFUSED = { surface: null, record: null };
+const onlyRecord = (path: string) => ({ path, surface: null, record: path });
+
+const LONG = 'x'.repeat(256);
+
+/** Raw paths as browsers, scripts and attackers send them. */
+export const PATH_CORPUS: readonly PathCase[] = [
+  // Shapes of the allowlist.
+  { what: 'a render by id', path: '/counter/render', surface: '/surfaces/counter/render', record: '/counter/render' },
+  {
+    what: 'a render by name',
+    path: '/by-name/counter/render',
+    surface: '/surfaces/by-name/counter/render',
+    record: '/by-name/counter/render',
+  },
+  {
+    what: 'an action by id',
+    path: '/counter/actions/add',
+    surface: '/surfaces/counter/actions/add',
+    record: '/counter/actions/add',
+  },
+  {
+    what: 'an action by name',
+    path: '/by-name/counter/actions/add',
+    surface: '/surfaces/by-name/counter/actions/add',
+    record: '/by-name/counter/actions/add',
+  },
+  {
+    what: 'a name like a word of the routes',
+    path: '/by-name/actions/render',
+    surface: '/surfaces/by-name/actions/render',
+    record: '/by-name/actions/render',
+  },
+  {
+    what: 'an id like a word of the routes',
+    path: '/render/actions/render',
+    surface: '/surfaces/render/actions/render',
+    record: '/render/actions/render',
+  },
+  {
+    what: 'the word of the by-name form in another spelling',
+    path: '/%62y-name/actions/render',
+    surface: '/surfaces/by-name/actions/render',
+    record: '/%62y-name/actions/render',
+  },
+  { what: 'an id that is the word of the by-name form', ...onlyRecord('/by-name/render') },
+  { what: 'an action of an id that is that word', ...onlyRecord('/by-name/actions/add') },
+  { what: 'a surface alone', ...onlyRecord('/counter') },
+  { what: 'another operation', ...onlyRecord('/counter/delete') },
+  { what: 'an operation in another case', ...onlyRecord('/counter/Render') },
+  { what: 'a segment too many', ...onlyRecord('/counter/render/now') },
+  { what: 'an action without a name', ...onlyRecord('/counter/actions') },
+  { what: 'many segments', ...onlyRecord('/by-name/counter/actions/add/now/again') },
+  { what: 'a slash at the end', ...onlyRecord('/counter/render/') },
+  { what: 'a dot at the start', ...onlyRecord('/.well-known/x') },
+  { what: 'three dots', path: '/.../render', surface: '/surfaces/.../render', record: '/.../render' },
+
+  // Legal and odd.
+  {
+    what: 'letters of other scripts',
+    path: '/gr%C3%B6%C3%9Fe-%E5%80%BC/render',
+    surface: '/surfaces/gr%C3%B6%C3%9Fe-%E5%80%BC/render',
+    record: '/gr%C3%B6%C3%9Fe-%E5%80%BC/render',
+  },
+  {
+    what: 'an emoji',
+    path: '/%F0%9F%98%80/render',
+    surface: '/surfaces/%F0%9F%98%80/render',
+    record: '/%F0%9F%98%80/render',
+  },
+  {
+    what: 'a parameter behind a semicolon',
+    path: '/counter;v=1/render',
+    surface: '/surfaces/counter%3Bv%3D1/render',
+    record: '/counter;v=1/render',
+  },
+  { what: 'a blank', path: '/my%20list/render', surface: '/surfaces/my%20list/render', record: '/my%20list/render' },
+  { what: 'a percent sign', path: '/100%25/render', surface: '/surfaces/100%25/render', record: '/100%25/render' },
+  { what: 'a colon and an at', path: '/a:b@c/render', surface: '/surfaces/a%3Ab%40c/render', record: '/a:b@c/render' },
+  { what: '256 characters', path: `/${LONG}/render`, surface: `/surfaces/${LONG}/render`, record: `/${LONG}/render` },
+  { what: 'a question mark inside a name', path: '/faq%3F/render', surface: '/surfaces/faq%3F/render', record: null },
+
+  // Ways out.
+  { what: 'nothing', path: '', ...REFUSED },
+  { what: 'a slash alone', path: '/', ...REFUSED },
+  { what: 'two slashes', path: '//', ...REFUSED },
+  { what: 'no slash at the start', path: 'counter/render', ...REFUSED },
+  { what: 'another host', path: '//evil.example/render', ...REFUSED },
+  { what: 'another host behind backslashes', path: '\\\\evil.example\\render', ...REFUSED },
+  { what: 'another host behind one backslash', path: '/\\evil.example/render', ...REFUSED },
+  { what: 'an absolute address', path: 'http://evil.example/render', ...REFUSED },
+  { what: 'an absolute address as a segment', path: '/http://evil.example/render', ...REFUSED },
+  { what: 'an empty segment inside', path: '/counter//render', ...REFUSED },
+  { what: 'two slashes at the end', path: '/counter/render//', ...REFUSED },
+  { what: 'a dot', path: '/./render', ...REFUSED },
+  { what: 'two dots', path: '/../render', ...REFUSED },
+  { what: 'two dots behind a surface', path: '/counter/actions/..', ...REFUSED },
+  { what: 'encoded dots', path: '/%2e%2e/render', ...REFUSED },
+  { what: 'an encoded dot', path: '/.%2E/render', ...REFUSED },
+  { what: 'doubly encoded dots', path: '/%252e%252e/render', ...REFUSED },
+  { what: 'threefold encoded dots', path: '/%25252e%25252e/render', ...REFUSED },
+  { what: 'dots encoded without end', path: '/%25252525252525252e/render', ...REFUSED },
+  { what: 'dots with a parameter', path: '/..;x=1/render', ...REFUSED },
+  { what: 'encoded dots with a parameter', path: '/%2e%2e%3Bx/render', ...REFUSED },
+  { what: 'a parameter of nothing', path: '/;x=1/render', ...REFUSED },
+  { what: 'dots and a blank', path: '/..%20/render', ...REFUSED },
+  { what: 'an encoded slash', path: '/a%2fb/render', ...REFUSED },
+  { what: 'an encoded slash and dots', path: '/a%2F..%2Fb/render', ...REFUSED },
+  { what: 'a doubly encoded slash', path: '/a%252fb/render', ...REFUSED },
+  { what: 'a doubly encoded slash beside a percent sign', path: '/a%252fb%25/render', ...REFUSED },
+  { what: 'a backslash', path: '/a\\b/render', ...REFUSED },
+  { what: 'an encoded backslash', path: '/a%5cb/render', ...REFUSED },
+  { what: 'a doubly encoded backslash', path: '/a%255Cb/render', ...REFUSED },
+  { what: 'NUL', path: '/a%00/render', ...REFUSED },
+  { what: 'a doubly encoded NUL', path: '/a%2500/render', ...REFUSED },
+  { what: 'a line break', path: '/a%0d%0aHost:%20evil/render', ...REFUSED },
+  { what: 'DEL', path: '/a%7f/render', ...REFUSED },
+  { what: 'a control character of Latin-1', path: '/a%C2%85/render', ...REFUSED },
+  { what: 'an overlong slash', path: '/a%c0%afb/render', ...REFUSED },
+  { what: 'a doubly encoded overlong slash', path: '/a%25c0%25afb/render', ...REFUSED },
+  { what: 'no UTF-8', path: '/%ff/render', ...REFUSED },
+  { what: 'half an escape', path: '/a%/render', ...REFUSED },
+  { what: 'half a surrogate pair', path: '/%ED%A0%80/render', ...REFUSED },
+  { what: 'a raw blank', path: '/a b/render', ...REFUSED },
+  { what: 'raw letters of Latin-1', path: '/gr\u00f6\u00dfe/render', ...REFUSED },
+  { what: 'a raw tab', path: '/a\tb/render', ...REFUSED },
+  { what: 'a fragment', path: '/counter/render#x', ...REFUSED },
+  { what: 'dots of another script', path: '/%E2%80%A4%E2%80%A4/render', ...REFUSED },
+  { what: 'a slash of another width', path: '/a%EF%BC%8Fb/render', ...REFUSED },
+  { what: 'a doubly encoded slash of another width', path: '/a%25EF%25BC%258Fb/render', ...REFUSED },
+  { what: '257 characters', path: `/${LONG}x/render`, ...REFUSED },
+  { what: '257 encoded characters', path: `/${'%C3%BC'.repeat(257)}/render`, ...REFUSED },
+];
+

@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+/** A browser's bare connection: what is sent is exactly what the test writes. */
+export class RawClient {
+  readonly socket: Socket;
+  #received = '';
+  #onData: (() => void) | undefined;
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    socket.setEncoding('latin1');
+    socket.on('data', (text: string) => {
+      this.#received += text;
+      this.#onData?.();
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.#onData?.());
+  }
+
+  static async connect(url: string): Promise<RawClient> {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    return new RawClient(socket);
+  }
+
+  /** Resolves when the system took the bytes, so a server that stops reading holds the test up. */
+  async send(bytes: string | Uint8Array): Promise<void> {
+    if (this.socket.write(bytes)) return;
+    await new Promise<void>((resolve) => {
+      this.socket.once('drain', resolve).once('close', () => {
+        resolve();
+      });
+    });
+  }
+
+  /** Everything received, as soon as it holds `text`. */
+  async until(text: string): Promise<string> {
+    while (!this.#received.includes(text)) {
+      if (this.socket.closed)
+        throw new Error(`the connection ended without ${JSON.stringify(text)}: ${this.#received}`);
+      await new Promise<void>((resolve) => {
+        this.#onData = resolve;
+      });
+    }
+    return this.#received;
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+}

@@ -1,0 +1,197 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net';
+
+/** A request as it arrived on the wire. */
+export interface RecordedRequest {
+  readonly method: string;
+  /** Raw path and query. */
+  readonly target: string;
+  /** Lower-case names, in the order they came, repeated ones too. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+}
+
+/** One request to the upstream, and every way to answer it. */
+export class Exchange {
+  readonly request: RecordedRequest;
+  readonly response: ServerResponse;
+  /** Resolves when the connection or the answer is over, whoever ended it. */
+  readonly closed: Promise<void>;
+  readonly #socket: Socket;
+
+  constructor(request: RecordedRequest, response: ServerResponse) {
+    this.request = request;
+    this.response = response;
+    this.closed = new Promise((resolve) => {
+      response.once('close', resolve);
+    });
+    this.#socket = response.socket as Socket;
+    response.on('error', () => undefined);
+  }
+
+  /** True when the site gave the request up before it had the whole answer. */
+  get aborted(): boolean {
+    return this.response.closed && !this.response.writableFinished;
+  }
+
+  /** All values of one field, in the order they came. */
+  values(name: string): readonly string[] {
+    return this.request.fields.filter(([field]) => field === name).map(([, value]) => value);
+  }
+
+  /** Sends the head and nothing else. */
+  head(status: number, headers: Record<string, string | readonly string[]> = {}): this {
+    this.response.writeHead(status, headers as Record<string, string | string[]>).flushHeaders();
+    return this;
+  }
+
+  /** Sends the head of a stream of events. */
+  eventStream(headers: Record<string, string> = {}): this {
+    return this.head(200, { 'content-type': 'text/event-stream', ...headers });
+  }
+
+  /** Sends one chunk of the body at once. */
+  write(chunk: string | Uint8Array): this {
+    this.response.write(chunk);
+    return this;
+  }
+
+  end(chunk: string | Uint8Array = ''): void {
+    this.response.end(chunk);
+  }
+
+  json(status: number, value: unknown, headers: Record<string, string | readonly string[]> = {}): void {
+    this.head(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
+  }
+
+  /** Puts bytes on the wire as they are, behind what was written before. */
+  raw(bytes: string | Uint8Array): this {
+    return this.#onWire((socket) => socket.write(bytes));
+  }
+
+  /** Ends the connection as a crashing process does (RST). */
+  reset(): void {
+    this.#onWire((socket) => socket.resetAndDestroy());
+  }
+
+  /** Ends the connection politely (FIN), whatever is still missing. */
+  fin(): void {
+    this.#onWire((socket) => socket.end());
+  }
+
+  /** Node collects the chunks of one turn before it hands them to the socket, so the socket is touched one turn later. */
+  #onWire(act: (socket: Socket) => unknown): this {
+    setImmediate(() => {
+      act(this.#socket);
+    });
+    return this;
+  }
+}
+
+/** What an upstream does with a request it has read. */
+export type Answer = (exchange: Exchange) => void;
+
+/** An agent over real sockets that records what it is sent and answers as the test tells it. */
+export class RecordingUpstream {
+  readonly origin: string;
+  /** Requests whose body has arrived, oldest first. */
+  readonly requests: RecordedRequest[] = [];
+  readonly #server: Server;
+  readonly #held: Exchange[] = [];
+  readonly #waiting: ((exchange: Exchange) => void)[] = [];
+  #answer: Answer = answerWithTask;
+
+  private constructor(server: Server) {
+    this.#server = server;
+    this.origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => void this.#receive(request, response));
+  }
+
+  static async start(): Promise<RecordingUpstream> {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new RecordingUpstream(server);
+  }
+
+  /** Connections open right now. */
+  connections(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.getConnections((error, count) => {
+        if (error === null) resolve(count);
+        else reject(error);
+      });
+    });
+  }
+
+  /** Answers later requests this way. Default: a JSON-RPC result that repeats the request's id. */
+  willAnswer(answer: Answer): void {
+    this.#answer = answer;
+  }
+
+  /** Leaves later requests to the test, which takes them by `next`. */
+  willWait(): void {
+    this.#answer = (exchange) => {
+      const waiting = this.#waiting.shift();
+      if (waiting === undefined) this.#held.push(exchange);
+      else waiting(exchange);
+    };
+  }
+
+  /** Answers later requests as in the beginning. */
+  willAnswerAgain(): void {
+    this.#answer = answerWithTask;
+  }
+
+  /** The oldest request that waits for its answer, as soon as there is one. */
+  next(): Promise<Exchange> {
+    const held = this.#held.shift();
+    return held === undefined ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(held);
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #receive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    try {
+      for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    } catch {
+      return; // Given up in mid-upload: no request.
+    }
+    const request: RecordedRequest = {
+      method: incoming.method ?? '',
+      target: incoming.url ?? '',
+      fields: pairs(incoming.rawHeaders),
+      body: Buffer.concat(chunks),
+    };
+    this.requests.push(request);
+    this.#answer(new Exchange(request, response));
+  }
+}
+
+/** An address nobody listens at. */
+export async function refusedOrigin(): Promise<string> {
+  const server = createNetServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return `http://127.0.0.1:${String(port)}`;
+}
+
+function answerWithTask(exchange: Exchange): void {
+  const { id } = JSON.parse(exchange.request.body.toString()) as { id?: unknown };
+  exchange.json(200, { jsonrpc: '2.0', id, result: { id: 'task-1' } });
+}
+
+function pairs(rawHeaders: readonly string[]): [string, string][] {
+  return rawHeaders.flatMap((name, index) =>
+    index % 2 === 0 ? [[name.toLowerCase(), rawHeaders[index + 1] ?? ''] as [string, string]] : [],
+  );
+}
