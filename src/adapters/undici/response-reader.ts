@@ -2,6 +2,8 @@ import type { Dispatcher } from 'undici';
 import type { HeaderFields, UpstreamFailureReason, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
 import { UpstreamBody } from './upstream-body.js';
 
+const TAIL_BYTES = 4;
+
 type Controller = Dispatcher.DispatchController;
 
 /** Turns undici's callbacks for one exchange into one outcome and a body. */
@@ -10,6 +12,8 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   readonly #resolve: (outcome: UpstreamOutcome) => void;
   #controller: Controller | undefined;
   #body: UpstreamBody | undefined;
+  /** The last bytes of an event stream that only the end of its connection ends: undici takes a reset for that end. */
+  #tail: Uint8Array | undefined;
   #aborted: boolean;
 
   constructor(request: UpstreamRequest, resolve: (outcome: UpstreamOutcome) => void) {
@@ -38,18 +42,22 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
       controller.abort(new Error(`status ${String(status)}`));
       return;
     }
-    const idleMs = isEventStream(headers) ? 0 : this.#request.bodyIdleMs;
-    this.#body = new UpstreamBody(controller, idleMs);
+    const events = isEventStream(headers);
+    this.#body = new UpstreamBody(controller, events ? 0 : this.#request.bodyIdleMs);
+    if (events && isCloseDelimited(headers)) this.#tail = new Uint8Array();
     this.#resolve({ kind: 'response', response: { status, headers: headers as HeaderFields, body: this.#body } });
   }
 
   onResponseData(_controller: Controller, chunk: Uint8Array): void {
+    if (this.#tail !== undefined) this.#tail = tailOf(this.#tail, chunk);
     this.#body?.push(chunk);
   }
 
   onResponseEnd(): void {
     this.#settle();
-    this.#body?.end();
+    if (this.#tail !== undefined && !endsEvent(this.#tail))
+      this.#body?.fail(new Error('the connection ended inside an event'));
+    else this.#body?.end();
   }
 
   onResponseError(_controller: Controller | undefined, error: Error): void {
@@ -77,6 +85,22 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
 function isEventStream(headers: HeaderFields): boolean {
   const type = headers['content-type'];
   return typeof type === 'string' && /^text\/event-stream\s*(?:;|$)/i.test(type);
+}
+
+/** RFC 9112 §6.3, rule 8. */
+function isCloseDelimited(headers: HeaderFields): boolean {
+  return headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
+}
+
+function tailOf(before: Uint8Array, chunk: Uint8Array): Uint8Array {
+  return chunk.length >= TAIL_BYTES
+    ? chunk.slice(-TAIL_BYTES)
+    : new Uint8Array([...before, ...chunk]).slice(-TAIL_BYTES);
+}
+
+/** Whether a stream ends with an empty line, or has not begun. */
+function endsEvent(tail: Uint8Array): boolean {
+  return tail.length === 0 || /(?:\n\n|\r\r\n?|\n\r\n?)$/.test(String.fromCharCode(...tail));
 }
 
 /** undici's and Node's error codes, by what they mean to the caller (reliability-security.md §4.1). */
