@@ -10,16 +10,23 @@ type Controller = Dispatcher.DispatchController;
 export class ResponseReader implements Dispatcher.DispatchHandler {
   readonly #request: UpstreamRequest;
   readonly #resolve: (outcome: UpstreamOutcome) => void;
+  readonly #done: (complete: boolean) => void;
   #controller: Controller | undefined;
   #body: UpstreamBody | undefined;
   /** The last bytes of an event stream that only the end of its connection ends: undici takes a reset for that end. */
   #tail: Uint8Array | undefined;
-  #aborted: boolean;
+  #aborted = false;
+  #settled = false;
 
-  constructor(request: UpstreamRequest, resolve: (outcome: UpstreamOutcome) => void) {
+  /** `done` is called once, when the exchange is over: complete, or broken off. */
+  constructor(
+    request: UpstreamRequest,
+    resolve: (outcome: UpstreamOutcome) => void,
+    done: (complete: boolean) => void,
+  ) {
     this.#request = request;
     this.#resolve = resolve;
-    this.#aborted = request.signal.aborted;
+    this.#done = done;
     request.signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
@@ -54,14 +61,14 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#settle();
+    this.#settle(true);
     if (this.#tail !== undefined && !endsEvent(this.#tail))
       this.#body?.fail(new Error('the connection ended inside an event'));
     else this.#body?.end();
   }
 
   onResponseError(_controller: Controller | undefined, error: Error): void {
-    this.#settle();
+    this.#settle(false);
     if (this.#body !== undefined) {
       this.#body.fail(error);
       return;
@@ -69,16 +76,20 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     this.#resolve({ kind: 'failure', reason: this.#aborted ? 'aborted' : reasonOf(error), detail: describe(error) });
   }
 
-  #settle(): void {
+  #settle(complete: boolean): void {
+    if (this.#settled) return;
+    this.#settled = true;
     this.#request.signal.removeEventListener('abort', this.#onAbort);
+    this.#done(complete);
   }
 
   readonly #onAbort = (): void => {
     this.#aborted = true;
     this.#controller?.abort(new Error('the browser left'));
-    // A request that still waits for its connection has no controller; nobody waits for it any more either.
-    if (this.#controller === undefined)
-      this.#resolve({ kind: 'failure', reason: 'aborted', detail: 'the browser left' });
+    if (this.#controller !== undefined) return;
+    // It still waits for its connection, which nobody needs any more either.
+    this.#settle(false);
+    this.#resolve({ kind: 'failure', reason: 'aborted', detail: 'the browser left' });
   };
 }
 

@@ -1,5 +1,5 @@
-import { Pool } from 'undici';
 import type { HttpUpstream, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
+import { Connections } from './connections.js';
 import { ResponseReader } from './response-reader.js';
 
 /** Connection settings; everything else comes with each request. */
@@ -9,12 +9,12 @@ export interface UndiciUpstreamOptions {
 }
 
 /**
- * Calls the platform through undici's dispatcher, one pool of connections per origin.
+ * Calls the platform through undici's dispatcher, one set of connections per origin.
  * The dispatcher is the cheapest client there is in Node, and has no redirects, retries or decoding to switch off (performance.md §2.1).
  */
 export class UndiciUpstream implements HttpUpstream {
   readonly #options: UndiciUpstreamOptions;
-  readonly #pools = new Map<string, Pool>();
+  readonly #connections = new Map<string, Connections>();
 
   constructor(options: UndiciUpstreamOptions) {
     this.#options = options;
@@ -22,13 +22,18 @@ export class UndiciUpstream implements HttpUpstream {
 
   send(request: UpstreamRequest): Promise<UpstreamOutcome> {
     return new Promise((resolve) => {
-      const reader = new ResponseReader(request, resolve);
       if (request.signal.aborted) {
-        reader.onResponseError(undefined, new Error('aborted before it was sent'));
+        resolve({ kind: 'failure', reason: 'aborted', detail: 'the browser left before the request was sent' });
         return;
       }
+      const connections = this.#connectionsTo(request.origin);
+      const client = connections.take();
+      const reader = new ResponseReader(request, resolve, (complete) => {
+        if (complete) connections.release(client);
+        else connections.discard(client);
+      });
       try {
-        this.#pool(request.origin).dispatch(
+        client.dispatch(
           {
             path: request.path,
             method: request.method as 'POST',
@@ -47,22 +52,17 @@ export class UndiciUpstream implements HttpUpstream {
   }
 
   async close(): Promise<void> {
-    const pools = [...this.#pools.values()];
-    this.#pools.clear();
-    await Promise.all(pools.map((pool) => pool.close()));
+    const all = [...this.#connections.values()];
+    this.#connections.clear();
+    await Promise.all(all.map((connections) => connections.close()));
   }
 
-  #pool(origin: string): Pool {
-    let pool = this.#pools.get(origin);
-    if (pool === undefined) {
-      pool = new Pool(origin, {
-        // Each open stream holds a connection, so a limit here would be a limit on visitors.
-        connections: null,
-        pipelining: 1,
-        connect: { timeout: this.#options.connectMs },
-      });
-      this.#pools.set(origin, pool);
+  #connectionsTo(origin: string): Connections {
+    let connections = this.#connections.get(origin);
+    if (connections === undefined) {
+      connections = new Connections(origin, this.#options.connectMs);
+      this.#connections.set(origin, connections);
     }
-    return pool;
+    return connections;
   }
 }
