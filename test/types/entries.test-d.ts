@@ -1,0 +1,77 @@
+import { createServer } from 'node:http';
+import {
+  configureServer,
+  createToolkit,
+  getAuthHeaders,
+  getCachedServiceToken,
+  isAgentBffError,
+  type ServerConfig,
+  type Toolkit,
+} from 'agent-bff';
+import { createA2ARouter } from 'agent-bff/express';
+import { createNodeHandler } from 'agent-bff/node';
+import { FakeUpstream } from 'agent-bff/testing';
+import express from 'express';
+import { describe, expectTypeOf, it } from 'vitest';
+
+describe('the Express entry', () => {
+  it('gives back the router type of the framework it was given', () => {
+    const router: express.Router = createA2ARouter(express, { strategy: 'service_account' });
+    expectTypeOf(router).toEqualTypeOf<express.Router>();
+    express().use('/api/a2a', router);
+  });
+
+  it('lets the site name the type of its own request', () => {
+    createA2ARouter(express, {
+      getSessionToken: (request: express.Request & { session?: { token: string } }) => request.session?.token ?? null,
+    });
+  });
+
+  it('knows the strategies, and takes the name of a custom one', () => {
+    createA2ARouter(express, { strategy: 'client_credentials' });
+    createA2ARouter(express, { strategy: 'okta' });
+  });
+
+  it('refuses options that do not exist', () => {
+    // @ts-expect-error misspelt
+    createA2ARouter(express, { strategie: 'service_account' });
+  });
+});
+
+describe('the node entry', () => {
+  it('is a listener of a server', () => {
+    createServer(createNodeHandler({ basePath: '/api' }));
+  });
+});
+
+describe('the root entry', () => {
+  it('configures by the names of the spec', () => {
+    expectTypeOf(configureServer).parameter(0).toEqualTypeOf<ServerConfig>();
+    expectTypeOf(configureServer({ a2aUrl: 'https://agent.example' })).toEqualTypeOf<Toolkit>();
+    // @ts-expect-error misspelt
+    configureServer({ a2aURL: 'https://agent.example' });
+    // @ts-expect-error no such provider
+    configureServer({ authProvider: 'idp_c' });
+  });
+
+  it('takes variables that may be undefined, as the environment gives them', () => {
+    const { A2A_URL } = process.env;
+    configureServer({ a2aUrl: A2A_URL, serviceAccount: { privateKeyPem: process.env['KEY'] } });
+  });
+
+  it('gives headers that fetch takes, and a token that may be absent', () => {
+    expectTypeOf(getAuthHeaders({ strategy: 'service_account' })).resolves.toEqualTypeOf<Record<string, string>>();
+    expectTypeOf(getCachedServiceToken()).toEqualTypeOf<string | undefined>();
+    const headers: HeadersInit = {} as Awaited<ReturnType<typeof getAuthHeaders>>;
+    expectTypeOf(headers).not.toBeAny();
+  });
+
+  it('narrows an unknown error', () => {
+    const error: unknown = undefined;
+    if (isAgentBffError(error)) expectTypeOf(error.fields).toEqualTypeOf<readonly string[]>();
+  });
+
+  it('takes the fakes of the testing entry as ports', () => {
+    createToolkit({}, { upstream: new FakeUpstream() });
+  });
+});
