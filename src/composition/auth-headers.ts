@@ -31,7 +31,8 @@ export function getCachedServiceToken(): string | undefined {
   return serverState().toolkit?.cachedServiceToken();
 }
 
-function currentToolkit(): Toolkit {
+/** @throws ServiceAuthError when nobody has configured the server. */
+export function currentToolkit(): Toolkit {
   const { toolkit } = serverState();
   if (toolkit !== undefined) return toolkit;
   throw new ServiceAuthError('service_auth_failed', {

@@ -39,6 +39,8 @@ export { configureServer } from './configure-server.js';
 export { configFromEnv } from './env.js';
 export { createA2ARouter } from './express.js';
 export type { A2ARouterOptions, ExpressLike, ExpressLikeRouter } from './express.js';
+export { createGetHeadersForSession, createGetHeadersWithServiceAuth } from './get-headers.js';
+export type { HeadersFunction, ServiceHeadersOptions, SessionHeadersOptions } from './get-headers.js';
 export type { ToolkitPorts } from './ports.js';
 export * from './sessions.js';
 export type { AuthHeadersOptions, Toolkit } from './toolkit-type.js';

@@ -1,6 +1,7 @@
 import type { HttpHandler } from '../ports/http.js';
 import type { ChatHandlerOptions } from './chat-options.js';
 import type { ServiceAuthStrategy } from './config.js';
+import type { SessionHeadersOptions } from './get-headers.js';
 
 /**
  * Which credential the site's own call to the platform carries (spec §4.4).
@@ -28,6 +29,12 @@ export interface Toolkit {
    * @throws ServiceAuthError (codes `service_auth_failed`, `identity_provider_unavailable`) naming block and fields.
    */
   authHeaders(options?: AuthHeadersOptions): Promise<Record<string, string>>;
+  /**
+   * Headers that carry the signed-in user's token, from the framework's own request.
+   *
+   * @throws SessionError (codes `session_required`, `session_expired`, `interaction_required`).
+   */
+  sessionHeaders(options: SessionHeadersOptions, request?: unknown): Promise<Record<string, string>>;
   /** The cached service token, or `undefined` when there is none that is still valid; asks nobody. */
   cachedServiceToken(): string | undefined;
   /** Names of the identity providers the site registered, which are strategies here. */

@@ -13,6 +13,7 @@ import type { ToolkitPorts } from './ports.js';
 import { newRequestId } from './request-id.js';
 import { type ResolvedConfig, resolveConfig } from './resolve-config.js';
 import { SessionPlans } from './session-plans.js';
+import { sessionRequest } from './session-request.js';
 import { checkStrategy } from './strategy-names.js';
 import { tokenExchange } from './token-exchange.js';
 import { type ChatHandlerOptions, chatPlan } from './chat-options.js';
@@ -75,6 +76,16 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
     authHeaders: async (options: AuthHeadersOptions = {}) => {
       const credential = await broker.obtain(servicePlan(options, resolved), NO_REQUEST);
       return { ...credential.headers } as Record<string, string>;
+    },
+    sessionHeaders: async ({ authClient, audience = '', apiKey }, request) => {
+      const session = sessions.planFor(authClient, audience, false);
+      const plan: CredentialPlan = {
+        kind: 'session',
+        required: true,
+        apiKey: headerSecret('apiKey', apiKey),
+        ...session,
+      };
+      return { ...(await broker.obtain(plan, sessionRequest(request))).headers } as Record<string, string>;
     },
     customProviders: resolved.customProviders,
     cachedServiceToken: () => broker.cachedServiceToken()?.value,

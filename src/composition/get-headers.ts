@@ -1,0 +1,84 @@
+import type { SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
+import { currentToolkit } from './auth-headers.js';
+import { checkChatOptions } from './chat-options.js';
+import type { ServiceAuthStrategy } from './config.js';
+import type { Toolkit } from './toolkit-type.js';
+
+/**
+ * Makes the headers of one call to the platform; give it to `getHeaders` or `configGetHeaders`.
+ *
+ * @public
+ */
+export type HeadersFunction = (request?: unknown) => Promise<Record<string, string>>;
+
+/**
+ * Options of `createGetHeadersWithServiceAuth` (spec §4.2).
+ *
+ * @public
+ */
+export interface ServiceHeadersOptions {
+  /** API key to send. Default: the configured `serviceApiKey`. */
+  readonly apiKey?: string | undefined;
+  /** Service strategy. Default: the configured one. */
+  readonly strategy?: ServiceAuthStrategy | (string & {}) | undefined;
+  /** Use this toolkit. Default: the one `configureServer` made last. */
+  readonly toolkit?: Toolkit | undefined;
+}
+
+/**
+ * Options of `createGetHeadersForSession` (spec §4.2).
+ *
+ * @public
+ */
+export interface SessionHeadersOptions {
+  /** Finds the signed-in user's token. */
+  readonly authClient: SessionTokenLike;
+  /** Audience of the user's token. Default: whatever the session holds. */
+  readonly audience?: string | undefined;
+  /** API key to send. Default: the configured `serviceApiKey`. */
+  readonly apiKey?: string | undefined;
+  /** Use this toolkit. Default: the one `configureServer` made last. */
+  readonly toolkit?: Toolkit | undefined;
+}
+
+/**
+ * A function that gives the service credential as headers, whoever asks (spec §4.2).
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) when the strategy is unknown. The function made throws ServiceAuthError naming block and fields.
+ *
+ * @example
+ * ```ts
+ * import { createGetHeadersWithServiceAuth } from 'agent-bff';
+ *
+ * const getHeaders = createGetHeadersWithServiceAuth({ strategy: 'service_account' });
+ * const response = await fetch('https://platform.example/api/project', { headers: await getHeaders() });
+ * ```
+ *
+ * @public
+ */
+export function createGetHeadersWithServiceAuth(options: ServiceHeadersOptions = {}): HeadersFunction {
+  const { toolkit, ...service } = options;
+  checkChatOptions(service, toolkit?.customProviders ?? new Set());
+  return () => (toolkit ?? currentToolkit()).authHeaders(service);
+}
+
+/**
+ * A function that gives the signed-in user's token as headers, from the framework's own request (spec §4.2).
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) when `authClient` is nothing a session can be read with.
+ * The function made throws SessionError (`session_required`, `session_expired`, `interaction_required`).
+ *
+ * @example
+ * ```ts
+ * import { createGetHeadersForSession, expressOpenidConnectSession } from 'agent-bff';
+ *
+ * const getHeaders = createGetHeadersForSession({ authClient: expressOpenidConnectSession() });
+ * ```
+ *
+ * @public
+ */
+export function createGetHeadersForSession(options: SessionHeadersOptions): HeadersFunction {
+  const { toolkit, authClient, ...rest } = options;
+  checkChatOptions({ getSessionToken: authClient, ...rest }, new Set());
+  return (request) => (toolkit ?? currentToolkit()).sessionHeaders({ authClient, ...rest }, request);
+}

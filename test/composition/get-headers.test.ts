@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { FakeIdentityProvider } from '../../src/adapters/fakes/fake-identity-provider.js';
+import { FakeTokenExchange } from '../../src/adapters/fakes/fake-token-exchange.js';
+import { createGetHeadersForSession, createGetHeadersWithServiceAuth } from '../../src/composition/get-headers.js';
+import { createToolkit } from '../../src/composition/toolkit.js';
+
+const bearer = (request: { headers: Headers | Record<string, string>; user?: string }): string | null =>
+  request.user ?? null;
+
+describe('headers of the service', () => {
+  it('carry the token of the strategy and the key of the call', async () => {
+    const toolkit = createToolkit(
+      { serviceApiKey: 'configured' },
+      { identityProviders: { okta: new FakeIdentityProvider('okta') } },
+    );
+    const headers = createGetHeadersWithServiceAuth({ strategy: 'okta', apiKey: 'own', toolkit });
+    expect(await headers()).toEqual({ authorization: 'Bearer okta-token-1', 'x-api-key': 'own' });
+    expect(await createGetHeadersWithServiceAuth({ strategy: 'okta', toolkit })()).toEqual({
+      authorization: 'Bearer okta-token-1',
+      'x-api-key': 'configured',
+    });
+  });
+
+  it('are refused at once for a strategy nobody knows', () => {
+    expect(() => createGetHeadersWithServiceAuth({ strategy: 'service-account' })).toThrow(/"service_account"/);
+  });
+});
+
+describe('headers of a session', () => {
+  it.each([
+    ['a Web request', Object.assign(new Request('https://site.example'), { user: 'ada-token' })],
+    ['an Express request', { headers: {}, user: 'ada-token' }],
+  ])('carry the token of the user of %s', async (_kind, request) => {
+    const getHeaders = createGetHeadersForSession({ authClient: bearer, apiKey: 'key', toolkit: createToolkit({}) });
+    expect(await getHeaders(request)).toEqual({ authorization: 'Bearer ada-token', 'x-api-key': 'key' });
+  });
+
+  it('carry the exchanged token where the site exchanges', async () => {
+    const toolkit = createToolkit({ onBehalfOf: {} }, { tokenExchange: new FakeTokenExchange() });
+    const getHeaders = createGetHeadersForSession({ authClient: bearer, toolkit });
+    expect(await getHeaders({ headers: {}, user: 'ada' })).toEqual({ authorization: 'Bearer exchanged-ada-1' });
+  });
+
+  it('are refused with a code when nobody is signed in', async () => {
+    const getHeaders = createGetHeadersForSession({
+      authClient: bearer,
+      toolkit: createToolkit({ serviceApiKey: 'k' }),
+    });
+    await expect(getHeaders({ headers: {} })).rejects.toMatchObject({ code: 'session_required' });
+  });
+});
