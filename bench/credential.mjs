@@ -35,7 +35,9 @@ for (let round = 0; round < ROUNDS; round += 1) {
 }
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 
-console.log(`Node ${process.version}, ${ROUNDS} alternating rounds of ${CALLS} calls, CPU microseconds per call (minimum / median)`);
+console.log(
+  `Node ${process.version}, ${ROUNDS} alternating rounds of ${CALLS} calls, CPU microseconds per call (minimum / median)`,
+);
 for (const [name, list] of Object.entries(figures)) {
   console.log(`${name.padEnd(20)}${Math.min(...list).toFixed(3)} / ${median(list).toFixed(3)}`);
 }

@@ -31,6 +31,30 @@ export function getCachedServiceToken(): string | undefined {
   return serverState().toolkit?.cachedServiceToken();
 }
 
+/**
+ * The project of this site, as the config route resolves it (spec §4.4): the configured one, else the one the platform knows.
+ * `null` when there is none, or the platform cannot be asked; kept for a minute.
+ *
+ * @throws ServiceAuthError when nobody has configured the server.
+ *
+ * @public
+ */
+export async function resolveServiceProjectId(): Promise<string | null> {
+  return currentToolkit().projectId();
+}
+
+/**
+ * The brand's style sheet, as the config route resolves it (spec §4.4).
+ * Empty when there is none, or the platform cannot be asked; kept for a minute.
+ *
+ * @throws ServiceAuthError when nobody has configured the server.
+ *
+ * @public
+ */
+export async function resolveServiceBrand(): Promise<string> {
+  return currentToolkit().brandCss();
+}
+
 /** @throws ServiceAuthError when nobody has configured the server. */
 export function currentToolkit(): Toolkit {
   const { toolkit } = serverState();

@@ -2,6 +2,7 @@ import { type SessionTokenLike, asSessionTokenSource } from '../adapters/session
 import type { CredentialPlan } from '../domain/credentials/credential-broker.js';
 import { ConfigurationError } from '../domain/errors.js';
 import type { ServiceAuthStrategy } from './config.js';
+import type { GetHeaders } from './config-options.js';
 import { headerSecret } from './header-secret.js';
 import type { SessionPlans } from './session-plans.js';
 import { checkStrategy } from './strategy-names.js';
@@ -18,6 +19,8 @@ export interface ChatHandlerOptions {
   readonly apiKey?: string | undefined;
   /** Gives the signed-in user's token; with it the route requires a session, and `strategy` is not allowed. */
   readonly getSessionToken?: SessionTokenLike | undefined;
+  /** Makes the headers of the config route's look-ups, from the framework's request. Default: the credential of the chat. */
+  readonly configGetHeaders?: GetHeaders | undefined;
   /** Audience of the user's token. Default: whatever the session holds. */
   readonly audience?: string | undefined;
   /** Exchanges the user's token even when `onBehalfOf` is not configured. Default: only when it is. */

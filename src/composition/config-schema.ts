@@ -66,6 +66,9 @@ const fields = {
   idpAServiceUser: v.optional(blocks.idpAServiceUser),
   idpBService: v.optional(blocks.idpBService),
   publicUrl: text,
+  agentCardUrl: text,
+  // Looked at by its own reader, which knows what a path may be.
+  upstream: v.optional(v.custom<object>((value) => typeof value === 'object' && value !== null, 'an object')),
   a2aMethods: v.optional(v.union([v.picklist(['chat', 'all']), v.array(v.string())])),
   timeouts: v.optional(blocks.timeouts),
   bodyLimitBytes: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),

@@ -1,6 +1,7 @@
 import type { KeyvLike } from '../adapters/keyv/keyv-like.js';
 import type { CacheStore } from '../ports/cache-store.js';
 import type { Telemetry } from '../ports/telemetry.js';
+import type { UpstreamConfig } from './upstream-config.js';
 
 /**
  * How the server proves itself to the platform when nobody is signed in (spec §2.1, §5).
@@ -174,6 +175,10 @@ export interface ServerConfig {
   readonly idpBService?: IdpBServiceConfig | undefined;
   /** The site's public address. Default: taken from each request through the framework's own trust setting. */
   readonly publicUrl?: string | undefined;
+  /** Where the agent's card is. Default: the well-known addresses below and beside `a2aUrl`. */
+  readonly agentCardUrl?: string | undefined;
+  /** Paths and header names of the platform's API, where they differ from the usual. */
+  readonly upstream?: UpstreamConfig | undefined;
   /** Which A2A methods cross. Default: `chat` with a service credential, `all` with a session. */
   readonly a2aMethods?: A2AMethods | undefined;
   /** How long to wait for whom. */

@@ -12,14 +12,15 @@ import type { Toolkit } from './toolkit-type.js';
 export function currentHandler(
   toolkit: Toolkit | undefined,
   handlerOf: (toolkit: Toolkit) => HttpHandler,
+  unconfigured: HttpHandler = UNCONFIGURED,
 ): HttpHandler {
   if (toolkit !== undefined) return handlerOf(toolkit);
   let known: Toolkit | undefined;
-  let handler: HttpHandler = UNCONFIGURED;
+  let handler = unconfigured;
   return (request) => {
     const current = serverState().toolkit;
     if (current !== known) {
-      handler = current === undefined ? UNCONFIGURED : handlerOf(current);
+      handler = current === undefined ? unconfigured : handlerOf(current);
       known = current;
     }
     return handler(request);
@@ -36,14 +37,17 @@ const BARE_SITE: SiteSettings = {
   now: () => 0,
 };
 
-const UNCONFIGURED: HttpHandler = failing(
-  BARE_SITE,
-  new ServiceAuthError('service_auth_failed', {
-    detail: 'The server is not configured.',
-    hint: 'Call configureServer when the server starts.',
-    block: 'configureServer',
-  }),
-);
+const NOT_CONFIGURED = new ServiceAuthError('service_auth_failed', {
+  detail: 'The server is not configured.',
+  hint: 'Call configureServer when the server starts.',
+  block: 'configureServer',
+});
+
+/** What the chat route answers before `configureServer` was called. */
+export const UNCONFIGURED_CHAT: HttpHandler = failing(BARE_SITE, NOT_CONFIGURED, true);
+
+/** What any other route answers before `configureServer` was called. */
+const UNCONFIGURED: HttpHandler = failing(BARE_SITE, NOT_CONFIGURED, false);
 
 /** Answers every request with 404. */
 export const noSuchRoute: HttpHandler = () => Promise.resolve(notFound(errorContext(BARE_SITE, 'none')));

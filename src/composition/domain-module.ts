@@ -1,24 +1,83 @@
 import { ContainerModule } from 'inversify';
+import { sha256 } from '../adapters/system/sha256.js';
+import { ChatConfig } from '../domain/chat/chat-config.js';
 import { ChatForwarder } from '../domain/chat/chat-forwarder.js';
+import { ConversationProxy } from '../domain/conversations/conversation-proxy.js';
+import { SurfaceService } from '../domain/surfaces/surface-service.js';
+import { PlatformDirectory } from '../domain/upstream/platform-directory.js';
 import { provide } from './provide.js';
 import type { ResolvedConfig } from './resolve-config.js';
+import { siteName } from './site-name.js';
 import { TOKENS } from './tokens.js';
 
+/** Callers whose look-ups, and agent cards, are remembered at most. */
+const MOST_LOOKUPS = 1_000;
+
 /** Binds the domain: what the routes call. */
-export function domainModule({ agent, timeouts }: ResolvedConfig): ContainerModule {
+export function domainModule(config: ResolvedConfig): ContainerModule {
+  const { agent, agentCard, timeouts, serviceApi, upstream: names, serviceProjectId } = config;
+  const { headersMs, bodyIdleMs } = timeouts;
+  const api = {
+    endpoint: serviceApi,
+    projectId: serviceProjectId,
+    projectIdHeader: names.headers.projectId,
+    paths: names.paths,
+    site: siteName(config),
+  };
   return new ContainerModule(({ bind }) => {
+    const call = [TOKENS.Upstream, TOKENS.CredentialBroker] as const;
     provide(
       bind,
       TOKENS.ChatForwarder,
-      [TOKENS.Upstream, TOKENS.CredentialBroker],
-      (upstream, credentials) =>
-        new ChatForwarder({
+      call,
+      (upstream, credentials) => new ChatForwarder({ upstream, credentials, agent, headersMs, bodyIdleMs }),
+    );
+    provide(
+      bind,
+      TOKENS.PlatformDirectory,
+      [...call, TOKENS.Clock, TOKENS.Telemetry],
+      (upstream, credentials, clock, telemetry) =>
+        new PlatformDirectory({
           upstream,
           credentials,
-          agent,
-          headersMs: timeouts.headersMs,
-          bodyIdleMs: timeouts.bodyIdleMs,
+          headersMs,
+          bodyIdleMs,
+          api,
+          clock,
+          telemetry,
+          hash: sha256,
+          maxEntries: MOST_LOOKUPS,
         }),
+    );
+    provide(
+      bind,
+      TOKENS.ChatConfig,
+      [...call, TOKENS.Clock, TOKENS.PlatformDirectory],
+      (upstream, credentials, clock, directory) =>
+        new ChatConfig({
+          upstream,
+          credentials,
+          clock,
+          directory,
+          agent,
+          cardAddress: agentCard,
+          hash: sha256,
+          headersMs,
+          bodyIdleMs,
+          maxEntries: MOST_LOOKUPS,
+        }),
+    );
+    provide(
+      bind,
+      TOKENS.SurfaceService,
+      call,
+      (upstream, credentials) => new SurfaceService({ upstream, credentials, headersMs, bodyIdleMs, api }),
+    );
+    provide(
+      bind,
+      TOKENS.ConversationProxy,
+      call,
+      (upstream, credentials) => new ConversationProxy({ upstream, credentials, headersMs, bodyIdleMs, api }),
     );
   });
 }

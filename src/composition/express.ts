@@ -1,12 +1,21 @@
 import { type ExpressLike, type ExpressLikeRouter, expressRouter } from '../adapters/express/express-router.js';
 import { type ChatHandlerOptions, checkChatOptions } from './chat-options.js';
-import { currentHandler } from './current-handler.js';
+import { currentHandler, UNCONFIGURED_CHAT } from './current-handler.js';
+import {
+  checkProxyOptions,
+  type ServiceProxyOptions,
+  surfaceRouterPlan,
+  type SurfaceRouterOptions,
+} from './surface-options.js';
 import type { Toolkit } from './toolkit-type.js';
 
 export type { ExpressLike, ExpressLikeRouter } from '../adapters/express/express-router.js';
 export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
 export type { ChatHandlerOptions } from './chat-options.js';
 export type { ServiceAuthStrategy } from './config.js';
+export type { GetHeaders, HeadersLike } from './config-options.js';
+export type { RenderCacheOptions } from './render-cache-options.js';
+export type { ServiceProxyOptions, SurfaceRouterOptions } from './surface-options.js';
 export type { AuthHeadersOptions, Toolkit } from './toolkit-type.js';
 
 /**
@@ -46,6 +55,85 @@ export function createA2ARouter<AnyRouter extends ExpressLikeRouter>(
   checkChatOptions(chat, toolkit?.customProviders ?? new Set()); // Wrong options throw here, not at the first request.
   return expressRouter(
     framework,
-    currentHandler(toolkit, (current) => current.chatHandler(chat)),
+    currentHandler(toolkit, (current) => current.chatHandler(chat), UNCONFIGURED_CHAT),
+  );
+}
+
+/**
+ * Options of `createServiceSurfaceRouter` (spec §4.3).
+ *
+ * @public
+ */
+export interface ServiceSurfaceRouterOptions extends SurfaceRouterOptions {
+  /** Use this toolkit. Default: the one `configureServer` made last. */
+  readonly toolkit?: Toolkit | undefined;
+}
+
+/**
+ * The widget routes as an Express router, for Express 4 and 5; mount it at `/api/service-surfaces` (spec §4.3).
+ * Only render, actions and theme.css are served; everything else is 404 and reaches nobody.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option.
+ *
+ * @example
+ * ```ts
+ * import express from 'express';
+ * import { createServiceSurfaceRouter } from 'agent-bff/express';
+ *
+ * const app = express();
+ * app.use('/api/service-surfaces', createServiceSurfaceRouter(express, { cache: { enabled: true } }));
+ * ```
+ *
+ * @public
+ */
+export function createServiceSurfaceRouter<AnyRouter extends ExpressLikeRouter>(
+  framework: ExpressLike<AnyRouter>,
+  options: ServiceSurfaceRouterOptions = {},
+): AnyRouter {
+  const { toolkit, ...surfaces } = options;
+  surfaceRouterPlan(surfaces, { apiKey: undefined, apiKeyHeader: '' }); // Wrong options throw here, not at the first request.
+  return expressRouter(
+    framework,
+    currentHandler(toolkit, (current) => current.surfaceRouter(surfaces)),
+  );
+}
+
+/**
+ * Options of `createServiceProxyRouter`.
+ *
+ * @public
+ */
+export interface ServiceProxyRouterOptions extends ServiceProxyOptions {
+  /** Use this toolkit. Default: the one `configureServer` made last. */
+  readonly toolkit?: Toolkit | undefined;
+}
+
+/**
+ * The proxy for conversation records as an Express router, for signed-in users only; mount it at `/api/service` (spec §4.1).
+ * Mount it before `express.json()`: bodies stream through it as they come.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) when `auth` is nothing a session can be read with.
+ *
+ * @example
+ * ```ts
+ * import express from 'express';
+ * import { expressOpenidConnectSession } from 'agent-bff';
+ * import { createServiceProxyRouter } from 'agent-bff/express';
+ *
+ * const app = express();
+ * app.use('/api/service', createServiceProxyRouter(express, { auth: expressOpenidConnectSession() }));
+ * ```
+ *
+ * @public
+ */
+export function createServiceProxyRouter<AnyRouter extends ExpressLikeRouter>(
+  framework: ExpressLike<AnyRouter>,
+  options: ServiceProxyRouterOptions,
+): AnyRouter {
+  const { toolkit, ...proxy } = options;
+  checkProxyOptions(proxy); // Wrong options throw here, not at the first request.
+  return expressRouter(
+    framework,
+    currentHandler(toolkit, (current) => current.conversationHandler(proxy)),
   );
 }

@@ -43,7 +43,7 @@ export function identityModule(config: ResolvedConfig, identities: Identities): 
           hasServiceAccount: config.serviceAccount.filled,
           customProviders: config.customProviders,
           apiKey: config.serviceApiKey,
-          apiKeyHeader: 'x-api-key',
+          apiKeyHeader: config.upstream.headers.apiKey,
         }),
     );
   });

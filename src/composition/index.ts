@@ -32,16 +32,31 @@ export type {
 } from '../ports/session-token-source.js';
 export type { Telemetry, TelemetryEvent } from '../ports/telemetry.js';
 export type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../ports/token-exchange.js';
-export { getAuthHeaders, getCachedServiceToken } from './auth-headers.js';
+export { getAuthHeaders, getCachedServiceToken, resolveServiceBrand, resolveServiceProjectId } from './auth-headers.js';
 export type { ChatHandlerOptions } from './chat-options.js';
 export type * from './config.js';
+export type { GetHeaders, HeadersLike } from './config-options.js';
 export { configureServer } from './configure-server.js';
 export { configFromEnv } from './env.js';
-export { createA2ARouter } from './express.js';
-export type { A2ARouterOptions, ExpressLike, ExpressLikeRouter } from './express.js';
+export { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from './express.js';
+export type {
+  A2ARouterOptions,
+  ExpressLike,
+  ExpressLikeRouter,
+  ServiceProxyRouterOptions,
+  ServiceSurfaceRouterOptions,
+} from './express.js';
 export { createGetHeadersForSession, createGetHeadersWithServiceAuth } from './get-headers.js';
 export type { HeadersFunction, ServiceHeadersOptions, SessionHeadersOptions } from './get-headers.js';
 export type { ToolkitPorts } from './ports.js';
 export * from './sessions.js';
+export type { RenderCacheOptions } from './render-cache-options.js';
+export type {
+  ServiceProxyOptions,
+  ServiceSurfaceHandlerOptions,
+  SurfaceHandlerOptions,
+  SurfaceRouterOptions,
+} from './surface-options.js';
+export type { UpstreamConfig, UpstreamHeadersConfig, UpstreamPathsConfig } from './upstream-config.js';
 export type { AuthHeadersOptions, Toolkit } from './toolkit-type.js';
 export { createToolkit } from './toolkit.js';

@@ -1,6 +1,10 @@
 import type { ServerConfig } from './config.js';
 
+/** Blocks that are merged field by field; `claims` inside one of them is a value like any other. */
 const BLOCKS: ReadonlySet<string> = new Set([
+  'upstream',
+  'paths',
+  'headers',
   'serviceAccount',
   'idpA',
   'idpAServiceUser',
@@ -23,7 +27,10 @@ export function mergeConfig(current: ServerConfig, changes: ServerConfig): Serve
 
 function mergeBlock(current: unknown, changes: Record<string, unknown>): Record<string, unknown> {
   const merged: Record<string, unknown> = isRecord(current) ? { ...current } : {};
-  for (const [name, value] of Object.entries(changes)) if (value !== undefined) merged[name] = value;
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) continue;
+    merged[name] = BLOCKS.has(name) && isRecord(value) ? mergeBlock(merged[name], value) : value;
+  }
   return merged;
 }
 

@@ -1,6 +1,6 @@
 import { type NodeListener, nodeListener } from '../adapters/node/node-listener.js';
 import { type ChatHandlerOptions, checkChatOptions } from './chat-options.js';
-import { currentHandler, noSuchRoute } from './current-handler.js';
+import { currentHandler, noSuchRoute, UNCONFIGURED_CHAT } from './current-handler.js';
 import type { Toolkit } from './toolkit-type.js';
 
 export type { NodeListener } from '../adapters/node/node-listener.js';
@@ -43,6 +43,6 @@ export function createNodeHandler(options: NodeHandlerOptions = {}): NodeListene
   const { basePath = '/api', a2a = {}, toolkit } = options;
   const base = basePath.replace(/\/+$/, '');
   checkChatOptions(a2a, toolkit?.customProviders ?? new Set()); // Wrong options throw here, not at the first request.
-  const chat = currentHandler(toolkit, (current) => current.chatHandler(a2a));
+  const chat = currentHandler(toolkit, (current) => current.chatHandler(a2a), UNCONFIGURED_CHAT);
   return nodeListener([{ mount: `${base}/a2a`, handler: chat }], noSuchRoute);
 }

@@ -1,5 +1,5 @@
 import { ContainerModule } from 'inversify';
-import { TokenCache } from '../domain/credentials/token-cache.js';
+import type { TokenCache } from '../domain/credentials/token-cache.js';
 import type { Clock } from '../ports/clock.js';
 import type { HttpUpstream } from '../ports/http.js';
 import type { Telemetry } from '../ports/telemetry.js';

@@ -9,12 +9,16 @@ import type { Secret } from '../ports/secret.js';
 import type { Telemetry } from '../ports/telemetry.js';
 import type { ServerConfig } from './config.js';
 import { checkConfig } from './config-schema.js';
+import { type ResolvedUpstream, resolveUpstream } from './upstream-config.js';
 import { headerSecret } from './header-secret.js';
 
 /** Text fields are empty when absent; secrets are wrapped. Behind this type nothing has a default any more. */
 export interface ResolvedConfig {
   readonly agent: Endpoint | undefined;
+  /** Where the agent's card is; undefined when it is to be looked for. */
+  readonly agentCard: Endpoint | undefined;
   readonly serviceApi: Endpoint | undefined;
+  readonly upstream: ResolvedUpstream;
   readonly serviceApiKey: Secret | undefined;
   readonly serviceProjectId: string;
   readonly serviceAuthStrategy: string;
@@ -100,9 +104,11 @@ export interface ResolvedTimeouts {
  */
 export function resolveConfig(config: ServerConfig, customProviders: ReadonlySet<string>): ResolvedConfig {
   checkConfig(config, customProviders);
-  const { a2aUrl = '', serviceApiUrl = '', publicUrl = '', a2aMethods } = config;
+  const { a2aUrl = '', agentCardUrl = '', serviceApiUrl = '', publicUrl = '', a2aMethods } = config;
   return {
     agent: a2aUrl === '' ? undefined : endpoint('a2aUrl', a2aUrl),
+    agentCard: agentCardUrl === '' ? undefined : endpoint('agentCardUrl', agentCardUrl),
+    upstream: resolveUpstream(config.upstream),
     serviceApi: serviceApiUrl === '' ? undefined : endpoint('serviceApiUrl', serviceApiUrl),
     serviceApiKey: headerSecret('serviceApiKey', config.serviceApiKey),
     serviceProjectId: config.serviceProjectId ?? '',

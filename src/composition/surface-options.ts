@@ -22,6 +22,7 @@ export interface SurfaceRouterOptions {
   readonly apiKey?: string | undefined;
   /** Makes further headers for the platform from the framework's request. Default: the API key alone, or the configured strategy where there is none. */
   readonly getHeaders?: GetHeaders | undefined;
+  /** How renders are kept. Default: not at all. */
   readonly cache?: RenderCacheOptions | undefined;
 }
 
@@ -41,6 +42,7 @@ export interface SurfaceHandlerOptions {
   readonly requireSession?: boolean | undefined;
   /** Exchanges the user's token even when `onBehalfOf` is not configured. Default: only when it is. */
   readonly exchange?: 'on_behalf_of' | undefined;
+  /** How renders are kept. Default: not at all. */
   readonly cache?: RenderCacheOptions | undefined;
 }
 
@@ -52,6 +54,7 @@ export interface SurfaceHandlerOptions {
 export interface ServiceSurfaceHandlerOptions {
   /** API key of this route. Default: the configured `serviceApiKey`. */
   readonly apiKey?: string | undefined;
+  /** How renders are kept. Default: not at all. */
   readonly cache?: RenderCacheOptions | undefined;
   /** Service strategy of this route. Default: the configured one. */
   readonly strategy?: ServiceAuthStrategy | (string & {}) | undefined;
@@ -131,6 +134,12 @@ export function serviceProxyPlan(options: ServiceProxyOptions, sessions: Session
   checkSource(auth, 'createServiceProxyHandler');
   const session = sessions.planFor(auth, audience, exchange === 'on_behalf_of');
   return { kind: 'session', required: true, apiKey: headerSecret('apiKey', options.apiKey), ...session };
+}
+
+/** @throws ConfigurationError when the options of a conversation proxy name no session source. */
+export function checkProxyOptions({ auth, apiKey }: ServiceProxyOptions): void {
+  checkSource(auth, 'createServiceProxyRouter');
+  headerSecret('apiKey', apiKey);
 }
 
 /** The site's own headers, and the API key unless they bring one. */

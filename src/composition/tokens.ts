@@ -1,6 +1,10 @@
+import type { ChatConfig } from '../domain/chat/chat-config.js';
 import type { ChatForwarder } from '../domain/chat/chat-forwarder.js';
+import type { ConversationProxy } from '../domain/conversations/conversation-proxy.js';
 import type { CredentialBroker } from '../domain/credentials/credential-broker.js';
 import type { TokenCache } from '../domain/credentials/token-cache.js';
+import type { SurfaceService } from '../domain/surfaces/surface-service.js';
+import type { PlatformDirectory } from '../domain/upstream/platform-directory.js';
 import type { Clock } from '../ports/clock.js';
 import type { HttpUpstream } from '../ports/http.js';
 import type { Telemetry } from '../ports/telemetry.js';
@@ -22,6 +26,10 @@ export const TOKENS: {
   readonly TokenCache: Token<TokenCache>;
   readonly CredentialBroker: Token<CredentialBroker>;
   readonly ChatForwarder: Token<ChatForwarder>;
+  readonly ChatConfig: Token<ChatConfig>;
+  readonly PlatformDirectory: Token<PlatformDirectory>;
+  readonly SurfaceService: Token<SurfaceService>;
+  readonly ConversationProxy: Token<ConversationProxy>;
 } = {
   Clock: token('Clock'),
   Telemetry: token('Telemetry'),
@@ -30,4 +38,8 @@ export const TOKENS: {
   TokenCache: token('TokenCache'),
   CredentialBroker: token('CredentialBroker'),
   ChatForwarder: token('ChatForwarder'),
+  ChatConfig: token('ChatConfig'),
+  PlatformDirectory: token('PlatformDirectory'),
+  SurfaceService: token('SurfaceService'),
+  ConversationProxy: token('ConversationProxy'),
 };

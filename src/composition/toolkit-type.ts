@@ -2,6 +2,12 @@ import type { HttpHandler } from '../ports/http.js';
 import type { ChatHandlerOptions } from './chat-options.js';
 import type { ServiceAuthStrategy } from './config.js';
 import type { SessionHeadersOptions } from './get-headers.js';
+import type {
+  ServiceProxyOptions,
+  ServiceSurfaceHandlerOptions,
+  SurfaceHandlerOptions,
+  SurfaceRouterOptions,
+} from './surface-options.js';
 
 /**
  * Which credential the site's own call to the platform carries (spec §4.4).
@@ -23,6 +29,18 @@ export interface AuthHeadersOptions {
 export interface Toolkit {
   /** The chat routes, for a framework adapter to mount (spec §4.1). */
   chatHandler(options?: ChatHandlerOptions): HttpHandler;
+  /** The widget routes, as `createServiceSurfaceRouter` mounts them (spec §4.3). */
+  surfaceRouter(options?: SurfaceRouterOptions): HttpHandler;
+  /** The widget routes with the API key, or the signed-in user's token (spec §4.2). */
+  surfaceHandler(options?: SurfaceHandlerOptions): HttpHandler;
+  /** The widget routes with the service credential (spec §4.2). */
+  serviceSurfaceHandler(options?: ServiceSurfaceHandlerOptions): HttpHandler;
+  /** The proxy for conversation records, for signed-in users only (spec §4.1). */
+  conversationHandler(options: ServiceProxyOptions): HttpHandler;
+  /** The project: the configured one, else the one the platform knows; `null` when there is none or it cannot be asked. */
+  projectId(): Promise<string | null>;
+  /** The brand's style sheet; empty when there is none or the platform cannot be asked. */
+  brandCss(): Promise<string>;
   /**
    * Headers for the site's own calls to the platform (spec §4.4).
    *

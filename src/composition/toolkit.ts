@@ -1,7 +1,5 @@
 import { Container, type ServiceIdentifier } from 'inversify';
-import { chatRoutes } from '../adapters/web/chat-routes.js';
 import type { SiteSettings } from '../adapters/web/site-settings.js';
-import type { HttpHandler } from '../ports/http.js';
 import type { CredentialPlan } from '../domain/credentials/credential-broker.js';
 import type { ServerConfig } from './config.js';
 import { domainModule } from './domain-module.js';
@@ -13,10 +11,11 @@ import type { ToolkitPorts } from './ports.js';
 import { newRequestId } from './request-id.js';
 import { type ResolvedConfig, resolveConfig } from './resolve-config.js';
 import { SessionPlans } from './session-plans.js';
+import { SiteHandlers } from './site-handlers.js';
+import { serviceSurfaceHandlerPlan, surfaceHandlerPlan, surfaceRouterPlan } from './surface-options.js';
 import { sessionRequest } from './session-request.js';
 import { checkStrategy } from './strategy-names.js';
 import { tokenExchange } from './token-exchange.js';
-import { type ChatHandlerOptions, chatPlan } from './chat-options.js';
 import { TOKENS, type Token } from './tokens.js';
 import type { AuthHeadersOptions, Toolkit } from './toolkit-type.js';
 
@@ -58,7 +57,6 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
   container.load(platformModule(parts), identityModule(resolved, identities), domainModule(resolved));
   const get = <S>(token: Token<S>): S => container.get<S>(token as ServiceIdentifier<S>);
   const broker = get(TOKENS.CredentialBroker);
-  const forwarder = get(TOKENS.ChatForwarder);
   const sessions = new SessionPlans({
     clock: parts.clock,
     tokens: parts.tokens,
@@ -66,13 +64,28 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
     alwaysExchange: resolved.onBehalfOf.configured,
     customProviders: resolved.customProviders,
   });
-  const site = siteSettings(resolved, parts);
+  const handlers = new SiteHandlers({
+    config: resolved,
+    site: siteSettings(resolved, parts),
+    sessions,
+    forwarder: get(TOKENS.ChatForwarder),
+    chatConfig: get(TOKENS.ChatConfig),
+    surfaces: get(TOKENS.SurfaceService),
+    conversations: get(TOKENS.ConversationProxy),
+    renders: parts.renders,
+    clock: parts.clock,
+  });
+  const directory = get(TOKENS.PlatformDirectory);
+  const configuredKey = { apiKey: resolved.serviceApiKey, apiKeyHeader: resolved.upstream.headers.apiKey };
   const toolkit: Toolkit = {
-    chatHandler: (options: ChatHandlerOptions = {}): HttpHandler => {
-      const plan = chatPlan(options, sessions);
-      const policy = plan.kind === 'session' ? resolved.sessionPolicy : resolved.servicePolicy;
-      return chatRoutes({ site, forwarder, plan, policy });
-    },
+    chatHandler: (options = {}) => handlers.chat(options),
+    surfaceRouter: (options = {}) => handlers.surfaces(surfaceRouterPlan(options, configuredKey)),
+    surfaceHandler: (options = {}) => handlers.surfaces(surfaceHandlerPlan(options, sessions)),
+    serviceSurfaceHandler: (options = {}) =>
+      handlers.surfaces(serviceSurfaceHandlerPlan(options, resolved.customProviders)),
+    conversationHandler: (options) => handlers.conversations(options),
+    projectId: async () => (await directory.resolve('project', SERVICE, NO_REQUEST)).value,
+    brandCss: async () => (await directory.resolve('brand', SERVICE, NO_REQUEST)).value ?? '',
     authHeaders: async (options: AuthHeadersOptions = {}) => {
       const credential = await broker.obtain(servicePlan(options, resolved), NO_REQUEST);
       return { ...credential.headers } as Record<string, string>;
@@ -98,6 +111,9 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
 
 /** What each toolkit runs on, for the toolkit that replaces it. */
 const PARTS = new WeakMap<Toolkit, KeptParts>();
+
+/** The configured strategy, for what nobody in particular asks. */
+const SERVICE: CredentialPlan = { kind: 'service', strategy: '', apiKey: undefined };
 
 const NO_REQUEST = { headers: {}, native: { request: undefined } };
 

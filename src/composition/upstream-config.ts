@@ -51,7 +51,9 @@ export interface UpstreamHeadersConfig {
  * @public
  */
 export interface UpstreamConfig {
+  /** Paths below `serviceApiUrl`. */
   readonly paths?: UpstreamPathsConfig | undefined;
+  /** Names of header fields. */
   readonly headers?: UpstreamHeadersConfig | undefined;
 }
 
@@ -110,7 +112,8 @@ export function resolveUpstream(config: UpstreamConfig = {}): ResolvedUpstream {
     apiKey: headerName('apiKey', resolved.headers),
     projectId: headerName('projectId', resolved.headers),
   };
-  if (names.apiKey === names.projectId) throw wrong('headers.projectId', 'Give each value a field of its own.');
+  if (names.apiKey === names.projectId)
+    throw wrong('upstream.headers.projectId', 'Give each value a field of its own.');
   return { paths: resolved.paths, headers: names };
 }
 

@@ -20,11 +20,13 @@ export type ErrorCode =
   | 'method_denied'
   | 'method_not_allowed'
   | 'not_found'
+  | 'upgrade_unsupported'
   | 'upstream_unreachable'
   | 'upstream_timeout'
   | 'upstream_redirect'
   | 'upstream_invalid_response'
   | 'upstream_error'
+  | 'agent_binding_unsupported'
   | 'internal_error';
 
 /**

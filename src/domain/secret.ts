@@ -1,7 +1,7 @@
 import type { Secret } from '../ports/secret.js';
 
 /** The word that stands for every secret, wherever one could be printed. */
-export const REDACTED = '[redacted]';
+const REDACTED = '[redacted]';
 
 class HiddenSecret implements Secret {
   readonly #value: string;

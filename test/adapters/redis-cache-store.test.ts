@@ -4,7 +4,6 @@ import { Keyv } from 'keyv';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
 import { KeyvCacheStore } from '../../src/adapters/keyv/keyv-cache-store.js';
-import type { KeyvLike } from '../../src/adapters/keyv/keyv-like.js';
 import { SealedCacheStore } from '../../src/adapters/system/sealed-cache-store.js';
 import { readSealingKey } from '../../src/adapters/system/sealing-key.js';
 import { systemClock } from '../../src/adapters/system/system-clock.js';

@@ -4,7 +4,7 @@ import { generateKeyPair } from '../../src/adapters/system/generate-key-pair.js'
 import { getAuthHeaders, getCachedServiceToken } from '../../src/composition/auth-headers.js';
 import type { ServerConfig } from '../../src/composition/config.js';
 import { configureServer } from '../../src/composition/configure-server.js';
-import { currentHandler } from '../../src/composition/current-handler.js';
+import { currentHandler, UNCONFIGURED_CHAT } from '../../src/composition/current-handler.js';
 import { createToolkit } from '../../src/composition/toolkit.js';
 import type { HttpHandler } from '../../src/ports/http.js';
 import { browserRequest, bytes } from '../adapters/web/browser-request.js';
@@ -32,7 +32,7 @@ async function answerOf(handler: HttpHandler): Promise<string> {
 
 describe('a route made before the server is configured', () => {
   it('says so until it is, and follows every later configuration from the next request on', async () => {
-    const handler = currentHandler(undefined, (toolkit) => toolkit.chatHandler());
+    const handler = currentHandler(undefined, (toolkit) => toolkit.chatHandler(), UNCONFIGURED_CHAT);
     expect(await answerOf(handler)).toContain('Call configureServer when the server starts.');
     configureServer({});
     expect(await answerOf(handler)).toMatch(/^200 .*-32004/);

@@ -52,3 +52,12 @@ describe('a second configuration', () => {
     expect([current, changes]).toEqual([{ serviceAccount: { keyId: 'a' } }, { serviceAccount: { keyId: 'b' } }]);
   });
 });
+
+describe('the upstream block', () => {
+  it('merges its paths and headers one by one', () => {
+    const first = mergeConfig({}, { upstream: { paths: { render: '/a/{id}' }, headers: { apiKey: 'key' } } });
+    expect(mergeConfig(first, { upstream: { paths: { brand: '/b.css' } } })).toEqual({
+      upstream: { paths: { render: '/a/{id}', brand: '/b.css' }, headers: { apiKey: 'key' } },
+    });
+  });
+});

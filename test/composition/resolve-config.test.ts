@@ -10,6 +10,23 @@ describe('a configuration that sets nothing', () => {
     const { servicePolicy, sessionPolicy, idpA, idpB, onBehalfOf, ...rest } = resolve({});
     expect(rest).toStrictEqual({
       agent: undefined,
+      agentCard: undefined,
+      upstream: {
+        paths: {
+          surface: '/surfaces/{id}',
+          surfaceByName: '/surfaces/by-name/{name}',
+          render: '/surfaces/{id}/render',
+          renderByName: '/surfaces/by-name/{name}/render',
+          action: '/surfaces/{id}/actions/{action}',
+          actionByName: '/surfaces/by-name/{name}/actions/{action}',
+          theme: '/surfaces/{id}/theme.css',
+          themeByName: '/surfaces/by-name/{name}/theme.css',
+          project: '/project',
+          brand: '/brand.css',
+          conversations: '/{path}',
+        },
+        headers: { apiKey: 'x-api-key', projectId: 'x-project-id' },
+      },
       serviceApi: undefined,
       serviceApiKey: undefined,
       serviceProjectId: '',

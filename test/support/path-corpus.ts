@@ -142,4 +142,3 @@ export const PATH_CORPUS: readonly PathCase[] = [
   { what: '257 characters', path: `/${LONG}x/render`, ...REFUSED },
   { what: '257 encoded characters', path: `/${'%C3%BC'.repeat(257)}/render`, ...REFUSED },
 ];
-

@@ -63,7 +63,12 @@ export class TokenClient {
     const { clientSecret, certificate, fingerprintKey } = this.#options;
     const reading = await certificate?.read();
     const credential =
-      reading === undefined ? clientSecret.reveal() : reading.kind === 'certificate' ? reading.thumbprintSha256 : '';
+      reading === undefined
+        ? clientSecret.reveal()
+        : // By its advice: another fault is another failure, so a back-off must not repeat the words of the last one.
+          reading.kind === 'certificate'
+          ? reading.thumbprintSha256
+          : reading.advice;
     return [
       this.#address.kind === 'address' ? this.#address.authority : '',
       this.#clientId,

@@ -4,10 +4,13 @@
  * @public
  */
 export interface KeyvLike {
+  /** The value, or anything else when there is none. */
   get(key: string): Promise<unknown>;
   /** `ttl` in milliseconds; 0 would be for ever. */
   set(key: string, value: string, ttl: number): Promise<unknown>;
+  /** Removes an entry. */
   delete(key: string): Promise<unknown>;
+  /** Keyv tells faults of its store this way. */
   on?(event: 'error', listener: (error: unknown) => void): unknown;
 }
 

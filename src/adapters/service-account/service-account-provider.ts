@@ -54,7 +54,8 @@ export class ServiceAccountProvider implements IdentityProvider {
       createHash('sha256')
         .update(this.#claims ?? 'not JSON')
         .digest('base64url'),
-      reading?.kind === 'key' ? reading.fingerprint : (reading?.kind ?? 'missing'),
+      // By its advice: another fault is another failure, so a back-off must not repeat the words of the last one.
+      reading === undefined ? 'missing' : reading.kind === 'key' ? reading.fingerprint : reading.advice,
     ]);
   }
 

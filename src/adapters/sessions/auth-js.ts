@@ -63,8 +63,11 @@ export type NextAuthGetToken = (parameters: any) => Promise<unknown>;
  * @public
  */
 export interface NextAuthOptions extends AuthJsOptions {
+  /** What the session cookie is sealed with. Default: what the library reads from the environment. */
   readonly secret?: string | undefined;
+  /** Name of the session cookie. Default: the library's own. */
   readonly cookieName?: string | undefined;
+  /** Whether the cookie's name has the `__Secure-` prefix. Default: the library's own choice. */
   readonly secureCookie?: boolean | undefined;
 }
 

@@ -13,6 +13,7 @@ import { sessionFault } from './session-fault.js';
 export interface Auth0Like {
   // `any`, because the client's overloads for both routers fit no single list of parameters.
   // oxlint-disable-next-line typescript/no-explicit-any
+  /** The session's access token; throws with a `code` when there is none. */
   getAccessToken(...parameters: any[]): Promise<{ readonly token: string; readonly expiresAt: number }>;
 }
 

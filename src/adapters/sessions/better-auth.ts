@@ -10,6 +10,7 @@ import { webHeaders } from './web-headers.js';
  * @public
  */
 export interface BetterAuthLike {
+  /** The server-side calls of the instance. */
   readonly api: {
     // `any`, because the type of this method depends on the plugins of the instance.
     // oxlint-disable-next-line typescript/no-explicit-any

@@ -8,8 +8,11 @@ import { sessionFault } from './session-fault.js';
  * @public
  */
 export interface OpenidConnectContext {
+  /** The token of the session; absent when nobody is signed in. */
   readonly accessToken?: OpenidConnectToken | undefined;
+  /** Present when the session can renew its token. */
   readonly refreshToken?: string | undefined;
+  /** What the provider vouches for; names the user. */
   readonly idTokenClaims?: object | undefined;
 }
 
@@ -19,10 +22,13 @@ export interface OpenidConnectContext {
  * @public
  */
 export interface OpenidConnectToken {
+  /** The token. */
   readonly access_token: string;
   /** Seconds until the token expires. */
   readonly expires_in: number;
+  /** Whether it has to be renewed. */
   isExpired(): boolean;
+  /** Renews it, and writes the session cookie. */
   refresh(): Promise<OpenidConnectToken>;
 }
 

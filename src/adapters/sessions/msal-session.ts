@@ -9,6 +9,7 @@ import { sessionFault } from './session-fault.js';
  * @public
  */
 export interface MsalClientLike<Account extends MsalAccountLike> {
+  /** Gives a token from the cache, renewed when it is due. */
   acquireTokenSilent(request: {
     account: Account;
     scopes: string[];
@@ -22,6 +23,7 @@ export interface MsalClientLike<Account extends MsalAccountLike> {
  * @public
  */
 export interface MsalAccountLike {
+  /** Names user and tenant. */
   readonly homeAccountId: string;
 }
 
@@ -31,7 +33,9 @@ export interface MsalAccountLike {
  * @public
  */
 export interface MsalResult {
+  /** The token. */
   readonly accessToken: string;
+  /** When it expires; `null` when that is not known. */
   readonly expiresOn: Date | null;
 }
 

@@ -1,15 +1,15 @@
 import type { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
+import { asksForExtendedCard, rewriteExtendedCard } from '../../domain/chat/extended-card.js';
 import { rpcIdOf } from '../../domain/chat/json-rpc.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
 import type { CredentialPlan } from '../../domain/credentials/credential-broker.js';
-import { UpstreamError } from '../../domain/errors.js';
-import { isEventStream } from '../../domain/upstream/header-policy.js';
-import type { HttpBody, HeaderFields, HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { methodNotAllowed, notFound, problemResponse, rpcErrorResponse, rpcErrorText } from './error-response.js';
-import { EventStream } from './event-stream.js';
 import { checkOrigin } from './origin-check.js';
+import { chatAddress } from './public-address.js';
 import { type JsonBody, readJsonBody } from './read-body.js';
 import { errorContext, type SiteSettings } from './site-settings.js';
+import { watchedStream } from './watched-stream.js';
 
 /** What the chat routes need. */
 export interface ChatRoutes {
@@ -19,11 +19,15 @@ export interface ChatRoutes {
   readonly policy: MethodPolicy;
   /** Answers `GET /config`; absent routes are 404. */
   readonly config?: HttpHandler;
+  /** Answers the rest of the paths, for clients of the HTTP+JSON binding; absent, they are 404. */
+  readonly httpJson?: HttpHandler;
+  /** The configured public address, for the cards that answers hold; without it, each request tells. */
+  readonly publicUrl?: string;
 }
 
 const ROUTE = 'chat';
 
-/** Routes below the chat mount point: `POST` on the mount itself (with and without slash) and `GET /config` (spec §4.1). */
+/** Routes below the chat mount point: `POST` on the mount itself (with and without slash), `GET /config` (spec §4.1), and another binding where the site serves one. */
 export function chatRoutes(routes: ChatRoutes): HttpHandler {
   return async (request) => {
     const { path } = request;
@@ -35,7 +39,7 @@ export function chatRoutes(routes: ChatRoutes): HttpHandler {
       if (request.method === 'GET' || request.method === 'HEAD') return routes.config(request);
       return methodNotAllowed('GET, HEAD', errorContext(routes.site, 'config'));
     }
-    return notFound(errorContext(routes.site, ROUTE));
+    return routes.httpJson?.(request) ?? notFound(errorContext(routes.site, ROUTE));
   };
 }
 
@@ -49,6 +53,10 @@ async function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpRespo
     checkOrigin(request, site.origins, routes.plan.kind === 'session');
     body = await readJsonBody(request, site.bodyLimitBytes);
     response = await routes.forwarder.forward({ head: request, ...forwarded(body) }, routes.plan, routes.policy);
+    if (asksForExtendedCard(body.bytes, body.parsed)) {
+      const { url } = chatAddress(request.publicUrl, routes.publicUrl ?? '');
+      response = await rewriteExtendedCard(response, { url, policy: routes.policy });
+    }
   } catch (error) {
     response = rpcErrorResponse(error, requestId(body), context);
   }
@@ -60,42 +68,16 @@ async function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpRespo
     status: response.status,
     durationMs: site.now() - startedAt,
   });
-  return isStream(response.body) && isReadableEventStream(response.headers)
-    ? { ...response, body: watched(response.body, routes, request, context.requestId, body) }
-    : response;
+  return watchedStream(response, {
+    site,
+    route: ROUTE,
+    signal: request.signal,
+    errorText: (error) => rpcErrorText(error, requestId(body), context.requestId),
+  });
 }
 
 function forwarded(body: JsonBody): { body: JsonBody['bytes'] } & Pick<JsonBody, 'parsed' | 'text'> {
   return { body: body.bytes, parsed: body.parsed, text: body.text };
-}
-
-function watched(
-  stream: AsyncIterable<Uint8Array>,
-  { site }: ChatRoutes,
-  request: HttpRequest,
-  id: string,
-  body: JsonBody | undefined,
-): EventStream {
-  return new EventStream(stream, {
-    keepAliveMs: site.keepAliveMs,
-    brokenEvent: () => `event: error\ndata: ${rpcErrorText(interrupted(), requestId(body), id)}\n\n`,
-    onBroken: (error) => {
-      site.telemetry.emit({
-        type: 'stream_broken',
-        route: ROUTE,
-        side: request.signal.aborted ? 'browser' : 'upstream',
-        detail: error instanceof Error ? error.message : 'unknown',
-      });
-    },
-  });
-}
-
-function interrupted(): UpstreamError {
-  return new UpstreamError('upstream_unreachable', {
-    detail: 'The connection to the agent was lost before the answer was complete.',
-    hint: 'Subscribe to the task again, or send the message again.',
-    retryable: true,
-  });
 }
 
 /** The id the browser gave its request, when the body can still be read for it. */
@@ -107,21 +89,11 @@ function requestId(body: JsonBody | undefined): string | number | null {
   }
 }
 
-/** Into compressed bytes nothing can be added: they pass as they are, and break as they break. */
-function isReadableEventStream(headers: HeaderFields): boolean {
-  const coding = headers['content-encoding'];
-  return isEventStream(headers) && (coding === undefined || coding === 'identity');
-}
-
-function isStream(body: HttpBody): body is AsyncIterable<Uint8Array> {
-  return body !== null && typeof body === 'object' && !(body instanceof Uint8Array);
-}
-
-/** A mount that can only say why it does not work. */
-export function failing(site: SiteSettings, cause: unknown): HttpHandler {
+/** A mount that can only say why it does not work; `chat` mounts say it to A2A clients. */
+export function failing(site: SiteSettings, cause: unknown, chat: boolean): HttpHandler {
   return (request) => {
     const context = errorContext(site, ROUTE);
-    const isChat = request.method === 'POST';
+    const isChat = chat && request.method === 'POST';
     return Promise.resolve(isChat ? rpcErrorResponse(cause, null, context) : problemResponse(cause, context));
   };
 }

@@ -20,11 +20,13 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   method_denied: 200,
   method_not_allowed: 405,
   not_found: 404,
+  upgrade_unsupported: 501,
   upstream_unreachable: 502,
   upstream_timeout: 504,
   upstream_redirect: 502,
   upstream_invalid_response: 502,
   upstream_error: 502,
+  agent_binding_unsupported: 502,
   internal_error: 500,
 };
 
@@ -45,11 +47,13 @@ const TITLE: Readonly<Record<ErrorCode, string>> = {
   method_denied: 'Method denied',
   method_not_allowed: 'Method not allowed',
   not_found: 'Not found',
+  upgrade_unsupported: 'Upgrade unsupported',
   upstream_unreachable: 'Upstream unreachable',
   upstream_timeout: 'Upstream timeout',
   upstream_redirect: 'Upstream redirect',
   upstream_invalid_response: 'Upstream response invalid',
   upstream_error: 'Upstream error',
+  agent_binding_unsupported: 'Agent binding unsupported',
   internal_error: 'Internal error',
 };
 
@@ -101,23 +105,37 @@ export function rpcErrorResponse(cause: unknown, id: string | number | null, con
 
 /** One JSON-RPC error object as text, on one line so that it also fits an event (a2a-and-surfaces.md §1.4). */
 export function rpcErrorText(error: AgentBffError, id: string | number | null, requestId: string): string {
-  const metadata: Record<string, string> = { code: error.code, requestId, retryable: String(error.retryable) };
-  if (error.block !== undefined) metadata['configBlock'] = error.block;
-  if (error.fields.length > 0) metadata['fields'] = error.fields.join(',');
   return JSON.stringify({
     jsonrpc: '2.0',
     id,
     error: {
       code: error.rpcCode ?? RPC_CODE[error.code] ?? -32603,
       message: error.message,
-      data: [
-        {
-          '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
-          reason: error.code.toUpperCase(),
-          domain: 'agent-bff',
-          metadata,
-        },
-      ],
+      data: [errorInfo(error, requestId)],
+    },
+  });
+}
+
+/** The same error in the HTTP+JSON binding (A2A v1.0 §11.6). */
+export function restErrorResponse(cause: unknown, context: ErrorContext): HttpResponse {
+  const error = named(cause);
+  // JSON-RPC tells a denied method in a successful answer; here the status is all there is.
+  const status = report(error, context, error.code === 'method_denied' ? 403 : undefined);
+  return {
+    status,
+    headers: headers(error, status, 'application/json'),
+    body: restErrorText(error, context.requestId, status),
+  };
+}
+
+/** One error of the HTTP+JSON binding as text, on one line so that it also fits an event. */
+export function restErrorText(error: AgentBffError, requestId: string, status: number = STATUS[error.code]): string {
+  return JSON.stringify({
+    error: {
+      code: status,
+      status: error.code.toUpperCase(),
+      message: error.message,
+      details: [errorInfo(error, requestId)],
     },
   });
 }
@@ -144,11 +162,25 @@ export function named(cause: unknown): AgentBffError {
   });
 }
 
-function report(error: AgentBffError, context: ErrorContext): number {
+/** What programs read of an error, in every A2A binding. */
+function errorInfo(error: AgentBffError, requestId: string): Readonly<Record<string, unknown>> {
+  const metadata: Record<string, string> = { code: error.code, requestId, retryable: String(error.retryable) };
+  if (error.block !== undefined) metadata['configBlock'] = error.block;
+  if (error.fields.length > 0) metadata['fields'] = error.fields.join(',');
+  return {
+    '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+    reason: error.code.toUpperCase(),
+    domain: 'agent-bff',
+    metadata,
+  };
+}
+
+function report(error: AgentBffError, context: ErrorContext, own?: number): number {
   const status =
-    error.code === 'identity_provider_unavailable'
+    own ??
+    (error.code === 'identity_provider_unavailable'
       ? context.authUnavailableStatus
-      : (error.upstreamStatus ?? STATUS[error.code]);
+      : (error.upstreamStatus ?? STATUS[error.code]));
   context.telemetry.emit({
     type: 'error',
     requestId: context.requestId,

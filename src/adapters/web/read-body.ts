@@ -14,12 +14,16 @@ export interface JsonBody {
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads a JSON request body, at most `limitBytes` of it.
+ * Reads a JSON request body of one of these media types, at most `limitBytes` of it.
  *
  * @throws RequestError `content_type_unsupported`, `content_encoding_unsupported`, `body_too_large`, `body_consumed` or `body_invalid`.
  */
-export async function readJsonBody(request: HttpRequest, limitBytes: number): Promise<JsonBody> {
-  if (mediaType(request.headers) !== 'application/json') {
+export async function readJsonBody(
+  request: HttpRequest,
+  limitBytes: number,
+  types: readonly string[] = ['application/json'],
+): Promise<JsonBody> {
+  if (!types.includes(mediaType(request.headers))) {
     throw new RequestError('content_type_unsupported', {
       detail: 'The request body is not declared as JSON.',
       hint: 'Send the header "Content-Type: application/json".',

@@ -1,35 +1,31 @@
 import { silentTelemetry } from '../../adapters/telemetry/silent-telemetry.js';
 import { systemClock } from '../../adapters/system/system-clock.js';
-import { chooseStrategy } from '../../domain/credentials/strategy.js';
+import { type ChosenStrategy, chooseStrategy } from '../../domain/credentials/strategy.js';
 import { isAgentBffError } from '../../domain/errors.js';
-import type { IdentityProvider, IssueOutcome } from '../../ports/identity-provider.js';
+import type { Clock } from '../../ports/clock.js';
+import type { IssueOutcome } from '../../ports/identity-provider.js';
 import type { ServerConfig } from '../config.js';
 import { providerLoader } from '../identity-module.js';
 import type { ToolkitPorts } from '../ports.js';
 import { type ResolvedConfig, resolveConfig } from '../resolve-config.js';
 import type { Finding } from './finding.js';
-import { tokenClaims } from './token-claims.js';
+import { certificate, serviceAccountKey } from './key-findings.js';
+import { providerReach } from './provider-reach.js';
+import { tokenFindings } from './token-findings.js';
 
-/** Tries the credentials of a configuration for real: reads keys, asks the provider, and compares the token with what is configured. */
+/**
+ * Tries the credentials of a configuration for real: reads keys and certificates, looks for the providers, asks for a token,
+ * and compares it with what is configured. What rests on something that failed is not tried, so that one fault is one line.
+ */
 export async function examine(config: ServerConfig, ports: ToolkitPorts = {}): Promise<readonly Finding[]> {
   let resolved: ResolvedConfig;
   try {
     resolved = resolveConfig(config, new Set(Object.keys(ports.identityProviders ?? {})));
   } catch (error) {
     if (!isAgentBffError(error)) throw error;
-    return [
-      {
-        check: 'configuration',
-        result: 'failed',
-        says: error.message,
-        ...(error.block === undefined ? {} : { block: error.block }),
-        fields: error.fields,
-      },
-    ];
+    const { message, block = 'configureServer', fields } = error;
+    return [{ check: 'configuration', result: 'failed', says: message, block, fields }];
   }
-  const findings: Finding[] = [{ check: 'configuration', result: 'ok', says: 'every field is known and well formed' }];
-  findings.push(address('agent address', 'a2aUrl', resolved.agent));
-  findings.push(address('platform address', 'serviceApiUrl', resolved.serviceApi));
   const chosen = chooseStrategy({
     strategy: resolved.serviceAuthStrategy,
     authProvider: resolved.authProvider,
@@ -37,109 +33,101 @@ export async function examine(config: ServerConfig, ports: ToolkitPorts = {}): P
     hasApiKey: resolved.serviceApiKey !== undefined,
     customProviders: resolved.customProviders,
   });
-  if (chosen.kind === 'none') {
-    findings.push({
-      check: 'strategy',
-      result: 'failed',
-      says: 'no credential is configured',
-      block: 'serviceAuthStrategy',
-      fields: ['serviceAuthStrategy'],
-    });
-    return findings;
-  }
+  return [
+    { check: 'configuration', result: 'ok', says: 'every field is known and well formed' },
+    address('agent address', 'a2aUrl', resolved.agent, true),
+    // The chat does without; tokens signed here take their audience from it.
+    address('platform address', 'serviceApiUrl', resolved.serviceApi, needsAudience(chosen, resolved)),
+    strategy(chosen, resolved),
+    ...(chosen.kind === 'provider' ? await serviceCredential(resolved, chosen.name, ports) : []),
+    ...(resolved.onBehalfOf.configured ? await userExchange(resolved, chosen, ports) : []),
+  ];
+}
+
+function address(check: string, field: string, found: { origin: string } | undefined, isNeeded: boolean): Finding {
+  if (found !== undefined) return { check, result: 'ok', says: found.origin };
+  const result = isNeeded ? 'failed' : 'warning';
+  return { check, result, says: 'is not set', block: 'configureServer', fields: [field] };
+}
+
+function needsAudience(chosen: ChosenStrategy, { serviceAccount }: ResolvedConfig): boolean {
+  return chosen.kind === 'provider' && chosen.name === 'service_account' && serviceAccount.audience === '';
+}
+
+function strategy(chosen: ChosenStrategy, { onBehalfOf }: ResolvedConfig): Finding {
+  const check = 'strategy';
+  if (chosen.kind === 'provider') return { check, result: 'ok', says: chosen.name };
   if (chosen.kind === 'api-key') {
-    findings.push({ check: 'strategy', result: 'ok', says: 'the API key alone; there is no token to try' });
-    return findings;
+    return { check, result: 'ok', says: 'the API key alone; there is no token to try' };
   }
-  findings.push({ check: 'strategy', result: 'ok', says: chosen.name });
+  if (onBehalfOf.configured) {
+    return { check, result: 'skipped', says: "no service credential: only users' tokens are exchanged" };
+  }
+  const block = 'serviceAuthStrategy';
+  return { check, result: 'failed', says: 'no credential is configured', block, fields: [block] };
+}
+
+/** Key, provider and token of the configured strategy, up to the first that fails. */
+async function serviceCredential(config: ResolvedConfig, name: string, ports: ToolkitPorts): Promise<Finding[]> {
+  const clock = ports.clock ?? systemClock;
+  const findings: Finding[] = [];
+  if (name === 'service_account') findings.push(await serviceAccountKey(config.serviceAccount, clock));
+  if (name.startsWith('idp_b.')) findings.push(...(await certificate(config.idpB, clock)));
+  const provider = builtInProvider(name);
+  if (provider !== undefined) {
+    findings.push(await providerReach(provider, config, config.idpB.tenantId, ports.identityFetch ?? fetch));
+  }
+  if (findings.some(({ result }) => result === 'failed')) {
+    return [...findings, { check: 'token', result: 'skipped', says: 'not tried before the above is mended' }];
+  }
+  return [...findings, ...(await token(config, name, ports, clock))];
+}
+
+async function token(config: ResolvedConfig, name: string, ports: ToolkitPorts, clock: Clock): Promise<Finding[]> {
+  const check = 'token';
   const load = providerLoader(
-    resolved,
+    config,
     {
       custom: ports.identityProviders ?? {},
       fetch: ports.identityFetch,
       fingerprintKey: new Uint8Array(32),
       telemetry: ports.telemetry ?? silentTelemetry,
     },
-    ports.clock ?? systemClock,
+    clock,
   );
-  findings.push(...(await tryProvider(resolved, chosen.name, await load(chosen.name), ports)));
-  return findings;
-}
-
-function address(check: string, field: string, found: { origin: string } | undefined): Finding {
-  if (found !== undefined) return { check, result: 'ok', says: found.origin };
-  return { check, result: 'failed', says: 'is not set', block: 'configureServer', fields: [field] };
-}
-
-async function tryProvider(
-  config: ResolvedConfig,
-  name: string,
-  provider: IdentityProvider | undefined,
-  ports: ToolkitPorts,
-): Promise<Finding[]> {
-  if (provider === undefined) {
-    return [
-      {
-        check: 'token',
-        result: 'failed',
-        says: 'this strategy has no identity provider',
-        fields: ['serviceAuthStrategy'],
-      },
-    ];
+  const now = clock.now();
+  let outcome: IssueOutcome | undefined;
+  try {
+    outcome = await (await load(name))?.issue(now);
+  } catch (error) {
+    const says = `the provider of this strategy failed: ${error instanceof Error ? error.name : typeof error}`;
+    return [{ check, result: 'failed', says, block: 'serviceAuthStrategy', fields: ['serviceAuthStrategy'] }];
   }
-  const now = (ports.clock ?? systemClock).now();
-  const outcome: IssueOutcome = await provider.issue(now);
+  if (outcome === undefined) {
+    const says = 'this strategy has no identity provider';
+    return [{ check, result: 'failed', says, block: 'serviceAuthStrategy', fields: ['serviceAuthStrategy'] }];
+  }
   if (outcome.kind === 'failure') {
     const { block, fields, advice, detail } = outcome;
-    return [{ check: 'token', result: 'failed', says: `${advice} (${detail})`, block, fields }];
+    return [{ check, result: 'failed', says: `${advice} (${detail})`, block, fields }];
   }
-  const { value, expiresAt } = outcome.token;
-  const seconds = Math.round((expiresAt - now) / 1000);
-  const findings: Finding[] = [{ check: 'token', result: 'ok', says: `obtained; good for ${String(seconds)} s` }];
-  const claims = tokenClaims(value);
-  if (claims === undefined) {
-    findings.push({
-      check: 'claims',
-      result: 'skipped',
-      says: 'the token is opaque, so only the platform can read it',
-    });
-    return findings;
-  }
-  findings.push(audience(config, name, claims.audience));
-  findings.push({
-    check: 'scope',
-    result: 'ok',
-    says: claims.scopes.length === 0 ? 'none in the token' : claims.scopes.join(' '),
-  });
-  if (claims.issuedAt !== undefined && Math.abs(claims.issuedAt - now) > 30_000) {
-    const ahead = Math.round((now - claims.issuedAt) / 1000);
-    findings.push({
-      check: 'clock',
-      result: 'warning',
-      says: `the local clock differs from the provider's by ${String(ahead)} s`,
-    });
-  } else {
-    findings.push({ check: 'clock', result: 'ok', says: "agrees with the provider's" });
-  }
-  return findings;
+  return [{ check, result: 'ok', says: 'obtained' }, ...tokenFindings(config, name, outcome.token, now)];
 }
 
-/** Whether the token is meant for the API it will be sent to, as far as the configuration says. */
-function audience(config: ResolvedConfig, name: string, found: readonly string[]): Finding {
-  const check = 'audience';
-  const says = found.length === 0 ? 'none in the token' : found.join(' ');
-  const [block, field, wanted] = name.startsWith('idp_a')
-    ? (['idpA', 'audience', [config.idpA.audience]] as const)
-    : name.startsWith('idp_b')
-      ? (['idpBService', 'scope', audiencesOfScope(config.idpB.scope)] as const)
-      : (['serviceAccount', 'audience', [config.serviceAccount.audience].flat()] as const);
-  const named = wanted.filter((item) => item !== '' && item !== false);
-  if (named.length === 0 || named.some((item) => found.includes(String(item)))) return { check, result: 'ok', says };
-  return { check, result: 'failed', says: `the token is for ${says}`, block, fields: [field] };
+/** What can be said of the exchange while nobody is signed in; what the service credential showed already is not said twice. */
+async function userExchange(config: ResolvedConfig, chosen: ChosenStrategy, ports: ToolkitPorts): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const provider = config.onBehalfOf.provider === 'idp_a' ? 'idp_a' : 'idp_b';
+  const seen = chosen.kind === 'provider' && builtInProvider(chosen.name) === provider;
+  if (!seen && provider === 'idp_b') {
+    findings.push(...(await certificate(config.onBehalfOf.idpB, ports.clock ?? systemClock)));
+  }
+  const { tenantId } = config.onBehalfOf.idpB;
+  if (!seen) findings.push(await providerReach(provider, config, tenantId, ports.identityFetch ?? fetch));
+  return [...findings, { check: 'exchange', result: 'skipped', says: 'needs a signed-in user' }];
 }
 
-/** `api://app/.default` is answered with either form of the application's name as audience. */
-function audiencesOfScope(scope: string): string[] {
-  const resource = scope.split(' ', 1)[0]?.replace(/\/[^/]+$/, '') ?? '';
-  return [resource, resource.replace(/^api:\/\//, '')];
+function builtInProvider(name: string): 'idp_a' | 'idp_b' | undefined {
+  if (name.startsWith('idp_a.')) return 'idp_a';
+  return name.startsWith('idp_b.') ? 'idp_b' : undefined;
 }

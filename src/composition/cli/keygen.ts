@@ -1,4 +1,4 @@
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generateKeyPair } from '../../adapters/system/generate-key-pair.js';
 
@@ -10,14 +10,19 @@ export interface GeneratedKeyFiles {
 
 /**
  * Writes a new service-account key pair: the private half readable by its owner alone, the public half ready to register.
- * Never replaces a file: an older key may still be registered.
+ * Never replaces a file, since an older key may still be registered, and never leaves half a pair beside an older half.
  */
 export async function keygen(directory: string, name: string): Promise<GeneratedKeyFiles> {
   const { privateKeyPem, publicKeyPem } = await generateKeyPair();
   const privateKeyPath = join(directory, `${name}.pem`);
   const publicKeyPath = join(directory, `${name}.pub.pem`);
-  await writeFile(publicKeyPath, publicKeyPem, { flag: 'wx', mode: 0o644 });
   await writeFile(privateKeyPath, privateKeyPem.reveal(), { flag: 'wx', mode: 0o600 });
-  await chmod(privateKeyPath, 0o600); // Whatever the umask of the caller.
+  try {
+    await chmod(privateKeyPath, 0o600); // Whatever the umask of the caller.
+    await writeFile(publicKeyPath, publicKeyPem, { flag: 'wx', mode: 0o644 });
+  } catch (error) {
+    await rm(privateKeyPath, { force: true });
+    throw error;
+  }
   return { privateKeyPath, publicKeyPath };
 }

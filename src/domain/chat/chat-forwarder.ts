@@ -1,8 +1,11 @@
-import type { HttpRequest, HttpResponse, HttpUpstream, UpstreamOutcome } from '../../ports/http.js';
-import type { Credential } from '../credentials/credential.js';
-import type { CredentialBroker, CredentialPlan } from '../credentials/credential-broker.js';
-import { RequestError, ServiceAuthError, UpstreamError } from '../errors.js';
-import { browserResponseHeaders, mediaType, upstreamRequestHeaders } from '../upstream/header-policy.js';
+import type { HttpRequest, HttpResponse } from '../../ports/http.js';
+import type { CredentialPlan } from '../credentials/credential-broker.js';
+import { RequestError } from '../errors.js';
+import { bodyBytes } from '../upstream/body-bytes.js';
+import { discardBody } from '../upstream/body-text.js';
+import { browserResponseHeaders, mediaType } from '../upstream/header-policy.js';
+import { AGENT, refuseRedirect, serverError } from '../upstream/platform-answer.js';
+import { PlatformCall, type PlatformCallDependencies } from '../upstream/platform-call.js';
 import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';
 import { hasRepeatedName } from './json-names.js';
 import { rpcEnvelope } from './json-rpc.js';
@@ -20,13 +23,9 @@ export interface ChatRequest {
 }
 
 /** What the forwarder is made of. */
-export interface ChatForwarderDependencies {
-  readonly upstream: HttpUpstream;
-  readonly credentials: CredentialBroker;
+export interface ChatForwarderDependencies extends PlatformCallDependencies {
   /** The agent; absent until `a2aUrl` is configured. */
   readonly agent: Endpoint | undefined;
-  readonly headersMs: number;
-  readonly bodyIdleMs: number;
 }
 
 /** A stored error answer is read up to here to see whether it is JSON-RPC. */
@@ -39,12 +38,16 @@ const POLICY_DEPTH = 3;
  *
  *     browser ──(1) policy──► (2) credential ──► (3) send ──► agent
  *     browser ◄──(6) body───── (5) answer ◄── (4) renew once on 401
+ *
+ * Steps 3 and 4 are those of every call to the platform: see `PlatformCall`.
  */
 export class ChatForwarder {
-  readonly #deps: ChatForwarderDependencies;
+  readonly #agent: Endpoint | undefined;
+  readonly #call: PlatformCall;
 
   constructor(dependencies: ChatForwarderDependencies) {
-    this.#deps = dependencies;
+    this.#agent = dependencies.agent;
+    this.#call = new PlatformCall(dependencies, AGENT);
   }
 
   /**
@@ -57,42 +60,16 @@ export class ChatForwarder {
   async forward(request: ChatRequest, plan: CredentialPlan, policy: MethodPolicy): Promise<HttpResponse> {
     // (1)
     checkPolicy(request, policy);
-    const agent = requireEndpoint('a2aUrl', this.#deps.agent);
+    const agent = requireEndpoint('a2aUrl', this.#agent);
     // (2)
-    let credential = await this.#deps.credentials.obtain(plan, request.head);
-    // (3)
-    let response = answered(await this.#send(request, agent, credential));
-    // (4) A 401 says that nothing was processed, so the same body may be sent again (a2a-and-surfaces.md M12).
-    if (response.status === 401) {
-      const platformDate = String(response.headers['date'] ?? '');
-      const renewed = await this.#deps.credentials.renew(plan, credential, request.head, platformDate);
-      // A user's own token that is refused is the user's matter: the answer passes.
-      if (renewed === undefined && credential.kind === 'session') return passOn(response);
-      await discard(response);
-      if (renewed === undefined) throw tokenRejected(credential);
-      credential = renewed;
-      response = answered(await this.#send(request, agent, credential));
-      if (response.status === 401 && credential.kind !== 'session') {
-        await discard(response);
-        throw tokenRejected(credential);
-      }
-    }
+    const caller = await this.#call.caller(plan, request.head);
+    // (3), (4)
+    const { headers, query, signal } = request.head;
+    const { origin, path } = agent;
+    const message = { method: 'POST', origin, path: path + query, browser: headers, body: request.body, signal };
+    const response = await this.#call.send(message, caller);
     // (5), (6)
     return passOn(response);
-  }
-
-  #send(request: ChatRequest, agent: Endpoint, credential: Credential): Promise<UpstreamOutcome> {
-    const { headers, query, signal } = request.head;
-    return this.#deps.upstream.send({
-      method: 'POST',
-      origin: agent.origin,
-      path: agent.path + query,
-      headers: upstreamRequestHeaders(headers, credential.headers),
-      body: request.body,
-      signal,
-      headersMs: this.#deps.headersMs,
-      bodyIdleMs: this.#deps.bodyIdleMs,
-    });
   }
 }
 
@@ -110,67 +87,24 @@ function checkPolicy(request: ChatRequest, policy: MethodPolicy): void {
   policy.check(envelope);
 }
 
-function answered(outcome: UpstreamOutcome): HttpResponse {
-  if (outcome.kind === 'response') return outcome.response;
-  const log = outcome.detail;
-  switch (outcome.reason) {
-    case 'timeout':
-      throw new UpstreamError('upstream_timeout', {
-        detail: 'The agent did not answer in time.',
-        retryable: true,
-        log,
-      });
-    case 'invalid':
-      throw new UpstreamError('upstream_invalid_response', {
-        detail: 'The agent sent an answer that is not valid HTTP.',
-        log,
-      });
-    case 'unreachable':
-    case 'reset':
-    case 'aborted':
-      throw new UpstreamError('upstream_unreachable', { detail: 'The agent cannot be reached.', retryable: true, log });
-  }
-}
-
 async function passOn(response: HttpResponse): Promise<HttpResponse> {
-  const { status } = response;
-  if (status >= 300 && status < 400) {
-    await discard(response);
-    throw new UpstreamError('upstream_redirect', {
-      detail: 'The agent answered with a redirect, which is never followed.',
-      hint: 'Set "a2aUrl" in configureServer to the final address of the agent.',
-      block: 'configureServer',
-      fields: ['a2aUrl'],
-      log: `status ${String(status)} from the agent`,
-    });
-  }
-  if (status >= 500) return serverError(response);
-  return { status, headers: browserResponseHeaders(response.headers), body: response.body };
+  await refuseRedirect(response, AGENT);
+  if (response.status >= 500) return agentError(response);
+  return { status: response.status, headers: browserResponseHeaders(response.headers), body: response.body };
 }
 
 /** JSON-RPC errors pass at any status; another 5xx keeps its status and gets our body (DESIGN §5). */
-async function serverError(response: HttpResponse): Promise<HttpResponse> {
-  const { status } = response;
-  if (mediaType(response.headers) === 'application/json' && response.headers['content-encoding'] === undefined) {
-    const bytes = await readUpTo(response.body, ERROR_BODY_LIMIT);
+async function agentError(response: HttpResponse): Promise<HttpResponse> {
+  const { status, headers, body } = response;
+  if (mediaType(headers) === 'application/json' && headers['content-encoding'] === undefined) {
+    const bytes = await bodyBytes(body, ERROR_BODY_LIMIT);
     if (bytes !== undefined && isRpcError(bytes)) {
-      return { status, headers: browserResponseHeaders(response.headers), body: bytes };
+      return { status, headers: browserResponseHeaders(headers), body: bytes };
     }
   } else {
-    await discard(response);
+    await discardBody(body);
   }
-  throw new UpstreamError('upstream_error', {
-    detail: 'The agent reported an error of its own.',
-    retryable: status === 503,
-    upstreamStatus: status,
-    ...retryAfter(response),
-    log: `status ${String(status)} from the agent`,
-  });
-}
-
-function retryAfter(response: HttpResponse): { retryAfterMs?: number } {
-  const seconds = Number(response.headers['retry-after']);
-  return Number.isFinite(seconds) && seconds > 0 ? { retryAfterMs: seconds * 1000 } : {};
+  throw serverError(response, AGENT);
 }
 
 function isRpcError(bytes: Uint8Array): boolean {
@@ -180,50 +114,4 @@ function isRpcError(bytes: Uint8Array): boolean {
   } catch {
     return false;
   }
-}
-
-/** The whole body, or `undefined` when it is longer than `limit` or breaks. */
-async function readUpTo(body: HttpResponse['body'], limit: number): Promise<Uint8Array | undefined> {
-  if (body === null) return new Uint8Array();
-  if (typeof body === 'string') return new TextEncoder().encode(body);
-  if (body instanceof Uint8Array) return body;
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of body) {
-      length += chunk.length;
-      if (length > limit) return undefined;
-      chunks.push(chunk);
-    }
-  } catch {
-    return undefined;
-  }
-  const bytes = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
-}
-
-/** Ends an answer nobody will read, so that its connection is free. */
-async function discard(response: HttpResponse): Promise<void> {
-  const { body } = response;
-  if (body === null || typeof body === 'string' || body instanceof Uint8Array) return;
-  await body[Symbol.asyncIterator]().return?.();
-}
-
-function tokenRejected(credential: Credential): ServiceAuthError {
-  const { block } = credential;
-  return new ServiceAuthError('service_token_rejected', {
-    detail: 'The platform refused the service credential.',
-    hint:
-      block === 'serviceApiKey'
-        ? 'Check "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy".'
-        : `Check the "${block}" configuration block: the platform must know this client or key, its audience and its role.`,
-    block,
-    fields:
-      block === 'serviceAccount' ? ['serviceAccountId', 'keyId', 'privateKeyPem', 'privateKeyPath', 'audience'] : [],
-  });
 }

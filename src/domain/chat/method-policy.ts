@@ -75,7 +75,7 @@ function denialCode(method: string): number {
   return name === 'ListTasks' ? -32004 : -32601;
 }
 
-/** A webhook registered inside a chat message (a2a-and-surfaces.md §1.5): both generations keep it under `configuration`. */
+/** A webhook registered inside a chat message (a2a-and-surfaces.md §1.5): every generation keeps it under `configuration`, as `pushNotification`, `pushNotificationConfig` or `taskPushNotificationConfig`. */
 function hasPushConfiguration(params: unknown): boolean {
   if (typeof params !== 'object' || params === null) return false;
   return Object.entries(params).some(
@@ -83,7 +83,7 @@ function hasPushConfiguration(params: unknown): boolean {
       folded(name) === 'configuration' &&
       typeof value === 'object' &&
       value !== null &&
-      Object.keys(value).some((field) => folded(field).endsWith('pushnotificationconfig')),
+      Object.keys(value).some((field) => folded(field).includes('pushnotification')),
   );
 }
 

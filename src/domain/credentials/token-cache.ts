@@ -176,7 +176,8 @@ export class TokenCache {
     }
     this.#backOff(entry, outcome, now);
     this.#telemetry.emit({ type: 'token', outcome: 'backoff', block: outcome.block, detail: outcome.detail });
-    return outcome;
+    // The caller whose own request failed is told when to come back like those who come during the back-off.
+    return outcome.reason === 'unavailable' ? { ...outcome, retryAfterMs: entry.retryAt - now } : outcome;
   }
 
   #keep(entry: Entry, token: AccessToken, now: number, issuedAt: number = now): void {

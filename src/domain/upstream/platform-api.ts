@@ -26,6 +26,8 @@ export interface PlatformApi {
   readonly projectId: string;
   /** Name of the field the project is sent in, in lower case. */
   readonly projectIdHeader: string;
+  /** Tells this configuration's service identities from those of another that shares a store; the same in every process of a site. */
+  readonly site: string;
 }
 
 /** Where one call goes. */

@@ -38,7 +38,7 @@ function isSafeSegment(raw: string): boolean {
   return decodeSegment(raw) !== undefined && readingsOf(raw)?.some((reading) => /[?#]/.test(reading)) === false;
 }
 
-/** What readers may take a raw segment for: decoded once first, then ever further, also in compatibility form. */
+/** What readers may take a raw segment for: decoded once first, then ever further, also in compatibility form; `undefined` when there is no end of it. */
 function readingsOf(raw: string): readonly string[] | undefined {
   if (!/^[\x21-\x7e]+$/.test(raw) || /[\\#?]/.test(raw)) return undefined;
   const first = decode(raw);
@@ -49,11 +49,11 @@ function readingsOf(raw: string): readonly string[] | undefined {
     const folded = reading.normalize('NFKC');
     if (folded !== reading) readings.push(folded);
     const next = decode(folded) ?? decodeAscii(folded);
-    if (next === folded) break;
+    if (next === folded) return readings;
     readings.push(next);
     reading = next;
   }
-  return readings;
+  return undefined;
 }
 
 function isUnsafe(reading: string): boolean {

@@ -229,10 +229,16 @@ describe('a mount that cannot work', () => {
   const cause = new ServiceAuthError('service_auth_failed', { detail: 'The server is not configured.' });
 
   it('says why: as JSON-RPC to a message, as a problem document to the rest', async () => {
-    const handle = failing(site(), cause);
+    const handle = failing(site(), cause, true);
     const [message, rest] = [await handle(browserRequest()), await handle(browserRequest({ method: 'GET' }))];
     expect([message.status, rest.status]).toEqual([401, 401]);
     expect(await json(message)).toMatchObject({ id: null, error: { message: 'The server is not configured.' } });
     expect(await json(rest)).toMatchObject({ code: 'service_auth_failed', detail: 'The server is not configured.' });
+  });
+
+  it('says it as a problem document to every request, where no A2A client calls', async () => {
+    expect(await json(await failing(site(), cause, false)(browserRequest()))).toMatchObject({
+      code: 'service_auth_failed',
+    });
   });
 });

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
 import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
-import { chatRoutes } from '../../../src/adapters/web/chat-routes.js';
+import { sha256 } from '../../../src/adapters/system/sha256.js';
 import { type ConfigRoute, configRoute } from '../../../src/adapters/web/config-route.js';
 import { ChatConfig } from '../../../src/domain/chat/chat-config.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { CredentialPlan } from '../../../src/domain/credentials/credential-broker.js';
 import type { HeaderFields, HttpHandler, HttpResponse } from '../../../src/ports/http.js';
-import { ChatWorld } from '../../domain/chat/chat-world.js';
 import { BrokerWorld, SERVICE } from '../../domain/credentials/broker-world.js';
 import { browserRequest, site } from './browser-request.js';
 
@@ -29,11 +28,11 @@ class RouteWorld extends BrokerWorld {
         credentials: this.broker,
         agent: { origin: 'https://agent.internal', path: '/a2a' },
         cardAddress: undefined,
-        directory: () => ({
+        directory: {
           project: () => Promise.resolve({ value: 'proj-1' }),
           brand: () => Promise.resolve({ value: this.brand }),
-        }),
-        hash,
+        },
+        hash: sha256,
         headersMs: 1,
         bodyIdleMs: 1,
         maxEntries: 10,
@@ -42,7 +41,7 @@ class RouteWorld extends BrokerWorld {
       policy: new MethodPolicy('chat'),
       bindings: ['JSONRPC'],
       publicUrl: '',
-      hash,
+      hash: sha256,
       ...changes,
     });
   }
@@ -54,11 +53,6 @@ class RouteWorld extends BrokerWorld {
 
 function card(fields: object = {}): HttpResponse {
   return { status: 200, headers: {}, body: JSON.stringify({ ...CARD, ...fields }) };
-}
-
-/** Two texts of the same length and sum are no test here. */
-function hash(text: string): string {
-  return `${String(text.length)}-${String([...text].reduce((sum, sign) => (sum * 31 + sign.charCodeAt(0)) % 99_991, 7))}`;
 }
 
 function session(): CredentialPlan {
@@ -167,6 +161,7 @@ describe('the address of the chat', () => {
       'http://10.0.0.7/eu/api/a2a',
       'https://shop.example/eu/api/a2a',
     ],
+    ['at the very prefix', 'https://shop.example/eu', 'http://10.0.0.7/eu', 'https://shop.example/eu'],
     [
       'below what only looks like the prefix',
       'https://shop.example/eu',
@@ -223,82 +218,5 @@ describe('the configuration fails', () => {
     const headers = { 'sec-fetch-site': 'cross-site' };
     expect((await new RouteWorld({ plan: session() }).get(headers)).status).toBe(403);
     expect((await new RouteWorld().get(headers)).status).toBe(200);
-  });
-});
-
-describe('an extended card that comes through the chat', () => {
-  const extended = (fields: object = {}) => ({
-    jsonrpc: '2.0',
-    id: 7,
-    result: { ...CARD, description: 'More', ...fields },
-  });
-  const ask = (method: string, policy: MethodPolicy, answer: object | string, headers: HeaderFields = {}) => {
-    const world = new ChatWorld();
-    const body = typeof answer === 'string' ? answer : JSON.stringify(answer);
-    world.upstream.willAnswer(() => ({
-      status: 200,
-      headers: { 'content-type': 'application/json', 'content-length': String(body.length), ...headers },
-      body,
-    }));
-    const handle = chatRoutes({
-      site: site(),
-      forwarder: world.forwarder,
-      plan: SERVICE,
-      policy,
-      publicUrl: 'https://shop.example',
-    });
-    return handle(browserRequest({ body: `{"jsonrpc":"2.0","id":7,"method":"${method}"}` }));
-  };
-  const ALL = new MethodPolicy('all');
-
-  it.each(['GetExtendedAgentCard', 'agent/getAuthenticatedExtendedCard', 'agent\\/getAuthenticatedExtendedCard'])(
-    'by %s leads to the site as the public one does',
-    async (method) => {
-      const response = await ask(method, ALL, extended());
-      expect(JSON.parse(response.body as string)).toEqual({
-        jsonrpc: '2.0',
-        id: 7,
-        result: { ...CARD, description: 'More', url: 'https://shop.example/api/a2a', preferredTransport: 'JSONRPC' },
-      });
-      expect(response.headers['content-length']).toBeUndefined();
-    },
-  );
-
-  it('tells what the policy allows', async () => {
-    const policy = new MethodPolicy(['GetExtendedAgentCard']);
-    const response = await ask('GetExtendedAgentCard', policy, extended({ supportsAuthenticatedExtendedCard: true }));
-    expect(JSON.parse(response.body as string)).toMatchObject({
-      result: { capabilities: { streaming: false }, supportsAuthenticatedExtendedCard: true },
-    });
-  });
-
-  it('is refused to visitors who may only chat', async () => {
-    const response = await ask('GetExtendedAgentCard', new MethodPolicy('chat'), extended());
-    expect(JSON.parse(response.body as string)).toMatchObject({ id: 7, error: { code: -32601 } });
-  });
-
-  it("is the agent's own error where there is one", async () => {
-    const error = '{"jsonrpc":"2.0","id":7,"error":{"code":-32007,"message":"none"}}';
-    expect((await ask('GetExtendedAgentCard', ALL, error)).body).toBe(error);
-  });
-
-  it.each([
-    ['no JSON', '<html>', {}],
-    ['no card', { jsonrpc: '2.0', id: 7, result: { url: 'https://agent.internal' } }, {}],
-    ['unreadable', extended(), { 'content-encoding': 'gzip' }],
-  ])('that is %s is not passed on', async (_what, answer, headers) => {
-    const response = await ask('GetExtendedAgentCard', ALL, answer, headers);
-    expect([response.status, JSON.parse(response.body as string)]).toMatchObject([
-      502,
-      { id: 7, error: { code: -32603 } },
-    ]);
-    expect(response.body).not.toContain('agent.internal');
-  });
-
-  it('is not looked for in other answers', async () => {
-    const answer = JSON.stringify(extended());
-    expect((await ask('SendMessage', ALL, answer)).body).toBe(answer);
-    const message = '","params":{"message":"GetExtendedAgentCard"},"x":"';
-    expect((await ask(`SendMessage${message}`, ALL, answer)).body).toBe(answer);
   });
 });

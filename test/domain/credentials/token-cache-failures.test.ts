@@ -166,6 +166,7 @@ describe('a failure of another kind', () => {
       fields: [],
       advice: 'Check the "someBlock" configuration block.',
       detail: 'the identity provider adapter threw TypeError',
+      retryAfterMs: 250,
     });
     expect(JSON.stringify(world.telemetry.events)).not.toContain('secret-in-message');
   });

@@ -30,6 +30,8 @@ export interface IdpA {
   readonly client: { readonly id: string; readonly secret: string };
   /** An application that may use client credentials only. */
   readonly machineClient: { readonly id: string; readonly secret: string };
+  /** A public application for pages: no secret, the password grant only, any origin. */
+  readonly browserClient: { readonly id: string };
   readonly user: { readonly username: string; readonly password: string };
   /** A user of another directory than the default one. */
   readonly employee: { readonly username: string; readonly password: string; readonly realm: string };
@@ -54,9 +56,11 @@ const AUDIENCE = 'https://platform.example/api';
 const OTHER_AUDIENCE = 'https://billing.example/api';
 const SCOPES = ['read', 'chat'];
 const DEFAULT_REALM = 'Username-Password-Authentication';
+const PUBLIC = { client_secret: undefined, token_endpoint_auth_method: 'none' };
 const user = { username: 'service@site.example', password: 'correct horse battery staple' };
 const employee = { username: 'robot@corp.example', password: 'tr0ub4dor & three', realm: 'employees' };
 const client = { id: 'site-application', secret: 'secret-of-the-site-application' };
+const browserClient = { id: 'browser-application' };
 const machineClient = { id: 'machine-application', secret: 'secret-of-the-machine-application' };
 
 /**
@@ -79,8 +83,10 @@ export async function startIdpA(options: IdpAOptions = {}): Promise<IdpA> {
     clients: [
       registration(client, ['password', PASSWORD_REALM, 'client_credentials', TOKEN_EXCHANGE]),
       registration(machineClient, ['client_credentials']),
+      { ...registration({ ...browserClient, secret: '' }, ['password']), ...PUBLIC },
     ],
-    clientAuthMethods: ['client_secret_post', 'client_secret_basic'],
+    clientAuthMethods: ['client_secret_post', 'client_secret_basic', 'none'],
+    clientBasedCORS: (_: unknown, __: unknown, { clientId }: { clientId: string }) => clientId === browserClient.id,
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
@@ -92,7 +98,8 @@ export async function startIdpA(options: IdpAOptions = {}): Promise<IdpA> {
   });
 
   const api = (audience: string): object => {
-    if (audience !== AUDIENCE && audience !== OTHER_AUDIENCE) throw refusal(403, 'access_denied', `Service not found: ${audience}`);
+    if (audience !== AUDIENCE && audience !== OTHER_AUDIENCE)
+      throw refusal(403, 'access_denied', `Service not found: ${audience}`);
     const sign = { alg: 'RS256' };
     return {
       scope: SCOPES.join(' '),
@@ -170,6 +177,7 @@ export async function startIdpA(options: IdpAOptions = {}): Promise<IdpA> {
     ca: privateAuthority().ca,
     client,
     machineClient,
+    browserClient,
     user,
     employee,
     audience: AUDIENCE,

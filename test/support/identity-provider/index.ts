@@ -1,11 +1,10 @@
-export { makeClientCertificate, removeClientCertificates, thumbprintOf } from './client-certificate.js';
-export type { ClientCertificate, ClientCertificateOptions } from './client-certificate.js';
-export type { Fault, Faults } from './fault.js';
+export { makeClientCertificate, removeClientCertificates } from './client-certificate.js';
+export type { ClientCertificate } from './client-certificate.js';
+export type { Fault } from './fault.js';
 export { PASSWORD_REALM, startIdpA, TOKEN_EXCHANGE } from './identity-provider-a.js';
-export type { IdpA, IdpAOptions } from './identity-provider-a.js';
+export type { IdpA } from './identity-provider-a.js';
 export { JWT_BEARER, startIdpB } from './identity-provider-b.js';
-export type { IdpB, IdpBOptions } from './identity-provider-b.js';
-export type { RequestLog, TokenRequest } from './request-log.js';
-export type { UserTokenOptions } from './signing-key.js';
+export type { IdpB } from './identity-provider-b.js';
+export { publicCloudFetch } from './public-cloud-fetch.js';
 export { trustingFetch } from './trusting-fetch.js';
 export type { TrustingFetch } from './trusting-fetch.js';

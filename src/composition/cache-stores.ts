@@ -2,6 +2,7 @@ import { GuardedCacheStore } from '../adapters/keyv/guarded-cache-store.js';
 import { KeyvCacheStore } from '../adapters/keyv/keyv-cache-store.js';
 import { isKeyv } from '../adapters/keyv/keyv-like.js';
 import { SealedCacheStore } from '../adapters/system/sealed-cache-store.js';
+import type { SealingKey } from '../adapters/system/sealing-key.js';
 import type { CacheStore } from '../ports/cache-store.js';
 import type { Clock } from '../ports/clock.js';
 import type { Telemetry } from '../ports/telemetry.js';
@@ -34,5 +35,28 @@ export function tokenStore(
     });
     return undefined;
   }
-  return new SealedCacheStore({ store: shared, clock, telemetry, keys: [first, ...rest], prefix: 'agent-bff:token:' });
+  return sealed(shared, [first, ...rest], clock, telemetry, 'agent-bff:token:');
+}
+
+/** The store for renders: sealed when there are keys, since renders hold what users see; plain otherwise. */
+export function sealedStore(
+  config: ResolvedConfig,
+  shared: CacheStore | undefined,
+  clock: Clock,
+  telemetry: Telemetry,
+  prefix: string,
+): CacheStore | undefined {
+  const [first, ...rest] = config.cacheKeys;
+  if (shared === undefined || first === undefined) return shared;
+  return sealed(shared, [first, ...rest], clock, telemetry, prefix);
+}
+
+function sealed(
+  store: CacheStore,
+  keys: readonly [SealingKey, ...SealingKey[]],
+  clock: Clock,
+  telemetry: Telemetry,
+  prefix: string,
+): CacheStore {
+  return new SealedCacheStore({ store, clock, telemetry, keys, prefix });
 }

@@ -1,0 +1,81 @@
+import type { ChatConfig } from '../../domain/chat/chat-config.js';
+import type { MethodPolicy } from '../../domain/chat/method-policy.js';
+import type { RoutePlan } from '../../domain/credentials/headers-plan.js';
+import type { HeaderFields, HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
+import { answerRoute } from './answer-route.js';
+import { methodNotAllowed } from './error-response.js';
+import { checkOrigin } from './origin-check.js';
+import { chatAddress } from './public-address.js';
+import type { SiteSettings } from './site-settings.js';
+
+/** What the config route needs. */
+export interface ConfigRoute {
+  readonly site: SiteSettings;
+  readonly config: ChatConfig;
+  readonly plan: RoutePlan;
+  readonly policy: MethodPolicy;
+  /** Protocol bindings of the chat routes. */
+  readonly bindings: readonly string[];
+  /** The configured public address; empty when there is none. */
+  readonly publicUrl: string;
+  /** A short name for a text, the same for the same text in every process. */
+  readonly hash: (text: string) => string;
+}
+
+const ROUTE = 'config';
+
+/** `GET /config` (spec §4.1): the chat configuration record, for the caller and the protocol version of the request. */
+export function configRoute(route: ConfigRoute): HttpHandler {
+  return readable(route, 'record');
+}
+
+/** The rewritten agent card alone, for clients that look for it at its well-known path. */
+export function agentCardRoute(route: ConfigRoute): HttpHandler {
+  return readable(route, 'agentCard');
+}
+
+function readable(route: ConfigRoute, what: 'record' | 'agentCard'): HttpHandler {
+  return async (request) => {
+    const response = await answerRoute(route.site, ROUTE, request, (context) =>
+      request.method === 'GET' || request.method === 'HEAD'
+        ? answer(route, request, what)
+        : methodNotAllowed('GET, HEAD', context),
+    );
+    return request.method === 'HEAD' ? { ...response, body: null } : response;
+  };
+}
+
+async function answer(route: ConfigRoute, request: HttpRequest, what: 'record' | 'agentCard'): Promise<HttpResponse> {
+  const { config, plan, policy, bindings } = route;
+  const isService = plan.kind === 'service' || plan.kind === 'api-key';
+  checkOrigin(request, route.site.origins, !isService);
+  const entrance = { ...chatAddress(request.publicUrl, route.publicUrl), policy, bindings };
+  const body = JSON.stringify(await config[what](versionOf(request), request, plan, entrance));
+  const etag = `"${route.hash(body)}"`;
+  const headers = {
+    // What the visitor's own session may see is asked for each time; the rest may rest a minute.
+    'cache-control': isService ? 'private, max-age=60' : 'private, max-age=0, must-revalidate',
+    vary: 'A2A-Version, Cookie',
+    etag,
+    'x-content-type-options': 'nosniff',
+  };
+  if (matches(request.headers['if-none-match'], etag)) return { status: 304, headers, body: null };
+  return { status: 200, headers: { 'content-type': 'application/json', ...headers }, body };
+}
+
+/** The version the browser speaks: by field, or by query where a field cannot be set (A2A v1.0 §3.6.1); empty when it says none. */
+function versionOf({ headers, query }: Pick<HttpRequest, 'headers' | 'query'>): string {
+  const field = headers['a2a-version'];
+  if (field !== undefined) return String(field);
+  const asked = [...new URLSearchParams(query)].find(([name]) => name.toLowerCase() === 'a2a-version')?.[1] ?? '';
+  // It becomes a header field upstream.
+  return /^[\x21-\x7e]*$/.test(asked) ? asked : '';
+}
+
+/** Weak comparison, as a GET has it (RFC 9110 §13.1.2). */
+function matches(field: HeaderFields[string], etag: string): boolean {
+  const listed = String(field ?? '')
+    .split(',')
+    .map((entry) => entry.trim().replace(/^W\//, ''));
+  return listed.includes('*') || listed.includes(etag);
+}

@@ -1,0 +1,37 @@
+import {
+  type ConversationProxy,
+  isForwardedMethod,
+  type SessionRequired,
+} from '../../domain/conversations/conversation-proxy.js';
+import { RequestError } from '../../domain/errors.js';
+import type { HttpHandler } from '../../ports/http.js';
+import { answerRoute } from './answer-route.js';
+import { methodNotAllowed } from './error-response.js';
+import { checkOrigin } from './origin-check.js';
+import type { SiteSettings } from './site-settings.js';
+
+/** What the conversation routes need. */
+export interface ConversationRoutes {
+  readonly site: SiteSettings;
+  readonly proxy: ConversationProxy;
+  readonly plan: SessionRequired;
+}
+
+const ROUTE = 'conversation';
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
+
+/** Everything below the conversations' mount point, for signed-in users only (spec §4.1). */
+export function conversationRoutes({ site, proxy, plan }: ConversationRoutes): HttpHandler {
+  return (request) =>
+    answerRoute(site, ROUTE, request, async (context) => {
+      if (!isForwardedMethod(request.method)) return methodNotAllowed(METHODS, context);
+      checkOrigin(request, site.origins, true);
+      if (request.bodyConsumed) {
+        throw new RequestError('body_consumed', {
+          detail: 'A middleware of this server read the request body before the route and left nothing of it.',
+          hint: 'Mount the router before that middleware.',
+        });
+      }
+      return proxy.forward(request, plan);
+    });
+}

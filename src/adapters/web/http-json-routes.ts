@@ -1,0 +1,73 @@
+import type { HttpJsonBinding, HttpJsonBody } from '../../domain/chat/http-json-binding.js';
+import { httpJsonCall } from '../../domain/chat/http-json-call.js';
+import type { MethodPolicy } from '../../domain/chat/method-policy.js';
+import type { CredentialPlan } from '../../domain/credentials/credential-broker.js';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
+import { methodNotAllowed, notFound, restErrorResponse, restErrorText } from './error-response.js';
+import { checkOrigin } from './origin-check.js';
+import { chatAddress } from './public-address.js';
+import { readJsonBody } from './read-body.js';
+import { errorContext, type SiteSettings } from './site-settings.js';
+import { watchedStream } from './watched-stream.js';
+
+/** What the routes of the HTTP+JSON binding need. */
+export interface HttpJsonRoutes {
+  readonly site: SiteSettings;
+  readonly binding: HttpJsonBinding;
+  readonly plan: CredentialPlan;
+  readonly policy: MethodPolicy;
+  /** Protocol bindings of the chat routes. */
+  readonly bindings: readonly string[];
+  /** The configured public address; empty when there is none. */
+  readonly publicUrl: string;
+  /** Answers for the agent card at its well-known path. */
+  readonly card: HttpHandler;
+}
+
+const ROUTE = 'chat';
+const CARD = /^\/\.well-known\/agent(?:-card)?\.json$/;
+const JSON_TYPES = ['application/json', 'application/a2a+json'];
+
+/** Routes below the chat mount point for clients of the HTTP+JSON binding, v1.0 and v0.3; everything else there is 404. */
+export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
+  return async (request) => {
+    if (CARD.test(request.path)) return routes.card(request);
+    const { site, plan, policy, bindings } = routes;
+    const startedAt = site.now();
+    const context = errorContext(site, ROUTE);
+    const call = httpJsonCall(request.path);
+    if (call === undefined) return notFound(context);
+    if (!Object.hasOwn(call.methods, request.method)) {
+      return methodNotAllowed(Object.keys(call.methods).join(', '), context);
+    }
+    let response: HttpResponse;
+    try {
+      checkOrigin(request, site.origins, plan.kind === 'session');
+      const { url } = chatAddress(request.publicUrl, routes.publicUrl);
+      const body = await bodyOf(request, site.bodyLimitBytes);
+      response = await routes.binding.forward({ head: request, call, body }, plan, policy, { url, policy, bindings });
+    } catch (error) {
+      response = restErrorResponse(error, context);
+    }
+    site.telemetry.emit({
+      type: 'request',
+      requestId: context.requestId,
+      route: ROUTE,
+      method: request.method,
+      status: response.status,
+      durationMs: site.now() - startedAt,
+    });
+    return watchedStream(response, {
+      site,
+      route: ROUTE,
+      signal: request.signal,
+      errorText: (error) => restErrorText(error, context.requestId),
+    });
+  };
+}
+
+/** Cancelling and subscribing need no body, so its absence is no fault of the request. */
+async function bodyOf(request: HttpRequest, limitBytes: number): Promise<HttpJsonBody | undefined> {
+  if (request.method !== 'POST' || (request.body === null && !request.bodyConsumed)) return undefined;
+  return readJsonBody(request, limitBytes, JSON_TYPES);
+}

@@ -1,0 +1,27 @@
+/** Where visitors reach the chat route. */
+export interface PublicAddress {
+  /** Scheme, host and path, such as `https://site.example/api/a2a`. */
+  readonly url: string;
+  /** The path alone. */
+  readonly path: string;
+}
+
+/**
+ * The public address of the chat route, from the address a request of it (or of its `/config`) was sent to.
+ * Scheme and host of a configured public address win: behind a TLS terminator the request itself does not know them.
+ * A path of the configured address stands before the mount path, unless the host application already mounted the route below it.
+ */
+export function chatAddress(requested: string, configured: string): PublicAddress {
+  const { origin, path } = split(requested);
+  const mount = path.replace(/\/+$/, '').replace(/\/config$/, '');
+  if (configured === '') return { url: origin + mount, path: mount === '' ? '/' : mount };
+  const site = split(configured);
+  const prefix = site.path.replace(/\/+$/, '');
+  const full = mount === prefix || mount.startsWith(`${prefix}/`) ? mount : prefix + mount;
+  return { url: site.origin + full, path: full === '' ? '/' : full };
+}
+
+function split(address: string): { readonly origin: string; readonly path: string } {
+  const [, origin = '', path = ''] = /^(https?:\/\/[^/?#]*)([^?#]*)/i.exec(address) ?? [];
+  return { origin, path };
+}

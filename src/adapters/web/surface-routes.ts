@@ -1,0 +1,76 @@
+import type { RoutePlan } from '../../domain/credentials/headers-plan.js';
+import { RequestError } from '../../domain/errors.js';
+import type { RenderCache } from '../../domain/surfaces/render-cache.js';
+import { matchSurface, type SurfaceRoute } from '../../domain/surfaces/surface-ref.js';
+import type { SurfaceRequest, SurfaceService } from '../../domain/surfaces/surface-service.js';
+import { isSafeQuery } from '../../domain/upstream/safe-path.js';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
+import { answerRoute } from './answer-route.js';
+import { methodNotAllowed, notFound } from './error-response.js';
+import { checkOrigin } from './origin-check.js';
+import { readJsonBody } from './read-body.js';
+import { errorContext, type SiteSettings } from './site-settings.js';
+
+/** What the surface routes need. */
+export interface SurfaceRoutes {
+  readonly site: SiteSettings;
+  readonly service: SurfaceService;
+  readonly plan: RoutePlan;
+  /** Absent when renders are not kept. */
+  readonly cache: RenderCache | undefined;
+}
+
+const ROUTE = 'surface';
+
+/** Routes below the surfaces' mount point: render, actions and theme, by id and by name, and nothing else (spec §4.1). */
+export function surfaceRoutes(routes: SurfaceRoutes): HttpHandler {
+  return async (request) => {
+    const match = isSafeQuery(request.query)
+      ? matchSurface(request.method, request.path)
+      : { kind: 'not-found' as const };
+    switch (match.kind) {
+      case 'not-found':
+        return notFound(errorContext(routes.site, ROUTE));
+      case 'method-not-allowed':
+        return methodNotAllowed(match.allow, errorContext(routes.site, ROUTE));
+      case 'route':
+        return answerRoute(routes.site, ROUTE, request, () => answer(routes, match.route, request));
+    }
+  };
+}
+
+async function answer(
+  { site, service, plan, cache }: SurfaceRoutes,
+  route: SurfaceRoute,
+  request: HttpRequest,
+): Promise<HttpResponse> {
+  // The site's own headers may come from a session too.
+  checkOrigin(request, site.origins, plan.kind === 'session' || plan.kind === 'headers');
+  switch (route.operation) {
+    case 'render':
+      return service.render(route.ref, await surfaceRequest(request, site), plan, cache);
+    case 'action':
+      return service.action(route.ref, route.action, await surfaceRequest(request, site), plan, cache);
+    case 'theme':
+      return service.theme(route.ref, { head: request, body: null, text: noText }, plan);
+  }
+}
+
+/** A request with its JSON body; a widget may be rendered from nothing, so there need not be one. */
+async function surfaceRequest(request: HttpRequest, site: SiteSettings): Promise<SurfaceRequest> {
+  if (request.body === null && !request.bodyConsumed) return { head: request, body: null, text: noText };
+  const body = await readJsonBody(request, site.bodyLimitBytes);
+  const { bytes } = body;
+  // Nothing that is no JSON crosses, whether or not renders are kept.
+  const value = body.parsed();
+  if (value === undefined) throw new RequestError('body_invalid', { detail: 'The request body is not JSON.' });
+  return {
+    head: request,
+    body: bytes,
+    text: () => (typeof bytes === 'string' ? bytes : (body.text() ?? JSON.stringify(value))),
+  };
+}
+
+function noText(): string {
+  return '';
+}

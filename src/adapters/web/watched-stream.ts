@@ -1,0 +1,54 @@
+import { type AgentBffError, UpstreamError } from '../../domain/errors.js';
+import { isEventStream } from '../../domain/upstream/header-policy.js';
+import type { HeaderFields, HttpBody, HttpRequest, HttpResponse } from '../../ports/http.js';
+import { EventStream } from './event-stream.js';
+import type { SiteSettings } from './site-settings.js';
+
+/** How a route watches the streams it passes on. */
+export interface StreamWatch {
+  readonly site: SiteSettings;
+  readonly route: string;
+  readonly signal: HttpRequest['signal'];
+  /** The data of the event that tells the client that the stream broke, on one line. */
+  readonly errorText: (error: AgentBffError) => string;
+}
+
+/** The answer, with comments in its silences and an error event when it breaks; answers that are no event streams stay as they are. */
+export function watchedStream(response: HttpResponse, watch: StreamWatch): HttpResponse {
+  const { body } = response;
+  if (!isStream(body) || !isReadableEventStream(response.headers)) return response;
+  const { site, route, signal, errorText } = watch;
+  return {
+    ...response,
+    body: new EventStream(body, {
+      keepAliveMs: site.keepAliveMs,
+      brokenEvent: () => `event: error\ndata: ${errorText(interrupted())}\n\n`,
+      onBroken: (error) => {
+        site.telemetry.emit({
+          type: 'stream_broken',
+          route,
+          side: signal.aborted ? 'browser' : 'upstream',
+          detail: error instanceof Error ? error.message : 'unknown',
+        });
+      },
+    }),
+  };
+}
+
+function interrupted(): UpstreamError {
+  return new UpstreamError('upstream_unreachable', {
+    detail: 'The connection to the agent was lost before the answer was complete.',
+    hint: 'Subscribe to the task again, or send the message again.',
+    retryable: true,
+  });
+}
+
+/** Into compressed bytes nothing can be added: they pass as they are, and break as they break. */
+function isReadableEventStream(headers: HeaderFields): boolean {
+  const coding = headers['content-encoding'];
+  return isEventStream(headers) && (coding === undefined || coding === 'identity');
+}
+
+function isStream(body: HttpBody): body is AsyncIterable<Uint8Array> {
+  return body !== null && typeof body === 'object' && !(body instanceof Uint8Array);
+}

@@ -1,0 +1,69 @@
+import { issuerAddress } from '../../adapters/idp-a/issuer-address.js';
+import { tenantAddress } from '../../adapters/idp-b/tenant-address.js';
+import type { ResolvedConfig } from '../resolve-config.js';
+import type { Finding } from './finding.js';
+
+const CHECK = 'provider';
+const METADATA = '.well-known/openid-configuration';
+
+/** Which provider to look for, and which field says where it is. */
+type Place =
+  | { readonly kind: 'place'; readonly url: string; readonly block: string; readonly field: string }
+  | { readonly kind: 'nowhere'; readonly finding: Finding };
+
+/** Asks a provider for its public description, with no credential. */
+export async function providerReach(
+  provider: 'idp_a' | 'idp_b',
+  { idpA, timeouts }: ResolvedConfig,
+  tenantId: string,
+  fetch: typeof globalThis.fetch,
+): Promise<Finding> {
+  const place = provider === 'idp_a' ? issuer(idpA.domain) : tenant(tenantId);
+  if (place.kind === 'nowhere') return place.finding;
+  const { url, block, field } = place;
+  const failed = (says: string): Finding => ({ check: CHECK, result: 'failed', says, block, fields: [field] });
+  try {
+    const signal = AbortSignal.timeout(timeouts.identityProviderMs);
+    const response = await fetch(url, { redirect: 'manual', signal });
+    await response.body?.cancel();
+    if (response.status === 200) return { check: CHECK, result: 'ok', says: `${new URL(url).origin} answers` };
+    return failed(`${new URL(url).origin} answers ${String(response.status)} where its description should be`);
+  } catch (error) {
+    return failed(`${new URL(url).origin} cannot be reached: ${nameOf(error)}`);
+  }
+}
+
+function issuer(domain: string): Place {
+  const [block, field] = ['idpA', 'domain'];
+  if (domain.trim() === '') return notSet(field);
+  const address = issuerAddress(domain, true);
+  if (address.kind === 'unusable') return nowhere(address.detail, block, field);
+  return { kind: 'place', url: `${address.url.href.replace(/\/$/, '')}/${METADATA}`, block, field };
+}
+
+function tenant(tenantId: string): Place {
+  const [block, field] = ['idpBService', 'tenantId'];
+  if (tenantId.trim() === '') return notSet(field);
+  const address = tenantAddress(tenantId.trim(), '');
+  if (address.kind === 'unusable') return nowhere(`${field} ${address.note}`, block, field);
+  return { kind: 'place', url: `${address.authority}/v2.0/${METADATA}`, block, field };
+}
+
+/** Said with all other missing fields by whoever needs it. */
+function notSet(field: string): Place {
+  return { kind: 'nowhere', finding: { check: CHECK, result: 'skipped', says: `${field} is not set` } };
+}
+
+function nowhere(says: string, block: string, field: string): Place {
+  return { kind: 'nowhere', finding: { check: CHECK, result: 'failed', says, block, fields: [field] } };
+}
+
+/** The code of the network's error, which stands at the end of its causes; its text may hold anything. */
+function nameOf(error: unknown): string {
+  const { cause, code, name } = Object(error) as { cause?: unknown; code?: unknown; name?: unknown };
+  if (typeof cause === 'object' && cause !== null) return nameOf(cause);
+  const word = typeof code === 'string' ? code : String(name);
+  return /^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO_|CERT_)/.test(word)
+    ? `${word}; NODE_EXTRA_CA_CERTS adds a certificate authority`
+    : word;
+}

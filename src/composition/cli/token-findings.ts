@@ -1,0 +1,80 @@
+import { requestedScope } from '../../adapters/idp-a/requested-scope.js';
+import type { AccessToken } from '../../ports/identity-provider.js';
+import type { ResolvedConfig } from '../resolve-config.js';
+import type { Finding } from './finding.js';
+import { type TokenClaims, tokenClaims } from './token-claims.js';
+
+const TOLERATED_SKEW_MS = 30_000;
+const SHORT_LIFE_SECONDS = 60;
+
+/** Compares a token with what is configured; `name` is the chosen strategy's, `now` milliseconds since the epoch. */
+export function tokenFindings(
+  config: ResolvedConfig,
+  name: string,
+  { value, expiresAt }: AccessToken,
+  now: number,
+): readonly Finding[] {
+  const claims = tokenClaims(value);
+  if (claims === undefined) {
+    const says = 'the token is opaque, so only the platform can read it';
+    return [expiry(expiresAt, now), { check: 'claims', result: 'skipped', says }];
+  }
+  return [
+    expiry(claims.expiresAt ?? expiresAt, now),
+    audience(config, name, claims.audience),
+    scope(config, name, claims.scopes),
+    clock(claims, now),
+  ];
+}
+
+function expiry(at: number, now: number): Finding {
+  const check = 'expiry';
+  const seconds = Math.round((at - now) / 1_000);
+  if (seconds <= 0)
+    return { check, result: 'failed', says: `the token ended ${String(-seconds)} s ago, by the local clock` };
+  const says = `in ${String(seconds)} s`;
+  return { check, result: seconds < SHORT_LIFE_SECONDS ? 'warning' : 'ok', says };
+}
+
+/** Whether the token is meant for the API it will be sent to, as far as the configuration says. */
+function audience(config: ResolvedConfig, name: string, found: readonly string[]): Finding {
+  const check = 'audience';
+  const says = found.length === 0 ? 'none in the token' : found.join(' ');
+  const [block, field, wanted] = name.startsWith('idp_a.')
+    ? (['idpA', 'audience', [config.idpA.audience]] as const)
+    : name.startsWith('idp_b.')
+      ? (['idpBService', 'scope', audiencesOfScope(config.idpB.scope)] as const)
+      : (['serviceAccount', 'audience', [config.serviceAccount.audience].flat()] as const);
+  const named = config.customProviders.has(name) ? [] : wanted.filter((item) => item !== '' && item !== false);
+  if (named.length === 0 || named.some((item) => found.includes(String(item)))) return { check, result: 'ok', says };
+  return { check, result: 'failed', says: `the token is for ${says}`, block, fields: [field] };
+}
+
+/** `api://app/.default` is answered with either form of the application's name as audience. */
+function audiencesOfScope(text: string): string[] {
+  const resource =
+    text
+      .trim()
+      .split(/\s+/, 1)[0]
+      ?.replace(/\/[^/]+$/, '') ?? '';
+  return [resource, resource.replace(/^api:\/\//, '')];
+}
+
+/** Whether every scope that was asked for was granted; `/.default` asks for whatever there is. */
+function scope(config: ResolvedConfig, name: string, found: readonly string[]): Finding {
+  const check = 'scope';
+  const says = found.length === 0 ? 'none in the token' : found.join(' ');
+  const wanted = name.startsWith('idp_a.') ? requestedScope(config.idpA.scope).split(' ') : [];
+  const missing = wanted.filter((one) => one !== '' && !found.includes(one));
+  if (missing.length === 0) return { check, result: 'ok', says };
+  return { check, result: 'failed', says: `not granted: ${missing.join(' ')}`, block: 'idpA', fields: ['scope'] };
+}
+
+function clock({ issuedAt }: TokenClaims, now: number): Finding {
+  const check = 'clock';
+  const aheadMs = issuedAt === undefined ? 0 : now - issuedAt;
+  if (Math.abs(aheadMs) <= TOLERATED_SKEW_MS) return { check, result: 'ok', says: "agrees with the provider's" };
+  const seconds = Math.round(Math.abs(aheadMs) / 1_000);
+  const says = `the local clock is ${String(seconds)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the provider's`;
+  return { check, result: 'warning', says };
+}

@@ -1,0 +1,77 @@
+import { chatRoutes } from '../adapters/web/chat-routes.js';
+import { configRoute } from '../adapters/web/config-route.js';
+import { conversationRoutes } from '../adapters/web/conversation-routes.js';
+import type { SiteSettings } from '../adapters/web/site-settings.js';
+import { surfaceRoutes } from '../adapters/web/surface-routes.js';
+import { sha256 } from '../adapters/system/sha256.js';
+import type { ChatConfig } from '../domain/chat/chat-config.js';
+import type { ChatForwarder } from '../domain/chat/chat-forwarder.js';
+import type { ConversationProxy } from '../domain/conversations/conversation-proxy.js';
+import { RenderCache } from '../domain/surfaces/render-cache.js';
+import type { SurfaceService } from '../domain/surfaces/surface-service.js';
+import type { CacheStore } from '../ports/cache-store.js';
+import type { Clock } from '../ports/clock.js';
+import type { HttpHandler } from '../ports/http.js';
+import { type ChatHandlerOptions, chatPlan } from './chat-options.js';
+import { configPlan } from './config-options.js';
+import type { ResolvedConfig } from './resolve-config.js';
+import type { SessionPlans } from './session-plans.js';
+import { serviceProxyPlan, type ServiceProxyOptions, type SurfacePlan } from './surface-options.js';
+
+/** What the handlers of a site are made of. */
+export interface SiteHandlersDependencies {
+  readonly config: ResolvedConfig;
+  readonly site: SiteSettings;
+  readonly sessions: SessionPlans;
+  readonly forwarder: ChatForwarder;
+  readonly chatConfig: ChatConfig;
+  readonly surfaces: SurfaceService;
+  readonly conversations: ConversationProxy;
+  readonly renders: CacheStore;
+  readonly clock: Clock;
+}
+
+/** Makes the handlers of one toolkit, each from its own options. */
+export class SiteHandlers {
+  readonly #deps: SiteHandlersDependencies;
+
+  constructor(dependencies: SiteHandlersDependencies) {
+    this.#deps = dependencies;
+  }
+
+  chat(options: ChatHandlerOptions): HttpHandler {
+    const { site, forwarder, chatConfig, sessions, config } = this.#deps;
+    const { publicUrl } = config;
+    const plan = chatPlan(options, sessions);
+    const policy = plan.kind === 'session' ? config.sessionPolicy : config.servicePolicy;
+    const card = {
+      site,
+      config: chatConfig,
+      plan: configPlan(plan, options.configGetHeaders),
+      policy,
+      bindings: ['JSONRPC'],
+      publicUrl,
+      hash: shortHash,
+    };
+    return chatRoutes({ site, forwarder, plan, policy, config: configRoute(card), publicUrl });
+  }
+
+  surfaces({ plan, cache: settings }: SurfacePlan): HttpHandler {
+    const { site, surfaces: service, renders: store, clock } = this.#deps;
+    const cache =
+      settings === undefined
+        ? undefined
+        : new RenderCache({ ...settings, store, clock, hash: sha256, newGeneration: () => crypto.randomUUID() });
+    return surfaceRoutes({ site, service, plan, cache });
+  }
+
+  conversations(options: ServiceProxyOptions): HttpHandler {
+    const { site, conversations: proxy, sessions } = this.#deps;
+    return conversationRoutes({ site, proxy, plan: serviceProxyPlan(options, sessions) });
+  }
+}
+
+/** Long enough to tell two bodies apart, short enough for a header field. */
+function shortHash(text: string): string {
+  return sha256(text).slice(0, 32);
+}

@@ -1,0 +1,245 @@
+import type { Clock } from '../../ports/clock.js';
+import type { HeaderFields, HttpResponse, HttpUpstream, UpstreamOutcome } from '../../ports/http.js';
+import type { Credential } from '../credentials/credential.js';
+import { UpstreamError } from '../errors.js';
+import { bodyText, discardBody } from '../upstream/body-text.js';
+import { AGENT, answered, tokenRejected } from '../upstream/platform-answer.js';
+import type { Endpoint } from '../upstream/upstream-request.js';
+import { type AgentCardJson, isAgentCard } from './agent-card.js';
+
+/** What the source is made of. */
+export interface AgentCardSourceDependencies {
+  readonly clock: Clock;
+  readonly upstream: HttpUpstream;
+  readonly agent: Endpoint;
+  /** Where the card is by configuration (`agentCardUrl`); asked first. */
+  readonly cardAddress: Endpoint | undefined;
+  /** A short name for a text that does not tell the text. */
+  readonly hash: (text: string) => string;
+  readonly headersMs: number;
+  readonly bodyIdleMs: number;
+  /** Cards kept at most; one per version and caller. */
+  readonly maxEntries: number;
+}
+
+/** Who asks for the card. */
+export interface CardReader {
+  readonly credential: Credential;
+  /** Tells readers apart who may be shown different cards. */
+  readonly scope: unknown;
+  /** A fresh credential after a refusal; absent when there is nothing to renew. */
+  readonly renew: (refused: Credential, platformDate: string) => Promise<Credential | undefined>;
+}
+
+/** The agent's own card, and where it was. */
+export interface FoundCard {
+  readonly card: AgentCardJson;
+  readonly address: Endpoint;
+}
+
+interface StoredCard extends FoundCard {
+  readonly etag: string | undefined;
+  readonly lifeMs: number;
+  readonly staleAt: number;
+}
+
+/** What all addresses together said. */
+type Discovery =
+  | { readonly kind: 'found'; readonly stored: StoredCard }
+  /** `date` is the `Date` field of the refusal. */
+  | { readonly kind: 'refused'; readonly date: string }
+  /** `silence` is there when the agent did not answer at all, which says more than a card that is not there. */
+  | { readonly kind: 'missing'; readonly silence: UpstreamOutcome | undefined; readonly log: string };
+
+const LONGEST_CARD = 1_048_576;
+const DEFAULT_LIFE_MS = 60_000;
+const LONGEST_LIFE_MS = 300_000;
+
+/**
+ * Finds the agent's card and keeps it for as long as the agent allows (a2a-and-surfaces.md §1.3).
+ * Discovery asks up to five addresses once and then remembers the one that answered.
+ */
+export class AgentCardSource {
+  readonly #deps: AgentCardSourceDependencies;
+  readonly #addresses: readonly Endpoint[];
+  readonly #stored = new Map<string, StoredCard>();
+  readonly #running = new Map<string, Promise<StoredCard>>();
+  #winner: Endpoint | undefined;
+
+  constructor(dependencies: AgentCardSourceDependencies) {
+    this.#deps = dependencies;
+    this.#addresses = cardAddresses(dependencies.agent, dependencies.cardAddress);
+  }
+
+  /**
+   * The card in a version of the protocol (`''`: as the agent likes), for one caller.
+   * Callers of the same version and identity share one request.
+   *
+   * @throws UpstreamError when no address gives a card.
+   * @throws ServiceAuthError `service_token_rejected` when the platform refuses the credential, also a renewed one.
+   */
+  async find(version: string, reader: CardReader): Promise<FoundCard> {
+    const key = this.#deps.hash(JSON.stringify([version, reader.scope]));
+    const stored = this.#stored.get(key);
+    if (stored !== undefined && this.#deps.clock.now() < stored.staleAt) return stored;
+    let running = this.#running.get(key);
+    if (running === undefined) {
+      running = this.#look(version, reader, stored)
+        .then((found) => {
+          this.#keep(key, found);
+          return found;
+        })
+        .finally(() => this.#running.delete(key));
+      this.#running.set(key, running);
+    }
+    return running;
+  }
+
+  async #look(version: string, reader: CardReader, stored: StoredCard | undefined): Promise<StoredCard> {
+    const { credential } = reader;
+    let discovery = await this.#discover(version, credential, stored);
+    if (discovery.kind === 'refused') {
+      const renewed = await reader.renew(credential, discovery.date);
+      if (renewed !== undefined) discovery = await this.#discover(version, renewed, stored);
+    }
+    switch (discovery.kind) {
+      case 'found':
+        this.#winner = discovery.stored.address;
+        return discovery.stored;
+      case 'refused':
+        if (credential.kind !== 'session') throw tokenRejected(credential);
+        throw noCard('status 401 to the user');
+      case 'missing':
+        if (discovery.silence !== undefined) answered(discovery.silence, AGENT);
+        throw noCard(discovery.log);
+    }
+  }
+
+  /** Asks one address after the other: the configured one, the last winner, the rest. An origin that does not answer at all is not asked again. */
+  async #discover(version: string, credential: Credential, stored: StoredCard | undefined): Promise<Discovery> {
+    const { cardAddress } = this.#deps;
+    const first = [cardAddress, stored?.address, this.#winner].filter((address) => address !== undefined);
+    const addresses = [...new Set([...first, ...this.#addresses])];
+    const silent = new Map<string, UpstreamOutcome>();
+    const log: string[] = [];
+    let date: string | undefined;
+    for (const address of addresses) {
+      if (silent.has(address.origin)) continue;
+      const known = address === stored?.address ? stored : undefined;
+      const outcome = await this.#ask(address, version, credential, known?.etag);
+      if (outcome.kind === 'failure') {
+        silent.set(address.origin, outcome);
+        log.push(`${address.path}: ${outcome.detail}`);
+        continue;
+      }
+      const { response } = outcome;
+      const found = await this.#read(response, address, known);
+      if (found !== undefined) return { kind: 'found', stored: found };
+      if (response.status === 401 && this.#isAgents(address)) date ??= String(response.headers['date'] ?? '');
+      log.push(`${address.path}: status ${String(response.status)}`);
+    }
+    if (date !== undefined) return { kind: 'refused', date };
+    return { kind: 'missing', silence: silent.get(this.#deps.agent.origin), log: log.join('; ') };
+  }
+
+  async #ask(
+    address: Endpoint,
+    version: string,
+    credential: Credential,
+    etag: string | undefined,
+  ): Promise<UpstreamOutcome> {
+    const { upstream, headersMs, bodyIdleMs } = this.#deps;
+    const headers: Record<string, string> = { accept: 'application/json' };
+    if (version !== '') headers['a2a-version'] = version;
+    if (etag !== undefined) headers['if-none-match'] = etag;
+    return upstream.send({
+      method: 'GET',
+      origin: address.origin,
+      path: address.path,
+      headers: this.#isAgents(address) ? { ...headers, ...credential.headers } : headers,
+      body: null,
+      // The card is for everybody who waits for it, so nobody's leaving ends the request.
+      signal: new AbortController().signal,
+      headersMs,
+      bodyIdleMs,
+    });
+  }
+
+  /** `agentCardUrl` may lie with a third party, which has no business with the credential. */
+  #isAgents({ origin }: Endpoint): boolean {
+    return origin.toLowerCase() === this.#deps.agent.origin.toLowerCase();
+  }
+
+  /** The card in an answer; `undefined` when it holds none. */
+  async #read(
+    response: HttpResponse,
+    address: Endpoint,
+    known: StoredCard | undefined,
+  ): Promise<StoredCard | undefined> {
+    const { status, headers, body } = response;
+    const now = this.#deps.clock.now();
+    if (status === 304 && known !== undefined) {
+      await discardBody(body);
+      const lifeMs = lifeOf(headers) ?? known.lifeMs;
+      return { ...known, lifeMs, staleAt: now + lifeMs };
+    }
+    if (status !== 200 || headers['content-encoding'] !== undefined) {
+      await discardBody(body);
+      return undefined;
+    }
+    const card = parsed(await bodyText(body, LONGEST_CARD));
+    if (!isAgentCard(card)) return undefined;
+    const lifeMs = lifeOf(headers) ?? DEFAULT_LIFE_MS;
+    return { card, address, etag: tagOf(headers), lifeMs, staleAt: now + lifeMs };
+  }
+
+  #keep(key: string, found: StoredCard): void {
+    this.#stored.delete(key);
+    this.#stored.set(key, found);
+    const [oldest] = this.#stored.keys();
+    if (this.#stored.size > this.#deps.maxEntries && oldest !== undefined) this.#stored.delete(oldest);
+  }
+}
+
+function cardAddresses(agent: Endpoint, configured: Endpoint | undefined): readonly Endpoint[] {
+  const base = agent.path.replace(/\/+$/, '');
+  const paths = ['agent-card.json', 'agent.json'].flatMap((name) => [
+    `${base}/.well-known/${name}`,
+    `/.well-known/${name}`,
+  ]);
+  const own = [...new Set(paths)].map((path) => ({ origin: agent.origin, path }));
+  return configured === undefined ? own : [configured, ...own];
+}
+
+/** How long a card may be used unasked, within our own bounds; `undefined` when the agent does not say (RFC 9111 §5.2.2). */
+function lifeOf(headers: HeaderFields): number | undefined {
+  const control = String(headers['cache-control'] ?? '').toLowerCase();
+  if (/\bno-(?:store|cache)\b/.test(control)) return 0;
+  const seconds = /\bmax-age="?(\d+)/.exec(control)?.[1];
+  return seconds === undefined ? undefined : Math.min(Number(seconds) * 1000, LONGEST_LIFE_MS);
+}
+
+/** The tag to ask by; a card that must not be stored has none. */
+function tagOf(headers: HeaderFields): string | undefined {
+  const { etag } = headers;
+  const stored = !/\bno-store\b/i.test(String(headers['cache-control'] ?? ''));
+  return stored && typeof etag === 'string' ? etag : undefined;
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+function noCard(log: string): UpstreamError {
+  return new UpstreamError('upstream_invalid_response', {
+    detail: 'The agent shows no agent card.',
+    hint: 'Check "a2aUrl" in configureServer, or set "agentCardUrl" to the address of the card.',
+    block: 'configureServer',
+    fields: ['a2aUrl', 'agentCardUrl'],
+    log,
+  });
+}

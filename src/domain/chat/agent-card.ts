@@ -1,0 +1,146 @@
+import { UpstreamError } from '../errors.js';
+import { MethodPolicy } from './method-policy.js';
+
+/**
+ * An agent card as it came: JSON of any protocol generation, with fields nobody has to know.
+ *
+ * @public
+ */
+export type AgentCardJson = Readonly<Record<string, unknown>>;
+
+/**
+ * What a card is told to say.
+ *
+ * @public
+ */
+export interface AgentCardRewrite {
+  /** Public address of the chat route, such as `https://site.example/api/a2a`. */
+  readonly url: string;
+  /** Which A2A methods cross, as in `a2aMethods`; what it denies is told as absent. Default `chat`. */
+  readonly policy?: 'chat' | 'all' | readonly string[] | CardPolicy;
+  /** Protocol bindings the site serves. Default: `JSONRPC` only. */
+  readonly bindings?: readonly string[];
+}
+
+/**
+ * Tells whether a method crosses.
+ *
+ * @public
+ */
+export interface CardPolicy {
+  allows(method: string): boolean;
+}
+
+const JSON_RPC = 'JSONRPC';
+/** The edit breaks a signature, and the site holds the credential: a reader must neither verify the one nor look for the other. */
+const SECURITY = ['signatures', 'securitySchemes', 'securityRequirements', 'security'] as const;
+/** Where v1.0 and v0.3 list their endpoints. */
+const INTERFACES = ['supportedInterfaces', 'additionalInterfaces'] as const;
+
+type Flags = readonly (readonly [flag: string, method: string])[];
+const CAPABILITIES: Flags = [
+  ['streaming', 'SendStreamingMessage'],
+  ['pushNotifications', 'CreateTaskPushNotificationConfig'],
+  ['extendedAgentCard', 'GetExtendedAgentCard'],
+];
+const CARD_FLAGS: Flags = [['supportsAuthenticatedExtendedCard', 'GetExtendedAgentCard']];
+
+/**
+ * Rewrites an agent card so that its readers talk to the site instead of the agent: cards of v0.2, v0.3, v1.0, and of two generations at once.
+ *
+ * Every endpoint becomes `url`; interfaces of other bindings, signatures and security schemes go; capabilities are false where the policy denies their methods.
+ * Every other field stays, known or not, and the given card is not changed.
+ *
+ * @throws UpstreamError (code `agent_binding_unsupported`) when the agent has no interface of a binding the site serves.
+ *
+ * @example
+ * ```ts
+ * import { rewriteAgentCard } from 'agent-bff';
+ *
+ * const response = await fetch('https://agent.example/.well-known/agent-card.json');
+ * const card = rewriteAgentCard(await response.json(), { url: 'https://site.example/api/a2a' });
+ * ```
+ *
+ * @public
+ */
+export function rewriteAgentCard(card: AgentCardJson, rewrite: AgentCardRewrite): Record<string, unknown> {
+  const { url, policy = 'chat', bindings = [JSON_RPC] } = rewrite;
+  const names = new Set(bindings.map(folded));
+  const isServed = (binding: string): boolean => names.has(folded(binding));
+  if (!offered(card).some(isServed)) throw unsupported();
+
+  const edited = without(card, SECURITY);
+  for (const field of INTERFACES) {
+    if (Array.isArray(card[field])) {
+      edited[field] = records(card[field])
+        .filter((entry) => isServed(bindingOf(entry)))
+        .map((entry) => ({ ...entry, url }));
+    }
+  }
+  if (typeof card['url'] === 'string') {
+    const binding = topBinding(card);
+    edited['url'] = url;
+    edited['preferredTransport'] = isServed(binding) ? binding : JSON_RPC;
+  }
+  const { skills, capabilities } = card;
+  if (Array.isArray(skills)) {
+    edited['skills'] = skills.map((skill: unknown) => (isRecord(skill) ? without(skill, SECURITY) : skill));
+  }
+  const crossing = typeof policy === 'object' && 'allows' in policy ? policy : new MethodPolicy(policy);
+  if (isRecord(capabilities)) edited['capabilities'] = truthful(capabilities, CAPABILITIES, crossing);
+  return truthful(edited, CARD_FLAGS, crossing);
+}
+
+/** Whether a JSON value has what every agent card has (a2a-and-surfaces.md §1.3). */
+export function isAgentCard(value: unknown): value is AgentCardJson {
+  if (!isRecord(value) || typeof value['name'] !== 'string') return false;
+  return typeof value['url'] === 'string' || Array.isArray(value['supportedInterfaces']);
+}
+
+/** The bindings the agent itself serves. */
+function offered(card: AgentCardJson): readonly string[] {
+  const listed = INTERFACES.flatMap((field) => records(card[field]).map(bindingOf));
+  return typeof card['url'] === 'string' ? [topBinding(card), ...listed] : listed;
+}
+
+/** v1.0 says `protocolBinding`, v0.3 says `transport`. */
+function bindingOf(entry: AgentCardJson): string {
+  const binding = entry['protocolBinding'] ?? entry['transport'];
+  return typeof binding === 'string' ? binding : '';
+}
+
+/** The binding of the top-level `url`; a card that names none means JSON-RPC (v0.3 §5.5.5). */
+function topBinding({ preferredTransport }: AgentCardJson): string {
+  return typeof preferredTransport === 'string' && preferredTransport !== '' ? preferredTransport : JSON_RPC;
+}
+
+/** Takes a flag back where the policy denies its method; what a card does not mention stays unmentioned. */
+function truthful(fields: AgentCardJson, flags: Flags, policy: CardPolicy): Record<string, unknown> {
+  const denied = flags.filter(([flag, method]) => fields[flag] === true && !policy.allows(method));
+  return { ...fields, ...Object.fromEntries(denied.map(([flag]) => [flag, false])) };
+}
+
+function without(fields: AgentCardJson, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
+}
+
+function records(value: unknown): readonly AgentCardJson[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+function isRecord(value: unknown): value is AgentCardJson {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function folded(binding: string): string {
+  return binding.toUpperCase();
+}
+
+function unsupported(): UpstreamError {
+  return new UpstreamError('agent_binding_unsupported', {
+    detail: 'The agent has no JSON-RPC interface, which is the one this site can forward to.',
+    hint: 'Let the agent offer the JSONRPC binding, and set "a2aUrl" in configureServer to its address.',
+    block: 'configureServer',
+    fields: ['a2aUrl'],
+  });
+}

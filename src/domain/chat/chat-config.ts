@@ -1,0 +1,152 @@
+import type { CredentialBroker } from '../credentials/credential-broker.js';
+import { credentialScope } from '../credentials/credential-scope.js';
+import { type CallerRequest, obtainCredential, type RoutePlan } from '../credentials/headers-plan.js';
+import type { Caller } from '../upstream/platform-call.js';
+import type { Lookup } from '../upstream/platform-directory.js';
+import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';
+import { type AgentCardJson, type CardPolicy, rewriteAgentCard } from './agent-card.js';
+import {
+  AgentCardSource,
+  type AgentCardSourceDependencies,
+  type CardReader,
+  type FoundCard,
+} from './agent-card-source.js';
+
+/**
+ * The answer of the config route (spec §2.2).
+ *
+ * @public
+ */
+export interface ChatConfigRecord {
+  /** The agent's card, rewritten so that its reader talks to the site. */
+  readonly agentCard: Readonly<Record<string, unknown>>;
+  /** Null when there is none. */
+  readonly serviceProjectId: string | null;
+  /** Empty when there is none. */
+  readonly brandCss: string;
+  readonly supportsStreaming: boolean;
+  /** Path of the chat route, such as `/api/a2a`. */
+  readonly a2aEndpoint: string;
+  /** Codes of what could not be looked up. */
+  readonly warnings: readonly string[];
+}
+
+/** What the platform knows of the site besides its agent. */
+export interface ChatDirectory {
+  project(caller: Caller): Promise<Lookup>;
+  brand(caller: Caller): Promise<Lookup>;
+}
+
+/** What the chat configuration is made of. */
+export interface ChatConfigDependencies extends Omit<AgentCardSourceDependencies, 'agent'> {
+  readonly credentials: CredentialBroker;
+  /** The agent; absent until `a2aUrl` is configured. */
+  readonly agent: Endpoint | undefined;
+  readonly directory: ChatDirectory;
+}
+
+/** How visitors reach the chat, and what they may do there. */
+export interface ChatEntrance {
+  /** Full address of the chat route. */
+  readonly url: string;
+  /** Its path. */
+  readonly path: string;
+  readonly policy: CardPolicy;
+  readonly bindings: readonly string[];
+}
+
+/** Tells the browser what it needs before its first message (spec §2.2, a2a-and-surfaces.md §1.3). */
+export class ChatConfig {
+  readonly #deps: ChatConfigDependencies;
+  #cards: AgentCardSource | undefined;
+
+  constructor(dependencies: ChatConfigDependencies) {
+    this.#deps = dependencies;
+  }
+
+  /**
+   * The record for one caller and one protocol version (`''`: the browser named none).
+   * Only the card is indispensable: what else fails becomes a warning.
+   *
+   * @throws ServiceAuthError and SessionError when there is no credential.
+   * @throws UpstreamError when there is no card, or none that can be rewritten.
+   */
+  async record(
+    version: string,
+    request: CallerRequest,
+    plan: RoutePlan,
+    entrance: ChatEntrance,
+  ): Promise<ChatConfigRecord> {
+    const { credentials, cardAddress, directory } = this.#deps;
+    requireEndpoint('a2aUrl', this.#deps.agent);
+    const caller: Caller = { plan, request, credential: await obtainCredential(credentials, plan, request) };
+    const [found, project, brand] = await Promise.all([
+      this.#find(version, caller),
+      looked('project_unavailable', () => directory.project(caller)),
+      looked('brand_unavailable', () => directory.brand(caller)),
+    ]);
+    const agentCard = rewriteAgentCard(found.card, entrance);
+    const missed =
+      cardAddress !== undefined && found.address !== cardAddress ? 'agent_card_url_unavailable' : undefined;
+    return {
+      agentCard,
+      serviceProjectId: project.value,
+      brandCss: brand.value ?? '',
+      supportsStreaming: streams(agentCard),
+      a2aEndpoint: entrance.path,
+      warnings: [missed, project.warning, brand.warning].filter((code) => code !== undefined),
+    };
+  }
+
+  /**
+   * The rewritten card alone, as `record` has it.
+   *
+   * @throws ServiceAuthError, SessionError and UpstreamError as `record` does.
+   */
+  async agentCard(
+    version: string,
+    request: CallerRequest,
+    plan: RoutePlan,
+    entrance: ChatEntrance,
+  ): Promise<ChatConfigRecord['agentCard']> {
+    requireEndpoint('a2aUrl', this.#deps.agent);
+    const credential = await obtainCredential(this.#deps.credentials, plan, request);
+    return rewriteAgentCard(await this.card(version, { plan, request, credential }), entrance);
+  }
+
+  /**
+   * The agent's own card, for one caller and one protocol version.
+   *
+   * @throws UpstreamError when there is none.
+   */
+  async card(version: string, caller: Caller): Promise<AgentCardJson> {
+    return (await this.#find(version, caller)).card;
+  }
+
+  #find(version: string, caller: Caller): Promise<FoundCard> {
+    this.#cards ??= new AgentCardSource({ ...this.#deps, agent: requireEndpoint('a2aUrl', this.#deps.agent) });
+    return this.#cards.find(version, this.#reader(caller));
+  }
+
+  #reader({ plan, request, credential }: Caller): CardReader {
+    const { credentials } = this.#deps;
+    return {
+      credential,
+      scope: credentialScope(plan, credential) ?? credential.headers,
+      renew: async (refused, date) =>
+        plan.kind === 'headers' ? undefined : credentials.renew(plan, refused, request, date),
+    };
+  }
+}
+
+function streams({ capabilities }: Readonly<Record<string, unknown>>): boolean {
+  return (capabilities as { streaming?: unknown } | null | undefined)?.streaming === true;
+}
+
+async function looked(warning: string, look: () => Promise<Lookup>): Promise<Lookup> {
+  try {
+    return await look();
+  } catch {
+    return { value: null, warning };
+  }
+}

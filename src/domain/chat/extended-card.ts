@@ -1,0 +1,51 @@
+import type { HttpResponse } from '../../ports/http.js';
+import { UpstreamError } from '../errors.js';
+import { bodyText } from '../upstream/body-text.js';
+import { type AgentCardRewrite, isAgentCard, rewriteAgentCard } from './agent-card.js';
+import { rpcEnvelope } from './json-rpc.js';
+
+const METHODS: ReadonlySet<string> = new Set(['GetExtendedAgentCard', 'agent/getAuthenticatedExtendedCard']);
+const LONGEST_REPLY = 1_048_576;
+
+/** Whether a chat request asks for the extended card. Parses only bodies that name its method, or may name it in escapes. */
+export function asksForExtendedCard(body: Uint8Array | string, parsed: () => unknown): boolean {
+  const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
+  if (!/ExtendedAgentCard|AuthenticatedExtendedCard|\\u00/.test(text)) return false;
+  try {
+    return METHODS.has(rpcEnvelope(parsed())?.method ?? '');
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The agent's answer to a request for its extended card, with the card in it rewritten as the public one is (a2a-and-surfaces.md M14).
+ * Errors of the agent pass as they are.
+ *
+ * @throws UpstreamError when the answer is not one JSON-RPC answer, or its card cannot be rewritten.
+ */
+export async function rewriteExtendedCard(response: HttpResponse, rewrite: AgentCardRewrite): Promise<HttpResponse> {
+  if (response.status !== 200) return response;
+  const { 'content-length': _length, etag: _etag, ...headers } = response.headers;
+  const text = headers['content-encoding'] === undefined ? await bodyText(response.body, LONGEST_REPLY) : undefined;
+  const reply = parsed(text);
+  if (typeof reply !== 'object' || reply === null || !('jsonrpc' in reply)) throw unreadable();
+  if (!('result' in reply)) return { ...response, headers, body: text ?? '' };
+  if (!isAgentCard(reply.result)) throw unreadable();
+  const result = rewriteAgentCard(reply.result, rewrite);
+  return { ...response, headers, body: JSON.stringify({ ...reply, result }) };
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+function unreadable(): UpstreamError {
+  return new UpstreamError('upstream_invalid_response', {
+    detail: 'The agent sent something else than its extended card.',
+  });
+}

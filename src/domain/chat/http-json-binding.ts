@@ -1,0 +1,179 @@
+import type { HttpRequest, HttpResponse } from '../../ports/http.js';
+import type { CredentialPlan } from '../credentials/credential-broker.js';
+import { RequestError, UpstreamError } from '../errors.js';
+import { bodyText, discardBody } from '../upstream/body-text.js';
+import { browserResponseHeaders } from '../upstream/header-policy.js';
+import { AGENT, refuseRedirect, serverError } from '../upstream/platform-answer.js';
+import { type Caller, PlatformCall, type PlatformCallDependencies } from '../upstream/platform-call.js';
+import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';
+import { type AgentCardJson, type AgentCardRewrite, isAgentCard, rewriteAgentCard } from './agent-card.js';
+import type { HttpJsonCall } from './http-json-call.js';
+import { hasRepeatedName } from './json-names.js';
+import type { MethodPolicy } from './method-policy.js';
+
+/** What the binding is made of. */
+export interface HttpJsonBindingDependencies extends PlatformCallDependencies {
+  /** The agent; absent until `a2aUrl` is configured. */
+  readonly agent: Endpoint | undefined;
+  /** The agent's own card, as the config route knows it. */
+  readonly card: (version: string, caller: Caller) => Promise<AgentCardJson>;
+}
+
+/** A request of the binding whose body the edge has read. */
+export interface HttpJsonRequest {
+  readonly head: Pick<HttpRequest, 'method' | 'headers' | 'native' | 'query' | 'signal'>;
+  readonly call: HttpJsonCall;
+  /** Absent when the request has none. */
+  readonly body: HttpJsonBody | undefined;
+}
+
+/** A JSON body, and ways to look into it. */
+export interface HttpJsonBody {
+  readonly bytes: Uint8Array | string;
+  readonly parsed: () => unknown;
+  /** The text, when no parser of the host ran. */
+  readonly text: () => string | undefined;
+}
+
+const HTTP_JSON = 'HTTP+JSON';
+const LONGEST_STORED = 1_048_576;
+/** How deep a message is searched for repeated names: body and `configuration`. */
+const POLICY_DEPTH = 2;
+
+/**
+ * Forwards calls of the HTTP+JSON binding to the interface the agent's card names for it.
+ * Only an interface on the origin of `a2aUrl` is called: a card must not send the credential elsewhere.
+ */
+export class HttpJsonBinding {
+  readonly #deps: HttpJsonBindingDependencies;
+  readonly #call: PlatformCall;
+
+  constructor(dependencies: HttpJsonBindingDependencies) {
+    this.#deps = dependencies;
+    this.#call = new PlatformCall(dependencies, AGENT);
+  }
+
+  /**
+   * The agent's answer as soon as its head is there; the body streams. An extended card is rewritten.
+   *
+   * @throws RequestError when the policy refuses the call.
+   * @throws ServiceAuthError and SessionError when there is no credential.
+   * @throws UpstreamError when the agent has no such interface, or gives no answer that can be passed on.
+   */
+  async forward(
+    request: HttpJsonRequest,
+    plan: CredentialPlan,
+    policy: MethodPolicy,
+    rewrite: AgentCardRewrite,
+  ): Promise<HttpResponse> {
+    const { head, call, body } = request;
+    const method = call.methods[head.method] ?? '';
+    checkPolicy(method, body, policy);
+    const agent = requireEndpoint('a2aUrl', this.#deps.agent);
+    const caller = await this.#call.caller(plan, head);
+    const version = call.legacy ? '' : String(head.headers['a2a-version'] ?? '1.0');
+    const base = interfacePath(await this.#deps.card(version, caller), agent, call.legacy);
+    const response = await this.#call.send(
+      {
+        method: head.method,
+        origin: agent.origin,
+        path: base + call.path + head.query,
+        browser: head.headers,
+        body: body?.bytes ?? null,
+        signal: head.signal,
+      },
+      caller,
+    );
+    await refuseRedirect(response, AGENT);
+    const answer = response.status >= 500 ? await agentError(response) : response;
+    const { status, headers } = answer;
+    const passed = { status, headers: browserResponseHeaders(headers), body: answer.body };
+    return method === 'GetExtendedAgentCard' && status === 200 ? rewritten(passed, rewrite) : passed;
+  }
+}
+
+function checkPolicy(method: string, body: HttpJsonBody | undefined, policy: MethodPolicy): void {
+  if (policy.open) return;
+  // First without the body, so that what is denied anyway is not read.
+  policy.check({ id: null, method, params: undefined });
+  if (body === undefined) return;
+  const params = body.parsed();
+  const text = body.text();
+  const isObject = typeof params === 'object' && params !== null && !Array.isArray(params);
+  if (!isObject || (text !== undefined && hasRepeatedName(text, POLICY_DEPTH))) {
+    throw new RequestError('body_invalid', {
+      detail: 'The request body is not one JSON object.',
+      hint: 'Send one object, with each field once.',
+    });
+  }
+  policy.check({ id: null, method, params });
+}
+
+/** The path of the agent's HTTP+JSON interface for a generation, without a trailing slash. */
+function interfacePath(card: AgentCardJson, agent: Endpoint, legacy: boolean): string {
+  const { origin } = new URL(agent.origin);
+  const offers = [
+    ...listed(card['supportedInterfaces'], 'protocolBinding'),
+    ...listed(card['additionalInterfaces'], 'transport'),
+    ...listed([card], 'preferredTransport'),
+  ].filter(({ url }) => URL.canParse(url) && new URL(url).origin === origin);
+  const own = offers.find(({ old }) => old === legacy) ?? offers[0];
+  if (own === undefined) {
+    throw new UpstreamError('agent_binding_unsupported', {
+      detail: 'The agent has no HTTP+JSON interface this site can forward to.',
+      hint: 'Use the JSON-RPC binding, or let the agent offer HTTP+JSON on the host of "a2aUrl".',
+      block: 'configureServer',
+      fields: ['a2aUrl'],
+    });
+  }
+  return new URL(own.url).pathname.replace(/\/+$/, '');
+}
+
+interface Offer {
+  readonly url: string;
+  readonly old: boolean;
+}
+
+function listed(entries: unknown, field: string): readonly Offer[] {
+  if (!Array.isArray(entries)) return [];
+  return (entries as (AgentCardJson | null)[])
+    .filter((entry) => textOf(entry?.[field]).toUpperCase() === HTTP_JSON)
+    .map((entry) => ({
+      url: textOf(entry?.['url']),
+      old: field !== 'protocolBinding' || textOf(entry?.['protocolVersion']).startsWith('0.'),
+    }));
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** The binding's own errors pass at any status; another 5xx keeps its status and gets our body (DESIGN §5). */
+async function agentError(response: HttpResponse): Promise<HttpResponse> {
+  const isPlain = response.headers['content-encoding'] === undefined;
+  const text = isPlain ? await bodyText(response.body, LONGEST_STORED) : undefined;
+  const error = (parsed(text) as { error?: unknown } | null | undefined)?.error;
+  if (text !== undefined && typeof error === 'object' && error !== null) return { ...response, body: text };
+  await discardBody(response.body);
+  throw serverError(response, AGENT);
+}
+
+async function rewritten(response: HttpResponse, rewrite: AgentCardRewrite): Promise<HttpResponse> {
+  const { 'content-length': _length, etag: _etag, ...headers } = response.headers;
+  const isPlain = headers['content-encoding'] === undefined;
+  const card = isPlain ? parsed(await bodyText(response.body, LONGEST_STORED)) : undefined;
+  if (!isAgentCard(card)) {
+    throw new UpstreamError('upstream_invalid_response', {
+      detail: 'The agent sent something else than its extended card.',
+    });
+  }
+  return { ...response, headers, body: JSON.stringify(rewriteAgentCard(card, rewrite)) };
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    return undefined;
+  }
+}

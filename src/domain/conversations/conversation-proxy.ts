@@ -1,0 +1,89 @@
+import type { HeaderFields, HttpBody, HttpRequest, HttpResponse } from '../../ports/http.js';
+import type { CredentialPlan } from '../credentials/credential-broker.js';
+import { AgentBffError, RequestError } from '../errors.js';
+import { browserResponseHeaders, RECORD_REQUEST_FIELDS, RECORD_RESPONSE_FIELDS } from '../upstream/header-policy.js';
+import { PLATFORM, refuseRedirect, refuseServerError } from '../upstream/platform-answer.js';
+import { type PlatformApi, platformFields, platformTarget } from '../upstream/platform-api.js';
+import { PlatformCall, type PlatformCallDependencies } from '../upstream/platform-call.js';
+import { isSafePath, isSafeQuery } from '../upstream/safe-path.js';
+
+/** A request for conversation records; its body has not been read. */
+export type ConversationRequest = Pick<
+  HttpRequest,
+  'method' | 'path' | 'query' | 'headers' | 'body' | 'native' | 'signal'
+>;
+
+/** A plan that always has a session. */
+export type SessionRequired = Extract<CredentialPlan, { kind: 'session' }> & { readonly required: true };
+
+/** What the proxy is made of. */
+export interface ConversationProxyDependencies extends PlatformCallDependencies {
+  readonly api: PlatformApi;
+}
+
+// They echo what they are sent, credentials included, or leave HTTP altogether (reliability-security.md M6).
+const REFUSED_METHODS: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
+
+/** Whether requests of a method are passed on: all but those that would give the credential away. */
+export function isForwardedMethod(method: string): boolean {
+  return !REFUSED_METHODS.has(method.toUpperCase());
+}
+
+/**
+ * Passes requests of signed-in users on to the platform, as they are (spec §5.5).
+ *
+ *     browser ──(1) path, method──► (2) session ──► (3) send, body and all ──► platform
+ *     browser ◄──────────────────── (4) answer, as it comes ◄──
+ */
+export class ConversationProxy {
+  readonly #api: PlatformApi;
+  readonly #call: PlatformCall;
+
+  constructor(dependencies: ConversationProxyDependencies) {
+    this.#api = dependencies.api;
+    this.#call = new PlatformCall(dependencies, PLATFORM);
+  }
+
+  /**
+   * The platform's answer as soon as its head is there; both bodies stream.
+   *
+   * @throws RequestError when the path could leave the platform's API, or the request is none that crosses.
+   * @throws SessionError when nobody is signed in, before anything is sent.
+   * @throws UpstreamError when the platform gives no answer that can be passed on.
+   */
+  async forward(request: ConversationRequest, plan: SessionRequired): Promise<HttpResponse> {
+    // (1)
+    checkRequest(request);
+    const { method, path, query, headers, body, signal } = request;
+    const target = platformTarget(this.#api, 'conversations', { path: path.slice(1) });
+    // (2)
+    const caller = await this.#call.caller(plan, request);
+    // (3)
+    const message = { method, origin: target.origin, path: target.path + query, browser: fieldsFor(body, headers) };
+    const own = platformFields(this.#api);
+    const response = await this.#call.send({ ...message, further: RECORD_REQUEST_FIELDS, own, body, signal }, caller);
+    // (4) A 304 answers a condition of the browser's own.
+    if (response.status !== 304) await refuseRedirect(response, PLATFORM);
+    await refuseServerError(response, PLATFORM);
+    return { ...response, headers: browserResponseHeaders(response.headers, RECORD_RESPONSE_FIELDS) };
+  }
+}
+
+function checkRequest({ path, query, headers }: ConversationRequest): void {
+  if (!isSafePath(path) || !isSafeQuery(query))
+    throw new AgentBffError('not_found', { detail: 'There is no such route.' });
+  // Any other offer of a protocol may be ignored (RFC 9110 §7.8); a WebSocket client that is ignored waits.
+  if (/\bwebsocket\b/i.test(String(headers['upgrade'] ?? ''))) {
+    throw new RequestError('upgrade_unsupported', {
+      detail: 'This route passes HTTP requests on, and no WebSocket connections.',
+      hint: 'Read the records by HTTP; answers may stream.',
+    });
+  }
+}
+
+/** The length of a body that crosses as it comes; of any other, the length is known from the body itself. */
+function fieldsFor(body: HttpBody, headers: HeaderFields): HeaderFields {
+  if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) return headers;
+  const { 'content-length': _length, ...rest } = headers;
+  return rest;
+}

@@ -1,0 +1,26 @@
+import { hasRepeatedName } from '../chat/json-names.js';
+
+/** Numbers that lose something when they are parsed and written again: long, broken or with an exponent, and minus zero. */
+const FRAGILE_NUMBER = /\d{16}|\d[.eE]|(?:^|[[:,\s])-0/;
+
+/**
+ * A JSON text in one spelling, whatever the order of its fields; `undefined` when two readers may take it for two different values.
+ * Two texts of one spelling mean the same to every reader, so an answer to one is an answer to the other.
+ *
+ * @throws SyntaxError when the text is no JSON.
+ */
+export function canonicalJson(text: string): string | undefined {
+  const value: unknown = JSON.parse(text);
+  if (hasRepeatedName(text, Number.POSITIVE_INFINITY)) return undefined;
+  // As it came: another order of fields is then another text, which costs a render and is never wrong.
+  if (FRAGILE_NUMBER.test(text)) return `text ${text}`;
+  return `value ${JSON.stringify(sorted(value))}`;
+}
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  // As pairs: an object would put names like "10" first and treat "__proto__" as something else.
+  return { o: entries.map(([name, field]) => [name, sorted(field)]) };
+}

@@ -1,0 +1,64 @@
+import type { HeaderFields, HttpResponse } from '../../ports/http.js';
+import { mediaType } from '../upstream/header-policy.js';
+
+/** A render in the cache. All times in milliseconds since the epoch. */
+export interface KeptRender {
+  /** When the platform was asked to render it. */
+  readonly renderedAt: number;
+  /** When it was last known to be what the platform would render. */
+  readonly checkedAt: number;
+  /** What it depends on; another generation means that an action came in between. */
+  readonly generation: string;
+  /** The entity tag of the widget; empty when it is not known. */
+  readonly etag: string;
+  readonly headers: Record<string, string | readonly string[]>;
+  readonly body: string;
+}
+
+/** One line that says what it is, then the body as it is: a long body is never parsed. */
+export function writeKeptRender({ body, ...head }: KeptRender): string {
+  return `${JSON.stringify(head)}\n${body}`;
+}
+
+/** An entry as it was written; `undefined` when a store gave something else. */
+export function readKeptRender(text: string | undefined): KeptRender | undefined {
+  const end = text?.indexOf('\n') ?? -1;
+  if (text === undefined || end < 0) return undefined;
+  let head: unknown;
+  try {
+    head = JSON.parse(text.slice(0, end));
+  } catch {
+    return undefined;
+  }
+  if (typeof head !== 'object' || head === null) return undefined;
+  const { renderedAt, checkedAt, generation, etag, headers } = head as Partial<KeptRender>;
+  if (typeof renderedAt !== 'number' || typeof checkedAt !== 'number' || typeof generation !== 'string')
+    return undefined;
+  if (typeof etag !== 'string' || typeof headers !== 'object') return undefined;
+  return { renderedAt, checkedAt, generation, etag, headers, body: text.slice(end + 1) };
+}
+
+/** Whether the platform's answer is one that may be kept (a2a-and-surfaces.md §4.3, step 5). */
+export function mayBeKept({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>): boolean {
+  if (status !== 200 || headers['set-cookie'] !== undefined) return false;
+  if (/(?:^|[\s,])no-store(?:$|[\s,;=])/i.test(joined(headers, 'cache-control'))) return false;
+  // Every other field the platform may vary by is either in the key or never sent.
+  if (
+    joined(headers, 'vary')
+      .split(',')
+      .some((name) => name.trim() === '*')
+  )
+    return false;
+  const coding = headers['content-encoding'];
+  return (coding === undefined || coding === 'identity') && isText(mediaType(headers));
+}
+
+function isText(type: string): boolean {
+  if (type === 'text/event-stream') return false;
+  return type.startsWith('text/') || /^application\/(?:json|xml|(?:[\w.-]+\+)(?:json|xml))$/.test(type);
+}
+
+function joined(headers: HeaderFields, name: string): string {
+  const field = headers[name];
+  return typeof field === 'string' ? field : (field ?? []).join(',');
+}

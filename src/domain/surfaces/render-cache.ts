@@ -1,0 +1,238 @@
+import type { CacheStore } from '../../ports/cache-store.js';
+import type { Clock } from '../../ports/clock.js';
+import type { HttpResponse } from '../../ports/http.js';
+import { readAhead } from '../upstream/body-bytes.js';
+import { type KeptRender, readKeptRender, writeKeptRender } from './kept-render.js';
+import { RenderGenerations, type SurfaceNames } from './render-generations.js';
+import { RenderKeyBook, type RenderKeys, type RenderScope, type RenderSubject } from './render-keys.js';
+import type { SurfaceRef } from './surface-ref.js';
+
+/** How long and how much a render cache keeps. */
+export interface RenderCacheSettings {
+  /** How long a render is given out unasked, in milliseconds. */
+  readonly freshMs: number;
+  /** How long a render may live at all, however often the widget is found unchanged; milliseconds. */
+  readonly maxAgeMs: number;
+  /** Most renders this cache leaves in the store; the least recently used goes first. */
+  readonly maxEntries: number;
+  readonly maxEntryBytes: number;
+}
+
+/** What a render cache is made of. */
+export interface RenderCacheDependencies extends RenderCacheSettings {
+  readonly store: CacheStore;
+  readonly clock: Clock;
+  /** A one-way function without collisions. */
+  readonly hash: (text: string) => string;
+  /** A text nobody else makes, in no process. */
+  readonly newGeneration: () => string;
+}
+
+/** What the platform says of a widget since a render. */
+export type WidgetCheck =
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'changed'; readonly etag: string }
+  /** The platform has no such call. */
+  | { readonly kind: 'unsupported' }
+  /** It answered something else: nothing is known. */
+  | { readonly kind: 'unknown' };
+
+/** The platform's answer to a render, ready for the browser. */
+export interface RenderReply {
+  readonly answer: HttpResponse;
+  readonly mayBeKept: boolean;
+  readonly etag: string;
+}
+
+/** The two calls a cache makes; both throw when the platform does not answer. */
+export interface RenderUpstream {
+  render(signal: AbortSignal): Promise<RenderReply>;
+  check(etag: string, signal: AbortSignal): Promise<WidgetCheck>;
+}
+
+export type CacheStatus = 'HIT' | 'REVALIDATED' | 'MISS' | 'BYPASS';
+
+/** A render, and how it was come by. */
+export interface CachedRender {
+  readonly answer: HttpResponse;
+  readonly status: CacheStatus;
+}
+
+interface Obtained extends CachedRender {
+  /** Whether everybody who waited may have it: a body that streams has one reader. */
+  readonly shared: boolean;
+}
+
+const UNSUPPORTED_MS = 60_000;
+
+// Fatal, and with the mark: the text must give the very bytes again.
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * Keeps renders (a2a-and-surfaces.md §4.3).
+ *
+ *     (1) young enough ──► HIT
+ *     (2) else ask whether the widget changed: no ──► REVALIDATED, and young again
+ *     (3) else render, once for all who wait ──► MISS
+ *     (4) keep it, unless an action came in between
+ */
+export class RenderCache {
+  readonly #deps: RenderCacheDependencies;
+  readonly #keys: RenderKeyBook;
+  readonly #generations: RenderGenerations;
+  readonly #flights = new Map<string, Promise<Obtained>>();
+  /** Keys this cache left in the store, the least recently used first. */
+  readonly #kept = new Set<string>();
+  /** Surfaces the platform cannot check, and until when that is believed. */
+  readonly #unsupported = new Map<string, number>();
+
+  constructor(dependencies: RenderCacheDependencies) {
+    this.#deps = dependencies;
+    this.#keys = new RenderKeyBook(dependencies.hash);
+    this.#generations = new RenderGenerations({ ...dependencies, keys: this.#keys });
+  }
+
+  /** A render that is no older than the last action. `signal` is this caller's; work that others wait for does not end with it. */
+  async render(subject: RenderSubject, upstream: RenderUpstream, signal: AbortSignal): Promise<CachedRender> {
+    const { store, clock, freshMs, maxAgeMs } = this.#deps;
+    const keys = this.#keys.keys(subject);
+    if (keys === undefined) return { answer: (await upstream.render(signal)).answer, status: 'BYPASS' };
+    const [generation, text] = await Promise.all([this.#generations.current(keys), store.get(keys.render)]);
+    if (generation === undefined) return { answer: (await upstream.render(signal)).answer, status: 'BYPASS' };
+    const known = readKeptRender(text);
+    const now = clock.now();
+    const isUsable = known?.generation === generation && known.renderedAt <= now && now < known.renderedAt + maxAgeMs;
+    const kept = isUsable ? known : undefined;
+    // (1)
+    if (kept !== undefined && kept.checkedAt <= now && now < kept.checkedAt + freshMs) {
+      this.#use(keys.render);
+      return { answer: answerOf(kept), status: 'HIT' };
+    }
+    // Those who saw the same generation wait together; who comes after an action does not join what began before it.
+    const flightKey = `${keys.render} ${generation}`;
+    const running = this.#flights.get(flightKey);
+    if (running !== undefined) {
+      const obtained = await running;
+      return obtained.shared ? obtained : { answer: (await upstream.render(signal)).answer, status: 'BYPASS' };
+    }
+    // Stored before anything is awaited, so that every caller of this turn joins it.
+    const flight = this.#obtain(keys, generation, kept, subject, upstream).finally(() =>
+      this.#flights.delete(flightKey),
+    );
+    this.#flights.set(flightKey, flight);
+    return flight;
+  }
+
+  /** To be awaited after each action that was sent, before its answer is given: whatever came of it, nothing rendered before is served again. */
+  async forget(scope: RenderScope, ref: SurfaceRef, names: SurfaceNames): Promise<void> {
+    await this.#generations.advance(scope, ref, names);
+  }
+
+  async #obtain(
+    keys: RenderKeys,
+    generation: string,
+    kept: KeptRender | undefined,
+    subject: RenderSubject,
+    upstream: RenderUpstream,
+  ): Promise<Obtained> {
+    const { clock } = this.#deps;
+    // Nobody's own signal: the first caller leaving must not fail those who wait with it.
+    const { signal } = new AbortController();
+    let etag = '';
+    // (2)
+    if (kept !== undefined && !this.#isUnsupported(subject)) {
+      const checkedAt = clock.now();
+      const check = await upstream.check(kept.etag, signal);
+      if (check.kind === 'unchanged') {
+        const again = { ...kept, checkedAt };
+        await this.#keep(keys, again);
+        return { answer: answerOf(again), status: 'REVALIDATED', shared: true };
+      }
+      if (check.kind === 'unsupported') this.#rememberUnsupported(subject);
+      if (check.kind === 'changed') ({ etag } = check);
+    }
+    // (3)
+    const renderedAt = clock.now();
+    const reply = await upstream.render(signal);
+    const { status, headers, body } = reply.answer;
+    if (!reply.mayBeKept) return { answer: reply.answer, status: 'MISS', shared: false };
+    const read = await readAhead(body, this.#deps.maxEntryBytes);
+    if (!read.complete) return { answer: { status, headers, body: read.body }, status: 'MISS', shared: false };
+    const text = decode(read.bytes);
+    if (text === undefined) return { answer: { status, headers, body: read.bytes }, status: 'MISS', shared: false };
+    const { 'content-length': _length, ...rest } = headers as KeptRender['headers'];
+    const rendered = {
+      renderedAt,
+      checkedAt: renderedAt,
+      generation,
+      etag: etag || reply.etag,
+      headers: rest,
+      body: text,
+    };
+    // (4)
+    await this.#generations.link(subject.scope, subject.ref, surfaceNames(text));
+    await this.#keep(keys, rendered);
+    return { answer: answerOf(rendered), status: 'MISS', shared: true };
+  }
+
+  async #keep(keys: RenderKeys, render: KeptRender): Promise<void> {
+    const { store, maxAgeMs, maxEntries } = this.#deps;
+    if ((await this.#generations.current(keys)) !== render.generation) return;
+    await store.set(keys.render, writeKeptRender(render), render.renderedAt + maxAgeMs);
+    this.#use(keys.render);
+    for (const oldest of this.#kept) {
+      if (this.#kept.size <= maxEntries) break;
+      this.#kept.delete(oldest);
+      await store.delete(oldest);
+    }
+  }
+
+  #use(key: string): void {
+    this.#kept.delete(key);
+    this.#kept.add(key);
+  }
+
+  #isUnsupported(subject: RenderSubject): boolean {
+    const until = this.#unsupported.get(surfaceKey(subject));
+    return until !== undefined && this.#deps.clock.now() < until;
+  }
+
+  #rememberUnsupported(subject: RenderSubject): void {
+    const now = this.#deps.clock.now();
+    for (const [surface, until] of this.#unsupported) if (until <= now) this.#unsupported.delete(surface);
+    this.#unsupported.set(surfaceKey(subject), now + UNSUPPORTED_MS);
+  }
+}
+
+/** The names of a surface in a reply; the platform's replies need not have any. */
+export function surfaceNames(text: string): SurfaceNames {
+  let reply: unknown;
+  try {
+    reply = JSON.parse(text);
+  } catch {
+    return { id: undefined, name: undefined };
+  }
+  const surface = field(reply, 'surface');
+  const [id, name] = [field(surface, 'id'), field(surface, 'name')];
+  return { id: typeof id === 'string' ? id : undefined, name: typeof name === 'string' ? name : undefined };
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+function surfaceKey({ ref }: RenderSubject): string {
+  return `${ref.by} ${ref.value}`;
+}
+
+function answerOf({ headers, body }: KeptRender): HttpResponse {
+  return { status: 200, headers, body };
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,80 @@
+import { canonicalJson } from './canonical-json.js';
+import type { SurfaceRef } from './surface-ref.js';
+
+/** Whose renders: the platform, the project and the caller. */
+export type RenderScope = readonly unknown[];
+
+/** One render: whose, of which surface, and made of what. */
+export interface RenderSubject {
+  readonly scope: RenderScope;
+  readonly ref: SurfaceRef;
+  /** What the platform may choose a render by besides its body. */
+  readonly input: readonly unknown[];
+  /** The JSON text of the body; null when there is none. */
+  readonly body: string | null;
+}
+
+/** The marks a render depends on. */
+export interface RenderMarks {
+  readonly everything: string;
+  readonly surface: string;
+}
+
+/** Where a render is kept, and what it depends on. */
+export interface RenderKeys extends RenderMarks {
+  readonly render: string;
+}
+
+const MOST_KNOWN = 1_000;
+/** Longer ones are worked out each time: a page sends short bodies again and again, and long ones once. */
+const LONGEST_KNOWN = 2_048;
+
+/** Works out the keys of renders. Those that were worked out lately are known, since a hit costs little else. */
+export class RenderKeyBook {
+  readonly #hash: (text: string) => string;
+  readonly #known = new Map<string, RenderKeys>();
+
+  /** `hash` is a one-way function without collisions. */
+  constructor(hash: (text: string) => string) {
+    this.#hash = hash;
+  }
+
+  /** The keys of a render; `undefined` when two readers may take its body for two different values. */
+  keys(subject: RenderSubject): RenderKeys | undefined {
+    const { scope, ref, input, body } = subject;
+    const text = JSON.stringify([scope, ref.by, ref.value, input, body]);
+    const known = this.#known.get(text);
+    if (known !== undefined) return known;
+    const spelling = body === null ? 'none' : canonicalJson(body);
+    if (spelling === undefined) return undefined;
+    const render = `render:${this.#hash(JSON.stringify([scope, ref.by, ref.value, input, spelling]))}`;
+    const keys = { render, everything: this.everything(scope), surface: this.surface(scope, ref) };
+    if (text.length <= LONGEST_KNOWN) this.#remember(text, keys);
+    return keys;
+  }
+
+  /** The mark of everything a caller sees. */
+  everything(scope: RenderScope): string {
+    return this.#mark(['everything', scope]);
+  }
+
+  /** The mark of one surface, by one way to address it. */
+  surface(scope: RenderScope, { by, value }: SurfaceRef): string {
+    return this.#mark(['surface', scope, by, value]);
+  }
+
+  /** Where the other ways to address a surface are kept. */
+  links(scope: RenderScope, { by, value }: SurfaceRef): string {
+    return this.#mark(['links', scope, by, value]);
+  }
+
+  #mark(parts: readonly unknown[]): string {
+    return `surface-mark:${this.#hash(JSON.stringify(parts))}`;
+  }
+
+  #remember(text: string, keys: RenderKeys): void {
+    this.#known.set(text, keys);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+  }
+}

@@ -1,0 +1,55 @@
+import { decodeSegment } from '../upstream/safe-path.js';
+
+/** A surface by the way it is addressed; the value is decoded. */
+export interface SurfaceRef {
+  readonly by: 'id' | 'name';
+  readonly value: string;
+}
+
+/** What is asked of a surface. */
+export type SurfaceRoute =
+  | { readonly operation: 'render'; readonly ref: SurfaceRef }
+  | { readonly operation: 'action'; readonly ref: SurfaceRef; readonly action: string }
+  | { readonly operation: 'theme'; readonly ref: SurfaceRef };
+
+/** What a method and a path mean. */
+export type SurfaceMatch =
+  | { readonly kind: 'route'; readonly route: SurfaceRoute }
+  | { readonly kind: 'not-found' }
+  | { readonly kind: 'method-not-allowed'; readonly allow: string };
+
+const NOT_FOUND: SurfaceMatch = { kind: 'not-found' };
+/** Six slashes are more than any route has. */
+const MOST_SEGMENTS = 5;
+
+/** Finds the route of a raw path below the mount point. The list is closed: what is not in it is nothing (spec §4.1). */
+export function matchSurface(method: string, path: string): SurfaceMatch {
+  const route = surfaceRoute(path);
+  if (route === undefined) return NOT_FOUND;
+  const allowed = route.operation === 'theme' ? ['GET', 'HEAD'] : ['POST'];
+  return allowed.includes(method)
+    ? { kind: 'route', route }
+    : { kind: 'method-not-allowed', allow: allowed.join(', ') };
+}
+
+function surfaceRoute(path: string): SurfaceRoute | undefined {
+  if (!path.startsWith('/')) return undefined;
+  const segments = path.slice(1).split('/', MOST_SEGMENTS).map(decodeSegment);
+  if (!segments.every((segment) => segment !== undefined)) return undefined;
+  const [first, ...rest] = segments;
+  // Whatever follows: a surface whose id is "by-name" cannot be reached (a2a-and-surfaces.md §4.4).
+  if (first !== 'by-name') return operation('id', first, rest);
+  const [name, ...below] = rest;
+  return operation('name', name, below);
+}
+
+function operation(by: SurfaceRef['by'], value: string | undefined, rest: readonly string[]): SurfaceRoute | undefined {
+  if (value === undefined) return undefined;
+  const ref = { by, value };
+  const [word, action] = rest;
+  if (rest.length === 1 && word === 'render') return { operation: 'render', ref };
+  if (rest.length === 1 && word === 'theme.css') return { operation: 'theme', ref };
+  return rest.length === 2 && word === 'actions' && action !== undefined
+    ? { operation: 'action', ref, action }
+    : undefined;
+}

@@ -1,0 +1,239 @@
+import type { HttpBody, HttpRequest, HttpResponse } from '../../ports/http.js';
+import { credentialScope } from '../credentials/credential-scope.js';
+import type { RoutePlan } from '../credentials/headers-plan.js';
+import { readAhead } from '../upstream/body-bytes.js';
+import { discardBody } from '../upstream/body-text.js';
+import {
+  browserResponseHeaders,
+  mediaType,
+  RENDER_RESPONSE_FIELDS,
+  THEME_REQUEST_FIELDS,
+} from '../upstream/header-policy.js';
+import { PLATFORM, refuseRedirect, refuseServerError } from '../upstream/platform-answer.js';
+import { type PlatformApi, platformFields, type PlatformPathName, platformTarget } from '../upstream/platform-api.js';
+import {
+  type Caller,
+  PlatformCall,
+  type PlatformCallDependencies,
+  type PlatformMessage,
+} from '../upstream/platform-call.js';
+import { mayBeKept } from './kept-render.js';
+import type { CacheStatus, RenderCache, RenderReply, WidgetCheck } from './render-cache.js';
+import { surfaceNames } from './render-cache.js';
+import type { RenderSubject } from './render-keys.js';
+import type { SurfaceRef } from './surface-ref.js';
+import { themeAnswer } from './theme.js';
+
+/** A request below the surfaces, whose body the edge has read. */
+export interface SurfaceRequest {
+  readonly head: Pick<HttpRequest, 'headers' | 'native' | 'query' | 'signal'>;
+  /** The JSON text as it will be sent; null when there is none. */
+  readonly body: Uint8Array | string | null;
+  /** The same text; called only when it becomes part of a key. */
+  readonly text: () => string;
+}
+
+/** What the service is made of. */
+export interface SurfaceServiceDependencies extends PlatformCallDependencies {
+  readonly api: PlatformApi;
+}
+
+/** Request fields a platform may choose a render by: all that cross but the names of one request. */
+const INPUT_FIELDS = ['accept', 'accept-language', 'content-type', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions'];
+/** An action's reply is read up to here to see which surface it names. */
+const NAMED_REPLY_LIMIT = 1_048_576;
+
+/**
+ * Renders widgets, submits their actions and fetches their themes (spec §4.1).
+ *
+ *     browser ──(1) credential──► (2) cache ──► (3) send, renewed once on 401 ──► platform
+ *     browser ◄──(5) body──────── (4) answer
+ */
+export class SurfaceService {
+  readonly #api: PlatformApi;
+  readonly #call: PlatformCall;
+
+  constructor(dependencies: SurfaceServiceDependencies) {
+    this.#api = dependencies.api;
+    this.#call = new PlatformCall(dependencies, PLATFORM);
+  }
+
+  /**
+   * A widget for this caller; from `cache` when there is one and it is young enough. Says in `x-cache` how it was come by.
+   *
+   * @throws ServiceAuthError and SessionError when there is no credential.
+   * @throws UpstreamError when the platform gives no answer that can be passed on.
+   */
+  async render(
+    ref: SurfaceRef,
+    request: SurfaceRequest,
+    plan: RoutePlan,
+    cache: RenderCache | undefined,
+  ): Promise<HttpResponse> {
+    const target = this.#target(ref, 'render');
+    // (1)
+    const caller = await this.#call.caller(plan, request.head);
+    const render = (signal: AbortSignal): Promise<RenderReply> => this.#render(target, request, caller, signal);
+    // (2)
+    const subject = cache && this.#subject(ref, request, caller);
+    if (cache === undefined || subject === undefined) {
+      return marked((await render(request.head.signal)).answer, 'BYPASS');
+    }
+    const check = (etag: string, signal: AbortSignal): Promise<WidgetCheck> =>
+      this.#check(ref, etag, request, caller, signal);
+    const { answer, status } = await cache.render(subject, { render, check }, request.head.signal);
+    return marked(answer, status);
+  }
+
+  /**
+   * The result of an action. Sent once: never again but after a 401, which says that nothing was done.
+   *
+   * @throws ServiceAuthError, SessionError and UpstreamError as `render` does.
+   */
+  async action(
+    ref: SurfaceRef,
+    action: string,
+    request: SurfaceRequest,
+    plan: RoutePlan,
+    cache: RenderCache | undefined,
+  ): Promise<HttpResponse> {
+    const target = this.#target(ref, 'action', { action });
+    const caller = await this.#call.caller(plan, request.head);
+    const scope = cache && this.#scope(caller);
+    const forget = async (text = ''): Promise<void> => {
+      if (cache !== undefined && scope !== undefined) await cache.forget(scope, ref, surfaceNames(text));
+    };
+    let answer: HttpResponse;
+    try {
+      const response = await this.#call.send(this.#message('POST', target, request, request.head.signal), caller);
+      answer = { ...response, headers: browserResponseHeaders(response.headers) };
+      await refuseRedirect(response, PLATFORM);
+      await refuseServerError(response, PLATFORM);
+    } catch (error) {
+      // It may have been done all the same.
+      await forget();
+      throw error;
+    }
+    if (scope === undefined) return answer;
+    if (mediaType(answer.headers) !== 'application/json') {
+      await forget();
+      return { ...answer, body: followed(answer.body, forget) };
+    }
+    const read = await readAhead(answer.body, NAMED_REPLY_LIMIT);
+    await forget(read.complete ? new TextDecoder().decode(read.bytes) : '');
+    return { ...answer, body: read.complete ? read.bytes : followed(read.body, forget) };
+  }
+
+  /**
+   * The style sheet of a surface; 304 when the browser has it already.
+   *
+   * @throws UpstreamError when the platform gives something else than a style sheet.
+   */
+  async theme(ref: SurfaceRef, request: SurfaceRequest, plan: RoutePlan): Promise<HttpResponse> {
+    const target = this.#target(ref, 'theme');
+    const caller = await this.#call.caller(plan, request.head);
+    const message = this.#message('GET', target, request, request.head.signal);
+    const response = await this.#call.send({ ...message, further: THEME_REQUEST_FIELDS }, caller);
+    return themeAnswer(response, request.head.headers);
+  }
+
+  async #render(target: Target, request: SurfaceRequest, caller: Caller, signal: AbortSignal): Promise<RenderReply> {
+    // (3)
+    const response = await this.#call.send(this.#message('POST', target, request, signal), caller);
+    // (4), (5)
+    await refuseRedirect(response, PLATFORM);
+    await refuseServerError(response, PLATFORM);
+    const { status, headers, body } = response;
+    const answer = { status, headers: browserResponseHeaders(headers, RENDER_RESPONSE_FIELDS), body };
+    return { answer, mayBeKept: mayBeKept(response), etag: etagOf(response) };
+  }
+
+  /** Whether the widget is still the one of an earlier render: a GET, because a POST has no 304 (RFC 9110 §13.1.2). */
+  async #check(
+    ref: SurfaceRef,
+    etag: string,
+    { head }: SurfaceRequest,
+    caller: Caller,
+    signal: AbortSignal,
+  ): Promise<WidgetCheck> {
+    const { origin, path } = this.#target(ref, 'surface');
+    const { 'accept-language': language, traceparent, tracestate } = head.headers;
+    const own = {
+      ...platformFields(this.#api),
+      accept: 'application/json',
+      ...(etag !== '' && { 'if-none-match': etag }),
+    };
+    const browser = { 'accept-language': language, traceparent, tracestate };
+    const response = await this.#call.send({ method: 'GET', origin, path, browser, own, body: null, signal }, caller);
+    await discardBody(response.body);
+    switch (response.status) {
+      case 304:
+        return etag === '' ? { kind: 'unknown' } : { kind: 'unchanged' };
+      case 200:
+        return { kind: 'changed', etag: etagOf(response) };
+      case 404:
+      case 405:
+      case 501:
+        return { kind: 'unsupported' };
+      default:
+        return { kind: 'unknown' };
+    }
+  }
+
+  #message(method: string, target: Target, { head, body }: SurfaceRequest, signal: AbortSignal): PlatformMessage {
+    const { origin, path } = target;
+    const own = platformFields(this.#api);
+    return {
+      method,
+      origin,
+      path: path + head.query,
+      browser: head.headers,
+      own,
+      body: method === 'GET' ? null : body,
+      signal,
+    };
+  }
+
+  #target(ref: SurfaceRef, operation: 'surface' | 'render' | 'action' | 'theme', values = {}): Target {
+    const name: PlatformPathName = ref.by === 'id' ? operation : `${operation}ByName`;
+    return platformTarget(this.#api, name, { ...values, [ref.by]: ref.value });
+  }
+
+  #subject(ref: SurfaceRef, { head, body, text }: SurfaceRequest, caller: Caller): RenderSubject | undefined {
+    const scope = this.#scope(caller);
+    if (scope === undefined) return undefined;
+    const input = [head.query, ...INPUT_FIELDS.map((name) => head.headers[name] ?? null)];
+    return { scope, ref, input, body: body === null ? null : text() };
+  }
+
+  #scope({ plan, credential }: Caller): readonly unknown[] | undefined {
+    const who = credentialScope(plan, credential);
+    const { endpoint, projectId, site } = this.#api;
+    return who && [site, endpoint?.origin, endpoint?.path, projectId, who];
+  }
+}
+
+type Target = ReturnType<typeof platformTarget>;
+
+function etagOf({ headers }: Pick<HttpResponse, 'headers'>): string {
+  const { etag } = headers;
+  return typeof etag === 'string' ? etag : '';
+}
+
+function marked(answer: HttpResponse, status: CacheStatus): HttpResponse {
+  return { ...answer, headers: { ...answer.headers, 'x-cache': status } };
+}
+
+/** A body that streams may tell of work that goes on: what is rendered meanwhile is from before its end. */
+function followed(body: HttpBody, end: () => Promise<void>): HttpBody {
+  if (body === null || typeof body === 'string' || body instanceof Uint8Array) return body;
+  return followedStream(body, end);
+}
+
+async function* followedStream(body: AsyncIterable<Uint8Array>, end: () => Promise<void>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } finally {
+    await end();
+  }
+}

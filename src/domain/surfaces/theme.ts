@@ -1,0 +1,40 @@
+import type { HeaderFields, HttpResponse } from '../../ports/http.js';
+import { UpstreamError } from '../errors.js';
+import { bodyBytes } from '../upstream/body-bytes.js';
+import { discardBody } from '../upstream/body-text.js';
+import { browserResponseHeaders, isStyleSheet } from '../upstream/header-policy.js';
+import { PLATFORM, refuseRedirect, refuseServerError } from '../upstream/platform-answer.js';
+
+const LONGEST_THEME = 1_048_576;
+/** Browsers may keep it, and ask with its entity tag each time. */
+const CACHE_CONTROL = 'private, no-cache';
+
+/**
+ * A theme as it goes to the browser (a2a-and-surfaces.md §4.4). The platform's refusals pass.
+ *
+ * @throws UpstreamError when the answer is no style sheet, or one of more than 1 MiB.
+ */
+export async function themeAnswer(response: HttpResponse, browser: HeaderFields): Promise<HttpResponse> {
+  const { status } = response;
+  const headers: Record<string, string | readonly string[]> = browserResponseHeaders(response.headers);
+  headers['cache-control'] = CACHE_CONTROL;
+  if (status === 304 && browser['if-none-match'] !== undefined) {
+    await discardBody(response.body);
+    const { 'content-type': _type, 'content-length': _length, 'content-security-policy': _policy, ...rest } = headers;
+    return { status, headers: rest, body: null };
+  }
+  await refuseRedirect(response, PLATFORM);
+  await refuseServerError(response, PLATFORM);
+  if (status >= 400) return { status, headers: browserResponseHeaders(response.headers), body: response.body };
+  if (status !== 200 || !isStyleSheet(response.headers)) {
+    await discardBody(response.body);
+    throw noStyleSheet('The platform sent something else than a style sheet.', String(status));
+  }
+  const body = await bodyBytes(response.body, LONGEST_THEME);
+  if (body === undefined) throw noStyleSheet('The style sheet of the platform is too long, or broke off.', '200');
+  return { status, headers: { ...headers, 'content-type': 'text/css; charset=utf-8' }, body };
+}
+
+function noStyleSheet(detail: string, status: string): UpstreamError {
+  return new UpstreamError('upstream_invalid_response', { detail, log: `${detail} Status ${status}.` });
+}

@@ -1,0 +1,103 @@
+import type { HttpResponse, UpstreamOutcome } from '../../ports/http.js';
+import type { Credential } from '../credentials/credential.js';
+import { ServiceAuthError, UpstreamError } from '../errors.js';
+import { discardBody } from './body-text.js';
+
+/** Who was called, in the words of an error: who it is, and the field that says where it is. */
+export interface Counterpart {
+  readonly name: string;
+  readonly field: string;
+}
+
+export const AGENT: Counterpart = { name: 'agent', field: 'a2aUrl' };
+export const PLATFORM: Counterpart = { name: 'platform', field: 'serviceApiUrl' };
+
+/**
+ * The response of an outcome.
+ *
+ * @throws UpstreamError when there is none.
+ */
+export function answered(outcome: UpstreamOutcome, { name }: Counterpart): HttpResponse {
+  if (outcome.kind === 'response') return outcome.response;
+  const log = outcome.detail;
+  switch (outcome.reason) {
+    case 'timeout':
+      throw new UpstreamError('upstream_timeout', {
+        detail: `The ${name} did not answer in time.`,
+        retryable: true,
+        log,
+      });
+    case 'invalid':
+      throw new UpstreamError('upstream_invalid_response', {
+        detail: `The ${name} sent an answer that is not valid HTTP.`,
+        log,
+      });
+    case 'unreachable':
+    case 'reset':
+    case 'aborted':
+      throw new UpstreamError('upstream_unreachable', {
+        detail: `The ${name} cannot be reached.`,
+        retryable: true,
+        log,
+      });
+  }
+}
+
+/**
+ * Lets everything pass but redirects, which are neither followed nor passed on.
+ *
+ * @throws UpstreamError `upstream_redirect`.
+ */
+export async function refuseRedirect({ status, body }: HttpResponse, { name, field }: Counterpart): Promise<void> {
+  if (status < 300 || status >= 400) return;
+  await discardBody(body);
+  throw new UpstreamError('upstream_redirect', {
+    detail: `The ${name} answered with a redirect, which is never followed.`,
+    hint: `Set "${field}" in configureServer to the final address of the ${name}.`,
+    block: 'configureServer',
+    fields: [field],
+    log: `status ${String(status)} from the ${name}`,
+  });
+}
+
+/**
+ * Lets everything pass but the platform's own failures, which keep their status and lose their body (DESIGN §5).
+ *
+ * @throws UpstreamError `upstream_error`.
+ */
+export async function refuseServerError(response: HttpResponse, counterpart: Counterpart): Promise<void> {
+  if (response.status < 500) return;
+  await discardBody(response.body);
+  throw serverError(response, counterpart);
+}
+
+/** The error for an answer whose status is 5xx. */
+export function serverError(response: HttpResponse, { name }: Counterpart): UpstreamError {
+  const { status } = response;
+  return new UpstreamError('upstream_error', {
+    detail: `The ${name} reported an error of its own.`,
+    retryable: status === 503,
+    upstreamStatus: status,
+    ...retryAfter(response),
+    log: `status ${String(status)} from the ${name}`,
+  });
+}
+
+/** The error for a credential of the site that the platform does not take, even after a renewal. */
+export function tokenRejected({ block }: Credential): ServiceAuthError {
+  return new ServiceAuthError('service_token_rejected', {
+    detail: 'The platform refused the service credential.',
+    hint:
+      block === 'serviceApiKey'
+        ? 'Check "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy".'
+        : `Check the "${block}" configuration block: the platform must know this client or key, its audience and its role.`,
+    block,
+    fields:
+      block === 'serviceAccount' ? ['serviceAccountId', 'keyId', 'privateKeyPem', 'privateKeyPath', 'audience'] : [],
+  });
+}
+
+function retryAfter(response: HttpResponse): { retryAfterMs?: number } {
+  const seconds = Number(response.headers['retry-after']);
+  return Number.isFinite(seconds) && seconds > 0 ? { retryAfterMs: seconds * 1000 } : {};
+}

@@ -1,0 +1,107 @@
+import type { HeaderFields, HttpBody, HttpResponse, HttpUpstream } from '../../ports/http.js';
+import type { Credential } from '../credentials/credential.js';
+import type { CredentialBroker } from '../credentials/credential-broker.js';
+import { type CallerRequest, obtainCredential, type RoutePlan } from '../credentials/headers-plan.js';
+import { discardBody } from './body-text.js';
+import { upstreamRequestHeaders } from './header-policy.js';
+import { answered, type Counterpart, tokenRejected } from './platform-answer.js';
+
+/** What calls to the platform are made with. */
+export interface PlatformCallDependencies {
+  readonly upstream: HttpUpstream;
+  readonly credentials: CredentialBroker;
+  readonly headersMs: number;
+  readonly bodyIdleMs: number;
+}
+
+/** One request to the platform, but for its credential. */
+export interface PlatformMessage {
+  readonly method: string;
+  readonly origin: string;
+  /** Raw path and query. */
+  readonly path: string;
+  /** The browser's fields; those that may cross do. */
+  readonly browser: HeaderFields;
+  /** Names of fields that may cross here besides the usual ones. */
+  readonly further?: readonly string[];
+  /** Fields of our own; the credential's win over them. */
+  readonly own?: HeaderFields;
+  readonly body: HttpBody;
+  readonly signal: AbortSignal;
+}
+
+/** On whose behalf a request is sent. */
+export interface Caller {
+  readonly plan: RoutePlan;
+  readonly request: CallerRequest;
+  /** What the plan gave for this request. */
+  readonly credential: Credential;
+}
+
+/**
+ * Sends one request to the platform with a credential, and once more when that was refused and can be renewed.
+ *
+ *     (a) send ──► (b) 401? renew ──► (c) send again, once
+ */
+export class PlatformCall {
+  readonly #deps: PlatformCallDependencies;
+  readonly #counterpart: Counterpart;
+
+  constructor(dependencies: PlatformCallDependencies, counterpart: Counterpart) {
+    this.#deps = dependencies;
+    this.#counterpart = counterpart;
+  }
+
+  /**
+   * Who calls, and with what.
+   *
+   * @throws ServiceAuthError and SessionError when there is no credential.
+   */
+  async caller(plan: RoutePlan, request: CallerRequest): Promise<Caller> {
+    return { plan, request, credential: await obtainCredential(this.#deps.credentials, plan, request) };
+  }
+
+  /**
+   * The answer as soon as its head is there.
+   *
+   * @throws ServiceAuthError when the platform refuses the site's own credential, also after a renewal.
+   * @throws UpstreamError when there is no answer.
+   */
+  async send(message: PlatformMessage, caller: Caller): Promise<HttpResponse> {
+    // (a)
+    const response = await this.#attempt(message, caller.credential);
+    if (response.status !== 401) return response;
+    // (b) A user's own token that is refused is the user's matter: the answer passes.
+    const isOwn = caller.credential.kind !== 'session';
+    const renewed = await this.#renew(caller, response);
+    if (!isOwn && (renewed === undefined || isStream(message.body))) return response;
+    await discardBody(response.body);
+    if (renewed === undefined) throw tokenRejected(caller.credential);
+    // (c) A 401 says that nothing was done (RFC 9110 §15.5.2), so the same body may be sent again (a2a-and-surfaces.md M12).
+    const again = await this.#attempt(message, renewed);
+    if (again.status === 401 && isOwn) {
+      await discardBody(again.body);
+      throw tokenRejected(renewed);
+    }
+    return again;
+  }
+
+  async #renew({ plan, request, credential }: Caller, refusal: HttpResponse): Promise<Credential | undefined> {
+    if (plan.kind === 'headers') return undefined;
+    return this.#deps.credentials.renew(plan, credential, request, String(refusal.headers['date'] ?? ''));
+  }
+
+  async #attempt(message: PlatformMessage, credential: Credential): Promise<HttpResponse> {
+    const { method, origin, path, browser, further, own, body, signal } = message;
+    const { upstream, headersMs, bodyIdleMs } = this.#deps;
+    const fields = own === undefined ? credential.headers : { ...own, ...credential.headers };
+    const headers = upstreamRequestHeaders(browser, fields, further);
+    const outcome = await upstream.send({ method, origin, path, headers, body, signal, headersMs, bodyIdleMs });
+    return answered(outcome, this.#counterpart);
+  }
+}
+
+/** A stream is gone once it is sent. */
+function isStream(body: HttpBody): boolean {
+  return body !== null && typeof body !== 'string' && !(body instanceof Uint8Array);
+}

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
+import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import { conversationRoutes } from '../../../src/adapters/web/conversation-routes.js';
+import { ConversationProxy, type SessionRequired } from '../../../src/domain/conversations/conversation-proxy.js';
+import type { HttpHandler, HttpRequest } from '../../../src/ports/http.js';
+import type { SessionToken } from '../../../src/ports/session-token-source.js';
+import { BrokerWorld, sessionPlan } from '../../domain/credentials/broker-world.js';
+import { API, bodyOf } from '../../domain/surfaces/surface-world.js';
+import { PATH_CORPUS } from '../../support/path-corpus.js';
+import { browserRequest, site, streamed } from './browser-request.js';
+
+interface Site {
+  readonly upstream: FakeUpstream;
+  readonly settings: ReturnType<typeof site>;
+  readonly handle: HttpHandler;
+}
+
+function start(session: SessionToken = { kind: 'token', accessToken: 'ada-token' }): Site {
+  const upstream = new FakeUpstream();
+  const settings = site();
+  const { broker: credentials } = new BrokerWorld();
+  const proxy = new ConversationProxy({ upstream, credentials, headersMs: 1, bodyIdleMs: 1, api: API });
+  const plan = { ...sessionPlan(new FakeSessionTokenSource(session)), required: true } as SessionRequired;
+  return { upstream, settings, handle: conversationRoutes({ site: settings, proxy, plan }) };
+}
+
+function visit(changes: Partial<HttpRequest> = {}): HttpRequest {
+  return browserRequest({
+    method: 'GET',
+    path: '/conversations',
+    body: null,
+    headers: { host: 'site.example' },
+    ...changes,
+  });
+}
+
+describe('the conversation routes', () => {
+  it.each(PATH_CORPUS)('send $what ($path) to $record', async ({ path, record }) => {
+    const { upstream, handle } = start();
+    const response = await handle(visit({ path }));
+    expect(response.status).toBe(record === null ? 404 : 200);
+    expect(upstream.requests.map((sent) => sent.path)).toEqual(record === null ? [] : [`/api${record}`]);
+  });
+
+  it('pass a body on as it streams, however long it may be', async () => {
+    const { upstream, settings, handle } = start();
+    const body = streamed(['x'.repeat(5_000), 'y'.repeat(5_000)]);
+    expect((await handle(visit({ method: 'PUT', path: '/files/1', body }))).status).toBe(200);
+    expect(upstream.requests[0]?.body).toBe(body);
+    expect(settings.telemetry.of('request')).toMatchObject([{ route: 'conversation', method: 'PUT', status: 200 }]);
+  });
+
+  it('are for signed-in users only', async () => {
+    const { upstream, handle } = start({ kind: 'no-session' });
+    const response = await handle(visit());
+    expect(JSON.parse(await bodyOf(response))).toMatchObject({ status: 401, code: 'session_required' });
+    expect(upstream.requests).toEqual([]);
+  });
+
+  it.each(['GET', 'HEAD', 'OPTIONS', 'POST', 'DELETE'])(
+    'are not for pages of another site, by no method: %s',
+    async (method) => {
+      const { upstream, handle } = start();
+      expect((await handle(visit({ method, headers: { 'sec-fetch-site': 'cross-site' } }))).status).toBe(403);
+      expect(upstream.requests).toEqual([]);
+    },
+  );
+
+  it('know no TRACE', async () => {
+    const { upstream, handle } = start();
+    const response = await handle(visit({ method: 'TRACE' }));
+    expect([response.status, response.headers['allow']]).toEqual([405, 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS']);
+    expect(upstream.requests).toEqual([]);
+  });
+
+  it('are no way to a WebSocket', async () => {
+    const { handle } = start();
+    const response = await handle(visit({ headers: { connection: 'upgrade', upgrade: 'websocket' } }));
+    expect(JSON.parse(await bodyOf(response))).toMatchObject({ status: 501, code: 'upgrade_unsupported' });
+  });
+
+  it('do not pretend that a body which somebody else read was empty', async () => {
+    const { upstream, handle } = start();
+    expect((await handle(visit({ method: 'POST', bodyConsumed: true }))).status).toBe(500);
+    expect(upstream.requests).toEqual([]);
+  });
+});

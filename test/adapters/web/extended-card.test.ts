@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { chatRoutes } from '../../../src/adapters/web/chat-routes.js';
+import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
+import type { HeaderFields } from '../../../src/ports/http.js';
+import { ChatWorld } from '../../domain/chat/chat-world.js';
+import { SERVICE } from '../../domain/credentials/broker-world.js';
+import { browserRequest, site } from './browser-request.js';
+
+const CARD = { name: 'Agent', url: 'https://agent.internal/a2a', capabilities: { streaming: true } };
+
+describe('an extended card that comes through the chat', () => {
+  const extended = (fields: object = {}) => ({
+    jsonrpc: '2.0',
+    id: 7,
+    result: { ...CARD, description: 'More', ...fields },
+  });
+  const ask = (method: string, policy: MethodPolicy, answer: object | string, headers: HeaderFields = {}) => {
+    const world = new ChatWorld();
+    const body = typeof answer === 'string' ? answer : JSON.stringify(answer);
+    world.upstream.willAnswer(() => ({
+      status: 200,
+      headers: { 'content-type': 'application/json', 'content-length': String(body.length), ...headers },
+      body,
+    }));
+    const handle = chatRoutes({
+      site: site(),
+      forwarder: world.forwarder,
+      plan: SERVICE,
+      policy,
+      publicUrl: 'https://shop.example',
+    });
+    return handle(browserRequest({ body: `{"jsonrpc":"2.0","id":7,"method":"${method}"}` }));
+  };
+  const ALL = new MethodPolicy('all');
+
+  it.each([
+    'GetExtendedAgentCard',
+    'agent/getAuthenticatedExtendedCard',
+    'agent\\/getAuthenticatedExtendedCard',
+    '\\u0047etExtended\\u0041gentCard',
+  ])('by %s leads to the site as the public one does', async (method) => {
+    const response = await ask(method, ALL, extended());
+    expect(JSON.parse(response.body as string)).toEqual({
+      jsonrpc: '2.0',
+      id: 7,
+      result: { ...CARD, description: 'More', url: 'https://shop.example/api/a2a', preferredTransport: 'JSONRPC' },
+    });
+    expect(response.headers['content-length']).toBeUndefined();
+  });
+
+  it('tells what the policy allows', async () => {
+    const policy = new MethodPolicy(['GetExtendedAgentCard']);
+    const response = await ask('GetExtendedAgentCard', policy, extended({ supportsAuthenticatedExtendedCard: true }));
+    expect(JSON.parse(response.body as string)).toMatchObject({
+      result: { capabilities: { streaming: false }, supportsAuthenticatedExtendedCard: true },
+    });
+  });
+
+  it('is refused to visitors who may only chat', async () => {
+    const response = await ask('GetExtendedAgentCard', new MethodPolicy('chat'), extended());
+    expect(JSON.parse(response.body as string)).toMatchObject({ id: 7, error: { code: -32601 } });
+  });
+
+  it("is the agent's own error where there is one", async () => {
+    const error = '{"jsonrpc":"2.0","id":7,"error":{"code":-32007,"message":"none"}}';
+    expect((await ask('GetExtendedAgentCard', ALL, error)).body).toBe(error);
+  });
+
+  it("is the agent's own refusal where it refuses", async () => {
+    const world = new ChatWorld();
+    world.upstream.willAnswer(() => ({ status: 403, headers: {}, body: 'not for you' }));
+    const handle = chatRoutes({ site: site(), forwarder: world.forwarder, plan: SERVICE, policy: ALL });
+    const response = await handle(browserRequest({ body: '{"jsonrpc":"2.0","id":7,"method":"GetExtendedAgentCard"}' }));
+    expect([response.status, response.body]).toEqual([403, 'not for you']);
+  });
+
+  it.each([
+    ['no JSON', '<html>', {}],
+    ['no card', { jsonrpc: '2.0', id: 7, result: { url: 'https://agent.internal' } }, {}],
+    ['unreadable', extended(), { 'content-encoding': 'gzip' }],
+  ])('that is %s is not passed on', async (_what, answer, headers) => {
+    const response = await ask('GetExtendedAgentCard', ALL, answer, headers);
+    expect([response.status, JSON.parse(response.body as string)]).toMatchObject([
+      502,
+      { id: 7, error: { code: -32603 } },
+    ]);
+    expect(response.body).not.toContain('agent.internal');
+  });
+
+  it('is not looked for in other answers', async () => {
+    const answer = JSON.stringify(extended());
+    expect((await ask('SendMessage', ALL, answer)).body).toBe(answer);
+    const message = '","params":{"message":"GetExtendedAgentCard"},"x":"';
+    expect((await ask(`SendMessage${message}`, ALL, answer)).body).toBe(answer);
+  });
+});

@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest';
+import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import { chatRoutes } from '../../../src/adapters/web/chat-routes.js';
+import { agentCardRoute } from '../../../src/adapters/web/config-route.js';
+import { httpJsonRoutes } from '../../../src/adapters/web/http-json-routes.js';
+import { sha256 } from '../../../src/adapters/system/sha256.js';
+import { ChatConfig } from '../../../src/domain/chat/chat-config.js';
+import { ChatForwarder } from '../../../src/domain/chat/chat-forwarder.js';
+import { HttpJsonBinding } from '../../../src/domain/chat/http-json-binding.js';
+import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
+import type { HttpRequest, HttpResponse, UpstreamOutcome, UpstreamRequest } from '../../../src/ports/http.js';
+import { BrokerWorld, SERVICE } from '../../domain/credentials/broker-world.js';
+import { browserRequest, bytes, site, streamed } from './browser-request.js';
+
+const AGENT = 'https://agent.internal';
+const CARD = {
+  name: 'Agent',
+  url: `${AGENT}/rpc`,
+  additionalInterfaces: [{ url: `${AGENT}/old/`, transport: 'HTTP+JSON' }],
+  supportedInterfaces: [
+    { url: `${AGENT}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+    { url: 'https://elsewhere.example/rest', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+    { url: `${AGENT}:443/rest`, protocolBinding: 'http+json', protocolVersion: '1.0' },
+  ],
+};
+const BINDINGS = ['JSONRPC', 'HTTP+JSON'];
+const FINE: HttpResponse = { status: 200, headers: { 'content-type': 'application/json' }, body: '{"task":{}}' };
+
+class RestWorld extends BrokerWorld {
+  readonly settings: ReturnType<typeof site> = site();
+  card: object = CARD;
+  answer: (request: UpstreamRequest) => HttpResponse | UpstreamOutcome = () => FINE;
+  readonly upstream: FakeUpstream = new FakeUpstream((request) =>
+    request.path.includes('/.well-known/')
+      ? { status: 200, headers: {}, body: JSON.stringify(this.card) }
+      : this.answer(request),
+  );
+  readonly #policy: MethodPolicy;
+
+  constructor(policy: ConstructorParameters<typeof MethodPolicy>[0] = 'chat') {
+    super();
+    this.#policy = new MethodPolicy(policy);
+  }
+
+  /** The calls the agent saw, besides those for its card. */
+  get calls(): UpstreamRequest[] {
+    return this.upstream.requests.filter(({ path }) => !path.includes('/.well-known/'));
+  }
+
+  ask(method: string, path: string, changes: Partial<HttpRequest> = {}): Promise<HttpResponse> {
+    const agent = { origin: AGENT, path: '/rpc' };
+    const times = { headersMs: 60_000, bodyIdleMs: 30_000 };
+    const shared = { upstream: this.upstream, credentials: this.broker, agent, ...times };
+    const directory = {
+      project: () => Promise.resolve({ value: null }),
+      brand: () => Promise.resolve({ value: null }),
+    };
+    const config = new ChatConfig({
+      ...shared,
+      clock: this.clock,
+      cardAddress: undefined,
+      directory,
+      hash: sha256,
+      maxEntries: 9,
+    });
+    const routes = { site: this.settings, plan: SERVICE, policy: this.#policy, bindings: BINDINGS, publicUrl: '' };
+    const binding = new HttpJsonBinding({ ...shared, card: (version, caller) => config.card(version, caller) });
+    const card = agentCardRoute({ ...routes, config, hash: sha256 });
+    const handle = chatRoutes({
+      ...routes,
+      forwarder: new ChatForwarder(shared),
+      httpJson: httpJsonRoutes({ ...routes, binding, card }),
+    });
+    const body = method === 'POST' ? bytes('{"message":{"parts":[]}}') : null;
+    return handle(browserRequest({ method, path, body, ...changes }));
+  }
+}
+
+const json = (response: HttpResponse): unknown => JSON.parse(response.body as string);
+
+describe('a client that speaks only HTTP+JSON', () => {
+  it('finds the card where agents have it, leading back to the site', async () => {
+    const world = new RestWorld();
+    for (const path of ['/.well-known/agent-card.json', '/.well-known/agent.json']) {
+      const response = await world.ask('GET', path);
+      expect(response.headers).toMatchObject({ vary: 'A2A-Version, Cookie', 'cache-control': 'private, max-age=60' });
+      expect(json(response)).toMatchObject({
+        name: 'Agent',
+        supportedInterfaces: [{ protocolBinding: 'JSONRPC' }, { url: 'https://site.example/api/a2a' }, {}],
+      });
+      expect(response.body).not.toContain('agent.internal');
+    }
+  });
+
+  it.each([
+    ['POST', '/message:send', '/rest/message:send'],
+    ['POST', '/acme/message:stream', '/rest/acme/message:stream'],
+    ['GET', '/tasks/7', '/rest/tasks/7'],
+    ['POST', '/tasks/7:cancel', '/rest/tasks/7:cancel'],
+    ['GET', '/tasks/7:subscribe', '/rest/tasks/7:subscribe'],
+    ['POST', '/v1/message:send', '/old/v1/message:send'],
+    ['GET', '/v1/tasks/7', '/old/v1/tasks/7'],
+  ])('reaches the interface of its own generation by %s %s', async (method, path, expected) => {
+    const world = new RestWorld();
+    const response = await world.ask(method, path, { query: '?historyLength=3' });
+    expect([response.status, response.body]).toEqual([200, FINE.body]);
+    expect(world.calls).toMatchObject([{ method, origin: AGENT, path: `${expected}?historyLength=3` }]);
+    expect(world.calls[0]?.headers['authorization']).toBe('Bearer account-token-1');
+  });
+
+  it('may declare its bodies by either media type, and sends them as they are', async () => {
+    const world = new RestWorld();
+    const body = bytes('{ "message": {} }');
+    await world.ask('POST', '/message:send', { body, headers: { 'content-type': 'application/a2a+json' } });
+    expect(world.calls[0]?.body).toBe(body);
+    expect(world.calls[0]?.headers['content-type']).toBe('application/a2a+json');
+  });
+
+  it('needs no body to cancel', async () => {
+    const world = new RestWorld();
+    expect((await world.ask('POST', '/tasks/7:cancel', { body: null, headers: {} })).status).toBe(200);
+    expect(world.calls[0]?.body).toBeNull();
+  });
+
+  it('gets an error event of its binding when a stream breaks', async () => {
+    const world = new RestWorld();
+    const body = streamed(['data: 1\n\n'], new Error('reset'));
+    world.answer = () => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body });
+    const response = await world.ask('POST', '/message:stream');
+    let text = '';
+    for await (const chunk of response.body as AsyncIterable<Uint8Array>) text += new TextDecoder().decode(chunk);
+    const [first, event = ''] = text.split('\n\n');
+    expect(first).toBe('data: 1');
+    expect(event).toMatch(/^event: error\ndata: /);
+    expect(JSON.parse(event.split('\ndata: ')[1] ?? '')).toMatchObject({
+      error: { code: 502, details: [{ reason: 'UPSTREAM_UNREACHABLE' }] },
+    });
+  });
+});
+
+describe('the method policy in the HTTP+JSON binding', () => {
+  it.each([
+    ['GET', '/tasks'],
+    ['GET', '/v1/tasks'],
+    ['GET', '/extendedAgentCard'],
+    ['GET', '/v1/card'],
+    ['GET', '/tasks/7/pushNotificationConfigs'],
+    ['POST', '/tasks/7/pushNotificationConfigs'],
+    ['DELETE', '/tasks/7/pushNotificationConfigs/8'],
+  ])('refuses visitors %s %s', async (method, path) => {
+    const world = new RestWorld();
+    const response = await world.ask(method, path);
+    expect([response.status, json(response)]).toMatchObject([
+      403,
+      { error: { code: 403, details: [{ reason: 'METHOD_DENIED' }] } },
+    ]);
+    expect([world.upstream.requests.length, world.account.issued]).toEqual([0, 0]);
+  });
+
+  it.each(['taskPushNotificationConfig', 'pushNotificationConfig', 'pushNotification', 'push_notification'])(
+    'refuses a message with a webhook as "%s"',
+    async (field) => {
+      const world = new RestWorld();
+      const body = bytes(`{"message":{},"configuration":{"${field}":{"url":"https://evil.example"}}}`);
+      expect((await world.ask('POST', '/message:send', { body })).status).toBe(403);
+      expect(world.calls).toEqual([]);
+    },
+  );
+
+  it.each(['[]', 'null', '{"configuration":{},"configuration":{}}', '{"configuration":{"a":1,"A":2}}'])(
+    'refuses the message %s, for nobody knows what the agent would read',
+    async (text) => {
+      const world = new RestWorld();
+      expect((await world.ask('POST', '/message:send', { body: bytes(text) })).status).toBe(400);
+      expect(world.calls).toEqual([]);
+    },
+  );
+
+  it('"all" lets everything cross, and the extended card is rewritten', async () => {
+    const world = new RestWorld('all');
+    world.answer = () => ({ ...FINE, body: JSON.stringify({ ...CARD, description: 'More' }) });
+    const response = await world.ask('GET', '/extendedAgentCard');
+    expect(json(response)).toMatchObject({ description: 'More', url: 'https://site.example/api/a2a' });
+    expect(response.body).not.toContain('agent.internal');
+    expect((await world.ask('GET', '/tasks')).status).toBe(200);
+  });
+
+  it('"all" still passes no extended card it cannot read', async () => {
+    const world = new RestWorld('all');
+    const response = await world.ask('GET', '/extendedAgentCard');
+    expect([response.status, json(response)]).toMatchObject([
+      502,
+      { error: { details: [{ reason: 'UPSTREAM_INVALID_RESPONSE' }] } },
+    ]);
+  });
+});
+
+describe('a call of the HTTP+JSON binding fails', () => {
+  it('with 404 outside of it, and with 405 by a wrong method', async () => {
+    const world = new RestWorld();
+    expect((await world.ask('GET', '/whatever')).status).toBe(404);
+    const response = await world.ask('DELETE', '/tasks/7:subscribe');
+    expect([response.status, response.headers['allow']]).toEqual([405, 'GET, POST']);
+    expect((await world.ask('constructor', '/tasks/7')).status).toBe(405);
+    expect(world.upstream.requests).toEqual([]);
+  });
+
+  it("with 403 from another site's page", async () => {
+    const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'cross-site' };
+    expect((await new RestWorld().ask('POST', '/message:send', { headers })).status).toBe(403);
+  });
+
+  it('with 400 when the body is no JSON', async () => {
+    const headers = { 'content-type': 'text/plain' };
+    expect((await new RestWorld().ask('POST', '/message:send', { headers })).status).toBe(400);
+    expect((await new RestWorld().ask('POST', '/message:send', { body: bytes('{') })).status).toBe(400);
+  });
+
+  it('with 502 when the agent has no such interface on its own host', async () => {
+    const world = new RestWorld();
+    world.card = { ...CARD, additionalInterfaces: [], supportedInterfaces: CARD.supportedInterfaces.slice(0, 2) };
+    const response = await world.ask('POST', '/message:send');
+    expect([response.status, json(response)]).toMatchObject([
+      502,
+      { error: { details: [{ reason: 'AGENT_BINDING_UNSUPPORTED' }] } },
+    ]);
+    expect(world.calls).toEqual([]);
+  });
+
+  it("with the agent's own error, at any status", async () => {
+    const world = new RestWorld();
+    for (const status of [404, 501]) {
+      world.answer = () => ({ ...FINE, status, body: '{"error":{"message":"Task not found"}}' });
+      const response = await world.ask('GET', '/tasks/7');
+      expect([response.status, response.body]).toEqual([status, '{"error":{"message":"Task not found"}}']);
+    }
+  });
+
+  it("with our words for a web page of the agent's, and for a redirect", async () => {
+    const world = new RestWorld();
+    world.answer = () => ({ status: 503, headers: { 'content-type': 'text/html' }, body: '<h1>agent.internal</h1>' });
+    const page = await world.ask('GET', '/tasks/7');
+    expect([page.status, json(page)]).toMatchObject([503, { error: { details: [{ reason: 'UPSTREAM_ERROR' }] } }]);
+    world.answer = () => ({ status: 307, headers: { location: 'https://evil.example' }, body: null });
+    const redirect = await world.ask('GET', '/tasks/7');
+    expect([redirect.status, redirect.headers['location']]).toEqual([502, undefined]);
+  });
+
+  it('with the hint for the operator when the credential is refused', async () => {
+    const world = new RestWorld();
+    world.answer = () => ({ status: 401, headers: {}, body: null });
+    const response = await world.ask('GET', '/tasks/7');
+    expect(response.status).toBe(401);
+    expect(json(response)).toMatchObject({ error: { message: expect.stringContaining('"serviceAccount"') as string } });
+    expect(world.account.issued).toBe(2);
+  });
+});

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { surfaceRoutes, type SurfaceRoutes } from '../../../src/adapters/web/surface-routes.js';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../../src/ports/http.js';
+import { SERVICE } from '../../domain/credentials/broker-world.js';
+import { ADA, bodyOf, SurfaceWorld } from '../../domain/surfaces/surface-world.js';
+import { PATH_CORPUS } from '../../support/path-corpus.js';
+import { browserRequest, bytes, site, streamed } from './browser-request.js';
+
+interface Site {
+  readonly world: SurfaceWorld;
+  readonly settings: ReturnType<typeof site>;
+  readonly handle: HttpHandler;
+}
+
+function start(changes: Partial<SurfaceRoutes> = {}): Site {
+  const world = new SurfaceWorld();
+  const settings = site();
+  const routes = { site: settings, service: world.service, plan: SERVICE, cache: world.cache, ...changes };
+  return { world, settings, handle: surfaceRoutes(routes) };
+}
+
+function visit(changes: Partial<HttpRequest> = {}): HttpRequest {
+  return browserRequest({ path: '/counter/render', body: null, headers: { host: 'site.example' }, ...changes });
+}
+
+const JSON_TYPE = { 'content-type': 'application/json', host: 'site.example' };
+
+async function problem(response: HttpResponse): Promise<unknown> {
+  expect(response.headers['content-type']).toBe('application/problem+json');
+  return JSON.parse(await bodyOf(response));
+}
+
+describe('the surface routes', () => {
+  it.each(PATH_CORPUS)('send $what ($path) to $surface', async ({ path, surface }) => {
+    const { world, handle } = start();
+    const response = await handle(visit({ path }));
+    expect(world.upstream.requests.map((sent) => sent.path)).toEqual(surface === null ? [] : [`/api${surface}`]);
+    if (surface !== null) return;
+    expect(response.status).toBe(404);
+    expect(await problem(response)).toMatchObject({ code: 'not_found', status: 404 });
+  });
+
+  it.each(['GET', 'PUT', 'DELETE', 'OPTIONS'])('know no %s of a render', async (method) => {
+    const { world, handle } = start();
+    const response = await handle(visit({ method }));
+    expect([response.status, response.headers['allow'], world.upstream.requests]).toEqual([405, 'POST', []]);
+  });
+
+  it('render, act and give the theme, and operators see each request', async () => {
+    const { world, settings, handle } = start();
+    expect((await handle(visit())).headers['x-cache']).toBe('MISS');
+    expect((await handle(visit())).headers['x-cache']).toBe('HIT');
+    expect(
+      (await handle(visit({ path: '/counter/actions/add', headers: JSON_TYPE, body: bytes('{"by":1}') }))).status,
+    ).toBe(200);
+    expect((await handle(visit())).headers['x-cache']).toBe('MISS');
+    expect(await bodyOf(await handle(visit({ method: 'GET', path: '/by-name/Counter/theme.css' })))).toBe(':root{}');
+    expect(world.platform.calls).toEqual({ render: 2, check: 0, action: 1, theme: 1 });
+    expect(
+      settings.telemetry
+        .of('request')
+        .map(({ requestId, route, method, status }) => [requestId, route, method, status]),
+    ).toEqual([
+      ['req-1', 'surface', 'POST', 200],
+      ['req-2', 'surface', 'POST', 200],
+      ['req-3', 'surface', 'POST', 200],
+      ['req-4', 'surface', 'POST', 200],
+      ['req-5', 'surface', 'GET', 200],
+    ]);
+  });
+
+  it('answer from the cache whatever form the host gave the same body', async () => {
+    const { handle } = start();
+    const parsedBody = { a: { b: 1 }, c: 2 };
+    const forms = [
+      { body: bytes('{"a":{"b":1},"c":2}') },
+      { body: bytes('{ "c": 2, "a": { "b": 1 } }') },
+      { body: streamed(['{"a":{"b":1}', ',"c":2}']) },
+      { body: JSON.stringify(parsedBody), parsedBody },
+      { body: bytes(JSON.stringify(parsedBody)), parsedBody },
+    ];
+    const seen: unknown[] = [];
+    for (const form of forms) seen.push((await handle(visit({ headers: JSON_TYPE, ...form }))).headers['x-cache']);
+    expect(seen).toEqual(['MISS', 'HIT', 'HIT', 'HIT', 'HIT']);
+  });
+
+  it.each([
+    ['no JSON', { headers: JSON_TYPE, body: bytes('{"a":') }, 400, 'body_invalid'],
+    ['a form', { headers: { 'content-type': 'text/plain' }, body: bytes('{}') }, 400, 'content_type_unsupported'],
+    ['of no type', { body: bytes('{}') }, 400, 'content_type_unsupported'],
+    ['too long', { headers: JSON_TYPE, body: bytes(`"${'x'.repeat(1_000)}"`) }, 413, 'body_too_large'],
+    [
+      'compressed',
+      { headers: { ...JSON_TYPE, 'content-encoding': 'gzip' }, body: bytes('{}') },
+      415,
+      'content_encoding_unsupported',
+    ],
+    ['consumed', { headers: JSON_TYPE, body: null, bodyConsumed: true }, 500, 'body_consumed'],
+  ])('refuse a body that is %s, with and without a cache', async (_what, changes, status, code) => {
+    for (const path of ['/counter/render', '/counter/actions/add']) {
+      for (const routes of [{}, { cache: undefined }]) {
+        const { world, handle } = start(routes);
+        const response = await handle(visit({ path, ...changes }));
+        expect(await problem(response)).toMatchObject({ status, code });
+        expect(world.upstream.requests).toEqual([]);
+      }
+    }
+  });
+
+  it('are not for pages of another site', async () => {
+    const { world, handle } = start();
+    const headers = { ...JSON_TYPE, 'sec-fetch-site': 'cross-site' };
+    for (const path of ['/counter/render', '/counter/actions/add']) {
+      expect((await handle(visit({ path, headers }))).status).toBe(403);
+    }
+    expect(world.upstream.requests).toEqual([]);
+    expect((await handle(visit({ method: 'GET', path: '/counter/theme.css', headers }))).status).toBe(200);
+  });
+
+  it('that see a session are not even read by pages of another site', async () => {
+    const headers = { 'sec-fetch-site': 'cross-site' };
+    const made = { kind: 'headers' as const, obtain: () => Promise.reject(new Error('asked')) };
+    for (const plan of [ADA, made]) {
+      const { world, handle } = start({ plan });
+      const response = await handle(visit({ method: 'GET', path: '/counter/theme.css', headers }));
+      expect([response.status, world.upstream.requests]).toEqual([403, []]);
+    }
+  });
+
+  it('tell what failed, and keep its text for operators', async () => {
+    const { world, settings, handle } = start();
+    world.platform.isDown = true;
+    expect(await problem(await handle(visit()))).toMatchObject({
+      status: 502,
+      code: 'upstream_unreachable',
+      requestId: 'req-1',
+      retryable: true,
+    });
+    expect(settings.telemetry.of('error')).toMatchObject([
+      { route: 'surface', code: 'upstream_unreachable', detail: 'down' },
+    ]);
+  });
+
+  it('forward no query that could end elsewhere', async () => {
+    const { world, handle } = start();
+    expect((await handle(visit({ query: '?a#b' }))).status).toBe(404);
+    expect(world.upstream.requests).toEqual([]);
+  });
+});

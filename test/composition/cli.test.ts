@@ -1,0 +1,389 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ServerConfig, ToolkitPorts } from 'agent-bff';
+import { createToolkit } from 'agent-bff';
+import { FakeClock, FakeIdentityProvider } from 'agent-bff/testing';
+import { importSPKI, jwtVerify } from 'jose';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { runCommand } from '../../src/composition/cli/run-command.js';
+import {
+  makeClientCertificate,
+  publicCloudFetch,
+  removeClientCertificates,
+  startIdpA,
+  startIdpB,
+  trustingFetch,
+  type ClientCertificate,
+  type IdpA,
+  type IdpB,
+  type TrustingFetch,
+} from '../support/identity-provider/index.js';
+import { newServiceAccountKey } from '../support/service-account.js';
+
+let idpA: IdpA;
+let idpB: IdpB;
+let trusting: TrustingFetch;
+let cloud: TrustingFetch;
+let registered: ClientCertificate;
+let keys: Awaited<ReturnType<typeof newServiceAccountKey>>;
+const folder = mkdtempSync(join(tmpdir(), 'agent-bff-cli-'));
+
+beforeAll(async () => {
+  registered = makeClientCertificate();
+  idpA = await startIdpA();
+  idpB = await startIdpB({ certificates: [registered.certificatePem] });
+  trusting = trustingFetch(idpA.ca);
+  cloud = publicCloudFetch(idpB);
+  keys = await newServiceAccountKey();
+});
+afterEach(() => {
+  for (const idp of [idpA, idpB]) {
+    delete idp.faults.token;
+    delete idp.faults.metadata;
+  }
+});
+afterAll(async () => {
+  for (const part of [trusting, cloud, idpA, idpB]) await part.close();
+  removeClientCertificates();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Runs a command line in a terminal of its own. */
+async function run(args: string[], env: Record<string, string> = {}, ports: ToolkitPorts = {}) {
+  const printed: string[] = [];
+  const complained: string[] = [];
+  const status = await runCommand(
+    args,
+    { env, print: (text) => printed.push(text), complain: (text) => complained.push(text) },
+    ports,
+  );
+  return { status, printed: printed.join('\n'), complained: complained.join('\n') };
+}
+
+let files = 0;
+function configFile(config: unknown): string {
+  files += 1;
+  const path = join(folder, `config-${String(files)}.json`);
+  writeFileSync(path, typeof config === 'string' ? config : JSON.stringify(config));
+  return path;
+}
+
+const addresses = { a2aUrl: 'https://agent.example/a2a', serviceApiUrl: 'https://platform.example/api' };
+const atA = () => ({ identityFetch: trusting.fetch as typeof fetch });
+const atB = () => ({ identityFetch: cloud.fetch as typeof fetch });
+
+async function doctor(config: ServerConfig, ports: ToolkitPorts = {}) {
+  const result = await run(['doctor', '--config', configFile({ ...addresses, ...config })], {}, ports);
+  for (const secret of secretsOf(config)) expect(result.printed + result.complained).not.toContain(secret);
+  return result;
+}
+
+/** Every value of a configuration that is a secret; of a PEM text, its lines. */
+function secretsOf({ serviceApiKey, serviceAccount, idpA: a, idpAServiceUser, idpBService }: ServerConfig): string[] {
+  return [
+    serviceApiKey,
+    serviceAccount?.privateKeyPem,
+    a?.clientSecret,
+    idpAServiceUser?.password,
+    idpBService?.clientSecret,
+  ]
+    .flatMap((secret) => (secret ?? '').split('\n'))
+    .filter((piece) => piece.length > 8 && !piece.startsWith('---'));
+}
+
+const account = (block: ServerConfig['serviceAccount'] = {}): ServerConfig => ({
+  serviceAccount: { serviceAccountId: 'site-1', keyId: 'key-1', privateKeyPem: keys.privateKey, ...block },
+});
+const password = (block: ServerConfig['idpA'] = {}, user: ServerConfig['idpAServiceUser'] = {}): ServerConfig => ({
+  authProvider: 'idp_a',
+  idpA: {
+    domain: idpA.domain,
+    clientId: idpA.client.id,
+    clientSecret: idpA.client.secret,
+    audience: idpA.audience,
+    ...block,
+  },
+  idpAServiceUser: { ...idpA.user, ...user },
+});
+const application = (block: ServerConfig['idpBService'] = {}): ServerConfig => ({
+  authProvider: 'idp_b',
+  idpBService: {
+    tenantId: idpB.tenantId,
+    clientId: idpB.client.id,
+    clientSecret: idpB.client.secret,
+    scope: idpB.scope,
+    ...block,
+  },
+});
+const paths = ({ certificatePath, privateKeyPath }: ClientCertificate) => ({ certificatePath, privateKeyPath });
+
+describe('agent-bff doctor of a configuration that works', () => {
+  it.each<[string, () => ServerConfig, () => ToolkitPorts, string[]]>([
+    ['a service account', account, () => ({}), ['✓ private key', '✓ token', '✓ audience', '✓ expiry']],
+    [
+      'the password grant',
+      password,
+      atA,
+      ['✓ provider', '✓ token', `${'✓ audience'.padEnd(20)}https://platform`, '✓ scope'],
+    ],
+    [
+      'client credentials at idp_a',
+      () => ({ ...password({ scope: 'read' }), serviceAuthStrategy: 'client_credentials', idpAServiceUser: {} }),
+      atA,
+      ['✓ provider', '✓ token', `${'✓ scope'.padEnd(20)}read`],
+    ],
+    ['a secret at idp_b', application, atB, ['✓ provider', '✓ token', 'api://platform']],
+    [
+      'a certificate at idp_b',
+      () => application(paths(registered)),
+      atB,
+      ['✓ certificate ', 'used before the client secret', '✓ certificate dates', '✓ token'],
+    ],
+    ['the API key alone', () => ({ serviceApiKey: 'the-key-of-the-api' }), () => ({}), ['the API key alone']],
+    [
+      'the exchange of users’ tokens alone',
+      () => ({ idpBService: application().idpBService, onBehalfOf: {} }),
+      atB,
+      ['✓ provider', '- exchange'],
+    ],
+    [
+      'a provider of the site itself',
+      () => ({ serviceAuthStrategy: 'okta' }),
+      () => ({ identityProviders: { okta: new FakeIdentityProvider('okta') } }),
+      ['✓ token', 'opaque'],
+    ],
+  ])('says that all is well: %s', async (_title, config, ports, lines) => {
+    const { status, printed } = await doctor(config(), ports());
+    for (const line of lines) expect(printed).toContain(line);
+    expect(printed).toContain('All is well.');
+    expect(printed).not.toContain('✗');
+    expect(status).toBe(0);
+  });
+
+  it('reads the environment when no file is named', async () => {
+    const { status, printed } = await run(['doctor'], {
+      A2A_URL: addresses.a2aUrl,
+      SERVICE_API_URL: addresses.serviceApiUrl,
+      SERVICE_ACCOUNT_ID: 'site-1',
+      SERVICE_ACCOUNT_PRIVATE_KEY: keys.privateKey.replaceAll('\n', '\\n'),
+    });
+    expect(printed).toContain('✓ token');
+    expect(status).toBe(0);
+  });
+});
+
+describe('agent-bff doctor of a broken configuration names the block and the fields to fix:', () => {
+  it.each<[string, () => ServerConfig, () => ToolkitPorts, string]>([
+    ['a misspelt field', () => ({ idpA: { clientid: 'x' } }) as ServerConfig, () => ({}), 'idpA: clientid'],
+    ['no credential', () => ({}), () => ({}), 'serviceAuthStrategy: serviceAuthStrategy'],
+    ['no agent address', () => ({ ...account(), a2aUrl: '' }), () => ({}), 'configureServer: a2aUrl'],
+    [
+      'no audience of its tokens',
+      () => ({ ...account(), serviceApiUrl: '' }),
+      () => ({}),
+      'configureServer: serviceApiUrl',
+    ],
+    ['a key that is none', () => account({ privateKeyPem: 'nothing' }), () => ({}), 'serviceAccount: privateKeyPem'],
+    [
+      'a key file that is not there',
+      () => account({ privateKeyPem: '', privateKeyPath: '/nowhere/key.pem' }),
+      () => ({}),
+      'serviceAccount: privateKeyPath',
+    ],
+    ['no account', () => account({ serviceAccountId: '' }), () => ({}), 'serviceAccount: serviceAccountId'],
+    [
+      'a wrong client secret at idp_a',
+      () => password({ clientSecret: 'wrong-secret' }),
+      atA,
+      'idpA: clientId, clientSecret',
+    ],
+    [
+      'a wrong password',
+      () => password({}, { password: 'wrong-password' }),
+      atA,
+      'idpAServiceUser: username, password',
+    ],
+    ['an unknown audience', () => password({ audience: 'https://nowhere.example' }), atA, 'idpA: audience'],
+    ['a domain where nobody listens', () => password({ domain: '127.0.0.1:1' }), atA, 'idpA: domain'],
+    ['an empty block of idp_a', () => ({ authProvider: 'idp_a' }), atA, 'idpA: domain, clientId, clientSecret'],
+    [
+      'a wrong client secret at idp_b',
+      () => application({ clientSecret: 'wrong-secret' }),
+      atB,
+      'idpBService: clientSecret',
+    ],
+    ['an unknown tenant', () => application({ tenantId: 'contoso.example' }), atB, 'idpBService: tenantId'],
+    ['a tenant that is none', () => application({ tenantId: 'common' }), atB, 'idpBService: tenantId'],
+    ['a scope without "/.default"', () => application({ scope: idpB.audience }), atB, 'idpBService: scope'],
+    [
+      'an expired certificate',
+      () => application(paths(makeClientCertificate({ validToDays: -3 }))),
+      atB,
+      'idpBService: certificatePath, privateKeyPath',
+    ],
+    [
+      'a certificate with the key of another',
+      () => application(paths(makeClientCertificate({ mismatched: true }))),
+      atB,
+      'idpBService: certificatePath, privateKeyPath',
+    ],
+    [
+      'half a certificate',
+      () => application({ certificatePath: registered.certificatePath }),
+      atB,
+      'idpBService: privateKeyPath',
+    ],
+  ])('%s', async (_title, config, ports, fix) => {
+    const { status, printed } = await doctor(config(), ports());
+    expect(printed).toContain(`fix: ${fix}`);
+    // One fault is one line.
+    expect(printed.match(/✗/g)).toHaveLength(1);
+    expect(printed).toContain('1 to fix.');
+    expect(status).toBe(1);
+  });
+
+  it('a token for another API, or with less than was asked for', async () => {
+    const token = await idpA.issueUserToken('svc', { audience: 'https://other.example', scope: 'read' });
+    idpA.faults.token = { transform: (body) => ({ ...body, access_token: token }) };
+    const { status, printed } = await doctor(password({ scope: 'read chat' }), atA());
+    expect(printed).toContain('fix: idpA: audience');
+    expect(printed).toContain('not granted: chat\n    fix: idpA: scope');
+    expect(printed).not.toContain(token);
+    expect(status).toBe(1);
+  });
+
+  it('a provider that hangs, in the time it is given', async () => {
+    idpA.faults.metadata = { hang: true };
+    const { status, printed } = await doctor({ ...password(), timeouts: { identityProviderMs: 100 } }, atA());
+    expect(printed).toContain('cannot be reached: TimeoutError');
+    expect(printed).toContain('- token');
+    expect(status).toBe(1);
+  });
+
+  it('a provider whose certificate nobody trusts here, with the variable that adds an authority', async () => {
+    const { status, printed } = await doctor(password());
+    expect(printed).toContain('NODE_EXTRA_CA_CERTS');
+    expect(status).toBe(1);
+  });
+
+  it('a provider of the site itself that throws, without its words', async () => {
+    const okta = new FakeIdentityProvider('okta');
+    okta.answer = () => {
+      throw new TypeError('with s3cr3t inside');
+    };
+    const ports = { identityProviders: { okta } };
+    const { status, printed } = await doctor({ serviceAuthStrategy: 'okta' }, ports);
+    expect(printed).toContain('failed: TypeError');
+    expect(printed).not.toContain('s3cr3t');
+    expect(status).toBe(1);
+  });
+});
+
+describe('agent-bff doctor warns, and passes, when', () => {
+  it('a certificate ends within a month', async () => {
+    const soon = makeClientCertificate({ validToDays: 20 });
+    const idp = await startIdpB({ certificates: [soon.certificatePem] });
+    const fetching = publicCloudFetch(idp);
+    const { status, printed } = await doctor(application(paths(soon)), {
+      identityFetch: fetching.fetch as typeof fetch,
+    });
+    expect(printed).toContain('! certificate dates');
+    expect(printed).toContain('19 days from now');
+    expect(status).toBe(0);
+    await fetching.close();
+    await idp.close();
+  });
+
+  it('the local clock differs from the provider’s', async () => {
+    const { status, printed } = await doctor(password(), { ...atA(), clock: new FakeClock(Date.now() - 90_000) });
+    expect(printed).toMatch(/! clock +the local clock is (89|90|91) s behind/);
+    expect(status).toBe(0);
+  });
+
+  it('only the chat can be served, since the platform has no address', async () => {
+    const { printed, status } = await doctor({ ...password(), serviceApiUrl: '' }, atA());
+    expect(printed).toContain('! platform address  is not set\n    fix: configureServer: serviceApiUrl');
+    expect(status).toBe(0);
+  });
+
+  it('a key is given twice', async () => {
+    const { printed, status } = await doctor(account({ privateKeyPath: '/run/key.pem' }));
+    expect(printed).toContain('! private key');
+    expect(status).toBe(0);
+  });
+});
+
+describe('agent-bff keygen', () => {
+  it('writes a pair that works, the private half for its owner alone', async () => {
+    const { status, printed } = await run(['keygen', '--out', folder, '--name', 'shop']);
+    expect(status).toBe(0);
+    const [privatePath, publicPath] = [join(folder, 'shop.pem'), join(folder, 'shop.pub.pem')];
+    expect(printed).toContain(privatePath);
+    expect(printed).not.toContain('BEGIN');
+    expect(statSync(privatePath).mode & 0o777).toBe(0o600);
+
+    const toolkit = createToolkit({ serviceAccount: { serviceAccountId: 'shop', privateKeyPath: privatePath } });
+    const { authorization = '' } = await toolkit.authHeaders();
+    const registeredKey = await importSPKI(readFileSync(publicPath, 'utf8'), 'RS256');
+    const { payload } = await jwtVerify(authorization.replace('Bearer ', ''), registeredKey);
+    expect(payload.iss).toBe('shop');
+    expect((await doctor({ serviceAccount: { serviceAccountId: 'shop', privateKeyPath: privatePath } })).status).toBe(
+      0,
+    );
+  });
+
+  it.each(['half.pem', 'half.pub.pem'])('replaces no file and leaves no half of a pair: %s is there', async (name) => {
+    const place = mkdtempSync(join(folder, 'half-'));
+    writeFileSync(join(place, name), 'older');
+    const { status, complained } = await run(['keygen', '--out', place, '--name', 'half']);
+    expect(status).toBe(1);
+    expect(complained).toContain('already holds a key named "half"');
+    expect(readFileSync(join(place, name), 'utf8')).toBe('older');
+    const other = name === 'half.pem' ? 'half.pub.pem' : 'half.pem';
+    expect(() => statSync(join(place, other))).toThrow('ENOENT');
+  });
+
+  it('says so when it cannot write', async () => {
+    const { status, complained } = await run(['keygen', '--out', join(folder, 'nowhere')]);
+    expect(status).toBe(1);
+    expect(complained).toContain('ENOENT');
+  });
+});
+
+describe('a command line that is wrong', () => {
+  it.each([
+    [[], 'printed'],
+    [['docter'], 'complained'],
+    [['doctor', '--confg', 'x'], 'complained'],
+    [['doctor', '--config'], 'complained'],
+    [['doctor', 'config.json'], 'complained'],
+    [['doctor', '--config', '/nowhere/config.json'], 'complained'],
+    [['keygen', '--directory', '.'], 'complained'],
+  ] as const)('ends with status 2 and says what is known: %j', async (args, where) => {
+    const result = await run([...args]);
+    expect(result.status).toBe(2);
+    expect(result[where].length).toBeGreaterThan(20);
+  });
+
+  it('in its file ends with status 2, and quotes nothing of it', async () => {
+    const { status, complained } = await run(['doctor', '--config', configFile('{ "serviceApiKey": "s3cr3t"')]);
+    expect(status).toBe(2);
+    expect(complained).not.toContain('s3cr3t');
+  });
+
+  it('in the environment ends with status 1 and the right name', async () => {
+    const { status, complained } = await run(['doctor'], { IDP_A_CLIENT_SECRT: 's3cr3t' });
+    expect(status).toBe(1);
+    expect(complained).toContain('IDP_A_CLIENT_SECRET');
+    expect(complained).not.toContain('s3cr3t');
+  });
+
+  it('is helped on request', async () => {
+    for (const word of ['help', '--help', '-h']) {
+      const { status, printed } = await run([word]);
+      expect(status).toBe(0);
+      expect(printed).toContain('keygen');
+    }
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { configPlan, headersPlan, type HeadersLike } from '../../src/composition/config-options.js';
+import { ServiceAuthError } from '../../src/domain/errors.js';
+import { REQUEST, SERVICE } from '../domain/credentials/broker-world.js';
+
+const made = (headers: HeadersLike) => headersPlan(() => headers).obtain(REQUEST);
+
+describe('the credentials of the config route', () => {
+  it('are those of the chat where the site makes none', () => {
+    expect(configPlan(SERVICE, undefined)).toBe(SERVICE);
+  });
+
+  it.each([
+    ['an object', { Authorization: 'Bearer own', 'X-Tenant': 'acme', 'x-none': undefined }],
+    ['a Headers', new Headers({ Authorization: 'Bearer own', 'X-Tenant': 'acme' })],
+  ])('are whatever the site makes, as %s', async (_kind, headers) => {
+    const credential = await made(headers);
+    expect(credential.headers).toEqual({ authorization: 'Bearer own', 'x-tenant': 'acme' });
+    expect([credential.kind, credential.identity]).toEqual(['session', undefined]);
+  });
+
+  it.each([null, undefined, {}])('are none where the site makes %j', async (headers) => {
+    expect((await made(headers)).headers).toEqual({});
+  });
+
+  it('never contain what belongs to the message', async () => {
+    const headers = { Host: 'a', 'Content-Length': '3', 'Transfer-Encoding': 'chunked', Connection: 'x', 'x-own': '1' };
+    expect((await made(headers)).headers).toEqual({ 'x-own': '1' });
+  });
+
+  it("are made from the framework's own request", async () => {
+    const request = { session: { token: 't' } };
+    const plan = headersPlan(async (seen: typeof request) => Promise.resolve({ 'x-token': seen.session.token }));
+    expect((await plan.obtain({ headers: {}, native: { request } })).headers).toEqual({ 'x-token': 't' });
+  });
+
+  it('that fail with an error of this package fail with it', async () => {
+    const error = new ServiceAuthError('service_auth_failed', { detail: 'No.', block: 'idpA' });
+    await expect(headersPlan(() => Promise.reject(error)).obtain(REQUEST)).rejects.toBe(error);
+  });
+
+  it('that fail otherwise say where to look, and keep the reason for the log', async () => {
+    const failing = headersPlan(() => {
+      throw new Error('database at 10.0.0.1 is down');
+    });
+    const failed = await failing.obtain(REQUEST).catch((error: unknown) => error as ServiceAuthError);
+    expect(failed).toMatchObject({ code: 'service_auth_failed', block: 'getHeaders' });
+    expect((failed as Error).message).not.toContain('10.0.0.1');
+    expect((failed as ServiceAuthError).logDetail()).toBe('Error: database at 10.0.0.1 is down');
+  });
+
+  it('that no header may hold are never quoted', async () => {
+    const failed = await made({ authorization: 'Bearer se\ncret' }).catch(
+      (error: unknown) => error as ServiceAuthError,
+    );
+    expect(failed).toMatchObject({ code: 'service_auth_failed' });
+    expect((failed as ServiceAuthError).logDetail()).not.toContain('cret');
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
+import { FakeSessionTokenSource } from '../../src/adapters/fakes/fake-session-token-source.js';
+import { FakeTokenExchange } from '../../src/adapters/fakes/fake-token-exchange.js';
+import { renderCacheSettings } from '../../src/composition/render-cache-options.js';
+import { SessionPlans } from '../../src/composition/session-plans.js';
+import {
+  serviceProxyPlan,
+  serviceSurfaceHandlerPlan,
+  surfaceHandlerPlan,
+  surfaceRouterPlan,
+} from '../../src/composition/surface-options.js';
+import { secret } from '../../src/domain/secret.js';
+import { BrokerWorld, REQUEST } from '../domain/credentials/broker-world.js';
+
+function sessionPlans(): SessionPlans {
+  const { tokens } = new BrokerWorld();
+  return new SessionPlans({
+    clock: new FakeClock(),
+    tokens,
+    exchange: new FakeTokenExchange(),
+    alwaysExchange: false,
+    customProviders: new Set(),
+  });
+}
+
+const KEYED = { apiKey: secret('site-key'), apiKeyHeader: 'x-api-key' };
+const KEYLESS = { ...KEYED, apiKey: undefined };
+const auth = new FakeSessionTokenSource();
+
+describe('a surface router', () => {
+  it('goes by the API key', () => {
+    expect(surfaceRouterPlan({}, KEYED)).toEqual({ plan: { kind: 'api-key', apiKey: undefined }, cache: undefined });
+    const { plan } = surfaceRouterPlan({ apiKey: 'its-own' }, KEYLESS);
+    expect(plan.kind === 'api-key' ? plan.apiKey?.reveal() : plan.kind).toBe('its-own');
+  });
+
+  it('goes by the configured strategy where there is no key at all', () => {
+    expect(surfaceRouterPlan({}, KEYLESS).plan).toEqual({ kind: 'service', strategy: '', apiKey: undefined });
+  });
+
+  it.each([
+    [{ apiKey: 'its-own' }, {}, { 'x-api-key': 'its-own' }],
+    [{}, { Authorization: 'Bearer made' }, { 'x-api-key': 'site-key', authorization: 'Bearer made' }],
+    [{ apiKey: 'its-own' }, { 'X-API-Key': 'made' }, { 'x-api-key': 'made' }],
+    [{}, null, { 'x-api-key': 'site-key' }],
+  ])('sends what the site makes, and the key unless that is made too: %j %j', async (options, made, sent) => {
+    const { plan } = surfaceRouterPlan({ ...options, getHeaders: () => made }, KEYED);
+    expect(plan.kind === 'headers' ? (await plan.obtain(REQUEST)).headers : plan.kind).toEqual(sent);
+  });
+
+  it('without a key sends what the site makes alone', async () => {
+    const { plan } = surfaceRouterPlan({ getHeaders: () => ({ a: 'b' }) }, KEYLESS);
+    expect(plan.kind === 'headers' ? (await plan.obtain(REQUEST)).headers : plan.kind).toEqual({ a: 'b' });
+  });
+});
+
+describe('a surface handler', () => {
+  it('goes by the API key when nobody can sign in', () => {
+    expect(surfaceHandlerPlan({}, sessionPlans()).plan).toEqual({ kind: 'api-key', apiKey: undefined });
+  });
+
+  it.each([true, false])(
+    'goes by the session when there is one, and requires one when told so: %s',
+    (requireSession) => {
+      const { plan } = surfaceHandlerPlan({ auth, requireSession, audience: 'api' }, sessionPlans());
+      expect(plan).toMatchObject({ kind: 'session', required: requireSession, audience: 'api', exchange: undefined });
+    },
+  );
+
+  it('requires no session unless told so', () => {
+    expect(surfaceHandlerPlan({ auth }, sessionPlans()).plan).toMatchObject({ required: false });
+  });
+
+  it.each([{ requireSession: true }, { exchange: 'on_behalf_of' as const }])(
+    'cannot do %j without a way to sign in',
+    (options) => {
+      expect(() => surfaceHandlerPlan(options, sessionPlans())).toThrow(
+        expect.objectContaining({ code: 'configuration_invalid', block: 'createSurfaceHandler', fields: ['auth'] }),
+      );
+    },
+  );
+
+  it('with service auth goes by the strategy and the key', () => {
+    const known = new Set<string>();
+    expect(serviceSurfaceHandlerPlan({}, known).plan).toEqual({ kind: 'service', strategy: '', apiKey: undefined });
+    expect(serviceSurfaceHandlerPlan({ strategy: 'client_credentials' }, known).plan).toMatchObject({
+      strategy: 'client_credentials',
+    });
+    expect(() => serviceSurfaceHandlerPlan({ strategy: 'clientcredentials' }, known)).toThrow(
+      'Did you mean "client_credentials"?',
+    );
+  });
+});
+
+describe('the conversation proxy', () => {
+  it('always requires a session', () => {
+    expect(serviceProxyPlan({ auth, exchange: 'on_behalf_of' }, sessionPlans())).toMatchObject({
+      kind: 'session',
+      required: true,
+    });
+  });
+
+  it.each([undefined, {}, 'token'])('is not made of %j', (wrong) => {
+    expect(() => serviceProxyPlan({ auth: wrong as never }, sessionPlans())).toThrow(
+      expect.objectContaining({ code: 'configuration_invalid', fields: ['auth'] }),
+    );
+  });
+});
+
+describe('the cache of renders', () => {
+  it('is off unless it is switched on', () => {
+    expect(renderCacheSettings(undefined, 'm')).toBeUndefined();
+    expect(renderCacheSettings({}, 'm')).toBeUndefined();
+    expect(renderCacheSettings({ enabled: false, freshMs: 9 }, 'm')).toBeUndefined();
+  });
+
+  it('keeps this much for so long', () => {
+    expect(renderCacheSettings({ enabled: true }, 'm')).toEqual({
+      freshMs: 3_000,
+      maxAgeMs: 300_000,
+      maxEntries: 500,
+      maxEntryBytes: 1_048_576,
+    });
+    expect(renderCacheSettings({ enabled: true, freshMs: 0, maxEntries: undefined }, 'm')).toMatchObject({
+      freshMs: 0,
+      maxEntries: 500,
+    });
+  });
+
+  it.each([
+    { enabled: 'yes' },
+    { freshMs: -1 },
+    { freshMs: 1.5 },
+    { freshMs: '3' },
+    { freshMs: Number.NaN },
+    { fresh: 1 },
+  ])('knows no %j', (options) => {
+    expect(() => renderCacheSettings({ enabled: true, ...options } as never, 'createSurfaceHandler')).toThrow(
+      expect.objectContaining({ code: 'configuration_invalid', block: 'createSurfaceHandler' }),
+    );
+  });
+});

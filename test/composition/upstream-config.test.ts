@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { resolveUpstream, type UpstreamConfig } from '../../src/composition/upstream-config.js';
+
+describe("the platform's API", () => {
+  it('looks like this unless the site says otherwise', () => {
+    expect(resolveUpstream()).toEqual({
+      paths: {
+        surface: '/surfaces/{id}',
+        surfaceByName: '/surfaces/by-name/{name}',
+        render: '/surfaces/{id}/render',
+        renderByName: '/surfaces/by-name/{name}/render',
+        action: '/surfaces/{id}/actions/{action}',
+        actionByName: '/surfaces/by-name/{name}/actions/{action}',
+        theme: '/surfaces/{id}/theme.css',
+        themeByName: '/surfaces/by-name/{name}/theme.css',
+        project: '/project',
+        brand: '/brand.css',
+        conversations: '/{path}',
+      },
+      headers: { apiKey: 'x-api-key', projectId: 'x-project-id' },
+    });
+  });
+
+  it('may look otherwise, path by path and field by field', () => {
+    const resolved = resolveUpstream({
+      paths: {
+        render: '/v2/{projectId}/widgets/{id}:render',
+        conversations: '/v2/{path}',
+        brand: '',
+        theme: undefined,
+      },
+      headers: { apiKey: 'X-Key' },
+    });
+    expect(resolved).toMatchObject({
+      paths: {
+        render: '/v2/{projectId}/widgets/{id}:render',
+        conversations: '/v2/{path}',
+        brand: '/brand.css',
+        theme: '/surfaces/{id}/theme.css',
+      },
+      headers: { apiKey: 'x-key', projectId: 'x-project-id' },
+    });
+  });
+
+  it.each<[UpstreamConfig | object, string, string]>([
+    [{ path: {} }, 'upstream.path', 'Did you mean "paths"?'],
+    [{ paths: { rendr: '/x/{id}' } }, 'upstream.paths.rendr', 'Did you mean "render"?'],
+    [{ headers: { apikey: 'x' } }, 'upstream.headers.apikey', 'Did you mean "apiKey"?'],
+    [{ paths: { render: 7 } }, 'upstream.paths.render', 'It has a value of a wrong kind.'],
+    [{ paths: '/x' }, 'upstream.paths', 'It has a value of a wrong kind.'],
+    [{ paths: { render: '/x' } }, 'upstream.paths.render', 'It needs "{id}".'],
+    [{ paths: { action: '/x/{id}' } }, 'upstream.paths.action', 'It needs "{action}".'],
+    [{ paths: { project: '/x/{id}' } }, 'upstream.paths.project', 'This call has no value "{id}".'],
+    [{ paths: { render: 'x/{id}' } }, 'upstream.paths.render', 'Set it to a path such as "/surfaces/{id}/render".'],
+    [
+      { paths: { render: '//evil.example/{id}' } },
+      'upstream.paths.render',
+      'Set it to a path such as "/surfaces/{id}/render".',
+    ],
+    [{ paths: { render: '/../{id}' } }, 'upstream.paths.render', 'Set it to a path such as "/surfaces/{id}/render".'],
+    [{ paths: { render: '/{id}?a=1' } }, 'upstream.paths.render', 'Set it to a path such as "/surfaces/{id}/render".'],
+    [{ paths: { render: '/{id}/{' } }, 'upstream.paths.render', 'Set it to a path such as "/surfaces/{id}/render".'],
+    [{ paths: { conversations: '/x{path}' } }, 'upstream.paths.conversations', 'Set it to a path such as "/{path}".'],
+    [{ paths: { conversations: '/{path}/x' } }, 'upstream.paths.conversations', 'Set it to a path such as "/{path}".'],
+    [
+      { headers: { apiKey: 'x y' } },
+      'upstream.headers.apiKey',
+      'Set it to the name of a header field such as "x-api-key".',
+    ],
+    [
+      { headers: { apiKey: 'Authorization' } },
+      'upstream.headers.apiKey',
+      'Set it to the name of a header field such as "x-api-key".',
+    ],
+    [{ headers: { projectId: 'X-API-Key' } }, 'upstream.headers.projectId', 'Give each value a field of its own.'],
+  ])('is refused with the field and a way out: %j', (config, field, hint) => {
+    expect(() => resolveUpstream(config)).toThrow(
+      expect.objectContaining({ code: 'configuration_invalid', block: 'upstream', fields: [field], hint }),
+    );
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
+import { secret } from '../../../src/domain/secret.js';
+import { REQUEST, SERVICE } from '../credentials/broker-world.js';
+import {
+  at,
+  CARD,
+  ConfigWorld,
+  credentialOf,
+  ENTRANCE,
+  FAR,
+  NEAR,
+  NOT_FOUND,
+  served,
+  session,
+} from './config-world.js';
+
+describe('a card that is known', () => {
+  const near = (card: unknown, headers: Record<string, string> = {}) => at(NEAR, served(card, headers));
+
+  it.each([
+    ['a minute when the agent says nothing', {}, 60_000],
+    ['as long as the agent says', { 'cache-control': 'public, max-age=120' }, 120_000],
+    ['five minutes at most', { 'cache-control': 'max-age=3600' }, 300_000],
+  ])('is good for %s', async (_what, headers, lifeMs) => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(near(CARD, headers));
+    await world.read();
+    world.clock.advance(lifeMs - 1);
+    await world.read();
+    expect(world.paths).toHaveLength(1);
+    world.clock.advance(1);
+    await world.read();
+    expect(world.paths).toHaveLength(2);
+  });
+
+  it.each(['no-store', 'private, no-cache', 'max-age=0'])(
+    'is asked for each time when the agent says %s',
+    async (control) => {
+      const world = new ConfigWorld();
+      world.upstream.willAnswer(near(CARD, { 'cache-control': control }));
+      await world.read();
+      await world.read();
+      expect(world.paths).toEqual([NEAR, NEAR]);
+    },
+  );
+
+  it('is asked for by its tag, and good again when it did not change', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(near(CARD, { etag: 'W/"1"', 'cache-control': 'max-age=100' }));
+    await world.read();
+    world.clock.advance(100_000);
+    world.upstream.willAnswer(at(NEAR, { status: 304, headers: {}, body: null }));
+    expect((await world.read()).agentCard['name']).toBe('Agent');
+    world.clock.advance(99_999);
+    await world.read();
+    expect(world.upstream.requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, 'W/"1"']);
+  });
+
+  it('that must not be stored is never asked for by its tag', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(near(CARD, { etag: '"1"', 'cache-control': 'No-Store' }));
+    await world.read();
+    await world.read();
+    expect(world.upstream.requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined]);
+  });
+
+  it('is replaced when it changed', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(near(CARD, { etag: '"1"' }));
+    await world.read();
+    world.clock.advance(60_000);
+    world.upstream.willAnswer(near({ ...CARD, name: 'New' }, { etag: '"2"' }));
+    expect((await world.read()).agentCard['name']).toBe('New');
+  });
+
+  it('that cannot be asked for again is not shown on', async () => {
+    const world = new ConfigWorld();
+    await world.read();
+    world.clock.advance(60_000);
+    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'reset', detail: '' }));
+    await expect(world.read()).rejects.toMatchObject({ code: 'upstream_unreachable' });
+  });
+
+  it('is known for one version and one caller only', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(near(CARD));
+    const ownKey: typeof SERVICE = { kind: 'service', strategy: '', apiKey: secret('other-key') };
+    for (const plan of [SERVICE, ownKey, session('ada'), session('bob')]) {
+      for (const version of ['', '1.0']) await world.read(version, plan);
+    }
+    expect(world.paths).toHaveLength(8);
+    for (const plan of [SERVICE, ownKey, session('ada'), session('bob')]) await world.read('1.0', plan);
+    expect(world.paths).toHaveLength(8);
+  });
+
+  it("stays known when the service's token is a new one", async () => {
+    const world = new ConfigWorld();
+    world.account.lifeMs = 30_000;
+    await world.read();
+    world.clock.advance(31_000);
+    await world.read();
+    expect(world.asked.map(({ token }) => token)).toEqual(['account-token-1', 'account-token-2']);
+    expect(world.paths).toEqual([NEAR, FAR]);
+  });
+
+  it('of a caller without a name is known for exactly these headers', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(near(CARD));
+    const own = (value: string) =>
+      ({ kind: 'headers', obtain: () => Promise.resolve(credentialOf({ 'x-own': value })) }) as const;
+    for (const value of ['1', '2', '1']) await world.read('', own(value));
+    expect(world.paths).toEqual([NEAR, NEAR]);
+  });
+
+  it('of a user without a name is known for this very token', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(near(CARD));
+    const somebody = (accessToken: string) => {
+      const source = new FakeSessionTokenSource({ kind: 'token', accessToken });
+      return { ...session(), source } as typeof SERVICE;
+    };
+    for (const token of ['1', '2', '1']) await world.read('', somebody(token));
+    expect(world.paths).toEqual([NEAR, NEAR]);
+  });
+
+  it('makes room for newer ones', async () => {
+    const world = new ConfigWorld({ maxEntries: 2 });
+    world.upstream.willAnswer(near(CARD));
+    for (const version of ['1', '2', '3', '3', '2', '1']) await world.read(version);
+    expect(world.upstream.requests.map(({ headers }) => headers['a2a-version'])).toEqual(['1', '2', '3', '1']);
+  });
+
+  it('is fetched once for all who wait for it, and again after a failure', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(() => NOT_FOUND);
+    const failed = await Promise.allSettled([world.read(), world.read()]);
+    expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(world.paths).toHaveLength(4);
+    world.upstream.willAnswer(near(CARD));
+    await Promise.all([world.read(), world.read(), world.read()]);
+    expect(world.paths).toHaveLength(5);
+  });
+
+  it("is fetched on nobody's signal", async () => {
+    const world = new ConfigWorld();
+    const leaving = new AbortController();
+    leaving.abort();
+    await world.config.record('', { ...REQUEST, signal: leaving.signal } as typeof REQUEST, SERVICE, ENTRANCE);
+    expect(world.upstream.requests[0]?.signal.aborted).toBe(false);
+  });
+});

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest';
+import type { HttpResponse, UpstreamRequest } from '../../../src/ports/http.js';
+import { WatchedBody } from './chat-world.js';
+import { at, CARD, ConfigWorld, FAR, NEAR, NOT_FOUND, served, session } from './config-world.js';
+
+const ELSEWHERE = { origin: 'https://cards.example', path: '/agents/7.json' };
+
+describe('the card is looked for', () => {
+  it('below the agent and at its origin, under the new name and the old one', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(() => NOT_FOUND);
+    await expect(world.read()).rejects.toMatchObject({
+      code: 'upstream_invalid_response',
+      fields: ['a2aUrl', 'agentCardUrl'],
+    });
+    expect(world.paths).toEqual([NEAR, FAR, '/v1/a2a/.well-known/agent.json', '/.well-known/agent.json']);
+    expect(new Set(world.upstream.requests.map(({ origin, method }) => `${method} ${origin}`))).toEqual(
+      new Set(['GET https://agent.example']),
+    );
+  });
+
+  it('once where the agent is at the root of its origin', async () => {
+    const world = new ConfigWorld({ agent: { origin: 'https://agent.example', path: '/' } });
+    world.upstream.willAnswer(() => NOT_FOUND);
+    await expect(world.read()).rejects.toThrow('shows no agent card');
+    expect(world.paths).toEqual([FAR, '/.well-known/agent.json']);
+  });
+
+  it('at the address that had it last time', async () => {
+    const world = new ConfigWorld();
+    await world.read();
+    world.clock.advance(60_000);
+    await world.read('1.0');
+    expect(world.paths).toEqual([NEAR, FAR, FAR]);
+  });
+
+  it('everywhere again when that address has it no more', async () => {
+    const world = new ConfigWorld();
+    await world.read();
+    world.clock.advance(60_000);
+    world.upstream.willAnswer(at(NEAR, served({ ...CARD, name: 'Moved' })));
+    expect((await world.read()).agentCard['name']).toBe('Moved');
+    expect(world.paths).toEqual([NEAR, FAR, FAR, NEAR]);
+  });
+
+  it.each([
+    ['a web page', served('<!doctype html>')],
+    ['some other JSON', served({ hello: 'world' })],
+    ['a list', served([CARD])],
+    ['half a card', served('{"name":')],
+    ['too much', served(JSON.stringify({ ...CARD, x: 'x'.repeat(1_048_577) }))],
+    ['a redirect', { status: 302, headers: { location: 'https://evil.example' }, body: null }],
+    ['a compressed answer nobody asked for', served(CARD, { 'content-encoding': 'gzip' })],
+    ['an answer of its own', { ...NOT_FOUND, status: 500 }],
+    ['"not modified" although nobody had one', { status: 304, headers: {}, body: null }],
+  ])('further on when an address has %s', async (_what, answer) => {
+    const world = new ConfigWorld();
+    const body = typeof answer.body === 'string' ? new WatchedBody(answer.body) : null;
+    world.upstream.willAnswer(at(NEAR, { ...answer, body }, served()));
+    expect((await world.read()).agentCard['name']).toBe('Agent');
+    expect(world.paths).toEqual([NEAR, FAR]);
+  });
+
+  it('no further at an origin that does not answer', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED 10.0.0.1' }));
+    const failed = world.read();
+    await expect(failed).rejects.toMatchObject({ code: 'upstream_unreachable', retryable: true });
+    await expect(failed).rejects.not.toThrow(/10\.0\.0\.1/);
+    expect(world.paths).toEqual([NEAR]);
+  });
+
+  it('and a silent agent is a timeout', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'timeout', detail: '' }));
+    await expect(world.read()).rejects.toMatchObject({ code: 'upstream_timeout' });
+  });
+
+  it('of an agent without JSON-RPC is refused', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(at(FAR, served({ ...CARD, preferredTransport: 'GRPC' })));
+    await expect(world.read()).rejects.toMatchObject({ code: 'agent_binding_unsupported' });
+  });
+});
+
+describe('a configured card address', () => {
+  it('is asked first, and never sees a credential of the agent', async () => {
+    const world = new ConfigWorld({ cardAddress: ELSEWHERE });
+    world.upstream.willAnswer(at(ELSEWHERE.path, served()));
+    expect((await world.read('1.0')).warnings).toEqual([]);
+    expect(world.upstream.requests).toMatchObject([{ origin: 'https://cards.example', path: '/agents/7.json' }]);
+    expect(world.upstream.requests[0]?.headers).toEqual({ accept: 'application/json', 'a2a-version': '1.0' });
+  });
+
+  it("on the agent's own origin gets the credential", async () => {
+    const world = new ConfigWorld({ cardAddress: { origin: 'https://AGENT.example', path: '/card' } });
+    world.upstream.willAnswer(at('/card', served()));
+    await world.read();
+    expect(world.upstream.requests[0]?.headers['authorization']).toBe('Bearer account-token-1');
+  });
+
+  it("that fails is replaced by the agent's own card, with a warning", async () => {
+    const world = new ConfigWorld({ cardAddress: ELSEWHERE });
+    world.upstream.willAnswer((request) =>
+      request.origin === ELSEWHERE.origin
+        ? { kind: 'failure', reason: 'unreachable', detail: '' }
+        : at(FAR, served())(request),
+    );
+    expect((await world.read()).warnings).toEqual(['agent_card_url_unavailable']);
+    expect(world.paths).toEqual([ELSEWHERE.path, NEAR, FAR]);
+  });
+
+  it('that refuses everybody says nothing about the credential', async () => {
+    const world = new ConfigWorld({ cardAddress: ELSEWHERE });
+    world.upstream.willAnswer(({ origin }) => ({ ...NOT_FOUND, status: origin === ELSEWHERE.origin ? 401 : 404 }));
+    await expect(world.read()).rejects.toMatchObject({ code: 'upstream_invalid_response' });
+    expect(world.account.issued).toBe(1);
+  });
+
+  it('that works again is used again, before the address that stood in for it', async () => {
+    const world = new ConfigWorld({ cardAddress: ELSEWHERE });
+    await world.read();
+    world.clock.advance(60_000);
+    world.upstream.willAnswer(() => served());
+    expect((await world.read()).warnings).toEqual([]);
+  });
+});
+
+describe('the version of the protocol', () => {
+  it("is the browser's, and none where the browser names none", async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(at(NEAR, served()));
+    for (const version of ['', '1.0', '0.3']) await world.read(version);
+    expect(world.upstream.requests.map(({ headers }) => headers['a2a-version'])).toEqual([undefined, '1.0', '0.3']);
+    expect(Object.keys(world.upstream.requests[0]?.headers ?? {})).not.toContain('a2a-version');
+  });
+});
+
+describe('a credential the agent refuses for its card', () => {
+  const refusing =
+    (good: string) =>
+    (request: UpstreamRequest): HttpResponse =>
+      request.headers['authorization'] === good ? at(FAR, served())(request) : { status: 401, headers: {}, body: null };
+
+  it('is renewed once', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(refusing('Bearer account-token-2'));
+    expect((await world.read()).agentCard['name']).toBe('Agent');
+    expect(world.account.issued).toBe(2);
+  });
+
+  it('again is named, with the block to check', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(refusing('none'));
+    await expect(world.read()).rejects.toMatchObject({ code: 'service_token_rejected', block: 'serviceAccount' });
+    expect(world.account.issued).toBe(2);
+  });
+
+  it('at one address only is good enough for the others', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(at(FAR, served(), { status: 401, headers: {}, body: null }));
+    expect((await world.read()).agentCard['name']).toBe('Agent');
+    expect(world.account.issued).toBe(1);
+  });
+
+  it('of a user is a failing card', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(refusing('none'));
+    await expect(world.read('', session('ada'))).rejects.toMatchObject({ code: 'upstream_invalid_response' });
+  });
+
+  it('that is an API key names the key', async () => {
+    const world = new ConfigWorld({}, { strategy: '', hasServiceAccount: false });
+    world.upstream.willAnswer(refusing('none'));
+    await expect(world.read()).rejects.toMatchObject({ code: 'service_token_rejected', block: 'serviceApiKey' });
+  });
+});

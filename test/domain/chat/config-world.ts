@@ -1,0 +1,96 @@
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
+import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import {
+  ChatConfig,
+  type ChatConfigDependencies,
+  type ChatConfigRecord,
+  type ChatEntrance,
+} from '../../../src/domain/chat/chat-config.js';
+import { Credential } from '../../../src/domain/credentials/credential.js';
+import type { HttpResponse, UpstreamRequest } from '../../../src/ports/http.js';
+import { BrokerWorld, REQUEST, SERVICE } from '../credentials/broker-world.js';
+
+export const CARD = {
+  name: 'Agent',
+  url: 'https://agent.internal/a2a',
+  capabilities: { streaming: true, pushNotifications: true },
+};
+export const ENTRANCE: ChatEntrance = {
+  url: 'https://site.example/api/a2a',
+  path: '/api/a2a',
+  policy: { allows: () => true },
+  bindings: ['JSONRPC'],
+};
+/** Below the agent. */
+export const NEAR = '/v1/a2a/.well-known/agent-card.json';
+/** At the root of the agent's host. */
+export const FAR = '/.well-known/agent-card.json';
+export const NOT_FOUND: HttpResponse = { status: 404, headers: {}, body: 'no' };
+
+export const served = (card: unknown = CARD, headers: Record<string, string> = {}): HttpResponse => ({
+  status: 200,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: typeof card === 'string' ? card : JSON.stringify(card),
+});
+
+/** An agent whose card is at `FAR`, until a test says otherwise. */
+export class ConfigWorld extends BrokerWorld {
+  readonly upstream: FakeUpstream = new FakeUpstream(at(FAR, served()));
+  readonly asked: Credential[] = [];
+  readonly config: ChatConfig;
+
+  constructor(
+    settings: Partial<ChatConfigDependencies> = {},
+    credentials: ConstructorParameters<typeof BrokerWorld>[0] = {},
+  ) {
+    super(credentials);
+    this.config = new ChatConfig({
+      clock: this.clock,
+      upstream: this.upstream,
+      credentials: this.broker,
+      agent: { origin: 'https://agent.example', path: '/v1/a2a/' },
+      cardAddress: undefined,
+      directory: {
+        project: ({ credential }) => {
+          this.asked.push(credential);
+          return Promise.resolve({ value: 'proj-1' });
+        },
+        brand: () => Promise.resolve({ value: ':root{}' }),
+      },
+      hash: (text) => `#${text}`,
+      headersMs: 10_000,
+      bodyIdleMs: 5_000,
+      maxEntries: 100,
+      ...settings,
+    });
+  }
+
+  read(version = '', plan: Parameters<ChatConfig['record']>[2] = SERVICE): Promise<ChatConfigRecord> {
+    return this.config.record(version, REQUEST, plan, ENTRANCE);
+  }
+
+  get paths(): string[] {
+    return this.upstream.requests.map(({ path }) => path);
+  }
+}
+
+export function at(path: string, answer: HttpResponse, otherwise: HttpResponse = NOT_FOUND) {
+  return (request: UpstreamRequest): HttpResponse => (request.path === path ? answer : otherwise);
+}
+
+export function session(subject?: string) {
+  const found = { kind: 'token', accessToken: `token-of-${subject ?? 'somebody'}` } as const;
+  const source = new FakeSessionTokenSource(subject === undefined ? found : { ...found, subject });
+  return { kind: 'session', source, audience: '', apiKey: undefined, required: true } as unknown as typeof SERVICE;
+}
+
+export function credentialOf(headers: Record<string, string>): Credential {
+  return new Credential({
+    kind: 'session',
+    headers,
+    identity: undefined,
+    block: 'getHeaders',
+    cacheKey: undefined,
+    token: undefined,
+  });
+}

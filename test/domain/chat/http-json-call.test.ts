@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { httpJsonCall } from '../../../src/domain/chat/http-json-call.js';
+
+const told = (path: string): unknown => {
+  const call = httpJsonCall(path);
+  return call === undefined ? undefined : [call.path, call.legacy, call.methods];
+};
+
+describe('a path of the HTTP+JSON binding', () => {
+  it.each([
+    ['/message:send', { POST: 'SendMessage' }],
+    ['/message:stream', { POST: 'SendStreamingMessage' }],
+    ['/tasks', { GET: 'ListTasks' }],
+    ['/tasks/7', { GET: 'GetTask' }],
+    ['/tasks/7:cancel', { POST: 'CancelTask' }],
+    ['/tasks/7:subscribe', { GET: 'SubscribeToTask', POST: 'SubscribeToTask' }],
+    [
+      '/tasks/7/pushNotificationConfigs',
+      { GET: 'ListTaskPushNotificationConfigs', POST: 'CreateTaskPushNotificationConfig' },
+    ],
+    [
+      '/tasks/7/pushNotificationConfigs/8',
+      { GET: 'GetTaskPushNotificationConfig', DELETE: 'DeleteTaskPushNotificationConfig' },
+    ],
+  ])('%s is known in v1.0, with a tenant, and in v0.3', (path, methods) => {
+    expect(told(path)).toEqual([path, false, methods]);
+    expect(told(`/acme${path}`)).toEqual([`/acme${path}`, false, methods]);
+    expect(told(`/v1${path}`)).toEqual([`/v1${path}`, true, methods]);
+  });
+
+  it('for the extended card has another name in each version', () => {
+    expect(told('/extendedAgentCard')).toEqual(['/extendedAgentCard', false, { GET: 'GetExtendedAgentCard' }]);
+    expect(told('/v1/card')).toEqual(['/v1/card', true, { GET: 'GetExtendedAgentCard' }]);
+    expect(told('/card')).toBeUndefined();
+  });
+
+  it('has its ids encoded anew', () => {
+    expect(httpJsonCall('/tasks/urn:task:7')?.path).toBe('/tasks/urn%3Atask%3A7');
+    expect(httpJsonCall('/tasks/%61%20b:cancel')?.path).toBe('/tasks/a%20b:cancel');
+  });
+
+  it.each([
+    '',
+    '/',
+    '/message',
+    '/message%3Asend',
+    '/message:send/',
+    '/message:delete',
+    '/tasks/',
+    '/tasks/:cancel',
+    '/tasks/..',
+    '/tasks/%2e%2e',
+    '/tasks/a%2fb',
+    '/tasks/a/b',
+    '/tasks/7%3Acancel',
+    '/tasks/7:cancel:cancel',
+    '/tasks/7/pushNotificationConfigs/..',
+    '/../tasks/7',
+    '/%2e%2e/tasks/7',
+    '/a/b/tasks/7',
+    '/v1',
+    '/v1/v1/tasks/7',
+    '/v2x/message',
+  ])('is not "%s"', (path) => {
+    expect(httpJsonCall(path)).toBeUndefined();
+  });
+});

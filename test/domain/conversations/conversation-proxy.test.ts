@@ -1,0 +1,240 @@
+import { describe, expect, it } from 'vitest';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
+import { FakeTokenExchange } from '../../../src/adapters/fakes/fake-token-exchange.js';
+import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import { sha256 } from '../../../src/adapters/system/sha256.js';
+import {
+  ConversationProxy,
+  type ConversationRequest,
+  isForwardedMethod,
+  type SessionRequired,
+} from '../../../src/domain/conversations/conversation-proxy.js';
+import { ExchangedTokens } from '../../../src/domain/credentials/exchanged-tokens.js';
+import type { PlatformApi } from '../../../src/domain/upstream/platform-api.js';
+import { PATH_CORPUS } from '../../support/path-corpus.js';
+import { WatchedBody } from '../chat/chat-world.js';
+import { BrokerWorld, sessionPlan } from '../credentials/broker-world.js';
+import { API } from '../surfaces/surface-world.js';
+
+const ADA = { kind: 'token', accessToken: 'ada-token' } as const;
+
+class ProxyWorld extends BrokerWorld {
+  readonly upstream: FakeUpstream = new FakeUpstream();
+  readonly source: FakeSessionTokenSource = new FakeSessionTokenSource(ADA);
+  readonly proxy: ConversationProxy;
+  exchange: ExchangedTokens | undefined;
+
+  constructor(api: Partial<PlatformApi> = {}) {
+    super();
+    this.proxy = new ConversationProxy({
+      upstream: this.upstream,
+      credentials: this.broker,
+      headersMs: 60_000,
+      bodyIdleMs: 30_000,
+      api: { ...API, ...api },
+    });
+  }
+
+  forward(changes: Partial<ConversationRequest> = {}) {
+    const plan = { ...sessionPlan(this.source), exchange: this.exchange, required: true } as SessionRequired;
+    return this.proxy.forward(
+      {
+        method: 'GET',
+        path: '/conversations',
+        query: '',
+        headers: {},
+        body: null,
+        native: { request: undefined },
+        signal: new AbortController().signal,
+        ...changes,
+      },
+      plan,
+    );
+  }
+}
+
+describe('a request for conversation records', () => {
+  it.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])(
+    '%s crosses as it is, body and all, unread',
+    async (method) => {
+      const world = new ProxyWorld();
+      const body = new WatchedBody('one', 'two');
+      const { signal } = new AbortController();
+      const headers = {
+        'content-type': 'image/png',
+        'content-encoding': 'gzip',
+        'content-length': '6',
+        'if-match': '"1"',
+        range: 'bytes=0-1',
+        cookie: 'sid=1',
+        authorization: 'Bearer theirs',
+      };
+      await world.forward({ method, path: '/conversations/%41/', query: '?a=1&a=2&b=%2e%2e', headers, body, signal });
+      expect(world.upstream.requests).toEqual([
+        {
+          method,
+          origin: 'https://platform.example',
+          path: '/api/conversations/%41/?a=1&a=2&b=%2e%2e',
+          headers: {
+            'content-type': 'image/png',
+            'content-encoding': 'gzip',
+            'content-length': '6',
+            'if-match': '"1"',
+            range: 'bytes=0-1',
+            authorization: 'Bearer ada-token',
+            'x-api-key': 'site-key',
+            'x-project-id': 'proj-1',
+          },
+          body,
+          signal,
+          headersMs: 60_000,
+          bodyIdleMs: 30_000,
+        },
+      ]);
+      expect(world.upstream.requests[0]?.body).toBe(body);
+      expect(isForwardedMethod(method)).toBe(true);
+    },
+  );
+
+  it('has the length of what is sent, not of what once was', async () => {
+    const world = new ProxyWorld();
+    await world.forward({ method: 'POST', headers: { 'content-length': '999' }, body: '{"written":"anew"}' });
+    expect(world.upstream.requests[0]?.headers['content-length']).toBeUndefined();
+  });
+
+  it('is answered with the very stream of the platform, and kept nowhere', async () => {
+    const world = new ProxyWorld();
+    const body = new WatchedBody('a', 'b');
+    const headers = {
+      'content-type': 'video/mp4',
+      'content-range': 'bytes 0-1/9',
+      'cache-control': 'public',
+      'set-cookie': 'a=b',
+      location: '/x',
+    };
+    world.upstream.willAnswer(() => ({ status: 206, headers, body }));
+    const response = await world.forward();
+    expect(response.body).toBe(body);
+    expect(response).toMatchObject({
+      status: 206,
+      headers: {
+        'content-type': 'video/mp4',
+        'content-range': 'bytes 0-1/9',
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+      },
+    });
+    expect(Object.keys(response.headers)).toHaveLength(4);
+  });
+
+  it("goes where the site's own path says", async () => {
+    const world = new ProxyWorld({
+      paths: { ...API.paths, conversations: '/v2/{projectId}/{path}' },
+      endpoint: { origin: 'https://p.example', path: '/base/' },
+    });
+    await world.forward({ path: '/a/b%20c', query: '?d' });
+    expect(world.upstream.requests.map(({ origin, path }) => origin + path)).toEqual([
+      'https://p.example/base/v2/proj-1/a/b%20c?d',
+    ]);
+  });
+
+  it.each(PATH_CORPUS)('with $what ($path) goes to $record', async ({ path, record }) => {
+    const world = new ProxyWorld();
+    const answer = world.forward({ path });
+    if (record === null) await expect(answer).rejects.toMatchObject({ code: 'not_found' });
+    else await answer;
+    expect(world.upstream.requests.map((sent) => sent.path)).toEqual(record === null ? [] : [`/api${record}`]);
+    if (record === null) expect(world.source.queries).toEqual([]);
+  });
+
+  it.each(['?a#b', '?a b', '?\r\nHost: x', '?ü', 'a'])('with the query %j goes nowhere', async (query) => {
+    const world = new ProxyWorld();
+    await expect(world.forward({ query })).rejects.toMatchObject({ code: 'not_found' });
+    expect(world.upstream.requests).toEqual([]);
+  });
+
+  it.each([
+    [{ kind: 'no-session' }, 'session_required'],
+    [{ kind: 'expired' }, 'session_expired'],
+  ] as const)('without a session goes nowhere: %j', async (session, code) => {
+    const world = new ProxyWorld();
+    world.source.session = session;
+    await expect(world.forward()).rejects.toMatchObject({ code });
+    expect(world.upstream.requests).toEqual([]);
+  });
+
+  it('for a WebSocket is refused with a reason, and any other offer is ignored', async () => {
+    const world = new ProxyWorld();
+    await expect(world.forward({ headers: { connection: 'Upgrade', upgrade: 'WebSocket' } })).rejects.toMatchObject({
+      code: 'upgrade_unsupported',
+    });
+    expect(world.upstream.requests).toEqual([]);
+    await world.forward({ headers: { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c' } });
+    expect(world.upstream.requests[0]?.headers).not.toHaveProperty('upgrade');
+  });
+
+  it.each(['TRACE', 'TRACK', 'CONNECT', 'trace'])('is none by %s, which would give the credential away', (method) => {
+    expect(isForwardedMethod(method)).toBe(false);
+  });
+});
+
+describe("the platform's answer to it", () => {
+  it.each([301, 302, 303, 307, 308])('is no redirect (%i)', async (status) => {
+    const world = new ProxyWorld();
+    const body = new WatchedBody('moved');
+    world.upstream.willAnswer(() => ({ status, headers: { location: 'https://evil.example' }, body }));
+    await expect(world.forward()).rejects.toMatchObject({ code: 'upstream_redirect', fields: ['serviceApiUrl'] });
+    expect([world.upstream.requests.length, body.ended]).toEqual([1, true]);
+  });
+
+  it.each([304, 401, 403, 404, 409, 429])('passes with %i, and nothing is sent again', async (status) => {
+    const world = new ProxyWorld();
+    world.upstream.willAnswer(() => ({ status, headers: { 'content-type': 'application/json' }, body: '{}' }));
+    expect((await world.forward({ method: 'POST', body: '{}' })).status).toBe(status);
+    expect(world.upstream.requests).toHaveLength(1);
+  });
+
+  it('keeps its status when it is an error of the platform, and loses its body', async () => {
+    const world = new ProxyWorld();
+    const body = new WatchedBody('stack trace');
+    world.upstream.willAnswer(() => ({ status: 503, headers: { 'retry-after': '7' }, body }));
+    await expect(world.forward()).rejects.toMatchObject({
+      code: 'upstream_error',
+      upstreamStatus: 503,
+      retryAfterMs: 7_000,
+    });
+    expect([world.upstream.requests.length, body.ended]).toEqual([1, true]);
+  });
+
+  it('that refuses an exchanged token is followed by a new one, unless the body is gone', async () => {
+    for (const [body, sent] of [
+      [null, 2],
+      ['{}', 2],
+      [new WatchedBody('x'), 1],
+    ] as const) {
+      const world = new ProxyWorld();
+      world.exchange = new ExchangedTokens({
+        tokens: world.tokens,
+        clock: world.clock,
+        exchange: new FakeTokenExchange(),
+        hash: sha256,
+        block: 'onBehalfOf',
+      });
+      world.upstream.willAnswer(({ headers }) => ({
+        status: headers['authorization'] === 'Bearer exchanged-ada-token-1' ? 401 : 200,
+        headers: {},
+        body: null,
+      }));
+      const first = await world.forward({ method: 'POST', body });
+      expect([first.status, world.upstream.requests.length]).toEqual([sent === 2 ? 200 : 401, sent]);
+      expect((await world.forward()).status).toBe(200);
+    }
+  });
+
+  it('that never comes is an error, and nothing is sent again', async () => {
+    const world = new ProxyWorld();
+    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'reset', detail: 'socket hang up' }));
+    await expect(world.forward()).rejects.toMatchObject({ code: 'upstream_unreachable' });
+    expect(world.upstream.requests).toHaveLength(1);
+  });
+});

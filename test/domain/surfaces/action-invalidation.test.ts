@@ -1,0 +1,375 @@
+import { describe, expect, it } from 'vitest';
+import type { CacheStore } from '../../../src/ports/cache-store.js';
+import { SERVICE } from '../credentials/broker-world.js';
+import { bodyOf, COUNTER, COUNTER_BY_NAME, QUOTE, SurfaceWorld, user } from './surface-world.js';
+import { held } from './widget-platform.js';
+
+const [ADA, BOB] = [user('ada'), user('bob')];
+
+describe('after an action', () => {
+  it('the next render shows what it did, also in another process', async () => {
+    const world = new SurfaceWorld();
+    const elsewhere = world.newCache();
+    await world.render();
+    expect((await world.render(ADA, COUNTER, {}, elsewhere)).cache).toBe('HIT');
+    await world.act();
+    for (const cache of [elsewhere, world.cache]) {
+      expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s1 for ada');
+    }
+    expect(world.asked).toEqual([2, 0]);
+  });
+
+  it('every render of the surface is gone: each body, each language, by id and by name', async () => {
+    const world = new SurfaceWorld();
+    const visits = [{}, { body: '{"a":1}' }, { headers: { 'accept-language': 'de' } }];
+    for (const visit of visits) for (const ref of [COUNTER, COUNTER_BY_NAME]) await world.render(ADA, ref, visit);
+    for (const ref of [COUNTER, COUNTER_BY_NAME]) {
+      await world.act(ADA, ref);
+      for (const visit of visits) {
+        for (const shownAs of [COUNTER, COUNTER_BY_NAME])
+          expect((await world.render(ADA, shownAs, visit)).cache).toBe('MISS');
+      }
+    }
+  });
+
+  it('a render by name is gone although nobody rendered it by id, and the action was by id', async () => {
+    const world = new SurfaceWorld();
+    await world.render(ADA, COUNTER_BY_NAME);
+    await world.act(ADA, COUNTER);
+    expect((await world.render(ADA, COUNTER_BY_NAME)).content).toBe('counter v1 s1 for ada');
+  });
+
+  it('other surfaces, other users and the site itself keep their renders', async () => {
+    const world = new SurfaceWorld();
+    for (const [plan, ref] of [
+      [ADA, COUNTER],
+      [ADA, QUOTE],
+      [BOB, COUNTER],
+      [SERVICE, COUNTER],
+    ] as const)
+      await world.render(plan, ref);
+    await world.act(ADA, COUNTER);
+    for (const [plan, ref] of [
+      [ADA, QUOTE],
+      [BOB, COUNTER],
+      [SERVICE, COUNTER],
+    ] as const) {
+      expect((await world.render(plan, ref)).cache).toBe('HIT');
+    }
+  });
+
+  it('of a surface whose other name nobody told, everything the user sees is rendered again', async () => {
+    const world = new SurfaceWorld();
+    world.platform.rendered = (answer) => ({ ...answer, body: '{"content":"opaque"}' });
+    await world.render(ADA, QUOTE);
+    await world.render(BOB, QUOTE);
+    await world.act(ADA, COUNTER);
+    expect([(await world.render(ADA, QUOTE)).cache, (await world.render(BOB, QUOTE)).cache]).toEqual(['MISS', 'HIT']);
+  });
+
+  it('whose reply tells the other name, only its surface is rendered again', async () => {
+    const world = new SurfaceWorld();
+    await world.render(ADA, QUOTE);
+    await world.act(ADA, COUNTER_BY_NAME);
+    expect((await world.render(ADA, QUOTE)).cache).toBe('HIT');
+  });
+
+  it('a surface whose name is the id of another is not taken for it', async () => {
+    const world = new SurfaceWorld();
+    const names = new Map([
+      ['/api/surfaces/one/render', '{"surface":{"id":"one","name":"first"}}'],
+      ['/api/surfaces/by-name/one/render', '{"surface":{"id":"two","name":"one"}}'],
+    ]);
+    world.upstream.willAnswer(({ path }) => ({
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: names.get(path) ?? '{}',
+    }));
+    const [byId, byName] = [{ by: 'id', value: 'one' } as const, { by: 'name', value: 'one' } as const];
+    for (const ref of [byId, byName]) await world.render(ADA, ref);
+    await world.act(ADA, byId);
+    expect([(await world.render(ADA, byId)).cache, (await world.render(ADA, byName)).cache]).toEqual(['MISS', 'HIT']);
+  });
+
+  it('a surface that got another name is not found under the old one', async () => {
+    const world = new SurfaceWorld();
+    await world.render(ADA, COUNTER_BY_NAME);
+    world.platform.rendered = (answer) => ({
+      ...answer,
+      body: '{"surface":{"id":"counter","name":"Meter"},"content":"x"}',
+    });
+    await world.render(ADA, COUNTER);
+    await world.act(ADA, COUNTER);
+    expect((await world.render(ADA, COUNTER_BY_NAME)).cache).toBe('MISS');
+  });
+
+  it.each([
+    ['fails', { status: 500, headers: {}, body: null }, 'upstream_error'],
+    ['is redirected', { status: 302, headers: {}, body: null }, 'upstream_redirect'],
+    ['is never answered', { kind: 'failure' as const, reason: 'timeout' as const, detail: 'late' }, 'upstream_timeout'],
+  ])('that %s, for it may have been done all the same', async (_what, answer, code) => {
+    const world = new SurfaceWorld();
+    await world.render();
+    world.upstream.willAnswer(() => answer);
+    await expect(world.act()).rejects.toMatchObject({ code });
+    world.upstream.willAnswer(world.platform.answer);
+    expect((await world.render()).cache).toBe('MISS');
+  });
+
+  it.each([200, 202, 400, 409, 422])('that is answered with %i, and the answer passes', async (status) => {
+    const world = new SurfaceWorld();
+    await world.render();
+    const headers = { 'content-type': 'application/json', 'set-cookie': 'a=b' };
+    world.upstream.willAnswer(() => ({ status, headers, body: '{"error":{"fields":["a"]}}' }));
+    const response = await world.act();
+    expect([response.status, await bodyOf(response), response.headers['set-cookie']]).toEqual([
+      status,
+      '{"error":{"fields":["a"]}}',
+      undefined,
+    ]);
+    world.upstream.willAnswer(world.platform.answer);
+    expect((await world.render()).cache).toBe('MISS');
+  });
+
+  it('whose answer streams, what was rendered meanwhile is gone at its end', async () => {
+    const world = new SurfaceWorld();
+    const { until, release } = held();
+    world.upstream.willAnswer(() => ({
+      status: 200,
+      headers: { 'content-type': 'text/event-stream' },
+      body: (async function* () {
+        yield new TextEncoder().encode('data: working\n\n');
+        await until;
+        yield new TextEncoder().encode('data: done\n\n');
+      })(),
+    }));
+    const response = await world.act();
+    world.upstream.willAnswer(world.platform.answer);
+    await world.render();
+    expect((await world.render()).cache).toBe('HIT');
+    release();
+    expect(await bodyOf(response)).toBe('data: working\n\ndata: done\n\n');
+    expect((await world.render()).cache).toBe('MISS');
+  });
+});
+
+describe('an action', () => {
+  it('is sent as it came, with its key, and kept nowhere', async () => {
+    const world = new SurfaceWorld();
+    const visit = { body: '{"by":1}', headers: { 'idempotency-key': 'once' }, query: '?dry=1' };
+    await world.act(ADA, COUNTER_BY_NAME, visit);
+    await world.act(ADA, COUNTER_BY_NAME, visit);
+    expect(world.platform.calls.action).toBe(2);
+    expect(world.upstream.requests[0]).toMatchObject({
+      method: 'POST',
+      path: '/api/surfaces/by-name/Counter/actions/add?dry=1',
+      body: '{"by":1}',
+      headers: { 'idempotency-key': 'once', 'content-type': 'application/json', authorization: 'Bearer ada-token' },
+    });
+  });
+
+  it('is never sent again, but after a 401, which says that nothing was done', async () => {
+    const world = new SurfaceWorld();
+    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'reset', detail: 'socket hang up' }));
+    await expect(world.act(SERVICE)).rejects.toMatchObject({ code: 'upstream_unreachable' });
+    expect(world.upstream.requests).toHaveLength(1);
+    let count = 0;
+    world.upstream.willAnswer(() => {
+      count += 1;
+      return { status: count === 1 ? 401 : 200, headers: {}, body: null };
+    });
+    expect((await world.act(SERVICE)).status).toBe(200);
+    expect(count).toBe(2);
+  });
+
+  it('of a user whose token is refused is not repeated: the refusal passes', async () => {
+    const world = new SurfaceWorld();
+    world.upstream.willAnswer(() => ({ status: 401, headers: {}, body: 'expired' }));
+    expect((await world.act()).status).toBe(401);
+    expect(world.upstream.requests).toHaveLength(1);
+  });
+});
+
+describe('a render that is under way while an action is completed', () => {
+  it('is not kept, in this process or another', async () => {
+    for (const isElsewhere of [false, true]) {
+      const world = new SurfaceWorld();
+      const rendering = isElsewhere ? world.newCache() : world.cache;
+      const { until, release } = held();
+      world.platform.holds.render.push(until);
+      const early = world.render(ADA, COUNTER, {}, rendering);
+      while (world.platform.calls.render === 0) await Promise.resolve();
+      await world.act();
+      const sets = world.store.calls.set;
+      release();
+      expect((await early).content).toBe('counter v1 s0 for ada');
+      // Its names are remembered, and nothing else of it.
+      expect(world.store.calls.set - sets).toBe(2);
+      for (const cache of [rendering, world.cache]) {
+        expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s1 for ada');
+      }
+    }
+  });
+
+  it('is not joined by those who come after the action', async () => {
+    for (const isElsewhere of [false, true]) {
+      const world = new SurfaceWorld();
+      const rendering = isElsewhere ? world.newCache() : world.cache;
+      const { until, release } = held();
+      world.platform.holds.render.push(until);
+      const early = world.render(ADA, COUNTER, {}, rendering);
+      while (world.platform.calls.render === 0) await Promise.resolve();
+      await world.act();
+      expect((await world.render(ADA, COUNTER, {}, rendering)).content).toBe('counter v1 s1 for ada');
+      release();
+      expect((await early).content).toBe('counter v1 s0 for ada');
+      expect((await world.render(ADA, COUNTER, {}, rendering)).content).toBe('counter v1 s1 for ada');
+    }
+  });
+
+  it('is not kept when it began after the action was sent, and before it was done', async () => {
+    const world = new SurfaceWorld();
+    await world.render();
+    const { until, release } = held();
+    world.platform.holds.action.push(until);
+    const action = world.act();
+    while (world.platform.calls.action === 0) await Promise.resolve();
+    world.clock.advance(300_000);
+    expect((await world.render()).content).toBe('counter v1 s0 for ada');
+    release();
+    await action;
+    expect((await world.render()).content).toBe('counter v1 s1 for ada');
+  });
+
+  it('and found unchanged by a check is not kept either', async () => {
+    const world = new SurfaceWorld();
+    await world.render();
+    world.clock.advance(3_000);
+    const elsewhere = world.newCache();
+    world.upstream.willAnswer(async (request) => {
+      if (request.method === 'GET') await world.act(ADA, COUNTER, {}, elsewhere);
+      return world.platform.answer(request);
+    });
+    expect((await world.render()).cache).toBe('REVALIDATED');
+    expect((await world.render()).content).toBe('counter v1 s1 for ada');
+  });
+});
+
+describe('when two processes act at once', () => {
+  it('neither of the two actions is lost', async () => {
+    const world = new SurfaceWorld();
+    const [one, other] = [world.newCache(), world.newCache()];
+    await world.render(ADA, COUNTER, {}, one);
+    await Promise.all([world.act(ADA, COUNTER, {}, one), world.act(ADA, COUNTER, {}, other)]);
+    for (const cache of [one, other, world.cache]) {
+      expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s2 for ada');
+    }
+  });
+});
+
+describe('a store that fails', () => {
+  /** A store whose writes are lost while it is out of order. */
+  function unreliable(inner: CacheStore): CacheStore & { isDown: boolean; isBlind: boolean } {
+    return {
+      isDown: false,
+      isBlind: false,
+      get(key) {
+        return this.isBlind ? Promise.resolve(undefined) : inner.get(key);
+      },
+      set(key, value, expiresAt) {
+        return this.isDown ? Promise.resolve() : inner.set(key, value, expiresAt);
+      },
+      delete: (key) => inner.delete(key),
+    };
+  }
+
+  it.each([false, true])(
+    'loses the mark of an action, and this process shows nothing stale all the same (blind: %s)',
+    async (isBlind) => {
+      const world = new SurfaceWorld();
+      const store = unreliable(world.store);
+      const cache = world.newCache({}, store);
+      await world.render(ADA, COUNTER, {}, cache);
+      Object.assign(store, { isDown: true, isBlind });
+      await world.act(ADA, COUNTER, {}, cache);
+      store.isBlind = false;
+      expect(await world.render(ADA, COUNTER, {}, cache)).toMatchObject({
+        cache: 'BYPASS',
+        content: 'counter v1 s1 for ada',
+      });
+      store.isDown = false;
+      const elsewhere = world.newCache({}, store);
+      expect(await world.render(ADA, COUNTER, {}, cache)).toMatchObject({
+        cache: 'MISS',
+        content: 'counter v1 s1 for ada',
+      });
+      expect(await world.render(ADA, COUNTER, {}, elsewhere)).toMatchObject({
+        cache: 'HIT',
+        content: 'counter v1 s1 for ada',
+      });
+    },
+  );
+
+  it('forgets a mark, and costs a render: nothing from before is served', async () => {
+    const world = new SurfaceWorld();
+    const forgetful = new Set<string>();
+    const store: CacheStore = {
+      get: (key) => (forgetful.has(key) ? Promise.resolve(undefined) : world.store.get(key)),
+      set: (key, value, expiresAt) => {
+        forgetful.delete(key);
+        if (key.startsWith('surface-mark:')) marks.add(key);
+        return world.store.set(key, value, expiresAt);
+      },
+      delete: (key) => world.store.delete(key),
+    };
+    const marks = new Set<string>();
+    const cache = world.newCache({}, store);
+    await world.render(ADA, COUNTER, {}, cache);
+    await world.act(ADA, COUNTER, {}, cache);
+    for (const mark of marks) forgetful.add(mark);
+    expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s1 for ada');
+  });
+
+  it('goes down while an action is marked, and nothing stale is shown when it is back', async () => {
+    const world = new SurfaceWorld();
+    const store = unreliable(world.store);
+    const dying: CacheStore = {
+      get: (key) => store.get(key),
+      set: (key, value, expiresAt) => {
+        if (value === 'the last') Object.assign(store, { isDown: true, isBlind: true });
+        return store.set(key, value, expiresAt);
+      },
+      delete: (key) => store.delete(key),
+    };
+    const marks = ['everything', 'counter', 'the last', 'later', 'later still'];
+    const cache = world.newCache({ newGeneration: () => marks.shift() ?? 'none' }, dying);
+    await world.render(ADA, COUNTER, {}, cache);
+    await world.act(ADA, COUNTER, {}, cache);
+    Object.assign(store, { isDown: true, isBlind: false });
+    expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s1 for ada');
+  });
+
+  it.each(['', '5', 'null', '[5]', '[{"by":"other"}]'])(
+    'makes up what it is asked for (%j), and the action is answered',
+    async (garbage) => {
+      const world = new SurfaceWorld();
+      const store = {
+        get: () => Promise.resolve(garbage),
+        set: () => Promise.resolve(),
+        delete: () => Promise.resolve(),
+      };
+      expect((await world.act(ADA, COUNTER, {}, world.newCache({}, store))).status).toBe(200);
+    },
+  );
+
+  it('keeps nothing, and every visitor is served', async () => {
+    const world = new SurfaceWorld();
+    const store = {
+      get: () => Promise.resolve(undefined),
+      set: () => Promise.resolve(),
+      delete: () => Promise.resolve(),
+    };
+    const cache = world.newCache({}, store);
+    for (let round = 0; round < 3; round += 1) expect((await world.render(ADA, COUNTER, {}, cache)).cache).toBe('MISS');
+  });
+});

@@ -1,0 +1,229 @@
+import { describe, expect, it } from 'vitest';
+import { Credential } from '../../../src/domain/credentials/credential.js';
+import { SERVICE } from '../credentials/broker-world.js';
+import { ADA, API, bodyOf, COUNTER, COUNTER_BY_NAME, request, SurfaceWorld } from './surface-world.js';
+
+describe('a render', () => {
+  it('goes to the platform as it came, with the credential and the project', async () => {
+    const world = new SurfaceWorld();
+    const { signal } = new AbortController();
+    const headers = {
+      'accept-language': 'de',
+      cookie: 'sid=1',
+      authorization: 'Bearer theirs',
+      'x-project-id': 'theirs',
+    };
+    await world.service.render(
+      COUNTER,
+      request({ body: '{"a": 1}', headers, query: '?v=2', signal }),
+      SERVICE,
+      undefined,
+    );
+    expect(world.upstream.requests).toEqual([
+      {
+        method: 'POST',
+        origin: 'https://platform.example',
+        path: '/api/surfaces/counter/render?v=2',
+        headers: {
+          'content-type': 'application/json',
+          'accept-language': 'de',
+          authorization: 'Bearer account-token-1',
+          'x-api-key': 'site-key',
+          'x-project-id': 'proj-1',
+        },
+        body: '{"a": 1}',
+        signal,
+        headersMs: 60_000,
+        bodyIdleMs: 30_000,
+      },
+    ]);
+  });
+
+  it('names no project when none is configured', async () => {
+    const world = new SurfaceWorld({}, { projectId: '' });
+    await world.render();
+    expect(world.upstream.requests[0]?.headers['x-project-id']).toBeUndefined();
+  });
+
+  it.each([
+    [{ by: 'id', value: 'my list' }, '/api/surfaces/my%20list/render'],
+    [{ by: 'id', value: 'a;b?c%2f' }, '/api/surfaces/a%3Bb%3Fc%252f/render'],
+    [{ by: 'name', value: 'größe' }, '/api/surfaces/by-name/gr%C3%B6%C3%9Fe/render'],
+  ] as const)('of %j goes to %s', async (ref, path) => {
+    const world = new SurfaceWorld();
+    await world.render(ADA, ref).catch(() => undefined);
+    expect(world.upstream.requests[0]?.path).toBe(path);
+  });
+
+  it("goes where the site's own paths say", async () => {
+    const paths = { ...API.paths, render: '/p/{projectId}/{id}/r', renderByName: '/n/{name}' };
+    const world = new SurfaceWorld(
+      {},
+      { paths, projectId: 'a/b', endpoint: { origin: 'https://p.example', path: '/' } },
+    );
+    await world.render(ADA, COUNTER).catch(() => undefined);
+    await world.render(ADA, COUNTER_BY_NAME).catch(() => undefined);
+    expect(world.upstream.requests.map(({ origin, path }) => origin + path)).toEqual([
+      'https://p.example/p/a%2Fb/counter/r',
+      'https://p.example/n/Counter',
+    ]);
+  });
+
+  it.each([
+    [{ endpoint: undefined }, 'serviceApiUrl'],
+    [{ projectId: '', paths: { ...API.paths, render: '/{projectId}/{id}' } }, 'serviceProjectId'],
+  ])('without what its address needs names the field, before any token is fetched', async (api, field) => {
+    const world = new SurfaceWorld({}, api);
+    await expect(world.render(SERVICE)).rejects.toMatchObject({ code: 'service_auth_failed', fields: [field] });
+    expect([world.account.issued, world.upstream.requests.length]).toEqual([0, 0]);
+  });
+
+  it('whose credential is refused is sent once more with a renewed one', async () => {
+    const world = new SurfaceWorld();
+    let count = 0;
+    world.upstream.willAnswer((sent) => {
+      count += 1;
+      return count === 1 ? { status: 401, headers: {}, body: null } : world.platform.answer(sent);
+    });
+    expect((await world.render(SERVICE)).cache).toBe('MISS');
+    expect(world.upstream.requests.map(({ headers }) => headers['authorization'])).toEqual([
+      'Bearer account-token-1',
+      'Bearer account-token-2',
+    ]);
+  });
+
+  it('whose credential is refused twice names the block to check', async () => {
+    const world = new SurfaceWorld();
+    world.upstream.willAnswer(() => ({ status: 401, headers: {}, body: null }));
+    await expect(world.render(SERVICE)).rejects.toMatchObject({
+      code: 'service_token_rejected',
+      block: 'serviceAccount',
+    });
+    expect(world.upstream.requests).toHaveLength(2);
+  });
+
+  it.each([
+    [
+      { status: 302, headers: { location: 'https://evil.example' }, body: null },
+      'upstream_redirect',
+      ['serviceApiUrl'],
+    ],
+    [{ status: 502, headers: {}, body: '<h1>nginx</h1>' }, 'upstream_error', []],
+    [{ kind: 'failure' as const, reason: 'timeout' as const, detail: '10.0.0.7' }, 'upstream_timeout', []],
+  ])('that the platform cannot give is an error: %#', async (answer, code, fields) => {
+    const world = new SurfaceWorld();
+    world.upstream.willAnswer(() => answer);
+    const failure = world.service.render(COUNTER, request(), SERVICE, undefined);
+    await expect(failure).rejects.toMatchObject({ code, fields });
+    await expect(failure).rejects.toThrow(/^The platform/);
+  });
+
+  it("with headers of the site's own carries them before ours, and a refusal of them passes", async () => {
+    const world = new SurfaceWorld();
+    const made = { authorization: 'Bearer made', 'x-project-id': 'made' };
+    const facts = { kind: 'session', headers: made, identity: undefined, block: 'getHeaders' } as const;
+    const credential = new Credential({ ...facts, cacheKey: undefined, token: undefined });
+    world.upstream.willAnswer(() => ({ status: 401, headers: {}, body: null }));
+    const { response } = await world.render({ kind: 'headers', obtain: () => Promise.resolve(credential) });
+    expect(response.status).toBe(401);
+    expect(world.upstream.requests.map(({ headers }) => headers)).toEqual([made]);
+  });
+
+  it('that the platform refuses passes as it is', async () => {
+    const world = new SurfaceWorld();
+    world.upstream.willAnswer(() => ({
+      status: 422,
+      headers: { 'content-type': 'application/json', 'x-cache': 'theirs' },
+      body: '{"e":1}',
+    }));
+    const { response, content } = await world.render();
+    expect([response.status, content, response.headers['x-cache']]).toEqual([422, '{"e":1}', 'MISS']);
+  });
+});
+
+describe('a theme', () => {
+  const theme = (world: SurfaceWorld, headers = {}) => world.service.theme(COUNTER, request({ headers }), SERVICE);
+
+  it('is a style sheet that browsers keep and ask for again', async () => {
+    const world = new SurfaceWorld();
+    const response = await theme(world);
+    expect({ ...response, body: await bodyOf(response) }).toEqual({
+      status: 200,
+      headers: {
+        'content-type': 'text/css; charset=utf-8',
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'private, no-cache',
+        etag: '"counter-1"',
+      },
+      body: ':root{}',
+    });
+    expect(world.upstream.requests[0]).toMatchObject({
+      method: 'GET',
+      path: '/api/surfaces/counter/theme.css',
+      body: null,
+    });
+  });
+
+  it('that the browser has is not sent again', async () => {
+    const world = new SurfaceWorld();
+    world.upstream.willAnswer(() => ({
+      status: 304,
+      headers: { etag: '"t"', 'content-type': 'text/html' },
+      body: null,
+    }));
+    expect(await theme(world, { 'if-none-match': '"t"' })).toEqual({
+      status: 304,
+      headers: { 'x-content-type-options': 'nosniff', 'cache-control': 'private, no-cache', etag: '"t"' },
+      body: null,
+    });
+    expect(world.upstream.requests[0]?.headers['if-none-match']).toBe('"t"');
+    await expect(theme(world)).rejects.toMatchObject({ code: 'upstream_redirect' });
+  });
+
+  it.each(['text/css', 'Text/CSS; charset=UTF-8', 'text/css;charset="utf-8"', 'text/css;'])(
+    'may come as %s',
+    async (type) => {
+      const world = new SurfaceWorld();
+      world.upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': type }, body: 'a{}' }));
+      expect((await theme(world)).headers['content-type']).toBe('text/css; charset=utf-8');
+    },
+  );
+
+  it.each([
+    [200, 'text/html'],
+    [200, 'text/css, text/html'],
+    [200, ['text/css', 'text/html']],
+    [200, 'text/css; charset=utf-16'],
+    [200, 'text/cssx'],
+    [200, undefined],
+    [204, 'text/css'],
+    [206, 'text/css'],
+  ])('is nothing else (%i, %j)', async (status, type) => {
+    const world = new SurfaceWorld();
+    world.upstream.willAnswer(() => ({ status, headers: { 'content-type': type }, body: '<script>' }));
+    await expect(theme(world)).rejects.toMatchObject({ code: 'upstream_invalid_response' });
+  });
+
+  it('is at most 1 MiB long', async () => {
+    const world = new SurfaceWorld();
+    const answer = (length: number) => () => ({
+      status: 200,
+      headers: { 'content-type': 'text/css' },
+      body: 'x'.repeat(length),
+    });
+    world.upstream.willAnswer(answer(1_048_576));
+    expect(await bodyOf(await theme(world))).toHaveLength(1_048_576);
+    world.upstream.willAnswer(answer(1_048_577));
+    await expect(theme(world)).rejects.toMatchObject({ code: 'upstream_invalid_response' });
+  });
+
+  it('that the platform does not have is not there', async () => {
+    const world = new SurfaceWorld();
+    world.upstream.willAnswer(() => ({ status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>' }));
+    const response = await theme(world);
+    expect([response.status, response.headers['content-security-policy']]).toEqual([
+      404,
+      "sandbox; default-src 'none'",
+    ]);
+  });
+});

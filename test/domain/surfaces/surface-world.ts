@@ -1,0 +1,140 @@
+import { FakeCacheStore } from '../../../src/adapters/fakes/fake-cache-store.js';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
+import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import { sha256 } from '../../../src/adapters/system/sha256.js';
+import { resolveUpstream } from '../../../src/composition/upstream-config.js';
+import type { RoutePlan } from '../../../src/domain/credentials/headers-plan.js';
+import {
+  RenderCache,
+  type RenderCacheDependencies,
+  type RenderCacheSettings,
+} from '../../../src/domain/surfaces/render-cache.js';
+import type { SurfaceRef } from '../../../src/domain/surfaces/surface-ref.js';
+import { type SurfaceRequest, SurfaceService } from '../../../src/domain/surfaces/surface-service.js';
+import type { PlatformApi } from '../../../src/domain/upstream/platform-api.js';
+import type { CacheStore } from '../../../src/ports/cache-store.js';
+import type { HeaderFields, HttpResponse } from '../../../src/ports/http.js';
+import { BrokerWorld, sessionPlan } from '../credentials/broker-world.js';
+import { WidgetPlatform } from './widget-platform.js';
+
+/** The platform's API under its usual paths. */
+export const API: PlatformApi = {
+  endpoint: { origin: 'https://platform.example', path: '/api' },
+  paths: resolveUpstream().paths,
+  projectId: 'proj-1',
+  projectIdHeader: 'x-project-id',
+  site: 'site',
+};
+
+export const COUNTER: SurfaceRef = { by: 'id', value: 'counter' };
+export const COUNTER_BY_NAME: SurfaceRef = { by: 'name', value: 'Counter' };
+export const QUOTE: SurfaceRef = { by: 'id', value: 'quote' };
+
+/** A signed-in user; without a subject, nobody knows the user by name. */
+export function user(name: string, subject: string | undefined = name): RoutePlan {
+  const token = { kind: 'token' as const, accessToken: `${name}-token` };
+  return sessionPlan(new FakeSessionTokenSource(subject === '' ? token : { ...token, subject }));
+}
+
+export const ADA: RoutePlan = user('ada');
+
+/** What a visitor sends with a render or an action. */
+export interface Visit {
+  readonly body?: string;
+  readonly headers?: HeaderFields;
+  readonly query?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** A service between visitors and a platform with two widgets, and a cache store that counts. */
+export class SurfaceWorld extends BrokerWorld {
+  readonly platform: WidgetPlatform = new WidgetPlatform();
+  readonly upstream: FakeUpstream = new FakeUpstream(this.platform.answer);
+  readonly store: FakeCacheStore = new FakeCacheStore(this.clock);
+  readonly service: SurfaceService;
+  readonly cache: RenderCache;
+  #generations = 0;
+
+  constructor(settings: Partial<RenderCacheSettings> = {}, api: Partial<PlatformApi> = {}) {
+    super();
+    this.service = new SurfaceService({
+      upstream: this.upstream,
+      credentials: this.broker,
+      headersMs: 60_000,
+      bodyIdleMs: 30_000,
+      api: { ...API, ...api },
+    });
+    this.cache = this.newCache(settings);
+  }
+
+  /** A cache as another process has it: nothing but the store is shared. */
+  newCache(settings: Partial<RenderCacheDependencies> = {}, store: CacheStore = this.store): RenderCache {
+    return new RenderCache({
+      store,
+      clock: this.clock,
+      hash: sha256,
+      newGeneration: () => {
+        this.#generations += 1;
+        return `generation-${String(this.#generations)}`;
+      },
+      freshMs: 3_000,
+      maxAgeMs: 300_000,
+      maxEntries: 500,
+      maxEntryBytes: 10_000,
+      ...settings,
+    });
+  }
+
+  async render(
+    plan: RoutePlan = ADA,
+    ref: SurfaceRef = COUNTER,
+    visit: Visit = {},
+    cache = this.cache,
+  ): Promise<Shown> {
+    return shown(await this.service.render(ref, request(visit), plan, cache));
+  }
+
+  act(plan: RoutePlan = ADA, ref: SurfaceRef = COUNTER, visit: Visit = {}, cache = this.cache): Promise<HttpResponse> {
+    return this.service.action(ref, 'add', request(visit), plan, cache);
+  }
+
+  /** `hit/revalidated/rendered` would count answers; this counts what the platform was asked: renders and checks. */
+  get asked(): readonly [number, number] {
+    return [this.platform.calls.render, this.platform.calls.check];
+  }
+}
+
+/** A render as a test looks at it. */
+export interface Shown {
+  readonly cache: unknown;
+  readonly content: string;
+  readonly response: HttpResponse;
+}
+
+export function request({
+  body,
+  headers = {},
+  query = '',
+  signal = new AbortController().signal,
+}: Visit = {}): SurfaceRequest {
+  const type = body === undefined ? {} : { 'content-type': 'application/json' };
+  return {
+    head: { headers: { ...type, ...headers }, native: { request: undefined }, query, signal },
+    body: body ?? null,
+    text: () => body ?? '',
+  };
+}
+
+async function shown(response: HttpResponse): Promise<Shown> {
+  const text = await bodyOf(response);
+  const content = text.startsWith('{"surface"') ? (JSON.parse(text) as { content: string }).content : text;
+  return { cache: response.headers['x-cache'], content, response };
+}
+
+export async function bodyOf({ body }: Pick<HttpResponse, 'body'>): Promise<string> {
+  if (body === null || typeof body === 'string') return body ?? '';
+  if (body instanceof Uint8Array) return new TextDecoder().decode(body);
+  let text = '';
+  for await (const chunk of body) text += new TextDecoder().decode(chunk);
+  return text;
+}

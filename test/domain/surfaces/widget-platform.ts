@@ -1,0 +1,100 @@
+import type { FakeAnswer } from '../../../src/adapters/fakes/fake-upstream.js';
+import type { HttpResponse, UpstreamOutcome, UpstreamRequest } from '../../../src/ports/http.js';
+
+/** One widget, of which every caller has a state of its own. */
+interface Widget {
+  readonly name: string;
+  version: number;
+  readonly states: Map<string, number>;
+}
+
+/** A platform with two widgets, `counter` ("Counter") and `quote` ("Quote"), that counts what it is asked. */
+export class WidgetPlatform {
+  readonly widgets: ReadonlyMap<string, Widget> = new Map([
+    ['counter', { name: 'Counter', version: 1, states: new Map() }],
+    ['quote', { name: 'Quote', version: 1, states: new Map() }],
+  ]);
+  calls = { render: 0, check: 0, action: 0, theme: 0 };
+  /** Gives no answer, while it is set. */
+  isDown = false;
+  /** Changes each answer to a render. */
+  rendered: (response: HttpResponse) => HttpResponse = (response) => response;
+  /** Answers checks instead, while it is set. */
+  checked: HttpResponse | undefined;
+  /** Each of these is awaited once before the platform begins, oldest first: by a render, or an action. */
+  readonly holds: { render: Promise<void>[]; action: Promise<void>[] } = { render: [], action: [] };
+
+  readonly answer: FakeAnswer = async (request) => {
+    const { operation, id } = this.#read(request);
+    this.calls[operation] += 1;
+    const widget = this.widgets.get(id);
+    const before = widget === undefined ? '' : this.#content(id, widget, request);
+    if (operation === 'render' || operation === 'action') await this.holds[operation].shift();
+    if (this.isDown) return { kind: 'failure', reason: 'unreachable', detail: 'down' } satisfies UpstreamOutcome;
+    if (widget === undefined) return { status: 404, headers: { 'content-type': 'application/json' }, body: '{}' };
+    const surface = { id, name: widget.name, version: widget.version };
+    const etag = `"${id}-${String(widget.version)}"`;
+    const headers = { 'content-type': 'application/json', etag };
+    switch (operation) {
+      case 'render':
+        return this.rendered({ status: 200, headers, body: JSON.stringify({ surface, content: before }) });
+      case 'check':
+        if (this.checked !== undefined) return this.checked;
+        if (request.headers['if-none-match'] === etag) return { status: 304, headers: { etag }, body: null };
+        return { status: 200, headers, body: JSON.stringify(surface) };
+      case 'action': {
+        const who = callerOf(request);
+        widget.states.set(who, (widget.states.get(who) ?? 0) + 1);
+        return {
+          status: 200,
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ ok: true, surface: { id } }),
+        };
+      }
+      case 'theme':
+        return { status: 200, headers: { 'content-type': 'text/css', etag }, body: ':root{}' };
+    }
+  };
+
+  /** The content a caller's render has now, with an empty body and no language. */
+  contentFor(id: string, who: string): string {
+    const widget = this.widgets.get(id);
+    return `${id} v${String(widget?.version)} s${String(widget?.states.get(who) ?? 0)} for ${who}`;
+  }
+
+  #content(id: string, widget: Widget, request: UpstreamRequest): string {
+    const who = callerOf(request);
+    const state = `${id} v${String(widget.version)} s${String(widget.states.get(who) ?? 0)} for ${who}`;
+    const language = String(request.headers['accept-language'] ?? '');
+    return [state, language, String(request.body ?? '')].filter((part) => part !== '').join(' ');
+  }
+
+  #read({ method, path }: UpstreamRequest): { operation: keyof WidgetPlatform['calls']; id: string } {
+    const [first = '', second = '', ...rest] = (path.split('?', 1)[0] ?? '').replace('/api/surfaces/', '').split('/');
+    const [word = ''] = first === 'by-name' ? rest : [second];
+    const named = [...this.widgets].find(([, { name }]) => name === decodeURIComponent(second))?.[0] ?? '';
+    const id = first === 'by-name' ? named : decodeURIComponent(first);
+    if (method === 'GET') return { operation: word === 'theme.css' ? 'theme' : 'check', id };
+    return { operation: word === 'actions' ? 'action' : 'render', id };
+  }
+}
+
+/** The caller a credential stands for: `ada` of `Bearer ada-token`. */
+export function callerOf({ headers }: UpstreamRequest): string {
+  const token = String(headers['authorization'] ?? headers['x-api-key'] ?? 'nobody');
+  return token.replace(/^Bearer /, '').replace(/-token.*$/, '');
+}
+
+/** A promise and its end. */
+export function held(): { readonly until: Promise<void>; readonly release: () => void } {
+  const { promise, resolve } = withResolvers();
+  return { until: promise, release: resolve };
+}
+
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest';
+import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import { sha256 } from '../../../src/adapters/system/sha256.js';
+import type { RoutePlan } from '../../../src/domain/credentials/headers-plan.js';
+import type { PlatformApi } from '../../../src/domain/upstream/platform-api.js';
+import type { Caller } from '../../../src/domain/upstream/platform-call.js';
+import { PlatformDirectory } from '../../../src/domain/upstream/platform-directory.js';
+import type { HttpResponse } from '../../../src/ports/http.js';
+import { BrokerWorld, REQUEST, SERVICE } from '../credentials/broker-world.js';
+import { API, user } from '../surfaces/surface-world.js';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const PROJECT = { status: 200, headers: JSON_TYPE, body: '{"id":"proj-9"}' };
+const BRAND = { status: 200, headers: { 'content-type': 'text/css' }, body: ':root{--brand:#123}\n' };
+
+class DirectoryWorld extends BrokerWorld {
+  readonly upstream: FakeUpstream = new FakeUpstream(({ path }) => (path.endsWith('brand.css') ? BRAND : PROJECT));
+  readonly directory: PlatformDirectory;
+
+  constructor(api: Partial<PlatformApi> = {}, maxEntries = 10) {
+    super();
+    this.directory = new PlatformDirectory({
+      upstream: this.upstream,
+      credentials: this.broker,
+      clock: this.clock,
+      telemetry: this.telemetry,
+      hash: sha256,
+      headersMs: 60_000,
+      bodyIdleMs: 30_000,
+      maxEntries,
+      api: { ...API, projectId: '', ...api },
+    });
+  }
+
+  async caller(plan: Exclude<RoutePlan, { kind: 'headers' }> = SERVICE): Promise<Caller> {
+    return { plan, request: REQUEST, credential: await this.broker.obtain(plan, REQUEST) };
+  }
+
+  async project(plan?: Exclude<RoutePlan, { kind: 'headers' }>) {
+    return this.directory.project(await this.caller(plan));
+  }
+
+  async brand() {
+    return this.directory.brand(await this.caller());
+  }
+}
+
+const [ADA, BOB] = [user('ada'), user('bob')] as Exclude<RoutePlan, { kind: 'headers' }>[];
+
+describe('the project', () => {
+  it('is the configured one, and nobody is asked', async () => {
+    const world = new DirectoryWorld({ projectId: 'proj-1' });
+    expect(await world.project()).toEqual({ value: 'proj-1' });
+    expect(world.upstream.requests).toEqual([]);
+  });
+
+  it('else is the one the platform knows for this credential', async () => {
+    const world = new DirectoryWorld();
+    expect(await world.project()).toEqual({ value: 'proj-9' });
+    expect(world.upstream.requests).toMatchObject([
+      {
+        method: 'GET',
+        origin: 'https://platform.example',
+        path: '/api/project',
+        headers: { authorization: 'Bearer account-token-1', 'x-api-key': 'site-key', accept: 'application/json' },
+      },
+    ]);
+  });
+
+  it('is asked for once a minute, and once for all who ask together', async () => {
+    const world = new DirectoryWorld();
+    await Promise.all(Array.from({ length: 50 }, () => world.project()));
+    world.clock.advance(59_999);
+    await world.project();
+    expect(world.upstream.requests).toHaveLength(1);
+    world.clock.advance(1);
+    await world.project();
+    expect(world.upstream.requests).toHaveLength(2);
+  });
+
+  it('of one user is not told to another, and of a nameless one is not remembered', async () => {
+    const world = new DirectoryWorld();
+    world.upstream.willAnswer(({ headers }) => ({
+      ...PROJECT,
+      body: JSON.stringify({ id: headers['authorization'] }),
+    }));
+    for (let round = 0; round < 2; round += 1) {
+      expect(await world.project(ADA)).toEqual({ value: 'Bearer ada-token' });
+      expect(await world.project(BOB)).toEqual({ value: 'Bearer bob-token' });
+    }
+    expect(world.upstream.requests).toHaveLength(2);
+    const nameless = user('eve', '') as typeof SERVICE;
+    await world.project(nameless);
+    await world.project(nameless);
+    expect(world.upstream.requests).toHaveLength(4);
+  });
+
+  it('is forgotten for the caller who asked first when there are too many', async () => {
+    const world = new DirectoryWorld({}, 1);
+    await world.project(ADA);
+    await world.project(BOB);
+    await world.project(ADA);
+    expect(world.upstream.requests).toHaveLength(3);
+  });
+
+  it.each<[string, HttpResponse]>([
+    ['not there', { status: 404, headers: JSON_TYPE, body: '{"id":"x"}' }],
+    ['an error', { status: 500, headers: JSON_TYPE, body: '{"id":"x"}' }],
+    ['a redirect', { status: 302, headers: {}, body: null }],
+    ['refused', { status: 401, headers: {}, body: null }],
+    ['HTML', { status: 200, headers: { 'content-type': 'text/html' }, body: '{"id":"x"}' }],
+    ['broken JSON', { status: 200, headers: JSON_TYPE, body: '{"id":' }],
+    ['without an id', { status: 200, headers: JSON_TYPE, body: '{}' }],
+    ['null', { status: 200, headers: JSON_TYPE, body: 'null' }],
+    ['empty', { status: 200, headers: JSON_TYPE, body: '{"id":""}' }],
+    ['too long', { status: 200, headers: JSON_TYPE, body: `{"id":"${'x'.repeat(65_536)}"}` }],
+  ])('that is %s is null with a warning, and is asked for again in five seconds', async (_what, answer) => {
+    const world = new DirectoryWorld();
+    world.upstream.willAnswer(() => answer);
+    expect(await world.project()).toEqual({ value: null, warning: 'project_unavailable' });
+    expect(world.telemetry.of('warning').filter(({ code }) => code === 'project_unavailable')).toHaveLength(1);
+    world.upstream.willAnswer(() => PROJECT);
+    world.clock.advance(4_999);
+    expect((await world.project()).value).toBeNull();
+    world.clock.advance(1);
+    expect((await world.project()).value).toBe('proj-9');
+  });
+
+  it('may be a number', async () => {
+    const world = new DirectoryWorld();
+    world.upstream.willAnswer(() => ({ ...PROJECT, body: '{"id":7}' }));
+    expect(await world.project()).toEqual({ value: '7' });
+  });
+
+  it('of a platform that is down, or not configured, is null with a warning', async () => {
+    const world = new DirectoryWorld();
+    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED 10.0.0.7' }));
+    expect(await world.project()).toEqual({ value: null, warning: 'project_unavailable' });
+    expect(world.telemetry.of('warning')).toEqual([
+      { type: 'warning', code: 'project_unavailable', detail: 'ECONNREFUSED 10.0.0.7' },
+    ]);
+    expect(await new DirectoryWorld({ endpoint: undefined }).project()).toEqual({
+      value: null,
+      warning: 'project_unavailable',
+    });
+  });
+});
+
+describe('the brand', () => {
+  it("is the platform's style sheet as it is", async () => {
+    const world = new DirectoryWorld();
+    expect(await world.brand()).toEqual({ value: BRAND.body });
+    expect(world.upstream.requests).toMatchObject([{ path: '/api/brand.css', headers: { accept: 'text/css' } }]);
+  });
+
+  it('is empty when the platform has none', async () => {
+    const world = new DirectoryWorld();
+    world.upstream.willAnswer(() => ({ status: 404, headers: {}, body: null }));
+    expect(await world.brand()).toEqual({ value: '' });
+  });
+
+  it.each<[string, HttpResponse]>([
+    ['HTML', { ...BRAND, headers: { 'content-type': 'text/html' } }],
+    ['the end of a style element', { ...BRAND, body: 'a{}</style><script>' }],
+    ['the end of any element', { ...BRAND, body: 'a{content:"</"}' }],
+    ['a control character', { ...BRAND, body: 'a{}\u0000' }],
+    ['compressed', { ...BRAND, headers: { ...BRAND.headers, 'content-encoding': 'gzip' } }],
+    ['no UTF-8', { ...BRAND, body: Uint8Array.of(0xff) }],
+    ['over 1 MiB', { ...BRAND, body: 'x'.repeat(1_048_577) }],
+    ['an error', { ...BRAND, status: 500 }],
+  ])('that is %s is not given to any page', async (_what, answer) => {
+    const world = new DirectoryWorld();
+    world.upstream.willAnswer(() => answer);
+    expect(await world.brand()).toEqual({ value: null, warning: 'brand_unavailable' });
+  });
+
+  it('may be 1 MiB long', async () => {
+    const world = new DirectoryWorld();
+    world.upstream.willAnswer(() => ({ ...BRAND, body: 'x'.repeat(1_048_576) }));
+    expect((await world.brand()).value).toHaveLength(1_048_576);
+  });
+});
+
+describe('a site that asks for itself', () => {
+  it('is told the same', async () => {
+    const world = new DirectoryWorld();
+    expect(await world.directory.resolve('project', SERVICE, REQUEST)).toEqual({ value: 'proj-9' });
+    expect(await world.directory.resolve('brand', SERVICE, REQUEST)).toEqual({ value: BRAND.body });
+  });
+
+  it('without a credential gets nothing and a warning, and a configured project all the same', async () => {
+    const nobody: RoutePlan = { kind: 'service', strategy: 'unknown', apiKey: undefined };
+    const world = new DirectoryWorld();
+    for (const name of ['project', 'brand'] as const) {
+      expect(await world.directory.resolve(name, nobody, REQUEST)).toEqual({
+        value: null,
+        warning: `${name}_unavailable`,
+      });
+    }
+    const configured = new DirectoryWorld({ projectId: 'proj-1' });
+    expect(await configured.directory.resolve('project', nobody, REQUEST)).toEqual({ value: 'proj-1' });
+  });
+});

@@ -1,0 +1,221 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createToolkit, type Toolkit } from 'agent-bff';
+import { createNodeHandler } from 'agent-bff/node';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type Platform, startPlatform } from '../../examples/platform/start-platform.js';
+import { type Connect, GENERATIONS } from '../support/a2a-generations.js';
+import { type Front, type Recording, transcript, type Transcript } from '../support/a2a-transcript.js';
+import { type Fault, Forwarder } from '../support/forwarder.js';
+import { newServiceAccountKey } from '../support/service-account.js';
+
+const realFetch = fetch;
+
+let platform: Platform;
+let agent: Forwarder;
+let toolkit: Toolkit;
+let siteUrl: string;
+let closeSite: () => Promise<void>;
+
+beforeAll(async () => {
+  platform = await startPlatform({ wordMs: 2, slowStepMs: 20 });
+  agent = await Forwarder.start({ target: platform.url });
+  const { privateKey, publicKey } = await newServiceAccountKey();
+  platform.registerKey('key-1', publicKey, 'site-1');
+  toolkit = createToolkit({
+    a2aUrl: `${agent.origin}/a2a`,
+    serviceApiUrl: platform.serviceApiUrl,
+    serviceAuthStrategy: 'service_account',
+    serviceAccount: { serviceAccountId: 'site-1', keyId: 'key-1', privateKeyPem: privateKey },
+  });
+  const server = createServer(createNodeHandler({ toolkit })).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  siteUrl = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  closeSite = async () => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
+});
+
+afterAll(async () => {
+  await closeSite?.();
+  await toolkit?.close();
+  await agent?.close();
+  await platform?.close();
+});
+
+async function fetched(address: string, version: string | null): Promise<string> {
+  const response = await realFetch(address, { headers: version === null ? {} : { 'a2a-version': version } });
+  expect(response.status).toBe(200);
+  return response.text();
+}
+
+/** A way to the agent whose addresses are another origin's, with the site's own token. */
+async function around(origin: string): Promise<Front> {
+  return {
+    card: async (version) => {
+      const card = await fetched(`${platform.url}/.well-known/agent-card.json`, version);
+      return JSON.parse(card.replaceAll(platform.url, origin)) as unknown;
+    },
+    headers: { authorization: String((await toolkit.authHeaders())['authorization']) },
+  };
+}
+
+/** The site, known to the client by the card of its config route alone. */
+const throughTheSite = (): Front => ({
+  card: async (version) =>
+    (JSON.parse(await fetched(`${siteUrl}/api/a2a/config`, version)) as { agentCard: unknown }).agentCard,
+  headers: {},
+});
+
+async function conversation(
+  connect: Connect,
+  front: Front,
+  patience: Recording['patience'] = 'all scenes',
+): Promise<Transcript> {
+  const seen = await transcript({
+    connect,
+    front,
+    agent,
+    patience,
+    openStreams: () => platform.openStreams,
+    replaceFetch: (replacement) => vi.stubGlobal('fetch', replacement),
+  });
+  await vi.waitFor(() => expect(platform.openStreams).toBe(0));
+  return seen;
+}
+
+/** The same conversation without the scenes of a long task: a stream, a cancel and a subscription that come last. */
+function swift({ answers, wire, heard }: Transcript): Transcript {
+  const { cancel: _cancel, resubscribe: _resubscribe, ...rest } = answers;
+  return { answers: rest, wire, heard: heard.slice(0, Object.keys(rest).length) };
+}
+
+/** What forwarders get wrong, and what the comparison must not overlook. */
+const FAULTS: readonly (readonly [string, Fault])[] = [
+  ['drops a header', { request: ({ 'a2a-extensions': _dropped, ...rest }) => rest }],
+  [
+    'buffers',
+    {
+      answer: async function* (body) {
+        const chunks: Buffer[] = [];
+        for await (const chunk of body) chunks.push(chunk);
+        yield Buffer.concat(chunks);
+      },
+    },
+  ],
+  ['changes an id', { answer: replaced(/("jsonrpc":"2\.0","id":)(?:\d+|"[^"]*")/, '$1"another"') }],
+  ['re-frames an event', { answer: replaced(/^data: \{/m, 'data: {\ndata: ') }],
+  ['adds an empty comment', { answer: replaced(/^data: /m, ':\ndata: ') }],
+  [
+    'ends a stream early',
+    {
+      answer: async function* (body) {
+        let count = 0;
+        for await (const chunk of body) {
+          count += 1;
+          if (count < 9) yield chunk;
+        }
+      },
+    },
+  ],
+];
+
+function replaced(pattern: RegExp, replacement: string): NonNullable<Fault['answer']> {
+  return async function* (body) {
+    for await (const chunk of body) yield chunk.toString().replace(pattern, replacement);
+  };
+}
+
+describe.each(GENERATIONS)('a visitor with %s', (_name, connect) => {
+  let direct: Transcript;
+
+  beforeAll(async () => {
+    direct = await conversation(connect, await around(agent.origin));
+    vi.unstubAllGlobals();
+  });
+
+  it('does everything at the agent itself', () => {
+    expect(Object.keys(direct.answers)).toHaveLength(9);
+    for (const [scene, answer] of Object.entries(direct.answers)) {
+      if (scene === 'unknown task') expect(answer).toMatch(/not found/i);
+      else expect(answer).not.toContain('"thrown"');
+    }
+    expect(direct.answers['stream']).toContain('"openAtFirst":1');
+    expect(direct.heard.length).toBeGreaterThan(9);
+  });
+
+  it('sees and causes the same through the site, answer by answer', async () => {
+    const site = await conversation(connect, throughTheSite());
+    expect(site.answers).toEqual(direct.answers);
+    expect(site.wire).toEqual(direct.wire);
+    expect(site.heard).toEqual(direct.heard);
+  });
+
+  it('sees the same through any forwarder that changes nothing', async () => {
+    const faithful = await Forwarder.start({ target: agent.origin });
+    onTestFinished(() => faithful.close());
+    expect(await conversation(connect, await around(faithful.origin), 'swift scenes')).toEqual(swift(direct));
+  });
+
+  it.each(FAULTS)('would notice a forwarder that %s', async (_fault, fault) => {
+    const faulty = await Forwarder.start({ target: agent.origin, ...fault });
+    onTestFinished(() => faulty.close());
+    const seen = await conversation(connect, await around(faulty.origin), 'swift scenes');
+    expect(seen).not.toEqual(swift(direct));
+  });
+});
+
+describe('a request written by hand', () => {
+  const GET_TASK = '{"jsonrpc":"2.0","id":"by-hand","method":"GetTask","params":{"id":"nobody"}}';
+  const OLD_GET_TASK = '{"jsonrpc":"2.0","id":"by-hand","method":"tasks/get","params":{"id":"nobody"}}';
+
+  async function answers(query: string, headers: Record<string, string>, body: string) {
+    const { authorization = '' } = await toolkit.authHeaders();
+    const post = (address: string, credential: Record<string, string>) =>
+      realFetch(address + query, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers, ...credential },
+        body,
+      });
+    const [direct, site] = [await post(`${agent.origin}/a2a`, { authorization }), await post(`${siteUrl}/api/a2a`, {})];
+    return { direct, site, texts: [await direct.text(), await site.text()] };
+  }
+  const codeIn = (text: string | undefined): number =>
+    (JSON.parse(text ?? '') as { error: { code: number } }).error.code;
+
+  it.each([
+    ['in version 1.0', '', { 'a2a-version': '1.0' }, GET_TASK, -32001],
+    ['in version 0.3', '', { 'a2a-version': '0.3' }, OLD_GET_TASK, -32001],
+    ['in no version, which is 0.3', '', {}, OLD_GET_TASK, -32001],
+    ['of 1.0 that forgets to say so', '', {}, GET_TASK, -32601],
+    // The SDK this agent is made of reads the field alone; the query reaches it all the same.
+    ['with its version in the query', '?A2A-Version=1.0', {}, GET_TASK, -32601],
+    ['in a version the agent does not know', '', { 'a2a-version': '9.9' }, GET_TASK, -32009],
+    [
+      'whose media type has parameters',
+      '',
+      { 'content-type': 'Application/JSON; charset=utf-8' },
+      OLD_GET_TASK,
+      -32001,
+    ],
+  ])('%s is answered as by the agent itself', async (_how, query, headers, body, code) => {
+    const { direct, site, texts } = await answers(query, headers, body);
+    expect(site.status).toBe(direct.status);
+    expect(site.headers.get('content-type')).toBe(direct.headers.get('content-type'));
+    expect(texts[1]).toBe(texts[0]);
+    expect(codeIn(texts[1])).toBe(code);
+    expect(new Set(agent.heard.slice(-2).map(({ target }) => target))).toEqual(new Set([`/a2a${query}`]));
+  });
+
+  it.each([
+    ['is no JSON', {}, '{"jsonrpc":', -32700],
+    ['is declared as text', { 'content-type': 'text/plain' }, GET_TASK, -32005],
+  ])('that %s is refused under the code the agent would use', async (_what, headers, body, code) => {
+    const { texts } = await answers('', headers, body);
+    expect(texts.map(codeIn)).toEqual([code, code]);
+  });
+});

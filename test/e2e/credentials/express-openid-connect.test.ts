@@ -1,0 +1,131 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as after } from 'node:timers/promises';
+import { createToolkit, expressOpenidConnectSession } from 'agent-bff';
+import { createA2ARouter } from 'agent-bff/express';
+import { RecordingTelemetry } from 'agent-bff/testing';
+import express from 'express';
+import oidc from 'express-openid-connect';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { CookieBrowser } from '../../support/cookie-browser.js';
+import { startLoginProvider } from '../../support/identity-provider/login-provider.js';
+import { RecordingUpstream } from '../../support/recording-upstream.js';
+import { MESSAGE } from '../../support/visitor.js';
+import { bearerOf } from './credential-site.js';
+
+const LIFETIME_SECONDS = 2;
+const PARALLEL = 6;
+
+/** A website with a real login, and the chat of the signed-in user behind it. */
+async function startWebsite() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const provider = await startLoginProvider(url, LIFETIME_SECONDS);
+  const agent = await RecordingUpstream.start();
+  const telemetry = new RecordingTelemetry();
+  const toolkit = createToolkit({ a2aUrl: `${agent.origin}/a2a` }, { telemetry });
+  const app = express();
+  app.use(
+    oidc.auth({
+      issuerBaseURL: provider.issuer,
+      baseURL: url,
+      clientID: provider.client.id,
+      clientSecret: provider.client.secret,
+      clientAuthMethod: 'client_secret_post',
+      secret: 'of this run only, and long enough',
+      authRequired: false,
+      authorizationParams: {
+        response_type: 'code',
+        response_mode: 'query',
+        scope: 'openid offline_access chat',
+        prompt: 'consent',
+      },
+    }),
+  );
+  app.use('/api/a2a', createA2ARouter(express, { toolkit, getSessionToken: expressOpenidConnectSession() }));
+  app.get('/me', (request, response) => {
+    response.json({ user: request.oidc.user?.['sub'] ?? null, expired: request.oidc.accessToken?.isExpired() ?? null });
+  });
+  app.get('/own-refresh', async (request, response) => {
+    const refreshed = await request.oidc.accessToken?.refresh().catch(() => undefined);
+    response.sendStatus(refreshed === undefined ? 401 : 200);
+  });
+  app.get('/', (_request, response) => void response.send('home'));
+  server.on('request', app);
+  onTestFinished(async () => {
+    server.close();
+    server.closeAllConnections();
+    await agent.close();
+    await provider.close();
+    await toolkit.close();
+  });
+  return { url, provider, agent, telemetry };
+}
+
+async function signIn(url: string, user: string): Promise<CookieBrowser> {
+  const browser = new CookieBrowser();
+  const consent = await browser.submit(await browser.open(`${url}/login`), { login: user, password: 'any' });
+  expect((await browser.submit(consent)).page).toBe('home');
+  return browser;
+}
+
+const chat = (browser: CookieBrowser, url: string): Promise<Response> =>
+  browser.send(`${url}/api/a2a`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: MESSAGE });
+
+describe('a website that signs its users in with express-openid-connect', () => {
+  it('six messages at once after the token expired cost one refresh, and the user stays signed in, twice', async () => {
+    const { url, provider, agent } = await startWebsite();
+    const browser = await signIn(url, 'ann');
+    const refreshes = (): number => provider.tokenRequests.list.filter(({ grant }) => grant === 'refresh_token').length;
+    expect((await chat(browser, url)).status).toBe(200);
+    expect(refreshes()).toBe(0);
+
+    for (const round of [1, 2]) {
+      await after(LIFETIME_SECONDS * 1_000 + 100);
+      const before = agent.requests.length;
+      const replies = await Promise.all(Array.from({ length: PARALLEL }, () => chat(browser, url)));
+      expect(replies.map(({ status }) => status)).toEqual(Array<number>(PARALLEL).fill(200));
+      expect(refreshes()).toBe(round);
+
+      // One new token for all six, and the cookie of whichever answer came last holds the new session.
+      const tokens = new Set(agent.requests.slice(before).map(bearerOf));
+      expect(tokens.size).toBe(1);
+      expect(await provider.userOf([...tokens][0] ?? '')).toBe('ann');
+      const me = await browser.send(`${url}/me`);
+      expect(await me.json()).toEqual({ user: 'ann', expired: false });
+    }
+  }, 20_000);
+
+  it('the provider means it: a refresh token used twice ends the session, as it would without this package', async () => {
+    const { url, provider } = await startWebsite();
+    const browser = await signIn(url, 'bert');
+    await after(LIFETIME_SECONDS * 1_000 + 100);
+    // A route that refreshes by itself, as the library's documentation shows it.
+    const statuses = await Promise.all(
+      Array.from({ length: PARALLEL }, async () => (await browser.send(`${url}/own-refresh`)).status),
+    );
+    expect(statuses.filter((status) => status !== 200)).not.toEqual([]);
+    expect(provider.tokenRequests.list.filter(({ grant }) => grant === 'refresh_token').length).toBe(PARALLEL);
+  });
+
+  it('two users who are signed in at once keep their own tokens', async () => {
+    const { url, provider, agent } = await startWebsite();
+    const [ann, bert] = await Promise.all([signIn(url, 'ann'), signIn(url, 'bert')]);
+    await after(LIFETIME_SECONDS * 1_000 + 100);
+    const replies = await Promise.all([ann, bert, ann, bert, ann, bert].map((browser) => chat(browser, url)));
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+    const users = await Promise.all(agent.requests.map((request) => provider.userOf(bearerOf(request))));
+    expect(users.sort()).toEqual(['ann', 'ann', 'ann', 'bert', 'bert', 'bert']);
+    expect(new Set(agent.requests.map(bearerOf)).size).toBe(2);
+  });
+
+  it('nobody signed in is told so, with no call to the agent', async () => {
+    const { url, agent } = await startWebsite();
+    const reply = await chat(new CookieBrowser(), url);
+    expect(reply.status).toBe(401);
+    expect(await reply.text()).toContain('SESSION_REQUIRED');
+    expect(agent.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,108 @@
+import { configureServer } from 'agent-bff';
+import { createA2ARouter } from 'agent-bff/express';
+import { FakeClock } from 'agent-bff/testing';
+import express from 'express';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { listeningSite } from '../../site/frameworks/listening-site.js';
+import { startIdpA, trustingFetch, type IdpA, type TrustingFetch } from '../../support/identity-provider/index.js';
+import { RecordingUpstream } from '../../support/recording-upstream.js';
+import { chatAt, failureOf, identityFetch, passwordGrant, startSite } from './credential-site.js';
+
+const WRONG = 'a-password-somebody-mistyped';
+
+describe('a wrong password of the service user', () => {
+  let idp: IdpA;
+  let trusting: TrustingFetch;
+
+  beforeAll(async () => {
+    idp = await startIdpA();
+    trusting = trustingFetch(idp.ca);
+  });
+  beforeEach(() => idp.tokenRequests.clear());
+  afterAll(async () => {
+    await trusting.close();
+    await idp.close();
+  });
+
+  const wrongPassword = () => ({
+    ...passwordGrant(idp),
+    idpAServiceUser: { username: idp.user.username, password: WRONG },
+  });
+
+  it('is tried at most twice by 200 requests in five seconds, and each of them says what to mend', async () => {
+    const clock = new FakeClock(Date.now());
+    const { chat, agent } = await startSite(wrongPassword(), { ports: { ...identityFetch(trusting), clock } });
+    for (let request = 0; request < 200; request += 1) {
+      const answer = await chat();
+      expect(answer.status).toBe(401);
+      expect(failureOf(answer)).toMatchObject({
+        code: 'service_auth_failed',
+        block: 'idpAServiceUser',
+        fields: ['username', 'password'],
+        retryable: false,
+      });
+      clock.advance(25);
+    }
+    expect(idp.tokenRequests.count).toBeLessThanOrEqual(2);
+    expect(agent.requests).toEqual([]);
+  });
+
+  it('is tried fewer than ten times in an hour: ten lock the user out', async () => {
+    const clock = new FakeClock(Date.now());
+    const { toolkit } = await startSite(wrongPassword(), { ports: { ...identityFetch(trusting), clock } });
+    for (let second = 0; second < 3_600; second += 5) {
+      await expect(toolkit.authHeaders()).rejects.toMatchObject({ code: 'service_auth_failed' });
+      clock.advance(5_000);
+    }
+    expect(idp.tokenRequests.count).toBeLessThan(10);
+  });
+
+  it('is tried once by a thousand requests at once', async () => {
+    const { toolkit } = await startSite(wrongPassword(), { ports: identityFetch(trusting) });
+    const calls = await Promise.allSettled(Array.from({ length: 1_000 }, () => toolkit.authHeaders()));
+    expect(new Set(calls.map(({ status }) => status))).toEqual(new Set(['rejected']));
+    expect(idp.tokenRequests.count).toBe(1);
+  });
+});
+
+describe('a password that is corrected', () => {
+  // `configureServer` takes no custom fetch, so this provider speaks http, which is allowed on this machine only.
+  let idp: IdpA;
+  let agent: RecordingUpstream;
+
+  beforeAll(async () => {
+    idp = await startIdpA({ insecure: true });
+    agent = await RecordingUpstream.start();
+  });
+  afterAll(async () => {
+    await agent.close();
+    await idp.close();
+  });
+
+  it('works with the next request after configureServer, while the wrong one would still rest', async () => {
+    configureServer({
+      ...passwordGrant(idp),
+      a2aUrl: `${agent.origin}/a2a`,
+      idpA: { ...passwordGrant(idp).idpA, domain: idp.issuer },
+      idpAServiceUser: { username: idp.user.username, password: WRONG },
+    });
+    const app = express();
+    app.use('/api/a2a', createA2ARouter(express));
+    const site = await listeningSite(app);
+
+    const refused = await Promise.all(Array.from({ length: 200 }, () => chatAt(site.url)));
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([401]));
+    expect(idp.tokenRequests.count).toBeLessThanOrEqual(2);
+
+    configureServer({ idpAServiceUser: { password: idp.user.password } });
+    expect((await chatAt(site.url)).status).toBe(200);
+    expect(idp.tokenRequests.count).toBeLessThanOrEqual(3);
+
+    // The wrong one again still rests: its back-off outlived the change.
+    const before = idp.tokenRequests.count;
+    configureServer({ idpAServiceUser: { password: WRONG } });
+    expect((await chatAt(site.url)).status).toBe(401);
+    expect(idp.tokenRequests.count).toBe(before);
+    await site.close();
+  });
+});

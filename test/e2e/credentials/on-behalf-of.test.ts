@@ -1,0 +1,238 @@
+import type { ServerConfig, SessionToken } from 'agent-bff';
+import { decodeJwt } from 'jose';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  publicCloudFetch,
+  startIdpA,
+  startIdpB,
+  trustingFetch,
+  type IdpA,
+  type IdpB,
+  type TrustingFetch,
+} from '../../support/identity-provider/index.js';
+import type { RecordedRequest } from '../../support/recording-upstream.js';
+import { newServiceAccountKey } from '../../support/service-account.js';
+import { MESSAGE } from '../../support/visitor.js';
+import { bearerOf, failureOf, identityFetch, startSite } from './credential-site.js';
+
+let idpA: IdpA;
+let idpB: IdpB;
+let trusting: TrustingFetch;
+let cloud: TrustingFetch;
+let serviceKey: string;
+
+beforeAll(async () => {
+  idpA = await startIdpA();
+  idpB = await startIdpB();
+  trusting = trustingFetch(idpA.ca);
+  cloud = publicCloudFetch(idpB);
+  ({ privateKey: serviceKey } = await newServiceAccountKey());
+});
+afterAll(async () => {
+  for (const part of [trusting, cloud, idpA, idpB]) await part.close();
+});
+afterEach(() => {
+  for (const idp of [idpA, idpB]) {
+    delete idp.faults.token;
+    idp.tokenRequests.clear();
+  }
+});
+
+interface Exchanger {
+  readonly idp: () => IdpA | IdpB;
+  readonly fetch: () => TrustingFetch;
+  readonly config: () => ServerConfig;
+  /** Two APIs a user's token can be exchanged for. */
+  readonly audiences: () => readonly [string, string];
+}
+
+const exchangers: Readonly<Record<string, Exchanger>> = {
+  'on-behalf-of at idp_b': {
+    idp: () => idpB,
+    fetch: () => cloud,
+    audiences: () => [idpB.audience, idpB.otherScope.replace('/.default', '')],
+    config: () => ({
+      idpBService: {
+        tenantId: idpB.tenantId,
+        clientId: idpB.client.id,
+        clientSecret: idpB.client.secret,
+        scope: idpB.scope,
+      },
+      onBehalfOf: {},
+    }),
+  },
+  'RFC 8693 at idp_a': {
+    idp: () => idpA,
+    fetch: () => trusting,
+    audiences: () => [idpA.audience, idpA.otherAudience],
+    config: () => ({
+      authProvider: 'idp_a',
+      idpA: {
+        domain: idpA.domain,
+        clientId: idpA.client.id,
+        clientSecret: idpA.client.secret,
+        audience: idpA.audience,
+      },
+      onBehalfOf: {},
+    }),
+  },
+};
+
+/** A site whose visitors are signed in by the cookie `session`; whoever has none of these is not. */
+async function signedInSite(
+  { fetch, config }: Exchanger,
+  sessions: Readonly<Record<string, string>>,
+  audiences: readonly string[] = ['', ''],
+) {
+  const ask = (request: { headers: { cookie?: string } }): SessionToken => {
+    const name = /session=([^;]*)/.exec(request.headers.cookie ?? '')?.[1] ?? '';
+    const accessToken = sessions[name];
+    return accessToken === undefined ? { kind: 'no-session' } : { kind: 'token', accessToken };
+  };
+  const getSessionToken = {
+    sessionCookies: ['session'],
+    getToken: ({ native }: { native: { request: unknown } }) => Promise.resolve(ask(native.request as never)),
+  };
+  const site = await startSite(
+    // Other credentials lie ready: a user's request must never go out with one of them.
+    {
+      ...config(),
+      serviceApiKey: 'the-api-key',
+      serviceAccount: { serviceAccountId: 'site-1', privateKeyPem: serviceKey },
+    },
+    { ports: identityFetch(fetch()), routes: audiences.map((audience) => ({ getSessionToken, audience })) },
+  );
+  const as = (session: string, path = '/api/a2a') =>
+    site.chat({ path, headers: { cookie: `theme=dark; session=${session}` }, body: MESSAGE.replace('m-1', session) });
+  return { ...site, as };
+}
+
+/** Whom the agent took a request to be from, and whose it was. */
+function names(request: RecordedRequest): readonly [subject: string | undefined, session: string | undefined] {
+  return [decodeJwt(bearerOf(request)).sub, /"messageId":"([^"]*)"/.exec(request.body.toString())?.[1]];
+}
+
+describe.each(Object.entries(exchangers))('users whose tokens are exchanged: %s', (_title, exchanger) => {
+  const { idp } = exchanger;
+  const user = (name: string): Promise<string> => idp().issueUserToken(name);
+
+  it('two users interleaved a thousand times never get each other’s token', async () => {
+    const { as, agent, tokens } = await signedInSite(exchanger, { ann: await user('ann'), bert: await user('bert') });
+    const order = Array.from({ length: 1_000 }, (_, index) => (index % 2 === 0 ? 'ann' : 'bert'));
+    for (let start = 0; start < order.length; start += 100) {
+      const answers = await Promise.all(order.slice(start, start + 100).map((session) => as(session)));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    }
+    const seen = agent.requests.map(names);
+    expect(seen).toHaveLength(1_000);
+    expect(seen.filter(([subject, session]) => subject !== session)).toEqual([]);
+    expect(tokens()).toHaveLength(2);
+    expect(idp().tokenRequests.count).toBe(2);
+    for (const { fields } of agent.requests) expect(fields.map(([name]) => name)).not.toContain('cookie');
+  }, 30_000);
+
+  it('one user with two sessions costs two exchanges in total, however often they alternate', async () => {
+    const sessions = { desk: await user('ann'), phone: await user('ann') };
+    const { as, agent } = await signedInSite(exchanger, sessions);
+    for (let round = 0; round < 50; round += 1) {
+      for (const session of ['desk', 'phone']) expect((await as(session)).status).toBe(200);
+    }
+    expect(idp().tokenRequests.count).toBe(2);
+    expect(new Set(agent.requests.map((request) => names(request)[0]))).toEqual(new Set(['ann']));
+  });
+
+  it('two hundred requests of one new session at once cost one exchange, on whichever routes they come', async () => {
+    idp().faults.token = { delayMs: 300 };
+    const { as } = await signedInSite(exchanger, { ann: await user('ann') });
+    const paths = ['/api/a2a', '/api/a2a-2'];
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => as('ann', paths[index % 2])));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(idp().tokenRequests.count).toBe(1);
+  }, 30_000);
+
+  it('a hundred requests at once to routes for two APIs cost exactly two exchanges, each for its own API', async () => {
+    idp().faults.token = { delayMs: 100 };
+    const audiences = exchanger.audiences();
+    const { as, agent, tokens } = await signedInSite(exchanger, { ann: await user('ann') }, audiences);
+    const paths = ['/api/a2a', '/api/a2a-2'];
+    await Promise.all(Array.from({ length: 100 }, (_, index) => as('ann', paths[index % 2])));
+    expect(agent.requests).toHaveLength(100);
+    expect(idp().tokenRequests.count).toBe(2);
+    expect(new Set(tokens().map((token) => decodeJwt(token).aud))).toEqual(new Set(audiences));
+  });
+
+  it('the failure of one user leaves the other untouched', async () => {
+    const { as, agent } = await signedInSite(exchanger, {
+      ann: await user('ann'),
+      bert: await user('bert'),
+      carl: await user('no-consent'),
+    });
+    idp().faults.token = { status: 503, times: 1 };
+    const outage = await as('ann');
+    expect(outage).toMatchObject({ status: 401, headers: { 'retry-after': expect.any(String) } });
+    expect(failureOf(outage).code).toBe('identity_provider_unavailable');
+    expect((await as('bert')).status).toBe(200);
+    const carl = await as('carl');
+    expect(carl.status).toBe(403);
+    expect(failureOf(carl).code).toBe('interaction_required');
+    expect((await as('bert')).status).toBe(200);
+    expect(agent.requests.map(names)).toEqual([
+      ['bert', 'bert'],
+      ['bert', 'bert'],
+    ]);
+  });
+
+  it('a failed exchange never falls back to another credential', async () => {
+    const ann = await user('ann');
+    const { as, agent } = await signedInSite(exchanger, {
+      ann,
+      expired: await idp().issueUserToken('bert', { expiresInSeconds: -10 }),
+      forged: `${ann.slice(0, -8)}AAAAAAAA`,
+    });
+    for (const session of ['expired', 'forged']) {
+      const answer = await as(session);
+      expect(answer.status).toBe(401);
+      expect(failureOf(answer).code).toBe('session_expired');
+    }
+    for (const fault of [
+      { status: 503 },
+      { status: 401, body: { error: 'invalid_client', error_description: 'no' } },
+      { destroy: true },
+    ]) {
+      idp().faults.token = fault;
+      const site = await signedInSite(exchanger, { ann });
+      expect((await site.as('ann')).status).toBe(401);
+      expect(site.agent.requests).toEqual([]);
+    }
+    const nobody = await as('nobody');
+    expect(nobody.status).toBe(401);
+    expect(failureOf(nobody).code).toBe('session_required');
+    expect(agent.requests).toEqual([]);
+  });
+
+  it('a wrong client secret is the site’s matter: no user is told to sign in again', async () => {
+    const config = exchanger.config();
+    const wrong = { ...exchanger, config: () => withWrongSecret(config) };
+    const { as } = await signedInSite(wrong, { ann: await user('ann') });
+    const answer = await as('ann');
+    expect(failureOf(answer)).toMatchObject({ code: 'service_auth_failed', retryable: false });
+    expect(failureOf(answer).fields).toContain('clientSecret');
+  });
+
+  it('a token the platform refuses is exchanged once more, and its answer then passes', async () => {
+    const { as, agent } = await signedInSite(exchanger, { ann: await user('ann') });
+    agent.willAnswer((exchange) => exchange.json(401, { error: 'role' }));
+    expect((await as('ann')).status).toBe(401);
+    expect(agent.requests).toHaveLength(2);
+    expect(new Set(agent.requests.map(bearerOf)).size).toBe(2);
+    expect(new Set(agent.requests.map((request) => names(request)[0]))).toEqual(new Set(['ann']));
+    expect(idp().tokenRequests.count).toBe(2);
+  });
+});
+
+function withWrongSecret(config: ServerConfig): ServerConfig {
+  const clientSecret = 'a-wrong-one';
+  return config.idpA === undefined
+    ? { ...config, idpBService: { ...config.idpBService, clientSecret } }
+    : { ...config, idpA: { ...config.idpA, clientSecret } };
+}

@@ -1,0 +1,78 @@
+import './quiet-provider.js';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Provider } from 'oidc-provider';
+import { RequestLog } from './request-log.js';
+import { signingKeys, verifyToken } from './signing-key.js';
+
+/** A provider with a login page; its refresh tokens rotate, and one that is used twice ends the whole sign-in. */
+export interface LoginProvider {
+  readonly issuer: string;
+  readonly client: { readonly id: string; readonly secret: string };
+  readonly tokenRequests: RequestLog;
+  /** The user of an access token; rejects when signature, issuer or dates are wrong. */
+  userOf(accessToken: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+const client = { id: 'website', secret: 'secret-of-the-website-0123456789' };
+const AUDIENCE = 'https://platform.example/api';
+
+/** Starts it over http on this machine, for a site at `siteUrl`; whoever submits the login form is signed in. */
+export async function startLoginProvider(siteUrl: string, tokenLifetimeSeconds: number): Promise<LoginProvider> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const issuer = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const tokenRequests = new RequestLog();
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        client_id: client.id,
+        client_secret: client.secret,
+        token_endpoint_auth_method: 'client_secret_post',
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+        redirect_uris: [`${siteUrl}/callback`],
+      },
+    ],
+    cookies: { keys: ['of this run only'] },
+    features: {
+      devInteractions: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => AUDIENCE,
+        useGrantedResource: () => true,
+        getResourceServerInfo: () => ({
+          scope: 'chat',
+          audience: AUDIENCE,
+          accessTokenTTL: tokenLifetimeSeconds,
+          accessTokenFormat: 'jwt',
+          jwt: { sign: { alg: 'RS256' } },
+        }),
+      },
+    },
+    findAccount: (_: unknown, sub: string) => ({ accountId: sub, claims: () => ({ sub }) }),
+    issueRefreshToken: () => true,
+    jwks: signingKeys(),
+    rotateRefreshToken: true,
+  });
+  provider.use(async (context, next) => {
+    await next();
+    const form = Object.entries(context.oidc?.params ?? {}).filter(([, value]) => value !== undefined);
+    if (context.oidc?.route === 'token')
+      tokenRequests.add(new URLSearchParams(form as [string, string][]).toString(), {});
+  });
+  server.on('request', provider.callback());
+  return {
+    issuer,
+    client,
+    tokenRequests,
+    userOf: async (accessToken) => (await verifyToken(issuer, accessToken)).sub ?? '',
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import { Agent, buildConnector, fetch } from 'undici';
+import type { IdpB } from './identity-provider-b.js';
+import type { TrustingFetch } from './trusting-fetch.js';
+
+/** Makes a `fetch` for which the double stands at the public cloud's address, as if DNS and the certificate said so. */
+export function publicCloudFetch(idp: IdpB): TrustingFetch {
+  const connect = buildConnector({ ca: idp.ca });
+  const [hostname = '', port = ''] = idp.host.split(':');
+  const dispatcher = new Agent({
+    connect: (options, done) => connect({ ...options, hostname, port, servername: 'localhost' }, done),
+  });
+  return {
+    fetch: (url, options) => fetch(url, { ...options, dispatcher }) as unknown as Promise<Response>,
+    close: () => dispatcher.destroy(),
+  };
+}
