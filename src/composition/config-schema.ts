@@ -67,6 +67,7 @@ const fields = {
   idpBService: v.optional(blocks.idpBService),
   publicUrl: text,
   agentCardUrl: text,
+  bindings: v.optional(v.array(v.picklist(['JSONRPC', 'HTTP+JSON']))),
   // Looked at by its own reader, which knows what a path may be.
   upstream: v.optional(v.custom<object>((value) => typeof value === 'object' && value !== null, 'an object')),
   a2aMethods: v.optional(v.union([v.picklist(['chat', 'all']), v.array(v.string())])),

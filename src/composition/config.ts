@@ -179,6 +179,8 @@ export interface ServerConfig {
   readonly agentCardUrl?: string | undefined;
   /** Paths and header names of the platform's API, where they differ from the usual. */
   readonly upstream?: UpstreamConfig | undefined;
+  /** Protocol bindings the chat routes serve. Default: `['JSONRPC']`; `HTTP+JSON` adds `/message:send` and the other REST paths below the chat route. */
+  readonly bindings?: readonly ('JSONRPC' | 'HTTP+JSON')[] | undefined;
   /** Which A2A methods cross. Default: `chat` with a service credential, `all` with a session. */
   readonly a2aMethods?: A2AMethods | undefined;
   /** How long to wait for whom. */

@@ -2,6 +2,7 @@ import { ContainerModule } from 'inversify';
 import { sha256 } from '../adapters/system/sha256.js';
 import { ChatConfig } from '../domain/chat/chat-config.js';
 import { ChatForwarder } from '../domain/chat/chat-forwarder.js';
+import { HttpJsonBinding } from '../domain/chat/http-json-binding.js';
 import { ConversationProxy } from '../domain/conversations/conversation-proxy.js';
 import { SurfaceService } from '../domain/surfaces/surface-service.js';
 import { PlatformDirectory } from '../domain/upstream/platform-directory.js';
@@ -65,6 +66,20 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
           headersMs,
           bodyIdleMs,
           maxEntries: MOST_LOOKUPS,
+        }),
+    );
+    provide(
+      bind,
+      TOKENS.HttpJsonBinding,
+      [...call, TOKENS.ChatConfig],
+      (upstream, credentials, chatConfig) =>
+        new HttpJsonBinding({
+          upstream,
+          credentials,
+          headersMs,
+          bodyIdleMs,
+          agent,
+          card: (version, caller) => chatConfig.card(version, caller),
         }),
     );
     provide(

@@ -1,5 +1,12 @@
 export type { KeyvLike } from '../adapters/keyv/keyv-like.js';
 export {
+  rewriteAgentCard,
+  type AgentCardJson,
+  type AgentCardRewrite,
+  type CardPolicy,
+} from '../domain/chat/agent-card.js';
+export type { ChatConfigRecord } from '../domain/chat/chat-config.js';
+export {
   AgentBffError,
   ConfigurationError,
   isAgentBffError,

@@ -19,6 +19,8 @@ export interface ResolvedConfig {
   readonly agentCard: Endpoint | undefined;
   readonly serviceApi: Endpoint | undefined;
   readonly upstream: ResolvedUpstream;
+  /** Always with `JSONRPC`, which is what the chat route itself speaks. */
+  readonly bindings: readonly string[];
   readonly serviceApiKey: Secret | undefined;
   readonly serviceProjectId: string;
   readonly serviceAuthStrategy: string;
@@ -109,6 +111,7 @@ export function resolveConfig(config: ServerConfig, customProviders: ReadonlySet
     agent: a2aUrl === '' ? undefined : endpoint('a2aUrl', a2aUrl),
     agentCard: agentCardUrl === '' ? undefined : endpoint('agentCardUrl', agentCardUrl),
     upstream: resolveUpstream(config.upstream),
+    bindings: [...new Set(['JSONRPC', ...(config.bindings ?? [])])],
     serviceApi: serviceApiUrl === '' ? undefined : endpoint('serviceApiUrl', serviceApiUrl),
     serviceApiKey: headerSecret('serviceApiKey', config.serviceApiKey),
     serviceProjectId: config.serviceProjectId ?? '',

@@ -1,11 +1,13 @@
 import { chatRoutes } from '../adapters/web/chat-routes.js';
-import { configRoute } from '../adapters/web/config-route.js';
+import { agentCardRoute, configRoute } from '../adapters/web/config-route.js';
 import { conversationRoutes } from '../adapters/web/conversation-routes.js';
+import { httpJsonRoutes } from '../adapters/web/http-json-routes.js';
 import type { SiteSettings } from '../adapters/web/site-settings.js';
 import { surfaceRoutes } from '../adapters/web/surface-routes.js';
 import { sha256 } from '../adapters/system/sha256.js';
 import type { ChatConfig } from '../domain/chat/chat-config.js';
 import type { ChatForwarder } from '../domain/chat/chat-forwarder.js';
+import type { HttpJsonBinding } from '../domain/chat/http-json-binding.js';
 import type { ConversationProxy } from '../domain/conversations/conversation-proxy.js';
 import { RenderCache } from '../domain/surfaces/render-cache.js';
 import type { SurfaceService } from '../domain/surfaces/surface-service.js';
@@ -25,6 +27,7 @@ export interface SiteHandlersDependencies {
   readonly sessions: SessionPlans;
   readonly forwarder: ChatForwarder;
   readonly chatConfig: ChatConfig;
+  readonly httpJson: HttpJsonBinding;
   readonly surfaces: SurfaceService;
   readonly conversations: ConversationProxy;
   readonly renders: CacheStore;
@@ -41,19 +44,20 @@ export class SiteHandlers {
 
   chat(options: ChatHandlerOptions): HttpHandler {
     const { site, forwarder, chatConfig, sessions, config } = this.#deps;
-    const { publicUrl } = config;
+    const { publicUrl, bindings } = config;
     const plan = chatPlan(options, sessions);
     const policy = plan.kind === 'session' ? config.sessionPolicy : config.servicePolicy;
-    const card = {
+    const card = { site, config: chatConfig, plan, policy, bindings, publicUrl, hash: shortHash };
+    const rest = { site, binding: this.#deps.httpJson, plan, policy, bindings, publicUrl, card: agentCardRoute(card) };
+    return chatRoutes({
       site,
-      config: chatConfig,
-      plan: configPlan(plan, options.configGetHeaders),
+      forwarder,
+      plan,
       policy,
-      bindings: ['JSONRPC'],
       publicUrl,
-      hash: shortHash,
-    };
-    return chatRoutes({ site, forwarder, plan, policy, config: configRoute(card), publicUrl });
+      config: configRoute({ ...card, plan: configPlan(plan, options.configGetHeaders) }),
+      ...(bindings.includes('HTTP+JSON') ? { httpJson: httpJsonRoutes(rest) } : {}),
+    });
   }
 
   surfaces({ plan, cache: settings }: SurfacePlan): HttpHandler {

@@ -1,5 +1,6 @@
 import type { ChatConfig } from '../domain/chat/chat-config.js';
 import type { ChatForwarder } from '../domain/chat/chat-forwarder.js';
+import type { HttpJsonBinding } from '../domain/chat/http-json-binding.js';
 import type { ConversationProxy } from '../domain/conversations/conversation-proxy.js';
 import type { CredentialBroker } from '../domain/credentials/credential-broker.js';
 import type { TokenCache } from '../domain/credentials/token-cache.js';
@@ -27,6 +28,7 @@ export const TOKENS: {
   readonly CredentialBroker: Token<CredentialBroker>;
   readonly ChatForwarder: Token<ChatForwarder>;
   readonly ChatConfig: Token<ChatConfig>;
+  readonly HttpJsonBinding: Token<HttpJsonBinding>;
   readonly PlatformDirectory: Token<PlatformDirectory>;
   readonly SurfaceService: Token<SurfaceService>;
   readonly ConversationProxy: Token<ConversationProxy>;
@@ -39,6 +41,7 @@ export const TOKENS: {
   CredentialBroker: token('CredentialBroker'),
   ChatForwarder: token('ChatForwarder'),
   ChatConfig: token('ChatConfig'),
+  HttpJsonBinding: token('HttpJsonBinding'),
   PlatformDirectory: token('PlatformDirectory'),
   SurfaceService: token('SurfaceService'),
   ConversationProxy: token('ConversationProxy'),

@@ -70,6 +70,7 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
     sessions,
     forwarder: get(TOKENS.ChatForwarder),
     chatConfig: get(TOKENS.ChatConfig),
+    httpJson: get(TOKENS.HttpJsonBinding),
     surfaces: get(TOKENS.SurfaceService),
     conversations: get(TOKENS.ConversationProxy),
     renders: parts.renders,

@@ -11,6 +11,7 @@ describe('a configuration that sets nothing', () => {
     expect(rest).toStrictEqual({
       agent: undefined,
       agentCard: undefined,
+      bindings: ['JSONRPC'],
       upstream: {
         paths: {
           surface: '/surfaces/{id}',

@@ -113,6 +113,40 @@ describe('the conversation proxy of an Express site', () => {
   });
 });
 
+describe('the HTTP+JSON binding', () => {
+  it('is served below the chat route when it is configured, and is 404 otherwise', async () => {
+    const send = (): Promise<Response> => post('/a2a/message:send', { message: { parts: [{ text: 'hi' }] } });
+    expect((await send()).status).toBe(404);
+    expect(platform.requests).toEqual([]);
+    const rest = createToolkit(
+      { a2aUrl: `${platform.origin}/a2a`, serviceApiKey: 'site-key', bindings: ['HTTP+JSON'] },
+      {},
+    );
+    platform.willAnswer((exchange) => {
+      if (!exchange.request.target.includes('.well-known')) {
+        exchange.json(200, { sent: exchange.request.target });
+        return;
+      }
+      const supportedInterfaces = [
+        { url: `${platform.origin}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+        { url: `${platform.origin}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+      ];
+      exchange.json(200, { name: 'Agent', supportedInterfaces });
+    });
+    const app = createServer(express().use('/api/a2a', createA2ARouter(express, { toolkit: rest })));
+    app.listen(0, '127.0.0.1');
+    await once(app, 'listening');
+    const answer = await fetch(`http://127.0.0.1:${String((app.address() as AddressInfo).port)}/api/a2a/message:send`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
+      body: '{"message":{"parts":[{"text":"hi"}]}}',
+    });
+    expect([answer.status, await answer.json()]).toEqual([200, { sent: '/rest/message:send' }]);
+    await rest.close();
+    app.close();
+  });
+});
+
 describe('the config route of an Express site', () => {
   it('gives a card that points at the site, the project and the brand', async () => {
     platform.willAnswer((exchange) => {

@@ -21,7 +21,7 @@ export interface Talk {
 export type Connect = (origin: string) => Promise<Talk>;
 
 /** @a2a-js/sdk 1.3.0. */
-export const sdk13: Connect = async (origin) => {
+const sdk13: Connect = async (origin) => {
   const client = await new ClientFactory().createFromUrl(origin);
   const request = ({ text, file }: Words) => ({
     tenant: '',
@@ -82,7 +82,7 @@ function oldRequest({ text, file }: Words) {
 }
 
 /** @a2a-js/sdk 0.3.14. */
-export const sdk03: Connect = async (origin) => {
+const sdk03: Connect = async (origin) => {
   const client = await new ClientFactory03().createFromUrl(origin);
   return {
     send: (words) => client.sendMessage(oldRequest(words)),
@@ -104,7 +104,7 @@ export interface OldClientClass {
   };
 }
 
-export function oldClass(load: () => Promise<OldClientClass>): Connect {
+function oldClass(load: () => Promise<OldClientClass>): Connect {
   return async (origin) => {
     const Client = await load();
     const client = new Client(origin);
@@ -122,5 +122,9 @@ export function oldClass(load: () => Promise<OldClientClass>): Connect {
 export const GENERATIONS: readonly (readonly [name: string, connect: Connect])[] = [
   ['@a2a-js/sdk 1.3.0', sdk13],
   ['@a2a-js/sdk 0.3.14', sdk03],
+  [
+    '@a2a-js/sdk 0.2.5',
+    oldClass(async () => (await import('a2a-sdk-0.2/client')).A2AClient as unknown as OldClientClass),
+  ],
   ['the client class of v0.2, in @a2a-js/sdk 0.3.14', oldClass(() => Promise.resolve(A2AClient))],
 ];

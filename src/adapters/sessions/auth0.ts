@@ -11,9 +11,9 @@ import { sessionFault } from './session-fault.js';
  * @public
  */
 export interface Auth0Like {
+  /** The session's access token; throws with a `code` when there is none. */
   // `any`, because the client's overloads for both routers fit no single list of parameters.
   // oxlint-disable-next-line typescript/no-explicit-any
-  /** The session's access token; throws with a `code` when there is none. */
   getAccessToken(...parameters: any[]): Promise<{ readonly token: string; readonly expiresAt: number }>;
 }
 

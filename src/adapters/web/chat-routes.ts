@@ -53,7 +53,7 @@ async function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpRespo
     checkOrigin(request, site.origins, routes.plan.kind === 'session');
     body = await readJsonBody(request, site.bodyLimitBytes);
     response = await routes.forwarder.forward({ head: request, ...forwarded(body) }, routes.plan, routes.policy);
-    if (asksForExtendedCard(body.bytes, body.parsed)) {
+    if (routes.policy.allows('GetExtendedAgentCard') && asksForExtendedCard(body.bytes, body.parsed)) {
       const { url } = chatAddress(request.publicUrl, routes.publicUrl ?? '');
       response = await rewriteExtendedCard(response, { url, policy: routes.policy });
     }

@@ -28,6 +28,7 @@ export interface AgentCardRewrite {
  * @public
  */
 export interface CardPolicy {
+  /** Whether a method, in either spelling, crosses. */
   allows(method: string): boolean;
 }
 

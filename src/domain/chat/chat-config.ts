@@ -24,6 +24,7 @@ export interface ChatConfigRecord {
   readonly serviceProjectId: string | null;
   /** Empty when there is none. */
   readonly brandCss: string;
+  /** Whether the agent streams its answers. */
   readonly supportsStreaming: boolean;
   /** Path of the chat route, such as `/api/a2a`. */
   readonly a2aEndpoint: string;

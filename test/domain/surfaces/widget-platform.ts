@@ -80,7 +80,7 @@ export class WidgetPlatform {
 }
 
 /** The caller a credential stands for: `ada` of `Bearer ada-token`. */
-export function callerOf({ headers }: UpstreamRequest): string {
+function callerOf({ headers }: UpstreamRequest): string {
   const token = String(headers['authorization'] ?? headers['x-api-key'] ?? 'nobody');
   return token.replace(/^Bearer /, '').replace(/-token.*$/, '');
 }
