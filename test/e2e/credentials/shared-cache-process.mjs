@@ -1,7 +1,6 @@
 // One process of a site that shares its tokens: `node shared-cache-process.mjs`, with the settings as the first message.
 // Tells when it is ready, then obtains the service token for many callers at once whenever it is told to.
 import { createRequire } from 'node:module';
-import { Keyv } from 'keyv';
 import { createToolkit } from 'agent-bff';
 
 const require = createRequire(import.meta.url);
@@ -9,6 +8,7 @@ let toolkit;
 
 process.on('message', async (message) => {
   if (message.config !== undefined) {
+    const { Keyv } = await import(message.keyv);
     const { default: Adapter } = require(message.adapter);
     const cacheStore = new Keyv(new Adapter(message.redis));
     await cacheStore.get('a connection must be open before times are taken');

@@ -13,230 +13,248 @@ import { decodeJwt } from 'jose';
 import { Keyv } from 'keyv';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startIdpA, trustingFetch, type IdpA, type TrustingFetch } from '../../support/identity-provider/index.js';
+import type { KeyvLike } from '../../../src/adapters/keyv/keyv-like.js';
+import { KEYV6_ENTRY, type KeyvClass, loadKeyv6 } from '../../support/keyv6.js';
 import { REDIS_SERVER, RedisServer } from '../../support/redis-server.js';
 import { bearerOf, identityFetch, passwordGrant, startSite } from './credential-site.js';
 
 interface StoreAdapter {
-  readonly keyv: Keyv;
+  readonly keyv: KeyvLike;
   disconnect(): Promise<unknown>;
 }
 
-const adapters: Readonly<Record<string, (url: string) => StoreAdapter>> = {
-  '@keyv/redis': (url) => {
-    const adapter = new KeyvRedis(url);
-    return { keyv: new Keyv(adapter), disconnect: () => adapter.disconnect(true) };
-  },
-  '@keyv/valkey': (url) => {
-    const adapter = new KeyvValkey(url);
-    return { keyv: new Keyv(adapter as never), disconnect: () => adapter.disconnect() };
-  },
-};
+/** One way to reach Redis: a version of Keyv, and what to import for it in another process, over an adapter. */
+interface Way {
+  readonly title: string;
+  readonly keyv: KeyvClass | undefined;
+  readonly module: string;
+  readonly adapter: '@keyv/redis' | '@keyv/valkey';
+}
+
+const fifth = Keyv as unknown as KeyvClass;
+const ways: readonly Way[] = [
+  { title: 'Keyv 5 and @keyv/redis', keyv: fifth, module: 'keyv', adapter: '@keyv/redis' },
+  { title: 'Keyv 5 and @keyv/valkey', keyv: fifth, module: 'keyv', adapter: '@keyv/valkey' },
+  { title: 'Keyv 6 and @keyv/redis', keyv: await loadKeyv6(), module: KEYV6_ENTRY, adapter: '@keyv/redis' },
+];
+
+function connectBy({ keyv: version, adapter }: Way, url: string): StoreAdapter {
+  if (version === undefined) throw new Error('this version of Keyv is not installed');
+  if (adapter === '@keyv/valkey') {
+    const valkey = new KeyvValkey(url);
+    return { keyv: new version(valkey), disconnect: () => valkey.disconnect() };
+  }
+  const redis = new KeyvRedis(url);
+  return { keyv: new version(redis), disconnect: () => redis.disconnect(true) };
+}
 
 const PROCESS = fileURLToPath(new URL('shared-cache-process.mjs', import.meta.url));
 
-describe.skipIf(REDIS_SERVER === undefined).each(Object.entries(adapters))(
-  'tokens shared over a real Redis through Keyv 5 and %s',
-  (adapterName, connect) => {
-    let redis: RedisServer;
-    let idp: IdpA;
-    let trusting: TrustingFetch;
-    const cacheKeys = [randomBytes(32).toString('hex')];
-    const folder = mkdtempSync(join(tmpdir(), 'agent-bff-shared-'));
-    const open: { disconnect(): Promise<unknown> }[] = [];
+for (const way of ways) {
+  describe.skipIf(REDIS_SERVER === undefined || way.keyv === undefined)(
+    `tokens shared over a real Redis through ${way.title}`,
+    () => {
+      let redis: RedisServer;
+      let idp: IdpA;
+      let trusting: TrustingFetch;
+      const cacheKeys = [randomBytes(32).toString('hex')];
+      const folder = mkdtempSync(join(tmpdir(), 'agent-bff-shared-'));
+      const open: { disconnect(): Promise<unknown> }[] = [];
 
-    beforeAll(async () => {
-      idp = await startIdpA();
-      trusting = trustingFetch(idp.ca);
-      redis = await RedisServer.start();
-      writeFileSync(join(folder, 'ca.pem'), idp.ca);
-    });
-    afterEach(async () => {
-      redis.thaw();
-      await Promise.all(open.splice(0).map((store) => store.disconnect()));
-      await redis.kill();
-      await redis.restart();
-      delete idp.faults.token;
-      idp.tokenRequests.clear();
-    });
-    afterAll(async () => {
-      await redis.close();
-      await trusting.close();
-      await idp.close();
-      rmSync(folder, { recursive: true, force: true });
-    });
-
-    async function startProcess(config: ServerConfig): Promise<ChildProcess> {
-      const child = fork(PROCESS, { env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') } });
-      child.send({ config, redis: redis.url, adapter: adapterName });
-      await once(child, 'message');
-      return child;
-    }
-
-    async function site(config: ServerConfig, clock = new FakeClock(Date.now())) {
-      const store = connect(redis.url);
-      open.push(store);
-      await store.keyv.get('a connection must be open before times are taken');
-      const shared = { ...config, cacheStore: store.keyv, cacheKeys };
-      const options = { ports: { ...identityFetch(trusting), clock } };
-      return { ...(await startSite(shared, options)), clock };
-    }
-
-    /** Runs commands on a connection that no site knows of. */
-    async function directly<T>(run: (client: ReturnType<typeof createClient>) => Promise<T>): Promise<T> {
-      const client = createClient({ url: redis.url });
-      await client.connect();
-      try {
-        return await run(client as ReturnType<typeof createClient>);
-      } finally {
-        client.destroy();
-      }
-    }
-
-    /** Keys of entries, without the set in which one adapter lists its keys. */
-    const tokenKeys = (): Promise<string[]> =>
-      directly(async (client) => (await client.keys('*')).filter((key) => key.includes('agent-bff:token:')));
-    const isShared = () => expect.poll(tokenKeys, { interval: 10 }).not.toEqual([]);
-
-    it('two processes ask for one token in total, and Redis can read none', async () => {
-      idp.faults.token = { delayMs: 100 };
-      const config = { ...passwordGrant(idp), cacheKeys };
-      const [one, other] = await Promise.all([startProcess(config), startProcess(config)]);
-      const found: { tokens: string[]; failed: string[] }[] = [];
-      for (const child of [one, other]) {
-        child.send({ callers: 200 });
-        const [answer] = (await once(child, 'message')) as [(typeof found)[number]];
-        found.push(answer);
-        await isShared();
-      }
-      expect(found).toEqual([
-        { tokens: [expect.stringMatching(/^Bearer eyJ/)], failed: [] },
-        { tokens: found[0]?.tokens, failed: [] },
-      ]);
-      expect(idp.tokenRequests.count).toBe(1);
-
-      const token = found[0]?.tokens[0]?.replace('Bearer ', '') ?? '';
-      const stored = await directly(async (client) => {
-        const entries: string[] = [];
-        for (const key of await client.keys('*')) {
-          entries.push(key, (await client.type(key)) === 'string' ? ((await client.get(key)) ?? '') : '');
-        }
-        return entries.join('\n');
+      beforeAll(async () => {
+        idp = await startIdpA();
+        trusting = trustingFetch(idp.ca);
+        redis = await RedisServer.start();
+        writeFileSync(join(folder, 'ca.pem'), idp.ca);
       });
-      expect(stored.length).toBeGreaterThan(100);
-      const [, payload = '', signature = ''] = token.split('.');
-      for (const text of [token, payload, signature, idp.user.password, idp.client.secret, cacheKeys[0] ?? '']) {
-        expect(stored).not.toContain(text);
-        expect(stored).not.toContain(Buffer.from(text).toString('base64').slice(0, 40));
-      }
-      for (const child of [one, other]) {
-        child.kill();
-        await once(child, 'exit');
-      }
-    }, 20_000);
-
-    it('Redis killed in mid-run and started again: no failed request, and tokens are shared again', async () => {
-      const running = await site(passwordGrant(idp));
-      let busy = true;
-      const statuses: number[] = [];
-      // Every message finds the token expired, so every one of them goes to the store and to the provider.
-      const visitors = Array.from({ length: 4 }, async () => {
-        while (busy) {
-          running.clock.advance(100_000);
-          statuses.push((await running.chat()).status);
-        }
+      afterEach(async () => {
+        redis.thaw();
+        await Promise.all(open.splice(0).map((store) => store.disconnect()));
+        await redis.kill();
+        await redis.restart();
+        delete idp.faults.token;
+        idp.tokenRequests.clear();
       });
-      const more = (count: number) =>
-        expect.poll(() => statuses.length, { timeout: 8_000, interval: 5 }).toBeGreaterThan(count);
-      await more(20);
-      await redis.kill();
-      await more(statuses.length + 40);
-      await redis.restart();
-      await more(statuses.length + 20);
-      await expect.poll(tokenKeys, { timeout: 8_000, interval: 20 }).not.toEqual([]);
-      busy = false;
-      await Promise.all(visitors);
-      expect(new Set(statuses)).toEqual(new Set([200]));
-    }, 20_000);
+      afterAll(async () => {
+        await redis.close();
+        await trusting.close();
+        await idp.close();
+        rmSync(folder, { recursive: true, force: true });
+      });
 
-    it('Redis frozen: every request is served, and all of them together wait for it once', async () => {
-      // Long, so that a machine under load cannot be taken for a wait: ten deadlines would take ten seconds.
-      const cacheMs = 1_000;
-      const running = await site({ ...passwordGrant(idp), timeouts: { cacheMs } });
-      expect((await running.chat()).status).toBe(200);
-      redis.freeze();
-      const asked = idp.tokenRequests.count;
-      const start = performance.now();
-      for (let round = 0; round < 10; round += 1) {
-        running.clock.advance(400_000);
-        const answers = await Promise.all(Array.from({ length: 10 }, () => running.chat()));
-        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      async function startProcess(config: ServerConfig): Promise<ChildProcess> {
+        const child = fork(PROCESS, { env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') } });
+        child.send({ config, redis: redis.url, adapter: way.adapter, keyv: way.module });
+        await once(child, 'message');
+        return child;
       }
-      expect(idp.tokenRequests.count).toBe(asked + 10);
-      expect(performance.now() - start).toBeLessThan(5 * cacheMs);
-      expect(running.telemetry.of('cache_fault')[0]?.detail).toBe('Error TIMEOUT');
-    }, 20_000);
 
-    it('Redis that returns garbage: a miss for a new process, and a working token', async () => {
-      const first = await site(passwordGrant(idp));
-      expect((await first.chat()).status).toBe(200);
-      await isShared();
-      for (const garbage of ['garbage', '{"value":', '{"value":"v1.x.y"}', '[]', '']) {
-        await directly(async (client) => {
-          for (const key of await client.keys('*agent-bff:token:*')) await client.set(key, garbage);
-        });
-        const other = await site(passwordGrant(idp));
-        expect((await other.chat()).status, garbage).toBe(200);
-        expect(await idp.verifyAccessToken(other.tokens()[0] ?? '')).toMatchObject({ aud: idp.audience });
-      }
-    });
-
-    it('Redis whose entries were swapped hands nobody another user’s token', async () => {
-      const { domain, client, audience } = idp;
-      const config: ServerConfig = {
-        authProvider: 'idp_a',
-        idpA: { domain, clientId: client.id, clientSecret: client.secret, audience },
-        onBehalfOf: {},
-      };
-      const users: Readonly<Record<string, string>> = {
-        ann: await idp.issueUserToken('ann'),
-        bert: await idp.issueUserToken('bert'),
-      };
-      const signedIn = async () => {
-        const store = connect(redis.url);
+      async function site(config: ServerConfig, clock = new FakeClock(Date.now())) {
+        const store = connectBy(way, redis.url);
         open.push(store);
         await store.keyv.get('a connection must be open before times are taken');
-        return startSite(
-          { ...config, cacheStore: store.keyv, cacheKeys },
-          {
-            ports: identityFetch(trusting),
-            routes: [
-              {
-                getSessionToken: (request: { headers: Record<string, string> }) =>
-                  users[request.headers['x-user'] ?? ''],
-              },
-            ],
-          },
-        );
-      };
-      const subjects = async (): Promise<(string | undefined)[]> => {
-        const { chat, agent } = await signedIn();
-        for (const name of ['ann', 'bert']) expect((await chat({ headers: { 'x-user': name } })).status).toBe(200);
-        return agent.requests.map((request) => decodeJwt(bearerOf(request)).sub);
-      };
-      expect(await subjects()).toEqual(['ann', 'bert']);
-      await expect.poll(async () => (await tokenKeys()).length, { interval: 10 }).toBe(2);
-      // Unharmed entries are used …
-      expect(await subjects()).toEqual(['ann', 'bert']);
-      expect(idp.tokenRequests.count).toBe(2);
-      // … and swapped ones are not.
-      await directly(async (redisClient) => {
-        const [one = '', other = ''] = await redisClient.keys('*agent-bff:token:*');
-        const [first, second] = [await redisClient.get(one), await redisClient.get(other)];
-        await redisClient.set(one, second ?? '');
-        await redisClient.set(other, first ?? '');
+        const shared = { ...config, cacheStore: store.keyv, cacheKeys };
+        const options = { ports: { ...identityFetch(trusting), clock } };
+        return { ...(await startSite(shared, options)), clock };
+      }
+
+      /** Runs commands on a connection that no site knows of. */
+      async function directly<T>(run: (client: ReturnType<typeof createClient>) => Promise<T>): Promise<T> {
+        const client = createClient({ url: redis.url });
+        await client.connect();
+        try {
+          return await run(client as ReturnType<typeof createClient>);
+        } finally {
+          client.destroy();
+        }
+      }
+
+      /** Keys of entries, without the set in which one adapter lists its keys. */
+      const tokenKeys = (): Promise<string[]> =>
+        directly(async (client) => (await client.keys('*')).filter((key) => key.includes('agent-bff:token:')));
+      const isShared = () => expect.poll(tokenKeys, { interval: 10 }).not.toEqual([]);
+
+      it('two processes ask for one token in total, and Redis can read none', async () => {
+        idp.faults.token = { delayMs: 100 };
+        const config = { ...passwordGrant(idp), cacheKeys };
+        const [one, other] = await Promise.all([startProcess(config), startProcess(config)]);
+        const found: { tokens: string[]; failed: string[] }[] = [];
+        for (const child of [one, other]) {
+          child.send({ callers: 200 });
+          const [answer] = (await once(child, 'message')) as [(typeof found)[number]];
+          found.push(answer);
+          await isShared();
+        }
+        expect(found).toEqual([
+          { tokens: [expect.stringMatching(/^Bearer eyJ/)], failed: [] },
+          { tokens: found[0]?.tokens, failed: [] },
+        ]);
+        expect(idp.tokenRequests.count).toBe(1);
+
+        const token = found[0]?.tokens[0]?.replace('Bearer ', '') ?? '';
+        const stored = await directly(async (client) => {
+          const entries: string[] = [];
+          for (const key of await client.keys('*')) {
+            entries.push(key, (await client.type(key)) === 'string' ? ((await client.get(key)) ?? '') : '');
+          }
+          return entries.join('\n');
+        });
+        expect(stored.length).toBeGreaterThan(100);
+        const [, payload = '', signature = ''] = token.split('.');
+        for (const text of [token, payload, signature, idp.user.password, idp.client.secret, cacheKeys[0] ?? '']) {
+          expect(stored).not.toContain(text);
+          expect(stored).not.toContain(Buffer.from(text).toString('base64').slice(0, 40));
+        }
+        for (const child of [one, other]) {
+          child.kill();
+          await once(child, 'exit');
+        }
+      }, 20_000);
+
+      it('Redis killed in mid-run and started again: no failed request, and tokens are shared again', async () => {
+        const running = await site(passwordGrant(idp));
+        let busy = true;
+        const statuses: number[] = [];
+        // Every message finds the token expired, so every one of them goes to the store and to the provider.
+        const visitors = Array.from({ length: 4 }, async () => {
+          while (busy) {
+            running.clock.advance(100_000);
+            statuses.push((await running.chat()).status);
+          }
+        });
+        const more = (count: number) =>
+          expect.poll(() => statuses.length, { timeout: 8_000, interval: 5 }).toBeGreaterThan(count);
+        await more(20);
+        await redis.kill();
+        await more(statuses.length + 40);
+        await redis.restart();
+        await more(statuses.length + 20);
+        await expect.poll(tokenKeys, { timeout: 8_000, interval: 20 }).not.toEqual([]);
+        busy = false;
+        await Promise.all(visitors);
+        expect(new Set(statuses)).toEqual(new Set([200]));
+      }, 20_000);
+
+      it('Redis frozen: every request is served, and all of them together wait for it once', async () => {
+        // Long, so that a machine under load cannot be taken for a wait: ten deadlines would take ten seconds.
+        const cacheMs = 1_000;
+        const running = await site({ ...passwordGrant(idp), timeouts: { cacheMs } });
+        expect((await running.chat()).status).toBe(200);
+        redis.freeze();
+        const asked = idp.tokenRequests.count;
+        const start = performance.now();
+        for (let round = 0; round < 10; round += 1) {
+          running.clock.advance(400_000);
+          const answers = await Promise.all(Array.from({ length: 10 }, () => running.chat()));
+          expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+        }
+        expect(idp.tokenRequests.count).toBe(asked + 10);
+        expect(performance.now() - start).toBeLessThan(5 * cacheMs);
+        expect(running.telemetry.of('cache_fault')[0]?.detail).toBe('Error TIMEOUT');
+      }, 20_000);
+
+      it('Redis that returns garbage: a miss for a new process, and a working token', async () => {
+        const first = await site(passwordGrant(idp));
+        expect((await first.chat()).status).toBe(200);
+        await isShared();
+        for (const garbage of ['garbage', '{"value":', '{"value":"v1.x.y"}', '[]', '']) {
+          await directly(async (client) => {
+            for (const key of await client.keys('*agent-bff:token:*')) await client.set(key, garbage);
+          });
+          const other = await site(passwordGrant(idp));
+          expect((await other.chat()).status, garbage).toBe(200);
+          expect(await idp.verifyAccessToken(other.tokens()[0] ?? '')).toMatchObject({ aud: idp.audience });
+        }
       });
-      expect(await subjects()).toEqual(['ann', 'bert']);
-      expect(idp.tokenRequests.count).toBe(4);
-    });
-  },
-);
+
+      it('Redis whose entries were swapped hands nobody another user’s token', async () => {
+        const { domain, client, audience } = idp;
+        const config: ServerConfig = {
+          authProvider: 'idp_a',
+          idpA: { domain, clientId: client.id, clientSecret: client.secret, audience },
+          onBehalfOf: {},
+        };
+        const users: Readonly<Record<string, string>> = {
+          ann: await idp.issueUserToken('ann'),
+          bert: await idp.issueUserToken('bert'),
+        };
+        const signedIn = async () => {
+          const store = connectBy(way, redis.url);
+          open.push(store);
+          await store.keyv.get('a connection must be open before times are taken');
+          return startSite(
+            { ...config, cacheStore: store.keyv, cacheKeys },
+            {
+              ports: identityFetch(trusting),
+              routes: [
+                {
+                  getSessionToken: (request: { headers: Record<string, string> }) =>
+                    users[request.headers['x-user'] ?? ''],
+                },
+              ],
+            },
+          );
+        };
+        const subjects = async (): Promise<(string | undefined)[]> => {
+          const { chat, agent } = await signedIn();
+          for (const name of ['ann', 'bert']) expect((await chat({ headers: { 'x-user': name } })).status).toBe(200);
+          return agent.requests.map((request) => decodeJwt(bearerOf(request)).sub);
+        };
+        expect(await subjects()).toEqual(['ann', 'bert']);
+        await expect.poll(async () => (await tokenKeys()).length, { interval: 10 }).toBe(2);
+        // Unharmed entries are used …
+        expect(await subjects()).toEqual(['ann', 'bert']);
+        expect(idp.tokenRequests.count).toBe(2);
+        // … and swapped ones are not.
+        await directly(async (redisClient) => {
+          const [one = '', other = ''] = await redisClient.keys('*agent-bff:token:*');
+          const [first, second] = [await redisClient.get(one), await redisClient.get(other)];
+          await redisClient.set(one, second ?? '');
+          await redisClient.set(other, first ?? '');
+        });
+        expect(await subjects()).toEqual(['ann', 'bert']);
+        expect(idp.tokenRequests.count).toBe(4);
+      });
+    },
+  );
+}
