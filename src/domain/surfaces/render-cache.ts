@@ -24,7 +24,7 @@ export interface RenderCacheDependencies extends RenderCacheSettings {
   readonly clock: Clock;
   /** A one-way function without collisions. */
   readonly hash: (text: string) => string;
-  /** A text nobody else makes, in no process. */
+  /** A text that nobody ever makes twice, here or elsewhere. */
   readonly newGeneration: () => string;
 }
 

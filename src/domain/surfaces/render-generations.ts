@@ -9,7 +9,7 @@ export interface RenderGenerationsDependencies {
   readonly store: CacheStore;
   readonly clock: Clock;
   readonly keys: RenderKeyBook;
-  /** A text nobody else makes, in no process. */
+  /** A text that nobody ever makes twice, here or elsewhere. */
   readonly newGeneration: () => string;
   /** How long a render may be kept, in milliseconds. */
   readonly maxAgeMs: number;
