@@ -1,12 +1,8 @@
 import { type ExpressLike, type ExpressLikeRouter, expressRouter } from '../adapters/express/express-router.js';
 import { type ChatHandlerOptions, checkChatOptions } from './chat-options.js';
 import { currentHandler, UNCONFIGURED_CHAT } from './current-handler.js';
-import {
-  checkProxyOptions,
-  type ServiceProxyOptions,
-  surfaceRouterPlan,
-  type SurfaceRouterOptions,
-} from './surface-options.js';
+import { checkProxyOptions, type ServiceProxyOptions } from './surface-options.js';
+import { checkSurfaceRouterOptions, type SurfaceRouterOptions } from './surface-router-options.js';
 import type { Toolkit } from './toolkit-type.js';
 
 export type { ExpressLike, ExpressLikeRouter } from '../adapters/express/express-router.js';
@@ -15,7 +11,8 @@ export type { ChatHandlerOptions } from './chat-options.js';
 export type { ServiceAuthStrategy } from './config.js';
 export type { GetHeaders, HeadersLike } from './config-options.js';
 export type { RenderCacheOptions } from './render-cache-options.js';
-export type { ServiceProxyOptions, SurfaceRouterOptions } from './surface-options.js';
+export type { ServiceProxyOptions } from './surface-options.js';
+export type { SurfaceRouterOptions } from './surface-router-options.js';
 export type { AuthHeadersOptions, Toolkit } from './toolkit-type.js';
 
 /**
@@ -91,7 +88,7 @@ export function createServiceSurfaceRouter<AnyRouter extends ExpressLikeRouter>(
   options: ServiceSurfaceRouterOptions = {},
 ): AnyRouter {
   const { toolkit, ...surfaces } = options;
-  surfaceRouterPlan(surfaces, { apiKey: undefined, apiKeyHeader: '' }); // Wrong options throw here, not at the first request.
+  checkSurfaceRouterOptions(surfaces, toolkit?.customProviders ?? new Set()); // Wrong options throw here, not at the first request.
   return expressRouter(
     framework,
     currentHandler(toolkit, (current) => current.surfaceRouter(surfaces)),

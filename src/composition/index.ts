@@ -58,12 +58,8 @@ export type { HeadersFunction, ServiceHeadersOptions, SessionHeadersOptions } fr
 export type { ToolkitPorts } from './ports.js';
 export * from './sessions.js';
 export type { RenderCacheOptions } from './render-cache-options.js';
-export type {
-  ServiceProxyOptions,
-  ServiceSurfaceHandlerOptions,
-  SurfaceHandlerOptions,
-  SurfaceRouterOptions,
-} from './surface-options.js';
+export type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './surface-options.js';
+export type { SurfaceRouterOptions } from './surface-router-options.js';
 export type { UpstreamConfig, UpstreamHeadersConfig, UpstreamPathsConfig } from './upstream-config.js';
 export type { AuthHeadersOptions, Toolkit } from './toolkit-type.js';
 export { createToolkit } from './toolkit.js';

@@ -1,33 +1,23 @@
 import { type NodeListener, nodeListener } from '../adapters/node/node-listener.js';
-import { type ChatHandlerOptions, checkChatOptions } from './chat-options.js';
-import { currentHandler, noSuchRoute, UNCONFIGURED_CHAT } from './current-handler.js';
-import type { Toolkit } from './toolkit-type.js';
+import { noSuchRoute } from './current-handler.js';
+import { siteRoutes, type SiteRoutesOptions } from './site-routes.js';
 
 export type { NodeListener } from '../adapters/node/node-listener.js';
 export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
 export type { ChatHandlerOptions } from './chat-options.js';
 export type { ServiceAuthStrategy } from './config.js';
+export type { GetHeaders, HeadersLike } from './config-options.js';
+export type { RenderCacheOptions } from './render-cache-options.js';
+export type { SiteRoutesOptions } from './site-routes.js';
+export type { ServiceProxyOptions } from './surface-options.js';
+export type { SurfaceRouterOptions } from './surface-router-options.js';
 export type { AuthHeadersOptions, Toolkit } from './toolkit-type.js';
-
-/**
- * Options of `createNodeHandler`.
- *
- * @public
- */
-export interface NodeHandlerOptions {
-  /** Path under which the routes are served. Default `/api`. */
-  readonly basePath?: string | undefined;
-  /** Options of the chat routes at `<basePath>/a2a`. */
-  readonly a2a?: ChatHandlerOptions | undefined;
-  /** Use this toolkit. Default: the one `configureServer` made last. */
-  readonly toolkit?: Toolkit | undefined;
-}
 
 /**
  * All routes of the package as one listener for `node:http`, or as a middleware of a Connect-style host:
  * called with `next`, it passes on requests outside its routes; without, it answers them with 404.
  *
- * @throws ConfigurationError (code `configuration_invalid`) when options contradict each other.
+ * @throws ConfigurationError (code `configuration_invalid`) when options are wrong or contradict each other.
  *
  * @example
  * ```ts
@@ -39,10 +29,6 @@ export interface NodeHandlerOptions {
  *
  * @public
  */
-export function createNodeHandler(options: NodeHandlerOptions = {}): NodeListener {
-  const { basePath = '/api', a2a = {}, toolkit } = options;
-  const base = basePath.replace(/\/+$/, '');
-  checkChatOptions(a2a, toolkit?.customProviders ?? new Set()); // Wrong options throw here, not at the first request.
-  const chat = currentHandler(toolkit, (current) => current.chatHandler(a2a), UNCONFIGURED_CHAT);
-  return nodeListener([{ mount: `${base}/a2a`, handler: chat }], noSuchRoute);
+export function createNodeHandler(options: SiteRoutesOptions = {}): NodeListener {
+  return nodeListener(siteRoutes(options), noSuchRoute);
 }

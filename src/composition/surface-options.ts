@@ -1,30 +1,13 @@
 import { asSessionTokenSource, type SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
 import type { SessionRequired } from '../domain/conversations/conversation-proxy.js';
-import { Credential } from '../domain/credentials/credential.js';
-import type { HeadersPlan, RoutePlan } from '../domain/credentials/headers-plan.js';
+import type { RoutePlan } from '../domain/credentials/headers-plan.js';
 import { ConfigurationError } from '../domain/errors.js';
 import type { RenderCacheSettings } from '../domain/surfaces/render-cache.js';
-import type { Secret } from '../ports/secret.js';
 import type { ServiceAuthStrategy } from './config.js';
-import { type GetHeaders, headersPlan } from './config-options.js';
 import { headerSecret } from './header-secret.js';
 import { type RenderCacheOptions, renderCacheSettings } from './render-cache-options.js';
 import type { SessionPlans } from './session-plans.js';
 import { checkStrategy } from './strategy-names.js';
-
-/**
- * Options of `createServiceSurfaceRouter` (spec §4.3).
- *
- * @public
- */
-export interface SurfaceRouterOptions {
-  /** API key of this route. Default: the configured `serviceApiKey`. */
-  readonly apiKey?: string | undefined;
-  /** Makes further headers for the platform from the framework's request. Default: the API key alone, or the configured strategy where there is none. */
-  readonly getHeaders?: GetHeaders | undefined;
-  /** How renders are kept. Default: not at all. */
-  readonly cache?: RenderCacheOptions | undefined;
-}
 
 /**
  * Options of `createSurfaceHandler` (spec §4.2).
@@ -83,36 +66,20 @@ export interface SurfacePlan {
   readonly cache: RenderCacheSettings | undefined;
 }
 
-/** The configured key and the name of its field, for plans whose headers the site makes itself. */
-export interface ConfiguredKey {
-  readonly apiKey: Secret | undefined;
-  readonly apiKeyHeader: string;
-}
-
-/** Completes the options of a surface router. */
-export function surfaceRouterPlan(options: SurfaceRouterOptions, configured: ConfiguredKey): SurfacePlan {
-  const cache = renderCacheSettings(options.cache, 'createServiceSurfaceRouter');
-  const apiKey = headerSecret('apiKey', options.apiKey);
-  const { getHeaders } = options;
-  if (getHeaders !== undefined) {
-    if (typeof getHeaders !== 'function') throw wrong('createServiceSurfaceRouter', 'getHeaders', 'a function');
-    return { cache, plan: withKey(headersPlan(getHeaders), apiKey ?? configured.apiKey, configured.apiKeyHeader) };
-  }
-  // Without any key, a router that could only fail goes by the configured strategy.
-  const hasKey = apiKey !== undefined || configured.apiKey !== undefined;
-  return { cache, plan: hasKey ? { kind: 'api-key', apiKey } : { kind: 'service', strategy: '', apiKey: undefined } };
-}
-
 /** Completes the options of a surface handler. */
-export function surfaceHandlerPlan(options: SurfaceHandlerOptions, sessions: SessionPlans): SurfacePlan {
+export function surfaceHandlerPlan(
+  options: SurfaceHandlerOptions,
+  sessions: SessionPlans,
+  maker = 'createSurfaceHandler',
+): SurfacePlan {
   const { auth, audience = '', requireSession = false, exchange } = options;
-  const cache = renderCacheSettings(options.cache, 'createSurfaceHandler');
+  const cache = renderCacheSettings(options.cache, maker);
   const apiKey = headerSecret('apiKey', options.apiKey);
   if (auth === undefined) {
     if (!requireSession && exchange === undefined) return { cache, plan: { kind: 'api-key', apiKey } };
-    throw wrong('createSurfaceHandler', 'auth', "what gives the signed-in user's token: another option asks for it");
+    throw wrong(maker, 'auth', "what gives the signed-in user's token: another option asks for it");
   }
-  checkSource(auth, 'createSurfaceHandler');
+  checkSource(auth, maker);
   const session = sessions.planFor(auth, audience, exchange === 'on_behalf_of');
   return { cache, plan: { kind: 'session', required: requireSession, apiKey, ...session } };
 }
@@ -142,20 +109,8 @@ export function checkProxyOptions({ auth, apiKey }: ServiceProxyOptions): void {
   headerSecret('apiKey', apiKey);
 }
 
-/** The site's own headers, and the API key unless they bring one. */
-function withKey(plan: HeadersPlan, apiKey: Secret | undefined, apiKeyHeader: string): HeadersPlan {
-  if (apiKey === undefined) return plan;
-  return {
-    kind: 'headers',
-    obtain: async (request) => {
-      const { kind, headers, identity, block, cacheKey, token } = await plan.obtain(request);
-      const fields = { [apiKeyHeader]: apiKey.reveal(), ...headers };
-      return new Credential({ kind, headers: fields, identity, block, cacheKey, token });
-    },
-  };
-}
-
-function checkSource(auth: SessionTokenLike, maker: string): void {
+/** @throws ConfigurationError when `auth` is nothing a session can be read with. */
+export function checkSource(auth: SessionTokenLike, maker: string): void {
   try {
     asSessionTokenSource(auth);
   } catch (error) {
@@ -164,7 +119,8 @@ function checkSource(auth: SessionTokenLike, maker: string): void {
   }
 }
 
-function wrong(maker: string, field: string, expected: string): ConfigurationError {
+/** A refusal that names the option and what belongs there. */
+export function wrong(maker: string, field: string, expected: string): ConfigurationError {
   return new ConfigurationError({
     detail: `"${field}" of ${maker} has a value of a wrong kind.`,
     hint: `Set it to ${expected}.`,

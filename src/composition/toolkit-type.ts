@@ -2,12 +2,8 @@ import type { HttpHandler } from '../ports/http.js';
 import type { ChatHandlerOptions } from './chat-options.js';
 import type { ServiceAuthStrategy } from './config.js';
 import type { SessionHeadersOptions } from './get-headers.js';
-import type {
-  ServiceProxyOptions,
-  ServiceSurfaceHandlerOptions,
-  SurfaceHandlerOptions,
-  SurfaceRouterOptions,
-} from './surface-options.js';
+import type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './surface-options.js';
+import type { SurfaceRouterOptions } from './surface-router-options.js';
 
 /**
  * Which credential the site's own call to the platform carries (spec §4.4).

@@ -12,7 +12,8 @@ import { newRequestId } from './request-id.js';
 import { type ResolvedConfig, resolveConfig } from './resolve-config.js';
 import { SessionPlans } from './session-plans.js';
 import { SiteHandlers } from './site-handlers.js';
-import { serviceSurfaceHandlerPlan, surfaceHandlerPlan, surfaceRouterPlan } from './surface-options.js';
+import { serviceSurfaceHandlerPlan, surfaceHandlerPlan } from './surface-options.js';
+import { surfaceRouterPlan } from './surface-router-options.js';
 import { sessionRequest } from './session-request.js';
 import { checkStrategy } from './strategy-names.js';
 import { tokenExchange } from './token-exchange.js';
@@ -80,7 +81,7 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
   const configuredKey = { apiKey: resolved.serviceApiKey, apiKeyHeader: resolved.upstream.headers.apiKey };
   const toolkit: Toolkit = {
     chatHandler: (options = {}) => handlers.chat(options),
-    surfaceRouter: (options = {}) => handlers.surfaces(surfaceRouterPlan(options, configuredKey)),
+    surfaceRouter: (options = {}) => handlers.surfaces(surfaceRouterPlan(options, configuredKey, sessions)),
     surfaceHandler: (options = {}) => handlers.surfaces(surfaceHandlerPlan(options, sessions)),
     serviceSurfaceHandler: (options = {}) =>
       handlers.surfaces(serviceSurfaceHandlerPlan(options, resolved.customProviders)),

@@ -8,8 +8,8 @@ import {
   serviceProxyPlan,
   serviceSurfaceHandlerPlan,
   surfaceHandlerPlan,
-  surfaceRouterPlan,
 } from '../../src/composition/surface-options.js';
+import { checkSurfaceRouterOptions, surfaceRouterPlan } from '../../src/composition/surface-router-options.js';
 import { secret } from '../../src/domain/secret.js';
 import { BrokerWorld, REQUEST } from '../domain/credentials/broker-world.js';
 
@@ -30,13 +30,20 @@ const auth = new FakeSessionTokenSource();
 
 describe('a surface router', () => {
   it('goes by the API key', () => {
-    expect(surfaceRouterPlan({}, KEYED)).toEqual({ plan: { kind: 'api-key', apiKey: undefined }, cache: undefined });
-    const { plan } = surfaceRouterPlan({ apiKey: 'its-own' }, KEYLESS);
+    expect(surfaceRouterPlan({}, KEYED, sessionPlans())).toEqual({
+      plan: { kind: 'api-key', apiKey: undefined },
+      cache: undefined,
+    });
+    const { plan } = surfaceRouterPlan({ apiKey: 'its-own' }, KEYLESS, sessionPlans());
     expect(plan.kind === 'api-key' ? plan.apiKey?.reveal() : plan.kind).toBe('its-own');
   });
 
   it('goes by the configured strategy where there is no key at all', () => {
-    expect(surfaceRouterPlan({}, KEYLESS).plan).toEqual({ kind: 'service', strategy: '', apiKey: undefined });
+    expect(surfaceRouterPlan({}, KEYLESS, sessionPlans()).plan).toEqual({
+      kind: 'service',
+      strategy: '',
+      apiKey: undefined,
+    });
   });
 
   it.each([
@@ -45,13 +52,45 @@ describe('a surface router', () => {
     [{ apiKey: 'its-own' }, { 'X-API-Key': 'made' }, { 'x-api-key': 'made' }],
     [{}, null, { 'x-api-key': 'site-key' }],
   ])('sends what the site makes, and the key unless that is made too: %j %j', async (options, made, sent) => {
-    const { plan } = surfaceRouterPlan({ ...options, getHeaders: () => made }, KEYED);
+    const { plan } = surfaceRouterPlan({ ...options, getHeaders: () => made }, KEYED, sessionPlans());
     expect(plan.kind === 'headers' ? (await plan.obtain(REQUEST)).headers : plan.kind).toEqual(sent);
   });
 
   it('without a key sends what the site makes alone', async () => {
-    const { plan } = surfaceRouterPlan({ getHeaders: () => ({ a: 'b' }) }, KEYLESS);
+    const { plan } = surfaceRouterPlan({ getHeaders: () => ({ a: 'b' }) }, KEYLESS, sessionPlans());
     expect(plan.kind === 'headers' ? (await plan.obtain(REQUEST)).headers : plan.kind).toEqual({ a: 'b' });
+  });
+});
+
+describe("a surface router's credential", () => {
+  it('is the one of a strategy, when it names one', () => {
+    const { plan } = surfaceRouterPlan({ strategy: 'service_account', apiKey: 'its-own' }, KEYED, sessionPlans());
+    expect(plan).toMatchObject({ kind: 'service', strategy: 'service_account' });
+  });
+
+  it.each([true, false])("is the signed-in user's, and a session is required when told so: %s", (requireSession) => {
+    const { plan } = surfaceRouterPlan({ auth, requireSession }, KEYED, sessionPlans());
+    expect(plan).toMatchObject({ kind: 'session', required: requireSession });
+  });
+
+  it.each([
+    [{ strategy: 'service_account', auth }, ['strategy', 'auth']],
+    [{ getHeaders: () => ({}), auth }, ['getHeaders', 'auth']],
+    [{ getHeaders: () => ({}), strategy: 'service_account' }, ['getHeaders', 'strategy']],
+    [{ requireSession: true }, ['auth']],
+    [{ exchange: 'on_behalf_of' as const }, ['auth']],
+    [{ getHeaders: 'x' as never }, ['getHeaders']],
+    [{ auth: {} as never }, ['auth']],
+  ])('is not guessed from options that contradict each other: %o', (options, fields) => {
+    expect(() => {
+      checkSurfaceRouterOptions(options, new Set());
+    }).toThrow(expect.objectContaining({ code: 'configuration_invalid', block: 'createServiceSurfaceRouter', fields }));
+  });
+
+  it('cannot be of a strategy nobody knows', () => {
+    expect(() => {
+      checkSurfaceRouterOptions({ strategy: 'service_acount' }, new Set());
+    }).toThrow(/service_account/);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Toolkit } from 'agent-bff';
+import type { RenderCacheOptions, SessionTokenFunction, Toolkit } from 'agent-bff';
 
 /** A middleware over Node's own objects, which every framework here can put in front of the routes. */
 export type HostMiddleware = (
@@ -13,9 +13,16 @@ export interface SiteOptions {
   readonly toolkit: Toolkit;
   /** Runs before the routes, and before a body parser. */
   readonly before?: HostMiddleware;
+  /** Who is signed in, on the widget routes (optionally) and the conversation records (always). Default: nobody. */
+  readonly auth?: SessionTokenFunction;
+  /** How the widget routes keep renders. Default: not at all. */
+  readonly cache?: RenderCacheOptions;
 }
 
-/** A website under test: chat at `/api/a2a`; any other address answers 200 with the text `host`. */
+/**
+ * A website under test: chat at `/api/a2a`, widgets at `/api/service-surfaces`, conversation records at `/api/service`,
+ * these two for whoever is signed in; any other address answers 200 with the text `host`.
+ */
 export interface Site {
   readonly url: string;
   close(): Promise<void>;
@@ -28,3 +35,6 @@ export interface Framework {
   readonly parsesJson: boolean;
   start(options: SiteOptions): Promise<Site>;
 }
+
+/** The session of a site without users. */
+export const nobody: SessionTokenFunction = (_request) => null;

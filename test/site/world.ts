@@ -1,4 +1,4 @@
-import { createToolkit, type ServerConfig } from 'agent-bff';
+import { createToolkit, type RenderCacheOptions, type ServerConfig, type SessionToken } from 'agent-bff';
 import { FakeIdentityProvider, RecordingTelemetry } from 'agent-bff/testing';
 import { expect, onTestFinished } from 'vitest';
 import { RecordingUpstream } from '../support/recording-upstream.js';
@@ -19,17 +19,19 @@ export interface World {
 /** What differs from a site with a working credential and an agent that answers. */
 export interface WorldOptions extends Omit<ServerConfig, 'telemetry'> {
   readonly before?: HostMiddleware;
+  readonly cache?: RenderCacheOptions;
 }
 
 /** Starts a site of this framework and its agent; both are gone when the test is over. */
 export async function startWorld(framework: Framework, options: WorldOptions = {}): Promise<World> {
-  const { before, ...config } = options;
+  const { before, cache, ...config } = options;
   const upstream = await RecordingUpstream.start();
   const provider = new FakeIdentityProvider('visitor-service');
   const telemetry = new RecordingTelemetry();
   const toolkit = createToolkit(
     {
       a2aUrl: `${upstream.origin}/agent/v1`,
+      serviceApiUrl: `${upstream.origin}/platform/v1`,
       serviceAuthStrategy: 'demo',
       serviceApiKey: 'the-api-key',
       keepAliveMs: 0,
@@ -37,7 +39,12 @@ export async function startWorld(framework: Framework, options: WorldOptions = {
     },
     { identityProviders: { demo: provider }, telemetry, random: () => 0 },
   );
-  const site = await framework.start({ toolkit, ...(before === undefined ? {} : { before }) });
+  const site = await framework.start({
+    toolkit,
+    auth: signedIn,
+    ...(before === undefined ? {} : { before }),
+    ...(cache === undefined ? {} : { cache }),
+  });
   onTestFinished(async () => {
     await site.close();
     await upstream.close();
@@ -51,6 +58,19 @@ export async function startWorld(framework: Framework, options: WorldOptions = {
     chat: (visitOptions) => visit(site.url, visitOptions),
     start: (visitOptions) => startVisit(site.url, visitOptions),
   };
+}
+
+/** The cookie of a visitor who is signed in; their token upstream is `token-of-<name>`. */
+export function session(name: string): { readonly cookie: string } {
+  return { cookie: `session=${name}` };
+}
+
+/** What the site's session library would say: whoever the cookie names, from a Node or a Web request. */
+function signedIn(request: unknown): SessionToken | null {
+  const { headers } = request as { headers: { cookie?: string } | Headers };
+  const cookie = headers instanceof Headers ? headers.get('cookie') : headers.cookie;
+  const name = /(?:^|; )session=(\w+)/.exec(cookie ?? '')?.[1];
+  return name === undefined ? null : { kind: 'token', accessToken: `token-of-${name}`, subject: `site|${name}` };
 }
 
 /** Opens a stream: the visitor's end, and the agent's. */

@@ -1,8 +1,8 @@
-import { createA2ARouter } from 'agent-bff/express';
+import { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from 'agent-bff/express';
 import compression from 'compression';
 import type { RequestHandler } from 'express';
 import type express from 'express';
-import type { Framework } from '../framework.js';
+import { type Framework, nobody } from '../framework.js';
 import { listeningSite } from './listening-site.js';
 
 /** What stands in front of the routes. */
@@ -11,17 +11,19 @@ export interface ExpressHost {
   readonly compression?: boolean;
 }
 
-/** Express 4 or 5 with the router mounted at `/api/a2a`. */
+/** Express 4 or 5 with its three routers; bodies of records stream, so their router stands before the parser. */
 export function expressSite(name: string, framework: typeof express, host: ExpressHost = {}): Framework {
   return {
     name,
     parsesJson: host.json === true,
-    start: ({ toolkit, before }) => {
+    start: ({ toolkit, before, auth = nobody, cache }) => {
       const app = framework();
       if (before !== undefined) app.use(before as RequestHandler);
       if (host.compression === true) app.use(compression());
+      app.use('/api/service', createServiceProxyRouter(framework, { toolkit, auth }));
       if (host.json === true) app.use(framework.json({ limit: '2mb' }));
       app.use('/api/a2a', createA2ARouter(framework, { toolkit }));
+      app.use('/api/service-surfaces', createServiceSurfaceRouter(framework, { toolkit, auth, cache }));
       app.use((_request, response) => {
         response.send('host');
       });

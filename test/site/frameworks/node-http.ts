@@ -1,5 +1,5 @@
 import { createNodeHandler } from 'agent-bff/node';
-import type { Framework } from '../framework.js';
+import { type Framework, nobody } from '../framework.js';
 import { listeningSite } from './listening-site.js';
 
 /** A plain `node:http` server that keeps everything outside the routes to itself. */
@@ -7,8 +7,8 @@ export function nodeHttpSite(name: string): Framework {
   return {
     name,
     parsesJson: false,
-    start: ({ toolkit, before }) => {
-      const handler = createNodeHandler({ toolkit });
+    start: ({ toolkit, before, auth = nobody, cache }) => {
+      const handler = createNodeHandler({ toolkit, surfaces: { auth, cache }, service: { auth } });
       return listeningSite((request, response) => {
         const serve = (): void => {
           handler(request, response, () => response.end('host'));

@@ -1,0 +1,53 @@
+import type { HttpHandler } from '../ports/http.js';
+import { type ChatHandlerOptions, checkChatOptions } from './chat-options.js';
+import { currentHandler, UNCONFIGURED_CHAT } from './current-handler.js';
+import { checkProxyOptions, type ServiceProxyOptions } from './surface-options.js';
+import { checkSurfaceRouterOptions, type SurfaceRouterOptions } from './surface-router-options.js';
+import type { Toolkit } from './toolkit-type.js';
+
+/**
+ * Options of the handlers that serve all routes at once: `createNodeHandler` and `createWebHandler`.
+ *
+ * @public
+ */
+export interface SiteRoutesOptions {
+  /** Path under which the routes are served. Default `/api`. */
+  readonly basePath?: string | undefined;
+  /** Options of the chat routes at `<basePath>/a2a`. */
+  readonly a2a?: ChatHandlerOptions | undefined;
+  /** Options of the widget routes at `<basePath>/service-surfaces`. */
+  readonly surfaces?: SurfaceRouterOptions | undefined;
+  /** Options of the conversation records at `<basePath>/service`. Default: not served, since they need a way to sign in. */
+  readonly service?: ServiceProxyOptions | undefined;
+  /** Use this toolkit. Default: the one `configureServer` made last. */
+  readonly toolkit?: Toolkit | undefined;
+}
+
+/** One handler and the path it is mounted at. */
+export interface SiteRoute {
+  readonly mount: string;
+  readonly handler: HttpHandler;
+}
+
+/**
+ * Every route of a site with the path it is mounted at (spec §4.1).
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) when options are wrong, before the first request.
+ */
+export function siteRoutes(options: SiteRoutesOptions): readonly SiteRoute[] {
+  const { basePath = '/api', a2a = {}, surfaces = {}, service, toolkit } = options;
+  const base = basePath.replace(/\/+$/, '');
+  const customProviders = toolkit?.customProviders ?? new Set<string>();
+  checkChatOptions(a2a, customProviders);
+  checkSurfaceRouterOptions(surfaces, customProviders);
+  if (service !== undefined) checkProxyOptions(service);
+  const chat = currentHandler(toolkit, (current) => current.chatHandler(a2a), UNCONFIGURED_CHAT);
+  const widgets = currentHandler(toolkit, (current) => current.surfaceRouter(surfaces));
+  const routes = [
+    { mount: `${base}/a2a`, handler: chat },
+    { mount: `${base}/service-surfaces`, handler: widgets },
+  ];
+  if (service === undefined) return routes;
+  const records = currentHandler(toolkit, (current) => current.conversationHandler(service));
+  return [...routes, { mount: `${base}/service`, handler: records }];
+}

@@ -1,0 +1,104 @@
+import type { SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
+import { Credential } from '../domain/credentials/credential.js';
+import type { HeadersPlan } from '../domain/credentials/headers-plan.js';
+import { ConfigurationError } from '../domain/errors.js';
+import type { Secret } from '../ports/secret.js';
+import type { ServiceAuthStrategy } from './config.js';
+import { type GetHeaders, headersPlan } from './config-options.js';
+import { headerSecret } from './header-secret.js';
+import { type RenderCacheOptions, renderCacheSettings } from './render-cache-options.js';
+import type { SessionPlans } from './session-plans.js';
+import { checkStrategy } from './strategy-names.js';
+import { checkSource, surfaceHandlerPlan, type SurfacePlan, wrong } from './surface-options.js';
+
+const MAKER = 'createServiceSurfaceRouter';
+
+/**
+ * Options of `createServiceSurfaceRouter` (spec §4.3). At most one of `getHeaders`, `strategy` and `auth` says whose credential it is.
+ *
+ * @public
+ */
+export interface SurfaceRouterOptions {
+  /** API key of this route. Default: the configured `serviceApiKey`. */
+  readonly apiKey?: string | undefined;
+  /** Makes further headers for the platform from the framework's request. Default: the API key alone, or the configured strategy where there is none. */
+  readonly getHeaders?: GetHeaders | undefined;
+  /** Service strategy of this route. Default: none, the API key goes alone. */
+  readonly strategy?: ServiceAuthStrategy | (string & {}) | undefined;
+  /** Gives the signed-in user's token; visitors who are not signed in get the API key alone. Default: nobody can sign in. */
+  readonly auth?: SessionTokenLike | undefined;
+  /** Audience of the user's token. Default: whatever the session holds. */
+  readonly audience?: string | undefined;
+  /** Refuses visitors who are not signed in. Default false. */
+  readonly requireSession?: boolean | undefined;
+  /** Exchanges the user's token even when `onBehalfOf` is not configured. Default: only when it is. */
+  readonly exchange?: 'on_behalf_of' | undefined;
+  /** How renders are kept. Default: not at all. */
+  readonly cache?: RenderCacheOptions | undefined;
+}
+
+/** The configured key and the name of its field, for plans whose headers the site makes itself. */
+export interface ConfiguredKey {
+  readonly apiKey: Secret | undefined;
+  readonly apiKeyHeader: string;
+}
+
+/**
+ * Refuses options that are wrong or contradict each other.
+ *
+ * @throws ConfigurationError naming the options.
+ */
+export function checkSurfaceRouterOptions(options: SurfaceRouterOptions, customProviders: ReadonlySet<string>): void {
+  const { getHeaders, strategy, auth, requireSession = false, exchange } = options;
+  renderCacheSettings(options.cache, MAKER);
+  headerSecret('apiKey', options.apiKey);
+  checkStrategy(strategy, customProviders);
+  if (getHeaders !== undefined && typeof getHeaders !== 'function') throw wrong(MAKER, 'getHeaders', 'a function');
+  if (auth !== undefined) checkSource(auth, MAKER);
+  else if (requireSession || exchange !== undefined) {
+    throw wrong(MAKER, 'auth', "what gives the signed-in user's token: another option asks for it");
+  }
+  const given = Object.entries({ getHeaders, strategy, auth }).filter(
+    ([, value]) => value !== undefined && value !== '',
+  );
+  if (given.length < 2) return;
+  const fields = given.map(([name]) => name);
+  throw new ConfigurationError({
+    detail: `A surface route got ${fields.map((name) => `"${name}"`).join(' and ')}.`,
+    hint: 'Keep one of them: each says whose credential the platform gets.',
+    block: MAKER,
+    fields,
+  });
+}
+
+/** Completes the options of a surface router. */
+export function surfaceRouterPlan(
+  options: SurfaceRouterOptions,
+  configured: ConfiguredKey,
+  sessions: SessionPlans,
+): SurfacePlan {
+  checkSurfaceRouterOptions(options, sessions.customProviders);
+  const { getHeaders, strategy = '', auth } = options;
+  if (auth !== undefined) return surfaceHandlerPlan(options, sessions, MAKER);
+  const cache = renderCacheSettings(options.cache, MAKER);
+  const apiKey = headerSecret('apiKey', options.apiKey);
+  if (getHeaders !== undefined) {
+    return { cache, plan: withKey(headersPlan(getHeaders), apiKey ?? configured.apiKey, configured.apiKeyHeader) };
+  }
+  // Without any key, a router that could only fail goes by the configured strategy.
+  const keyAlone = strategy === '' && (apiKey !== undefined || configured.apiKey !== undefined);
+  return { cache, plan: keyAlone ? { kind: 'api-key', apiKey } : { kind: 'service', strategy, apiKey } };
+}
+
+/** The site's own headers, and the API key unless they bring one. */
+function withKey(plan: HeadersPlan, apiKey: Secret | undefined, apiKeyHeader: string): HeadersPlan {
+  if (apiKey === undefined) return plan;
+  return {
+    kind: 'headers',
+    obtain: async (request) => {
+      const { kind, headers, identity, block, cacheKey, token } = await plan.obtain(request);
+      const fields = { [apiKeyHeader]: apiKey.reveal(), ...headers };
+      return new Credential({ kind, headers: fields, identity, block, cacheKey, token });
+    },
+  };
+}
