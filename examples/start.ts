@@ -1,38 +1,18 @@
-import { generateKeyPairSync } from 'node:crypto';
-
-import { startPlatform } from './platform/start-platform.js';
-import { startSite } from './site/start-site.js';
+import { type Demo, startDemo } from './start-demo.js';
 import { onStopRequest } from './stop-request.js';
 
 const DEFAULT_PORT = 3000;
-const SERVICE_ACCOUNT_ID = 'demo-site';
-const KEY_ID = 'demo-key';
 
 async function main(): Promise<void> {
   const port = readPort(process.env['PORT']);
-  const { publicKey, privateKey } = generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  });
+  const demo = await startDemo({ port }).catch((error: unknown): never => giveUp(explainListenError(error, port)));
+  onStopRequest(() => stop(demo));
+  console.log(`agent-bff demo: ${demo.url}`);
+}
 
-  const platform = await startPlatform();
-  // What the platform's administrator does once: register the public half of the site's key.
-  platform.registerKey(KEY_ID, publicKey, SERVICE_ACCOUNT_ID);
-
-  const site = await startSite({
-    port,
-    a2aUrl: platform.a2aUrl,
-    serviceApiUrl: platform.serviceApiUrl,
-    serviceAccount: { serviceAccountId: SERVICE_ACCOUNT_ID, keyId: KEY_ID, privateKeyPem: privateKey },
-  }).catch((error: unknown): never => giveUp(explainListenError(error, port)));
-
-  onStopRequest(async () => {
-    await site.close();
-    await platform.close();
-    process.exit(0);
-  });
-  console.log(`agent-bff demo: ${site.url}`);
+async function stop(demo: Demo): Promise<never> {
+  await demo.close();
+  process.exit(0);
 }
 
 function readPort(text: string | undefined): number {

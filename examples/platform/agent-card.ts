@@ -34,9 +34,10 @@ export function createAgentCard(a2aUrl: string): AgentCard {
       {
         id: 'echo',
         name: 'Echo',
-        description: 'Repeats a message; the words slow, file, input and fail show the other turns a task can take.',
+        description:
+          'Repeats a message; the words slow, file, input, fail and markdown show the other turns a task can take.',
         tags: ['demo'],
-        examples: ['Hello there', 'slow', 'file', 'input', 'fail'],
+        examples: ['Hello there', 'slow', 'file', 'input', 'fail', 'markdown'],
         inputModes: [],
         outputModes: [],
         securityRequirements: [],

@@ -1,19 +1,26 @@
+import type { Message } from '@a2a-js/sdk';
 import type { AgentExecutor, ExecutionEventBus, RequestContext } from '@a2a-js/sdk/server';
 
+import { ConversationRecords } from './conversations/conversation-records.js';
+import { filesOf, nameOf, textOf } from './message-text.js';
 import { chooseReply, type Pace } from './replies.js';
 import { TaskTurn } from './task-turn.js';
 
 /** Plays the reply that the visitor's words ask for, and stops playing when the task is cancelled. */
 export class DemoAgent implements AgentExecutor {
   readonly #pace: Pace;
+  readonly #records: ConversationRecords;
   readonly #turns = new Map<string, TaskTurn>();
 
-  constructor(pace: Pace) {
+  constructor(pace: Pace, records: ConversationRecords = new ConversationRecords()) {
     this.#pace = pace;
+    this.#records = records;
   }
 
   readonly execute = async (context: RequestContext, bus: ExecutionEventBus): Promise<void> => {
-    const turn = new TaskTurn(context, bus);
+    const conversation = this.#records.open(context.context.user?.userName ?? '', context.contextId);
+    conversation.add('user', wordsOf(context.userMessage));
+    const turn = new TaskTurn(context, bus, (words) => conversation.add('agent', words));
     this.#turns.set(turn.taskId, turn);
     turn.begin();
     const reply = chooseReply({
@@ -41,4 +48,9 @@ export class DemoAgent implements AgentExecutor {
     for (const turn of this.#turns.values()) turn.abandon();
     this.#turns.clear();
   }
+}
+
+/** What the visitor said, as a record keeps it: files by their names. */
+function wordsOf(message: Message): string {
+  return [textOf(message), ...filesOf(message).map((file) => `[${nameOf(file)}]`)].join(' ').trim();
 }

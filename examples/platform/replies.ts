@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
+
 import type { Message, Part } from '@a2a-js/sdk';
 
+import { filesOf, nameOf, textOf } from './message-text.js';
 import type { TaskTurn } from './task-turn.js';
 
 /** How fast the agent talks, in milliseconds. */
@@ -19,11 +22,24 @@ export type Reply = (turn: TaskTurn) => Promise<void>;
 
 const SLOW_STEPS = 120;
 const LONGEST_ECHO = 200;
+const MARKDOWN = `Here is some **Markdown**:
+
+1. a list with *emphasis*
+2. a [link to the A2A protocol](https://a2a-protocol.org/)
+3. \`code\` in a line
+
+\`\`\`js
+const answer = 6 * 7;
+console.log(answer);
+\`\`\`
+
+> It comes word by word, like every answer.
+`;
 
 /** Finds the reply to a message: one of the commands when its text is one, else an echo. */
 export function chooseReply({ message, isFollowUp, pace }: Question): Reply {
   const text = textOf(message);
-  const file = message.parts.find(isFile);
+  const [file] = filesOf(message);
   if (isFollowUp) return say(`Thank you. I have noted: ${shorten(text)}`, pace);
   if (file !== undefined) return say(describeFile(file), pace);
   switch (text.toLowerCase()) {
@@ -31,6 +47,8 @@ export function chooseReply({ message, isFollowUp, pace }: Question): Reply {
       return countSlowly(pace);
     case 'file':
       return say('There was no file in your message.', pace);
+    case 'markdown':
+      return say(MARKDOWN, pace);
     case 'input':
       return async (turn) => turn.ask('Which city are you asking about?');
     case 'fail':
@@ -62,22 +80,12 @@ function echo(text: string): string {
   );
 }
 
-function describeFile({ content, filename, mediaType }: Part): string {
-  const name = filename === '' ? 'a file without a name' : filename;
+function describeFile(part: Part): string {
+  const { content, mediaType } = part;
   const type = mediaType === '' ? 'no media type' : `media type ${mediaType}`;
-  const size = content?.$case === 'raw' ? `${content.value.byteLength} bytes` : 'an address instead of bytes';
-  return `I received ${name}: ${size}, ${type}.`;
-}
-
-function isFile({ content }: Part): boolean {
-  return content?.$case === 'raw' || content?.$case === 'url';
-}
-
-function textOf(message: Message): string {
-  return message.parts
-    .map(({ content }) => (content?.$case === 'text' ? content.value : ''))
-    .join(' ')
-    .trim();
+  if (content?.$case !== 'raw') return `I received ${nameOf(part)}: an address instead of bytes, ${type}.`;
+  const digest = createHash('sha256').update(content.value).digest('hex');
+  return `I received ${nameOf(part)}: ${content.value.byteLength} bytes, ${type}, SHA-256 ${digest}.`;
 }
 
 function shorten(text: string): string {

@@ -7,11 +7,20 @@ export interface RecordedRequest {
   readonly path: string;
   /** Lower case, in the order they came. */
   readonly headerNames: readonly string[];
-  /** The service account that a verified token names; null when there was none. */
+  /** Whom a verified token names: a service account, or `user:` and the user's id; null when there was none. */
   readonly subject: string | null;
 }
 
+/** How often one and the same was asked. */
+export interface RequestCount {
+  readonly method: string;
+  /** Without the query string. */
+  readonly path: string;
+  readonly count: number;
+}
+
 const LONGEST_LOG = 10_000;
+const MOST_COUNTS = 200;
 const STREAMING_METHODS = new Set(['SendStreamingMessage', 'SubscribeToTask', 'message/stream', 'tasks/resubscribe']);
 
 const entries = new WeakMap<Request, { subject: string | null }>();
@@ -24,10 +33,22 @@ export function recordSubject(request: Request, subject: string): void {
 
 export class RequestLog {
   readonly #requests: RecordedRequest[] = [];
+  readonly #counts = new Map<string, RequestCount>();
+  #total = 0;
   #openStreams = 0;
 
   get requests(): readonly RecordedRequest[] {
     return this.#requests;
+  }
+
+  /** What was asked, the latest first; at most the last 200 different ones. */
+  get counts(): readonly RequestCount[] {
+    return [...this.#counts.values()].reverse();
+  }
+
+  /** Requests since the start. */
+  get total(): number {
+    return this.#total;
   }
 
   get openStreams(): number {
@@ -44,6 +65,7 @@ export class RequestLog {
     entries.set(request, entry);
     this.#requests.push(entry);
     if (this.#requests.length > LONGEST_LOG) this.#requests.shift();
+    this.#count(entry);
     next();
   };
 
@@ -58,4 +80,15 @@ export class RequestLog {
     }
     next();
   };
+
+  #count({ method, path }: RecordedRequest): void {
+    this.#total += 1;
+    const key = `${method} ${path}`;
+    const { count = 0 } = this.#counts.get(key) ?? {};
+    // Last in the map is the latest.
+    this.#counts.delete(key);
+    this.#counts.set(key, { method, path, count: count + 1 });
+    const [oldest] = this.#counts.keys();
+    if (this.#counts.size > MOST_COUNTS && oldest !== undefined) this.#counts.delete(oldest);
+  }
 }

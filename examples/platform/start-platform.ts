@@ -2,18 +2,24 @@ import express from 'express';
 
 import { openListener } from '../http-listener.js';
 import { createA2ARouter } from './a2a-router.js';
+import { requireToken } from './access/require-token.js';
+import { ServiceAccounts, type RegisteredKey } from './access/service-accounts.js';
+import { type TrustedIssuer, TrustedIssuers } from './access/trusted-issuers.js';
 import { createAgentCardRouter } from './agent-card.js';
-import { DemoAgent } from './demo-agent.js';
+import { createApiRouter } from './api-router.js';
 import { answerBodyErrors } from './body-errors.js';
-import { RequestLog, type RecordedRequest } from './request-log.js';
-import { ServiceAccounts, type RegisteredKey } from './service-accounts.js';
+import { ConversationRecords } from './conversations/conversation-records.js';
+import { DemoAgent } from './demo-agent.js';
+import { type RecordedRequest, type RequestCount, RequestLog } from './request-log.js';
+import { Notes } from './surfaces/notes.js';
+import { Poll } from './surfaces/poll.js';
 
 export interface PlatformOptions {
   /** Default 0: any free port. */
   readonly port?: number;
   /** Default `127.0.0.1`. */
   readonly host?: string;
-  /** What the `aud` claim of a service token must contain. Default: the platform's own `serviceApiUrl`. */
+  /** What the `aud` claim of a token must contain. Default: the platform's own `serviceApiUrl`. */
   readonly audience?: string;
   /** Keys known from the start; `registerKey` adds more. */
   readonly publicKeys?: readonly RegisteredKey[];
@@ -27,19 +33,27 @@ export interface Platform {
   readonly url: string;
   /** The agent endpoint: A2A JSON-RPC, v1.0 and v0.3. */
   readonly a2aUrl: string;
-  /** The platform API's address, and the audience its service tokens are made for. */
+  /** The platform API's address, and the audience tokens are made for. */
   readonly serviceApiUrl: string;
   /** Requests as they arrived, refused ones too; at most the last 10 000. */
   readonly requests: readonly RecordedRequest[];
+  /** The same, counted by method and path, the latest first; at most the last 200 different ones. */
+  readonly requestCounts: readonly RequestCount[];
+  /** Requests since the start. */
+  readonly requestTotal: number;
   /** Event streams being written right now. */
   readonly openStreams: number;
   /** Makes tokens signed with the other half of this key acceptable when their subject is `subject`. */
   registerKey(kid: string, publicKeyPem: string, subject: string): void;
+  /** Makes access tokens acceptable that this OpenID provider issued to its users for the platform. */
+  trustIssuer(issuer: TrustedIssuer): void;
+  /** Changes the poll, as an editor of the platform would. Throws RangeError when the text is empty or too long. */
+  setPollQuestion(text: string): void;
   /** Ends running tasks and every connection. */
   close(): Promise<void>;
 }
 
-/** Starts an agent platform: a small A2A agent that only talks to registered service accounts. */
+/** Starts an agent platform: an A2A agent, widgets and conversation records, for registered service accounts and for users. */
 export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const { port = 0, host = '127.0.0.1', wordMs = 50, slowStepMs = 300 } = options;
 
@@ -49,9 +63,14 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   const a2aUrl = `${url}/a2a`;
   const serviceApiUrl = `${url}/api`;
 
-  const accounts = new ServiceAccounts(options.audience ?? serviceApiUrl, options.publicKeys ?? []);
+  const audience = options.audience ?? serviceApiUrl;
+  const accounts = new ServiceAccounts(audience, options.publicKeys ?? []);
+  const issuers = new TrustedIssuers(audience);
+  const authenticate = requireToken(accounts, issuers);
   const log = new RequestLog();
-  const agent = new DemoAgent({ wordMs, slowStepMs });
+  const records = new ConversationRecords();
+  const agent = new DemoAgent({ wordMs, slowStepMs }, records);
+  const poll = new Poll();
 
   const app = express();
   app.disable('x-powered-by');
@@ -59,7 +78,8 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   app.use('/.well-known/agent-card.json', createAgentCardRouter(a2aUrl));
   // In front of the SDK's own parser, which stops at 100 kB: a message may carry a file.
   app.use(express.json({ limit: '2mb' }));
-  app.use('/a2a', accounts.requireToken, log.countStreams, createA2ARouter(agent, a2aUrl));
+  app.use('/a2a', authenticate, log.countStreams, createA2ARouter(agent, a2aUrl));
+  app.use('/api', authenticate, createApiRouter([poll, new Notes()], records));
   app.use(answerBodyErrors);
   listener.server.on('request', app);
 
@@ -68,10 +88,18 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     a2aUrl,
     serviceApiUrl,
     requests: log.requests,
+    get requestCounts() {
+      return log.counts;
+    },
+    get requestTotal() {
+      return log.total;
+    },
     get openStreams() {
       return log.openStreams;
     },
     registerKey: (kid, publicKeyPem, subject) => accounts.register({ kid, publicKeyPem, subject }),
+    trustIssuer: (issuer) => issuers.trust(issuer),
+    setPollQuestion: (text) => poll.setQuestion(text),
     close: async () => {
       agent.stop();
       await listener.close();

@@ -12,14 +12,18 @@ export class TaskTurn {
   readonly #bus: ExecutionEventBus;
   readonly #artifactId = randomUUID();
   readonly #stop = new AbortController();
+  readonly #record: (words: string) => void;
+  #words = '';
   #hasWritten = false;
   #isOver = false;
 
-  constructor(context: RequestContext, bus: ExecutionEventBus) {
+  /** `record` is called with all the agent said, just before the turn is over. */
+  constructor(context: RequestContext, bus: ExecutionEventBus, record: (words: string) => void) {
     this.taskId = context.taskId;
     this.#contextId = context.contextId;
     this.#context = context;
     this.#bus = bus;
+    this.#record = record;
   }
 
   get signal(): AbortSignal {
@@ -67,6 +71,7 @@ export class TaskTurn {
         }),
       );
       this.#hasWritten = true;
+      this.#words += word;
     }
   }
 
@@ -99,6 +104,10 @@ export class TaskTurn {
   }
 
   #publishStatus(state: TaskState, words?: string): void {
+    const said = [this.#words, words ?? ''].filter((text) => text !== '').join('\n\n');
+    this.#words = '';
+    // First the record: who sees the end of the turn may ask for it at once.
+    if (said !== '') this.#record(said);
     const message: Message | undefined =
       words === undefined
         ? undefined

@@ -1,39 +1,76 @@
-import { configureServer } from 'agent-bff';
-import { createA2ARouter } from 'agent-bff/express';
+import { configureServer, fromFunction } from 'agent-bff';
+import { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from 'agent-bff/express';
 import express, { type Express } from 'express';
 
-import { createCredentialSwitch } from './credential-switch.js';
+import { createDemoRouter } from './demo-router.js';
 import { answerErrors } from './error-answers.js';
-import { eventSourceParserDirectory, publicDirectory } from './static-directories.js';
+import { createPageRouter } from './page-router.js';
+import type { PlatformView } from './platform-view.js';
+import { bySignIn } from './sign-in/by-sign-in.js';
+import { OpenIdClient } from './sign-in/open-id-client.js';
+import { createSessions } from './sign-in/session.js';
+import { createSignInRouter } from './sign-in/sign-in-router.js';
+import { userTokenSource } from './sign-in/user-token-source.js';
+import { pageDirectory } from './static-directories.js';
 
 export interface SiteOptions {
   /** Address of the agent endpoint. */
   readonly a2aUrl: string;
   /** Address of the platform API. */
   readonly serviceApiUrl: string;
-  /** The service account that stands for this site's visitors. */
+  /** The service account that stands for visitors who are not signed in. */
   readonly serviceAccount: {
     readonly serviceAccountId: string;
     readonly keyId: string;
     readonly privateKeyPem: string;
   };
+  /** The provider that signs users in. Default: nobody can sign in. */
+  readonly login?: {
+    readonly issuer: string;
+    readonly clientId: string;
+    readonly clientSecret: string;
+  };
+  /** How long a widget is shown without asking the platform whether it changed, in milliseconds. Default 3 000. */
+  readonly freshMs?: number;
+  /** What the demo page shows of the platform. Default: nothing. */
+  readonly platform?: PlatformView;
 }
 
-/** A website whose page chats with an agent, without the page ever holding a credential. */
-export function createSite({ a2aUrl, serviceApiUrl, serviceAccount }: SiteOptions): Express {
+const SERVICE = { strategy: 'service_account' };
+const NOBODY = fromFunction(() => null);
+
+/** A website with an agent and widgets, whose page never holds a credential. */
+export function createSite(options: SiteOptions): Express {
+  const { a2aUrl, serviceApiUrl, serviceAccount, login, freshMs = 3_000, platform } = options;
   configureServer({ a2aUrl, serviceApiUrl, serviceAccount });
+  const client = login && new OpenIdClient({ ...login, audience: serviceApiUrl });
+  const auth = userTokenSource(client);
+  const cache = { enabled: true, freshMs };
 
   const app = express();
+  app.use(['/api', '/auth'], createSessions());
+  // Before the body parser: what goes through it streams.
+  // A token that agent-bff has just read serves its session for some seconds more: who signed out is nobody at once.
+  app.use(
+    '/api/service',
+    bySignIn(createServiceProxyRouter(express, { auth }), createServiceProxyRouter(express, { auth: NOBODY })),
+  );
   app.use(express.json({ limit: '2mb' }));
-  app.use('/api/a2a', createA2ARouter(express, { strategy: 'service_account' }));
 
-  // The rest is the website itself. A real one has no switch to break its own credential.
-  app.use('/demo/credential', createCredentialSwitch(serviceAccount.privateKeyPem));
-  app.use('/vendor/eventsource-parser', express.static(eventSourceParserDirectory));
-  app.use(express.static(publicDirectory));
-  app.get(/^(?!\/api(?:\/|$))/, (_request, response) => {
-    response.sendFile('index.html', { root: publicDirectory });
-  });
+  // Users with their own token, visitors with the site's.
+  app.use('/api/a2a', bySignIn(createA2ARouter(express, { getSessionToken: auth }), createA2ARouter(express, SERVICE)));
+  app.use(
+    '/api/service-surfaces',
+    bySignIn(
+      createServiceSurfaceRouter(express, { auth, requireSession: true, cache }),
+      createServiceSurfaceRouter(express, { ...SERVICE, cache }),
+    ),
+  );
+  app.use('/auth', createSignInRouter(client));
+
+  // A real site has no switch to break its own credential.
+  app.use('/demo', createDemoRouter(serviceAccount.privateKeyPem, platform));
+  app.use(createPageRouter(pageDirectory));
   app.use(answerErrors);
   return app;
 }

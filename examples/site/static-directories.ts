@@ -1,19 +1,14 @@
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The page's own files: beside this file in the sources, two folders up from the compiled one. */
-export const publicDirectory: string =
-  ['./public', '../../site/public']
-    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
-    .find((path) => existsSync(path)) ?? missing();
+/** This file runs as it is in tests, and compiled in `examples/dist/site`. */
+const isCompiled = import.meta.url.endsWith('.js');
 
-/** The event stream parser as its package ships it: browsers load it as it is. */
-export const eventSourceParserDirectory: string = dirname(
-  createRequire(import.meta.url).resolve('eventsource-parser/stream'),
-);
+/** The page as Vite built it: `examples/dist/web`. */
+export const pageDirectory: string = folder(isCompiled ? '../web' : '../dist/web');
 
-function missing(): never {
-  throw new Error('The folder "public" of the example site is missing.');
+/** Pictures of the users, which are no part of the build: `examples/site/people`. */
+export const peopleDirectory: string = folder(isCompiled ? '../../site/people' : './people');
+
+function folder(path: string): string {
+  return fileURLToPath(new URL(path, import.meta.url));
 }

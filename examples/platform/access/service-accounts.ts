@@ -1,9 +1,8 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 
-import type { Request, RequestHandler } from 'express';
 import { errors, jwtVerify } from 'jose';
 
-import { recordSubject } from './request-log.js';
+import { TokenRefused } from './token-refused.js';
 
 /** The public half of a service account's key, as its owner registered it. */
 export interface RegisteredKey {
@@ -20,10 +19,7 @@ interface Account {
 
 const LONGEST_LIFE_SECONDS = 300;
 
-/** Why a token is not accepted. Its text is safe to send: it never quotes the token. */
-class TokenRefused extends Error {}
-
-/** The platform's register of service accounts, and the guard that asks for one of their tokens. */
+/** The platform's register of service accounts, and what it asks of their tokens. */
 export class ServiceAccounts {
   readonly #audience: string;
   readonly #accounts = new Map<string, Account>();
@@ -37,24 +33,8 @@ export class ServiceAccounts {
     this.#accounts.set(kid, { key: createPublicKey(publicKeyPem), subject });
   }
 
-  /** Stands before the SDK's handler, which would answer a failed authentication with 500 instead of 401. */
-  readonly requireToken: RequestHandler = async (request, response, next) => {
-    try {
-      const subject = await this.#verify(bearerToken(request));
-      recordSubject(request, subject);
-      response.locals['subject'] = subject;
-    } catch (error) {
-      if (!(error instanceof TokenRefused)) throw error;
-      response
-        .status(401)
-        .set('www-authenticate', 'Bearer error="invalid_token"')
-        .json({ error: 'invalid_token', error_description: error.message });
-      return;
-    }
-    next();
-  };
-
-  async #verify(token: string): Promise<string> {
+  /** The service account that signed the token. */
+  async verify(token: string): Promise<string> {
     let account: Account | undefined;
     const verified = await jwtVerify(
       token,
@@ -73,10 +53,4 @@ export class ServiceAccounts {
     if (exp - iat > LONGEST_LIFE_SECONDS) throw new TokenRefused('The token lives longer than five minutes.');
     return sub;
   }
-}
-
-function bearerToken(request: Request): string {
-  const [, token] = /^Bearer +(\S+)$/i.exec(request.get('authorization') ?? '') ?? [];
-  if (token === undefined) throw new TokenRefused('A bearer token is needed.');
-  return token;
 }

@@ -1,5 +1,6 @@
-// oidc-provider ships no types: only what the doubles in this folder use is declared.
+// oidc-provider ships no types: only what this repository uses is declared.
 declare module 'oidc-provider' {
+  import type { EventEmitter } from 'node:events';
   import type { IncomingMessage, ServerResponse } from 'node:http';
 
   export interface Client {
@@ -17,7 +18,14 @@ declare module 'oidc-provider' {
       readonly params: Record<string, string | undefined>;
       readonly client: Client;
       readonly entities: { readonly Client?: Client };
+      readonly provider: Provider;
+      readonly session?: { readonly accountId: string | undefined };
     };
+  }
+
+  export interface Interaction {
+    readonly uid: string;
+    readonly params: Record<string, unknown>;
   }
 
   interface Token {
@@ -27,12 +35,18 @@ declare module 'oidc-provider' {
     save(): Promise<string>;
   }
 
-  export class Provider {
+  interface Grant {
+    addOIDCScope(scope: string): void;
+    save(): Promise<string>;
+  }
+
+  export class Provider extends EventEmitter {
     static readonly ctx: Context | undefined;
     constructor(issuer: string, configuration: object);
     readonly issuer: string;
     readonly AccessToken: new (properties: object) => Token;
     readonly ClientCredentials: new (properties: object) => Token;
+    readonly Grant: new (properties: object) => Grant;
     readonly ResourceServer: new (identifier: string, data: object) => unknown;
     readonly Client: {
       new (metadata: object, context: Context | undefined): Client;
@@ -41,6 +55,15 @@ declare module 'oidc-provider' {
     readonly ReplayDetection: { unique(issuer: string, id: string, expiresAt: number): Promise<boolean> };
     registerGrantType(name: string, handler: (context: Context) => Promise<void>, parameters: readonly string[]): void;
     use(middleware: (context: Context, next: () => Promise<void>) => Promise<void>): void;
+    on(event: 'grant.success', listener: (context: Context) => void): this;
+    /** What the visitor is asked; throws when the cookie of the interaction is gone. */
+    interactionDetails(request: IncomingMessage, response: ServerResponse): Promise<Interaction>;
+    /** Sends the visitor on, with the answer. */
+    interactionFinished(
+      request: IncomingMessage,
+      response: ServerResponse,
+      result: { readonly login: { readonly accountId: string } },
+    ): Promise<void>;
     callback(): (request: IncomingMessage, response: ServerResponse) => void;
   }
 

@@ -1,0 +1,11 @@
+// oidc-provider prints advice for operators while it loads and starts; a demo on one machine follows none of it.
+// Import this file before `oidc-provider`.
+for (const level of ['info', 'warn'] as const) {
+  const print = console[level].bind(console);
+  console[level] = (...line: unknown[]): void => {
+    if (typeof line[0] === 'string' && line[0].includes('oidc-provider ')) return;
+    print(...line);
+  };
+}
+
+export {};

@@ -1,0 +1,30 @@
+import { Router } from 'express';
+
+import { createCredentialSwitch } from './credential-switch.js';
+import type { PlatformView } from './platform-view.js';
+
+/** What the page of the demo shows besides the product: how the platform sees it, and what happens when something changes. */
+export function createDemoRouter(privateKeyPem: string, platform: PlatformView | undefined): Router {
+  const router = Router();
+  router.use('/credential', createCredentialSwitch(privateKeyPem));
+  if (platform === undefined) return router;
+
+  router.get('/hits', (_request, response) => {
+    const { requestCounts: hits, requestTotal: total } = platform;
+    response.set('cache-control', 'no-store').json({ hits, total });
+  });
+
+  router.post('/widgets/poll/question', (request, response) => {
+    const { text } = Object(request.body) as { text?: unknown };
+    try {
+      platform.setPollQuestion(typeof text === 'string' ? text : '');
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      response.status(400).json({ error: { message: error.message } });
+      return;
+    }
+    response.sendStatus(204);
+  });
+
+  return router;
+}

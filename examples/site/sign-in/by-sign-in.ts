@@ -1,0 +1,9 @@
+import type { RequestHandler } from 'express';
+
+/** Leaves signed-in users to one handler and all other visitors to another. */
+export function bySignIn(forUsers: RequestHandler, forVisitors: RequestHandler): RequestHandler {
+  return (request, response, next) => {
+    const handler = request.session.user === undefined ? forVisitors : forUsers;
+    void handler(request, response, next);
+  };
+}

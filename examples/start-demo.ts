@@ -1,0 +1,85 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+
+import { openListener } from './http-listener.js';
+import { createLoginProvider, type LoginProvider } from './login/open-id-provider.js';
+import { type Platform, startPlatform } from './platform/start-platform.js';
+import { startSite } from './site/start-site.js';
+
+export interface DemoOptions {
+  /** Port of the site; 0 takes any free one. */
+  readonly port: number;
+  /** Pause between two words of an answer, in milliseconds. Default 50. */
+  readonly wordMs?: number;
+  /** Pause between two of the 120 steps of the `slow` task, in milliseconds. Default 300. */
+  readonly slowStepMs?: number;
+  /** How long a widget is shown without asking the platform whether it changed, in milliseconds. Default 3 000. */
+  readonly freshMs?: number;
+  /** How long a user's access token lives, in seconds. Default 300. */
+  readonly accessTokenSeconds?: number;
+}
+
+export interface Demo {
+  /** Address of the site. */
+  readonly url: string;
+  readonly platform: Platform;
+  readonly login: LoginProvider & { readonly issuer: string };
+  /** Ends every connection of all three. */
+  close(): Promise<void>;
+}
+
+const SERVICE_ACCOUNT_ID = 'demo-site';
+const KEY_ID = 'demo-key';
+const HOST = '127.0.0.1';
+
+/** Starts a platform, an OpenID provider and the site between them, with keys and secrets of this run only. */
+export async function startDemo(options: DemoOptions): Promise<Demo> {
+  const { port, freshMs, accessTokenSeconds, ...pace } = options;
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  const platform = await startPlatform(pace);
+  const listener = await openListener(0, HOST);
+  const issuer = `http://${HOST}:${listener.port}`;
+  const client = { clientId: SERVICE_ACCOUNT_ID, clientSecret: randomBytes(32).toString('base64url') };
+
+  const closeBoth = async (): Promise<void> => {
+    await Promise.all([platform.close(), listener.close()]);
+  };
+  const { a2aUrl, serviceApiUrl } = platform;
+  const site = await startSite({
+    port,
+    a2aUrl,
+    serviceApiUrl,
+    serviceAccount: { serviceAccountId: SERVICE_ACCOUNT_ID, keyId: KEY_ID, privateKeyPem: privateKey },
+    login: { issuer, ...client },
+    platform,
+    ...(freshMs === undefined ? {} : { freshMs }),
+  }).catch(async (error: unknown) => {
+    await closeBoth();
+    throw error;
+  });
+
+  // What the administrators do once: the provider's registers the site, the platform's the site's key and the provider.
+  const { port: sitePort } = new URL(site.url);
+  const redirectUris = ['localhost', HOST].map((host) => `http://${host}:${sitePort}/auth/callback`);
+  const login = createLoginProvider({
+    issuer,
+    client: { ...client, redirectUris },
+    audience: serviceApiUrl,
+    ...(accessTokenSeconds === undefined ? {} : { accessTokenSeconds }),
+  });
+  listener.server.on('request', login.app);
+  platform.registerKey(KEY_ID, publicKey, SERVICE_ACCOUNT_ID);
+  platform.trustIssuer({ issuer, jwksUri: login.jwksUri });
+
+  return {
+    url: site.url,
+    platform,
+    login: Object.assign(login, { issuer }),
+    close: async () => {
+      await Promise.all([site.close(), closeBoth()]);
+    },
+  };
+}

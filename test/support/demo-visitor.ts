@@ -1,0 +1,81 @@
+import { CookieBrowser } from './cookie-browser.js';
+
+/** One person at the demo site, with a browser of their own. */
+export class DemoVisitor {
+  readonly browser: CookieBrowser = new CookieBrowser();
+  readonly #site: string;
+
+  constructor(site: string) {
+    this.#site = site;
+  }
+
+  /** Sends one request with this browser's cookies. */
+  send(method: string, path: string, body?: unknown): Promise<Response> {
+    return this.browser.send(this.#site + path, {
+      method,
+      ...(body === undefined
+        ? {}
+        : { headers: { 'content-type': 'application/json', 'a2a-version': '1.0' }, body: JSON.stringify(body) }),
+    });
+  }
+
+  /** The JSON of an answer with status 200. */
+  async read<Body>(method: string, path: string, body?: unknown): Promise<Body> {
+    const response = await this.send(method, path, body);
+    if (response.status !== 200) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as Body;
+  }
+
+  /** Follows the page's link for this user. */
+  async signIn(user: string): Promise<this> {
+    const page = await this.browser.open(`${this.#site}/auth/login?user=${user}`);
+    // Somebody else was signed in at the provider, which ends that first; a browser with scripts does not stop here.
+    if (page.page.includes('/session/end/confirm"')) await this.browser.submit(page);
+    return this;
+  }
+
+  async name(): Promise<string | null> {
+    const { user } = await this.read<{ user: { name: string } | null }>('GET', '/auth/me');
+    return user?.name ?? null;
+  }
+
+  /** Sends a chat message and waits for the whole answer. */
+  async chat(...parts: readonly object[]): Promise<{ readonly conversation: string; readonly words: string }> {
+    const call = messageCall('SendMessage', parts);
+    const { result } = await this.read<{ result: { task: Task } }>('POST', '/api/a2a', call);
+    const words = result.task.artifacts.flatMap((artifact) => artifact.parts.map(({ text = '' }) => text)).join('');
+    return { conversation: result.task.contextId, words };
+  }
+
+  /** Asks for an answer that streams for half a minute; resolves when it begins. */
+  startSlowAnswer(): Promise<Response> {
+    return this.send('POST', '/api/a2a', messageCall('SendStreamingMessage', [{ text: 'slow' }]));
+  }
+
+  /** Renders a widget; `how` is what the cache says of it. */
+  async render(widget: string): Promise<Rendered & { readonly how: string | null }> {
+    const response = await this.send('POST', `/api/service-surfaces/${widget}/render`, { locale: 'en' });
+    return { ...((await response.json()) as Rendered), how: response.headers.get('x-cache') };
+  }
+
+  act(widget: string, action: string, fields: Readonly<Record<string, string>>): Promise<Response> {
+    return this.send('POST', `/api/service-surfaces/${widget}/actions/${action}`, { fields });
+  }
+}
+
+function messageCall(method: string, parts: readonly object[]): object {
+  const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts };
+  return { jsonrpc: '2.0', id: 1, method, params: { message } };
+}
+
+interface Task {
+  readonly contextId: string;
+  readonly artifacts: readonly { readonly parts: readonly { readonly text?: string }[] }[];
+}
+
+interface Rendered {
+  readonly id: string;
+  readonly title: string;
+  readonly version: number;
+  readonly html: string;
+}
