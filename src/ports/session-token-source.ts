@@ -69,6 +69,11 @@ export interface SessionTokenSource {
    * Absent: something else may tell users apart, and no two requests share.
    */
   readonly sessionCookies?: readonly string[];
+  /**
+   * Whether the session itself is in the cookie, so that a request with the cookie of before a refresh cannot know of it: its token is kept for ten seconds.
+   * Absent: the server holds the session, and a sign-out counts at once.
+   */
+  readonly sessionInCookie?: boolean;
   /** Finds the token; may renew it, and then write cookies to the native response. */
   getToken(request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken>;
 }

@@ -1,16 +1,11 @@
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
-import { type AuthJsFunction, authJsSession } from './auth-js.js';
-import { auth0Session, type Auth0Like } from './auth0.js';
-import { fromFunction, type SessionTokenFunction } from './from-function.js';
+import { authJsSession } from './auth-js.js';
+import { auth0Session } from './auth0.js';
+import { fromFunction } from './from-function.js';
+import { sessionKind, type SessionTokenLike } from './session-like.js';
 
 export type { SessionTokenFunction } from './from-function.js';
-
-/**
- * Anything that can give the signed-in user's token.
- *
- * @public
- */
-export type SessionTokenLike = SessionTokenSource | Auth0Like | SessionTokenFunction | AuthJsFunction;
+export type { SessionTokenLike } from './session-like.js';
 
 /** One source for one object, however many routes are given it: only then do they share a refresh. */
 const sources = new WeakMap<object, SessionTokenSource>();
@@ -45,21 +40,15 @@ export function asSessionTokenSource(like: SessionTokenLike): SessionTokenSource
 }
 
 function make(like: SessionTokenLike): SessionTokenSource {
-  if (typeof like === 'function') {
-    return like.length === 0 ? authJsSession(like as AuthJsFunction) : fromFunction(like as SessionTokenFunction);
+  const known = sessionKind(like);
+  switch (known.kind) {
+    case 'source':
+      return known.like;
+    case 'auth0':
+      return auth0Session(known.like);
+    case 'function':
+      return fromFunction(known.like);
+    case 'auth-js':
+      return authJsSession(known.like);
   }
-  if (has(like, 'getToken')) {
-    if (!has(like, 'encode')) return like;
-    throw new TypeError('this is the module "next-auth/jwt": pass nextAuthSession(getToken)');
-  }
-  if (has(like, 'getAccessToken')) return auth0Session(like);
-  const { api } = Object(like) as { api?: unknown };
-  if (has(api, 'getAccessToken')) {
-    throw new TypeError('this is a better-auth instance: pass betterAuthSession(auth, { providerId })');
-  }
-  throw new TypeError('a session source is a function, or an object with "getToken" or "getAccessToken"');
-}
-
-function has<Like, Name extends string>(like: Like, name: Name): like is Extract<Like, Record<Name, unknown>> {
-  return typeof (Object(like) as Record<string, unknown>)[name] === 'function';
 }

@@ -1,5 +1,6 @@
 import type { SessionRequest, SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import type { SessionSourceOptions } from './from-function.js';
+import { nodePair } from './node-pair.js';
 import { withRefreshedCookies } from './refreshed-cookies.js';
 import { sessionFault } from './session-fault.js';
 import { webHeaders } from './web-headers.js';
@@ -38,12 +39,10 @@ export type AuthJsFunction = () => Promise<object | null>;
 export function authJsSession(auth: AuthJsFunction, options: AuthJsOptions = {}): SessionTokenSource {
   return {
     sessionCookies: options.sessionCookies ?? ['authjs.session-token', '__Secure-authjs.session-token'],
+    sessionInCookie: true,
     getToken: (request) =>
       withRefreshedCookies(request, async () => {
-        const { request: req, response: res } = request.native;
-        // With a Web `Request` as argument, `auth` would act as middleware and give a response.
-        const pair = res === undefined || res === null ? [] : [req, res];
-        const session = await call(() => (auth as (...parameters: unknown[]) => unknown)(...pair));
+        const session = await call(() => (auth as (...parameters: unknown[]) => unknown)(...nodePair(request)));
         return tokenOf(session, options);
       }),
   };
@@ -90,6 +89,7 @@ export function nextAuthSession(getToken: NextAuthGetToken, options: NextAuthOpt
   const names = ['next-auth.session-token', '__Secure-next-auth.session-token'];
   return {
     sessionCookies: options.sessionCookies ?? (cookieName === undefined ? names : [cookieName]),
+    sessionInCookie: true,
     getToken: async (request) => {
       // `req.cookies` is a parser's work that not every framework has done.
       const req = { headers: webHeaders(request.headers), cookies: cookiesOf(request) };

@@ -1,6 +1,7 @@
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
 import type { SessionSourceOptions } from './from-function.js';
 import { jwtSubject } from './jwt-subject.js';
+import { nodePair } from './node-pair.js';
 import { refreshRefusal } from './refresh-refusal.js';
 import { withRefreshedCookies } from './refreshed-cookies.js';
 import { sessionFault } from './session-fault.js';
@@ -34,13 +35,11 @@ export interface Auth0Like {
 export function auth0Session(auth0: Auth0Like, options: SessionSourceOptions = {}): SessionTokenSource {
   return {
     sessionCookies: options.sessionCookies ?? ['__session', 'appSession'],
+    sessionInCookie: true,
     getToken: (request, query) =>
       withRefreshedCookies(request, async () => {
-        const { request: req, response: res } = request.native;
         try {
-          // The App Router gives no response; there the client finds the request itself.
-          const pair = res === undefined || res === null ? [] : [req, res];
-          const { token, expiresAt } = await auth0.getAccessToken(...pair, settings(query));
+          const { token, expiresAt } = await auth0.getAccessToken(...nodePair(request), settings(query));
           const subject = jwtSubject(token);
           return {
             kind: 'token',

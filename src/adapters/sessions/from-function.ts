@@ -30,6 +30,8 @@ export interface SessionSourceOptions {
    * Requests that agree in them share one token for a moment, so list them only when nothing else tells users apart.
    */
   readonly sessionCookies?: readonly string[] | undefined;
+  /** Whether the session itself is in those cookies: then a token is kept for ten seconds more, for requests sent before the refreshed cookie came. Default: the server holds the session. */
+  readonly sessionInCookie?: boolean | undefined;
 }
 
 /**
@@ -46,9 +48,10 @@ export interface SessionSourceOptions {
  * @public
  */
 export function fromFunction(read: SessionTokenFunction, options: SessionSourceOptions = {}): SessionTokenSource {
-  const { sessionCookies } = options;
+  const { sessionCookies, sessionInCookie } = options;
   return {
     ...(sessionCookies !== undefined && { sessionCookies }),
+    ...(sessionInCookie !== undefined && { sessionInCookie }),
     getToken: async (request: SessionRequest, query: SessionTokenQuery) =>
       sessionToken(await read(request.native.request, query)),
   };

@@ -43,6 +43,7 @@ export function ironSession(open: OpenIronSession, options: IronSessionOptions =
     fromFunction(async (request) => accessToken(await open(request, response)));
   return {
     ...(sessionCookies !== undefined && { sessionCookies }),
+    sessionInCookie: true,
     getToken: (request, query) => source(request.native.response).getToken(request, query),
   };
 }

@@ -62,7 +62,7 @@ export class ExchangedTokens {
     const request = { assertion, ...(audience !== undefined && { audience }), ...(scope !== undefined && { scope }) };
     const cacheKey = JSON.stringify([
       'exchanged',
-      await exchange.fingerprint(),
+      await this.#fingerprint(),
       audience ?? null,
       scope ?? null,
       hash(assertion),
@@ -73,6 +73,23 @@ export class ExchangedTokens {
     if (outcome.kind === 'failure') throw isRefusedUser(outcome) ? refused(outcome.refusal) : exchangeError(outcome);
     // The entry may be the work of a request that did not know when the user's token expires.
     return { token: capped(outcome.token, end), cacheKey };
+  }
+
+  /** An exchange that cannot even say who it is, is out of order. */
+  async #fingerprint(): Promise<string> {
+    const { exchange, block } = this.#deps;
+    try {
+      return await exchange.fingerprint();
+    } catch (error) {
+      throw exchangeError({
+        kind: 'failure',
+        reason: 'unavailable',
+        block,
+        fields: [],
+        advice: `Check the "${block}" configuration block.`,
+        detail: `the token exchange threw ${error instanceof Error ? error.name : typeof error}`,
+      });
+    }
   }
 }
 

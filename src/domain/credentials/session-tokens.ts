@@ -28,7 +28,7 @@ interface Kept {
 }
 
 /**
- * Asks a session source once for all requests of a session that come together, and shortly after.
+ * Asks a session source once for all requests of a session that come together, and after a refresh for those that come shortly after.
  *
  * Without it, parallel requests each spend the session's refresh token, and with rotating tokens all but one fail.
  * The first request is the one handed to the library, which writes the new cookie on that request's response.
@@ -70,7 +70,9 @@ export class SessionTokens implements SessionTokenSource {
 
   async #obtain(key: string, request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken> {
     const found = await this.#ask(request, query);
-    if (found.kind === 'token') this.#keep(key, found);
+    // A session that the server holds knows of its own refreshes, and of a sign-out, which must count at once.
+    const isNeeded = this.#source.sessionInCookie === true || (found.kind === 'token' && found.adopt !== undefined);
+    if (found.kind === 'token' && isNeeded) this.#keep(key, found);
     return found;
   }
 

@@ -77,6 +77,7 @@ export class RotatingSessions {
   #source(): SessionTokenSource {
     return {
       sessionCookies: ['sid'],
+      sessionInCookie: true,
       getToken: async (request) => {
         const cookie = /sid=[^;]+/.exec(String(request.headers['cookie']))?.[0] ?? '';
         const user = /sid=(\w+)/.exec(cookie)?.[1] ?? '';

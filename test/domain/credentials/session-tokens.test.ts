@@ -36,6 +36,22 @@ describe('requests of one session', () => {
     expect(await world.get('sid=anna')).toBe('token-2');
   });
 
+  it('of a session that the server holds ask it each time, so that a sign-out counts at once', async () => {
+    const world = new SessionWorld(['sid'], 100, false);
+    expect(await world.get('sid=anna')).toBe('token-1');
+    world.answer = () => ({ kind: 'no-session' });
+    expect(await world.get('sid=anna')).toBe('no-session');
+  });
+
+  it('get the token of a refresh for ten seconds wherever the session is, when there are cookies to carry over', async () => {
+    const world = new SessionWorld(['sid'], 100, false);
+    const adopted: unknown[] = [];
+    world.answer = (number) => ({ ...world.token(number), adopt: (to: unknown) => adopted.push(to) }) as SessionToken;
+    await world.get('sid=anna');
+    expect(await world.get('sid=anna')).toBe('token-1');
+    expect(adopted).toHaveLength(1);
+  });
+
   it('never get a token past its end, grace or not', async () => {
     const world = new SessionWorld();
     world.answer = (number) => world.token(number, 4_000);

@@ -14,10 +14,11 @@ export class SessionWorld {
   hash = (text: string): string => `#${text}`;
   readonly tokens: SessionTokens;
 
-  constructor(sessionCookies: readonly string[] = ['sid'], maxEntries = 100) {
+  constructor(sessionCookies: readonly string[] = ['sid'], maxEntries = 100, sessionInCookie = true) {
     this.tokens = new SessionTokens({
       source: {
         ...(sessionCookies.length > 0 && { sessionCookies }),
+        sessionInCookie,
         getToken: async (asking, query) => this.answer(this.asked.push({ request: asking, query })),
       },
       clock: this.clock,

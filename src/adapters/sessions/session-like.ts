@@ -1,0 +1,45 @@
+import type { SessionTokenSource } from '../../ports/session-token-source.js';
+import type { AuthJsFunction } from './auth-js.js';
+import type { Auth0Like } from './auth0.js';
+import type { SessionTokenFunction } from './from-function.js';
+
+/**
+ * Anything that can give the signed-in user's token.
+ *
+ * @public
+ */
+export type SessionTokenLike = SessionTokenSource | Auth0Like | SessionTokenFunction | AuthJsFunction;
+
+/** What was given, and that it is this. */
+export type SessionKind =
+  | { readonly kind: 'source'; readonly like: SessionTokenSource }
+  | { readonly kind: 'auth0'; readonly like: Auth0Like }
+  | { readonly kind: 'function'; readonly like: SessionTokenFunction }
+  | { readonly kind: 'auth-js'; readonly like: AuthJsFunction };
+
+/**
+ * Recognises what a site has, without loading what reads it: entries that only mount routes check their options by this.
+ *
+ * @throws TypeError when it is nothing a session can be read with, or the module `next-auth/jwt`.
+ */
+export function sessionKind(like: SessionTokenLike): SessionKind {
+  if (typeof like === 'function') {
+    return like.length === 0
+      ? { kind: 'auth-js', like: like as AuthJsFunction }
+      : { kind: 'function', like: like as SessionTokenFunction };
+  }
+  if (has(like, 'getToken')) {
+    if (!has(like, 'encode')) return { kind: 'source', like };
+    throw new TypeError('this is the module "next-auth/jwt": pass nextAuthSession(getToken)');
+  }
+  if (has(like, 'getAccessToken')) return { kind: 'auth0', like };
+  const { api } = Object(like) as { api?: unknown };
+  if (has(api, 'getAccessToken')) {
+    throw new TypeError('this is a better-auth instance: pass betterAuthSession(auth, { providerId })');
+  }
+  throw new TypeError('a session source is a function, or an object with "getToken" or "getAccessToken"');
+}
+
+function has<Like, Name extends string>(like: Like, name: Name): like is Extract<Like, Record<Name, unknown>> {
+  return typeof (Object(like) as Record<string, unknown>)[name] === 'function';
+}
