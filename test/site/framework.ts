@@ -33,8 +33,21 @@ export interface Framework {
   readonly name: string;
   /** True when a body parser of the host reads JSON bodies before the routes do. */
   readonly parsesJson: boolean;
+  /** True when the framework's own URL parser resolves `..` or drops a fragment before the routes see the path. Default: they read it raw. */
+  readonly resolvesPaths?: boolean;
+  /** True when requests reach the routes as Web `Request`s: with resolved paths, and without what Node middleware made of a body. Default false. */
+  readonly isWebStandard?: boolean;
+  /** True when the host writes a query anew, with the same names and values. Default false. */
+  readonly rewritesQuery?: boolean;
+  /** True when the host can send no answer with a content coding. Default false. */
+  readonly sendsPlainOnly?: boolean;
   start(options: SiteOptions): Promise<Site>;
 }
 
 /** The session of a site without users. */
 export const nobody: SessionTokenFunction = (_request) => null;
+
+/** What a query becomes before the routes read it. */
+export function queryBehind(framework: Framework, query: string): string {
+  return framework.rewritesQuery === true ? `?${new URLSearchParams(query).toString()}` : query;
+}

@@ -8,12 +8,12 @@ import { fileURLToPath } from 'node:url';
 const FILE = fileURLToPath(import.meta.url);
 const SAMPLE_MS = 50;
 
-/** Starts the site over the built package. `measure` collects garbage first; `peakRss` is the most since the last call. */
-export async function startSite(a2aUrl) {
+/** Starts the site over the built package, with what `config` adds. `measure` collects garbage first; `peakRss` is the most since the last call. */
+export async function startSite(a2aUrl, config = {}) {
   if (!existsSync(new URL('../../dist/composition/express.js', import.meta.url))) {
     throw new Error('dist is missing: run "npm run build" first');
   }
-  const child = fork(FILE, [a2aUrl], { execArgv: ['--expose-gc'] });
+  const child = fork(FILE, [JSON.stringify({ a2aUrl, ...config })], { execArgv: ['--expose-gc'] });
   const [{ url }] = await once(child, 'message');
   const ask = async (question) => {
     child.send(question);
@@ -31,9 +31,9 @@ export async function startSite(a2aUrl) {
   };
 }
 
-async function serve(a2aUrl) {
+async function serve(config) {
   const { createToolkit } = await import('agent-bff');
-  const { createA2ARouter } = await import('agent-bff/express');
+  const { createA2ARouter, createServiceProxyRouter } = await import('agent-bff/express');
   const { default: express } = await import('express');
   const { privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
@@ -41,11 +41,13 @@ async function serve(a2aUrl) {
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   });
   const toolkit = createToolkit({
-    a2aUrl,
     serviceApiUrl: 'https://platform.example/api',
+    ...config,
     serviceAccount: { serviceAccountId: 'site', keyId: 'key', privateKeyPem: privateKey },
   });
   const app = express();
+  // Before the parser: bodies stream through it.
+  app.use('/api/service', createServiceProxyRouter(express, { auth: () => 'user-token', toolkit }));
   app.use(express.json({ limit: '2mb' }));
   app.use('/api/a2a', createA2ARouter(express, { strategy: 'service_account', toolkit }));
   const server = app.listen(0, '127.0.0.1', 1024);
@@ -81,4 +83,4 @@ function openDescriptors() {
   }
 }
 
-if (process.argv[1] === FILE) await serve(process.argv[2]);
+if (process.argv[1] === FILE) await serve(JSON.parse(process.argv[2]));

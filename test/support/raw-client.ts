@@ -47,6 +47,16 @@ export class RawClient {
     return this.#received;
   }
 
+  /** Everything received, once the server has closed the connection. */
+  async ending(): Promise<string> {
+    while (!this.socket.closed) {
+      await new Promise<void>((resolve) => {
+        this.#onData = resolve;
+      });
+    }
+    return this.#received;
+  }
+
   close(): void {
     this.socket.destroy();
   }

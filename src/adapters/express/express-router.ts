@@ -26,6 +26,8 @@ export interface ExpressLike<AnyRouter extends ExpressLikeRouter> {
 interface ExpressRequest extends IncomingMessage {
   /** Target below the mount point. */
   url: string;
+  /** Target as it came. */
+  originalUrl: string;
   /** The path the application and its routers are mounted at. */
   baseUrl: string;
   /** Honours the application's `trust proxy` setting. */
@@ -47,8 +49,13 @@ export function expressRouter<AnyRouter extends ExpressLikeRouter>(
 }
 
 async function answer(request: ExpressRequest, response: ServerResponse, handler: HttpHandler): Promise<void> {
-  const mount = { target: request.url, publicUrl: () => publicUrl(request) };
+  const mount = { target: targetOf(request), publicUrl: () => publicUrl(request) };
   await writeHttpResponse(response, await handler(toHttpRequest(request, response, mount)), request.method);
+}
+
+/** Of two slashes behind the mount point, Express 4 takes one for the mount point's: the path must mean the same in both versions. */
+function targetOf({ url, originalUrl, baseUrl }: ExpressRequest): string {
+  return originalUrl === `${baseUrl}/${url}` ? `/${url}` : url;
 }
 
 /** Protocol and host follow `trust proxy`: a forwarded one counts only where the application trusts it. */

@@ -39,7 +39,13 @@ export function readKeptRender(text: string | undefined): KeptRender | undefined
 }
 
 /** Whether the platform's answer is one that may be kept (a2a-and-surfaces.md §4.3, step 5). */
-export function mayBeKept({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>): boolean {
+export function mayBeKept({
+  status,
+  headers,
+  openEnded,
+}: Pick<HttpResponse, 'status' | 'headers' | 'openEnded'>): boolean {
+  // Half a render would be served as a whole one for as long as it is kept.
+  if (openEnded === true) return false;
   if (status !== 200 || headers['set-cookie'] !== undefined) return false;
   if (/(?:^|[\s,])no-store(?:$|[\s,;=])/i.test(joined(headers, 'cache-control'))) return false;
   // Every other field the platform may vary by is either in the key or never sent.

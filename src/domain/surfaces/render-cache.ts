@@ -26,6 +26,8 @@ export interface RenderCacheDependencies extends RenderCacheSettings {
   readonly hash: (text: string) => string;
   /** A text that nobody ever makes twice, here or elsewhere. */
   readonly newGeneration: () => string;
+  /** Runs a task once, after so many milliseconds; the process need not stay for it. */
+  readonly later: (ms: number, task: () => void) => void;
 }
 
 /** What the platform says of a widget since a render. */
@@ -101,8 +103,8 @@ export class RenderCache {
     if (generation === undefined) return { answer: (await upstream.render(signal)).answer, status: 'BYPASS' };
     const known = readKeptRender(text);
     const now = clock.now();
-    const isUsable = known?.generation === generation && known.renderedAt <= now && now < known.renderedAt + maxAgeMs;
-    const kept = isUsable ? known : undefined;
+    const isAlive = known?.generation === generation && known.renderedAt <= now && now < known.renderedAt + maxAgeMs;
+    const kept = isAlive && !this.#generations.isDoubtful(known.renderedAt) ? known : undefined;
     // (1)
     if (kept !== undefined && kept.checkedAt <= now && now < kept.checkedAt + freshMs) {
       this.#use(keys.render);
@@ -178,6 +180,7 @@ export class RenderCache {
   async #keep(keys: RenderKeys, render: KeptRender): Promise<void> {
     const { store, maxAgeMs, maxEntries } = this.#deps;
     if ((await this.#generations.current(keys)) !== render.generation) return;
+    if (this.#generations.isDoubtful(render.renderedAt)) return;
     await store.set(keys.render, writeKeptRender(render), render.renderedAt + maxAgeMs);
     this.#use(keys.render);
     for (const oldest of this.#kept) {

@@ -13,6 +13,8 @@ export interface RenderGenerationsDependencies {
   readonly newGeneration: () => string;
   /** How long a render may be kept, in milliseconds. */
   readonly maxAgeMs: number;
+  /** Runs a task once, after so many milliseconds; the process need not stay for it. */
+  readonly later: (ms: number, task: () => void) => void;
 }
 
 /** The names of one surface in a reply of the platform. */
@@ -23,6 +25,9 @@ export interface SurfaceNames {
 
 /** An absent generation costs a render and is never wrong, so they need not live long. */
 const LIFE_MS = 3_600_000;
+/** How often a store that lost marks is tried again, in milliseconds. */
+const REPAIR_MS = 1_000;
+const MOST_LOST = 10_000;
 
 /**
  * Knows which renders are from before an action, in every process that shares the store.
@@ -30,12 +35,18 @@ const LIFE_MS = 3_600_000;
  * A render depends on two marks in the store: one of its surface, one of everything the caller sees. An action replaces a mark by a new one,
  * and whatever was rendered under the old one is no longer served. Marks are unique texts and no counters, because a store
  * that only reads and writes cannot count: of two processes that add one at once, one would be lost.
+ *
+ * A mark that the store did not take is written again until it does. Until then other processes may not know of the action,
+ * so a process that saw the store fail does not believe renders from before.
  */
 export class RenderGenerations {
   readonly #deps: RenderGenerationsDependencies;
   readonly #creating = new Map<string, Promise<string>>();
   /** Marks the store did not take, and until when that matters. */
   readonly #lost = new Map<string, number>();
+  #isRepairing = false;
+  /** When the store was last seen to fail: from before, marks may be missing, those of other processes too. */
+  #doubtedAt = -Infinity;
 
   constructor(dependencies: RenderGenerationsDependencies) {
     this.#deps = dependencies;
@@ -47,6 +58,11 @@ export class RenderGenerations {
     return marks.every((mark) => mark !== undefined) ? marks.join(' ') : undefined;
   }
 
+  /** Whether a render from this time, in milliseconds since the epoch, may be older than an action of which the store knows nothing. */
+  isDoubtful(renderedAt: number): boolean {
+    return renderedAt < this.#doubtedAt;
+  }
+
   /** Everything kept of a surface is from before now, under its id and its name; when only one of them is known, everything the caller sees. */
   async advance(scope: RenderScope, ref: SurfaceRef, names: SurfaceNames): Promise<void> {
     const { store, keys } = this.#deps;
@@ -54,7 +70,7 @@ export class RenderGenerations {
     const remembered = parseAliases(await store.get(keys.links(scope, ref))) ?? [];
     const known = [...told, ...remembered].map((alias) => keys.surface(scope, alias));
     const marks = known.length === 0 ? [keys.everything(scope)] : [...new Set(known)];
-    await Promise.all(marks.map((mark) => this.#replace(mark)));
+    await Promise.all(marks.map((mark) => this.#drop(mark)));
   }
 
   /** Remembers that an id and a name are one surface. */
@@ -69,7 +85,7 @@ export class RenderGenerations {
         const earlier = await store.get(key);
         if (earlier === text) return;
         // The surface had another name: what is kept under that one would be found by no later action.
-        if (earlier !== undefined) await this.#replace(keys.everything(scope));
+        if (earlier !== undefined) await this.#drop(keys.everything(scope));
         await store.set(key, text, clock.now() + LIFE_MS);
       }),
     );
@@ -77,10 +93,7 @@ export class RenderGenerations {
 
   async #mark(key: string): Promise<string | undefined> {
     const until = this.#lost.get(key);
-    if (until !== undefined && this.#deps.clock.now() < until) {
-      await this.#replace(key);
-      if (this.#lost.has(key)) return undefined;
-    }
+    if (until !== undefined && this.#deps.clock.now() < until && !(await this.#replace(key))) return undefined;
     const known = await this.#deps.store.get(key);
     if (known !== undefined) return known;
     let creating = this.#creating.get(key);
@@ -95,21 +108,58 @@ export class RenderGenerations {
     const { store, clock, newGeneration } = this.#deps;
     const mark = newGeneration();
     await store.set(key, mark, clock.now() + this.#lifeMs());
-    return mark;
+    // Of two processes that begin at once, the later one's mark is what both go by.
+    const taken = await store.get(key);
+    if (taken === undefined) this.#doubt();
+    return taken ?? mark;
   }
 
-  async #replace(key: string): Promise<void> {
-    const { store, clock, newGeneration, maxAgeMs } = this.#deps;
+  /** What depends on this mark is no longer served, in this process at once. */
+  async #drop(key: string): Promise<void> {
+    if (await this.#replace(key)) return;
+    // A store that is down loses the mark and may keep the renders. Until they are too old, this process does not believe it.
+    this.#lost.set(key, this.#deps.clock.now() + this.#deps.maxAgeMs);
+    const [oldest] = this.#lost.keys();
+    // It would only be told to others: renders from before are doubtful here.
+    if (this.#lost.size > MOST_LOST && oldest !== undefined) this.#lost.delete(oldest);
+    this.#repairLater();
+  }
+
+  /** Whether the store took a new mark. */
+  async #replace(key: string): Promise<boolean> {
+    const { store, clock, newGeneration } = this.#deps;
     const earlier = await store.get(key);
     await store.set(key, newGeneration(), clock.now() + this.#lifeMs());
     const now = await store.get(key);
-    if (now !== undefined && now !== earlier) {
+    const isTaken = now !== undefined && now !== earlier;
+    if (isTaken) this.#lost.delete(key);
+    else this.#doubt();
+    return isTaken;
+  }
+
+  #doubt(): void {
+    this.#doubtedAt = this.#deps.clock.now();
+  }
+
+  #repairLater(): void {
+    if (this.#isRepairing) return;
+    this.#isRepairing = true;
+    this.#deps.later(REPAIR_MS, () => void this.#repair());
+  }
+
+  /** Writes lost marks one after the other, until the store fails again. */
+  async #repair(): Promise<void> {
+    const { store, clock } = this.#deps;
+    for (const [key, until] of this.#lost) {
       this.#lost.delete(key);
-      return;
+      if (until <= clock.now()) continue;
+      this.#lost.set(key, until); // Behind the others: no mark keeps them waiting.
+      // A store that is full takes nothing, and may still remove: without their mark, renders are not served either.
+      await store.delete(key);
+      if (!(await this.#replace(key))) break;
     }
-    // A store that is down loses the mark and may keep the renders. Until they are too old, this process does not believe it.
-    for (const [lost, until] of this.#lost) if (until <= clock.now()) this.#lost.delete(lost);
-    this.#lost.set(key, clock.now() + maxAgeMs);
+    this.#isRepairing = false;
+    if (this.#lost.size > 0) this.#repairLater();
   }
 
   #lifeMs(): number {

@@ -53,6 +53,8 @@ export class SurfaceWorld extends BrokerWorld {
   readonly store: FakeCacheStore = new FakeCacheStore(this.clock);
   readonly service: SurfaceService;
   readonly cache: RenderCache;
+  /** What the caches put off until later. */
+  readonly later: (() => void)[] = [];
   #generations = 0;
 
   constructor(settings: Partial<RenderCacheSettings> = {}, api: Partial<PlatformApi> = {}) {
@@ -76,6 +78,9 @@ export class SurfaceWorld extends BrokerWorld {
       newGeneration: () => {
         this.#generations += 1;
         return `generation-${String(this.#generations)}`;
+      },
+      later: (_ms, task) => {
+        this.later.push(task);
       },
       freshMs: 3_000,
       maxAgeMs: 300_000,

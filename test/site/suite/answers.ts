@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type Answer, refusedOrigin } from '../../support/recording-upstream.js';
-import type { Framework } from '../framework.js';
+import type { Framework, HostMiddleware } from '../framework.js';
 import { expectNextRequestWorks, expectNothingLeaked, readFailure, reasonOf, startWorld } from '../world.js';
 
 interface Failure {
@@ -127,6 +127,16 @@ export function answerSuite(framework: Framework): void {
       expect(reply.headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
     });
 
+    it('leaves the cookies the host has set as they are, each in its own field', async () => {
+      const cookies = ['a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'b=2'];
+      const before: HostMiddleware = (_request, response, next) => {
+        response.setHeader('set-cookie', cookies);
+        next();
+      };
+      const { chat } = await startWorld(framework, { before });
+      expect((await chat()).headers['set-cookie']).toEqual(cookies);
+    });
+
     it('passes as it is when it is a refusal of the agent’s own', async () => {
       const { chat, upstream } = await startWorld(framework);
       upstream.willAnswer((exchange) => exchange.json(422, { jsonrpc: '2.0', id: 7, error: { code: -32602 } }));
@@ -146,10 +156,16 @@ export function answerSuite(framework: Framework): void {
 
     it('passes compressed when the agent compressed it unasked', async () => {
       const { chat, upstream } = await startWorld(framework);
-      const bytes = gzipSync('{"jsonrpc":"2.0","id":7,"result":{}}');
+      const text = '{"jsonrpc":"2.0","id":7,"result":{}}';
+      const bytes = gzipSync(text);
       const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
       upstream.willAnswer((exchange) => exchange.head(200, headers).end(bytes));
       const reply = await chat();
+      if (framework.sendsPlainOnly === true) {
+        expect(reply.headers).not.toHaveProperty('content-encoding');
+        expect(await reply.text()).toBe(text);
+        return;
+      }
       expect(reply.headers['content-encoding']).toBe('gzip');
       expect((await reply.ending()).bytes.equals(bytes)).toBe(true);
     });

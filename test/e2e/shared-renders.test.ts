@@ -1,0 +1,301 @@
+import { fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { createClient } from '@keyv/redis';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { KEYV6_ENTRY, loadKeyv6 } from '../support/keyv6.js';
+import { RecordingUpstream } from '../support/recording-upstream.js';
+import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
+
+/** A version of Keyv over an adapter, by the names another process imports them with. */
+const ways = [
+  { title: 'Keyv 5 and @keyv/redis', keyv: 'keyv', adapter: '@keyv/redis' },
+  { title: 'Keyv 5 and @keyv/valkey', keyv: 'keyv', adapter: '@keyv/valkey' },
+  { title: 'Keyv 6 and @keyv/redis', keyv: KEYV6_ENTRY, adapter: '@keyv/redis' },
+] as const;
+const hasKeyv6 = (await loadKeyv6()) !== undefined;
+
+const PROCESS = fileURLToPath(new URL('shared-renders-process.mjs', import.meta.url));
+/** So long that nothing here is rendered again because of its age. */
+const FRESH_MS = 600_000;
+/** So long that a machine under load cannot be taken for a store that is down. */
+const PATIENT_MS = 5_000;
+
+/** What a visitor is shown. */
+interface Shown {
+  readonly status: number;
+  readonly cache: string | null;
+  readonly content: unknown;
+}
+
+/** One process of the site, as visitors reach it. */
+class Site {
+  /** The widget that is visited. */
+  widget = 'widget-0';
+  readonly #url: string;
+  readonly #close: () => Promise<void>;
+
+  constructor(url: string, close: () => Promise<void>) {
+    this.#url = `${url}/api/service-surfaces`;
+    this.#close = close;
+  }
+
+  async render(): Promise<Shown> {
+    const response = await this.#post('/render');
+    const { content } = (await response.json()) as { content: unknown };
+    return { status: response.status, cache: response.headers.get('x-cache'), content };
+  }
+
+  async act(): Promise<number> {
+    const response = await this.#post('/actions/increment');
+    await response.text();
+    return response.status;
+  }
+
+  close(): Promise<void> {
+    return this.#close();
+  }
+
+  #post(path: string): Promise<Response> {
+    return fetch(`${this.#url}/${this.widget}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"a":1}',
+    });
+  }
+}
+
+/** A platform with one state, which actions change. Definitions of widgets never change, so a check finds nothing new. */
+class Counter {
+  readonly upstream: RecordingUpstream;
+  state = 0;
+  renders = 0;
+  /** The next render waits for this before it is answered, with the state it found. */
+  hold: Promise<void> | undefined;
+
+  constructor(upstream: RecordingUpstream) {
+    this.upstream = upstream;
+    upstream.willAnswer(async (exchange) => {
+      const { method, target } = exchange.request;
+      const id = target.split('/')[3] ?? '';
+      const surface = { id, name: `name of ${id}`, version: 1 };
+      if (target.includes('/actions/')) {
+        this.state += 1;
+        exchange.json(200, { ok: true, surface });
+      } else if (method === 'GET') exchange.head(304, { etag: '"1"' }).end();
+      else {
+        this.renders += 1;
+        const [content, held] = [`state ${String(this.state)}`, this.hold];
+        this.hold = undefined;
+        await held;
+        exchange.json(200, { surface, content }, { etag: '"1"' });
+      }
+    });
+  }
+}
+
+for (const { title, keyv, adapter } of ways) {
+  describe.skipIf(REDIS_SERVER === undefined || (keyv === KEYV6_ENTRY && !hasKeyv6))(
+    `two processes that share renders over a real Redis through ${title}`,
+    // Processes start slowly, and connections come back when they like.
+    { timeout: 40_000 },
+    () => {
+      let redis: RedisServer;
+      let upstream: RecordingUpstream;
+      let platform: Counter;
+      const open: Site[] = [];
+      const cacheKeys = [randomBytes(32).toString('hex')];
+
+      beforeAll(async () => {
+        redis = await RedisServer.start();
+        upstream = await RecordingUpstream.start();
+      });
+      beforeEach(() => {
+        platform = new Counter(upstream);
+      });
+      afterAll(async () => {
+        await Promise.all(open.map((site) => site.close()));
+        await redis.close();
+        await upstream.close();
+      });
+
+      async function startSite(cacheMs: number): Promise<Site> {
+        const child = fork(PROCESS);
+        const config = {
+          serviceApiUrl: `${upstream.origin}/api`,
+          serviceApiKey: 'site-key',
+          timeouts: { cacheMs },
+          cacheKeys,
+        };
+        const cache = { enabled: true, freshMs: FRESH_MS, maxAgeMs: FRESH_MS };
+        child.send({ config, redis: redis.url, adapter, keyv, cache });
+        const failed = once(child, 'exit').then(([code]) => {
+          throw new Error(`a process of the site ended with ${String(code)}`);
+        });
+        failed.catch(() => undefined);
+        const [{ url }] = (await Promise.race([once(child, 'message'), failed])) as [{ url: string }];
+        const site = new Site(url, async () => {
+          const exit = once(child, 'exit');
+          child.disconnect();
+          await exit;
+        });
+        open.push(site);
+        return site;
+      }
+
+      async function startTwo(cacheMs: number): Promise<readonly [Site, Site]> {
+        return Promise.all([startSite(cacheMs), startSite(cacheMs)]);
+      }
+
+      describe('while Redis works:', () => {
+        let sites: readonly [Site, Site];
+        let widgets = 0;
+
+        beforeAll(async () => {
+          sites = await startTwo(PATIENT_MS);
+        });
+        // Processes are dear: each test has a widget of its own instead.
+        beforeEach(() => {
+          widgets += 1;
+          for (const site of sites) site.widget = `widget-${String(widgets)}`;
+        });
+
+        it('a render made by one is given out by the other, and nobody can read it in between', async () => {
+          const [one, other] = sites;
+          expect(await one.render()).toEqual({ status: 200, cache: 'MISS', content: 'state 0' });
+          expect(await other.render()).toEqual({ status: 200, cache: 'HIT', content: 'state 0' });
+          expect(platform.renders).toBe(1);
+          const client = createClient({ url: redis.url });
+          await client.connect();
+          const stored = [];
+          for (const key of await client.keys('*')) {
+            stored.push(key, (await client.type(key)) === 'string' ? await client.get(key) : '');
+          }
+          client.destroy();
+          expect(stored.join('\n').length).toBeGreaterThan(500);
+          for (const text of ['state 0', 'widget-', 'name of', 'site-key'])
+            for (const spelling of [text, Buffer.from(text).toString('base64').replace(/=+$/, '')])
+              expect(stored.join('\n')).not.toContain(spelling);
+        });
+
+        it('an action in one drops it in the other at once, and the other way round', async () => {
+          for (const [acting, showing] of [sites, sites.toReversed() as unknown as typeof sites]) {
+            await acting.render();
+            expect((await showing.render()).cache).toBe('HIT');
+            expect(await acting.act()).toBe(200);
+            const content = `state ${String(platform.state)}`;
+            expect(await showing.render()).toEqual({ status: 200, cache: 'MISS', content });
+            expect(await acting.render()).toEqual({ status: 200, cache: 'HIT', content });
+          }
+          expect(platform.renders).toBe(3);
+        });
+
+        it.each([
+          ['the other', 0, 1],
+          ['the first', 1, 0],
+          ['the same', 0, 0],
+        ] as const)(
+          'a render under way in %s process while an action is completed is answered, and not kept',
+          async (_where, acting, showing) => {
+            let release: () => void = () => undefined;
+            platform.hold = new Promise((resolve) => {
+              release = resolve;
+            });
+            const early = sites[showing].render();
+            await expect.poll(() => platform.renders, { interval: 5 }).toBe(1);
+            expect(await sites[acting].act()).toBe(200);
+            release();
+            expect(await early).toEqual({ status: 200, cache: 'MISS', content: 'state 0' });
+            expect(await sites[showing].render()).toEqual({ status: 200, cache: 'MISS', content: 'state 1' });
+            expect(await sites[1 - showing]?.render()).toEqual({ status: 200, cache: 'HIT', content: 'state 1' });
+            expect(platform.renders).toBe(2);
+          },
+        );
+
+        it('200 first visitors of both at once cost a few renders', async () => {
+          const shown = await Promise.all(sites.flatMap((site) => Array.from({ length: 100 }, () => site.render())));
+          expect(new Set(shown.map(({ status, content }) => `${String(status)} ${String(content)}`))).toEqual(
+            new Set(['200 state 0']),
+          );
+          // One for each pair of marks a process may see while both processes make theirs.
+          expect(platform.renders).toBeLessThanOrEqual(8);
+          for (const site of sites) expect((await site.render()).content).toBe('state 0');
+          for (const site of sites) expect((await site.render()).cache).toBe('HIT');
+        });
+      });
+
+      describe('while Redis fails:', () => {
+        afterEach(async () => {
+          redis.thaw();
+          await Promise.all(open.splice(0).map((site) => site.close()));
+          await redis.kill();
+          await redis.restart();
+        });
+
+        it('Redis killed: renders and actions go on, nothing stale is shown, and renders are shared again later', async () => {
+          const [one, other] = await startTwo(PATIENT_MS);
+          await one.render();
+          expect((await other.render()).cache).toBe('HIT');
+          await redis.kill();
+          for (let round = 1; round <= 3; round += 1) {
+            expect(await one.act()).toBe(200);
+            for (const site of [one, other]) {
+              expect(await site.render()).toMatchObject({ status: 200, content: `state ${String(round)}` });
+            }
+          }
+          await redis.restart();
+          const seen: unknown[] = [];
+          const show = async (): Promise<readonly unknown[]> => {
+            const shown = [await one.render(), await other.render()];
+            seen.push(...shown.map(({ content }) => content));
+            return shown.map(({ cache }) => cache);
+          };
+          await expect.poll(show, { timeout: 15_000, interval: 50 }).toEqual(['HIT', 'HIT']);
+          expect(new Set(seen)).toEqual(new Set(['state 3']));
+          await one.act();
+          expect((await other.render()).content).toBe('state 4');
+        });
+
+        it('Redis frozen: renders wait for it once, and who noticed shows nothing stale when it is back', async () => {
+          const cacheMs = 1_000;
+          const [one, other] = await startTwo(cacheMs);
+          await one.render();
+          expect((await other.render()).cache).toBe('HIT');
+          redis.freeze();
+          const start = performance.now();
+          for (let round = 0; round < 10; round += 1) {
+            expect(await other.render()).toMatchObject({ status: 200, cache: 'MISS', content: 'state 0' });
+          }
+          const waited = performance.now() - start;
+          expect(waited).toBeGreaterThan(cacheMs - 50);
+          expect(waited).toBeLessThan(3 * cacheMs);
+          expect(await one.act()).toBe(200);
+          for (const site of [one, other]) expect((await site.render()).content).toBe('state 1');
+          redis.thaw();
+          const seen: unknown[] = [];
+          const show = async (): Promise<readonly unknown[]> => {
+            const shown = [await one.render(), await other.render()];
+            seen.push(...shown.map(({ content }) => content));
+            return shown.map(({ cache }) => cache);
+          };
+          await expect.poll(show, { timeout: 15_000, interval: 20 }).toEqual(['HIT', 'HIT']);
+          expect(new Set(seen)).toEqual(new Set(['state 1']));
+        });
+
+        it('Redis frozen during an action: a process that noticed nothing is told when it is back', async () => {
+          const [one, other] = await startTwo(1_000);
+          await one.render();
+          expect((await other.render()).cache).toBe('HIT');
+          redis.freeze();
+          expect(await one.act()).toBe(200);
+          redis.thaw();
+          // Nobody visits the process that acted.
+          const show = async (): Promise<unknown> => (await other.render()).content;
+          await expect.poll(show, { timeout: 15_000, interval: 20 }).toBe('state 1');
+          expect(platform.renders).toBe(2);
+        });
+      });
+    },
+  );
+}

@@ -1,0 +1,48 @@
+import { rateLimiter } from 'agent-bff';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { describe, expect, it } from 'vitest';
+import type { Framework } from '../framework.js';
+import { readFailure, reasonOf, startWorld } from '../world.js';
+
+/** Who sent a request, from a Node or a Web request: some servers tell no address. */
+function visitorOf(request: { headers: Headers | Readonly<Record<string, string>> }): string {
+  const { headers } = request;
+  return (headers instanceof Headers ? headers.get('x-visitor') : headers['x-visitor']) ?? '';
+}
+
+const limited = (points: number) => ({
+  chatLimit: rateLimiter(new RateLimiterMemory({ points, duration: 60 }), { visitor: visitorOf }),
+});
+const ada = { headers: { 'x-visitor': 'ada' } };
+const grace = { headers: { 'x-visitor': 'grace' } };
+
+/** What a site may allow one anonymous visitor to spend. */
+export function limitSuite(framework: Framework): void {
+  describe('a visitor who sends more messages than the site allows', () => {
+    it('is told when to come back, and the agent hears nothing of it', async () => {
+      const world = await startWorld(framework, limited(1));
+      expect((await world.chat(ada)).status).toBe(200);
+      const reply = await world.chat(ada);
+      expect(reply.status).toBe(429);
+      expect(Number(reply.headers['retry-after'])).toBeGreaterThan(50);
+      const failure = await readFailure(world, reply);
+      expect(reasonOf(failure)).toBe('RATE_LIMITED');
+      expect(failure.error.message).toMatch(/Try again in \d+ seconds\./);
+      expect(world.upstream.requests).toHaveLength(1);
+    });
+
+    it('costs nobody else a message', async () => {
+      const world = await startWorld(framework, limited(1));
+      expect((await world.chat(ada)).status).toBe(200);
+      world.upstream.willAnswerAgain();
+      expect((await world.chat(grace)).status).toBe(200);
+    });
+  });
+
+  it('a limit that cannot be asked stops nobody, and operators hear of it', async () => {
+    const limiter = { consume: () => Promise.reject(new Error('the store is down')) };
+    const world = await startWorld(framework, { chatLimit: rateLimiter(limiter, { visitor: visitorOf }) });
+    expect((await world.chat(ada)).status).toBe(200);
+    expect(world.telemetry.of('warning')).toMatchObject([{ code: 'limit_unknown' }]);
+  });
+}

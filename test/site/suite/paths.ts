@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { PATH_CORPUS, type PathCase } from '../../support/path-corpus.js';
+import { RawClient } from '../../support/raw-client.js';
+import { type Framework, queryBehind } from '../framework.js';
+import { ADA, type PlatformWorld, sentPaths, startPlatformWorld } from '../platform-world.js';
+
+/** What became of one raw path: how it was answered, and what the platform was sent. */
+interface Verdict {
+  readonly what: string;
+  readonly passed: boolean;
+  readonly sent: readonly string[];
+}
+
+/** Raw paths as they stand in a request line (a2a-and-surfaces.md §4.4, M16, M19). */
+export function pathSuite(framework: Framework): void {
+  describe('a raw path', () => {
+    it('below the widgets means what it means everywhere, and nothing refused reaches the platform', async () => {
+      const world = await startPlatformWorld(framework);
+      const verdicts: Verdict[] = [];
+      for (const { what, path } of PATH_CORPUS) {
+        verdicts.push(await verdict(world, what, 'POST', `/api/service-surfaces${path}`));
+      }
+      expectVerdicts(framework, verdicts, ({ surface }) => surface);
+    });
+
+    it('below the records means what it means everywhere, and nothing refused reaches the platform', async () => {
+      const world = await startPlatformWorld(framework);
+      const verdicts: Verdict[] = [];
+      for (const { what, path } of PATH_CORPUS) {
+        verdicts.push(await verdict(world, what, 'GET', `/api/service${path}`));
+      }
+      expectVerdicts(framework, verdicts, ({ record }) => record);
+    });
+
+    it.each(['http://evil.example', 'http://evil.example@site.example', 'https://evil.example:1'])(
+      'behind %s leads nowhere else',
+      async (origin) => {
+        const world = await startPlatformWorld(framework);
+        for (const [method, path] of [
+          ['POST', '/api/service-surfaces/counter/render'],
+          ['GET', '/api/service/conversations'],
+        ] as const) {
+          await send(world, method, origin + path);
+        }
+        const ways = ['/surfaces/counter/render', '/conversations'];
+        expect(ways).toEqual(expect.arrayContaining([...sentPaths(world)]));
+        const { host } = new URL(world.upstream.origin);
+        for (const { fields } of world.upstream.requests) expect(fields).toContainEqual(['host', host]);
+      },
+    );
+
+    it('has its query kept as it was typed, and a query that no browser sends is refused', async () => {
+      const world = await startPlatformWorld(framework);
+      const query = '?a=1&a=2&empty=&bare&b=%2F%20x+y&c=%E2%82%AC&d=;/?:@&e=..%2f..&f={}|[]';
+      await send(world, 'POST', `/api/service-surfaces/counter/render${query}`);
+      await send(world, 'GET', `/api/service/conversations${query}`);
+      const kept = queryBehind(framework, query);
+      expect(sentPaths(world)).toEqual([`/surfaces/counter/render${kept}`, `/conversations${kept}`]);
+      world.upstream.requests.length = 0;
+      for (const refused of ['?a b', '?\u00e9', '?a\tb', ...(framework.resolvesPaths === true ? [] : ['?a=1#b'])]) {
+        expect(await send(world, 'POST', `/api/service-surfaces/counter/render${refused}`)).toBeOneOf([400, 404]);
+        expect(await send(world, 'GET', `/api/service/conversations${refused}`)).toBeOneOf([400, 404]);
+      }
+      expect(sentPaths(world)).toEqual([]);
+    });
+  });
+}
+
+/** Each path must have gone where the corpus says, or, where the framework resolves paths, where it says of the resolved one. */
+function expectVerdicts(
+  { resolvesPaths = false }: Framework,
+  verdicts: readonly Verdict[],
+  place: (path: PathCase) => string | null,
+): void {
+  const expected = PATH_CORPUS.map((path, index) => {
+    const other = resolvesPaths ? resolved(path.path) : path.path;
+    // What the corpus does not know is a plain path, and no widget's.
+    const known = PATH_CORPUS.find((candidate) => candidate.path === other) ?? {
+      ...path,
+      path: other,
+      surface: null,
+      record: other,
+    };
+    const wentAsResolved = verdicts[index]?.sent[0] === place(known);
+    const target = wentAsResolved ? place(known) : place(path);
+    return { what: path.what, passed: target !== null, sent: target === null ? [] : [target] };
+  });
+  expect(verdicts).toEqual(expected);
+}
+
+/** What the URL standard makes of a path below a mount point; a path that leaves it stays as it is. */
+function resolved(path: string): string {
+  const mount = 'http://site.example/api/mount';
+  const href = URL.canParse(mount + path) ? new URL(mount + path).href : '';
+  return href.startsWith(`${mount}/`) ? (href.slice(mount.length).split('#')[0] ?? '') : path;
+}
+
+async function verdict(world: PlatformWorld, what: string, method: string, target: string): Promise<Verdict> {
+  world.upstream.requests.length = 0;
+  const status = await send(world, method, target);
+  return { what, passed: status === 200, sent: sentPaths(world) };
+}
+
+/** The status of the answer. What lies outside the routes is the host's, and counts as refused: the host's 200 is told as 404. */
+async function send(world: PlatformWorld, method: string, target: string): Promise<number> {
+  const client = await RawClient.connect(world.url);
+  const head = `Host: site.example\r\nCookie: ${ADA.cookie}\r\nConnection: close\r\n`;
+  const body = method === 'POST' ? 'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}' : '\r\n';
+  await client.send(Buffer.from(`${method} ${target} HTTP/1.1\r\n${head}${body}`, 'latin1'));
+  const answer = await client.ending();
+  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1]);
+  return status === 200 && answer.endsWith('host') ? 404 : status;
+}

@@ -1,0 +1,214 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { RawClient } from '../../support/raw-client.js';
+import { StreamingPlatform } from '../../support/streaming-platform.js';
+import { type Framework, queryBehind } from '../framework.js';
+import { ADA, readProblem, sentPaths, startPlatformWorld } from '../platform-world.js';
+
+const MOUNT = '/api/service';
+const BINARY = { 'content-type': 'application/octet-stream' };
+
+/** Conversation records of signed-in users (spec §5.5; a2a-and-surfaces.md M19, M20). */
+export function recordSuite(framework: Framework): void {
+  describe('a request for records', () => {
+    it.each(['GET', 'HEAD', 'POST', 'DELETE'])('is answered 401 when nobody is signed in: %s', async (method) => {
+      const world = await startPlatformWorld(framework);
+      const body = method === 'POST' ? 'x' : null;
+      const answer = await world.visit(`${MOUNT}/conversations/7`, { method, body, headers: BINARY });
+      expect(answer.status).toBe(401);
+      if (method === 'HEAD') expect(await answer.text()).toBe('');
+      else expect((await readProblem(world, answer)).code).toBe('session_required');
+      expect(world.upstream.requests).toEqual([]);
+    });
+
+    it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
+      'crosses in the name of the user, as it is: %s',
+      async (method) => {
+        const world = await startPlatformWorld(framework);
+        const bytes = method === 'GET' ? null : randomBytes(1_000);
+        const query = '?a=1&a=2&empty=&bare&b=%2F%20x+y&c=%E2%82%AC&d=;/?:@';
+        const crossing = {
+          accept: 'application/json',
+          'accept-language': 'de-CH',
+          'idempotency-key': 'once',
+          'if-match': '"1"',
+          range: 'bytes=0-9',
+        };
+        const mine = { ...ADA, authorization: 'Bearer of-mine', 'x-api-key': 'of-mine', 'x-project-id': 'of-mine' };
+        const headers = { ...(bytes === null ? {} : BINARY), ...crossing, ...mine };
+        const answer = await world.visit(`${MOUNT}/conversations/7${query}`, { method, body: bytes, headers });
+        expect(answer.status).toBe(200);
+        expect(sentPaths(world)).toEqual([`/conversations/7${queryBehind(framework, query)}`]);
+        const [request] = world.upstream.requests;
+        expect(request?.method).toBe(method);
+        expect(request?.body.equals(bytes ?? Buffer.alloc(0))).toBe(true);
+        const fields = Object.fromEntries(request?.fields ?? []);
+        expect(fields).toMatchObject({ ...crossing, 'x-api-key': 'the-api-key' });
+        expect(fields['authorization']).toBe('Bearer token-of-ada');
+        expect(fields).not.toHaveProperty('cookie');
+        expect(JSON.stringify(request?.fields)).not.toContain('of-mine');
+      },
+    );
+
+    it('of one user never carries another user’s token', async () => {
+      const world = await startPlatformWorld(framework);
+      const users = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 'ada' : 'bob'));
+      await Promise.all(
+        users.map(async (user) =>
+          (await world.visit(`${MOUNT}/of-${user}`, { headers: { cookie: `session=${user}` } })).text(),
+        ),
+      );
+      expect(world.upstream.requests).toHaveLength(20);
+      for (const { target, fields } of world.upstream.requests) {
+        const user = target.split('/of-')[1] ?? '';
+        expect(fields).toContainEqual(['authorization', `Bearer token-of-${user}`]);
+      }
+    });
+
+    it('is refused when another site’s page sent it, a GET too', async () => {
+      const world = await startPlatformWorld(framework);
+      for (const [method, headers] of [
+        ['GET', { 'sec-fetch-site': 'cross-site' }],
+        ['POST', { origin: 'https://evil.example' }],
+        ['DELETE', { 'sec-fetch-site': 'same-site' }],
+      ] as const) {
+        const answer = await world.visit(`${MOUNT}/conversations`, { method, headers: { ...ADA, ...headers } });
+        expect([answer.status, (await readProblem(world, answer)).code]).toEqual([403, 'origin_refused']);
+      }
+      expect(world.upstream.requests).toEqual([]);
+    });
+
+    it('that would echo the credential is refused', async () => {
+      const world = await startPlatformWorld(framework);
+      const client = await RawClient.connect(world.url);
+      const head = `Host: site.example\r\nCookie: ${ADA.cookie}\r\nConnection: close\r\n`;
+      await client.send(`TRACE ${MOUNT}/conversations HTTP/1.1\r\n${head}\r\n`);
+      const answer = await client.ending();
+      expect(Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1])).toBeGreaterThanOrEqual(400);
+      expect(answer).not.toContain('session=ada');
+      expect(world.upstream.requests).toEqual([]);
+    });
+
+    it('streams up: the platform has the first part before the second exists', async () => {
+      const platform = await StreamingPlatform.start();
+      const world = await startPlatformWorld(framework, { serviceApiUrl: `${platform.origin}/api` });
+      const visit = world.startUpload(`${MOUNT}/files/7`, { ...ADA, ...BINARY });
+      const parts = [randomBytes(70_000), randomBytes(70_000)] as const;
+      visit.request.write(parts[0]);
+      const incoming = await platform.next();
+      await incoming.untilLength(70_000);
+      visit.request.end(parts[1]);
+      expect((await incoming.whole()).equals(Buffer.concat(parts))).toBe(true);
+      incoming.answer(201);
+      expect((await visit.reply).status).toBe(201);
+    });
+
+    it('given up in mid-upload is given up at the platform too', async () => {
+      const platform = await StreamingPlatform.start();
+      const world = await startPlatformWorld(framework, { serviceApiUrl: `${platform.origin}/api` });
+      const visit = world.startUpload(`${MOUNT}/files/7`, { ...ADA, ...BINARY });
+      visit.request.write(randomBytes(70_000));
+      const incoming = await platform.next();
+      await incoming.untilLength(70_000);
+      visit.leave();
+      await expect(incoming.whole()).rejects.toThrow('aborted');
+    });
+  });
+
+  describe('an answer with records', () => {
+    it('passes as it is, but for what is not the browser’s business', async () => {
+      const world = await startPlatformWorld(framework);
+      const bytes = randomBytes(1_000);
+      const fields = {
+        'content-type': 'image/png',
+        'content-range': 'bytes 0-999/5000',
+        'content-disposition': 'attachment; filename="x.png"',
+        etag: '"7"',
+        'accept-ranges': 'bytes',
+      };
+      const left = { 'set-cookie': ['platform=1', 'other=2'], server: 'Platform/1.0', 'x-internal': 'host' };
+      world.upstream.willAnswer((exchange) =>
+        exchange.head(206, { ...fields, ...left, 'cache-control': 'public, max-age=60' }).end(bytes),
+      );
+      const answer = await world.visit(`${MOUNT}/files/7`, { headers: ADA });
+      expect(answer.status).toBe(206);
+      expect(answer.headers).toMatchObject({
+        ...fields,
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+      });
+      for (const name of Object.keys(left)) expect(answer.headers, name).not.toHaveProperty(name);
+      expect((await answer.ending()).bytes.equals(bytes)).toBe(true);
+    });
+
+    it('streams down: the visitor has each part before the next exists', async () => {
+      const world = await startPlatformWorld(framework);
+      world.upstream.willWait();
+      const pending = world.visit(`${MOUNT}/export`, { headers: ADA });
+      const exchange = await world.upstream.next();
+      // Some servers send the head with the first part only.
+      exchange.head(200, { 'content-type': 'application/x-ndjson' }).write('{"line":1}\n');
+      const answer = await pending;
+      for (let count = 1; count <= 5; count += 1) {
+        await answer.until(`{"line":${String(count)}}\n`);
+        exchange.write(`{"line":${String(count + 1)}}\n`);
+      }
+      exchange.end();
+      expect(await answer.ending()).toMatchObject({ clean: true });
+    });
+
+    it('that the platform cuts off is cut off for the visitor too', async () => {
+      const world = await startPlatformWorld(framework);
+      world.upstream.willWait();
+      const pending = world.visit(`${MOUNT}/export`, { headers: ADA });
+      const exchange = await world.upstream.next();
+      exchange.head(200, BINARY).write('half');
+      const answer = await pending;
+      await answer.until('half');
+      exchange.reset();
+      expect(await answer.ending()).toMatchObject({ clean: false });
+    });
+
+    it('that nobody waits for any more is given up', async () => {
+      const world = await startPlatformWorld(framework);
+      world.upstream.willWait();
+      const pending = world.visit(`${MOUNT}/export`, { headers: ADA });
+      const exchange = await world.upstream.next();
+      exchange.head(200, BINARY).write('half');
+      const answer = await pending;
+      await answer.until('half');
+      answer.leave();
+      await exchange.closed;
+      expect(exchange.aborted).toBe(true);
+    });
+
+    it('may say that nothing changed, or nothing at all', async () => {
+      const world = await startPlatformWorld(framework);
+      world.upstream.willAnswer((exchange) => {
+        exchange.head(exchange.values('if-none-match').length > 0 ? 304 : 204, { etag: '"7"' }).end();
+      });
+      const known = await world.visit(`${MOUNT}/conversations`, { headers: { ...ADA, 'if-none-match': '"7"' } });
+      expect([known.status, known.headers.etag, await known.text()]).toEqual([304, '"7"', '']);
+      const gone = await world.visit(`${MOUNT}/conversations/7`, { method: 'DELETE', headers: ADA });
+      expect([gone.status, await gone.text()]).toEqual([204, '']);
+    });
+
+    it('that is an error or a redirect of the platform’s own tells nothing of it', async () => {
+      const world = await startPlatformWorld(framework);
+      world.upstream.willAnswer((exchange) => exchange.head(500, { 'content-type': 'text/html' }).end('at /platform'));
+      const failed = await world.visit(`${MOUNT}/conversations`, { headers: ADA });
+      expect([failed.status, (await readProblem(world, failed)).code]).toEqual([500, 'upstream_error']);
+      world.upstream.willAnswer((exchange) => exchange.head(307, { location: 'http://127.0.0.1/admin' }).end());
+      const moved = await world.visit(`${MOUNT}/conversations`, { headers: ADA });
+      expect([moved.status, (await readProblem(world, moved)).code]).toEqual([502, 'upstream_redirect']);
+      expect(moved.headers).not.toHaveProperty('location');
+    });
+
+    it('cannot run as a page on the site’s origin', async () => {
+      const world = await startPlatformWorld(framework);
+      world.upstream.willAnswer((exchange) => exchange.head(200, { 'content-type': 'text/html' }).end('<script>'));
+      const { headers } = await world.visit(`${MOUNT}/files/7`, { headers: ADA });
+      expect(headers['content-security-policy']).toBe("sandbox; default-src 'none'");
+    });
+  });
+}

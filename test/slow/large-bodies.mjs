@@ -1,0 +1,150 @@
+// node test/slow/large-bodies.mjs: 100 MB go up and come down through the conversation proxy, fast and slowly.
+// Every byte must arrive, and the site must not hold more than 32 MB for it.
+import { createHash, randomFillSync } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { mib, Report } from './report.mjs';
+import { startSite } from './site-process.mjs';
+
+const MIB = 1_048_576;
+const TOTAL = 100 * MIB;
+const LIMIT = 32 * MIB;
+const STALL_MS = 3_000;
+const SLOW_BYTES_PER_SECOND = 20 * MIB;
+
+const report = new Report(`bodies of ${mib(TOTAL)} through the conversation proxy`);
+const block = randomFillSync(Buffer.alloc(65_536));
+// The platform reads and writes at its own pace, told by the query.
+const platform = createServer(async (incoming, response) => {
+  const query = new URL(incoming.url, 'http://platform.example').searchParams;
+  await pause(Number(query.get('stall') ?? 0));
+  if (incoming.method === 'GET') {
+    const bytes = Number(query.get('bytes'));
+    response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': bytes });
+    progress.sent = 0;
+    for (const chunk of content(bytes)) {
+      progress.sent += chunk.length;
+      if (!response.write(chunk)) await once(response, 'drain');
+    }
+    response.end();
+    return;
+  }
+  const received = await digest(incoming, Infinity);
+  response.setHeader('content-type', 'application/json').end(JSON.stringify(received));
+}).listen(0, '127.0.0.1');
+await once(platform, 'listening');
+const origin = `http://127.0.0.1:${platform.address().port}`;
+const progress = { sent: 0, uploaded: 0 };
+const site = await startSite(`${origin}/a2a`, { serviceApiUrl: `${origin}/api` });
+const expected = await digest(content(TOTAL), Infinity);
+
+// Ordinary records first: code and pools of a site that has served somebody are no cost of a large body.
+for (let count = 0; count < 300; count += 1) {
+  await upload(65_536, Infinity);
+  await digest(await download(65_536), Infinity);
+}
+
+await measured('an upload', async () => arrived(await upload(TOTAL, Infinity)));
+await measured('a download', async () => arrived(await digest(await download(TOTAL), Infinity)));
+await measured('a slow upload', async () => arrived(await upload(TOTAL, SLOW_BYTES_PER_SECOND)));
+await measured('a download to a slow reader', async () =>
+  arrived(await digest(await download(TOTAL), SLOW_BYTES_PER_SECOND)),
+);
+await measured('an upload to a platform that does not read at first', async () => {
+  progress.uploaded = 0;
+  const answer = upload(TOTAL, Infinity, `?stall=${STALL_MS}`);
+  await pause(STALL_MS * 0.9);
+  report.check('  the visitor is held back', progress.uploaded < LIMIT, `${mib(progress.uploaded)} taken`);
+  arrived(await answer);
+});
+await measured('a download that nobody reads at first', async () => {
+  const answer = await download(TOTAL);
+  await pause(STALL_MS);
+  report.check('  the platform is held back', progress.sent < LIMIT, `${mib(progress.sent)} taken`);
+  arrived(await digest(answer, Infinity));
+});
+await site.close();
+platform.closeAllConnections();
+platform.close();
+report.finish();
+
+/** Runs one exchange, and compares the most memory the site had meanwhile with what it had before. */
+async function measured(what, exchange) {
+  report.note(`${what}:`);
+  await site.measure();
+  await pause(2_000); // for the system to take back what the collector gave up
+  const before = (await site.measure()).rss;
+  await site.peakRss();
+  const startedAt = performance.now();
+  await exchange();
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const growth = (await site.peakRss()) - before;
+  report.check(
+    '  RSS grew little',
+    growth <= LIMIT,
+    `${growth < 0 ? '' : '+'}${mib(growth)} over ${mib(before)}, in ${seconds.toFixed(1)} s`,
+  );
+}
+
+function arrived({ bytes, sha256 }) {
+  report.check('  every byte arrived', bytes === TOTAL && sha256 === expected.sha256, `${mib(bytes)}, ${sha256}`);
+}
+
+/** Sends a body without telling its length, and gives the platform's account of it. */
+async function upload(bytes, bytesPerSecond, query = '') {
+  const outgoing = request(`${site.url}/api/service/files/7${query}`, {
+    method: 'PUT',
+    agent: false,
+    headers: { 'content-type': 'application/octet-stream' },
+  });
+  const answered = once(outgoing, 'response');
+  const startedAt = performance.now();
+  let sent = 0;
+  for (const chunk of content(bytes)) {
+    if (!outgoing.write(chunk)) await once(outgoing, 'drain');
+    sent += chunk.length;
+    progress.uploaded = sent;
+    await due(sent, bytesPerSecond, startedAt);
+  }
+  outgoing.end();
+  const [response] = await answered;
+  let text = '';
+  for await (const chunk of response.setEncoding('utf8')) text += chunk;
+  if (response.statusCode !== 200) throw new Error(`${response.statusCode}: ${text}`);
+  return JSON.parse(text);
+}
+
+async function download(bytes) {
+  const outgoing = request(`${site.url}/api/service/files/7?bytes=${bytes}`, { agent: false });
+  outgoing.end();
+  const [response] = await once(outgoing, 'response');
+  if (response.statusCode !== 200) throw new Error(String(response.statusCode));
+  return response;
+}
+
+/** The same bytes each time, and no two chunks alike. */
+function* content(bytes) {
+  for (let at = 0; at < bytes; at += block.length) {
+    const chunk = Buffer.from(block.subarray(0, Math.min(block.length, bytes - at)));
+    chunk.writeUInt32BE(at);
+    yield chunk;
+  }
+}
+
+async function digest(body, bytesPerSecond) {
+  const hash = createHash('sha256');
+  const startedAt = performance.now();
+  let bytes = 0;
+  for await (const chunk of body) {
+    hash.update(chunk);
+    bytes += chunk.length;
+    await due(bytes, bytesPerSecond, startedAt);
+  }
+  return { bytes, sha256: hash.digest('hex') };
+}
+
+async function due(bytes, bytesPerSecond, startedAt) {
+  const early = (bytes / bytesPerSecond) * 1_000 - (performance.now() - startedAt);
+  if (early > 20) await pause(early);
+}
