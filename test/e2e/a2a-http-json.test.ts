@@ -42,6 +42,8 @@ beforeAll(async () => {
   const directory = { project: () => Promise.resolve({ value: null }), brand: () => Promise.resolve({ value: null }) };
   const config = new ChatConfig({
     ...shared,
+    lookupMs: 10_000,
+    deadline: (ms) => AbortSignal.timeout(ms),
     clock: systemClock,
     cardAddress: undefined,
     directory,

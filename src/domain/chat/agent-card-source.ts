@@ -3,12 +3,13 @@ import type { HeaderFields, HttpResponse, HttpUpstream, UpstreamOutcome } from '
 import type { Credential } from '../credentials/credential.js';
 import { UpstreamError } from '../errors.js';
 import { bodyText, discardBody } from '../upstream/body-text.js';
+import { type LookupTime, within } from '../upstream/deadline.js';
 import { AGENT, answered, tokenRejected } from '../upstream/platform-answer.js';
 import type { Endpoint } from '../upstream/upstream-request.js';
 import { type AgentCardJson, isAgentCard } from './agent-card.js';
 
 /** What the source is made of. */
-export interface AgentCardSourceDependencies {
+export interface AgentCardSourceDependencies extends LookupTime {
   readonly clock: Clock;
   readonly upstream: HttpUpstream;
   readonly agent: Endpoint;
@@ -75,7 +76,7 @@ export class AgentCardSource {
    * The card in a version of the protocol (`''`: as the agent likes), for one caller.
    * Callers of the same version and identity share one request.
    *
-   * @throws UpstreamError when no address gives a card.
+   * @throws UpstreamError when no address gives a card, or none in time.
    * @throws ServiceAuthError `service_token_rejected` when the platform refuses the credential, also a renewed one.
    */
   async find(version: string, reader: CardReader): Promise<FoundCard> {
@@ -84,7 +85,9 @@ export class AgentCardSource {
     if (stored !== undefined && this.#deps.clock.now() < stored.staleAt) return stored;
     let running = this.#running.get(key);
     if (running === undefined) {
-      running = this.#look(version, reader, stored)
+      // The search has a deadline of its own: with its first reader's patience, everybody's would end.
+      const deadline = this.#deps.deadline(this.#deps.lookupMs);
+      running = within(deadline, AGENT, this.#look(version, reader, stored, deadline))
         .then((found) => {
           this.#keep(key, found);
           return found;
@@ -95,12 +98,17 @@ export class AgentCardSource {
     return running;
   }
 
-  async #look(version: string, reader: CardReader, stored: StoredCard | undefined): Promise<StoredCard> {
+  async #look(
+    version: string,
+    reader: CardReader,
+    stored: StoredCard | undefined,
+    deadline: AbortSignal,
+  ): Promise<StoredCard> {
     const { credential } = reader;
-    let discovery = await this.#discover(version, credential, stored);
+    let discovery = await this.#discover(version, credential, stored, deadline);
     if (discovery.kind === 'refused') {
       const renewed = await reader.renew(credential, discovery.date);
-      if (renewed !== undefined) discovery = await this.#discover(version, renewed, stored);
+      if (renewed !== undefined) discovery = await this.#discover(version, renewed, stored, deadline);
     }
     switch (discovery.kind) {
       case 'found':
@@ -116,8 +124,13 @@ export class AgentCardSource {
   }
 
   /** Asks one address after the other: the configured one, the last winner, the rest. An origin that does not answer at all is not asked again. */
-  async #discover(version: string, credential: Credential, stored: StoredCard | undefined): Promise<Discovery> {
-    const { cardAddress } = this.#deps;
+  async #discover(
+    version: string,
+    credential: Credential,
+    stored: StoredCard | undefined,
+    deadline: AbortSignal,
+  ): Promise<Discovery> {
+    const { cardAddress, lookupMs } = this.#deps;
     const first = [cardAddress, stored?.address, this.#winner].filter((address) => address !== undefined);
     const addresses = [...new Set([...first, ...this.#addresses])];
     const silent = new Map<string, UpstreamOutcome>();
@@ -126,7 +139,9 @@ export class AgentCardSource {
     for (const address of addresses) {
       if (silent.has(address.origin)) continue;
       const known = address === stored?.address ? stored : undefined;
-      const outcome = await this.#ask(address, version, credential, known?.etag);
+      // Half the time, so that the agent itself can still be asked.
+      const signal = address === cardAddress ? this.#deps.deadline(Math.ceil(lookupMs / 2)) : deadline;
+      const outcome = await this.#ask(address, version, credential, known?.etag, signal);
       if (outcome.kind === 'failure') {
         silent.set(address.origin, outcome);
         log.push(`${address.path}: ${outcome.detail}`);
@@ -147,22 +162,24 @@ export class AgentCardSource {
     version: string,
     credential: Credential,
     etag: string | undefined,
+    signal: AbortSignal,
   ): Promise<UpstreamOutcome> {
     const { upstream, headersMs, bodyIdleMs } = this.#deps;
     const headers: Record<string, string> = { accept: 'application/json' };
     if (version !== '') headers['a2a-version'] = version;
     if (etag !== undefined) headers['if-none-match'] = etag;
-    return upstream.send({
+    const outcome = await upstream.send({
       method: 'GET',
       origin: address.origin,
       path: address.path,
       headers: this.#isAgents(address) ? { ...headers, ...credential.headers } : headers,
       body: null,
       // The card is for everybody who waits for it, so nobody's leaving ends the request.
-      signal: new AbortController().signal,
+      signal,
       headersMs,
       bodyIdleMs,
     });
+    return outcome.kind === 'failure' && signal.aborted ? { ...outcome, reason: 'timeout' } : outcome;
   }
 
   /** `agentCardUrl` may lie with a third party, which has no business with the credential. */

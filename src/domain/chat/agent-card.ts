@@ -20,6 +20,8 @@ export interface AgentCardRewrite {
   readonly policy?: 'chat' | 'all' | readonly string[] | CardPolicy;
   /** Protocol bindings the site serves. Default: `JSONRPC` only. */
   readonly bindings?: readonly string[];
+  /** Origin of the agent as the site knows it (`a2aUrl`); of bindings other than JSON-RPC only interfaces there are served. Default: wherever they are. */
+  readonly agentOrigin?: string;
 }
 
 /**
@@ -49,7 +51,7 @@ const CARD_FLAGS: Flags = [['supportsAuthenticatedExtendedCard', 'GetExtendedAge
 /**
  * Rewrites an agent card so that its readers talk to the site instead of the agent: cards of v0.2, v0.3, v1.0, and of two generations at once.
  *
- * Every endpoint becomes `url`; interfaces of other bindings, signatures and security schemes go; capabilities are false where the policy denies their methods.
+ * Every endpoint becomes `url`; interfaces the site does not serve, signatures and security schemes go; capabilities are false where the policy denies their methods.
  * Every other field stays, known or not, and the given card is not changed.
  *
  * @throws UpstreamError (code `agent_binding_unsupported`) when the agent has no interface of a binding the site serves.
@@ -65,23 +67,28 @@ const CARD_FLAGS: Flags = [['supportsAuthenticatedExtendedCard', 'GetExtendedAge
  * @public
  */
 export function rewriteAgentCard(card: AgentCardJson, rewrite: AgentCardRewrite): Record<string, unknown> {
-  const { url, policy = 'chat', bindings = [JSON_RPC] } = rewrite;
+  const { url, policy = 'chat', bindings = [JSON_RPC], agentOrigin } = rewrite;
   const names = new Set(bindings.map(folded));
-  const isServed = (binding: string): boolean => names.has(folded(binding));
-  if (!offered(card).some(isServed)) throw unsupported();
+  const isServed = (offer: CardInterface): boolean =>
+    names.has(folded(offer.binding)) && (folded(offer.binding) === JSON_RPC || liesAt(offer.url, agentOrigin));
+  const served = cardInterfaces(card).filter(isServed);
+  if (served.length === 0) throw unsupported();
 
   const edited = without(card, SECURITY);
   for (const field of INTERFACES) {
     if (Array.isArray(card[field])) {
       edited[field] = records(card[field])
-        .filter((entry) => isServed(bindingOf(entry)))
+        .filter((entry) => isServed(listedInterface(entry)))
         .map((entry) => ({ ...entry, url }));
     }
   }
   if (typeof card['url'] === 'string') {
-    const binding = topBinding(card);
+    // The preferred one comes first where it is served; else JSON-RPC, which every site serves, if the agent does.
+    const [first] = served;
+    const own = topInterface(card);
+    const usual = served.find(({ binding }) => folded(binding) === JSON_RPC);
     edited['url'] = url;
-    edited['preferredTransport'] = isServed(binding) ? binding : JSON_RPC;
+    edited['preferredTransport'] = isServed(own) ? own.binding : (usual ?? first)?.binding;
   }
   const { skills, capabilities } = card;
   if (Array.isArray(skills)) {
@@ -98,21 +105,34 @@ export function isAgentCard(value: unknown): value is AgentCardJson {
   return typeof value['url'] === 'string' || Array.isArray(value['supportedInterfaces']);
 }
 
-/** The bindings the agent itself serves. */
-function offered(card: AgentCardJson): readonly string[] {
-  const listed = INTERFACES.flatMap((field) => records(card[field]).map(bindingOf));
-  return typeof card['url'] === 'string' ? [topBinding(card), ...listed] : listed;
+/** Whether an address is at an origin; without one, every address is. */
+export function liesAt(url: string, origin: string | undefined): boolean {
+  return origin === undefined || (URL.canParse(url) && new URL(url).origin === new URL(origin).origin);
+}
+
+interface CardInterface {
+  readonly binding: string;
+  readonly url: string;
+}
+
+/** The interfaces the agent itself has. */
+function cardInterfaces(card: AgentCardJson): readonly CardInterface[] {
+  const listed = INTERFACES.flatMap((field) => records(card[field]).map(listedInterface));
+  return typeof card['url'] === 'string' ? [topInterface(card), ...listed] : listed;
 }
 
 /** v1.0 says `protocolBinding`, v0.3 says `transport`. */
-function bindingOf(entry: AgentCardJson): string {
-  const binding = entry['protocolBinding'] ?? entry['transport'];
-  return typeof binding === 'string' ? binding : '';
+function listedInterface({ url, protocolBinding, transport }: AgentCardJson): CardInterface {
+  return { url: textOf(url), binding: textOf(protocolBinding ?? transport) };
 }
 
-/** The binding of the top-level `url`; a card that names none means JSON-RPC (v0.3 §5.5.5). */
-function topBinding({ preferredTransport }: AgentCardJson): string {
-  return typeof preferredTransport === 'string' && preferredTransport !== '' ? preferredTransport : JSON_RPC;
+/** The top-level `url`; a card that names no binding for it means JSON-RPC (v0.3 §5.5.5). */
+function topInterface({ url, preferredTransport }: AgentCardJson): CardInterface {
+  return { url: textOf(url), binding: textOf(preferredTransport) || JSON_RPC };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 /** Takes a flag back where the policy denies its method; what a card does not mention stays unmentioned. */

@@ -79,14 +79,14 @@ export class ChatConfig {
     entrance: ChatEntrance,
   ): Promise<ChatConfigRecord> {
     const { credentials, cardAddress, directory } = this.#deps;
-    requireEndpoint('a2aUrl', this.#deps.agent);
+    const agent = requireEndpoint('a2aUrl', this.#deps.agent);
     const caller: Caller = { plan, request, credential: await obtainCredential(credentials, plan, request) };
     const [found, project, brand] = await Promise.all([
       this.#find(version, caller),
       looked('project_unavailable', () => directory.project(caller)),
       looked('brand_unavailable', () => directory.brand(caller)),
     ]);
-    const agentCard = rewriteAgentCard(found.card, entrance);
+    const agentCard = rewriteAgentCard(found.card, { ...entrance, agentOrigin: agent.origin });
     const missed =
       cardAddress !== undefined && found.address !== cardAddress ? 'agent_card_url_unavailable' : undefined;
     return {
@@ -110,9 +110,10 @@ export class ChatConfig {
     plan: RoutePlan,
     entrance: ChatEntrance,
   ): Promise<ChatConfigRecord['agentCard']> {
-    requireEndpoint('a2aUrl', this.#deps.agent);
+    const agent = requireEndpoint('a2aUrl', this.#deps.agent);
     const credential = await obtainCredential(this.#deps.credentials, plan, request);
-    return rewriteAgentCard(await this.card(version, { plan, request, credential }), entrance);
+    const card = await this.card(version, { plan, request, credential });
+    return rewriteAgentCard(card, { ...entrance, agentOrigin: agent.origin });
   }
 
   /**

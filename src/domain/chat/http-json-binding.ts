@@ -6,7 +6,7 @@ import { browserResponseHeaders } from '../upstream/header-policy.js';
 import { AGENT, refuseRedirect, serverError } from '../upstream/platform-answer.js';
 import { type Caller, PlatformCall, type PlatformCallDependencies } from '../upstream/platform-call.js';
 import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';
-import { type AgentCardJson, type AgentCardRewrite, isAgentCard, rewriteAgentCard } from './agent-card.js';
+import { type AgentCardJson, type AgentCardRewrite, isAgentCard, liesAt, rewriteAgentCard } from './agent-card.js';
 import type { HttpJsonCall } from './http-json-call.js';
 import { hasRepeatedName } from './json-names.js';
 import type { MethodPolicy } from './method-policy.js';
@@ -88,7 +88,8 @@ export class HttpJsonBinding {
     const answer = response.status >= 500 ? await agentError(response) : response;
     const { status, headers } = answer;
     const passed = { status, headers: browserResponseHeaders(headers), body: answer.body };
-    return method === 'GetExtendedAgentCard' && status === 200 ? rewritten(passed, rewrite) : passed;
+    if (method !== 'GetExtendedAgentCard' || status !== 200) return passed;
+    return rewritten(passed, { ...rewrite, agentOrigin: agent.origin });
   }
 }
 
@@ -111,12 +112,11 @@ function checkPolicy(method: string, body: HttpJsonBody | undefined, policy: Met
 
 /** The path of the agent's HTTP+JSON interface for a generation, without a trailing slash. */
 function interfacePath(card: AgentCardJson, agent: Endpoint, legacy: boolean): string {
-  const { origin } = new URL(agent.origin);
   const offers = [
     ...listed(card['supportedInterfaces'], 'protocolBinding'),
     ...listed(card['additionalInterfaces'], 'transport'),
     ...listed([card], 'preferredTransport'),
-  ].filter(({ url }) => URL.canParse(url) && new URL(url).origin === origin);
+  ].filter(({ url }) => liesAt(url, agent.origin));
   const own = offers.find(({ old }) => old === legacy) ?? offers[0];
   if (own === undefined) {
     throw new UpstreamError('agent_binding_unsupported', {

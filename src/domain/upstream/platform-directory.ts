@@ -6,6 +6,7 @@ import type { CallerRequest, RoutePlan } from '../credentials/headers-plan.js';
 import { isAgentBffError } from '../errors.js';
 import { bodyBytes } from './body-bytes.js';
 import { discardBody } from './body-text.js';
+import { type LookupTime, within } from './deadline.js';
 import { isStyleSheet, mediaType } from './header-policy.js';
 import { PLATFORM } from './platform-answer.js';
 import { type PlatformApi, platformFields, platformTarget } from './platform-api.js';
@@ -18,7 +19,7 @@ export interface Lookup {
 }
 
 /** What look-ups are made with. */
-export interface PlatformDirectoryDependencies extends PlatformCallDependencies {
+export interface PlatformDirectoryDependencies extends PlatformCallDependencies, LookupTime {
   readonly api: PlatformApi;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
@@ -105,22 +106,24 @@ export class PlatformDirectory {
   }
 
   async #ask(name: 'project' | 'brand', caller: Caller, read: ReadAnswer): Promise<Lookup> {
+    // Nobody's own signal: others may wait for the same answer.
+    const deadline = this.#deps.deadline(this.#deps.lookupMs);
     try {
-      const { origin, path } = platformTarget(this.#deps.api, name, {});
-      const own = { ...platformFields(this.#deps.api), accept: name === 'brand' ? 'text/css' : 'application/json' };
-      // Nobody's own signal: others may wait for the same answer.
-      const { signal } = new AbortController();
-      const response = await this.#call.send(
-        { method: 'GET', origin, path, browser: {}, own, body: null, signal },
-        caller,
-      );
-      const value = await read(response);
-      return value === undefined
-        ? this.#failed(name, `status ${String(response.status)}, or no such answer`)
-        : { value };
+      const { value, status } = await within(deadline, PLATFORM, this.#request(name, caller, read, deadline));
+      return value === undefined ? this.#failed(name, `status ${String(status)}, or no such answer`) : { value };
     } catch (error) {
       return this.#failed(name, error);
     }
+  }
+
+  async #request(name: 'project' | 'brand', caller: Caller, read: ReadAnswer, signal: AbortSignal) {
+    const { origin, path } = platformTarget(this.#deps.api, name, {});
+    const own = { ...platformFields(this.#deps.api), accept: name === 'brand' ? 'text/css' : 'application/json' };
+    const response = await this.#call.send(
+      { method: 'GET', origin, path, browser: {}, own, body: null, signal },
+      caller,
+    );
+    return { value: await read(response), status: response.status };
   }
 
   #failed(name: 'project' | 'brand', cause: unknown): Lookup {

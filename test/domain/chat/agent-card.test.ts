@@ -143,6 +143,50 @@ describe('the interfaces of a card', () => {
     expect(rewriteAgentCard(card, { url: SITE, bindings })['preferredTransport']).toBe('HTTP+JSON');
   });
 
+  it('of another binding stay only where the site can call them, on the origin of the agent', () => {
+    const rewrite = { url: SITE, bindings: ['JSONRPC', 'HTTP+JSON'] };
+    const told = (card: AgentCardJson, agentOrigin: string) =>
+      JSON.stringify(rewriteAgentCard(card, { ...rewrite, agentOrigin }));
+    for (const card of [json(V1), json(V03), json(HYBRID)]) {
+      expect(told(card, 'https://AGENT.internal:443')).toContain('HTTP+JSON');
+      for (const origin of ['http://agent.internal', 'https://agent.internal:8443', 'https://other.internal']) {
+        expect(told(card, origin)).not.toContain('HTTP+JSON');
+        expect(told(card, origin)).toContain('JSONRPC');
+      }
+    }
+    for (const url of ['', '/rest', 7, undefined]) {
+      const offers = [
+        { url: AGENT, protocolBinding: 'JSONRPC' },
+        { url, protocolBinding: 'HTTP+JSON' },
+      ];
+      expect(told({ name: 'a', supportedInterfaces: offers }, AGENT)).not.toContain('HTTP+JSON');
+    }
+  });
+
+  it('that are JSON-RPC stay wherever they are, for every message goes to the configured agent', () => {
+    const card = { name: 'a', supportedInterfaces: [{ url: 'https://public.example', protocolBinding: 'JSONRPC' }] };
+    expect(rewriteAgentCard(card, { url: SITE, agentOrigin: 'http://10.0.0.7' })['supportedInterfaces']).toHaveLength(
+      1,
+    );
+  });
+
+  it.each([
+    ['the preferred one', 'HTTP+JSON', AGENT, AGENT, 'HTTP+JSON'],
+    ['JSON-RPC where the preferred one lies elsewhere', 'HTTP+JSON', 'https://elsewhere.example', AGENT, 'JSONRPC'],
+    ['JSON-RPC where the preferred one is not served', 'GRPC', AGENT, AGENT, 'JSONRPC'],
+  ])('prefer %s', (_what, preferredTransport, url, other, expected) => {
+    const card = { name: 'a', url, preferredTransport, additionalInterfaces: [{ url: other, transport: 'JSONRPC' }] };
+    const rewrite = { url: SITE, bindings: ['JSONRPC', 'HTTP+JSON'], agentOrigin: AGENT };
+    expect(rewriteAgentCard(card, rewrite)['preferredTransport']).toBe(expected);
+  });
+
+  it('prefer no JSON-RPC when the agent has none', () => {
+    const additionalInterfaces = [{ url: AGENT, transport: 'HTTP+JSON' }];
+    const card = { name: 'a', url: AGENT, preferredTransport: 'GRPC', additionalInterfaces };
+    const bindings = ['JSONRPC', 'HTTP+JSON'];
+    expect(rewriteAgentCard(card, { url: SITE, bindings })['preferredTransport']).toBe('HTTP+JSON');
+  });
+
   it.each([
     ['only other bindings in v1.0', { name: 'a', supportedInterfaces: [{ url: AGENT, protocolBinding: 'GRPC' }] }],
     ['only another binding in v0.3', { name: 'a', url: AGENT, preferredTransport: 'HTTP+JSON' }],

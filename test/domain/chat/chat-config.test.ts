@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
-import type { SERVICE } from '../credentials/broker-world.js';
-import { at, CARD, ConfigWorld, credentialOf, FAR, served, session } from './config-world.js';
+import { REQUEST, SERVICE } from '../credentials/broker-world.js';
+import { at, CARD, ConfigWorld, credentialOf, ENTRANCE, FAR, served, session } from './config-world.js';
 
 describe('the chat configuration', () => {
   it('is the rewritten card, the project, the brand, and how to reach the chat', async () => {
@@ -25,6 +25,23 @@ describe('the chat configuration', () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(FAR, served({ name: 'a', url: 'https://agent.internal', ...fields })));
     expect((await world.read()).supportsStreaming).toBe(streams);
+  });
+
+  it.each([
+    ["on the agent's origin", 'https://agent.example/rest', ['JSONRPC', 'HTTP+JSON']],
+    ['on another', 'https://elsewhere.example/rest', ['JSONRPC']],
+  ])('promises HTTP+JSON only where the site can forward it: %s', async (_where, url, bindings) => {
+    const world = new ConfigWorld();
+    const additionalInterfaces = [
+      { url: CARD.url, transport: 'JSONRPC' },
+      { url, transport: 'HTTP+JSON' },
+    ];
+    world.upstream.willAnswer(at(FAR, served({ ...CARD, additionalInterfaces })));
+    const entrance = { ...ENTRANCE, bindings: ['JSONRPC', 'HTTP+JSON'] };
+    const told = bindings.map((transport) => ({ url: ENTRANCE.url, transport }));
+    const { agentCard } = await world.config.record('', REQUEST, SERVICE, entrance);
+    expect(agentCard['additionalInterfaces']).toEqual(told);
+    expect(await world.config.agentCard('', REQUEST, SERVICE, entrance)).toEqual(agentCard);
   });
 
   it('does without project and brand, and warns', async () => {

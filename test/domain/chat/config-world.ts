@@ -9,6 +9,7 @@ import {
 import { Credential } from '../../../src/domain/credentials/credential.js';
 import type { HttpResponse, UpstreamRequest } from '../../../src/ports/http.js';
 import { BrokerWorld, REQUEST, SERVICE } from '../credentials/broker-world.js';
+import { FakeDeadlines } from '../upstream/fake-deadlines.js';
 
 export const CARD = {
   name: 'Agent',
@@ -37,6 +38,7 @@ export const served = (card: unknown = CARD, headers: Record<string, string> = {
 export class ConfigWorld extends BrokerWorld {
   readonly upstream: FakeUpstream = new FakeUpstream(at(FAR, served()));
   readonly asked: Credential[] = [];
+  readonly deadlines: FakeDeadlines = new FakeDeadlines();
   readonly config: ChatConfig;
 
   constructor(
@@ -60,6 +62,8 @@ export class ConfigWorld extends BrokerWorld {
       hash: (text) => `#${text}`,
       headersMs: 10_000,
       bodyIdleMs: 5_000,
+      lookupMs: 10_000,
+      deadline: this.deadlines.start,
       maxEntries: 100,
       ...settings,
     });

@@ -8,6 +8,7 @@ import { PlatformDirectory } from '../../../src/domain/upstream/platform-directo
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { BrokerWorld, REQUEST, SERVICE } from '../credentials/broker-world.js';
 import { API, user } from '../surfaces/surface-world.js';
+import { FakeDeadlines } from './fake-deadlines.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const PROJECT = { status: 200, headers: JSON_TYPE, body: '{"id":"proj-9"}' };
@@ -15,6 +16,7 @@ const BRAND = { status: 200, headers: { 'content-type': 'text/css' }, body: ':ro
 
 class DirectoryWorld extends BrokerWorld {
   readonly upstream: FakeUpstream = new FakeUpstream(({ path }) => (path.endsWith('brand.css') ? BRAND : PROJECT));
+  readonly deadlines: FakeDeadlines = new FakeDeadlines();
   readonly directory: PlatformDirectory;
 
   constructor(api: Partial<PlatformApi> = {}, maxEntries = 10) {
@@ -27,6 +29,8 @@ class DirectoryWorld extends BrokerWorld {
       hash: sha256,
       headersMs: 60_000,
       bodyIdleMs: 30_000,
+      lookupMs: 10_000,
+      deadline: this.deadlines.start,
       maxEntries,
       api: { ...API, projectId: '', ...api },
     });
@@ -199,5 +203,45 @@ describe('a site that asks for itself', () => {
     }
     const configured = new DirectoryWorld({ projectId: 'proj-1' });
     expect(await configured.directory.resolve('project', nobody, REQUEST)).toEqual({ value: 'proj-1' });
+  });
+});
+
+describe('a platform that does not answer in time', () => {
+  const silent = (): Promise<never> => new Promise<never>(() => undefined);
+
+  it.each(['project', 'brand'] as const)('costs the %s, with a warning, and its request is given up', async (name) => {
+    const world = new DirectoryWorld();
+    world.upstream.willAnswer(silent);
+    const looking = world[name]();
+    await expect.poll(() => world.upstream.requests).toHaveLength(1);
+    expect(world.deadlines.spans).toEqual([10_000]);
+    world.deadlines.pass(10_000);
+    expect(await looking).toEqual({ value: null, warning: `${name}_unavailable` });
+    expect(world.upstream.requests[0]?.signal.aborted).toBe(true);
+    expect(world.telemetry.of('warning').filter(({ code }) => code === `${name}_unavailable`)).toHaveLength(1);
+  });
+
+  it('costs no more when its answer begins and does not end', async () => {
+    const world = new DirectoryWorld();
+    const body = {
+      [Symbol.asyncIterator]: () => ({ next: silent }),
+    };
+    world.upstream.willAnswer(() => ({ ...BRAND, body }));
+    const looking = world.brand();
+    await expect.poll(() => world.upstream.requests).toHaveLength(1);
+    world.deadlines.pass(10_000);
+    expect(await looking).toEqual({ value: null, warning: 'brand_unavailable' });
+  });
+
+  it('is asked again by the next caller in five seconds', async () => {
+    const world = new DirectoryWorld();
+    world.upstream.willAnswer(silent);
+    const looking = world.project();
+    await expect.poll(() => world.upstream.requests).toHaveLength(1);
+    world.deadlines.pass(10_000);
+    await looking;
+    world.upstream.willAnswer(() => PROJECT);
+    world.clock.advance(5_000);
+    expect(await world.project()).toEqual({ value: 'proj-9' });
   });
 });
