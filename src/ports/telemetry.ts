@@ -1,5 +1,6 @@
 /**
  * What happened, one event at a time. No field of an event ever holds a secret, a token or a body.
+ * `requestId` is there wherever an event belongs to one request: error answers carry the same name.
  *
  * @public
  */
@@ -25,28 +26,98 @@ export type TelemetryEvent =
       readonly fields?: readonly string[];
     }
   | {
+      readonly type: 'upstream';
+      readonly requestId?: string;
+      /** The name `callStarted` was given. */
+      readonly callId: string;
+      readonly method: string;
+      readonly origin: string;
+      /** Without its query. */
+      readonly path: string;
+      /** Status of the answer; absent when there was none. */
+      readonly status?: number;
+      /** Why there was no answer: `unreachable`, `timeout`, `reset`, `invalid`, or `aborted` by the browser. */
+      readonly failure?: string;
+      /** Milliseconds until the head of the answer, or the failure. */
+      readonly durationMs: number;
+    }
+  | {
+      readonly type: 'retry';
+      readonly requestId?: string;
+      readonly method: string;
+      /** Why a second try can do nothing twice. */
+      readonly cause: 'no_connection' | 'stale_connection';
+      readonly detail: string;
+    }
+  | {
       readonly type: 'token';
+      readonly requestId?: string;
       readonly outcome: 'acquired' | 'renewed' | 'stale_served' | 'backoff' | 'rejected';
       readonly block: string;
       readonly durationMs?: number;
       readonly detail?: string;
     }
   | {
+      readonly type: 'cache';
+      readonly requestId?: string;
+      readonly route: string;
+      /** How a render was come by. */
+      readonly outcome: 'hit' | 'revalidated' | 'miss' | 'bypass';
+    }
+  | {
       readonly type: 'stream_broken';
+      readonly requestId?: string;
       readonly route: string;
       /** Who broke it: the platform, or the browser that left. */
       readonly side: 'upstream' | 'browser';
       readonly detail: string;
     }
-  | { readonly type: 'cache_fault'; readonly operation: 'get' | 'set' | 'delete' | 'open'; readonly detail: string }
-  | { readonly type: 'warning'; readonly code: string; readonly detail: string };
+  | {
+      readonly type: 'cache_fault';
+      readonly requestId?: string;
+      readonly operation: 'get' | 'set' | 'delete' | 'open';
+      readonly detail: string;
+    }
+  | { readonly type: 'warning'; readonly requestId?: string; readonly code: string; readonly detail: string };
 
 /**
- * Takes events as they happen. Must return at once and must not throw.
+ * A request of a browser that is about to be answered.
+ *
+ * @public
+ */
+export interface ObservedRequest {
+  /** The name events and error answers will carry. */
+  readonly requestId: string;
+  /** In upper case. */
+  readonly method: string;
+  /** Lower-case names, as the browser sent them. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+/**
+ * A call to the platform that is about to be made.
+ *
+ * @public
+ */
+export interface ObservedCall {
+  /** The name the call's `upstream` event will carry. */
+  readonly callId: string;
+  /** In upper case. */
+  readonly method: string;
+  /** Scheme, host and port. */
+  readonly origin: string;
+}
+
+/**
+ * Takes events as they happen. Must return at once; what it throws is lost.
  *
  * @public
  */
 export interface Telemetry {
   /** Takes one event. */
   emit(event: TelemetryEvent): void;
+  /** Runs the work of one request, exactly once, so that what happens inside can be told to belong to it. Default: just runs it. */
+  readonly runRequest?: <Result>(request: ObservedRequest, work: () => Result) => Result;
+  /** Gives fields to send along with a call to the platform, such as `traceparent`. Default: none, and the browser's own cross. */
+  readonly callStarted?: (call: ObservedCall) => Readonly<Record<string, string>>;
 }

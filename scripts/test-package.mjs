@@ -1,0 +1,107 @@
+// npm run test:package: packs the package, installs it in a folder of its own as a site would, and uses it from there:
+// by import and require on every supported Node, and from TypeScript in every way a site may be set up.
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from './build.mjs';
+import { run } from './command.mjs';
+import { ensureInstalled } from './installation.mjs';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const NODE_LINES = ['22.23.3', '24.21.0', '26.10.0'];
+const COMPILERS = ['typescript', 'typescript6', 'typescript5'];
+const SETTINGS = {
+  nodenext: { module: 'nodenext', moduleResolution: 'nodenext', lib: ['ES2023'] },
+  'nodenext with the DOM': { module: 'nodenext', moduleResolution: 'nodenext', lib: ['ES2023', 'DOM', 'DOM.Iterable'] },
+  bundler: { module: 'esnext', moduleResolution: 'bundler', lib: ['ES2023'] },
+};
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const versionOf = (name) => manifest.devDependencies[name].replace(/^npm:.*@/, '');
+
+await ensureInstalled();
+const built = await build('package', { onlyIfNeeded: true });
+if (built !== 0) process.exit(built);
+
+const folder = mkdtempSync(join(tmpdir(), 'agent-bff-package-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+cpSync(join(ROOT, 'test/package'), folder, { recursive: true });
+const npm = (...args) =>
+  execFileSync('npm', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+
+const [{ filename, size }] = JSON.parse(npm('pack', ROOT, '--json', '--pack-destination', folder));
+writeFileSync(join(folder, 'package.json'), '{ "name": "a-site", "private": true, "type": "module" }\n');
+npm('install', '--no-audit', '--no-fund', '--omit=dev', `./${filename}`);
+const own = installed();
+npm(
+  'install',
+  '--no-audit',
+  '--no-fund',
+  `express@${versionOf('express')}`,
+  `express4@npm:express@${versionOf('express4')}`,
+  `typescript@${versionOf('typescript')}`,
+  'typescript6@npm:@typescript/typescript6@6.0.2',
+  'typescript5@npm:typescript@5.9.3',
+  `@types/express@${versionOf('@types/express')}`,
+  '@types/express4@npm:@types/express@4.17.25',
+  `@types/node@${versionOf('@types/node')}`,
+);
+
+const trials = [];
+for (const [name, settings] of Object.entries(SETTINGS)) {
+  for (const compiler of COMPILERS)
+    await trial(`${compilerName(compiler)}, ${name}`, () => compile(compiler, settings));
+}
+await trial(`node ${process.versions.node}`, () => runTrials());
+for (const version of NODE_LINES) await trial(`node ${version}`, () => runTrials(version));
+
+console.log(`\npacked: ${kilobytes(size)}; installed for production: ${own.packages} packages, ${own.megabytes} MB`);
+for (const { name, status } of trials) console.log(`${name}: ${status === 0 ? 'passed' : `failed (status ${status})`}`);
+process.exitCode = trials.every(({ status }) => status === 0) ? 0 : 1;
+
+async function trial(name, work) {
+  trials.push({ name, status: await work() });
+}
+
+function compile(compiler, settings) {
+  const options = { ...settings, noEmit: true, strict: true, target: 'ES2022', types: ['node'], skipLibCheck: false };
+  const file = join(folder, 'tsconfig.json');
+  writeFileSync(file, JSON.stringify({ compilerOptions: options, files: ['types.ts'] }));
+  const { bin } = JSON.parse(readFileSync(join(folder, 'node_modules', compiler, 'package.json'), 'utf8'));
+  const entry = join(folder, 'node_modules', compiler, bin.tsc ?? bin.tsc6);
+  return run(process.execPath, [entry, '-p', file], { cwd: folder });
+}
+
+/** Both trials on one Node: the one that runs this script, or another line of it. */
+async function runTrials(version) {
+  for (const file of ['serve.mjs', 'require.cjs']) {
+    const status = await (version === undefined
+      ? run(process.execPath, [file], { cwd: folder })
+      : // The binary arrives by the package's install script.
+        run('npx', ['-y', '-p', `node@${version}`, '-c', `node ${file}`], {
+          cwd: folder,
+          env: { npm_config_ignore_scripts: 'false' },
+        }));
+    if (status !== 0) return status;
+  }
+  return 0;
+}
+
+function compilerName(name) {
+  const { version } = JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8'));
+  return `TypeScript ${version}`;
+}
+
+/** What a production install brings: packages and megabytes on disk. */
+function installed() {
+  const lock = JSON.parse(readFileSync(join(folder, 'node_modules/.package-lock.json'), 'utf8'));
+  const kilobyteCount = Number(
+    execFileSync('du', ['-sk', join(folder, 'node_modules')], { encoding: 'utf8' }).split('\t')[0],
+  );
+  return { packages: Object.keys(lock.packages).length, megabytes: Math.round(kilobyteCount / 102.4) / 10 };
+}
+
+function kilobytes(bytes) {
+  return `${Math.round(bytes / 1024)} kB`;
+}

@@ -1,0 +1,94 @@
+import type { LimitVerdict, VisitorLimit } from '../../ports/visitor-limit.js';
+import { visitorAddress } from './visitor-address.js';
+
+/**
+ * What is used of a limiter of `rate-limiter-flexible`: `RateLimiterMemory`, `RateLimiterRedis`, `RateLimiterValkey` and the others.
+ *
+ * @public
+ */
+export interface RateLimiterLike {
+  /** Takes one point from a key; rejects with `msBeforeNext` when there is none left. */
+  consume(key: string): Promise<unknown>;
+}
+
+/**
+ * Options of `rateLimiter`.
+ *
+ * @public
+ */
+export interface RateLimiterOptions {
+  /**
+   * Names the visitor of a request of the framework. Default: the address the framework gives (`request.ip`, by its trust setting), else that of the socket.
+   * Web-standard servers have neither: say there how the platform in front of you names the address.
+   */
+  // Each framework's request has its own type, and the site's function names it.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly visitor?: ((request: any) => string | undefined) | undefined;
+  /** Milliseconds to wait for a limiter in another process; after them the visitor goes on. Default 50. */
+  readonly deadlineMs?: number | undefined;
+}
+
+/**
+ * Limits what one visitor may send, with a limiter of the library `rate-limiter-flexible`; give it to `chatLimit`.
+ * In one process its memory is enough; several processes share a limit through its Redis or Valkey limiters.
+ *
+ * @throws TypeError when there is no `consume`, or `deadlineMs` is not positive.
+ *
+ * @example
+ * ```ts
+ * import { configureServer, rateLimiter } from 'agent-bff';
+ * import { RateLimiterMemory } from 'rate-limiter-flexible';
+ *
+ * configureServer({ chatLimit: rateLimiter(new RateLimiterMemory({ points: 20, duration: 60 })) });
+ * ```
+ *
+ * @public
+ */
+export function rateLimiter(limiter: RateLimiterLike, options: RateLimiterOptions = {}): VisitorLimit {
+  const { visitor = visitorAddress, deadlineMs = 50 } = options;
+  if (typeof (Object(limiter) as Partial<RateLimiterLike>).consume !== 'function') {
+    throw new TypeError(
+      'rateLimiter takes a limiter of "rate-limiter-flexible", such as new RateLimiterMemory({ points: 20, duration: 60 })',
+    );
+  }
+  if (!(deadlineMs > 0)) throw new TypeError('"deadlineMs" of rateLimiter is a number of milliseconds above 0');
+  return {
+    admit: async (request) => {
+      try {
+        const name = visitor(request);
+        if (name === undefined || name === '') return { kind: 'unknown', detail: 'the request names no visitor' };
+        return await within(deadlineMs, consumed(limiter, name));
+      } catch (error) {
+        return { kind: 'unknown', detail: nameOf(error) };
+      }
+    },
+  };
+}
+
+async function consumed(limiter: RateLimiterLike, name: string): Promise<LimitVerdict> {
+  try {
+    await limiter.consume(name);
+    return { kind: 'admitted' };
+  } catch (rejected) {
+    const { msBeforeNext } = Object(rejected) as { msBeforeNext?: unknown };
+    if (typeof msBeforeNext === 'number') return { kind: 'refused', retryAfterMs: Math.max(0, msBeforeNext) };
+    // The store's own message may name its address, and whose key it was.
+    return { kind: 'unknown', detail: nameOf(rejected) };
+  }
+}
+
+function within(deadlineMs: number, verdict: Promise<LimitVerdict>): Promise<LimitVerdict> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      resolve({ kind: 'unknown', detail: 'the limiter did not answer in time' });
+    }, deadlineMs);
+    void verdict.then((value) => {
+      clearTimeout(timer);
+      resolve(value);
+    });
+  });
+}
+
+function nameOf(error: unknown): string {
+  return `the limiter failed: ${error instanceof Error ? error.name : typeof error}`;
+}

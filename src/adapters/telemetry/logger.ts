@@ -1,0 +1,99 @@
+import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
+
+/**
+ * A logger in the shape of pino's: the fields first, then the message.
+ *
+ * @public
+ */
+export interface LoggerLike {
+  /** Single steps: calls, cache results, requests that went well. */
+  debug(fields: object, message: string): void;
+  /** What is worth a line in production. */
+  info(fields: object, message: string): void;
+  /** What an operator should look at one day. */
+  warn(fields: object, message: string): void;
+  /** What an operator should look at now. */
+  error(fields: object, message: string): void;
+}
+
+type Level = keyof LoggerLike;
+
+/**
+ * Writes every event as one structured line to a logger in the shape of pino's; give it to `telemetry`.
+ * Requests are `info`, single steps `debug`, trouble `warn`, and what the site itself has to mend `error`.
+ *
+ * @example
+ * ```ts
+ * import { configureServer, loggerTelemetry } from 'agent-bff';
+ * import { pino } from 'pino';
+ *
+ * configureServer({ telemetry: loggerTelemetry(pino()) });
+ * ```
+ *
+ * @public
+ */
+export function loggerTelemetry(logger: LoggerLike): Telemetry {
+  return {
+    emit: (event) => {
+      const { type, ...fields } = event;
+      logger[levelOf(event)]({ event: type, ...fields }, messageOf(event));
+    },
+  };
+}
+
+function levelOf(event: TelemetryEvent): Level {
+  switch (event.type) {
+    case 'request':
+      return 'info';
+    case 'error':
+      return levelOfError(event.status, event.block);
+    case 'upstream':
+      return event.failure === undefined || event.failure === 'aborted' ? 'debug' : 'warn';
+    case 'token':
+      return TOKEN_LEVEL[event.outcome];
+    case 'cache':
+    case 'retry':
+      return 'debug';
+    case 'stream_broken':
+      return event.side === 'browser' ? 'info' : 'warn';
+    case 'cache_fault':
+    case 'warning':
+      return 'warn';
+  }
+}
+
+const TOKEN_LEVEL: Readonly<Record<Extract<TelemetryEvent, { type: 'token' }>['outcome'], Level>> = {
+  acquired: 'info',
+  renewed: 'info',
+  stale_served: 'debug',
+  backoff: 'warn',
+  rejected: 'warn',
+};
+
+/** A refusal is the visitor's matter; an answer that names a block of the configuration, or an own failure, is the operator's. */
+function levelOfError(status: number, block: string | undefined): Level {
+  return status >= 500 || (status === 401 && block !== undefined) ? 'error' : 'warn';
+}
+
+function messageOf(event: TelemetryEvent): string {
+  switch (event.type) {
+    case 'request':
+      return `${event.method} ${event.route} ${String(event.status)}`;
+    case 'error':
+      return `${event.route}: ${event.code}`;
+    case 'upstream':
+      return `${event.method} ${event.origin}${event.path} ${event.failure ?? String(event.status)}`;
+    case 'retry':
+      return `${event.method} sent again: ${event.cause}`;
+    case 'token':
+      return `token of ${event.block}: ${event.outcome}`;
+    case 'cache':
+      return `${event.route} cache: ${event.outcome}`;
+    case 'stream_broken':
+      return `${event.route} stream broken by the ${event.side}`;
+    case 'cache_fault':
+      return `shared cache: ${event.operation} failed`;
+    case 'warning':
+      return event.code;
+  }
+}

@@ -1,0 +1,90 @@
+import type { ObservedCall, ObservedRequest, Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
+import { redactor } from './redact.js';
+import { currentRequestId, inRequest } from './request-scope.js';
+
+/**
+ * What stands between the package and whoever listens. The one place where events are redacted.
+ * Adds the name of the request an event belongs to. A listener that throws costs its own event and nothing else.
+ */
+export class OperatorTelemetry implements Telemetry {
+  readonly #listeners: readonly Telemetry[];
+  readonly #secrets = new Set<string>();
+  #redact: (text: string) => string;
+
+  /** `secrets`: every secret of the configuration, as it would stand in a text. */
+  constructor(listeners: readonly Telemetry[], secrets: readonly string[]) {
+    this.#listeners = listeners;
+    this.#redact = redactor([]);
+    this.learn(secrets);
+  }
+
+  /** Takes out these secrets too; those of before may still stand in a text. */
+  learn(secrets: readonly string[]): void {
+    for (const secret of secrets) this.#secrets.add(secret);
+    this.#redact = redactor([...this.#secrets]);
+  }
+
+  emit(event: TelemetryEvent): void {
+    const requestId = currentRequestId();
+    const told = this.#redacted(requestId === undefined ? event : { requestId, ...event });
+    for (const listener of this.#listeners)
+      quietly(() => {
+        listener.emit(told);
+      });
+  }
+
+  runRequest<Result>(request: ObservedRequest, work: () => Result): Result {
+    const wrapped = this.#listeners.reduceRight<() => Result>(
+      (inner, listener) => () => runOnce(listener, request, inner),
+      work,
+    );
+    return inRequest(request.requestId, wrapped);
+  }
+
+  callStarted(call: ObservedCall): Readonly<Record<string, string>> {
+    let fields: Readonly<Record<string, string>> = {};
+    for (const listener of this.#listeners) {
+      quietly(() => {
+        fields = { ...fields, ...listener.callStarted?.(call) };
+      });
+    }
+    return fields;
+  }
+
+  /** Only these texts come from elsewhere; all others are words of this package. */
+  #redacted(event: TelemetryEvent): TelemetryEvent {
+    if ('detail' in event && event.detail !== undefined) return { ...event, detail: this.#redact(event.detail) };
+    return event.type === 'upstream' ? { ...event, path: this.#redact(event.path) } : event;
+  }
+}
+
+/** The work's own outcome, whatever the listener does: it may neither keep the work from running nor run it twice. */
+function runOnce<Result>(listener: Telemetry, request: ObservedRequest, work: () => Result): Result {
+  if (listener.runRequest === undefined) return work();
+  let outcome: { readonly result: Result } | { readonly error: unknown } | undefined;
+  const once = (): Result => {
+    outcome ??= attempt(work);
+    if ('error' in outcome) throw outcome.error;
+    return outcome.result;
+  };
+  quietly(() => {
+    listener.runRequest?.(request, once);
+  });
+  return once();
+}
+
+function attempt<Result>(work: () => Result): { readonly result: Result } | { readonly error: unknown } {
+  try {
+    return { result: work() };
+  } catch (error) {
+    return { error };
+  }
+}
+
+function quietly(tell: () => void): void {
+  try {
+    tell();
+  } catch {
+    // A broken listener must not break the site it listens to.
+  }
+}

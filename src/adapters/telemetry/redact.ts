@@ -1,0 +1,32 @@
+const REDACTED = '[redacted]';
+/** Shorter values would make every other word of a log unreadable, and are no secrets. */
+const SHORTEST_SECRET = 6;
+/** The ids that support asks for stand at the end of a long text. */
+const LONGEST_TEXT = 2000;
+
+/** Anything that looks like a JWT, and what follows `Bearer` or `Basic`. */
+const TOKEN = /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*|(?<=\b(?:bearer|basic)\s+)[\w.~+/=-]{8,}/giu;
+/** A private key, also when its lines were joined. */
+const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/gu;
+/** Control characters, and the line ends some log readers know besides (CWE-117). */
+const CONTROL = /[\p{Cc}\u2028\u2029]+/gu;
+
+/** Makes text fit for a log; `secrets` go in every spelling that forms, addresses and JSON give them. */
+export function redactor(secrets: readonly string[]): (text: string) => string {
+  const spellings = secrets
+    .filter((secret) => secret.length >= SHORTEST_SECRET)
+    .flatMap((secret) => [
+      secret,
+      encodeURIComponent(secret),
+      new URLSearchParams([['', secret]]).toString().slice(1),
+      JSON.stringify(secret).slice(1, -1),
+    ])
+    // Longest first: one secret may be the beginning of another.
+    .sort((one, other) => other.length - one.length);
+  return (text) => {
+    let clean = text;
+    for (const spelling of spellings) clean = clean.replaceAll(spelling, REDACTED);
+    clean = clean.replace(PRIVATE_KEY, REDACTED).replace(TOKEN, REDACTED).replace(CONTROL, ' ');
+    return clean.slice(0, LONGEST_TEXT);
+  };
+}

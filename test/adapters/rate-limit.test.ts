@@ -1,0 +1,83 @@
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { describe, expect, it } from 'vitest';
+import { rateLimiter, type RateLimiterLike } from '../../src/adapters/rate-limit/rate-limiter.js';
+import { visitorAddress } from '../../src/adapters/rate-limit/visitor-address.js';
+
+const from = (ip: string) => ({ ip });
+
+describe('a limit over rate-limiter-flexible', () => {
+  it('admits as many messages as it has points, and then says how long to wait', async () => {
+    const limit = rateLimiter(new RateLimiterMemory({ points: 2, duration: 60 }));
+    const verdicts = [await limit.admit(from('192.0.2.1')), await limit.admit(from('192.0.2.1'))];
+    expect(verdicts).toEqual([{ kind: 'admitted' }, { kind: 'admitted' }]);
+    const refused = await limit.admit(from('192.0.2.1'));
+    expect(refused.kind).toBe('refused');
+    expect(refused.kind === 'refused' && refused.retryAfterMs).toBeGreaterThan(50_000);
+  });
+
+  it('counts each visitor alone', async () => {
+    const limit = rateLimiter(new RateLimiterMemory({ points: 1, duration: 60 }));
+    const addresses = ['192.0.2.1', '192.0.2.2', '2001:db8:0:1::1', '2001:db8:0:2::1'];
+    const verdicts = await Promise.all(addresses.map((ip) => limit.admit(from(ip))));
+    expect(verdicts.map(({ kind }) => kind)).toEqual(['admitted', 'admitted', 'admitted', 'admitted']);
+  });
+
+  it('goes by the name the site gives a visitor', async () => {
+    const visitor = ({ cookie }: { cookie: string }) => cookie;
+    const limit = rateLimiter(new RateLimiterMemory({ points: 1, duration: 60 }), { visitor });
+    const verdicts = [
+      await limit.admit({ cookie: 'a' }),
+      await limit.admit({ cookie: 'b' }),
+      await limit.admit({ cookie: 'a' }),
+    ];
+    expect(verdicts.map(({ kind }) => kind)).toEqual(['admitted', 'admitted', 'refused']);
+  });
+
+  it.each<[string, RateLimiterLike, unknown]>([
+    [
+      'its store is down',
+      { consume: () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7:6379')) },
+      from('192.0.2.1'),
+    ],
+    ['it answers nothing', { consume: () => new Promise(() => undefined) }, from('192.0.2.1')],
+    [
+      'it throws',
+      {
+        consume: () => {
+          throw new TypeError('closed');
+        },
+      },
+      from('192.0.2.1'),
+    ],
+    ['nothing names the visitor', new RateLimiterMemory({ points: 1, duration: 60 }), {}],
+  ])('does not know when %s, and names no host', async (_what, limiter, request) => {
+    const verdict = await rateLimiter(limiter, { deadlineMs: 5 }).admit(request);
+    expect(verdict).toEqual({ kind: 'unknown', detail: expect.stringMatching(/limiter|visitor/) as string });
+    expect(JSON.stringify(verdict)).not.toContain('10.0.0.7');
+  });
+
+  it.each([undefined, {}, { points: 5 }])('cannot be made of %j', (limiter) => {
+    expect(() => rateLimiter(limiter as never)).toThrow(/RateLimiterMemory/);
+  });
+
+  it('cannot wait no time at all', () => {
+    expect(() => rateLimiter(new RateLimiterMemory({ points: 1, duration: 1 }), { deadlineMs: 0 })).toThrow(/deadlineMs/);
+  });
+});
+
+describe("a visitor's address", () => {
+  it.each<[string, unknown, string | undefined]>([
+    ['the one the framework trusts', { ip: '192.0.2.1', socket: { remoteAddress: '10.0.0.1' } }, '192.0.2.1'],
+    ["the socket's, where the framework says nothing", { socket: { remoteAddress: '192.0.2.1' } }, '192.0.2.1'],
+    ['never a field anybody may send', { headers: { 'x-forwarded-for': '192.0.2.9' } }, undefined],
+    ['IPv4 in the clothes of IPv6', { ip: '::ffff:192.0.2.1' }, '192.0.2.1'],
+    ['an IPv6 network, since its hosts are free to choose', { ip: '2001:DB8:0:1:aaaa::1' }, '2001:db8:0:1::/64'],
+    ['the same network written shorter', { ip: '2001:db8:0:1::2' }, '2001:db8:0:1::/64'],
+    ['and with zeros in front', { ip: '2001:0db8:0000:0001::3' }, '2001:db8:0:1::/64'],
+    ['this machine', { ip: '::1' }, '0:0:0:0::/64'],
+    ['a link with its zone', { ip: 'fe80::1%eth0' }, 'fe80:0:0:0::/64'],
+    ['nothing, of a request without one', new Request('https://site.example'), undefined],
+  ])('is %s', (_what, request, address) => {
+    expect(visitorAddress(request)).toBe(address);
+  });
+});

@@ -1,0 +1,76 @@
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { loggerTelemetry } from '../../../src/adapters/telemetry/logger.js';
+import type { TelemetryEvent } from '../../../src/ports/telemetry.js';
+import { telemetryContract } from '../../contracts/telemetry.contract.js';
+
+/** What pino writes for some events, one line each. */
+function written(...events: TelemetryEvent[]): Record<string, unknown>[] {
+  const lines: string[] = [];
+  const sink = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      lines.push(chunk.toString());
+      done();
+    },
+  });
+  const telemetry = loggerTelemetry(pino({ level: 'trace', base: null, timestamp: false }, sink));
+  for (const event of events) telemetry.emit(event);
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+const LEVELS = { debug: 20, info: 30, warn: 40, error: 50 };
+const error = {
+  type: 'error',
+  requestId: 'r-1',
+  route: 'chat',
+  status: 502,
+  code: 'upstream_unreachable',
+  detail: 'd',
+} as const;
+const call = {
+  type: 'upstream',
+  callId: 'c-1',
+  method: 'POST',
+  origin: 'https://agent.example',
+  path: '/a2a',
+  durationMs: 3,
+} as const;
+
+telemetryContract('a logger', () => loggerTelemetry(pino({ level: 'silent' })));
+
+describe('a line of the log', () => {
+  it('has the fields of the event, and a message a person can read', () => {
+    const request = {
+      type: 'request',
+      requestId: 'r-1',
+      route: 'chat',
+      method: 'POST',
+      status: 200,
+      durationMs: 12,
+    } as const;
+    const { type, ...fields } = request;
+    expect(written(request)).toEqual([{ level: LEVELS.info, event: type, ...fields, msg: 'POST chat 200' }]);
+  });
+
+  it.each<[string, TelemetryEvent, keyof typeof LEVELS]>([
+    ['an answer that failed', error, 'error'],
+    ['a credential to mend', { ...error, status: 401, code: 'service_auth_failed', block: 'idpA' }, 'error'],
+    ['a visitor who is not signed in', { ...error, status: 401, code: 'session_required' }, 'warn'],
+    ['a call that went well', { ...call, status: 200 }, 'debug'],
+    ['a call without an answer', { ...call, failure: 'timeout' }, 'warn'],
+    ['a call of a browser that left', { ...call, failure: 'aborted' }, 'debug'],
+    ['a new token', { type: 'token', outcome: 'acquired', block: 'idpA', durationMs: 2 }, 'info'],
+    ['a token that was refused', { type: 'token', outcome: 'rejected', block: 'idpA' }, 'warn'],
+    ['a cache hit', { type: 'cache', route: 'surface', outcome: 'hit' }, 'debug'],
+    ['a second try', { type: 'retry', method: 'GET', cause: 'no_connection', detail: 'ECONNREFUSED' }, 'debug'],
+    ['a stream the platform broke', { type: 'stream_broken', route: 'chat', side: 'upstream', detail: 'd' }, 'warn'],
+    ['a stream the browser left', { type: 'stream_broken', route: 'chat', side: 'browser', detail: 'd' }, 'info'],
+    ['a store that is down', { type: 'cache_fault', operation: 'get', detail: 'down' }, 'warn'],
+    ['a warning', { type: 'warning', code: 'clock_skew', detail: 'd' }, 'warn'],
+  ])('for %s has the level an operator filters by', (_what, event, level) => {
+    const [line] = written(event);
+    expect(line).toMatchObject({ level: LEVELS[level], event: event.type });
+    expect(line?.['msg']).toMatch(/\w+/);
+  });
+});

@@ -1,0 +1,169 @@
+import * as api from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openTelemetry } from '../../../src/adapters/telemetry/opentelemetry.js';
+import { telemetryContract } from '../../contracts/telemetry.contract.js';
+
+const exported = new InMemorySpanExporter();
+const measured = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+const reader = new PeriodicExportingMetricReader({ exporter: measured, exportIntervalMillis: 3_600_000 });
+const meters = new MeterProvider({ readers: [reader] });
+
+beforeAll(() => {
+  api.context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  api.propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  api.trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exported)] }));
+  api.metrics.setGlobalMeterProvider(meters);
+});
+beforeEach(() => {
+  exported.reset();
+});
+afterAll(async () => {
+  await meters.shutdown();
+  for (const part of [api.context, api.propagation, api.trace, api.metrics]) part.disable();
+});
+
+const BROWSER = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+const REQUEST = { requestId: 'r-1', method: 'POST', headers: { traceparent: BROWSER } };
+const CALL = { callId: 'c-1', method: 'POST', origin: 'https://agent.example' };
+
+/** One request that makes one call; gives the fields that went along with the call. */
+async function exchange(end: { status: number } | { failure: string } = { status: 200 }, status = 200) {
+  const telemetry = openTelemetry(api);
+  const answer = telemetry.runRequest?.(REQUEST, async () => {
+    await Promise.resolve();
+    const fields = telemetry.callStarted?.(CALL);
+    await Promise.resolve();
+    telemetry.emit({ type: 'upstream', ...CALL, path: '/a2a', ...end, durationMs: 1 });
+    telemetry.emit({ type: 'request', requestId: 'r-1', route: 'chat', method: 'POST', status, durationMs: 2 });
+    return fields;
+  });
+  const [call, request] = await answer!.then((fields) => {
+    sent = fields;
+    return exported.getFinishedSpans();
+  });
+  return { sent, call: call!, request: request! };
+}
+let sent: Readonly<Record<string, string>> | undefined;
+
+const traceOf = (span: ReadableSpan): string => span.spanContext().traceId;
+
+telemetryContract('OpenTelemetry', () => openTelemetry(api));
+
+describe('a request', () => {
+  it("is a server span in the browser's trace where the host has none", async () => {
+    const { request } = await exchange();
+    expect(request).toMatchObject({ name: 'POST chat', kind: api.SpanKind.SERVER });
+    expect(traceOf(request)).toBe('0af7651916cd43dd8448eb211c80319c');
+    expect(request.parentSpanContext?.spanId).toBe('b7ad6b7169203331');
+    expect(request.attributes).toMatchObject({ 'http.response.status_code': 200, 'agent_bff.request_id': 'r-1' });
+  });
+
+  it("is an inner span below the host's own", async () => {
+    const host = api.trace.getTracer('the host').startSpan('GET /');
+    const { request } = await api.context.with(api.trace.setSpan(api.context.active(), host), () => exchange());
+    expect(request).toMatchObject({
+      kind: api.SpanKind.INTERNAL,
+      parentSpanContext: { spanId: host.spanContext().spanId },
+    });
+  });
+
+  it('that failed says so, with the code of the error', async () => {
+    const telemetry = openTelemetry(api);
+    telemetry.runRequest?.(REQUEST, () => {
+      telemetry.emit({
+        type: 'error',
+        requestId: 'r-1',
+        route: 'chat',
+        status: 502,
+        code: 'upstream_unreachable',
+        detail: 'd',
+      });
+      telemetry.emit({ type: 'request', requestId: 'r-1', route: 'chat', method: 'POST', status: 502, durationMs: 2 });
+    });
+    expect(exported.getFinishedSpans()[0]).toMatchObject({
+      status: { code: api.SpanStatusCode.ERROR },
+      attributes: { 'error.type': 'upstream_unreachable' },
+    });
+  });
+});
+
+describe('a call to the platform', () => {
+  it('is a client span below the request, and takes its own trace context along', async () => {
+    const { sent, call, request } = await exchange();
+    expect(call).toMatchObject({ name: 'POST', kind: api.SpanKind.CLIENT });
+    expect(call.parentSpanContext?.spanId).toBe(request.spanContext().spanId);
+    expect(sent?.['traceparent']).toBe(`00-${traceOf(call)}-${call.spanContext().spanId}-01`);
+  });
+
+  it.each([
+    ['an answer', { status: 200 }, api.SpanStatusCode.UNSET],
+    ['a refusal', { status: 401 }, api.SpanStatusCode.ERROR],
+    ['no answer', { failure: 'timeout' }, api.SpanStatusCode.ERROR],
+    ['a browser that left', { failure: 'aborted' }, api.SpanStatusCode.UNSET],
+  ])('ends with %s', async (_what, end, code) => {
+    const { call } = await exchange(end);
+    expect(call.status.code).toBe(code);
+  });
+});
+
+it('a token is a span as long as it took', () => {
+  openTelemetry(api).emit({ type: 'token', outcome: 'acquired', block: 'idpA', durationMs: 250 });
+  const [span] = exported.getFinishedSpans();
+  expect(span).toMatchObject({ name: 'token', attributes: { 'agent_bff.block': 'idpA' } });
+  expect(span!.duration[0] * 1e3 + span!.duration[1] / 1e6).toBeGreaterThanOrEqual(249);
+});
+
+it('counts and measures what happens', async () => {
+  const telemetry = openTelemetry(api);
+  telemetry.emit({ type: 'request', requestId: 'r', route: 'surface', method: 'POST', status: 200, durationMs: 7 });
+  telemetry.emit({ type: 'upstream', ...CALL, path: '/', status: 200, durationMs: 5 });
+  telemetry.emit({ type: 'error', requestId: 'r', route: 'chat', status: 502, code: 'upstream_timeout', detail: 'd' });
+  telemetry.emit({ type: 'token', outcome: 'renewed', block: 'idpB' });
+  telemetry.emit({ type: 'cache', route: 'surface', outcome: 'hit' });
+  telemetry.emit({ type: 'cache_fault', operation: 'get', detail: 'd' });
+  telemetry.emit({ type: 'retry', method: 'GET', cause: 'stale_connection', detail: 'd' });
+  telemetry.emit({ type: 'stream_broken', route: 'chat', side: 'upstream', detail: 'd' });
+  telemetry.emit({ type: 'warning', code: 'w', detail: 'd' });
+  await reader.forceFlush();
+  const points = measured
+    .getMetrics()
+    .at(-1)
+    ?.scopeMetrics.flatMap(({ metrics }) =>
+      metrics.flatMap(({ descriptor, dataPoints }) =>
+        dataPoints.map(({ attributes }) => [descriptor.name, attributes]),
+      ),
+    );
+  expect(points).toEqual(
+    expect.arrayContaining([
+      ['agent_bff.request.duration', { route: 'surface', method: 'POST', status: 200 }],
+      ['agent_bff.upstream.duration', { outcome: 200 }],
+      ['agent_bff.errors', { route: 'chat', code: 'upstream_timeout' }],
+      ['agent_bff.tokens', { block: 'idpB', outcome: 'renewed' }],
+      ['agent_bff.cache', { route: 'surface', outcome: 'hit' }],
+      ['agent_bff.cache', { route: 'store', outcome: 'get failed' }],
+      ['agent_bff.retries', { cause: 'stale_connection' }],
+      ['agent_bff.streams.broken', { route: 'chat', side: 'upstream' }],
+    ]),
+  );
+});
+
+it('lets go of spans whose end never comes', () => {
+  const telemetry = openTelemetry(api);
+  for (let number = 0; number <= 10_000; number += 1)
+    telemetry.callStarted?.({ ...CALL, callId: `c-${String(number)}` });
+  expect(exported.getFinishedSpans()).toHaveLength(1);
+});

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { RecordingTelemetry } from '../../../src/adapters/fakes/recording-telemetry.js';
+import { OperatorTelemetry } from '../../../src/adapters/telemetry/operator-telemetry.js';
+import { redactor } from '../../../src/adapters/telemetry/redact.js';
+import type { Telemetry } from '../../../src/ports/telemetry.js';
+import { telemetryContract } from '../../contracts/telemetry.contract.js';
+
+const REQUEST = { requestId: 'r-1', method: 'POST', headers: {} };
+const JWT = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl';
+const broken: Telemetry = {
+  emit: () => {
+    throw new Error('the disk is full');
+  },
+  runRequest: () => {
+    throw new Error('no span for you');
+  },
+  callStarted: () => {
+    throw new Error('no trace');
+  },
+};
+
+telemetryContract('what stands before the listeners', () => new OperatorTelemetry([broken], []));
+
+describe('redaction', () => {
+  it.each([
+    ['a secret of the configuration', 'refused "p&ss word"', 'refused "[redacted]"'],
+    ['it in a form', 'body: password=p%26ss+word', 'body: password=[redacted]'],
+    ['it in an address', '/token?password=p%26ss%20word', '/token?password=[redacted]'],
+    ['a token', `sent ${JWT}`, 'sent [redacted]'],
+    ['a credential in a field', 'Authorization: Bearer abcdefgh1234', 'Authorization: Bearer [redacted]'],
+    ['a key', '-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY----- ok', '[redacted] ok'],
+    ['a key that was cut', 'x -----BEGIN RSA PRIVATE KEY-----\\nMIIE', 'x [redacted]'],
+    ['a line that is none of ours', 'a\r\n2026-11-21 error: b\u2028c', 'a 2026-11-21 error: b c'],
+  ])('takes out %s', (_what, text, clean) => {
+    expect(redactor(['p&ss word', ''])(text)).toBe(clean);
+  });
+
+  it('takes the longer secret out whole, and leaves short words alone', () => {
+    expect(redactor(['secret-1', 'secret-1-and-more', 'api'])('secret-1-and-more of the api')).toBe(
+      '[redacted] of the api',
+    );
+  });
+
+  it('is done to what listeners are told', () => {
+    const listener = new RecordingTelemetry();
+    const telemetry = new OperatorTelemetry([listener], ['hunter2-hunter2']);
+    telemetry.emit({ type: 'warning', code: 'w', detail: `hunter2-hunter2 and ${JWT}` });
+    telemetry.emit({
+      type: 'upstream',
+      callId: 'c',
+      method: 'GET',
+      origin: 'https://a.example',
+      path: '/hunter2-hunter2',
+      durationMs: 1,
+    });
+    expect(JSON.stringify(listener.events)).not.toMatch(/hunter2|eyJ/);
+  });
+});
+
+describe('the request an event belongs to', () => {
+  it('is named in the event, through everything that is awaited', async () => {
+    const listener = new RecordingTelemetry();
+    const telemetry = new OperatorTelemetry([listener], []);
+    await Promise.all(
+      ['r-1', 'r-2'].map((requestId) =>
+        telemetry.runRequest({ ...REQUEST, requestId }, async () => {
+          await Promise.resolve();
+          telemetry.emit({ type: 'warning', code: requestId, detail: '' });
+        }),
+      ),
+    );
+    telemetry.emit({ type: 'warning', code: 'none', detail: '' });
+    expect(listener.of('warning').map(({ code, requestId }) => [code, requestId])).toEqual([
+      ['r-1', 'r-1'],
+      ['r-2', 'r-2'],
+      ['none', undefined],
+    ]);
+  });
+
+  it('is the one the event names itself, when it does', () => {
+    const listener = new RecordingTelemetry();
+    const telemetry = new OperatorTelemetry([listener], []);
+    telemetry.runRequest(REQUEST, () => {
+      telemetry.emit({ type: 'warning', requestId: 'another', code: 'w', detail: '' });
+    });
+    expect(listener.events).toMatchObject([{ requestId: 'another' }]);
+  });
+});
+
+describe('a listener that throws', () => {
+  it('costs no other listener anything, nor the work', () => {
+    const listener = new RecordingTelemetry();
+    const telemetry = new OperatorTelemetry([broken, listener], []);
+    telemetry.emit({ type: 'warning', code: 'w', detail: '' });
+    expect(listener.events).toHaveLength(1);
+    expect(telemetry.runRequest(REQUEST, () => 'the answer')).toBe('the answer');
+    expect(telemetry.callStarted({ callId: 'c', method: 'GET', origin: 'https://a.example' })).toEqual({});
+  });
+
+  it('after it ran the work does not run it again', () => {
+    let runs = 0;
+    const late: Telemetry = {
+      emit: () => undefined,
+      runRequest: (_request, work) => {
+        work();
+        throw new Error('too late');
+      },
+    };
+    expect(new OperatorTelemetry([late], []).runRequest(REQUEST, () => (runs += 1))).toBe(1);
+    expect(runs).toBe(1);
+  });
+
+  it('is not mistaken for work that failed, which fails once and as it did', () => {
+    let runs = 0;
+    const passing: Telemetry = { emit: () => undefined, runRequest: (_request, work) => work() };
+    const work = (): never => {
+      runs += 1;
+      throw new Error('of the work');
+    };
+    expect(() => new OperatorTelemetry([broken, passing], []).runRequest(REQUEST, work)).toThrow('of the work');
+    expect(runs).toBe(1);
+  });
+});
+
+it('the fields of all listeners go along with a call', () => {
+  const one: Telemetry = { emit: () => undefined, callStarted: () => ({ traceparent: 'a' }) };
+  const other: Telemetry = { emit: () => undefined, callStarted: () => ({ baggage: 'b' }) };
+  expect(new OperatorTelemetry([one, other], []).callStarted({ callId: 'c', method: 'GET', origin: 'o' })).toEqual({
+    traceparent: 'a',
+    baggage: 'b',
+  });
+});

@@ -1,0 +1,45 @@
+// What every trial needs: an agent that answers, and a visitor who sends one message.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+
+/** Serves on a free port. */
+export async function listen(server) {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** An agent that answers every message, and remembers with which credential it came. */
+export async function startAgent() {
+  const credentials = [];
+  const server = createServer((request, response) => {
+    credentials.push(request.headers.authorization ?? request.headers['x-api-key'] ?? '');
+    request.resume();
+    response.setHeader('content-type', 'application/json');
+    response.end('{"jsonrpc":"2.0","id":1,"result":{"kind":"message"}}');
+  });
+  return { ...(await listen(server)), credentials };
+}
+
+/** The text of the answer to one chat message. */
+export async function sendMessage(url) {
+  const response = await fetch(`${url}/api/a2a`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'message/send',
+      params: { message: { messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'Hello' }] } },
+    }),
+  });
+  if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
+  return response.text();
+}

@@ -1,0 +1,22 @@
+// Compiles for a site in TypeScript, whatever its module resolution and whether it has the DOM's types or not.
+import { configureServer, createToolkit, type ServerConfig } from 'agent-bff';
+import { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from 'agent-bff/express';
+import { createNodeHandler } from 'agent-bff/node';
+import { FakeUpstream } from 'agent-bff/testing';
+import express from 'express';
+import express4 from 'express4';
+import { createServer } from 'node:http';
+
+const config: ServerConfig = { a2aUrl: 'https://agent.example/a2a', serviceAuthStrategy: 'service_account' };
+configureServer(config);
+
+const chat: express.Router = createA2ARouter(express, { strategy: 'service_account' });
+const widgets: express.Router = createServiceSurfaceRouter(express, { cache: { enabled: true } });
+const records: express.Router = createServiceProxyRouter(express, { auth: (request) => request.headers.authorization });
+const oldChat: express4.Router = createA2ARouter(express4);
+express().use('/api/a2a', chat).use('/api/service-surfaces', widgets).use('/api/service', records);
+express4().use('/api/a2a', oldChat);
+createServer(createNodeHandler({ toolkit: createToolkit(config, { upstream: new FakeUpstream() }) }));
+
+// @ts-expect-error A misspelt field is found by the compiler.
+configureServer({ a2aURL: 'https://agent.example/a2a' });
