@@ -6,50 +6,77 @@ import { runNode } from './command.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '');
 
-/** What is compiled: the sources of each part, where they land, and what else makes them out of date. */
+const tsc = (project) => ['node_modules/typescript/bin/tsc', '-p', project, '--noEmitOnError'];
+const WEB = join('examples', 'site', 'web');
+
+/** What is built: the sources of each part, what they become, the command for it, and what else makes it out of date. */
 const PARTS = {
-  package: { project: 'tsconfig.json', sources: 'src', output: 'dist', inputs: ['package.json', 'tsconfig.json'] },
+  package: {
+    command: tsc('tsconfig.json'),
+    sources: 'src',
+    output: 'dist',
+    inputs: ['package.json', 'tsconfig.json'],
+  },
   examples: {
-    project: 'examples/tsconfig.json',
+    command: tsc('examples/tsconfig.json'),
     sources: 'examples',
     output: 'examples/dist',
     inputs: ['package.json', 'tsconfig.json', 'examples/tsconfig.json', 'src'],
   },
+  /** The page of the example site: all of it becomes one bundle. */
+  web: {
+    command: ['node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn', '--config', `${WEB}/vite.config.ts`],
+    sources: WEB,
+    output: 'examples/dist/web',
+    bundle: 'examples/dist/web/index.html',
+    inputs: ['package.json', 'package-lock.json'],
+  },
 };
 
-/** Compiles a part and resolves to the compiler's exit status. Type errors leave the old output in place. */
+/** Builds a part and resolves to the exit status of its command. Errors leave the old output in place. */
 export async function build(name, { clean = false, onlyIfNeeded = false } = {}) {
   const part = PARTS[name];
   if (onlyIfNeeded && isUpToDate(part)) return 0;
   return withCloneLock(ROOT, async () => {
-    if (onlyIfNeeded && isUpToDate(part)) return 0; // another command may have compiled while we waited
+    if (onlyIfNeeded && isUpToDate(part)) return 0; // another command may have built it while we waited
     if (clean) rmSync(join(ROOT, part.output), { recursive: true, force: true });
-    const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-    return runNode(compiler, ['-p', join(ROOT, part.project), '--noEmitOnError'], { cwd: ROOT });
+    const [program, ...args] = part.command;
+    return runNode(join(ROOT, program), args, { cwd: ROOT });
   });
 }
 
 /** True when every source has an output that is younger than every input. */
-function isUpToDate({ sources, output, inputs }) {
-  const compiled = sourceFiles(sources);
+function isUpToDate({ sources, output, bundle, inputs }) {
+  const compiled = bundle === undefined ? typeScriptFiles(sources) : files(sources);
   const newestInput = Math.max(
     ...compiled.map(modified),
-    ...inputs.flatMap((path) => (path.includes('.') ? [path] : sourceFiles(path))).map(modified),
+    ...inputs.flatMap((path) => (path.includes('.') ? [path] : typeScriptFiles(path))).map(modified),
   );
-  return compiled.every((file) => {
-    const emitted = join(output, file.slice(sources.length + 1)).replace(/\.(m?)ts$/, '.$1js');
-    return existsSync(join(ROOT, emitted)) && modified(emitted) > newestInput;
+  const emitted = bundle === undefined ? compiled.map((file) => emittedFile(file, sources, output)) : [bundle];
+  return emitted.every((file) => existsSync(join(ROOT, file)) && modified(file) > newestInput);
+}
+
+function emittedFile(file, sources, output) {
+  return join(output, file.slice(sources.length + 1)).replace(/\.(m?)ts$/, '.$1js');
+}
+
+/** The TypeScript files below a folder that its own project compiles. */
+function typeScriptFiles(folder) {
+  return files(folder).filter((file) => /(?<!\.d)\.m?ts$/.test(file));
+}
+
+/** The files below a folder, but for output, dependencies and projects of their own. */
+function files(folder) {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isFile()) return [path];
+    const isOther = ['node_modules', 'dist'].includes(entry.name) || path === WEB || isProject(path);
+    return isOther ? [] : files(path);
   });
 }
 
-/** The TypeScript files below a folder, but for output, dependencies and projects of their own. */
-function sourceFiles(folder) {
-  return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    if (entry.isFile()) return /(?<!\.d)\.m?ts$/.test(entry.name) ? [path] : [];
-    const isOther = ['node_modules', 'dist'].includes(entry.name) || existsSync(join(ROOT, path, 'package.json'));
-    return isOther ? [] : sourceFiles(path);
-  });
+function isProject(folder) {
+  return existsSync(join(ROOT, folder, 'package.json'));
 }
 
 function modified(file) {
@@ -58,5 +85,6 @@ function modified(file) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const onlyIfNeeded = process.argv.includes('--if-needed');
-  process.exitCode = await build('package', { clean: !onlyIfNeeded, onlyIfNeeded });
+  const name = process.argv.slice(2).find((argument) => !argument.startsWith('--')) ?? 'package';
+  process.exitCode = await build(name, { clean: !onlyIfNeeded, onlyIfNeeded });
 }

@@ -5,6 +5,8 @@ import { withCloneLock } from './clone-lock.mjs';
 import { run, runNode } from './command.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '');
+/** The frameworks of the site suite, with a lockfile of their own: `npm start` needs none of them. */
+export const FRAMEWORKS = join(ROOT, 'test/site/frameworks');
 const SIGN_OF_LIFE_MS = 10_000;
 
 /** Runs `npm ci` when node_modules is missing or is not what package-lock.json asks for; otherwise touches nothing. */

@@ -1,4 +1,4 @@
-// npm start: installs and compiles what is missing, then runs the example site in this very process, so that
+// npm start: installs and builds what is missing, then runs the example site in this very process, so that
 // signals reach it and its exit status is ours.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { ensureInstalled } from './installation.mjs';
 const site = new URL('../examples/dist/start.js', import.meta.url);
 
 await ensureInstalled();
-for (const part of ['package', 'examples']) {
+for (const part of ['package', 'examples', 'web']) {
   const status = await build(part, { onlyIfNeeded: true });
   if (status !== 0) process.exit(status);
 }

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
 import { runNode } from './command.mjs';
-import { ensureInstalled } from './installation.mjs';
+import { ensureInstalled, FRAMEWORKS } from './installation.mjs';
 import { readTestReport } from './test-report.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -28,6 +28,7 @@ if (missing.length > 0) {
 }
 
 await ensureInstalled();
+await ensureInstalled(FRAMEWORKS);
 // The type tests and the tests of the built package read dist.
 const buildStatus = await build('package', { onlyIfNeeded: true });
 if (buildStatus !== 0) console.error('src does not compile (see above): the run goes on, and will fail in the end.');

@@ -12,7 +12,7 @@ interface Rule {
 }
 
 const PORTS_ONLY: Rule = { folders: ['ports'], node: 'code' };
-const FRAMEWORK: Rule = { folders: ['ports', 'adapters/web', 'adapters/node'], node: 'types' };
+const FRAMEWORK: Rule = { folders: ['ports', 'adapters/web', 'adapters/node', 'adapters/fetch'], node: 'types' };
 const adapterFor = (name: string, use: 'types' | 'code' = 'code'): Rule => ({
   ...PORTS_ONLY,
   packages: { [name]: use },
@@ -24,6 +24,7 @@ const TABLE: Readonly<Record<string, Rule>> = {
   domain: { folders: ['ports'] },
   'adapters/web': { folders: ['ports', 'domain'] },
   'adapters/node': PORTS_ONLY,
+  'adapters/fetch': { folders: ['ports'] },
   'adapters/express': FRAMEWORK,
   'adapters/koa': FRAMEWORK,
   'adapters/next': FRAMEWORK,
@@ -35,6 +36,7 @@ const TABLE: Readonly<Record<string, Rule>> = {
   'adapters/idp-a': adapterFor('openid-client'),
   'adapters/idp-b': adapterFor('@azure/msal-node'),
   'adapters/telemetry': adapterFor('@opentelemetry/api', 'types'),
+  'adapters/rate-limit': PORTS_ONLY,
   'adapters/sessions': PORTS_ONLY,
   'adapters/system': PORTS_ONLY,
   'adapters/fakes': PORTS_ONLY,
@@ -267,6 +269,7 @@ describe('architecture', () => {
       'node: at run time in a framework adapter': ['adapters/koa/a.ts', `import { type Server } from 'node:http';`],
       'node: in the routes': ['adapters/web/a.ts', `import type { Server } from 'node:http';`],
       'the domain, from the node bridge': ['adapters/node/a.ts', `import { b } from '../../domain/b.js';`],
+      'node: in the bridge to Web requests': ['adapters/fetch/a.ts', `import type { Server } from 'node:http';`],
       "another adapter's package": ['adapters/idp-a/a.ts', `import { SignJWT } from 'jose';`],
       'another adapter': ['adapters/idp-a/a.ts', `import { b } from '../idp-b/b.js';`],
       'a types-only package at run time': ['adapters/keyv/a.ts', `import Keyv from 'keyv';`],
@@ -306,6 +309,10 @@ describe('architecture', () => {
       'the package of the adapter': ['adapters/idp-b/a.ts', `const a = await import('@azure/msal-node');`],
       'a subpath of it': ['adapters/service-account/a.ts', `import { SignJWT } from 'jose/jwt/sign';`],
       'types of node: in a framework adapter': ['adapters/express/a.ts', `import type { Server } from 'node:http';`],
+      'the bridge to Web requests, in a framework adapter': [
+        'adapters/next/a.ts',
+        `import { b } from '../fetch/b.js';`,
+      ],
       'the routes, in a framework adapter': ['adapters/next/a.ts', `import { b } from '../web/b.js';`],
       'types of a types-only package': ['adapters/telemetry/a.ts', `import type { Tracer } from '@opentelemetry/api';`],
       'anything, in composition': [

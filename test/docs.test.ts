@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -20,6 +20,8 @@ const STAND_INS: Readonly<Record<string, string>> = {
     'export declare const auth0: { getAccessToken(): Promise<{ readonly token: string; readonly expiresAt: number }> };',
   'libraries.d.ts': [
     "declare module 'iron-session' { export const getIronSession: (...parameters: unknown[]) => Promise<object>; }",
+    'declare const Bun: { serve(options: { port: number; idleTimeout: number; fetch(request: Request): Promise<Response> }): unknown };',
+    'declare const Deno: { serve(options: { port: number }, fetch: (request: Request) => Promise<Response>): unknown };',
     "declare module 'next-auth/jwt' { export const getToken: (parameters: object) => Promise<unknown>; }",
   ].join('\n'),
 };
@@ -60,6 +62,8 @@ async function compile(blocks: readonly Block[], further: object): Promise<strin
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   for (const { file, code } of blocks) writeFileSync(join(folder, file), `${code}\nexport {};\n`);
   mkdirSync(join(folder, 'lib'));
+  // The frameworks that the root does not install.
+  symlinkSync(join(ROOT, 'test/site/frameworks/node_modules'), join(folder, 'node_modules'), 'junction');
   for (const [file, code] of Object.entries(STAND_INS)) writeFileSync(join(folder, file), `${code}\n`);
   const settings = { noEmit: true, rootDir: '../..', isolatedDeclarations: false, skipLibCheck: true, ...further };
   writeFileSync(

@@ -11,18 +11,27 @@ import { requestSuite } from './suite/requests.js';
 import { streamSuite } from './suite/streams.js';
 import { surfaceSuite } from './suite/surfaces.js';
 
+/** The columns of the table in the README. */
+const SUITES: Readonly<Record<string, (framework: Framework) => void>> = {
+  messages: requestSuite,
+  'parsed bodies': hostBodySuite,
+  refusals: refusalSuite,
+  limits: limitSuite,
+  answers: answerSuite,
+  streams: streamSuite,
+  departures: departureSuite,
+  widgets: surfaceSuite,
+  records: recordSuite,
+  paths: pathSuite,
+};
+
 /** Everything a visitor may expect of a site, whatever framework serves it. */
 export function siteSuite(framework: Framework): void {
   describe(framework.name, () => {
-    requestSuite(framework);
-    hostBodySuite(framework);
-    refusalSuite(framework);
-    limitSuite(framework);
-    answerSuite(framework);
-    streamSuite(framework);
-    departureSuite(framework);
-    surfaceSuite(framework);
-    recordSuite(framework);
-    pathSuite(framework);
+    for (const [name, suite] of Object.entries(SUITES)) {
+      describe(name, () => {
+        suite(framework);
+      });
+    }
   });
 }

@@ -9,16 +9,30 @@ export interface Mount {
   readonly publicUrl: () => string;
 }
 
-/** A request a body parser may have been at: Express, Connect, Fastify's raw request, serverless hosts. */
-export interface ParsedIncomingMessage extends IncomingMessage {
+/** What a body parser left behind. */
+export interface ParsedBody {
   body?: unknown;
-  /** The bytes a parser kept (`express.json({ verify })`, serverless hosts). */
+  /** The bytes or the text a parser kept (`express.json({ verify })`, Koa's parsers, serverless hosts). */
   rawBody?: unknown;
 }
 
+/** A request a body parser may have been at: Express, Connect, Fastify's raw request, serverless hosts. */
+export interface ParsedIncomingMessage extends IncomingMessage, ParsedBody {}
+
+/** What a framework keeps on objects of its own instead of Node's. */
+export interface FrameworkObjects {
+  readonly parsed: ParsedBody;
+  readonly native: NativeRequest;
+}
+
 /** Reads Node's request as ours, without copying its header fields or its body. */
-export function toHttpRequest(request: ParsedIncomingMessage, response: ServerResponse, mount: Mount): HttpRequest {
-  return new NodeHttpRequest(request, response, mount);
+export function toHttpRequest(
+  request: ParsedIncomingMessage,
+  response: ServerResponse,
+  mount: Mount,
+  framework?: FrameworkObjects,
+): HttpRequest {
+  return new NodeHttpRequest(request, response, mount, framework);
 }
 
 class NodeHttpRequest implements HttpRequest {
@@ -34,17 +48,22 @@ class NodeHttpRequest implements HttpRequest {
   readonly #publicUrl: () => string;
   #signal: AbortSignal | undefined;
 
-  constructor(request: ParsedIncomingMessage, response: ServerResponse, mount: Mount) {
+  constructor(
+    request: ParsedIncomingMessage,
+    response: ServerResponse,
+    mount: Mount,
+    framework: FrameworkObjects | undefined,
+  ) {
     const { target } = mount;
     const query = target.indexOf('?');
     this.method = request.method ?? 'GET';
     this.path = query < 0 ? target : target.slice(0, query);
     this.query = query < 0 ? '' : target.slice(query);
     this.headers = request.headers;
-    this.native = { request, response };
+    this.native = framework?.native ?? { request, response };
     this.#response = response;
     this.#publicUrl = mount.publicUrl;
-    const read = readBody(request);
+    const read = readBody(request, framework?.parsed ?? request);
     this.body = read.body;
     this.bodyConsumed = read.consumed;
     if (read.headers !== undefined) this.headers = read.headers;
@@ -69,9 +88,9 @@ interface ReadBody {
 }
 
 /** The body in whatever state the host's middleware left it. */
-function readBody(request: ParsedIncomingMessage): ReadBody {
-  const { rawBody, body } = request;
+function readBody(request: IncomingMessage, { rawBody, body }: ParsedBody): ReadBody {
   if (rawBody instanceof Uint8Array) return { body: rawBody, consumed: false, headers: withoutCoding(request) };
+  if (typeof rawBody === 'string') return { body: rawBody, consumed: false, headers: asJson(request) };
   // Express 4's parser sets `req.body = {}` on requests it did not read, so the stream's own state decides.
   if (!request.readableDidRead) return { body: hasBody(request) ? unread(request) : null, consumed: false };
   if (body === undefined) return { body: null, consumed: hasBody(request) };

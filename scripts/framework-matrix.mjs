@@ -1,0 +1,65 @@
+// npm run matrix: runs the site suite with every framework and writes how it went into the README, framework × case.
+// With --check REPORT it runs nothing, and compares the README with a report of vitest.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { runNode } from './command.mjs';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const README = join(ROOT, 'README.md');
+const REPORT = join(ROOT, 'reports/tests.json');
+const [BEGIN, END] = ['<!-- framework matrix: begin -->', '<!-- framework matrix: end -->'];
+const [flag, given = REPORT] = process.argv.slice(2);
+const isCheck = flag === '--check';
+
+if (!isCheck) {
+  const status = await runNode(join(ROOT, 'scripts/test.mjs'), ['test/site/'], { cwd: ROOT });
+  if (status !== 0) console.error('The suite has failures; the table shows them.');
+}
+const readme = readFileSync(README, 'utf8');
+const [before, rest] = readme.split(BEGIN);
+const after = rest?.split(END)[1];
+if (after === undefined) throw new Error(`README.md lacks the lines ${BEGIN} and ${END}`);
+const written = await format(
+  `${before}${BEGIN}\n\n${table(JSON.parse(readFileSync(isCheck ? given : REPORT, 'utf8')))}\n\n${END}${after}`,
+  { ...(await resolveConfig(README)), filepath: README },
+);
+if (!isCheck) writeFileSync(README, written);
+else if (written !== readme) {
+  console.error('The table of frameworks in README.md is not what this run gave: run "npm run matrix".');
+  process.exit(1);
+}
+
+/** Passed cases of each suite by framework; `passed of all` where some did not. */
+function table({ testResults }) {
+  const rows = new Map();
+  const suites = new Set();
+  for (const { name, assertionResults } of testResults) {
+    if (!/[/\\]test[/\\]site[/\\][\w-]+\.test\.ts$/.test(name)) continue;
+    for (const { ancestorTitles, status } of assertionResults) {
+      const [framework, suite] = ancestorTitles;
+      if (suite === undefined) continue;
+      suites.add(suite);
+      const row = rows.get(framework) ?? new Map();
+      const { passed, all } = row.get(suite) ?? { passed: 0, all: 0 };
+      row.set(suite, { passed: passed + (status === 'passed' ? 1 : 0), all: all + 1 });
+      rows.set(framework, row);
+    }
+  }
+  if (rows.size === 0) throw new Error('the report holds no case of the site suite');
+  const columns = [...suites];
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  return [
+    line(['Framework', ...columns]),
+    line(['---', ...columns.map(() => '--:')]),
+    ...[...rows]
+      .sort(([one], [other]) => one.localeCompare(other))
+      .map(([name, row]) => line([name, ...columns.map((suite) => cell(row.get(suite)))])),
+  ].join('\n');
+}
+
+function cell(count) {
+  if (count === undefined) return '–';
+  return count.passed === count.all ? `✓ ${count.all}` : `${count.passed} of ${count.all}`;
+}

@@ -1,0 +1,24 @@
+import type { HttpHandler } from '../../ports/http.js';
+import { isBelow, requestAddress } from './request-address.js';
+import { toHttpRequest } from './to-http-request.js';
+import { toResponse } from './to-response.js';
+
+/** One handler and the path it is mounted at, such as `/api/a2a`. */
+export interface FetchRoute {
+  readonly mount: string;
+  readonly handler: HttpHandler;
+}
+
+/** Answers Web requests by the route they lie below; `otherwise` answers the rest. */
+export function fetchHandler(
+  routes: readonly FetchRoute[],
+  otherwise: HttpHandler,
+): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const address = requestAddress(request.url);
+    const route = routes.find(({ mount }) => isBelow(address.path, mount));
+    const { mount, handler } = route ?? { mount: '', handler: otherwise };
+    const read = toHttpRequest(request, address, { mount, path: address.path.slice(mount.length) });
+    return toResponse(await handler(read), read, { sendsHeadWithFirstChunk: true });
+  };
+}

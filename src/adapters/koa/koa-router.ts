@@ -1,0 +1,131 @@
+import type { ServerResponse } from 'node:http';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
+import { BodyStream, toNodeBody } from '../node/body-stream.js';
+import { type ParsedBody, type ParsedIncomingMessage, toHttpRequest } from '../node/to-http-request.js';
+
+/**
+ * The part of a Koa router this package uses; the routers of `@koa/router` 15 have it.
+ *
+ * @public
+ */
+export interface KoaLikeRouter {
+  /** Adds a middleware for every method of a path. The type of its context is the framework's affair. */
+  all(path: string, middleware: never): unknown;
+}
+
+/**
+ * The `Router` class of `@koa/router`.
+ *
+ * @public
+ */
+export interface KoaLikeRouterClass<AnyRouter extends KoaLikeRouter> {
+  /** Makes a router. */
+  new (): KoaLikeRouter;
+  /** What it makes. */
+  readonly prototype: AnyRouter;
+}
+
+/**
+ * The `Router` class of `@koa/router`, or the module it comes from. The framework is an argument, so it is never loaded from here.
+ *
+ * @public
+ */
+export type KoaLike<AnyRouter extends KoaLikeRouter> =
+  KoaLikeRouterClass<AnyRouter> | { readonly Router: KoaLikeRouterClass<AnyRouter> };
+
+interface KoaContext {
+  readonly req: ParsedIncomingMessage;
+  readonly res: ServerResponse;
+  /** Where Koa's body parsers leave what they read. */
+  readonly request: ParsedBody;
+  /** Raw path and query as the browser sent them, whatever was mounted since. */
+  readonly originalUrl: string;
+  /** Both honour the application's `proxy` setting. */
+  readonly protocol: string;
+  readonly host: string;
+  /** What the path holds in place of the parameters of the route, not decoded. */
+  readonly captures?: readonly string[];
+  status: number;
+  body: unknown;
+  set(field: string, value: string | readonly string[]): void;
+  append(field: string, value: string | readonly string[]): void;
+  remove(field: string): void;
+  /** Tells the application of an error, and answers 500 when nothing is sent yet. */
+  onerror(error: unknown): void;
+}
+
+/** A router that gives every request below its mount point to one handler. */
+export function koaRouter<AnyRouter extends KoaLikeRouter>(
+  framework: KoaLike<AnyRouter>,
+  handler: HttpHandler,
+): AnyRouter {
+  const Router = typeof framework === 'function' ? framework : framework.Router;
+  // Of the class's own type; by its constructor TypeScript would infer `unknown` for the parameters of that type.
+  const router = new Router() as AnyRouter;
+  const route = (path: string, below: (context: KoaContext) => string): void => {
+    const middleware = (context: KoaContext): Promise<void> => answer(context, below(context), handler);
+    router.all(path, middleware as never);
+  };
+  route('/', () => '');
+  route('/*below', ({ captures }) => `/${captures?.at(-1) ?? ''}`);
+  return router;
+}
+
+async function answer(context: KoaContext, below: string, handler: HttpHandler): Promise<void> {
+  ignoreDepartures(context);
+  send(context, await handler(toRequest(context, below)));
+}
+
+function toRequest(context: KoaContext, below: string): HttpRequest {
+  const { req, res, request } = context;
+  const query = req.url?.indexOf('?') ?? -1;
+  return toHttpRequest(
+    req,
+    res,
+    { target: query < 0 ? below : below + (req.url ?? '').slice(query), publicUrl: () => publicUrl(context, below) },
+    {
+      // A host in front of Koa leaves its result on Node's own object.
+      parsed: request.body === undefined && request.rawBody === undefined ? req : request,
+      native: { request: context, response: res },
+    },
+  );
+}
+
+function publicUrl({ protocol, host, originalUrl }: KoaContext, below: string): string {
+  const [path = ''] = originalUrl.split('?', 1);
+  const mount = path.endsWith(below) ? path.slice(0, path.length - below.length) : path;
+  return `${protocol}://${host}${mount.replace(/\/$/, '')}`;
+}
+
+/** Leaves the sending to Koa, so that the middleware around the routes still sees the answer, and may change it. */
+function send(context: KoaContext, { status, headers, body }: HttpResponse): void {
+  // Under a type that an earlier middleware set, Koa would make a JSON `null` of an answer without a body.
+  context.remove('content-type');
+  context.body = toNodeBody(body, context.res);
+  context.status = status; // after the body: without one, Koa makes it 204
+  context.remove('content-type'); // Koa's guess
+  for (const name in headers) {
+    const value = headers[name];
+    if (value === undefined) continue;
+    // Cookies the host has already set stay.
+    if (name === 'set-cookie') context.append(name, value);
+    else context.set(name, value);
+  }
+}
+
+/** A browser that leaves is no error of the application, but Koa would tell it one. */
+function ignoreDepartures(context: KoaContext): void {
+  const report = context.onerror.bind(context);
+  context.onerror = (error) => {
+    if (!isDeparture(error, context)) report(error);
+  };
+}
+
+const CLOSED: ReadonlySet<unknown> = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']);
+
+/** The platform's connection may end in the same words, but that is a failure of the body. */
+function isDeparture(error: unknown, { req, body }: KoaContext): boolean {
+  const { code } = Object(error) as { code?: unknown };
+  const isOfPlatform = body instanceof BodyStream && error === body.failure;
+  return req.socket.destroyed && CLOSED.has(code) && !isOfPlatform;
+}

@@ -1,0 +1,48 @@
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import type { HttpBody } from '../../ports/http.js';
+
+/** A body as frameworks send it that write to the socket themselves. */
+export type NodeBody = BodyStream | Buffer | string | null;
+
+/** Hands a body over to such a framework; what comes as a stream goes on as a stream. */
+export function toNodeBody(body: HttpBody, response: ServerResponse): NodeBody {
+  if (body === null || typeof body === 'string') return body;
+  if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  return new BodyStream(body, response);
+}
+
+/** A body that comes in pieces. Reads only as fast as it is read, and stops its source when it is given up. */
+export class BodyStream extends Readable {
+  /** Why the source broke, as opposed to why whoever reads gave it up. */
+  failure: Error | undefined;
+  readonly #source: AsyncIterator<Uint8Array, unknown>;
+  readonly #response: ServerResponse;
+
+  constructor(body: AsyncIterable<Uint8Array>, response: ServerResponse) {
+    super();
+    this.#source = body[Symbol.asyncIterator]();
+    this.#response = response;
+  }
+
+  override _read(): void {
+    // The framework has finished the head by the time it asks for the body, and the first chunk may be long in coming.
+    if (!this.#response.headersSent) this.#response.flushHeaders();
+    this.#source.next().then(
+      ({ done, value }) => {
+        this.push(done === true ? null : value);
+      },
+      (error: unknown) => {
+        this.failure = error instanceof Error ? error : new Error('the body broke', { cause: error });
+        this.destroy(this.failure);
+      },
+    );
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    // Not every framework does: a clean end would claim that the answer was complete.
+    if (error !== null) this.#response.destroy();
+    this.#source.return?.().catch(() => undefined);
+    callback(error);
+  }
+}

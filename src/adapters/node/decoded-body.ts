@@ -1,0 +1,25 @@
+import { pipeline, Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { HttpBody } from '../../ports/http.js';
+
+const DECODERS = {
+  br: createBrotliDecompress,
+  deflate: createInflate,
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+};
+
+/**
+ * A body without its content coding, decoded as it comes; breaks when the body breaks or is not what the coding says.
+ *
+ * @throws Error when the coding is none of gzip, deflate and br.
+ */
+export function decodedBody(body: Exclude<HttpBody, null>, coding: string): AsyncIterable<Uint8Array> {
+  const name = coding.trim().toLowerCase();
+  if (!Object.hasOwn(DECODERS, name)) throw new Error(`no decoder for the content coding "${name}"`);
+  const decoder = DECODERS[name as keyof typeof DECODERS]();
+  const source = typeof body === 'string' || body instanceof Uint8Array ? [body] : body;
+  // The reader sees what breaks as an error of the decoder.
+  pipeline(Readable.from(source, { objectMode: false }), decoder, () => undefined);
+  return decoder;
+}

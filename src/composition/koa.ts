@@ -1,0 +1,108 @@
+import { type KoaLike, type KoaLikeRouter, koaRouter } from '../adapters/koa/koa-router.js';
+import { checkChatOptions } from './chat-options.js';
+import { currentHandler, UNCONFIGURED_CHAT } from './current-handler.js';
+import type { A2ARouterOptions, ServiceProxyRouterOptions, ServiceSurfaceRouterOptions } from './express.js';
+import { checkProxyOptions } from './surface-options.js';
+import { checkSurfaceRouterOptions } from './surface-router-options.js';
+
+export type { KoaLike, KoaLikeRouter, KoaLikeRouterClass } from '../adapters/koa/koa-router.js';
+export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
+export type { ChatHandlerOptions } from './chat-options.js';
+export type { ServiceAuthStrategy } from './config.js';
+export type { GetHeaders, HeadersLike } from './config-options.js';
+export type { RenderCacheOptions } from './render-cache-options.js';
+export type { A2ARouterOptions, ServiceProxyRouterOptions, ServiceSurfaceRouterOptions } from './express.js';
+export type { ServiceProxyOptions } from './surface-options.js';
+export type { SurfaceRouterOptions } from './surface-router-options.js';
+export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit-type.js';
+
+/**
+ * The chat routes as a router of `@koa/router`; mount it at `/api/a2a` (spec §4.3), by `prefix`, in another router or with `koa-mount`.
+ * Works before or after a body parser. What reads a session is given Koa's context.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) when options contradict each other.
+ *
+ * @example
+ * ```ts
+ * import Router from '@koa/router';
+ * import Koa from 'koa';
+ * import { createA2ARouter } from 'agent-bff/koa';
+ *
+ * const app = new Koa();
+ * app.use(createA2ARouter(Router, { strategy: 'service_account' }).prefix('/api/a2a').routes());
+ * app.listen(3000);
+ * ```
+ *
+ * @public
+ */
+export function createA2ARouter<AnyRouter extends KoaLikeRouter>(
+  framework: KoaLike<AnyRouter>,
+  options: A2ARouterOptions = {},
+): AnyRouter {
+  const { toolkit, ...chat } = options;
+  checkChatOptions(chat, toolkit?.customProviders ?? new Set()); // Wrong options throw here, not at the first request.
+  return koaRouter(
+    framework,
+    currentHandler(toolkit, (current) => current.chatHandler(chat), UNCONFIGURED_CHAT),
+  );
+}
+
+/**
+ * The widget routes as a router of `@koa/router`; mount it at `/api/service-surfaces` (spec §4.3).
+ * Only render, actions and theme.css are served; everything else is 404 and reaches nobody.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option.
+ *
+ * @example
+ * ```ts
+ * import Router from '@koa/router';
+ * import Koa from 'koa';
+ * import { createServiceSurfaceRouter } from 'agent-bff/koa';
+ *
+ * const widgets = createServiceSurfaceRouter(Router, { cache: { enabled: true } });
+ * new Koa().use(widgets.prefix('/api/service-surfaces').routes());
+ * ```
+ *
+ * @public
+ */
+export function createServiceSurfaceRouter<AnyRouter extends KoaLikeRouter>(
+  framework: KoaLike<AnyRouter>,
+  options: ServiceSurfaceRouterOptions = {},
+): AnyRouter {
+  const { toolkit, ...surfaces } = options;
+  checkSurfaceRouterOptions(surfaces, toolkit?.customProviders ?? new Set()); // Wrong options throw here, not at the first request.
+  return koaRouter(
+    framework,
+    currentHandler(toolkit, (current) => current.surfaceRouter(surfaces)),
+  );
+}
+
+/**
+ * The proxy for conversation records as a router of `@koa/router`, for signed-in users only; mount it at `/api/service` (spec §4.1).
+ * Mount it before a body parser: bodies stream through it as they come. `auth` is given Koa's context.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) when `auth` is nothing a session can be read with.
+ *
+ * @example
+ * ```ts
+ * import Router from '@koa/router';
+ * import Koa from 'koa';
+ * import { createServiceProxyRouter } from 'agent-bff/koa';
+ *
+ * const auth = (context: Koa.Context) => context.cookies.get('access-token') ?? null;
+ * new Koa().use(createServiceProxyRouter(Router, { auth }).prefix('/api/service').routes());
+ * ```
+ *
+ * @public
+ */
+export function createServiceProxyRouter<AnyRouter extends KoaLikeRouter>(
+  framework: KoaLike<AnyRouter>,
+  options: ServiceProxyRouterOptions,
+): AnyRouter {
+  const { toolkit, ...proxy } = options;
+  checkProxyOptions(proxy); // Wrong options throw here, not at the first request.
+  return koaRouter(
+    framework,
+    currentHandler(toolkit, (current) => current.conversationHandler(proxy)),
+  );
+}

@@ -1,0 +1,39 @@
+import { fetchHandler } from '../adapters/fetch/fetch-handler.js';
+import { noSuchRoute } from './current-handler.js';
+import { siteRoutes, type SiteRoutesOptions } from './site-routes.js';
+
+export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
+export type { ChatHandlerOptions } from './chat-options.js';
+export type { ServiceAuthStrategy } from './config.js';
+export type { GetHeaders, HeadersLike } from './config-options.js';
+export type { RenderCacheOptions } from './render-cache-options.js';
+export type { SiteRoutesOptions } from './site-routes.js';
+export type { ServiceProxyOptions } from './surface-options.js';
+export type { SurfaceRouterOptions } from './surface-router-options.js';
+export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit-type.js';
+
+/**
+ * A request handler of the web standard, as Hono, h3, SvelteKit, Astro, React Router, Bun and Deno take it.
+ *
+ * @public
+ */
+export type WebHandler = (request: Request) => Promise<Response>;
+
+/**
+ * All routes of the package as one function from `Request` to `Response`; requests outside its routes get 404.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) when options are wrong or contradict each other.
+ *
+ * @example
+ * ```ts
+ * import { createWebHandler } from 'agent-bff/web';
+ *
+ * const handler = createWebHandler({ a2a: { strategy: 'service_account' } });
+ * const response = await handler(new Request('https://site.example/api/a2a/config'));
+ * ```
+ *
+ * @public
+ */
+export function createWebHandler(options: SiteRoutesOptions = {}): WebHandler {
+  return fetchHandler(siteRoutes(options), noSuchRoute);
+}

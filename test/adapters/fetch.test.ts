@@ -1,0 +1,312 @@
+import { createToolkit, fromFunction } from 'agent-bff';
+import { FakeUpstream } from 'agent-bff/testing';
+import { describe, expect, it } from 'vitest';
+import { fetchHandler } from '../../src/adapters/fetch/fetch-handler.js';
+import { requestAddress } from '../../src/adapters/fetch/request-address.js';
+import { toHttpRequest } from '../../src/adapters/fetch/to-http-request.js';
+import { toResponse } from '../../src/adapters/fetch/to-response.js';
+import { isSafePath } from '../../src/domain/upstream/safe-path.js';
+import type { HttpBody, HttpRequest, HttpResponse } from '../../src/ports/http.js';
+import { PATH_CORPUS } from '../support/path-corpus.js';
+
+const MOUNT = '/api/a2a';
+const SITE = 'https://site.example';
+
+const text = (body: HttpBody, headers: HttpResponse['headers'] = {}, status = 200): HttpResponse => ({
+  status,
+  headers,
+  body,
+});
+
+const read = (request: Request, mount = MOUNT) => {
+  const address = requestAddress(request.url);
+  return toHttpRequest(request, address, { mount, path: address.path.slice(mount.length) });
+};
+
+/** What a browser gets for one answer. */
+const sent = (answer: HttpResponse, init: RequestInit = {}, sendsHeadWithFirstChunk = false): Response =>
+  toResponse(answer, read(new Request(SITE + MOUNT, init)), { sendsHeadWithFirstChunk });
+
+/** A body whose chunks the test hands out, and which tells what happened to it. */
+class WatchedBody implements AsyncIterableIterator<Uint8Array> {
+  asked = 0;
+  returned = false;
+  readonly #answers: (() => Promise<IteratorResult<Uint8Array>>)[];
+
+  constructor(...answers: (string | Error)[]) {
+    this.#answers = answers.map(
+      (answer) => () =>
+        answer instanceof Error
+          ? Promise.reject(answer)
+          : Promise.resolve({ done: false, value: new TextEncoder().encode(answer) }),
+    );
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Uint8Array>> {
+    this.asked += 1;
+    return this.#answers.shift()?.() ?? Promise.resolve({ done: true, value: undefined });
+  }
+
+  return(): Promise<IteratorResult<Uint8Array>> {
+    this.returned = true;
+    return Promise.resolve({ done: true, value: undefined });
+  }
+}
+
+describe('a Web request', () => {
+  it('tells method, raw path and raw query below the mount', () => {
+    const seen = ['', '?', '/?a=1&a=2', '/x%2Fy%20z?q=%20#fragment'].map((rest) => {
+      const { method, path, query } = read(new Request(SITE + MOUNT + rest, { method: 'delete' }));
+      return [method, path, query];
+    });
+    expect(seen).toEqual([
+      ['DELETE', '', ''],
+      ['DELETE', '', '?'],
+      ['DELETE', '/', '?a=1&a=2'],
+      ['DELETE', '/x%2Fy%20z', '?q=%20'],
+    ]);
+  });
+
+  it('keeps a method in lower case from looking like another one', () => {
+    expect(read(new Request(SITE, { method: 'patch' }), '').method).toBe('PATCH');
+  });
+
+  it.each([
+    [
+      'http://user:secret@site.example:8080/a?b',
+      { scheme: 'http:', host: 'site.example:8080', path: '/a', query: '?b' },
+    ],
+    ['https://[::1]:3000', { scheme: 'https:', host: '[::1]:3000', path: '/', query: '' }],
+    ['https://site.example?x@y', { scheme: 'https:', host: 'site.example', path: '/', query: '?x@y' }],
+  ])('has an address of four parts: %s', (url, address) => {
+    expect(requestAddress(url)).toEqual(address);
+  });
+
+  it('tells the address the browser used, and believes no forwarded field', () => {
+    const headers = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' };
+    expect(read(new Request(`${SITE}${MOUNT}/config`, { headers })).publicUrl).toBe(SITE + MOUNT);
+    const behind = { ...headers, host: 'shop.example:8443' };
+    expect(read(new Request(SITE + MOUNT, { headers: behind })).publicUrl).toBe(`https://shop.example:8443${MOUNT}`);
+  });
+
+  it('hands the framework’s own request through, and its signal', () => {
+    const leaving = new AbortController();
+    const request = new Request(SITE + MOUNT, { signal: leaving.signal });
+    const { native, signal } = read(request);
+    expect(native.request).toBe(request);
+    expect(signal.aborted).toBe(false);
+    leaving.abort();
+    expect(signal.aborted).toBe(true);
+  });
+
+  it('has its fields by lower-case name', () => {
+    const { headers } = read(new Request(SITE, { headers: { 'X-One': '1', Cookie: 'a=1; b=2' } }), '');
+    expect(headers).toEqual({ 'x-one': '1', cookie: 'a=1; b=2' });
+  });
+
+  it('passes its body on chunk by chunk, the very chunks', async () => {
+    const chunks = [new Uint8Array([1]), new Uint8Array([2, 3])];
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        const next = chunks[pulled++];
+        if (next === undefined) controller.close();
+        else controller.enqueue(next);
+      },
+    });
+    let pulled = 0;
+    const request = read(new Request(SITE, { method: 'POST', body, duplex: 'half' } as RequestInit), '');
+    const seen: Uint8Array[] = [];
+    for await (const chunk of request.body as AsyncIterable<Uint8Array>) seen.push(chunk);
+    expect(seen).toEqual(chunks);
+    expect(seen[0]).toBe(chunks[0]);
+  });
+
+  it('runs off what a reader leaves unread, instead of breaking the upload', async () => {
+    let over: () => void = () => undefined;
+    const drained = new Promise<void>((resolve) => {
+      over = resolve;
+    });
+    let left = 3;
+    let cancelled = false;
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        if (left-- > 0) return controller.enqueue(new Uint8Array([left]));
+        over();
+        controller.close();
+      },
+      cancel: () => {
+        cancelled = true;
+      },
+    });
+    const request = read(new Request(SITE, { method: 'POST', body, duplex: 'half' } as RequestInit), '');
+    for await (const _first of request.body as AsyncIterable<Uint8Array>) break;
+    await drained;
+    expect(cancelled).toBe(false);
+  });
+
+  it.each([
+    ['GET', new Request(SITE)],
+    ['POST that says so', new Request(SITE, { method: 'POST', body: '', headers: { 'content-length': '0' } })],
+  ])('has no body when there is none: %s', (_what, request) => {
+    const { body, bodyConsumed } = read(request, '');
+    expect([body, bodyConsumed]).toEqual([null, false]);
+  });
+
+  it.each<[string, (request: Request) => unknown]>([
+    ['read', (request) => request.text()],
+    ['being read', (request) => request.body?.getReader()],
+  ])('says so when somebody else has its body: %s', async (_what, take) => {
+    const request = new Request(SITE, { method: 'POST', body: '{}' });
+    await Promise.resolve(take(request));
+    const { body, bodyConsumed } = read(request, '');
+    expect([body, bodyConsumed]).toEqual([null, true]);
+  });
+
+  it('whose body is gone is answered with the cause', async () => {
+    const toolkit = createToolkit({ a2aUrl: 'https://agent.example/a2a', serviceApiKey: 'key' });
+    const handle = fetchHandler([{ mount: MOUNT, handler: toolkit.chatHandler() }], () => Promise.resolve(text('')));
+    const headers = { 'content-type': 'application/json' };
+    const request = new Request(SITE + MOUNT, { method: 'POST', body: '{}', headers });
+    await request.text();
+    const response = await handle(request);
+    expect(response.status).toBe(500);
+    expect(await response.text()).toContain('read the request body before the route');
+  });
+});
+
+describe('a Web response', () => {
+  it.each<[string, HttpBody]>([
+    ['text', 'grüezi'],
+    ['bytes', Buffer.from('grüezi')],
+    ['a stream', new WatchedBody('grü', 'ezi')],
+    ['a Web stream', new Blob(['grü', 'ezi']).stream()],
+    ['nothing', null],
+  ])('has a body of %s and no field that nobody set', async (_kind, body) => {
+    const response = sent(text(body, { 'x-one': '1' }, 201));
+    expect(response.status).toBe(201);
+    expect([...response.headers]).toEqual([['x-one', '1']]);
+    expect(await response.text()).toBe(body === null ? '' : 'grüezi');
+  });
+
+  it('keeps cookies apart, and the other fields of one name together', () => {
+    const cookies = ['a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'b=2'];
+    const { headers } = sent(text('', { 'set-cookie': cookies, vary: ['a', 'b'], gone: undefined }));
+    expect(headers.getSetCookie()).toEqual(cookies);
+    expect(headers.get('vary')).toBe('a, b');
+    expect(headers.has('gone')).toBe(false);
+  });
+
+  it('carries what a session library wrote meanwhile, and takes nothing later', () => {
+    const request = read(new Request(SITE + MOUNT));
+    const { response: written } = request.native;
+    written.setHeader('Cache-Control', 'private').appendHeader('set-cookie', 'session=1').appendHeader('x-lib', ['1']);
+    expect(written.getHeader('set-cookie')).toEqual(['session=1']);
+    expect([written.getHeader('x-lib'), written.getHeader('x-none')]).toEqual(['1', undefined]);
+    expect(written.headersSent).toBe(false);
+    const answer = text('', { 'cache-control': 'no-store', 'set-cookie': 'b=2' });
+    const { headers } = toResponse(answer, request, { sendsHeadWithFirstChunk: false });
+    expect(written.headersSent).toBe(true);
+    expect(headers.getSetCookie()).toEqual(['session=1', 'b=2']);
+    expect([headers.get('cache-control'), headers.get('x-lib')]).toEqual(['no-store', '1']);
+  });
+
+  it.each([204, 205, 304])('of status %i has no body, and lets go of the one there is', (status) => {
+    const body = new WatchedBody('x');
+    const response = sent(text(body, { etag: '"1"' }, status));
+    expect([response.status, response.body, response.headers.get('etag')]).toEqual([status, null, '"1"']);
+    expect([body.asked, body.returned]).toEqual([0, true]);
+  });
+
+  it('to a HEAD has the fields alone, the length included', () => {
+    const body = new WatchedBody('x');
+    const response = sent(text(body, { 'content-length': '1' }), { method: 'HEAD' });
+    expect([response.body, response.headers.get('content-length')]).toEqual([null, '1']);
+    expect([body.asked, body.returned]).toEqual([0, true]);
+  });
+
+  it('asks for a chunk when the browser wants one, and not before', async () => {
+    const body = new WatchedBody('one', 'two');
+    const reader = sent(text(body)).body?.getReader();
+    // A stream that reads ahead does so in turns of its own.
+    const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+    await turn();
+    expect(body.asked).toBe(0);
+    expect(await reader?.read()).toEqual({ done: false, value: new TextEncoder().encode('one') });
+    await turn();
+    expect(body.asked).toBe(1);
+  });
+
+  it('starts with an empty chunk where the server keeps the head back until there is one', async () => {
+    const body = new WatchedBody('one');
+    const reader = sent(text(body), {}, true).body?.getReader();
+    expect(await reader?.read()).toEqual({ done: false, value: new Uint8Array(0) });
+    expect(body.asked).toBe(0);
+    expect(await reader?.read()).toEqual({ done: false, value: new TextEncoder().encode('one') });
+  });
+
+  it('breaks when its body breaks, and never ends cleanly', async () => {
+    const broken = new Error('the platform is gone');
+    const reader = sent(text(new WatchedBody('half', broken))).body?.getReader();
+    await reader?.read();
+    await expect(reader?.read()).rejects.toBe(broken);
+  });
+
+  it('lets go of its body when the browser leaves, also while it waits for a chunk', async () => {
+    const body = new WatchedBody('one');
+    body.next = () => new Promise(() => undefined);
+    const reader = sent(text(body)).body?.getReader();
+    void reader?.read().catch(() => undefined);
+    await reader?.cancel();
+    expect(body.returned).toBe(true);
+  });
+});
+
+describe('routes of Web requests', () => {
+  it('lie below their mount, and nowhere beside it', async () => {
+    const seen: HttpRequest[] = [];
+    const handle = fetchHandler(
+      [
+        {
+          mount: MOUNT,
+          handler: (request) => {
+            seen.push(request);
+            return Promise.resolve(text('route'));
+          },
+        },
+      ],
+      (request) => Promise.resolve(text(`otherwise ${request.path}`)),
+    );
+    const answers = ['/api/a2a', '/api/a2a/x', '/api/a2abc', '/api', '/API/a2a', '/api/a2a/%2e%2e/b'].map(
+      async (path) => (await handle(new Request(SITE + path))).text(),
+    );
+    expect(await Promise.all(answers)).toEqual([
+      'route',
+      'route',
+      'otherwise /api/a2abc',
+      'otherwise /api',
+      'otherwise /API/a2a',
+      'otherwise /api/b',
+    ]);
+    expect(seen.map(({ path }) => path)).toEqual(['', '/x']);
+  });
+
+  it.each(PATH_CORPUS)('send $what ($path) nowhere outside the platform’s interface', async ({ path, record }) => {
+    const mount = '/api/service';
+    const upstream = new FakeUpstream();
+    const toolkit = createToolkit({ serviceApiUrl: 'https://platform.example/base' }, { upstream });
+    const handler = toolkit.conversationHandler({ auth: fromFunction(() => 'a-token') });
+    const handle = fetchHandler([{ mount, handler }], () => Promise.resolve(text('', {}, 404)));
+    const response = await handle(new Request(SITE + mount + path));
+    const paths = upstream.requests.map((request) => request.path);
+    if (record !== null) expect(paths).toEqual([`/base${record}`]);
+    // What a URL makes of the rest may be another record, but nothing else.
+    expect(paths.every((sentPath) => sentPath.startsWith('/base/') && isSafePath(sentPath.slice('/base'.length)))).toBe(
+      true,
+    );
+    expect(response.status).toBe(paths.length === 0 ? 404 : 200);
+  });
+});

@@ -1,0 +1,29 @@
+import { createWebHandler } from 'agent-bff/web';
+import { H3 } from 'h3';
+import { toNodeHandler } from 'h3/node';
+import { type Framework, nobody } from '../framework.js';
+import { listeningSite } from './listening-site.js';
+
+/** h3 2, the HTTP layer of Nitro 3, on Node. */
+export function h3Site(name: string): Framework {
+  return {
+    name,
+    parsesJson: false,
+    resolvesPaths: true,
+    isWebStandard: true,
+    start: ({ toolkit, before, auth = nobody, cache }) => {
+      const app = new H3();
+      const handler = createWebHandler({ toolkit, surfaces: { auth, cache }, service: { auth } });
+      for (const path of ['/api/a2a', '/api/service-surfaces', '/api/service']) {
+        app.all(`${path}/**`, ({ req }) => handler(req));
+      }
+      app.all('/**', () => 'host');
+      const listener = toNodeHandler(app);
+      return listeningSite((request, response) => {
+        const serve = (): void => void listener(request, response);
+        if (before === undefined) serve();
+        else before(request, response, serve);
+      });
+    },
+  };
+}

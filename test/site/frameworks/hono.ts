@@ -1,0 +1,30 @@
+import { getRequestListener } from '@hono/node-server';
+import { createWebHandler } from 'agent-bff/web';
+import { Hono } from 'hono';
+import { type Framework, nobody } from '../framework.js';
+import { listeningSite } from './listening-site.js';
+
+/** Hono 4 on Node. */
+export function honoSite(name: string): Framework {
+  return {
+    name,
+    parsesJson: false,
+    resolvesPaths: true,
+    isWebStandard: true,
+    start: ({ toolkit, before, auth = nobody, cache }) => {
+      const app = new Hono();
+      const handler = createWebHandler({ toolkit, surfaces: { auth, cache }, service: { auth } });
+      for (const path of ['/api/a2a', '/api/service-surfaces', '/api/service']) {
+        app.all(`${path}/*`, (context) => handler(context.req.raw));
+      }
+      app.notFound((context) => context.text('host', 200));
+      // Other frameworks in this process would get Hono's own kind of `Response` otherwise.
+      const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false, autoCleanupIncoming: false });
+      return listeningSite((request, response) => {
+        const serve = (): void => void listener(request, response);
+        if (before === undefined) serve();
+        else before(request, response, serve);
+      });
+    },
+  };
+}

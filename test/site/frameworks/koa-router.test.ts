@@ -1,0 +1,315 @@
+import { bodyParser } from '@koa/bodyparser';
+import * as routerModule from '@koa/router';
+import Router from '@koa/router';
+import Koa, { type Middleware } from 'koa';
+import legacyBodyParser from 'koa-bodyparser';
+import mount from 'koa-mount';
+import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
+import { koaRouter } from '../../../src/adapters/koa/koa-router.js';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../../src/ports/http.js';
+import { MESSAGE, visit } from '../../support/visitor.js';
+import { listeningSite } from './listening-site.js';
+
+const OK: HttpResponse = { status: 200, headers: {}, body: 'ok' };
+
+/** Serves an application; what it calls an error is kept. */
+async function serve(app: Koa): Promise<{ url: string; errors: Error[] }> {
+  const errors: Error[] = [];
+  app.on('error', (error: Error) => errors.push(error));
+  const site = await listeningSite(app.callback());
+  onTestFinished(() => site.close());
+  return { url: site.url, errors };
+}
+
+/** The routes at `/api/a2a`, behind other middleware. */
+function appWith(handler: HttpHandler, ...before: Middleware[]): Koa {
+  const app = new Koa();
+  for (const middleware of before) app.use(middleware);
+  app.use(koaRouter(Router, handler).prefix('/api/a2a').routes());
+  return app;
+}
+
+const answering = (answer: Partial<HttpResponse>): HttpHandler => {
+  return () => Promise.resolve({ ...OK, ...answer });
+};
+
+/** A body in the hand of the test. */
+class HeldBody implements AsyncIterableIterator<Uint8Array> {
+  readonly givenUp: Promise<void>;
+  #resolve: (step: IteratorResult<Uint8Array>) => void = () => undefined;
+  #reject: (error: Error) => void = () => undefined;
+  #giveUp: () => void = () => undefined;
+
+  constructor() {
+    this.givenUp = new Promise((resolve) => {
+      this.#giveUp = resolve;
+    });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Uint8Array>> {
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  return(): Promise<IteratorResult<Uint8Array>> {
+    this.#giveUp();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  send(text: string): void {
+    this.#resolve({ done: false, value: Buffer.from(text) });
+  }
+
+  fail(): void {
+    this.#reject(Object.assign(new Error('the platform broke off'), { code: 'ECONNRESET' }));
+  }
+}
+
+describe('the router for Koa', () => {
+  it.each<[string, (router: Router) => Middleware]>([
+    ['by its own prefix', (router) => router.prefix('/shop/:name/api/a2a').routes() as Middleware],
+    ['in another router', (router) => new Router().use('/shop/:name/api/a2a', router.routes()).routes() as Middleware],
+    ['by koa-mount', (router) => mount('/shop/one%20two', mount('/api/a2a', router.routes() as Middleware))],
+  ])('tells a handler the raw path below its mount when it is mounted %s', async (_how, mounted) => {
+    const seen: HttpRequest[] = [];
+    const router = koaRouter(Router, (request) => {
+      seen.push(request);
+      return Promise.resolve({ ...OK, body: request.publicUrl });
+    });
+    const { url } = await serve(new Koa().use(mounted(router)));
+    const base = '/shop/one%20two/api/a2a';
+    const headers = { host: 'site.example:8080' };
+    for (const below of ['', '?', '/', '/?x=1', '/sub%2Fpath?x=%20', '/sub//path/', '/a2a/../x']) {
+      const reply = await visit(url, { path: base + below, headers });
+      expect(await reply.text()).toBe(`http://site.example:8080${base}`);
+    }
+    expect(seen.map(({ path, query }) => path + query.replace(/^\?$/, ''))).toEqual([
+      '',
+      '',
+      '',
+      '?x=1',
+      '/sub%2Fpath?x=%20',
+      '/sub//path/',
+      '/a2a/../x',
+    ]);
+  });
+
+  it('comes from the class of the router, or from the module that has it', async () => {
+    expectTypeOf(koaRouter(Router, answering(OK))).toEqualTypeOf<Router>();
+    const router = koaRouter(routerModule, answering(OK));
+    expectTypeOf(router).toEqualTypeOf<Router>();
+    const { url } = await serve(new Koa().use(router.prefix('/api/a2a').routes() as Middleware));
+    expect(await (await visit(url)).text()).toBe('ok');
+  });
+
+  it('believes forwarded fields where the application trusts its proxy', async () => {
+    const tell: HttpHandler = ({ publicUrl }) => Promise.resolve({ ...OK, body: publicUrl });
+    const headers = { host: 'inner:3000', 'x-forwarded-host': 'site.example:8443', 'x-forwarded-proto': 'https' };
+    for (const [proxy, expected] of [
+      [false, 'http://inner:3000/api/a2a'],
+      [true, 'https://site.example:8443/api/a2a'],
+    ] as const) {
+      const app = appWith(tell);
+      app.proxy = proxy;
+      const { url } = await serve(app);
+      expect(await (await visit(url, { headers })).text()).toBe(expected);
+    }
+  });
+
+  it('hands Koa’s context and Node’s response to session libraries', async () => {
+    let native: HttpRequest['native'] | undefined;
+    let context: Koa.Context | undefined;
+    const keep: Middleware = (current, next) => {
+      context = current;
+      return next();
+    };
+    const { url } = await serve(
+      appWith((request) => {
+        ({ native } = request);
+        return Promise.resolve(OK);
+      }, keep),
+    );
+    await (await visit(url)).text();
+    expect(native?.request).toBe(context);
+    expect(native?.response).toBe(context?.res);
+  });
+});
+
+describe('the middleware around the routes', () => {
+  it('sees the answer, and may add to its head, also when the body has not begun', async () => {
+    const body = new HeldBody();
+    const statuses: number[] = [];
+    const around: Middleware = async (context, next) => {
+      await next();
+      await Promise.resolve();
+      statuses.push(context.status);
+      context.set('server-timing', 'routes;dur=1');
+    };
+    const { url } = await serve(appWith(answering({ status: 202, body }), around));
+    const reply = await visit(url);
+    expect(reply.status).toBe(202);
+    expect(reply.headers['server-timing']).toBe('routes;dur=1');
+    expect(statuses).toEqual([202]);
+    body.send('one');
+    await reply.until('one');
+    reply.leave();
+  });
+
+  it('may put another body in place, and the platform’s is given up', async () => {
+    const body = new HeldBody();
+    const around: Middleware = async (context, next) => {
+      await next();
+      context.body = 'another';
+    };
+    const { url } = await serve(appWith(answering({ body }), around));
+    expect(await (await visit(url)).text()).toBe('another');
+    await body.givenUp;
+  });
+
+  it('keeps its own cookies beside those of the answer, each in its own field', async () => {
+    const cookies = ['b=2; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'c=3'];
+    const around: Middleware = (context, next) => {
+      context.cookies.set('a', '1', { path: null as never, httpOnly: false });
+      return next();
+    };
+    const { url } = await serve(appWith(answering({ headers: { 'set-cookie': cookies } }), around));
+    expect((await visit(url)).headers['set-cookie']).toEqual(['a=1', ...cookies]);
+  });
+
+  it('gets a handler’s own failure as any other error', async () => {
+    const { url, errors } = await serve(appWith(() => Promise.reject(new Error('a bug'))));
+    expect((await visit(url)).status).toBe(500);
+    expect(errors.map(({ message }) => message)).toEqual(['a bug']);
+  });
+});
+
+describe('an answer', () => {
+  it.each([200, 202, 204, 304, 405])('without a body keeps its status %i', async (status) => {
+    const around: Middleware = (context, next) => {
+      context.type = 'json'; // Koa makes a JSON `null` of no body under this type
+      return next();
+    };
+    const { url } = await serve(appWith(answering({ status, body: null, headers: { allow: 'POST' } }), around));
+    const reply = await visit(url);
+    expect(reply.status).toBe(status);
+    expect(reply.headers.allow).toBe('POST');
+    expect(await reply.text()).toBe('');
+  });
+
+  it.each<[string, HttpResponse['body']]>([
+    ['text', '<grüezi>'],
+    ['bytes', new TextEncoder().encode('x<grüezi>').subarray(1)],
+  ])('with a body of %s arrives with its length, and with no type it did not name', async (_what, body) => {
+    const { url } = await serve(appWith(answering({ body })));
+    const reply = await visit(url);
+    expect(reply.headers).not.toHaveProperty('content-type');
+    expect(reply.headers['content-length']).toBe('9');
+    expect(await reply.text()).toBe('<grüezi>');
+  });
+
+  it('to a HEAD has no body, and the stream it would have is given up', async () => {
+    const body = new HeldBody();
+    const { url } = await serve(appWith(answering({ body, headers: { 'content-type': 'text/plain' } })));
+    const reply = await visit(url, { method: 'HEAD' });
+    expect(reply.headers['content-type']).toBe('text/plain');
+    await body.givenUp;
+  });
+
+  it('that breaks breaks the connection, and the application is told why', async () => {
+    const body = new HeldBody();
+    const { url, errors } = await serve(appWith(answering({ body })));
+    const reply = await visit(url);
+    body.send('one');
+    await reply.until('one');
+    body.fail();
+    expect(await reply.ending()).toMatchObject({ clean: false });
+    await expect.poll(() => errors.map(({ message }) => message)).toEqual(['the platform broke off']);
+  });
+
+  it('nobody waits for any more is given up, and is no error of the application', async () => {
+    const body = new HeldBody();
+    let before: Middleware = (_context, next) => next();
+    const left = new Promise<void>((resolve) => {
+      before = ({ res }, next) => {
+        res.once('close', resolve);
+        return next();
+      };
+    });
+    const { url, errors } = await serve(appWith(answering({ body }), before));
+    const reply = await visit(url);
+    body.send('one');
+    await reply.until('one');
+    reply.leave();
+    await Promise.all([left, body.givenUp]);
+    // Koa hears of a closed connection after its own listeners do: another visit has passed by then.
+    await visit(url, { path: '/elsewhere' });
+    expect(errors).toEqual([]);
+  });
+
+  it('is asked for its next chunk only when the browser has taken the last ones', async () => {
+    let given = 0;
+    const endless: AsyncIterable<Uint8Array> = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => {
+          given += 65_536;
+          return Promise.resolve({ done: false, value: Buffer.alloc(65_536) });
+        },
+        return: () => Promise.resolve({ done: true, value: undefined }),
+      }),
+    };
+    const { url } = await serve(appWith(answering({ body: endless })));
+    const reply = await visit(url);
+    let stopped = -1;
+    while (stopped !== given) {
+      stopped = given;
+      await (await visit(url, { path: '/elsewhere' })).text();
+    }
+    expect(stopped).toBeLessThan(32 * 1_048_576);
+    await reply.untilSeen((bytes) => bytes.length > stopped);
+    reply.leave();
+  });
+});
+
+describe('a body that a parser has read', () => {
+  const spaced = MESSAGE.replace(':', ' : ');
+
+  it.each<[string, Middleware]>([
+    ['@koa/bodyparser', bodyParser() as Middleware],
+    ['koa-bodyparser', legacyBodyParser() as Middleware],
+  ])('comes from %s as the browser wrote it', async (_name, parser) => {
+    const seen: HttpRequest[] = [];
+    const { url } = await serve(
+      appWith((request) => {
+        seen.push(request);
+        return Promise.resolve(OK);
+      }, parser),
+    );
+    await (await visit(url, { body: spaced, headers: { 'content-type': 'application/json; charset=utf-8' } })).text();
+    expect(seen).toMatchObject([{ body: spaced, bodyConsumed: false }]);
+    expect(seen[0]?.headers['content-type']).toBe('application/json');
+  });
+
+  it('comes from a parser that keeps its result on Koa’s request', async () => {
+    const seen: HttpRequest[] = [];
+    const parser: Middleware = async (context, next) => {
+      let text = '';
+      for await (const chunk of context.req) text += String(chunk);
+      context.request.body = JSON.parse(text) as unknown;
+      await next();
+    };
+    const { url } = await serve(
+      appWith((request) => {
+        seen.push(request);
+        return Promise.resolve(OK);
+      }, parser),
+    );
+    await (await visit(url, { body: spaced })).text();
+    expect(seen).toMatchObject([{ body: MESSAGE, parsedBody: JSON.parse(MESSAGE) as unknown }]);
+  });
+});
