@@ -1,4 +1,4 @@
-import { type SessionTokenLike, asSessionTokenSource } from '../adapters/sessions/as-session-token-source.js';
+import { sessionKind, type SessionTokenLike } from '../adapters/sessions/session-like.js';
 import type { CredentialPlan } from '../domain/credentials/credential-broker.js';
 import { ConfigurationError } from '../domain/errors.js';
 import type { ServiceAuthStrategy } from './config.js';
@@ -67,7 +67,7 @@ export function chatPlan(options: ChatHandlerOptions, sessions: SessionPlans): C
 
 function asSource(like: SessionTokenLike): void {
   try {
-    asSessionTokenSource(like);
+    sessionKind(like);
   } catch (error) {
     throw new ConfigurationError({
       detail: '"getSessionToken" is nothing a session can be read with.',

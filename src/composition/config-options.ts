@@ -1,3 +1,4 @@
+import { DeadlineError, inTime } from '../adapters/system/deadline.js';
 import { Credential } from '../domain/credentials/credential.js';
 import type { CredentialPlan } from '../domain/credentials/credential-broker.js';
 import type { HeadersPlan, RoutePlan } from '../domain/credentials/headers-plan.js';
@@ -59,6 +60,21 @@ export function headersPlan(getHeaders: GetHeaders): HeadersPlan {
         cacheKey: undefined,
         token: undefined,
       }),
+  };
+}
+
+/** The same plan, whose requests do not wait for ever for the site's own headers. */
+export function timedPlan(plan: RoutePlan, ms: number): RoutePlan {
+  if (plan.kind !== 'headers') return plan;
+  return {
+    kind: 'headers',
+    obtain: async (request) => {
+      try {
+        return await inTime(plan.obtain(request), ms, 'the site');
+      } catch (error) {
+        throw error instanceof DeadlineError ? notMade(error.message) : error;
+      }
+    },
   };
 }
 

@@ -49,7 +49,12 @@ const blocks = {
     connectMs: milliseconds,
     headersMs: milliseconds,
     bodyIdleMs: milliseconds,
+    bodyMs: milliseconds,
+    streamIdleMs: milliseconds,
+    requestBodyMs: milliseconds,
+    lookupMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
     identityProviderMs: milliseconds,
+    sessionMs: milliseconds,
     cacheMs: milliseconds,
   }),
 };
@@ -73,17 +78,16 @@ const fields = {
   a2aMethods: v.optional(v.union([v.picklist(['chat', 'all']), v.array(v.string())])),
   timeouts: v.optional(blocks.timeouts),
   bodyLimitBytes: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  maxInFlight: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
   keepAliveMs: milliseconds,
   allowedOrigins: v.optional(v.array(v.string())),
   authUnavailableStatus: v.optional(v.picklist([401, 503])),
   onBehalfOf: v.optional(blocks.onBehalfOf),
   cacheStore: v.optional(store),
   cacheKeys: v.optional(v.array(v.string())),
+  chatLimit: v.optional(v.custom<object>((value) => has(value, 'admit'), 'an object with admit')),
   telemetry: v.optional(
-    v.custom<object>(
-      (value) => typeof (value as { emit?: unknown } | null)?.emit === 'function',
-      'an object with emit',
-    ),
+    v.custom<object>((value) => [value].flat().every((one) => has(one, 'emit')), 'an object with emit, or several'),
   ),
 };
 
@@ -139,4 +143,8 @@ function expected(issue: v.BaseIssue<unknown>): string {
   const { requirement } = issue;
   if (issue.type === 'min_value') return `a number of at least ${String(requirement)}`;
   return (issue.expected ?? 'another value').replaceAll(/[()]/g, '').replaceAll(' | ', ' or ');
+}
+
+function has(value: unknown, method: string): boolean {
+  return typeof (Object(value) as Record<string, unknown>)[method] === 'function';
 }

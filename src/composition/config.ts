@@ -1,6 +1,7 @@
 import type { KeyvLike } from '../adapters/keyv/keyv-like.js';
 import type { CacheStore } from '../ports/cache-store.js';
 import type { Telemetry } from '../ports/telemetry.js';
+import type { VisitorLimit } from '../ports/visitor-limit.js';
 import type { UpstreamConfig } from './upstream-config.js';
 
 /**
@@ -127,14 +128,24 @@ export interface OnBehalfOfConfig {
  * @public
  */
 export interface TimeoutsConfig {
-  /** For a connection to the platform. Default 5 000. */
+  /** For a connection to the platform, name look-up and TLS included. Default 5 000; 0 waits for ever. */
   readonly connectMs?: number | undefined;
-  /** For the head of the platform's answer. Default 60 000. */
+  /** For the head of the platform's answer, from when the platform has the request. Default 60 000; 0 waits for ever. */
   readonly headersMs?: number | undefined;
-  /** Silence inside an answer that is no event stream; event streams may be silent for ever. Default 60 000; 0 allows any. */
+  /** Silence inside an answer that is no event stream. Default 60 000; 0 allows any. */
   readonly bodyIdleMs?: number | undefined;
+  /** For a whole answer that is no event stream, without the time the browser takes; conversation records may take any. Default 60 000; 0 allows any. */
+  readonly bodyMs?: number | undefined;
+  /** Silence inside an event stream. Default 0: an agent may think for as long as it likes, and TCP finds out when its machine is gone. */
+  readonly streamIdleMs?: number | undefined;
+  /** For a JSON request body that the package itself reads, and for each pause in a body that streams through. Default 60 000; 0 waits for ever. */
+  readonly requestBodyMs?: number | undefined;
+  /** For one look-up of the config route, all its calls included: the agent's card, the project, the brand. At least 1. Default 10 000. */
+  readonly lookupMs?: number | undefined;
   /** For one call to an identity provider, discovery included. Default 5 000. */
   readonly identityProviderMs?: number | undefined;
+  /** For one answer of the site's session library, and of its own `getHeaders`. Default 15 000; 0 waits for ever. */
+  readonly sessionMs?: number | undefined;
   /** For one call to the shared cache. Default 50. */
   readonly cacheMs?: number | undefined;
 }
@@ -187,6 +198,8 @@ export interface ServerConfig {
   readonly timeouts?: TimeoutsConfig | undefined;
   /** Largest JSON request body the package itself reads, in bytes. Default 2 097 152. */
   readonly bodyLimitBytes?: number | undefined;
+  /** Most requests under way at once; more are refused with 503. Open event streams are not counted. Default 0: no limit. */
+  readonly maxInFlight?: number | undefined;
   /** Silence after which an event stream gets a comment, in milliseconds. Default 15 000; 0 sends none. */
   readonly keepAliveMs?: number | undefined;
   /** Further origins whose pages may call the routes, such as `https://shop.example`. Default: only the site's own. */
@@ -202,6 +215,8 @@ export interface ServerConfig {
    * Default: none, and tokens stay in this process.
    */
   readonly cacheKeys?: readonly string[] | undefined;
-  /** Takes one structured event at a time. Default: none. */
-  readonly telemetry?: Telemetry | undefined;
+  /** Limits what one anonymous visitor may send to the chat, see `rateLimiter`. Default: no limit. */
+  readonly chatLimit?: VisitorLimit | undefined;
+  /** Takes one structured event at a time, or several that each take all of them: see `loggerTelemetry` and `openTelemetry`. Default: none. */
+  readonly telemetry?: Telemetry | readonly Telemetry[] | undefined;
 }

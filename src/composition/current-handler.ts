@@ -31,6 +31,7 @@ const BARE_SITE: SiteSettings = {
   telemetry: silentTelemetry,
   origins: { publicHost: '', allowedOrigins: new Set() },
   bodyLimitBytes: 0,
+  requestBodyMs: 0,
   keepAliveMs: 0,
   authUnavailableStatus: 401,
   newRequestId,

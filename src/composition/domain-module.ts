@@ -17,7 +17,9 @@ const MOST_LOOKUPS = 1_000;
 /** Binds the domain: what the routes call. */
 export function domainModule(config: ResolvedConfig): ContainerModule {
   const { agent, agentCard, timeouts, serviceApi, upstream: names, serviceProjectId } = config;
-  const { headersMs, bodyIdleMs } = timeouts;
+  const { headersMs, bodyIdleMs, bodyMs, streamIdleMs, lookupMs } = timeouts;
+  const deadlines = { headersMs, bodyIdleMs, bodyMs, streamIdleMs };
+  const lookupTime = { lookupMs, deadline: (ms: number) => AbortSignal.timeout(ms) };
   const api = {
     endpoint: serviceApi,
     projectId: serviceProjectId,
@@ -31,7 +33,7 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
       bind,
       TOKENS.ChatForwarder,
       call,
-      (upstream, credentials) => new ChatForwarder({ upstream, credentials, agent, headersMs, bodyIdleMs }),
+      (upstream, credentials) => new ChatForwarder({ upstream, credentials, agent, ...deadlines }),
     );
     provide(
       bind,
@@ -43,6 +45,7 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
           credentials,
           headersMs,
           bodyIdleMs,
+          ...lookupTime,
           api,
           clock,
           telemetry,
@@ -65,6 +68,7 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
           hash: sha256,
           headersMs,
           bodyIdleMs,
+          ...lookupTime,
           maxEntries: MOST_LOOKUPS,
         }),
     );
@@ -76,8 +80,7 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
         new HttpJsonBinding({
           upstream,
           credentials,
-          headersMs,
-          bodyIdleMs,
+          ...deadlines,
           agent,
           card: (version, caller) => chatConfig.card(version, caller),
         }),
@@ -86,13 +89,14 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
       bind,
       TOKENS.SurfaceService,
       call,
-      (upstream, credentials) => new SurfaceService({ upstream, credentials, headersMs, bodyIdleMs, api }),
+      (upstream, credentials) => new SurfaceService({ upstream, credentials, ...deadlines, api }),
     );
     provide(
       bind,
       TOKENS.ConversationProxy,
       call,
-      (upstream, credentials) => new ConversationProxy({ upstream, credentials, headersMs, bodyIdleMs, api }),
+      // Records are as large as they are: what streams through has no time for the whole.
+      (upstream, credentials) => new ConversationProxy({ upstream, credentials, ...deadlines, bodyMs: 0, api }),
     );
   });
 }

@@ -13,7 +13,7 @@ export type { GetHeaders, HeadersLike } from './config-options.js';
 export type { RenderCacheOptions } from './render-cache-options.js';
 export type { ServiceProxyOptions } from './surface-options.js';
 export type { SurfaceRouterOptions } from './surface-router-options.js';
-export type { AuthHeadersOptions, Toolkit } from './toolkit-type.js';
+export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit-type.js';
 
 /**
  * Options of `createA2ARouter` (spec §4.3).

@@ -3,6 +3,7 @@ import type { CustomFetch } from 'openid-client';
 import { CertificateFile } from '../adapters/system/certificate-file.js';
 import { KeyFile } from '../adapters/system/key-file.js';
 import { KeyText } from '../adapters/system/key-text.js';
+import { TimedIdentityProvider } from '../adapters/system/timed-identity-provider.js';
 import { CredentialBroker } from '../domain/credentials/credential-broker.js';
 import type { Clock } from '../ports/clock.js';
 import type { IdentityProvider } from '../ports/identity-provider.js';
@@ -53,7 +54,9 @@ export function identityModule(config: ResolvedConfig, identities: Identities): 
 export function providerLoader(config: ResolvedConfig, identities: Identities, clock: Clock): ProviderLoader {
   const loaded = new Map<string, Promise<IdentityProvider>>();
   const load = (name: string): Promise<IdentityProvider> | undefined => {
-    if (Object.hasOwn(identities.custom, name)) return Promise.resolve(identities.custom[name] as IdentityProvider);
+    const custom = Object.hasOwn(identities.custom, name) ? identities.custom[name] : undefined;
+    if (custom !== undefined)
+      return Promise.resolve(new TimedIdentityProvider(custom, config.timeouts.identityProviderMs));
     switch (name) {
       case 'service_account':
         return serviceAccountProvider(config, clock);

@@ -1,4 +1,14 @@
 export type { KeyvLike } from '../adapters/keyv/keyv-like.js';
+export { rateLimiter, type RateLimiterLike, type RateLimiterOptions } from '../adapters/rate-limit/rate-limiter.js';
+export { loggerTelemetry, type LoggerLike } from '../adapters/telemetry/logger.js';
+export { openTelemetry } from '../adapters/telemetry/opentelemetry.js';
+export type {
+  ContextLike,
+  MeterLike,
+  OpenTelemetryLike,
+  SpanLike,
+  TracerLike,
+} from '../adapters/telemetry/opentelemetry-like.js';
 export {
   rewriteAgentCard,
   type AgentCardJson,
@@ -37,7 +47,8 @@ export type {
   SessionTokenQuery,
   SessionTokenSource,
 } from '../ports/session-token-source.js';
-export type { Telemetry, TelemetryEvent } from '../ports/telemetry.js';
+export type { ObservedCall, ObservedRequest, Telemetry, TelemetryEvent } from '../ports/telemetry.js';
+export type { LimitVerdict, VisitorLimit } from '../ports/visitor-limit.js';
 export type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../ports/token-exchange.js';
 export { getAuthHeaders, getCachedServiceToken, resolveServiceBrand, resolveServiceProjectId } from './auth-headers.js';
 export type { ChatHandlerOptions } from './chat-options.js';
@@ -61,5 +72,5 @@ export type { RenderCacheOptions } from './render-cache-options.js';
 export type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './surface-options.js';
 export type { SurfaceRouterOptions } from './surface-router-options.js';
 export type { UpstreamConfig, UpstreamHeadersConfig, UpstreamPathsConfig } from './upstream-config.js';
-export type { AuthHeadersOptions, Toolkit } from './toolkit-type.js';
+export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit-type.js';
 export { createToolkit } from './toolkit.js';

@@ -11,7 +11,7 @@ export type { RenderCacheOptions } from './render-cache-options.js';
 export type { SiteRoutesOptions } from './site-routes.js';
 export type { ServiceProxyOptions } from './surface-options.js';
 export type { SurfaceRouterOptions } from './surface-router-options.js';
-export type { AuthHeadersOptions, Toolkit } from './toolkit-type.js';
+export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit-type.js';
 
 /**
  * All routes of the package as one listener for `node:http`, or as a middleware of a Connect-style host:

@@ -3,7 +3,11 @@ import type { TokenCache } from '../domain/credentials/token-cache.js';
 import type { Clock } from '../ports/clock.js';
 import type { HttpUpstream } from '../ports/http.js';
 import type { Telemetry } from '../ports/telemetry.js';
+import { pause } from '../adapters/system/pause.js';
+import { ObservedUpstream } from '../adapters/telemetry/observed-upstream.js';
+import { RetryingUpstream } from '../domain/upstream/retrying-upstream.js';
 import { provide } from './provide.js';
+import { newRequestId } from './request-id.js';
 import { TOKENS } from './tokens.js';
 
 /** Parts that outlive a change of configuration: connections, tokens, the clock. */
@@ -21,7 +25,18 @@ export function platformModule(parts: PlatformParts): ContainerModule {
   return new ContainerModule(({ bind }) => {
     provide(bind, TOKENS.Clock, [], () => parts.clock);
     provide(bind, TOKENS.Telemetry, [], () => parts.telemetry);
-    provide(bind, TOKENS.Upstream, [], () => parts.upstream);
+    provide(
+      bind,
+      TOKENS.Upstream,
+      [TOKENS.Telemetry],
+      (telemetry) => new RetryingUpstream({ upstream: observed(parts), telemetry, pause }),
+    );
     provide(bind, TOKENS.TokenCache, [], () => parts.tokens);
   });
+}
+
+/** Calls are told of only where somebody listens. */
+function observed({ upstream, telemetry, clock }: PlatformParts): HttpUpstream {
+  if (telemetry.callStarted === undefined) return upstream;
+  return new ObservedUpstream({ upstream, telemetry, clock, newCallId: newRequestId });
 }

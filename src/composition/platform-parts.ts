@@ -1,26 +1,32 @@
 import { createHmac } from 'node:crypto';
 import { MemoryCacheStore } from '../adapters/keyv/memory-cache-store.js';
+import { OperatorTelemetry } from '../adapters/telemetry/operator-telemetry.js';
 import { silentTelemetry } from '../adapters/telemetry/silent-telemetry.js';
 import { systemClock } from '../adapters/system/system-clock.js';
 import { UndiciUpstream } from '../adapters/undici/undici-upstream.js';
 import { TokenCache } from '../domain/credentials/token-cache.js';
 import type { CacheStore } from '../ports/cache-store.js';
 import type { Clock } from '../ports/clock.js';
+import type { HttpUpstream } from '../ports/http.js';
 import type { Telemetry } from '../ports/telemetry.js';
 import type { PlatformParts } from './platform-module.js';
 import type { ToolkitPorts } from './ports.js';
 import type { ResolvedConfig } from './resolve-config.js';
+import { configuredSecrets } from './configured-secrets.js';
 import { sealedStore, sharedStore, tokenStore } from './cache-stores.js';
 
 const MOST_TOKENS = 10_000;
-// Renders, and beside each the marks and names that say what an action drops.
-const MOST_RENDERS = 10_000;
+// 10 000 renders, and beside each the marks and names that say what an action drops; their bytes are the real limit.
+const MOST_RENDERS = 40_000;
 const MOST_RENDER_BYTES = 67_108_864;
 
 /** The parts, and what they were made from: a part is kept while that stays the same. */
 export interface KeptParts extends PlatformParts {
   readonly connectMs: number;
   readonly storeSettings: readonly unknown[];
+  readonly listeners: readonly Telemetry[];
+  /** Upstreams of earlier configurations whose last answers still run. */
+  readonly retired: Set<HttpUpstream>;
   /** Where renders are kept. */
   readonly renders: CacheStore;
 }
@@ -28,15 +34,19 @@ export interface KeptParts extends PlatformParts {
 /** Makes what a site runs on, or takes it over from the toolkit before; a part that is replaced is closed. */
 export function platformParts(config: ResolvedConfig, ports: ToolkitPorts, kept: KeptParts | undefined): KeptParts {
   const clock = ports.clock ?? systemClock;
-  const telemetry = ports.telemetry ?? config.telemetry ?? silentTelemetry;
+  const listeners = ports.telemetry === undefined ? config.telemetry : [ports.telemetry];
+  const telemetry = operatorTelemetry(listeners, configuredSecrets(config), kept);
   const { connectMs, cacheMs } = config.timeouts;
   const storeSettings = [clock, telemetry, cacheMs, config.cacheStore, ...config.cacheKeys.map(({ id }) => id)];
   const sameStore = kept !== undefined && sameItems(kept.storeSettings, storeSettings);
   const sameUpstream = kept !== undefined && kept.connectMs === connectMs && ports.upstream === undefined;
-  if (kept !== undefined && !sameUpstream) void kept.upstream.close();
+  const retired = kept?.retired ?? new Set();
+  if (kept !== undefined && !sameUpstream) void retire(kept.upstream, retired);
   return {
     clock,
     telemetry,
+    listeners,
+    retired,
     connectMs,
     storeSettings,
     fingerprintKey: sameStore ? kept.fingerprintKey : fingerprintKey(config),
@@ -44,6 +54,13 @@ export function platformParts(config: ResolvedConfig, ports: ToolkitPorts, kept:
     renders: sameStore ? kept.renders : renderStore(config, clock, telemetry),
     tokens: sameStore ? kept.tokens : tokenCache(config, ports, clock, telemetry),
   };
+}
+
+/** A shutdown must still find it: an answer may stream for hours. */
+async function retire(upstream: HttpUpstream, retired: Set<HttpUpstream>): Promise<void> {
+  retired.add(upstream);
+  await upstream.close().catch(() => undefined);
+  retired.delete(upstream);
 }
 
 function tokenCache(config: ResolvedConfig, ports: ToolkitPorts, clock: Clock, telemetry: Telemetry): TokenCache {
@@ -62,6 +79,21 @@ function renderStore(config: ResolvedConfig, clock: Clock, telemetry: Telemetry)
     sealedStore(config, sharedStore(config, clock, telemetry), clock, telemetry, 'agent-bff:render:') ??
     new MemoryCacheStore({ clock, maxEntries: MOST_RENDERS, maxBytes: MOST_RENDER_BYTES })
   );
+}
+
+/** One for the same listeners, since parts that are kept hold on to it; without listeners nothing is paid. */
+function operatorTelemetry(
+  listeners: readonly Telemetry[],
+  secrets: readonly string[],
+  kept: KeptParts | undefined,
+): Telemetry {
+  if (listeners.length === 0) return silentTelemetry;
+  const known = kept?.telemetry;
+  if (!(known instanceof OperatorTelemetry) || !sameItems(kept?.listeners ?? [], listeners)) {
+    return new OperatorTelemetry(listeners, secrets);
+  }
+  known.learn(secrets);
+  return known;
 }
 
 /** Processes that share tokens must name one credential alike; without a shared key nobody else reads the names. */

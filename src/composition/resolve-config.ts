@@ -7,6 +7,7 @@ import { type Endpoint, endpoint } from '../domain/upstream/upstream-request.js'
 import type { CacheStore } from '../ports/cache-store.js';
 import type { Secret } from '../ports/secret.js';
 import type { Telemetry } from '../ports/telemetry.js';
+import type { VisitorLimit } from '../ports/visitor-limit.js';
 import type { ServerConfig } from './config.js';
 import { checkConfig } from './config-schema.js';
 import { type ResolvedUpstream, resolveUpstream } from './upstream-config.js';
@@ -35,6 +36,8 @@ export interface ResolvedConfig {
   readonly sessionPolicy: MethodPolicy;
   readonly timeouts: ResolvedTimeouts;
   readonly bodyLimitBytes: number;
+  /** 0 sets no limit. */
+  readonly maxInFlight: number;
   readonly keepAliveMs: number;
   readonly allowedOrigins: ReadonlySet<string>;
   readonly authUnavailableStatus: number;
@@ -42,7 +45,8 @@ export interface ResolvedConfig {
   readonly onBehalfOf: ResolvedOnBehalfOf;
   readonly cacheStore: CacheStore | KeyvLike | undefined;
   readonly cacheKeys: readonly SealingKey[];
-  readonly telemetry: Telemetry | undefined;
+  readonly chatLimit: VisitorLimit | undefined;
+  readonly telemetry: readonly Telemetry[];
   readonly customProviders: ReadonlySet<string>;
 }
 
@@ -95,7 +99,12 @@ export interface ResolvedTimeouts {
   readonly connectMs: number;
   readonly headersMs: number;
   readonly bodyIdleMs: number;
+  readonly bodyMs: number;
+  readonly streamIdleMs: number;
+  readonly requestBodyMs: number;
+  readonly lookupMs: number;
   readonly identityProviderMs: number;
+  readonly sessionMs: number;
   readonly cacheMs: number;
 }
 
@@ -127,17 +136,24 @@ export function resolveConfig(config: ServerConfig, customProviders: ReadonlySet
       connectMs: config.timeouts?.connectMs ?? 5_000,
       headersMs: config.timeouts?.headersMs ?? 60_000,
       bodyIdleMs: config.timeouts?.bodyIdleMs ?? 60_000,
+      bodyMs: config.timeouts?.bodyMs ?? 60_000,
+      streamIdleMs: config.timeouts?.streamIdleMs ?? 0,
+      requestBodyMs: config.timeouts?.requestBodyMs ?? 60_000,
+      lookupMs: config.timeouts?.lookupMs ?? 10_000,
       identityProviderMs: config.timeouts?.identityProviderMs ?? 5_000,
+      sessionMs: config.timeouts?.sessionMs ?? 15_000,
       cacheMs: config.timeouts?.cacheMs ?? 50,
     },
     bodyLimitBytes: config.bodyLimitBytes ?? 2_097_152,
+    maxInFlight: config.maxInFlight ?? 0,
     keepAliveMs: config.keepAliveMs ?? 15_000,
     allowedOrigins: new Set((config.allowedOrigins ?? []).map(allowedOrigin)),
     authUnavailableStatus: config.authUnavailableStatus ?? 401,
     onBehalfOf: onBehalfOf(config),
     cacheStore: config.cacheStore,
     cacheKeys: (config.cacheKeys ?? []).map(sealingKey),
-    telemetry: config.telemetry,
+    chatLimit: config.chatLimit,
+    telemetry: [config.telemetry ?? []].flat(),
     customProviders,
   };
 }

@@ -1,5 +1,6 @@
 import { type SessionTokenLike, asSessionTokenSource } from '../adapters/sessions/as-session-token-source.js';
 import { sha256 } from '../adapters/system/sha256.js';
+import { timedSessionSource } from '../adapters/system/timed-session-source.js';
 import { ExchangedTokens } from '../domain/credentials/exchanged-tokens.js';
 import type { SessionPlan } from '../domain/credentials/session-credentials.js';
 import { SessionTokens } from '../domain/credentials/session-tokens.js';
@@ -18,6 +19,8 @@ export interface SessionPlansDependencies {
   /** Whether every session route exchanges. */
   readonly alwaysExchange: boolean;
   readonly customProviders: ReadonlySet<string>;
+  /** Milliseconds for one answer of a session library; 0 waits for ever. */
+  readonly sessionMs: number;
 }
 
 /** Makes the session half of credential plans: one set of coalesced refreshes for each session library, whichever route uses it. */
@@ -45,7 +48,10 @@ export class SessionPlans {
   #coalesced(source: SessionTokenSource): SessionTokens {
     let tokens = this.#sources.get(source);
     if (tokens === undefined) {
-      tokens = new SessionTokens({ source, clock: this.#deps.clock, hash: sha256, maxEntries: MOST_SESSIONS });
+      const { clock, sessionMs } = this.#deps;
+      // Inside the shared flight: an answer that never comes would keep a whole session waiting.
+      const timed = timedSessionSource(source, sessionMs);
+      tokens = new SessionTokens({ source: timed, clock, hash: sha256, maxEntries: MOST_SESSIONS });
       this.#sources.set(source, tokens);
     }
     return tokens;

@@ -1,8 +1,10 @@
-import { chatRoutes } from '../adapters/web/chat-routes.js';
+import { chatRoutes, failing } from '../adapters/web/chat-routes.js';
 import { agentCardRoute, configRoute } from '../adapters/web/config-route.js';
+import { problemResponse } from '../adapters/web/error-response.js';
 import { conversationRoutes } from '../adapters/web/conversation-routes.js';
 import { httpJsonRoutes } from '../adapters/web/http-json-routes.js';
-import type { SiteSettings } from '../adapters/web/site-settings.js';
+import type { RequestGate } from '../adapters/web/request-gate.js';
+import { errorContext, type SiteSettings } from '../adapters/web/site-settings.js';
 import { surfaceRoutes } from '../adapters/web/surface-routes.js';
 import { sha256 } from '../adapters/system/sha256.js';
 import type { ChatConfig } from '../domain/chat/chat-config.js';
@@ -15,7 +17,8 @@ import type { CacheStore } from '../ports/cache-store.js';
 import type { Clock } from '../ports/clock.js';
 import type { HttpHandler } from '../ports/http.js';
 import { type ChatHandlerOptions, chatPlan } from './chat-options.js';
-import { configPlan } from './config-options.js';
+import { configPlan, timedPlan } from './config-options.js';
+import { newRequestId } from './request-id.js';
 import type { ResolvedConfig } from './resolve-config.js';
 import type { SessionPlans } from './session-plans.js';
 import { serviceProxyPlan, type ServiceProxyOptions, type SurfacePlan } from './surface-options.js';
@@ -24,6 +27,7 @@ import { serviceProxyPlan, type ServiceProxyOptions, type SurfacePlan } from './
 export interface SiteHandlersDependencies {
   readonly config: ResolvedConfig;
   readonly site: SiteSettings;
+  readonly gate: RequestGate;
   readonly sessions: SessionPlans;
   readonly forwarder: ChatForwarder;
   readonly chatConfig: ChatConfig;
@@ -43,8 +47,12 @@ export class SiteHandlers {
   }
 
   chat(options: ChatHandlerOptions): HttpHandler {
+    return this.#observed(this.#guarded(this.#chat(options), 'chat'));
+  }
+
+  #chat(options: ChatHandlerOptions): HttpHandler {
     const { site, forwarder, chatConfig, sessions, config } = this.#deps;
-    const { publicUrl, bindings } = config;
+    const { publicUrl, bindings, agent, timeouts } = config;
     const plan = chatPlan(options, sessions);
     const policy = plan.kind === 'session' ? config.sessionPolicy : config.servicePolicy;
     const card = { site, config: chatConfig, plan, policy, bindings, publicUrl, hash: shortHash };
@@ -55,27 +63,62 @@ export class SiteHandlers {
       plan,
       policy,
       publicUrl,
-      config: configRoute({ ...card, plan: configPlan(plan, options.configGetHeaders) }),
+      served: { bindings, ...(agent === undefined ? {} : { agentOrigin: agent.origin }) },
+      config: configRoute({ ...card, plan: timedPlan(configPlan(plan, options.configGetHeaders), timeouts.sessionMs) }),
       ...(bindings.includes('HTTP+JSON') ? { httpJson: httpJsonRoutes(rest) } : {}),
     });
   }
 
   surfaces({ plan, cache: settings }: SurfacePlan): HttpHandler {
-    const { site, surfaces: service, renders: store, clock } = this.#deps;
+    const { site, surfaces: service, renders: store, clock, config } = this.#deps;
     const cache =
       settings === undefined
         ? undefined
-        : new RenderCache({ ...settings, store, clock, hash: sha256, newGeneration: () => crypto.randomUUID() });
-    return surfaceRoutes({ site, service, plan, cache });
+        : new RenderCache({ ...settings, store, clock, hash: sha256, newGeneration: () => crypto.randomUUID(), later });
+    const routes = surfaceRoutes({ site, service, plan: timedPlan(plan, config.timeouts.sessionMs), cache });
+    return this.#observed(this.#guarded(routes, 'surface'));
   }
 
   conversations(options: ServiceProxyOptions): HttpHandler {
     const { site, conversations: proxy, sessions } = this.#deps;
-    return conversationRoutes({ site, proxy, plan: serviceProxyPlan(options, sessions) });
+    const routes = conversationRoutes({ site, proxy, plan: serviceProxyPlan(options, sessions) });
+    return this.#observed(this.#guarded(routes, 'conversation'));
+  }
+
+  #guarded(routes: HttpHandler, route: 'chat' | 'surface' | 'conversation'): HttpHandler {
+    const { gate, site } = this.#deps;
+    return gate.guard(routes, {
+      refuse: (request, refusal) => {
+        const speaksRpc = route === 'chat' && /^\/?$/.test(request.path);
+        return speaksRpc
+          ? failing(site, refusal, true)(request)
+          : Promise.resolve(problemResponse(refusal, errorContext(site, route)));
+      },
+      onBroken: ({ signal }, error) => {
+        const side = signal.aborted ? 'browser' : 'upstream';
+        const detail = error instanceof Error ? error.message : 'unknown';
+        site.telemetry.emit({ type: 'stream_broken', route, side, detail });
+      },
+    });
+  }
+
+  /** Gives each request its name before anything happens, where somebody listens. */
+  #observed(handler: HttpHandler): HttpHandler {
+    const { telemetry } = this.#deps.site;
+    if (telemetry.runRequest === undefined) return handler;
+    const run = telemetry.runRequest.bind(telemetry);
+    return (request) => {
+      const { method, headers } = request;
+      return run({ requestId: newRequestId(), method, headers }, () => handler(request));
+    };
   }
 }
 
 /** Long enough to tell two bodies apart, short enough for a header field. */
 function shortHash(text: string): string {
   return sha256(text).slice(0, 32);
+}
+
+function later(ms: number, task: () => void): void {
+  setTimeout(task, ms).unref();
 }

@@ -1,4 +1,4 @@
-import { asSessionTokenSource, type SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
+import { sessionKind, type SessionTokenLike } from '../adapters/sessions/session-like.js';
 import type { SessionRequired } from '../domain/conversations/conversation-proxy.js';
 import type { RoutePlan } from '../domain/credentials/headers-plan.js';
 import { ConfigurationError } from '../domain/errors.js';
@@ -112,7 +112,7 @@ export function checkProxyOptions({ auth, apiKey }: ServiceProxyOptions): void {
 /** @throws ConfigurationError when `auth` is nothing a session can be read with. */
 export function checkSource(auth: SessionTokenLike, maker: string): void {
   try {
-    asSessionTokenSource(auth);
+    sessionKind(auth);
   } catch (error) {
     const expected = error instanceof Error ? error.message : 'see its documentation';
     throw wrong(maker, 'auth', `a session source of this package: ${expected}`);

@@ -1,4 +1,4 @@
-import type { SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
+import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
 import { Credential } from '../domain/credentials/credential.js';
 import type { HeadersPlan } from '../domain/credentials/headers-plan.js';
 import { ConfigurationError } from '../domain/errors.js';
@@ -48,15 +48,19 @@ export interface ConfiguredKey {
  *
  * @throws ConfigurationError naming the options.
  */
-export function checkSurfaceRouterOptions(options: SurfaceRouterOptions, customProviders: ReadonlySet<string>): void {
+export function checkSurfaceRouterOptions(
+  options: SurfaceRouterOptions,
+  customProviders: ReadonlySet<string>,
+  maker: string = MAKER,
+): void {
   const { getHeaders, strategy, auth, requireSession = false, exchange } = options;
-  renderCacheSettings(options.cache, MAKER);
+  renderCacheSettings(options.cache, maker);
   headerSecret('apiKey', options.apiKey);
   checkStrategy(strategy, customProviders);
-  if (getHeaders !== undefined && typeof getHeaders !== 'function') throw wrong(MAKER, 'getHeaders', 'a function');
-  if (auth !== undefined) checkSource(auth, MAKER);
+  if (getHeaders !== undefined && typeof getHeaders !== 'function') throw wrong(maker, 'getHeaders', 'a function');
+  if (auth !== undefined) checkSource(auth, maker);
   else if (requireSession || exchange !== undefined) {
-    throw wrong(MAKER, 'auth', "what gives the signed-in user's token: another option asks for it");
+    throw wrong(maker, 'auth', "what gives the signed-in user's token: another option asks for it");
   }
   const given = Object.entries({ getHeaders, strategy, auth }).filter(
     ([, value]) => value !== undefined && value !== '',
@@ -66,7 +70,7 @@ export function checkSurfaceRouterOptions(options: SurfaceRouterOptions, customP
   throw new ConfigurationError({
     detail: `A surface route got ${fields.map((name) => `"${name}"`).join(' and ')}.`,
     hint: 'Keep one of them: each says whose credential the platform gets.',
-    block: MAKER,
+    block: maker,
     fields,
   });
 }

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../domain/errors.js';
 import type { HttpHandler } from '../ports/http.js';
 import type { ChatHandlerOptions } from './chat-options.js';
 import type { ServiceAuthStrategy } from './config.js';
@@ -15,6 +16,53 @@ export interface AuthHeadersOptions {
   readonly strategy?: ServiceAuthStrategy | (string & {}) | undefined;
   /** Default: the configured `serviceApiKey`. */
   readonly apiKey?: string | undefined;
+}
+
+/**
+ * How `close` ends a toolkit.
+ *
+ * @public
+ */
+export interface CloseOptions {
+  /** Milliseconds running requests and open streams have to finish. Default 10 000; 0 breaks them off at once. */
+  readonly graceMs?: number | undefined;
+}
+
+/**
+ * What one check of `health` found. Names blocks and fields, never values.
+ *
+ * @public
+ */
+export interface HealthCheck {
+  /** `skipped`: there is nothing to check. */
+  readonly status: 'pass' | 'fail' | 'skipped';
+  /** What a visitor's error answer would say. */
+  readonly code?: ErrorCode;
+  /** The configuration block to look at. */
+  readonly block?: string;
+  /** The fields of that block to look at. */
+  readonly fields?: readonly string[];
+}
+
+/**
+ * Whether a toolkit can serve; may be shown to anybody.
+ *
+ * @public
+ */
+export interface ToolkitHealth {
+  /** `ready`: every check passes. `degraded`: some requests will fail. `closing`: all new ones are refused. */
+  readonly status: 'ready' | 'degraded' | 'closing';
+  /** What was looked at. */
+  readonly checks: {
+    /** There is an address to forward to. */
+    readonly configuration: HealthCheck;
+    /** The service credential is cached, or could be had just now. */
+    readonly credential: HealthCheck;
+  };
+  /** Requests under way, without open event streams. */
+  readonly inFlight: number;
+  /** Event streams that are open. */
+  readonly openStreams: number;
 }
 
 /**
@@ -53,6 +101,41 @@ export interface Toolkit {
   cachedServiceToken(): string | undefined;
   /** Names of the identity providers the site registered, which are strategies here. */
   readonly customProviders: ReadonlySet<string>;
-  /** Ends idle connections to the platform, and lets running requests finish. */
-  close(): Promise<void>;
+  /**
+   * Whether the toolkit can serve. Asks the identity provider only for a token that a request would ask for too, and after a failure no sooner than a request would; never the platform.
+   *
+   * @example
+   * ```ts
+   * import { createServer } from 'node:http';
+   * import { createToolkit } from 'agent-bff';
+   *
+   * const toolkit = createToolkit({ a2aUrl: 'https://agent.example/a2a', serviceApiKey: 'key' });
+   * createServer(async (_request, response) => {
+   *   const health = await toolkit.health();
+   *   response.writeHead(health.status === 'closing' ? 503 : 200, { 'content-type': 'application/json' });
+   *   response.end(JSON.stringify(health));
+   * }).listen(8081);
+   * ```
+   */
+  health(): Promise<ToolkitHealth>;
+  /**
+   * Refuses new requests with 503, lets running ones finish within `graceMs`, breaks off what still runs and ends all connections to the platform.
+   * Calling it again gives the first call's promise. A toolkit that `configureServer` has replaced only stops taking requests: its connections belong to its successor.
+   *
+   * @example
+   * ```ts
+   * import { createServer } from 'node:http';
+   * import { configureServer } from 'agent-bff';
+   * import { createNodeHandler } from 'agent-bff/node';
+   *
+   * const toolkit = configureServer({ a2aUrl: 'https://agent.example/a2a', serviceApiKey: 'key' });
+   * const server = createServer(createNodeHandler()).listen(3000);
+   * process.once('SIGTERM', async () => {
+   *   server.close();
+   *   await toolkit.close({ graceMs: 10_000 });
+   *   server.closeAllConnections();
+   * });
+   * ```
+   */
+  close(options?: CloseOptions): Promise<void>;
 }

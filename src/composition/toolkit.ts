@@ -1,4 +1,7 @@
 import { Container, type ServiceIdentifier } from 'inversify';
+import { currentRequestId } from '../adapters/telemetry/request-scope.js';
+import { TimedTokenExchange } from '../adapters/system/timed-token-exchange.js';
+import { RequestGate } from '../adapters/web/request-gate.js';
 import type { SiteSettings } from '../adapters/web/site-settings.js';
 import type { CredentialPlan } from '../domain/credentials/credential-broker.js';
 import type { ServerConfig } from './config.js';
@@ -14,11 +17,13 @@ import { SessionPlans } from './session-plans.js';
 import { SiteHandlers } from './site-handlers.js';
 import { serviceSurfaceHandlerPlan, surfaceHandlerPlan } from './surface-options.js';
 import { surfaceRouterPlan } from './surface-router-options.js';
+import { shutDown } from './shut-down.js';
 import { sessionRequest } from './session-request.js';
 import { checkStrategy } from './strategy-names.js';
 import { tokenExchange } from './token-exchange.js';
 import { TOKENS, type Token } from './tokens.js';
-import type { AuthHeadersOptions, Toolkit } from './toolkit-type.js';
+import { configurationCheck, credentialCheck } from './toolkit-health.js';
+import type { AuthHeadersOptions, HealthCheck, Toolkit } from './toolkit-type.js';
 
 /**
  * Builds everything the routes need from one configuration; keeps no global state, so a process may have many.
@@ -61,13 +66,19 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
   const sessions = new SessionPlans({
     clock: parts.clock,
     tokens: parts.tokens,
-    exchange: ports.tokenExchange ?? tokenExchange(resolved, identities, parts.clock),
+    exchange:
+      ports.tokenExchange === undefined
+        ? tokenExchange(resolved, identities, parts.clock)
+        : new TimedTokenExchange(ports.tokenExchange, resolved.timeouts.identityProviderMs),
     alwaysExchange: resolved.onBehalfOf.configured,
     customProviders: resolved.customProviders,
+    sessionMs: resolved.timeouts.sessionMs,
   });
+  const gate = new RequestGate({ maxInFlight: resolved.maxInFlight });
   const handlers = new SiteHandlers({
     config: resolved,
     site: siteSettings(resolved, parts),
+    gate,
     sessions,
     forwarder: get(TOKENS.ChatForwarder),
     chatConfig: get(TOKENS.ChatConfig),
@@ -78,6 +89,7 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
     clock: parts.clock,
   });
   const directory = get(TOKENS.PlatformDirectory);
+  let closing: Promise<void> | undefined;
   const configuredKey = { apiKey: resolved.serviceApiKey, apiKeyHeader: resolved.upstream.headers.apiKey };
   const toolkit: Toolkit = {
     chatHandler: (options = {}) => handlers.chat(options),
@@ -92,8 +104,8 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
       const credential = await broker.obtain(servicePlan(options, resolved), NO_REQUEST);
       return { ...credential.headers } as Record<string, string>;
     },
-    sessionHeaders: async ({ authClient, audience = '', apiKey }, request) => {
-      const session = sessions.planFor(authClient, audience, false);
+    sessionHeaders: async ({ authClient, audience = '', apiKey, exchange }, request) => {
+      const session = sessions.planFor(authClient, audience, exchange === 'on_behalf_of');
       const plan: CredentialPlan = {
         kind: 'session',
         required: true,
@@ -104,15 +116,37 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
     },
     customProviders: resolved.customProviders,
     cachedServiceToken: () => broker.cachedServiceToken()?.value,
-    close: () => parts.upstream.close(),
+    health: async () => {
+      const credential: HealthCheck = gate.isClosed
+        ? { status: 'skipped' }
+        : await credentialCheck(resolved, () => broker.obtain(SERVICE, NO_REQUEST));
+      const checks = { configuration: configurationCheck(resolved), credential };
+      const works = Object.values(checks).every(({ status }) => status !== 'fail');
+      const { inFlight, openStreams } = gate;
+      return { status: gate.isClosed ? 'closing' : works ? 'ready' : 'degraded', checks, inFlight, openStreams };
+    },
+    close: ({ graceMs = GRACE_MS } = {}) => {
+      const own = REPLACED.has(toolkit) ? undefined : PARTS.get(toolkit);
+      closing ??= shutDown({ gate, upstreams: own === undefined ? [] : [own.upstream, ...own.retired] }, graceMs);
+      // A later configuration begins anew: what is closed here serves nobody.
+      PARTS.delete(toolkit);
+      return closing;
+    },
   };
   PARTS.set(toolkit, parts);
+  if (previous !== undefined) REPLACED.add(previous);
   if (previous?.cachedServiceToken() !== undefined) void broker.recall();
   return toolkit;
 }
 
+/** Milliseconds running requests have to finish when a toolkit is closed. */
+const GRACE_MS = 10_000;
+
 /** What each toolkit runs on, for the toolkit that replaces it. */
 const PARTS = new WeakMap<Toolkit, KeptParts>();
+
+/** Toolkits whose parts another one has taken over. */
+const REPLACED = new WeakSet<Toolkit>();
 
 /** The configured strategy, for what nobody in particular asks. */
 const SERVICE: CredentialPlan = { kind: 'service', strategy: '', apiKey: undefined };
@@ -124,9 +158,11 @@ function siteSettings(config: ResolvedConfig, parts: KeptParts): SiteSettings {
     telemetry: parts.telemetry,
     origins: { publicHost: hostOf(config.publicUrl), allowedOrigins: config.allowedOrigins },
     bodyLimitBytes: config.bodyLimitBytes,
+    requestBodyMs: config.timeouts.requestBodyMs,
     keepAliveMs: config.keepAliveMs,
     authUnavailableStatus: config.authUnavailableStatus,
-    newRequestId,
+    newRequestId: () => currentRequestId() ?? newRequestId(),
+    ...(config.chatLimit === undefined ? {} : { chatLimit: config.chatLimit }),
     now: () => parts.clock.now(),
   };
 }

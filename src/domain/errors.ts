@@ -12,9 +12,11 @@ export type ErrorCode =
   | 'session_expired'
   | 'interaction_required'
   | 'origin_refused'
+  | 'rate_limited'
   | 'body_invalid'
   | 'body_too_large'
   | 'body_consumed'
+  | 'body_timeout'
   | 'content_type_unsupported'
   | 'content_encoding_unsupported'
   | 'method_denied'
@@ -27,6 +29,8 @@ export type ErrorCode =
   | 'upstream_invalid_response'
   | 'upstream_error'
   | 'agent_binding_unsupported'
+  | 'server_busy'
+  | 'server_closing'
   | 'internal_error';
 
 /**
@@ -166,7 +170,7 @@ export class SessionError extends AgentBffError {
 }
 
 /**
- * The browser's request is not one we forward: wrong body, method, media type or origin.
+ * The browser's request is not one we forward: wrong body, method, media type or origin, or one too many.
  *
  * @public
  */

@@ -65,6 +65,8 @@ export interface HttpResponse {
   readonly headers: HeaderFields;
   /** The body, perhaps still coming. */
   readonly body: HttpBody;
+  /** Whether only the end of a connection ends the body, so that one that was cut looks like a whole one. Default: false. */
+  readonly openEnded?: boolean;
 }
 
 /**
@@ -96,6 +98,10 @@ export interface UpstreamRequest {
   readonly headersMs: number;
   /** Milliseconds of silence allowed inside a body that is no event stream; 0 allows any. */
   readonly bodyIdleMs: number;
+  /** Milliseconds for a whole body that is no event stream, without the time its reader takes. Default: 0, which allows any. */
+  readonly bodyMs?: number;
+  /** Milliseconds of silence allowed inside an event stream. Default: 0, which allows any. */
+  readonly streamIdleMs?: number;
 }
 
 /**
@@ -124,6 +130,11 @@ export type UpstreamOutcome =
       readonly reason: UpstreamFailureReason;
       /** For the server's log only: may name hosts and library codes. */
       readonly detail: string;
+      /**
+       * How far the request got, where that is known for sure: `nothing` of it was sent; or it was sent on a connection that had served before,
+       * and that ended without a byte of an answer. Absent: the platform may have seen it.
+       */
+      readonly sent?: 'nothing' | 'on-stale-connection';
     };
 
 /**
@@ -135,6 +146,9 @@ export type UpstreamOutcome =
 export interface HttpUpstream {
   /** Resolves with the response head, or with the reason why there is none; never rejects. */
   send(request: UpstreamRequest): Promise<UpstreamOutcome>;
-  /** Ends idle connections, and lets running requests finish. */
-  close(): Promise<void>;
+  /**
+   * Ends idle connections, and resolves when running requests have finished; a request may still be sent.
+   * With `graceMs`, what still runs after so many milliseconds is broken off, and nothing is sent any more.
+   */
+  close(options?: { readonly graceMs: number }): Promise<void>;
 }

@@ -2,58 +2,118 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { UndiciUpstream } from '../../src/adapters/undici/undici-upstream.js';
-import { textOf } from '../contracts/http-upstream.contract.js';
+import type { HttpResponse } from '../../src/ports/http.js';
+import { responseOf, textOf, upstreamRequest } from '../contracts/http-upstream.contract.js';
 
-const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n';
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** The body of an answer that only the end of its connection ends. */
-async function bodyOf(bytes: string, end: (socket: Socket) => void): Promise<string> {
+/** An answer that only the end of its connection ends, and its connection. */
+async function answered(type: string, bytes: string, method = 'POST'): Promise<[HttpResponse, Socket]> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
-    socket.once('data', () => socket.write(HEAD + bytes, () => setImmediate(() => end(socket))));
+    socket.once('data', () => {
+      socket.write(
+        `HTTP/1.1 200 OK\r\n${type === '' ? '' : `content-type: ${type}\r\n`}connection: close\r\n\r\n${bytes}`,
+      );
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const connected = once(server, 'connection') as Promise<[Socket]>;
   const upstream = new UndiciUpstream({ connectMs: 1_000 });
   closers.push(
     () => upstream.close(),
     () => new Promise((resolve) => server.close(resolve)),
   );
-  const outcome = await upstream.send({
-    method: 'POST',
-    origin: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
-    path: '/',
-    headers: {},
-    body: '{}',
-    signal: new AbortController().signal,
-    headersMs: 5_000,
-    bodyIdleMs: 5_000,
-  });
-  if (outcome.kind === 'failure') throw new Error(outcome.detail);
-  return textOf(outcome.response.body);
+  const origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const response = responseOf(await upstream.send(upstreamRequest(origin, { method })));
+  return [response, (await connected)[0]];
 }
 
-const ways: readonly (readonly [string, (socket: Socket) => void])[] = [
-  ['closed', (socket) => socket.end()],
-  ['reset', (socket) => socket.resetAndDestroy()],
-];
+/** All of a body; its connection is ended when its bytes have arrived, so that nothing overtakes them. */
+async function bodyOf(type: string, bytes: string, end: (socket: Socket) => void): Promise<string> {
+  const [{ body }, socket] = await answered(type, bytes);
+  let seen = '';
+  const decoder = new TextDecoder();
+  if (bytes === '') end(socket);
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    seen += decoder.decode(chunk, { stream: true });
+    if (seen.length >= bytes.length) end(socket);
+  }
+  return seen;
+}
 
-describe.each(ways)('an event stream without length or chunks whose connection is %s', (_how, end) => {
+const close = (socket: Socket): void => void socket.end();
+const reset = (socket: Socket): void => void socket.resetAndDestroy();
+const ways: readonly (readonly [string, typeof close])[] = [
+  ['closed', close],
+  ['reset', reset],
+];
+const EVENTS = 'text/event-stream';
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+describe.each(ways)('an answer without length or chunks whose connection is %s', (_how, end) => {
   it.each(['data: {"half', 'data: one\n\ndata: {"half', 'data: one\n'])(
     'inside an event is broken: %j',
     async (bytes) => {
-      await expect(bodyOf(bytes, end)).rejects.toThrow('the connection ended inside an event');
+      await expect(bodyOf(EVENTS, bytes, end)).rejects.toThrow();
     },
   );
 
-  it.each(['data: one\n\n', 'data: one\r\n\r\n', 'data: one\r\r', 'data: one\n\r\n'])(
-    'after an event is complete: %j',
+  it.each(['{"a":[1,2', '{"a":"}', '{"a":"\\"}', '[{"a":1}', '{"a":1', '"half'])(
+    'inside a JSON text is broken: %j',
     async (bytes) => {
-      expect(await bodyOf(bytes, end)).toBe(bytes);
+      await expect(bodyOf(JSON_TYPE, bytes, end)).rejects.toThrow();
+      await expect(bodyOf('application/problem+json', bytes, end)).rejects.toThrow();
     },
   );
+});
+
+describe('an answer without length or chunks', () => {
+  it.each(['data: one\n\n', 'data: one\r\n\r\n', 'data: one\r\r', 'data: one\n\r\n', ''])(
+    'is complete when it ends after an event: %j',
+    async (bytes) => {
+      expect(await bodyOf(EVENTS, bytes, close)).toBe(bytes);
+    },
+  );
+
+  it.each(['{"a":[1,"]}\\""]}', '[]\n', '"}"', '12', 'null', ''])(
+    'is complete when it ends after a JSON text: %j',
+    async (bytes) => {
+      expect(await bodyOf(JSON_TYPE, bytes, close)).toBe(bytes);
+    },
+  );
+
+  it.each([
+    [EVENTS, 'data: one\n\n'],
+    [JSON_TYPE, '{"a":1}'],
+    ['text/css', 'a { color: red }'],
+    ['', 'bytes'],
+  ])('is broken by a reset, wherever it is: %s %j', async (type, bytes) => {
+    await expect(bodyOf(type, bytes, reset)).rejects.toThrow();
+  });
+
+  it('says so when nobody can tell whether it is whole', async () => {
+    const [css, socket] = await answered('text/css', 'a { color: ');
+    expect(css.openEnded).toBe(true);
+    close(socket);
+    expect(await textOf(css.body)).toBe('a { color: ');
+  });
+
+  it.each([JSON_TYPE, EVENTS])('says nothing of it where the bytes tell: %s', async (type) => {
+    const [response, socket] = await answered(type, '');
+    expect(response.openEnded).toBeUndefined();
+    close(socket);
+    await textOf(response.body);
+  });
+
+  it('says nothing of it where there is no body', async () => {
+    const [response, socket] = await answered('text/css', '', 'HEAD');
+    expect(response.openEnded).toBeUndefined();
+    close(socket);
+    await textOf(response.body);
+  });
 });

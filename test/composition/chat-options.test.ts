@@ -13,7 +13,10 @@ function plan(options: ChatHandlerOptions, custom: readonly string[] = []): Retu
   const clock = new FakeClock();
   const tokens = new TokenCache({ clock, telemetry: new RecordingTelemetry(), random: () => 0, maxEntries: 10 });
   const customProviders = new Set(custom);
-  return chatPlan(options, new SessionPlans({ clock, tokens, exchange, alwaysExchange: false, customProviders }));
+  return chatPlan(
+    options,
+    new SessionPlans({ clock, tokens, exchange, alwaysExchange: false, sessionMs: 0, customProviders }),
+  );
 }
 
 describe('a chat route', () => {

@@ -55,7 +55,7 @@ async function run(args: string[], env: Record<string, string> = {}, ports: Tool
   const complained: string[] = [];
   const status = await runCommand(
     args,
-    { env, print: (text) => printed.push(text), complain: (text) => complained.push(text) },
+    { env, print: (text) => printed.push(text), complain: (text) => complained.push(text), stopped: Promise.resolve() },
     ports,
   );
   return { status, printed: printed.join('\n'), complained: complained.join('\n') };

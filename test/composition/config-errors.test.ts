@@ -78,6 +78,7 @@ describe('a value of a wrong kind', () => {
     ['idpAServiceUser', 'password', 1234, 'string'],
     ['timeouts', 'headersMs', '60s', 'number'],
     ['timeouts', 'cacheMs', -1, 'a number of at least 0'],
+    ['timeouts', 'lookupMs', 0, 'a number of at least 1'],
   ])('in the block "%s" is refused in "%s": %j', (block, field, value, expected) => {
     expect(refusal({ [block]: { [field]: value } })).toMatchObject({
       detail: `"${field}" in the "${block}" configuration block has a value of a wrong kind.`,

@@ -35,6 +35,12 @@ describe('headers of a session', () => {
     expect(await getHeaders(request)).toEqual({ authorization: 'Bearer ada-token', 'x-api-key': 'key' });
   });
 
+  it('carry the exchanged token where a function asks for the exchange alone', async () => {
+    const toolkit = createToolkit({}, { tokenExchange: new FakeTokenExchange() });
+    const getHeaders = createGetHeadersForSession({ authClient: bearer, exchange: 'on_behalf_of', toolkit });
+    expect(await getHeaders({ headers: {}, user: 'ada' })).toEqual({ authorization: 'Bearer exchanged-ada-1' });
+  });
+
   it('carry the exchanged token where the site exchanges', async () => {
     const toolkit = createToolkit({ onBehalfOf: {} }, { tokenExchange: new FakeTokenExchange() });
     const getHeaders = createGetHeadersForSession({ authClient: bearer, toolkit });

@@ -20,6 +20,7 @@ function sessionPlans(): SessionPlans {
     tokens,
     exchange: new FakeTokenExchange(),
     alwaysExchange: false,
+    sessionMs: 0,
     customProviders: new Set(),
   });
 }

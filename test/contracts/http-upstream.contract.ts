@@ -123,6 +123,7 @@ export function httpUpstreamContract(name: string, make: () => Promise<HttpUpstr
 
     it('closing it ends well, also when nothing was ever sent', async () => {
       await expect(world.upstream.close()).resolves.toBeUndefined();
+      await expect(world.upstream.close({ graceMs: 0 })).resolves.toBeUndefined();
     });
   });
 }

@@ -7,6 +7,7 @@ const EVENTS: readonly TelemetryEvent[] = [
   { type: 'error', requestId: 'r', route: 'chat', status: 502, code: 'upstream_unreachable', detail: 'ECONNREFUSED' },
   { type: 'token', outcome: 'acquired', block: 'serviceAccount', durationMs: 1 },
   { type: 'stream_broken', route: 'chat', side: 'upstream', detail: 'reset' },
+  { type: 'retry', method: 'GET', cause: 'stale_connection', detail: 'reset' },
   { type: 'cache_fault', operation: 'get', detail: 'down' },
   { type: 'warning', code: 'w', detail: 'd' },
 ];

@@ -1,7 +1,7 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { BodyStream, toNodeBody } from '../node/body-stream.js';
-import { type ParsedBody, type ParsedIncomingMessage, toHttpRequest } from '../node/to-http-request.js';
+import { type ParsedBody, toHttpRequest } from '../node/to-http-request.js';
 
 /**
  * The part of a Koa router this package uses; the routers of `@koa/router` 15 have it.
@@ -34,7 +34,7 @@ export type KoaLike<AnyRouter extends KoaLikeRouter> =
   KoaLikeRouterClass<AnyRouter> | { readonly Router: KoaLikeRouterClass<AnyRouter> };
 
 interface KoaContext {
-  readonly req: ParsedIncomingMessage;
+  readonly req: IncomingMessage;
   readonly res: ServerResponse;
   /** Where Koa's body parsers leave what they read. */
   readonly request: ParsedBody;
@@ -85,7 +85,7 @@ function toRequest(context: KoaContext, below: string): HttpRequest {
     { target: query < 0 ? below : below + (req.url ?? '').slice(query), publicUrl: () => publicUrl(context, below) },
     {
       // A host in front of Koa leaves its result on Node's own object.
-      parsed: request.body === undefined && request.rawBody === undefined ? req : request,
+      parsed: request.body === undefined && request.rawBody === undefined ? (req as unknown as ParsedBody) : request,
       native: { request: context, response: res },
     },
   );

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpHandler } from '../../ports/http.js';
-import { type ParsedIncomingMessage, toHttpRequest } from './to-http-request.js';
+import { toHttpRequest } from './to-http-request.js';
 import { writeHttpResponse } from './write-http-response.js';
 
 /**
@@ -20,7 +20,7 @@ export interface NodeRoute {
   readonly handler: HttpHandler;
 }
 
-interface HostRequest extends ParsedIncomingMessage {
+interface HostRequest extends IncomingMessage {
   /** The whole target, where a host cut `url` at its mount point. */
   originalUrl?: string;
 }

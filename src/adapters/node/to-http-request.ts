@@ -16,9 +16,6 @@ export interface ParsedBody {
   rawBody?: unknown;
 }
 
-/** A request a body parser may have been at: Express, Connect, Fastify's raw request, serverless hosts. */
-export interface ParsedIncomingMessage extends IncomingMessage, ParsedBody {}
-
 /** What a framework keeps on objects of its own instead of Node's. */
 export interface FrameworkObjects {
   readonly parsed: ParsedBody;
@@ -27,7 +24,7 @@ export interface FrameworkObjects {
 
 /** Reads Node's request as ours, without copying its header fields or its body. */
 export function toHttpRequest(
-  request: ParsedIncomingMessage,
+  request: IncomingMessage,
   response: ServerResponse,
   mount: Mount,
   framework?: FrameworkObjects,
@@ -49,7 +46,7 @@ class NodeHttpRequest implements HttpRequest {
   #signal: AbortSignal | undefined;
 
   constructor(
-    request: ParsedIncomingMessage,
+    request: IncomingMessage,
     response: ServerResponse,
     mount: Mount,
     framework: FrameworkObjects | undefined,
@@ -63,7 +60,8 @@ class NodeHttpRequest implements HttpRequest {
     this.native = framework?.native ?? { request, response };
     this.#response = response;
     this.#publicUrl = mount.publicUrl;
-    const read = readBody(request, framework?.parsed ?? request);
+    // Express, Connect, Fastify's raw request and serverless hosts leave a parsed body here; each parser types it in its own way.
+    const read = readBody(request, framework?.parsed ?? (request as unknown as ParsedBody));
     this.body = read.body;
     this.bodyConsumed = read.consumed;
     if (read.headers !== undefined) this.headers = read.headers;

@@ -1,4 +1,8 @@
-import { Client } from 'undici';
+import { buildConnector } from 'undici';
+import { Connection } from './connection.js';
+
+/** How an exchange ended: completely, broken off, or on a connection that had been closed before it began. */
+export type ExchangeEnd = 'complete' | 'broken' | 'stale';
 
 /**
  * Connections to one origin, each busy with one request or idle.
@@ -8,82 +12,81 @@ import { Client } from 'undici';
  */
 export class Connections {
   readonly #origin: string;
-  readonly #connectMs: number;
-  readonly #idle: Client[] = [];
+  readonly #connect: buildConnector.connector;
+  readonly #idle: Connection[] = [];
   /** Where each idle connection stands, so that one that times out is taken out at once. */
-  readonly #places = new Map<Client, number>();
-  readonly #busy = new Set<Client>();
-  #closed: (() => void) | undefined;
+  readonly #places = new Map<Connection, number>();
+  readonly #busy = new Set<Connection>();
+  readonly #waiting: (() => void)[] = [];
+  #isRetired = false;
 
   constructor(origin: string, connectMs: number) {
     this.#origin = origin;
-    this.#connectMs = connectMs;
+    this.#connect = buildConnector({ timeout: connectMs });
   }
 
   /** An idle connection, the last one used first: it is the least likely to be timed out by the other side. Else a new one. */
-  take(): Client {
-    const client = this.#idle.pop() ?? this.#open();
-    this.#places.delete(client);
-    this.#busy.add(client);
-    return client;
+  take(): Connection {
+    const connection = this.#idle.pop() ?? this.#open();
+    this.#places.delete(connection);
+    this.#busy.add(connection);
+    return connection;
   }
 
-  /** Gives back a connection whose exchange is complete. */
-  release(client: Client): void {
-    this.#busy.delete(client);
-    if (this.#closed === undefined) {
-      this.#places.set(client, this.#idle.length);
-      this.#idle.push(client);
+  /** Gives back a connection. One whose exchange is not complete is ended: nobody knows what would come next on it. */
+  release(connection: Connection, end: ExchangeEnd): void {
+    this.#busy.delete(connection);
+    // The others have been idle for longer, so the platform has closed them too.
+    if (end === 'stale') this.#endIdle();
+    if (end === 'complete' && !this.#isRetired) {
+      connection.finish();
+      this.#places.set(connection, this.#idle.length);
+      this.#idle.push(connection);
       return;
     }
-    destroy(client);
-    this.#settle();
+    connection.destroy();
+    if (this.#busy.size === 0) for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Ends a connection whose exchange is not complete: nobody knows what would come next on it. */
-  discard(client: Client): void {
-    this.#busy.delete(client);
-    destroy(client);
-    this.#settle();
-  }
-
-  /** Ends the idle connections, and resolves when the last busy one is given back. */
-  close(): Promise<void> {
-    for (const client of this.#idle.splice(0)) destroy(client);
-    this.#places.clear();
+  /** From now on each connection ends with its exchange; resolves when none is busy. */
+  retire(): Promise<void> {
+    this.#isRetired = true;
+    this.#endIdle();
     return new Promise((resolve) => {
-      this.#closed = resolve;
-      this.#settle();
+      if (this.#busy.size === 0) resolve();
+      else this.#waiting.push(resolve);
     });
   }
 
-  #open(): Client {
-    const client = new Client(this.#origin, { pipelining: 1, connect: { timeout: this.#connectMs } });
-    client.on('disconnect', () => {
-      this.#forget(client);
+  /** Breaks off what is still running. */
+  end(error: Error): void {
+    for (const connection of this.#busy) connection.destroy(error);
+  }
+
+  #open(): Connection {
+    const connection = new Connection(this.#origin, this.#connect);
+    connection.client.on('disconnect', () => {
+      this.#forget(connection);
     });
-    return client;
+    return connection;
+  }
+
+  #endIdle(): void {
+    const idle = this.#idle.splice(0);
+    this.#places.clear();
+    for (const connection of idle) connection.destroy();
   }
 
   /** An idle connection that timed out leaves nothing behind. */
-  #forget(client: Client): void {
-    const place = this.#places.get(client);
+  #forget(connection: Connection): void {
+    const place = this.#places.get(connection);
     if (place === undefined) return;
-    this.#places.delete(client);
+    this.#places.delete(connection);
     const last = this.#idle.pop();
-    if (last !== undefined && last !== client) {
+    if (last !== undefined && last !== connection) {
       this.#idle[place] = last;
       this.#places.set(last, place);
     }
-    destroy(client);
+    connection.destroy();
   }
-
-  #settle(): void {
-    if (this.#busy.size === 0) this.#closed?.();
-  }
-}
-
-function destroy(client: Client): void {
-  // What is left of it fails with this error, and there is nothing left of it.
-  client.destroy().catch(() => undefined);
 }

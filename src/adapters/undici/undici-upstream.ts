@@ -1,10 +1,11 @@
 import type { HttpUpstream, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
 import { Connections } from './connections.js';
 import { ResponseReader } from './response-reader.js';
+import { upload } from './upload.js';
 
 /** Connection settings; everything else comes with each request. */
 export interface UndiciUpstreamOptions {
-  /** Milliseconds to wait for a connection. */
+  /** Milliseconds to wait for a connection; 0 waits for ever. */
   readonly connectMs: number;
 }
 
@@ -15,6 +16,8 @@ export interface UndiciUpstreamOptions {
 export class UndiciUpstream implements HttpUpstream {
   readonly #options: UndiciUpstreamOptions;
   readonly #connections = new Map<string, Connections>();
+  #isRetired = false;
+  #isEnded = false;
 
   constructor(options: UndiciUpstreamOptions) {
     this.#options = options;
@@ -22,25 +25,26 @@ export class UndiciUpstream implements HttpUpstream {
 
   send(request: UpstreamRequest): Promise<UpstreamOutcome> {
     return new Promise((resolve) => {
-      if (request.signal.aborted) {
-        resolve({ kind: 'failure', reason: 'aborted', detail: 'the browser left before the request was sent' });
+      if (this.#isEnded || request.signal.aborted) {
+        const detail = this.#isEnded ? 'the connections are closed' : 'the browser left before the request was sent';
+        resolve({ kind: 'failure', reason: 'aborted', detail, sent: 'nothing' });
         return;
       }
       const connections = this.#connectionsTo(request.origin);
-      const client = connections.take();
-      const reader = new ResponseReader(request, resolve, (complete) => {
-        if (complete) connections.release(client);
-        else connections.discard(client);
+      const connection = connections.take();
+      const reader = new ResponseReader(request, connection, resolve, (end) => {
+        connections.release(connection, end);
       });
+      const turns = { holdHead: () => reader.holdHead(), expectHead: () => reader.expectHead() };
       try {
-        client.dispatch(
+        connection.client.dispatch(
           {
             path: request.path,
             method: request.method as 'POST',
             headers: request.headers as Record<string, string | string[]>,
-            body: request.body as Uint8Array,
-            headersTimeout: request.headersMs,
-            // Event streams may be silent for ever, and only the head of the answer tells what it is: ResponseReader counts.
+            body: upload(request.body, turns) as Uint8Array,
+            // ResponseReader counts: an upload takes its time, and only the head of an answer tells that it is a stream of events, which may be silent.
+            headersTimeout: 0,
             bodyTimeout: 0,
           },
           reader,
@@ -51,16 +55,34 @@ export class UndiciUpstream implements HttpUpstream {
     });
   }
 
-  async close(): Promise<void> {
-    const all = [...this.#connections.values()];
-    this.#connections.clear();
-    await Promise.all(all.map((connections) => connections.close()));
+  async close(options?: { readonly graceMs: number }): Promise<void> {
+    this.#isRetired = true;
+    if (options?.graceMs === 0) this.#end();
+    const finished = Promise.all([...this.#connections.values()].map((connections) => connections.retire()));
+    if (options === undefined) {
+      await finished;
+      return;
+    }
+    const timer = setTimeout(() => {
+      this.#end();
+    }, options.graceMs);
+    // Running requests keep the process alive; waiting for them must not.
+    timer.unref();
+    await finished;
+    clearTimeout(timer);
+    this.#end();
+  }
+
+  #end(): void {
+    this.#isEnded = true;
+    for (const connections of this.#connections.values()) connections.end(new Error('the server is shutting down'));
   }
 
   #connectionsTo(origin: string): Connections {
     let connections = this.#connections.get(origin);
     if (connections === undefined) {
       connections = new Connections(origin, this.#options.connectMs);
+      if (this.#isRetired) void connections.retire();
       this.#connections.set(origin, connections);
     }
     return connections;

@@ -24,10 +24,16 @@ export class UpstreamBody implements AsyncIterableIterator<Uint8Array> {
   #ended = false;
   #error: Error | undefined;
   #idle: NodeJS.Timeout | undefined;
+  /** What is left of the time for the whole body; 0 when it may take for ever. */
+  #leftMs: number;
+  #watchedAt = 0;
+  #total: NodeJS.Timeout | undefined;
 
-  constructor(controller: Dispatcher.DispatchController, idleMs: number) {
+  /** Milliseconds of silence, and for the whole body; 0 allows any. */
+  constructor(controller: Dispatcher.DispatchController, idleMs: number, totalMs: number) {
     this.#controller = controller;
     this.#idleMs = idleMs;
+    this.#leftMs = totalMs;
     this.#watch();
   }
 
@@ -76,19 +82,19 @@ export class UpstreamBody implements AsyncIterableIterator<Uint8Array> {
     if (this.#size >= HIGH_WATER_BYTES) {
       this.#controller.pause();
       // A reader that takes its time is no silence of the platform.
-      clearTimeout(this.#idle);
+      this.#unwatch();
     }
   }
 
   end(): void {
     this.#ended = true;
-    clearTimeout(this.#idle);
+    this.#unwatch();
     this.#waiting?.resolve(DONE);
     this.#waiting = undefined;
   }
 
   fail(error: Error): void {
-    clearTimeout(this.#idle);
+    this.#unwatch();
     if (this.#ended) return;
     this.#error = error;
     this.#waiting?.reject(error);
@@ -96,10 +102,25 @@ export class UpstreamBody implements AsyncIterableIterator<Uint8Array> {
   }
 
   #watch(): void {
-    if (this.#idleMs === 0) return;
-    this.#idle = setTimeout(() => {
-      this.#controller.abort(new Error('the platform sent nothing for too long'));
-    }, this.#idleMs);
-    this.#idle.unref();
+    if (this.#idleMs > 0) this.#idle = this.#abortAfter(this.#idleMs, 'the platform sent nothing for too long');
+    if (this.#leftMs === 0) return;
+    this.#watchedAt = performance.now();
+    this.#total = this.#abortAfter(this.#leftMs, 'the platform took too long for its whole answer');
+  }
+
+  #unwatch(): void {
+    clearTimeout(this.#idle);
+    if (this.#total === undefined) return;
+    clearTimeout(this.#total);
+    this.#total = undefined;
+    this.#leftMs = Math.max(1, this.#leftMs - (performance.now() - this.#watchedAt));
+  }
+
+  #abortAfter(ms: number, why: string): NodeJS.Timeout {
+    const timer = setTimeout(() => {
+      this.#controller.abort(new Error(why));
+    }, ms);
+    timer.unref();
+    return timer;
   }
 }

@@ -1,4 +1,5 @@
 import type { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
+import type { AgentCardRewrite } from '../../domain/chat/agent-card.js';
 import { asksForExtendedCard, rewriteExtendedCard } from '../../domain/chat/extended-card.js';
 import { rpcIdOf } from '../../domain/chat/json-rpc.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
@@ -9,6 +10,7 @@ import { checkOrigin } from './origin-check.js';
 import { chatAddress } from './public-address.js';
 import { type JsonBody, readJsonBody } from './read-body.js';
 import { errorContext, type SiteSettings } from './site-settings.js';
+import { checkVisitor } from './visitor-limit.js';
 import { watchedStream } from './watched-stream.js';
 
 /** What the chat routes need. */
@@ -23,6 +25,8 @@ export interface ChatRoutes {
   readonly httpJson?: HttpHandler;
   /** The configured public address, for the cards that answers hold; without it, each request tells. */
   readonly publicUrl?: string;
+  /** What those cards may promise besides the methods of the policy. Default: JSON-RPC. */
+  readonly served?: Pick<AgentCardRewrite, 'bindings' | 'agentOrigin'>;
 }
 
 const ROUTE = 'chat';
@@ -51,11 +55,12 @@ async function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpRespo
   let response: HttpResponse;
   try {
     checkOrigin(request, site.origins, routes.plan.kind === 'session');
-    body = await readJsonBody(request, site.bodyLimitBytes);
+    if (routes.plan.kind !== 'session') await checkVisitor(request, site);
+    body = await readJsonBody(request, site);
     response = await routes.forwarder.forward({ head: request, ...forwarded(body) }, routes.plan, routes.policy);
     if (routes.policy.allows('GetExtendedAgentCard') && asksForExtendedCard(body.bytes, body.parsed)) {
       const { url } = chatAddress(request.publicUrl, routes.publicUrl ?? '');
-      response = await rewriteExtendedCard(response, { url, policy: routes.policy });
+      response = await rewriteExtendedCard(response, { ...routes.served, url, policy: routes.policy });
     }
   } catch (error) {
     response = rpcErrorResponse(error, requestId(body), context);
@@ -71,6 +76,7 @@ async function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpRespo
   return watchedStream(response, {
     site,
     route: ROUTE,
+    requestId: context.requestId,
     signal: request.signal,
     errorText: (error) => rpcErrorText(error, requestId(body), context.requestId),
   });

@@ -9,6 +9,7 @@ import { answerRoute } from './answer-route.js';
 import { methodNotAllowed } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
 import type { SiteSettings } from './site-settings.js';
+import { lateness, timedBody } from './timed-body.js';
 
 /** What the conversation routes need. */
 export interface ConversationRoutes {
@@ -32,6 +33,13 @@ export function conversationRoutes({ site, proxy, plan }: ConversationRoutes): H
           hint: 'Mount the router before that middleware.',
         });
       }
-      return proxy.forward(request, plan);
+      const { method, path, query, headers, native, signal } = request;
+      const body = timedBody(request.body, site.requestBodyMs, 'pause');
+      try {
+        return await proxy.forward({ method, path, query, headers, body, native, signal }, plan);
+      } catch (error) {
+        // What broke the request to the platform was the browser.
+        throw lateness(body) ?? error;
+      }
     });
 }

@@ -12,9 +12,11 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   session_expired: 401,
   interaction_required: 403,
   origin_refused: 403,
+  rate_limited: 429,
   body_invalid: 400,
   body_too_large: 413,
   body_consumed: 500,
+  body_timeout: 408,
   content_type_unsupported: 400,
   content_encoding_unsupported: 415,
   method_denied: 200,
@@ -27,34 +29,17 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   upstream_invalid_response: 502,
   upstream_error: 502,
   agent_binding_unsupported: 502,
+  server_busy: 503,
+  server_closing: 503,
   internal_error: 500,
 };
 
-const TITLE: Readonly<Record<ErrorCode, string>> = {
-  configuration_invalid: 'Configuration invalid',
+/** Titles that say more than the words of their code. */
+const TITLE: Partial<Readonly<Record<ErrorCode, string>>> = {
   service_auth_failed: 'Service authentication failed',
-  identity_provider_unavailable: 'Identity provider unavailable',
-  service_token_rejected: 'Service token rejected',
-  session_required: 'Session required',
-  session_expired: 'Session expired',
-  interaction_required: 'Interaction required',
-  origin_refused: 'Origin refused',
-  body_invalid: 'Body invalid',
-  body_too_large: 'Body too large',
+  rate_limited: 'Too many requests',
   body_consumed: 'Body already consumed',
-  content_type_unsupported: 'Content type unsupported',
-  content_encoding_unsupported: 'Content encoding unsupported',
-  method_denied: 'Method denied',
-  method_not_allowed: 'Method not allowed',
-  not_found: 'Not found',
-  upgrade_unsupported: 'Upgrade unsupported',
-  upstream_unreachable: 'Upstream unreachable',
-  upstream_timeout: 'Upstream timeout',
-  upstream_redirect: 'Upstream redirect',
   upstream_invalid_response: 'Upstream response invalid',
-  upstream_error: 'Upstream error',
-  agent_binding_unsupported: 'Agent binding unsupported',
-  internal_error: 'Internal error',
 };
 
 /** JSON-RPC codes that differ from -32603 (a2a-and-surfaces.md §1.4). */
@@ -79,7 +64,7 @@ export function problemResponse(cause: unknown, context: ErrorContext): HttpResp
   const status = report(error, context);
   const problem = {
     type: `urn:agent-bff:error:${error.code}`,
-    title: TITLE[error.code],
+    title: titleOf(error.code),
     status,
     code: error.code,
     detail: error.detail,
@@ -173,6 +158,10 @@ function errorInfo(error: AgentBffError, requestId: string): Readonly<Record<str
     domain: 'agent-bff',
     metadata,
   };
+}
+
+function titleOf(code: ErrorCode): string {
+  return TITLE[code] ?? code.charAt(0).toUpperCase() + code.slice(1).replaceAll('_', ' ');
 }
 
 function report(error: AgentBffError, context: ErrorContext, own?: number): number {

@@ -6,8 +6,9 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js
 import { methodNotAllowed, notFound, restErrorResponse, restErrorText } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
 import { chatAddress } from './public-address.js';
-import { readJsonBody } from './read-body.js';
+import { type BodyLimits, readJsonBody } from './read-body.js';
 import { errorContext, type SiteSettings } from './site-settings.js';
+import { checkVisitor } from './visitor-limit.js';
 import { watchedStream } from './watched-stream.js';
 
 /** What the routes of the HTTP+JSON binding need. */
@@ -43,8 +44,9 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
     let response: HttpResponse;
     try {
       checkOrigin(request, site.origins, plan.kind === 'session');
+      if (plan.kind !== 'session') await checkVisitor(request, site);
       const { url } = chatAddress(request.publicUrl, routes.publicUrl);
-      const body = await bodyOf(request, site.bodyLimitBytes);
+      const body = await bodyOf(request, site);
       response = await routes.binding.forward({ head: request, call, body }, plan, policy, { url, policy, bindings });
     } catch (error) {
       response = restErrorResponse(error, context);
@@ -60,6 +62,7 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
     return watchedStream(response, {
       site,
       route: ROUTE,
+      requestId: context.requestId,
       signal: request.signal,
       errorText: (error) => restErrorText(error, context.requestId),
     });
@@ -67,7 +70,7 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
 }
 
 /** Cancelling and subscribing need no body, so its absence is no fault of the request. */
-async function bodyOf(request: HttpRequest, limitBytes: number): Promise<HttpJsonBody | undefined> {
+async function bodyOf(request: HttpRequest, limits: BodyLimits): Promise<HttpJsonBody | undefined> {
   if (request.method !== 'POST' || (request.body === null && !request.bodyConsumed)) return undefined;
-  return readJsonBody(request, limitBytes, JSON_TYPES);
+  return readJsonBody(request, limits, JSON_TYPES);
 }

@@ -1,6 +1,8 @@
 import { RequestError } from '../../domain/errors.js';
 import { mediaType } from '../../domain/upstream/header-policy.js';
 import type { HttpRequest } from '../../ports/http.js';
+import type { SiteSettings } from './site-settings.js';
+import { timedBody } from './timed-body.js';
 
 /** A JSON body as it will be sent, and ways to look into it that cost nothing until they are used. */
 export interface JsonBody {
@@ -10,17 +12,20 @@ export interface JsonBody {
   readonly text: () => string | undefined;
 }
 
+/** What a site takes of a body. */
+export type BodyLimits = Pick<SiteSettings, 'bodyLimitBytes' | 'requestBodyMs'>;
+
 // Fatal: bytes that are no UTF-8 are no JSON (RFC 8259 §8.1).
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads a JSON request body of one of these media types, at most `limitBytes` of it.
+ * Reads a JSON request body of one of these media types, as long and as large as the site takes it.
  *
- * @throws RequestError `content_type_unsupported`, `content_encoding_unsupported`, `body_too_large`, `body_consumed` or `body_invalid`.
+ * @throws RequestError `content_type_unsupported`, `content_encoding_unsupported`, `body_too_large`, `body_timeout`, `body_consumed` or `body_invalid`.
  */
 export async function readJsonBody(
   request: HttpRequest,
-  limitBytes: number,
+  { bodyLimitBytes: limitBytes, requestBodyMs }: BodyLimits,
   types: readonly string[] = ['application/json'],
 ): Promise<JsonBody> {
   if (!types.includes(mediaType(request.headers))) {
@@ -43,7 +48,7 @@ export async function readJsonBody(
     });
   }
   if (Number(request.headers['content-length']) > limitBytes) throw tooLarge(limitBytes);
-  const bytes = await readBytes(request.body, limitBytes);
+  const bytes = await readBytes(timedBody(request.body, requestBodyMs, 'body'), limitBytes);
   if (bytes.length === 0) throw invalid('The request body is empty.');
   if (request.parsedBody !== undefined) {
     const value = request.parsedBody;

@@ -1,4 +1,5 @@
 import type { Telemetry } from '../../ports/telemetry.js';
+import type { VisitorLimit } from '../../ports/visitor-limit.js';
 import type { ErrorContext } from './error-response.js';
 import type { OriginPolicy } from './origin-check.js';
 
@@ -7,8 +8,12 @@ export interface SiteSettings {
   readonly telemetry: Telemetry;
   readonly origins: OriginPolicy;
   readonly bodyLimitBytes: number;
+  /** Milliseconds for a request body that is read here, and for each pause in one that streams through; 0 waits for ever. */
+  readonly requestBodyMs: number;
   readonly keepAliveMs: number;
   readonly authUnavailableStatus: number;
+  /** Counts the messages of visitors who are not signed in; absent where they are not limited. */
+  readonly chatLimit?: VisitorLimit;
   /** A name for one request, for logs and error answers. */
   readonly newRequestId: () => string;
   /** Milliseconds since the epoch. */

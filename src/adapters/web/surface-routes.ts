@@ -48,7 +48,7 @@ async function answer(
   checkOrigin(request, site.origins, plan.kind === 'session' || plan.kind === 'headers');
   switch (route.operation) {
     case 'render':
-      return service.render(route.ref, await surfaceRequest(request, site), plan, cache);
+      return told(site, cache, await service.render(route.ref, await surfaceRequest(request, site), plan, cache));
     case 'action':
       return service.action(route.ref, route.action, await surfaceRequest(request, site), plan, cache);
     case 'theme':
@@ -56,10 +56,21 @@ async function answer(
   }
 }
 
+const OUTCOMES = { HIT: 'hit', REVALIDATED: 'revalidated', MISS: 'miss', BYPASS: 'bypass' } as const;
+
+/** Tells operators how a render was come by, where renders are kept. */
+function told({ telemetry }: SiteSettings, cache: RenderCache | undefined, response: HttpResponse): HttpResponse {
+  const status = response.headers['x-cache'] as keyof typeof OUTCOMES | undefined;
+  if (cache !== undefined && status !== undefined) {
+    telemetry.emit({ type: 'cache', route: ROUTE, outcome: OUTCOMES[status] });
+  }
+  return response;
+}
+
 /** A request with its JSON body; a widget may be rendered from nothing, so there need not be one. */
 async function surfaceRequest(request: HttpRequest, site: SiteSettings): Promise<SurfaceRequest> {
   if (request.body === null && !request.bodyConsumed) return { head: request, body: null, text: noText };
-  const body = await readJsonBody(request, site.bodyLimitBytes);
+  const body = await readJsonBody(request, site);
   const { bytes } = body;
   // Nothing that is no JSON crosses, whether or not renders are kept.
   const value = body.parsed();

@@ -8,6 +8,8 @@ import type { SiteSettings } from './site-settings.js';
 export interface StreamWatch {
   readonly site: SiteSettings;
   readonly route: string;
+  /** The name of the request in logs. */
+  readonly requestId: string;
   readonly signal: HttpRequest['signal'];
   /** The data of the event that tells the client that the stream broke, on one line. */
   readonly errorText: (error: AgentBffError) => string;
@@ -17,7 +19,7 @@ export interface StreamWatch {
 export function watchedStream(response: HttpResponse, watch: StreamWatch): HttpResponse {
   const { body } = response;
   if (!isStream(body) || !isReadableEventStream(response.headers)) return response;
-  const { site, route, signal, errorText } = watch;
+  const { site, route, requestId, signal, errorText } = watch;
   return {
     ...response,
     body: new EventStream(body, {
@@ -26,6 +28,7 @@ export function watchedStream(response: HttpResponse, watch: StreamWatch): HttpR
       onBroken: (error) => {
         site.telemetry.emit({
           type: 'stream_broken',
+          requestId,
           route,
           side: signal.aborted ? 'browser' : 'upstream',
           detail: error instanceof Error ? error.message : 'unknown',

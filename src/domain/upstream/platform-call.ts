@@ -12,6 +12,10 @@ export interface PlatformCallDependencies {
   readonly credentials: CredentialBroker;
   readonly headersMs: number;
   readonly bodyIdleMs: number;
+  /** Milliseconds for a whole answer that is no event stream. Default: any. */
+  readonly bodyMs?: number;
+  /** Milliseconds of silence in an event stream. Default: any. */
+  readonly streamIdleMs?: number;
 }
 
 /** One request to the platform, but for its credential. */
@@ -46,10 +50,18 @@ export interface Caller {
 export class PlatformCall {
   readonly #deps: PlatformCallDependencies;
   readonly #counterpart: Counterpart;
+  readonly #deadlines: Pick<PlatformCallDependencies, 'headersMs' | 'bodyIdleMs' | 'bodyMs' | 'streamIdleMs'>;
 
   constructor(dependencies: PlatformCallDependencies, counterpart: Counterpart) {
     this.#deps = dependencies;
     this.#counterpart = counterpart;
+    const { headersMs, bodyIdleMs, bodyMs, streamIdleMs } = dependencies;
+    this.#deadlines = {
+      headersMs,
+      bodyIdleMs,
+      ...(bodyMs === undefined ? {} : { bodyMs }),
+      ...(streamIdleMs === undefined ? {} : { streamIdleMs }),
+    };
   }
 
   /**
@@ -93,10 +105,10 @@ export class PlatformCall {
 
   async #attempt(message: PlatformMessage, credential: Credential): Promise<HttpResponse> {
     const { method, origin, path, browser, further, own, body, signal } = message;
-    const { upstream, headersMs, bodyIdleMs } = this.#deps;
+    const { upstream } = this.#deps;
     const fields = own === undefined ? credential.headers : { ...own, ...credential.headers };
     const headers = upstreamRequestHeaders(browser, fields, further);
-    const outcome = await upstream.send({ method, origin, path, headers, body, signal, headersMs, bodyIdleMs });
+    const outcome = await upstream.send({ method, origin, path, headers, body, signal, ...this.#deadlines });
     return answered(outcome, this.#counterpart);
   }
 }

@@ -24,6 +24,7 @@ export function site(changes: Partial<SiteSettings> = {}): SiteSettings & { read
   return {
     origins: { publicHost: '', allowedOrigins: new Set() },
     bodyLimitBytes: 1_000,
+    requestBodyMs: 0,
     keepAliveMs: 15_000,
     authUnavailableStatus: 401,
     newRequestId: () => {

@@ -193,7 +193,7 @@ describe('a streamed answer', () => {
       },
     });
     expect(settings.telemetry.of('stream_broken')).toEqual([
-      { type: 'stream_broken', route: 'chat', side: 'upstream', detail: 'socket hang up' },
+      { type: 'stream_broken', requestId: 'req-1', route: 'chat', side: 'upstream', detail: 'socket hang up' },
     ]);
   });
 

@@ -8,6 +8,7 @@ import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { CredentialPlan } from '../../../src/domain/credentials/credential-broker.js';
 import type { HeaderFields, HttpHandler, HttpResponse } from '../../../src/ports/http.js';
 import { BrokerWorld, SERVICE } from '../../domain/credentials/broker-world.js';
+import { FakeDeadlines } from '../../domain/upstream/fake-deadlines.js';
 import { browserRequest, site } from './browser-request.js';
 
 const CARD = { name: 'Agent', url: 'https://agent.internal/a2a', capabilities: { streaming: true } };
@@ -15,6 +16,7 @@ const CARD = { name: 'Agent', url: 'https://agent.internal/a2a', capabilities: {
 class RouteWorld extends BrokerWorld {
   readonly upstream: FakeUpstream = new FakeUpstream(() => card());
   readonly settings: ReturnType<typeof site> = site();
+  readonly deadlines: FakeDeadlines = new FakeDeadlines();
   readonly handle: HttpHandler;
   brand: string | null = ':root{}';
 
@@ -35,6 +37,8 @@ class RouteWorld extends BrokerWorld {
         hash: sha256,
         headersMs: 1,
         bodyIdleMs: 1,
+        lookupMs: 1,
+        deadline: this.deadlines.start,
         maxEntries: 10,
       }),
       plan: SERVICE,

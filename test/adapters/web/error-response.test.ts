@@ -22,9 +22,11 @@ const TABLE: Readonly<Record<ErrorCode, readonly [number, string, number]>> = {
   session_expired: [401, 'Session expired', -32603],
   interaction_required: [403, 'Interaction required', -32603],
   origin_refused: [403, 'Origin refused', -32603],
+  rate_limited: [429, 'Too many requests', -32603],
   body_invalid: [400, 'Body invalid', -32700],
   body_too_large: [413, 'Body too large', -32603],
   body_consumed: [500, 'Body already consumed', -32603],
+  body_timeout: [408, 'Body timeout', -32603],
   content_type_unsupported: [400, 'Content type unsupported', -32005],
   content_encoding_unsupported: [415, 'Content encoding unsupported', -32603],
   method_denied: [200, 'Method denied', -32601],
@@ -37,6 +39,8 @@ const TABLE: Readonly<Record<ErrorCode, readonly [number, string, number]>> = {
   upstream_invalid_response: [502, 'Upstream response invalid', -32603],
   upstream_error: [502, 'Upstream error', -32603],
   agent_binding_unsupported: [502, 'Agent binding unsupported', -32603],
+  server_busy: [503, 'Server busy', -32603],
+  server_closing: [503, 'Server closing', -32603],
   internal_error: [500, 'Internal error', -32603],
 };
 const ROWS = (Object.keys(TABLE) as ErrorCode[]).map((code) => [code, ...TABLE[code]] as const);

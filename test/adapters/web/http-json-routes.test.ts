@@ -10,6 +10,7 @@ import { HttpJsonBinding } from '../../../src/domain/chat/http-json-binding.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { HttpRequest, HttpResponse, UpstreamOutcome, UpstreamRequest } from '../../../src/ports/http.js';
 import { BrokerWorld, SERVICE } from '../../domain/credentials/broker-world.js';
+import { FakeDeadlines } from '../../domain/upstream/fake-deadlines.js';
 import { browserRequest, bytes, site, streamed } from './browser-request.js';
 
 const AGENT = 'https://agent.internal';
@@ -57,6 +58,8 @@ class RestWorld extends BrokerWorld {
     };
     const config = new ChatConfig({
       ...shared,
+      lookupMs: 10_000,
+      deadline: new FakeDeadlines().start,
       clock: this.clock,
       cardAddress: undefined,
       directory,
@@ -68,6 +71,7 @@ class RestWorld extends BrokerWorld {
     const card = agentCardRoute({ ...routes, config, hash: sha256 });
     const handle = chatRoutes({
       ...routes,
+      served: { bindings: BINDINGS, agentOrigin: AGENT },
       forwarder: new ChatForwarder(shared),
       httpJson: httpJsonRoutes({ ...routes, binding, card }),
     });
@@ -86,7 +90,11 @@ describe('a client that speaks only HTTP+JSON', () => {
       expect(response.headers).toMatchObject({ vary: 'A2A-Version, Cookie', 'cache-control': 'private, max-age=60' });
       expect(json(response)).toMatchObject({
         name: 'Agent',
-        supportedInterfaces: [{ protocolBinding: 'JSONRPC' }, { url: 'https://site.example/api/a2a' }, {}],
+        additionalInterfaces: [{ url: 'https://site.example/api/a2a', transport: 'HTTP+JSON' }],
+        supportedInterfaces: [
+          { url: 'https://site.example/api/a2a', protocolBinding: 'JSONRPC' },
+          { url: 'https://site.example/api/a2a', protocolBinding: 'http+json' },
+        ],
       });
       expect(response.body).not.toContain('agent.internal');
     }
@@ -185,6 +193,18 @@ describe('the method policy in the HTTP+JSON binding', () => {
     expect((await world.ask('GET', '/tasks')).status).toBe(200);
   });
 
+  it.each([
+    ['HTTP+JSON', 'GET', '/extendedAgentCard', (card: object) => card],
+    ['JSON-RPC', 'POST', '', (card: object) => ({ jsonrpc: '2.0', id: 7, result: card })],
+  ])('"all" lets an extended card by %s promise what the site can forward to', async (_by, method, path, answer) => {
+    const world = new RestWorld('all');
+    world.answer = () => ({ ...FINE, body: JSON.stringify(answer(CARD)) });
+    const body = bytes('{"jsonrpc":"2.0","id":7,"method":"GetExtendedAgentCard"}');
+    const told = json(await world.ask(method, path, method === 'POST' ? { body } : {}));
+    const supportedInterfaces = [{ protocolBinding: 'JSONRPC' }, { protocolBinding: 'http+json' }];
+    expect(told).toMatchObject(answer({ supportedInterfaces, additionalInterfaces: [{ transport: 'HTTP+JSON' }] }));
+  });
+
   it('"all" still passes no extended card it cannot read', async () => {
     const world = new RestWorld('all');
     const response = await world.ask('GET', '/extendedAgentCard');
@@ -225,6 +245,15 @@ describe('a call of the HTTP+JSON binding fails', () => {
       { error: { details: [{ reason: 'AGENT_BINDING_UNSUPPORTED' }] } },
     ]);
     expect(world.calls).toEqual([]);
+  });
+
+  it('which is why the card does not promise the binding then', async () => {
+    const world = new RestWorld();
+    world.card = { ...CARD, additionalInterfaces: [], supportedInterfaces: CARD.supportedInterfaces.slice(0, 2) };
+    expect(json(await world.ask('GET', '/.well-known/agent-card.json'))).toMatchObject({
+      additionalInterfaces: [],
+      supportedInterfaces: [{ protocolBinding: 'JSONRPC' }],
+    });
   });
 
   it("with the agent's own error, at any status", async () => {

@@ -1,17 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readJsonBody } from '../../../src/adapters/web/read-body.js';
+import { type BodyLimits, readJsonBody } from '../../../src/adapters/web/read-body.js';
 import type { HttpRequest } from '../../../src/ports/http.js';
 import { browserRequest, bytes, streamed } from './browser-request.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
+
+const limits = (bodyLimitBytes: number): BodyLimits => ({ bodyLimitBytes, requestBodyMs: 0 });
 
 function text(body: Uint8Array | string): string {
   return typeof body === 'string' ? body : new TextDecoder().decode(body);
 }
 
 function refusal(changes: Partial<HttpRequest>, limit = 1_000): Promise<unknown> {
-  return readJsonBody(browserRequest(changes), limit).then(
+  return readJsonBody(browserRequest(changes), limits(limit)).then(
     () => {
       throw new Error('read');
     },
@@ -25,7 +27,7 @@ describe('a JSON body', () => {
       fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 20 }), { minLength: 1, maxLength: 8 }), async (pieces) => {
         const all = Uint8Array.from(pieces.flatMap((piece) => [...piece]));
         fc.pre(all.length > 0);
-        const read = await readJsonBody(browserRequest({ body: streamed(pieces) }), 1_000);
+        const read = await readJsonBody(browserRequest({ body: streamed(pieces) }), limits(1_000));
         expect(Uint8Array.from(read.bytes as Uint8Array)).toEqual(all);
       }),
     );
@@ -33,36 +35,36 @@ describe('a JSON body', () => {
 
   it('that comes in one piece is not copied', async () => {
     const piece = bytes('{"a":1}');
-    expect((await readJsonBody(browserRequest({ body: streamed([piece]) }), 1_000)).bytes).toBe(piece);
-    expect((await readJsonBody(browserRequest({ body: piece }), 1_000)).bytes).toBe(piece);
+    expect((await readJsonBody(browserRequest({ body: streamed([piece]) }), limits(1_000))).bytes).toBe(piece);
+    expect((await readJsonBody(browserRequest({ body: piece }), limits(1_000))).bytes).toBe(piece);
   });
 
   it('can be looked at as text and as a value', async () => {
-    const read = await readJsonBody(browserRequest({ body: streamed(['{"name":"', 'Zoë"}']) }), 1_000);
+    const read = await readJsonBody(browserRequest({ body: streamed(['{"name":"', 'Zoë"}']) }), limits(1_000));
     expect([read.text(), read.parsed()]).toEqual(['{"name":"Zoë"}', { name: 'Zoë' }]);
     expect(read.parsed()).toBe(read.parsed());
   });
 
   it('that is a text is read as one', async () => {
-    const read = await readJsonBody(browserRequest({ body: '{"a":1}' }), 1_000);
+    const read = await readJsonBody(browserRequest({ body: '{"a":1}' }), limits(1_000));
     expect([read.bytes, read.text(), read.parsed()]).toEqual(['{"a":1}', '{"a":1}', { a: 1 }]);
   });
 
   it("that the host parsed is not parsed again, and has no text of the browser's own", async () => {
     const parsedBody = { a: 1 };
-    const read = await readJsonBody(browserRequest({ body: '{"a":1}', parsedBody }), 1_000);
+    const read = await readJsonBody(browserRequest({ body: '{"a":1}', parsedBody }), limits(1_000));
     expect(read.parsed()).toBe(parsedBody);
     expect(read.text()).toBeUndefined();
     expect(read.bytes).toBe('{"a":1}');
   });
 
   it.each(['application/json; charset=utf-8', 'Application/JSON'])('may be declared as %s', async (type) => {
-    const read = await readJsonBody(browserRequest({ headers: { 'content-type': type } }), 1_000);
+    const read = await readJsonBody(browserRequest({ headers: { 'content-type': type } }), limits(1_000));
     expect(text(read.bytes)).toContain('message/send');
   });
 
   it('that is no JSON is read all the same, and refused when somebody looks', async () => {
-    const read = await readJsonBody(browserRequest({ body: bytes('{"a":') }), 1_000);
+    const read = await readJsonBody(browserRequest({ body: bytes('{"a":') }), limits(1_000));
     expect(text(read.bytes)).toBe('{"a":');
     expect(read.parsed).toThrow(
       expect.objectContaining({ code: 'body_invalid', detail: 'The request body is not JSON.' }),
@@ -70,7 +72,7 @@ describe('a JSON body', () => {
   });
 
   it('that is no UTF-8 is refused when somebody looks', async () => {
-    const read = await readJsonBody(browserRequest({ body: Uint8Array.of(0x22, 0xff, 0x22) }), 1_000);
+    const read = await readJsonBody(browserRequest({ body: Uint8Array.of(0x22, 0xff, 0x22) }), limits(1_000));
     expect(read.parsed).toThrow(
       expect.objectContaining({ code: 'body_invalid', detail: 'The request body is not UTF-8 text.' }),
     );
@@ -101,7 +103,7 @@ describe('a body that cannot be used is refused:', () => {
 
   it('but not one whose coding is the identity', async () => {
     const request = browserRequest({ headers: { ...JSON_TYPE, 'content-encoding': 'identity' } });
-    expect(text((await readJsonBody(request, 1_000)).bytes)).toContain('message/send');
+    expect(text((await readJsonBody(request, limits(1_000))).bytes)).toContain('message/send');
   });
 
   it('already read by somebody in front', async () => {
@@ -136,12 +138,14 @@ describe('a body of at most the limit is read, and one byte more is refused:', (
   };
 
   it('as bytes', async () => {
-    expect((await readJsonBody(browserRequest({ body: bytes('1234567890') }), 10)).bytes).toHaveLength(10);
+    expect((await readJsonBody(browserRequest({ body: bytes('1234567890') }), limits(10))).bytes).toHaveLength(10);
     expect(await refusal({ body: bytes('12345678901') }, 10)).toMatchObject(tooLarge);
   });
 
   it('as a stream, without reading on', async () => {
-    expect((await readJsonBody(browserRequest({ body: streamed(['12345', '67890']) }), 10)).bytes).toHaveLength(10);
+    expect((await readJsonBody(browserRequest({ body: streamed(['12345', '67890']) }), limits(10))).bytes).toHaveLength(
+      10,
+    );
     let pulled = 0;
     async function* endless(): AsyncGenerator<Uint8Array> {
       for (;;) {
@@ -166,12 +170,12 @@ describe('a body of at most the limit is read, and one byte more is refused:', (
     );
     expect(read).toBe(false);
     const exact = browserRequest({ headers: { ...JSON_TYPE, 'content-length': '10' }, body: body() });
-    expect(text((await readJsonBody(exact, 10)).bytes)).toBe('{}');
+    expect(text((await readJsonBody(exact, limits(10))).bytes)).toBe('{}');
   });
 
   it("as a text the host wrote anew it is under the host's own limit", async () => {
     expect(
-      (await readJsonBody(browserRequest({ body: '"123456789"', parsedBody: '123456789' }), 10)).bytes,
+      (await readJsonBody(browserRequest({ body: '"123456789"', parsedBody: '123456789' }), limits(10))).bytes,
     ).toHaveLength(11);
   });
 });

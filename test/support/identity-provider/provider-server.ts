@@ -29,7 +29,7 @@ export async function startProviderServer(options: { readonly insecure: boolean 
   const metadataRequests = new RequestLog();
   let handler: ProviderHandler | undefined;
 
-  async function answer(request: IncomingMessage & { body?: string }, response: ServerResponse): Promise<void> {
+  async function answer(request: IncomingMessage & { body?: unknown }, response: ServerResponse): Promise<void> {
     // A client that gave up makes writes fail; that is no concern of the double.
     response.on('error', () => undefined);
     const body = await read(request);

@@ -1,0 +1,142 @@
+// Servers that are no Node processes, asked about their CPU and memory through the system's accounting.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const WORK = fileURLToPath(new URL('./.work', import.meta.url));
+const START_MS = 5_000;
+/** Linux counts CPU time in hundredths of a second, whatever its timer does. */
+const TICK_MICROSECONDS = 10_000;
+
+/** nginx as a reverse proxy with kept connections: the native limit. */
+export async function startNginx({ upstream }) {
+  const { host, pathname } = new URL(upstream);
+  return startNative('nginx', (folder, port) => {
+    writeFileSync(join(folder, 'nginx.conf'), nginxConfig(folder, port, host, pathname));
+    return ['-p', folder, '-c', join(folder, 'nginx.conf')];
+  });
+}
+
+/** A Redis of its own, which writes nothing to disk. */
+export function startRedis() {
+  return startNative('redis-server', (folder, port) => [
+    '--bind',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    '--dir',
+    folder,
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+  ]);
+}
+
+/** What `nginx -v` or `redis-server --version` says; undefined when it is not installed. */
+export function nativeVersion(command, flag) {
+  return new Promise((resolve) => {
+    execFile(command, [flag], (error, stdout, stderr) => {
+      resolve(error === null ? /\d+\.\d+\.\d+/.exec(stdout + stderr)?.[0] : undefined);
+    });
+  });
+}
+
+async function startNative(command, argumentsFor) {
+  mkdirSync(WORK, { recursive: true });
+  const folder = mkdtempSync(join(WORK, `${command}-`));
+  const port = await freePort();
+  const child = spawn(command, argumentsFor(folder, port), { stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', (text) => (said += text));
+  let gone;
+  child.once('error', (error) => (gone = error.code === 'ENOENT' ? `${command} is not installed` : error.message));
+  child.once('exit', () => (gone ??= `${command} ended: ${said.trim().split('\n').at(-1)}`));
+  const until = performance.now() + START_MS;
+  while (!(await isListening(port)) && gone === undefined && performance.now() < until) await pause(20);
+  if (gone !== undefined) {
+    rmSync(folder, { recursive: true, force: true });
+    throw new Error(gone);
+  }
+  const answers = {
+    cpu: () => cpuMicroseconds(child.pid),
+    rss: () => residentBytes(child.pid),
+    watchRss: () => residentBytes(child.pid),
+    peakRss: () => residentBytes(child.pid),
+  };
+  return {
+    facts: { port },
+    pid: child.pid,
+    ask: (question) => Promise.resolve(answers[question]()),
+    close: async () => {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill();
+        await once(child, 'exit');
+      }
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** User and system time of a process, all its threads included. */
+function cpuMicroseconds(pid) {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MICROSECONDS;
+}
+
+function residentBytes(pid) {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1_024;
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function isListening(port) {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
+function nginxConfig(folder, port, host, path) {
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  return `
+daemon off;
+master_process off;
+pid ${folder}/nginx.pid;
+error_log stderr crit;
+worker_rlimit_nofile 20000;
+events { worker_connections 20000; }
+http {
+  access_log off;
+  ${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join('\n  ')}
+  client_max_body_size 8m;
+  keepalive_requests 1000000000;
+  upstream agent { server ${host}; keepalive 128; keepalive_requests 1000000000; }
+  server {
+    listen 127.0.0.1:${port} backlog=4096;
+    location /api/a2a {
+      proxy_pass http://agent${path};
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_set_header Authorization "Bearer ${'t'.repeat(600)}";
+      proxy_buffering off;
+      proxy_request_buffering off;
+      proxy_read_timeout 1h;
+    }
+  }
+}
+`;
+}

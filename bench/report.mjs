@@ -1,0 +1,150 @@
+// Turns what was measured into Markdown, JSON and plots, and into the tables of docs/performance.md.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { environmentLine } from './environment.mjs';
+import { barPlot } from './plot.mjs';
+import { limitText, TARGETS, verdict } from './targets.mjs';
+
+const RESULTS = fileURLToPath(new URL('./results', import.meta.url));
+const PASSING = fileURLToPath(new URL('./.work/results', import.meta.url));
+const DOCUMENT = fileURLToPath(new URL('../docs/performance.md', import.meta.url));
+const BLOCK = /<!-- bench:(\w+) -->\n[\s\S]*?<!-- \/bench:\1 -->/g;
+
+/** Where results of this kind are kept: those of a quick run pass. */
+export function resultsFolder({ quick }) {
+  return quick ? PASSING : RESULTS;
+}
+
+/** What earlier runs on this Node line left, so that a run of some workloads completes the others. */
+export function earlierResults(folder, node) {
+  const file = join(folder, `${lineOf(node)}.json`);
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+}
+
+/** Writes all files and returns the Markdown. */
+export async function writeReport(folder, node, results, { publish = false } = {}) {
+  mkdirSync(folder, { recursive: true });
+  const name = lineOf(node);
+  const plots = Object.entries(results)
+    .filter(([, workload]) => workload.plot !== undefined)
+    .map(([workload, result]) => [`${name}-${workload}.svg`, plotOf(result)]);
+  for (const [file, svg] of plots) writeFileSync(join(folder, file), svg);
+  const markdown = `# Benchmark results\n\n${environments(results)}\n\n## Targets\n\n${targetTable(results)}\n\n${tables(results)}\n`;
+  await write(join(folder, `${name}.json`), JSON.stringify(results));
+  await write(join(folder, `${name}.md`), markdown);
+  if (publish) await publishTables(results);
+  return markdown;
+}
+
+/** A line for each target, for the terminal. */
+export function verdictLines(results) {
+  return TARGETS.map((target) => {
+    const { subject, limit, found, verdict: word } = row(target, results);
+    return `${word.padEnd(9)} ${target.id.padEnd(4)} ${subject} ${target.measure} ${limit}: ${found}`;
+  });
+}
+
+async function publishTables(results) {
+  const blocks = { environment: environments(results), targets: targetTable(results), figures: tables(results) };
+  const text = readFileSync(DOCUMENT, 'utf8').replace(
+    BLOCK,
+    (_found, name) => `<!-- bench:${name} -->\n\n${blocks[name]}\n\n<!-- /bench:${name} -->`,
+  );
+  await write(DOCUMENT, text);
+}
+
+/** The first line of every result; one for each day or machine that workloads were measured on. */
+function environments(results) {
+  const lines = Map.groupBy
+    ? Map.groupBy(Object.values(results), (result) => environmentLine(result.environment))
+    : new Map(Object.values(results).map((result) => [environmentLine(result.environment), [result]]));
+  return [...lines.keys()].map((line) => `${line}.`).join('\n\n');
+}
+
+function targetTable(results) {
+  const lines = TARGETS.map((target) => {
+    const { subject, limit, found, verdict: word } = row(target, results);
+    const { title, measures } = results[target.workload] ?? { title: target.workload, measures: {} };
+    const measure = measures[target.measure] ?? target.measure;
+    return `| ${target.id} | ${title} | ${subject} | ${measure} | ${limit} | ${found} | ${word} |`;
+  });
+  return [
+    '| | workload | subject | figure | target | measured | |',
+    '| --- | --- | --- | --- | --- | --- | --- |',
+    ...lines,
+  ].join('\n');
+}
+
+function row(target, results) {
+  const found = verdict(target, results);
+  return {
+    subject: labelOf(results, target, target.subject),
+    limit: limitText({
+      ...target,
+      times: target.times && labelOf(results, target, target.times),
+      over: target.over && labelOf(results, target, target.over),
+    }),
+    found: found.kind === 'none' ? found.reason : number(found.value),
+    verdict: found.kind === 'none' ? 'no figure' : found.kind,
+  };
+}
+
+function labelOf(results, { workload }, key) {
+  return results[workload]?.figures.find((figure) => figure.key === key)?.label ?? key;
+}
+
+function tables(results) {
+  return Object.values(results)
+    .map((result) => {
+      const names = Object.keys(result.measures);
+      const head = `| | ${names.map((name) => `${result.measures[name]} (median / min / spread)`).join(' | ')} |`;
+      const lines = result.figures.map((figure) => {
+        const cells = names.map((name) => (figure.problem === undefined ? cell(figure.measures[name]) : ''));
+        if (figure.problem !== undefined) cells[0] = figure.problem.replaceAll('|', '\\|');
+        return `| ${isOurs(figure) ? `**${figure.label}**` : figure.label} | ${cells.join(' | ')} |`;
+      });
+      const notes = (result.notes ?? []).map((note) => `\n${note}`);
+      const quick = result.quick ? ' Short rounds: a look, no result.' : '';
+      return [
+        `### ${result.title}\n`,
+        `${result.about}${quick}\n`,
+        head,
+        `| --- |${' --- |'.repeat(names.length)}`,
+        ...lines,
+        ...notes,
+      ].join('\n');
+    })
+    .join('\n\n');
+}
+
+function cell(measure) {
+  if (measure === undefined) return '';
+  return `${number(measure.median)} / ${number(measure.minimum)} / ${Math.round(measure.spread * 100)} %`;
+}
+
+function plotOf({ title, measures, plot, figures }) {
+  const bars = figures
+    .filter(({ measures: found }) => found[plot] !== undefined)
+    .map((figure) => ({ label: figure.label, value: figure.measures[plot].median, ours: isOurs(figure) }));
+  return barPlot({ title, unit: measures[plot], bars });
+}
+
+function isOurs({ name }) {
+  return name.startsWith('ours');
+}
+
+function number(value) {
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+function lineOf(node) {
+  return `node-${/^v(\d+)/.exec(node)?.[1] ?? 'unknown'}`;
+}
+
+async function write(file, text) {
+  const settings = await resolveConfig(file);
+  writeFileSync(file, await format(text, { ...settings, filepath: file }));
+}

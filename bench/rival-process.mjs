@@ -1,0 +1,50 @@
+// What every server under measurement has in common: a port, and answers about its own CPU and memory.
+import { createServer } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { answerQuestions, options } from './process.mjs';
+
+export { options };
+
+/** As long as the signed tokens that the others send. */
+export const AUTHORIZATION = `Bearer ${'t'.repeat(600)}`;
+
+const SAMPLE_MS = 20;
+const GIVEN_BACK_MS = 500;
+const BACKLOG = 4_096;
+
+/** Origin and path requests are forwarded to. */
+export const { origin: upstreamOrigin, pathname: upstreamPath } = new URL(options.upstream ?? 'http://127.0.0.1:9/');
+
+/** Serves a request listener on a port of the system's choice. */
+export function serve(listener) {
+  const server = createServer(listener);
+  server.listen({ port: 0, host: '127.0.0.1', backlog: BACKLOG }, () => announce(server.address().port));
+}
+
+/** Tells the port of a server that is listening. */
+export function announce(port) {
+  let peak = 0;
+  answerQuestions(
+    { port },
+    {
+      cpu: () => {
+        const { user, system } = process.cpuUsage();
+        return user + system;
+      },
+      rss: async () => {
+        // What the collector gives up goes back to the system a little later.
+        for (let time = 0; time < 3; time += 1) {
+          globalThis.gc?.();
+          await pause(GIVEN_BACK_MS);
+        }
+        return process.memoryUsage.rss();
+      },
+      watchRss: () => {
+        peak = process.memoryUsage.rss();
+        setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), SAMPLE_MS).unref();
+        return peak;
+      },
+      peakRss: () => peak,
+    },
+  );
+}

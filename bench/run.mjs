@@ -1,0 +1,127 @@
+// npm run bench [-- --quick] [-- --only chat,stream] [-- --publish]: what the road costs, against others in the same run.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { fileURLToPath } from 'node:url';
+import { build } from '../scripts/build.mjs';
+import { ensureInstalled } from '../scripts/installation.mjs';
+import { startProcess } from './process.mjs';
+import { chat } from './workloads/chat.mjs';
+import { cluster } from './workloads/cluster.mjs';
+import { coldStart } from './workloads/cold-start.mjs';
+import { credential } from './workloads/credential.mjs';
+import { growth } from './workloads/growth.mjs';
+import { next } from './workloads/next.mjs';
+import { openStreams } from './workloads/open-streams.mjs';
+import { paced } from './workloads/paced.mjs';
+import { render } from './workloads/render.mjs';
+import { slowReader } from './workloads/slow-reader.mjs';
+import { stream } from './workloads/stream.mjs';
+import { upload } from './workloads/upload.mjs';
+
+const WORKLOADS = {
+  chat,
+  upload,
+  stream,
+  paced,
+  'open-streams': openStreams,
+  'slow-reader': slowReader,
+  render,
+  credential,
+  'cold-start': coldStart,
+  growth,
+  cluster,
+  next,
+};
+/** A build of Next takes longer than a quick run is meant to. */
+const SLOW_TO_BUILD = ['next'];
+const FULL_PACE = { seconds: 2.5, rounds: 7, fewRounds: 3, warmUpMs: 2_000 };
+const QUICK_PACE = { seconds: 0.5, rounds: 3, fewRounds: 1, warmUpMs: 600 };
+/** Enough for 10 000 streams, each with a connection on both sides. */
+const DESCRIPTORS = 65_536;
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    publish: { type: 'boolean', default: false },
+  },
+});
+const { quick, publish } = values;
+if (quick && publish) {
+  console.error('A quick run is a look: publish a full one.');
+  process.exit(1);
+}
+const usual = Object.keys(WORKLOADS).filter((name) => !quick || !SLOW_TO_BUILD.includes(name));
+const names = values.only?.split(',') ?? usual;
+const unknown = names.find((name) => !Object.hasOwn(WORKLOADS, name));
+if (unknown !== undefined) {
+  console.error(`There is no workload "${unknown}". There are: ${Object.keys(WORKLOADS).join(', ')}.`);
+  process.exit(1);
+}
+
+await ensureInstalled();
+for (const folder of ['./rivals', ...(names.includes('next') ? ['./next'] : [])]) {
+  await ensureInstalled(fileURLToPath(new URL(folder, import.meta.url)));
+}
+const built = await build('package', { onlyIfNeeded: true });
+if (built !== 0) process.exit(built);
+// Only now: these need what was just installed.
+const { environment, environmentLine } = await import('./environment.mjs');
+const { earlierResults, resultsFolder, verdictLines, writeReport } = await import('./report.mjs');
+
+raiseDescriptors();
+const facts = await environment();
+console.log(environmentLine(facts));
+
+const upstream = await startProcess('upstream.mjs');
+const load = await startProcess('load.mjs');
+let addresses = 0;
+const context = {
+  quick,
+  load,
+  pace: quick ? QUICK_PACE : FULL_PACE,
+  descriptors: openFilesLimit(),
+  // An address of its own for each server, so that the ports of many connections do not run out.
+  upstreamAddress: (path) => `http://127.0.0.${10 + (addresses++ % 200)}:${upstream.facts.port}${path}`,
+  upstreamTarget: () => ({ host: '127.0.0.1', port: upstream.facts.port }),
+  say: undefined,
+};
+
+const folder = resultsFolder({ quick });
+const results = earlierResults(folder, process.version);
+for (const name of names) {
+  const startedAt = performance.now();
+  const { run, ...about } = WORKLOADS[name];
+  context.say = (text) => process.stderr.isTTY && process.stderr.write(`\r\u001b[K${name}: ${text}`);
+  results[name] = { ...about, quick, environment: facts, ...(await run(context)) };
+  context.say('');
+  console.log(`${name}: ${Math.round((performance.now() - startedAt) / 1_000)} s`);
+  await writeReport(folder, process.version, inOrder(results));
+}
+await Promise.all([load.close(), upstream.close()]);
+
+await writeReport(folder, process.version, inOrder(results), { publish });
+for (const line of verdictLines(results)) console.log(line);
+console.log(`Written to ${folder}${publish ? ' and docs/performance.md' : ''}`);
+
+function inOrder(all) {
+  return Object.fromEntries(Object.keys(WORKLOADS).flatMap((name) => (name in all ? [[name, all[name]]] : [])));
+}
+
+function raiseDescriptors() {
+  try {
+    const limit = `--nofile=${DESCRIPTORS}:${DESCRIPTORS}`;
+    execFileSync('prlimit', ['--pid', String(process.pid), limit], { stdio: 'ignore' });
+  } catch {
+    // Without the right to it the benchmark holds fewer streams, and says so.
+  }
+}
+
+function openFilesLimit() {
+  try {
+    return Number(/Max open files\s+(\d+)/.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]);
+  } catch {
+    return 0;
+  }
+}

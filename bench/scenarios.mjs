@@ -1,0 +1,63 @@
+// What is asked and what is answered, known to the upstream that answers and to the load that checks.
+
+const KIB = 1_024;
+const STAMP_DIGITS = 20;
+const STAMP_AT = 'data: '.length;
+
+/** Longest pause of a paced stream between two events, in milliseconds. */
+export const PACE_MS = 4;
+export const PACED_EVENTS = 25;
+
+/** What a flood may send at most: far more than anybody should hold. */
+export const FLOOD_BYTES = 400 * KIB * KIB;
+export const FLOOD_EVENT = Buffer.from(`data: ${'x'.repeat(64 * KIB - 8)}\n\n`);
+
+const STREAM_EVENT = event(200, `{"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","text":"`, `"}}`);
+
+/** An event of exactly this many bytes. */
+function event(bytes, start, end) {
+  const filled = bytes - 'data: \n\n'.length - start.length - end.length;
+  return Buffer.from(`data: ${start}${'e'.repeat(filled)}${end}\n\n`);
+}
+
+/** A JSON text of exactly this many bytes. */
+function json(bytes, start, end) {
+  return Buffer.from(start + 'j'.repeat(bytes - start.length - end.length) + end);
+}
+
+/** What tells a message that is answered by a stream from one that is not. */
+export const STREAMING_METHOD = 'SendStreamingMessage';
+
+const MESSAGE = '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"role":"user","text":"';
+const ANSWER = '{"jsonrpc":"2.0","id":1,"result":{"role":"agent","text":"';
+const CHAT = json(KIB, MESSAGE, '"}}}');
+const STREAMED_CHAT = json(KIB, MESSAGE.replace('SendMessage', STREAMING_METHOD), '"}}}');
+
+/**
+ * By the last part of the upstream's path. `answer` is every byte a visitor gets; without it only its `length` is known.
+ * `events` is what the upstream sends in pieces, one piece per turn of its event loop.
+ */
+export const SCENARIOS = {
+  chat: { body: CHAT, type: 'application/json', answer: json(KIB, ANSWER, '"}}') },
+  upload: { body: json(KIB * KIB, MESSAGE, '"}}}'), type: 'application/json', answer: json(200, ANSWER, '"}}') },
+  stream: {
+    body: STREAMED_CHAT,
+    type: 'text/event-stream',
+    events: { bytes: STREAM_EVENT, count: 200 },
+    answer: Buffer.concat(Array.from({ length: 200 }, () => STREAM_EVENT)),
+  },
+  paced: { body: STREAMED_CHAT, type: 'text/event-stream', length: PACED_EVENTS * stamped(0n).length },
+  hold: { body: STREAMED_CHAT, type: 'text/event-stream', answer: STREAM_EVENT },
+  flood: { body: STREAMED_CHAT, type: 'text/event-stream', length: FLOOD_BYTES },
+  render: { body: Buffer.from('{"input":{"page":1}}'), type: 'application/json', answer: json(KIB, '{"html":"', '"}') },
+};
+
+/** An event that says when it was sent: nanoseconds of the system's monotonic clock, which all processes share. */
+export function stamped(now) {
+  return Buffer.from(`data: ${String(now).padStart(STAMP_DIGITS, '0')} ${'p'.repeat(170)}\n\n`);
+}
+
+/** When an event of `stamped` was sent. */
+export function stampOf(text, at) {
+  return BigInt(text.slice(at + STAMP_AT, at + STAMP_AT + STAMP_DIGITS));
+}

@@ -1,0 +1,87 @@
+import { connect } from 'node:net';
+import { MessageReader } from './message-reader.mjs';
+import { SCENARIOS } from './scenarios.mjs';
+
+/** The request of a scenario as it goes over the wire; `fields` are further header fields. */
+export function requestBytes({ scenario, path, fields = {} }) {
+  const { body, type } = SCENARIOS[scenario];
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    'host: site.example',
+    'user-agent: Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/146.0',
+    `accept: ${type}`,
+    'accept-language: en-GB,en;q=0.5',
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+    'sec-fetch-site: same-origin',
+    ...Object.entries(fields).map(([name, value]) => `${name}: ${value}`),
+  ];
+  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);
+}
+
+/** One connection, with one request at a time. Every answer is compared with what the scenario promises, byte by byte. */
+export class Visitor {
+  #socket;
+  #expected;
+  #length;
+  #seen = 0;
+  #problem = '';
+  #busy = false;
+  #listener;
+
+  /** `listener` is told `onAnswer(problem)`, `onBytes(chunk, seen)` and `onGone(busy)`. */
+  constructor({ host, port }, scenario, listener) {
+    const { answer, length } = SCENARIOS[scenario];
+    this.#expected = answer;
+    this.#length = answer?.length ?? length;
+    this.#listener = listener;
+    const reader = new MessageReader({
+      onHead: (head) => {
+        this.#seen = 0;
+        this.#problem = / 200(?: |$)/.test(head.slice(0, 13)) ? '' : `status: ${head.slice(0, head.indexOf('\r\n'))}`;
+      },
+      onData: (chunk) => this.#take(chunk),
+      onEnd: () => this.#finish(),
+    });
+    this.#socket = connect({ host, port, noDelay: true });
+    this.#socket.on('data', (data) => reader.push(data));
+    this.#socket.on('error', () => undefined);
+    this.#socket.on('close', () => {
+      reader.close();
+      const busy = this.#busy;
+      this.#busy = false;
+      this.#listener.onGone?.(busy);
+    });
+  }
+
+  get socket() {
+    return this.#socket;
+  }
+
+  send(request) {
+    this.#busy = true;
+    this.#socket.write(request);
+  }
+
+  leave() {
+    this.#busy = false;
+    this.#socket.destroy();
+  }
+
+  #take(chunk) {
+    if (this.#problem === '' && this.#expected !== undefined) {
+      const end = Math.min(this.#seen + chunk.length, this.#expected.length);
+      const same = this.#expected.compare(chunk, 0, chunk.length, Math.min(this.#seen, end), end) === 0;
+      if (!same) this.#problem = `other bytes: ${chunk.toString('latin1', 0, 80)}`;
+    }
+    this.#listener.onBytes?.(chunk, this.#seen);
+    this.#seen += chunk.length;
+  }
+
+  #finish() {
+    this.#busy = false;
+    if (this.#problem === '' && this.#seen !== this.#length)
+      this.#problem = `${this.#seen} bytes in place of ${this.#length}`;
+    this.#listener.onAnswer?.(this.#problem);
+  }
+}

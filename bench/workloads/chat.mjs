@@ -1,0 +1,46 @@
+import { cpuRounds, figures, withRivals } from '../measure.mjs';
+
+const COMPARED = [
+  'ours-express',
+  'ours-express-unparsed',
+  'ours-node',
+  'ours-fastify',
+  'ours-koa',
+  'node-dispatch',
+  'express-dispatch',
+  'fastify-reply-from',
+  'http-proxy-middleware-parser',
+  'koa-proxies',
+  'express-fetch',
+  'express-constant',
+];
+const LANDSCAPE = [
+  'nginx',
+  'node-constant',
+  'ours-express-raw',
+  'ours-web',
+  'fastify-constant',
+  'koa-constant',
+  'node-client',
+  'httpxy',
+  'fastify-http-proxy',
+  'http-proxy-middleware',
+  'express-http-proxy',
+  'node-fetch',
+  'h3-proxy-request',
+  'hono-proxy',
+];
+
+export const chat = {
+  title: 'One chat message: 1 KB in, 1 KB out',
+  about: '50 kept connections, each asking again as soon as it is answered.',
+  measures: { cpu: 'CPU µs per request', rate: 'requests/s' },
+  plot: 'cpu',
+  run: (context) => {
+    const landscape = context.quick ? [] : LANDSCAPE.map((name) => ({ name, few: true }));
+    return withRivals(context, [...COMPARED.map((name) => ({ name })), ...landscape], async (rivals) => {
+      await cpuRounds(context, rivals, { scenario: 'chat', path: '/api/a2a', connections: 50 });
+      return { figures: figures(rivals) };
+    });
+  },
+};

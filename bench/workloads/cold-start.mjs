@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { promisify } from 'node:util';
+import { fileURLToPath } from 'node:url';
+import { add, check, figures, guarded, withRivals } from '../measure.mjs';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ASK = { scenario: 'chat', path: '/api/a2a' };
+const IMPORTS = ['agent-bff/express', 'agent-bff/node', 'agent-bff', 'express', 'undici', 'inversify'];
+const exec = promisify(execFile);
+
+export const coldStart = {
+  title: 'Cold start',
+  about:
+    'From the start of the process to the first answered chat, and what importing a module alone takes in a fresh process.',
+  measures: { milliseconds: 'ms' },
+  run: async (context) => {
+    const times = context.quick ? 5 : 15;
+    const { privateKey } = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    });
+    const starts = ['ours-express', 'express-constant', 'express-dispatch'].map((name) => ({ name, samples: {} }));
+    const imports = IMPORTS.map((name) => ({ key: `import ${name}`, name, label: `import '${name}'`, samples: {} }));
+    for (let time = 0; time < times; time += 1) {
+      context.say(`start ${time + 1} of ${times}`);
+      for (const [index, rival] of starts.entries()) {
+        starts[index] = await timedStart(context, rival, { privateKeyPem: privateKey });
+      }
+      for (const entry of imports)
+        await guarded(entry, async () => add(entry, 'milliseconds', await importTime(entry)));
+    }
+    return { figures: figures([...starts, ...imports]) };
+  },
+};
+
+async function timedStart(context, before, options) {
+  const startedAt = performance.now();
+  return withRivals(context, [{ name: before.name, options }], async ([rival]) => {
+    rival.samples = before.samples;
+    await guarded(rival, async () => {
+      check(await context.load.ask('once', { ...ASK, target: rival.target }));
+      add(rival, 'milliseconds', performance.now() - startedAt);
+    });
+    return rival;
+  });
+}
+
+async function importTime({ name }) {
+  const code = `const at = performance.now(); await import('${name}'); console.log(performance.now() - at);`;
+  const { stdout } = await exec(process.execPath, ['--input-type=module', '-e', code], { cwd: ROOT });
+  return Number(stdout);
+}

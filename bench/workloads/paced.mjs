@@ -1,0 +1,48 @@
+import { add, check, figures, guarded, visit, withRivals } from '../measure.mjs';
+import { median } from '../statistics.mjs';
+
+const RIVALS = ['ours-express', 'ours-node', 'node-client', 'node-dispatch', 'node-fetch', 'express-fetch', 'nginx'];
+const ASK = { scenario: 'paced', connections: 4 };
+
+export const paced = {
+  title: 'What a stream adds to the way of each event',
+  about:
+    '4 streams at once, an event every 4 ms, far below what anybody here can carry. Added latency is over the same visitors asking the upstream directly.',
+  measures: { added: 'added latency per event, p50, µs', p99: 'latency p99, µs', firstByte: 'first byte, p50, µs' },
+  run: (context) =>
+    withRivals(
+      context,
+      RIVALS.map((name) => ({ name, options: { path: '/paced', scenario: 'paced' } })),
+      async (rivals) => {
+        const direct = { target: context.upstreamTarget(), samples: {} };
+        for (const rival of rivals) {
+          await guarded(rival, async () => check(await visit(context, rival, through, context.pace.warmUpMs)));
+        }
+        for (let round = 0; round < context.pace.rounds; round += 1) {
+          context.say(`round ${round + 1} of ${context.pace.rounds}`);
+          await note(context, direct, { ...ASK, path: '/paced' });
+          for (const rival of rivals) await guarded(rival, () => note(context, rival, through));
+        }
+        const base = median(direct.samples.latency);
+        for (const rival of rivals) {
+          rival.samples.added = rival.samples.latency?.map((value) => value - base) ?? [];
+          delete rival.samples.latency;
+        }
+        const first = median(direct.samples.firstByte);
+        return {
+          figures: figures(rivals),
+          notes: [`Directly: ${base.toFixed(0)} µs per event, first byte after ${first.toFixed(0)} µs.`],
+        };
+      },
+    ),
+};
+
+const through = { ...ASK, path: '/api/a2a' };
+
+async function note(context, rival, ask) {
+  const result = await visit(context, rival, ask, context.pace.seconds * 700);
+  check(result);
+  add(rival, 'latency', result.latency.eventP50);
+  add(rival, 'p99', result.latency.eventP99);
+  add(rival, 'firstByte', result.latency.firstByteP50);
+}

@@ -1,0 +1,78 @@
+import { A2AChat, A2AChatFloating, type A2AChatProps, type ChatUser } from '../components';
+import { CredentialSwitch } from './credential-switch';
+import { Header } from './header';
+import { Hits } from './hits';
+import { NotesCard, PollCard } from './widgets';
+import { useSignedInUser } from './session';
+
+const PROMPTS = ['What happens to my message?', 'markdown', 'slow', 'input', 'fail'];
+
+/** The site gives this page for every path, so the path is read here. */
+export function App() {
+  const user = useSignedInUser();
+  const { pathname } = window.location;
+  return (
+    <>
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <Header user={user} pathname={pathname} />
+      <main id="main" tabIndex={-1}>
+        {user !== undefined && <Content pathname={pathname} chat={chatProps(user)} />}
+      </main>
+    </>
+  );
+}
+
+/** What differs with the visitor: their avatar, and their conversations, which only a session can read. */
+function chatProps(user: ChatUser | null): A2AChatProps {
+  const common = { panelTitle: 'Demo agent', suggestedPrompts: PROMPTS };
+  return user === null ? common : { ...common, user, serviceBaseUrl: '/api/service' };
+}
+
+function Cards() {
+  return (
+    <div className="cards">
+      <PollCard />
+      <Hits />
+      <NotesCard />
+      <CredentialSwitch />
+    </div>
+  );
+}
+
+function Content({ pathname, chat }: { readonly pathname: string; readonly chat: A2AChatProps }) {
+  switch (pathname) {
+    case '/':
+      return (
+        <div className="with-chat">
+          <h1 className="hidden">A website with an agent</h1>
+          <div className="chat-place">
+            <A2AChat {...chat} />
+          </div>
+          <Cards />
+        </div>
+      );
+    case '/floating':
+      return (
+        <div className="with-floating-chat">
+          <h1>The chat in a corner</h1>
+          <p className="lead">
+            The same chat behind a button, for pages that are about something else. It opens over the page, closes with
+            Escape and keeps its conversation.
+          </p>
+          <Cards />
+          <A2AChatFloating {...chat} fabClassName="demo-fab" />
+        </div>
+      );
+    default:
+      return (
+        <div className="with-floating-chat">
+          <h1>There is no such page</h1>
+          <p className="lead">
+            <a href="/">Back to the chat</a>
+          </p>
+        </div>
+      );
+  }
+}

@@ -1,0 +1,56 @@
+import { useEffect, useState } from 'react';
+
+import { callSite } from './site-call';
+
+interface Credential {
+  readonly broken: boolean;
+}
+
+/** Breaks the key the site signs its tokens with, to show what visitors get to see then, and repairs it. */
+export function CredentialSwitch() {
+  const [broken, setBroken] = useState(false);
+  const [isBusy, setBusy] = useState(true);
+  const [failure, setFailure] = useState('');
+
+  const exchange = async (body?: Credential): Promise<void> => {
+    setBusy(true);
+    setFailure('');
+    try {
+      setBroken((await callSite<Credential>('/demo/credential', body)).broken);
+    } catch {
+      setFailure('The site does not answer. Is it still running?');
+      if (body !== undefined) setBroken(!body.broken);
+    }
+    setBusy(false);
+  };
+  // What is asked for shows at once. It is not disabled meanwhile, which would take the focus away.
+  const change = (wanted: boolean): void => {
+    if (isBusy) return;
+    setBroken(wanted);
+    void exchange({ broken: wanted });
+  };
+  useEffect(() => void exchange(), []);
+
+  return (
+    <section className="card" aria-labelledby="credential-title">
+      <header>
+        <h2 id="credential-title">The site’s credential</h2>
+      </header>
+      <label className="switch">
+        <input
+          type="checkbox"
+          role="switch"
+          aria-busy={isBusy}
+          checked={broken}
+          onChange={(event) => change(event.currentTarget.checked)}
+        />
+        Break the credential
+      </label>
+      <p className="quiet">
+        The page holds none: the site’s server adds one to each request. With a broken one, a visitor who is not signed
+        in gets a hint instead of an answer.
+      </p>
+      <p role="alert">{failure}</p>
+    </section>
+  );
+}

@@ -1,0 +1,10 @@
+import { defineConfig } from 'vite';
+
+/** In development the front end has a server of its own, which leaves everything but the page to the site's. */
+const site = process.env['SITE_URL'] ?? 'http://localhost:3000';
+
+export default defineConfig({
+  root: import.meta.dirname,
+  server: { proxy: Object.fromEntries(['/api', '/auth', '/demo', '/people'].map((path) => [path, site])) },
+  build: { outDir: '../../dist/web', emptyOutDir: true },
+});

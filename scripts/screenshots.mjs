@@ -1,0 +1,117 @@
+// npm run screenshots: starts the demo, walks through it in Chromium and writes what it sees to docs/images/.
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+import { build } from './build.mjs';
+
+const FOLDER = fileURLToPath(new URL('../docs/images', import.meta.url));
+const DEMO = new URL('../examples/dist/start-demo.js', import.meta.url);
+const WIDE = { viewport: { width: 1280, height: 800 } };
+const CLOSE = { ...WIDE, deviceScaleFactor: 2 };
+const NARROW = { viewport: { width: 320, height: 640 }, deviceScaleFactor: 2 };
+
+const executablePath = process.env.CHROMIUM_PATH || findChromium();
+if (executablePath === undefined) fail('Install chromium, or set CHROMIUM_PATH.');
+for (const part of ['package', 'examples', 'web']) {
+  const status = await build(part, { onlyIfNeeded: true });
+  if (status !== 0) process.exit(status);
+}
+mkdirSync(FOLDER, { recursive: true });
+
+const { startDemo } = await import(DEMO.href);
+const demo = await startDemo({ port: 0 });
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+try {
+  await visit(WIDE, '/', async (page) => {
+    await send(page, 'markdown');
+    await page.locator('.a2a-bubble[aria-busy=false] blockquote').waitFor();
+    await send(page, 'What happens to my message?');
+    await says(page, 'travels on its own');
+    await shoot(page, 'chat-streaming');
+  });
+  await visit(WIDE, '/floating', async (page) => {
+    await page.getByRole('button', { name: 'Demo agent' }).click();
+    await send(page, 'Hello there');
+    await says(page, 'to your browser.');
+    await shoot(page, 'floating-panel');
+  });
+  await visit(CLOSE, '/', async (page) => {
+    const poll = page.getByRole('region', { name: 'Widget by id' });
+    await poll.getByRole('button', { name: /Pizza/ }).waitFor();
+    await shoot(poll, 'widget-before');
+    await poll.getByRole('button', { name: /Pizza/ }).click();
+    await poll.getByRole('status').filter({ hasText: 'Thank you.' }).waitFor();
+    await shoot(poll, 'widget-after');
+  });
+  await visit(NARROW, '/', async (page) => {
+    await send(page, 'markdown');
+    await page.locator('.a2a-bubble[aria-busy=false] blockquote').waitFor();
+    await shoot(page, 'narrow');
+  });
+  await visit({ ...WIDE, colorScheme: 'dark' }, '/auth/login?user=ada', async (page) => {
+    await page.getByText('Ada Lovelace').waitFor();
+    await send(page, 'markdown');
+    await page.locator('.a2a-bubble[aria-busy=false] blockquote').waitFor();
+    await shoot(page, 'dark');
+  });
+  await visit(WIDE, '/', async (page) => {
+    const answered = page.waitForResponse((response) => response.request().method() === 'POST');
+    await page.getByRole('switch', { name: 'Break the credential' }).check();
+    await answered;
+    await send(page, 'Hello');
+    await page.getByRole('button', { name: 'Retry' }).waitFor();
+    await page.evaluate(() => window.scrollTo(0, 0));
+    await shoot(page, 'credential-hint');
+  });
+} finally {
+  await browser.close();
+  await demo.close();
+}
+
+/** Opens a page for a visitor of its own, once all of it is there. */
+async function visit(options, path, act) {
+  const context = await browser.newContext({ ...options, reducedMotion: 'reduce' });
+  const page = await context.newPage();
+  await page.goto(demo.url + path);
+  await page.locator('input[role=switch][aria-busy=false]').waitFor();
+  await page.locator('.service-surface[aria-busy=false]').nth(1).waitFor();
+  await act(page);
+  await context.close();
+}
+
+/** Takes a picture of a page, or of a part of it. */
+async function shoot(what, name) {
+  const path = join(FOLDER, `${name}.png`);
+  await what.screenshot({ path });
+  console.log(path);
+}
+
+async function send(page, text) {
+  await page.getByRole('textbox', { name: 'Message' }).fill(text);
+  await page.getByRole('textbox', { name: 'Message' }).press('Enter');
+}
+
+async function says(page, text) {
+  await page.locator('.a2a-message-agent').last().filter({ hasText: text }).waitFor();
+}
+
+function findChromium() {
+  const names = ['chromium', 'chromium-browser', 'google-chrome'];
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isExecutable);
+}
+
+function isExecutable(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}

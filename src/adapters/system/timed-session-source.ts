@@ -1,0 +1,12 @@
+import type { SessionTokenSource } from '../../ports/session-token-source.js';
+import { inTime } from './deadline.js';
+
+/** A session source whose requests do not wait for ever; what does not come in time is a throw: the session could not be read. */
+export function timedSessionSource(source: SessionTokenSource, ms: number): SessionTokenSource {
+  const { sessionCookies, sessionInCookie } = source;
+  return {
+    ...(sessionCookies === undefined ? {} : { sessionCookies }),
+    ...(sessionInCookie === undefined ? {} : { sessionInCookie }),
+    getToken: async (request, query) => inTime(source.getToken(request, query), ms, 'the session library'),
+  };
+}

@@ -1,0 +1,62 @@
+import type { Socket } from 'node:net';
+import { type buildConnector, Client } from 'undici';
+
+// Node's own limit is 16 KB and can be raised from outside; ours is the same everywhere (reliability-security.md §4.2).
+const LONGEST_HEAD_BYTES = 32_768;
+
+/** One connection to the platform, and what undici does not tell of it. */
+export class Connection {
+  readonly client: Client;
+  #socket: Socket | undefined;
+  #exchanges = 0;
+  #readBefore = 0;
+  #fault: Error | undefined;
+
+  constructor(origin: string, connect: buildConnector.connector) {
+    this.client = new Client(origin, {
+      pipelining: 1,
+      maxHeaderSize: LONGEST_HEAD_BYTES,
+      connect: (options, callback) => {
+        connect(options, (...result) => {
+          if (result[0] === null) this.#opened(result[1]);
+          callback(...result);
+        });
+      },
+    });
+  }
+
+  /** The first byte of a request is about to be sent. */
+  begin(): void {
+    this.#readBefore = this.#socket?.bytesRead ?? 0;
+  }
+
+  /** An exchange is complete, and the next one may follow on the same socket. */
+  finish(): void {
+    this.#exchanges += 1;
+  }
+
+  /** Whether it served before and has given no byte since: the other side may have closed it while the request was on its way. */
+  get isStale(): boolean {
+    return this.#exchanges > 0 && this.#socket?.bytesRead === this.#readBefore;
+  }
+
+  /** What broke the socket. undici takes a reset for the end of an answer that only the end of its connection ends. */
+  get fault(): Error | undefined {
+    return this.#fault;
+  }
+
+  /** Ends it at once; what runs on it fails with this error. */
+  destroy(error: Error | null = null): void {
+    this.client.destroy(error).catch(() => undefined);
+  }
+
+  #opened(socket: Socket): void {
+    this.#socket = socket;
+    this.#exchanges = 0;
+    this.#fault = undefined;
+    // Before undici's own listener, which may end the answer.
+    socket.on('error', (error) => {
+      this.#fault = error;
+    });
+  }
+}

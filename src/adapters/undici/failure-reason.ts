@@ -1,0 +1,42 @@
+import type { UpstreamFailureReason } from '../../ports/http.js';
+
+/** undici's and Node's error codes, by what they mean to the caller (reliability-security.md §4.1). */
+export function reasonOf(error: Error): UpstreamFailureReason {
+  const code = codeOf(error);
+  switch (code) {
+    case 'UND_ERR_CONNECT_TIMEOUT':
+    case 'ETIMEDOUT':
+      return 'timeout';
+    case 'UND_ERR_SOCKET':
+      // "bad upgrade", "bad response": a 101 or 100 nobody asked for.
+      return error.message.startsWith('bad ') ? 'invalid' : 'reset';
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return 'reset';
+    case 'UND_ERR_HEADERS_OVERFLOW':
+    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
+    case 'ERR_ASSERTION':
+      return 'invalid';
+    case 'ECONNREFUSED':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return 'unreachable';
+    default:
+      break;
+  }
+  if (error.name === 'HTTPParserError' || code.startsWith('HPE_')) return 'invalid';
+  return /^(?:unexpected upgrade|status \d+)$/.test(error.message) ? 'invalid' : 'unreachable';
+}
+
+/** For operators; undici's messages hold addresses and codes, and never a header field. */
+export function describeError(error: Error): string {
+  const code = codeOf(error);
+  return code === '' ? `${error.name}: ${error.message}` : `${code}: ${error.message}`;
+}
+
+function codeOf(error: Error): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return typeof code === 'string' ? code : '';
+}

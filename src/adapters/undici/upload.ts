@@ -1,0 +1,31 @@
+import type { HttpBody } from '../../ports/http.js';
+
+/** Whose turn it is while a body is sent as it comes. */
+export interface UploadTurns {
+  /** The browser's: its next chunk is awaited. */
+  readonly holdHead: () => void;
+  /** The platform's: it has a chunk to take, or everything to answer. */
+  readonly expectHead: () => void;
+}
+
+/** The body to send; one that streams tells whose turn it is. */
+export function upload(body: HttpBody, turns: UploadTurns): HttpBody {
+  if (body === null || typeof body === 'string' || body instanceof Uint8Array) return body;
+  return {
+    [Symbol.asyncIterator]: () => {
+      const source = body[Symbol.asyncIterator]();
+      return {
+        next: async () => {
+          turns.holdHead();
+          const step = await source.next();
+          turns.expectHead();
+          return step;
+        },
+        return: async () => {
+          await source.return?.();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import { RequestError } from '../../domain/errors.js';
+import { isEventStream } from '../../domain/upstream/header-policy.js';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
+import { EventStream } from './event-stream.js';
+
+/** How many requests a gate lets in. */
+export interface RequestGateSettings {
+  /** Most requests under way, open event streams not counted; 0 sets no limit. */
+  readonly maxInFlight: number;
+}
+
+/** What a route does beside answering. */
+export interface GuardedRoute {
+  /** Answers those who are not let in. */
+  readonly refuse: (request: HttpRequest, error: RequestError) => Promise<HttpResponse>;
+  /** Called once when a body breaks on its way to the browser. */
+  readonly onBroken: (request: HttpRequest, error: unknown) => void;
+}
+
+const AGAIN_MS = 1_000;
+
+/** Counts the requests of a site, from their start to the end of their answer; lets no more in than may be, and none when the site closes. */
+export class RequestGate {
+  readonly #maxInFlight: number;
+  #inFlight = 0;
+  #openStreams = 0;
+  #isClosed = false;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor({ maxInFlight }: RequestGateSettings) {
+    this.#maxInFlight = maxInFlight;
+  }
+
+  /** Requests under way, without those whose answer is an open event stream. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  get openStreams(): number {
+    return this.#openStreams;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** A handler behind this gate. */
+  guard(handler: HttpHandler, { refuse, onBroken }: GuardedRoute): HttpHandler {
+    return async (request) => {
+      const refusal = this.#refusal();
+      if (refusal !== undefined) return refuse(request, refusal);
+      this.#inFlight += 1;
+      try {
+        return this.#counted(await handler(request), (error) => onBroken(request, error));
+      } finally {
+        this.#inFlight -= 1;
+        this.#look();
+      }
+    };
+  }
+
+  /** Lets nobody in any more. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      this.#look();
+    });
+  }
+
+  #refusal(): RequestError | undefined {
+    if (this.#isClosed) {
+      return new RequestError('server_closing', {
+        detail: 'The server is shutting down.',
+        hint: 'Send the request again.',
+        retryable: true,
+        retryAfterMs: AGAIN_MS,
+      });
+    }
+    if (this.#maxInFlight === 0 || this.#inFlight < this.#maxInFlight) return undefined;
+    return new RequestError('server_busy', {
+      detail: 'The server has too many requests under way.',
+      hint: 'Send the request again in a moment.',
+      retryable: true,
+      retryAfterMs: AGAIN_MS,
+      log: 'as many requests are under way as "maxInFlight" allows',
+    });
+  }
+
+  #counted(response: HttpResponse, onBroken: (error: unknown) => void): HttpResponse {
+    const { body } = response;
+    if (body === null || typeof body === 'string' || body instanceof Uint8Array) return response;
+    const isStream = isEventStream(response.headers);
+    this.#add(isStream, 1);
+    const onEnd = (): void => this.#add(isStream, -1);
+    // An `EventStream` tells by itself, also of what it could still say to the browser.
+    return { ...response, body: new CountedBody(body, onEnd, body instanceof EventStream ? undefined : onBroken) };
+  }
+
+  #add(isStream: boolean, count: 1 | -1): void {
+    if (isStream) this.#openStreams += count;
+    else this.#inFlight += count;
+    this.#look();
+  }
+
+  #look(): void {
+    if (this.#waiting.length === 0 || this.#inFlight + this.#openStreams > 0) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}
+
+/** A body that tells when it is over, and how. */
+class CountedBody implements AsyncIterableIterator<Uint8Array> {
+  readonly #source: AsyncIterator<Uint8Array>;
+  readonly #onBroken: ((error: unknown) => void) | undefined;
+  #onEnd: (() => void) | undefined;
+
+  constructor(body: AsyncIterable<Uint8Array>, onEnd: () => void, onBroken: ((error: unknown) => void) | undefined) {
+    this.#source = body[Symbol.asyncIterator]();
+    this.#onEnd = onEnd;
+    this.#onBroken = onBroken;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Uint8Array>> {
+    const step = this.#source.next();
+    // Beside the reader, who is given the step itself: this is the hot path of every stream.
+    step.then(this.#see, this.#break);
+    return step;
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array>> {
+    this.#end();
+    await this.#source.return?.();
+    return { done: true, value: undefined };
+  }
+
+  readonly #see = (step: IteratorResult<Uint8Array>): void => {
+    if (step.done === true) this.#end();
+  };
+
+  readonly #break = (error: unknown): void => {
+    if (this.#onEnd !== undefined) this.#onBroken?.(error);
+    this.#end();
+  };
+
+  readonly #end = (): void => {
+    this.#onEnd?.();
+    this.#onEnd = undefined;
+  };
+}

@@ -1,0 +1,295 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { createToolkit, fromFunction, type SessionRequest, type SessionTokenSource } from 'agent-bff';
+import * as next from 'agent-bff/next';
+import { FakeIdentityProvider, FakeTokenExchange, FakeUpstream } from 'agent-bff/testing';
+import { describe, expect, it, vi } from 'vitest';
+import { nextRoute } from '../../src/adapters/next/next-route.js';
+import type { HttpRequest, HttpResponse } from '../../src/ports/http.js';
+import { MESSAGE } from '../support/visitor.js';
+
+const SITE = 'https://site.example';
+const CHAT = { usual: '/api/a2a' };
+const RENDER = '/api/service-surfaces/poll/render';
+
+/** A route that tells what it was told. */
+function telling(rule: Parameters<typeof nextRoute>[1] = CHAT) {
+  const seen: HttpRequest[] = [];
+  const route = nextRoute((request) => {
+    seen.push(request);
+    return Promise.resolve({ status: 200, headers: {}, body: request.publicUrl });
+  }, rule);
+  return { seen, route };
+}
+
+const answering = (answer: Partial<HttpResponse>) =>
+  nextRoute(() => Promise.resolve({ status: 200, headers: {}, body: null, ...answer }), CHAT);
+
+const post = (path: string, headers: Record<string, string> = {}): Request =>
+  new Request(SITE + path, {
+    method: 'POST',
+    body: MESSAGE,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+
+const ADA = fromFunction(() => 'ada-token');
+
+/** A toolkit with a platform that answers everything. */
+function world(config: Parameters<typeof createToolkit>[0] = {}) {
+  const upstream = new FakeUpstream();
+  const identityProviders = { demo: new FakeIdentityProvider('demo') };
+  const toolkit = createToolkit(
+    {
+      a2aUrl: 'https://agent.example/a2a',
+      serviceApiUrl: 'https://platform.example/api',
+      serviceApiKey: 'the-key',
+      serviceAuthStrategy: 'demo',
+      ...config,
+    },
+    { upstream, identityProviders, tokenExchange: new FakeTokenExchange() },
+  );
+  return {
+    upstream,
+    toolkit,
+    sent: () => upstream.requests.map(({ path, headers }) => [path, headers['authorization']]),
+  };
+}
+
+describe('where a Next route lies', () => {
+  it.each([
+    ['a catch-all parameter', '/api/a2a/tasks/a%2Fb?x', { path: ['tasks', 'a/b'] }, '/api/a2a', '/tasks/a%2Fb'],
+    [
+      'a catch-all of another name and place',
+      '/de/chat/config',
+      { locale: 'de', rest: ['config'] },
+      '/de/chat',
+      '/config',
+    ],
+    ['a catch-all that caught nothing', '/api/a2a', { path: undefined }, '/api/a2a', ''],
+    ['a catch-all behind a base path', '/shop/api/a2a/config', { path: ['config'] }, '/shop/api/a2a', '/config'],
+    ['a slash at the end', '/api/a2a/config/', { path: ['config'] }, '/api/a2a', '/config/'],
+    ['its usual place', '/shop/api/a2a/config', undefined, '/shop/api/a2a', '/config'],
+    ['its usual place, the first time it comes', '/api/a2a/api/a2a/x', undefined, '/api/a2a', '/api/a2a/x'],
+    ['its whole path elsewhere', '/chat', {}, '/chat', ''],
+    ['its whole path beside the usual place', '/api/a2abc', {}, '/api/a2abc', ''],
+  ])('is told by %s', async (_how, path, params, mount, below) => {
+    for (const given of [params, Promise.resolve(params)]) {
+      const { route, seen } = telling();
+      const answer = await route(post(path), params === undefined ? undefined : { params: given });
+      expect(await answer.text()).toBe(SITE + mount);
+      expect(seen[0]?.path).toBe(below);
+    }
+  });
+
+  it.each([
+    ['/api/a2a/config', '/api/a2a'],
+    ['/api/a2a/config/', '/api/a2a'],
+    ['/chat-settings', '/chat-settings'],
+  ])('is one segment above a route that serves the configuration alone: %s', async (path, mount) => {
+    const { route, seen } = telling({ ...CHAT, fixed: '/config' });
+    expect(await (await route(new Request(SITE + path))).text()).toBe(SITE + mount);
+    expect(seen[0]?.path).toBe('/config');
+  });
+
+  it('has no slash at its end on a site where Next adds one to every address', async () => {
+    vi.stubEnv('__NEXT_TRAILING_SLASH', 'true');
+    const { route, seen } = telling();
+    await route(post('/api/a2a/poll/render/'), { params: { path: ['poll', 'render'] } });
+    await route(post('/api/a2a/'));
+    expect(seen.map(({ path }) => path)).toEqual(['/poll/render', '']);
+  });
+});
+
+describe('the public address of a Next route', () => {
+  it('has the base path of the site, once', async () => {
+    vi.stubEnv('__NEXT_ROUTER_BASEPATH', '/shop');
+    const { route } = telling();
+    for (const path of ['/api/a2a', '/shop/api/a2a']) {
+      expect(await (await route(post(path))).text()).toBe(`${SITE}/shop/api/a2a`);
+    }
+  });
+});
+
+describe('a Next route', () => {
+  it('is there under each name a route file exports', async () => {
+    const { route, seen } = telling();
+    for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+      await route[method](new Request(SITE, { method }));
+    }
+    expect(seen.map(({ method }) => method)).toEqual(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
+  });
+
+  it.each([
+    ['sets one', 'a=1; b=2', 'b=3; Path=/; Expires=Wed, 21 Oct 2099 07:28:00 GMT', 'a=1; b=3'],
+    ['sets two', '', 'a=1; Path=/, b=2=2; HttpOnly', 'a=1; b=2=2'],
+    ['takes one away by age', 'a=1; b=2', 'a=1; Max-Age=0', 'b=2'],
+    ['takes one away by date', 'a=1; b=2', 'a=; Expires=Thu, 01 Jan 1970 00:00:00 GMT, c=3', 'b=2; c=3'],
+  ])('reads the cookies as proxy.ts left them when it %s', async (_what, sent, written, cookie) => {
+    const { route, seen } = telling();
+    await route(new Request(SITE, { headers: { cookie: sent, 'x-middleware-set-cookie': written } }));
+    expect(seen[0]?.headers).toEqual({ cookie });
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ])('decodes %s, which Next would send without its name', async (coding, compress) => {
+    for (const body of [compress('grüezi'), new Blob([new Uint8Array(compress('grüezi'))]).stream()]) {
+      const answer = await answering({
+        body,
+        headers: { 'content-encoding': coding, 'content-length': '9', etag: '"1"' },
+      })(post('/api/a2a'));
+      expect([...answer.headers]).toEqual([['etag', '"1"']]);
+      expect(await answer.text()).toBe('grüezi');
+    }
+  });
+
+  it('breaks with an answer that is not what its coding says', async () => {
+    const half = gzipSync('grüezi').subarray(0, -4);
+    const answer = await answering({ body: half, headers: { 'content-encoding': 'gzip' } })(post('/api/a2a'));
+    await expect(answer.text()).rejects.toThrow();
+  });
+
+  it('fails with an answer it cannot decode, rather than send bytes nobody can read', async () => {
+    const sending = answering({ body: 'x', headers: { 'content-encoding': 'zstd' } })(post('/api/a2a'));
+    await expect(sending).rejects.toThrow('no decoder for the content coding "zstd"');
+  });
+});
+
+describe('the handlers for Next', () => {
+  it('send chat messages with the service credential', async () => {
+    const { toolkit, sent } = world();
+    await next.createA2AProxyHandlerWithServiceAuth({ toolkit }).POST(post('/api/a2a'));
+    await next.createA2AProxyHandlerWithServiceAuth({ toolkit, strategy: 'demo' })(post('/api/a2a'));
+    await next.handleA2AWebPOST(post('/api/anything'), { toolkit });
+    expect(sent()).toEqual([1, 2, 3].map(() => ['/a2a', 'Bearer demo-token-1']));
+  });
+
+  it('send chat messages with the user’s token, or with the one it was exchanged for', async () => {
+    const { toolkit, sent } = world();
+    await next.createA2AProxyHandler({ idp: ADA, toolkit })(post('/api/a2a'));
+    await next.createA2AProxyHandler({ idp: ADA, exchange: 'on_behalf_of', toolkit })(post('/api/a2a'));
+    const [[, own], [, exchanged]] = sent() as [[string, string], [string, string]];
+    expect(own).toBe('Bearer ada-token');
+    expect(exchanged).not.toBe(own);
+    expect(exchanged).toContain('ada-token');
+  });
+
+  it('answer with the chat configuration, in the catch-all and alone, as getHeaders says', async () => {
+    const { toolkit, upstream } = world({ serviceProjectId: 'project-1' });
+    const card = JSON.stringify({ name: 'Agent', url: 'https://agent.example/a2a' });
+    upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body: card }));
+    const getHeaders = (request: Request) => ({ authorization: `Custom ${request.headers.get('x-user') ?? ''}` });
+    const request = new Request(`${SITE}/api/a2a/config`, { headers: { 'x-user': 'ada' } });
+    const alone = await next.handleA2AConfigWebGET(request, { getHeaders, toolkit });
+    const route = next.createA2AProxyHandlerWithServiceAuth({ toolkit, configGetHeaders: getHeaders });
+    const below = await route.GET(request, { params: Promise.resolve({ path: ['config'] }) });
+    for (const answer of [alone, below]) {
+      expect(await answer.json()).toMatchObject({ serviceProjectId: 'project-1', a2aEndpoint: '/api/a2a' });
+    }
+    expect(upstream.requests.length).toBeGreaterThan(0);
+    for (const { headers } of upstream.requests) expect(headers['authorization']).toBe('Custom ada');
+  });
+
+  it('render widgets with the credential of their options', async () => {
+    const { toolkit, sent } = world();
+    await next.createSurfaceHandlerWithServiceAuth({ toolkit })(post(RENDER));
+    await next.createSurfaceHandler({ toolkit })(post(RENDER));
+    await next.createSurfaceHandler({ auth: ADA, requireSession: true, toolkit })(post(RENDER));
+    const path = '/api/surfaces/poll/render';
+    expect(sent()).toEqual([
+      [path, 'Bearer demo-token-1'],
+      [path, undefined],
+      [path, 'Bearer ada-token'],
+    ]);
+  });
+
+  it('pass records on in the name of the user', async () => {
+    const { toolkit, sent } = world();
+    const route = next.createServiceProxyHandler({ auth: ADA, toolkit });
+    await route.GET(new Request(`${SITE}/api/service/conversations/7?x=1`));
+    expect(sent()).toEqual([['/api/conversations/7?x=1', 'Bearer ada-token']]);
+  });
+
+  it('make headers for the site’s own calls', async () => {
+    const { toolkit } = world();
+    expect(await next.createGetHeadersWithServiceAuth({ toolkit })()).toMatchObject({
+      authorization: 'Bearer demo-token-1',
+    });
+    const getHeaders = next.createGetHeadersForSession({ authClient: ADA, toolkit });
+    expect(await getHeaders(new Request(SITE))).toMatchObject({ authorization: 'Bearer ada-token' });
+  });
+
+  it('say what to do before the server is configured', async () => {
+    const answers = [
+      await next.handleA2AWebPOST(post('/api/a2a')),
+      await next.handleA2AConfigWebGET(new Request(`${SITE}/api/a2a/config`)),
+      await next.createSurfaceHandler()(post(RENDER)),
+    ];
+    for (const answer of answers) {
+      expect(answer.status).toBe(401);
+      expect(await answer.text()).toContain('Call configureServer when the server starts.');
+    }
+  });
+
+  it.each<[string, () => unknown]>([
+    ['strategy', () => next.createA2AProxyHandlerWithServiceAuth({ strategy: 'service-account' })],
+    ['createA2AProxyHandler', () => next.createA2AProxyHandler({ idp: {} as never })],
+    ['createSurfaceHandler', () => next.createSurfaceHandler({ requireSession: true })],
+    ['createSurfaceHandler', () => next.createSurfaceHandler({ auth: {} as never })],
+    ['freshMs', () => next.createSurfaceHandlerWithServiceAuth({ cache: { freshMs: -1 } })],
+    ['auth', () => next.createServiceProxyHandler({ auth: undefined as never })],
+  ])('refuse options that are wrong when they are made: %s', (named, make) => {
+    expect(make).toThrow(named);
+  });
+});
+
+describe('a session that is refreshed under Next', () => {
+  /** A library that writes the new session on a Node response, as Auth0's does. */
+  function refreshing(): SessionTokenSource & { calls: number } {
+    const auth0 = {
+      calls: 0,
+      getAccessToken: (
+        request: { headers: Record<string, string> },
+        response: { appendHeader(n: string, v: string): void },
+      ) => {
+        auth0.calls += 1;
+        expect(request.headers['cookie']).toBe('__session=old');
+        response.appendHeader('set-cookie', '__session__0=new; Path=/; Expires=Wed, 21 Oct 2099 07:28:00 GMT');
+        response.appendHeader('set-cookie', '__session__1=er; Path=/');
+        return Promise.resolve({ token: 'ada-token', expiresAt: 4_000_000_000 });
+      },
+    };
+    return auth0 as never;
+  }
+
+  it('goes out with every answer of the requests that shared the refresh, each cookie in its own field', async () => {
+    const { toolkit } = world();
+    const library = refreshing();
+    const route = next.createA2AProxyHandler({ idp: library, toolkit });
+    const answers = await Promise.all([1, 2, 3].map(() => route(post('/api/a2a', { cookie: '__session=old' }))));
+    expect(library.calls).toBe(1);
+    for (const { status, headers } of answers) {
+      expect(status).toBe(200);
+      expect(headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0])).toEqual([
+        '__session__0=new',
+        '__session__1=er',
+      ]);
+    }
+  });
+
+  it('is read by auth() of Auth.js from the header fields, since a Web request makes it a middleware', async () => {
+    const { toolkit, sent } = world();
+    const calls: unknown[][] = [];
+    const auth = (...parameters: unknown[]): Promise<object> => {
+      calls.push(parameters);
+      return Promise.resolve({ accessToken: 'bob-token' });
+    };
+    await next.createA2AProxyHandler({ idp: auth, toolkit })(post('/api/a2a', { cookie: 'authjs.session-token=x' }));
+    expect(sent()).toEqual([['/a2a', 'Bearer bob-token']]);
+    const [request] = calls[0] as [SessionRequest];
+    expect(request).not.toBeInstanceOf(Request);
+    expect(request.headers).toMatchObject({ cookie: 'authjs.session-token=x' });
+  });
+});

@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { UndiciUpstream } from '../../src/adapters/undici/undici-upstream.js';
+import type { UpstreamOutcome, UpstreamRequest } from '../../src/ports/http.js';
+import { responseOf, textOf, upstreamRequest } from '../contracts/http-upstream.contract.js';
+import { RecordingUpstream } from '../support/recording-upstream.js';
+import { PushStream } from './web/push-stream.js';
+
+let platform: RecordingUpstream;
+let upstream: UndiciUpstream;
+beforeEach(async () => {
+  platform = await RecordingUpstream.start();
+  upstream = new UndiciUpstream({ connectMs: 5_000 });
+});
+afterEach(async () => {
+  await platform.close();
+  await upstream.close();
+});
+
+const send = (changes: Partial<UpstreamRequest> = {}): Promise<UpstreamOutcome> =>
+  upstream.send(upstreamRequest(platform.origin, changes));
+
+async function opened(changes: Partial<UpstreamRequest>, type = 'application/json') {
+  platform.willWait();
+  const pending = send(changes);
+  const exchange = await platform.next();
+  exchange.head(200, { 'content-type': type });
+  return { exchange, response: responseOf(await pending) };
+}
+
+/** Resolves when other answers were given up after so many milliseconds of silence: time has passed, and nobody slept. */
+async function passed(ms: number): Promise<void> {
+  const { response } = await opened({ bodyIdleMs: ms });
+  await textOf(response.body).catch(() => undefined);
+}
+
+describe('the deadline of the head', () => {
+  it('does not run while the browser uploads, however long it takes', async () => {
+    const upload = new PushStream();
+    const pending = send({ headersMs: 150, body: upload });
+    upload.push('one');
+    await passed(250);
+    upload.push('two');
+    await passed(250);
+    platform.willAnswer((exchange) => exchange.json(200, {}));
+    upload.end();
+    expect(responseOf(await pending).status).toBe(200);
+    expect(platform.requests.at(-1)?.body.toString()).toBe('onetwo');
+  });
+
+  it('runs from the end of an upload', async () => {
+    const upload = new PushStream();
+    const pending = send({ headersMs: 50, body: upload });
+    platform.willWait();
+    upload.push('one');
+    upload.end();
+    expect(await pending).toMatchObject({ kind: 'failure', reason: 'timeout' });
+  });
+
+  it('runs while the platform takes nothing of an upload', async () => {
+    // A platform that has stopped reading.
+    const stuck = createServer((socket: Socket) => socket.pause().on('error', () => undefined)).listen(0, '127.0.0.1');
+    await once(stuck, 'listening');
+    const origin = `http://127.0.0.1:${String((stuck.address() as AddressInfo).port)}`;
+    const flood = {
+      [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ value: new Uint8Array(65_536) }) }),
+    };
+    const outcome = await send({ origin, headersMs: 200, body: flood as AsyncIterable<Uint8Array> });
+    expect(outcome).toMatchObject({ kind: 'failure', reason: 'timeout' });
+    stuck.close();
+  });
+
+  it('is not put off by hints before the head', async () => {
+    platform.willAnswer((exchange) => exchange.raw('HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'));
+    expect(await send({ headersMs: 100 })).toMatchObject({ kind: 'failure', reason: 'timeout' });
+  });
+});
+
+describe('the deadline of a whole answer', () => {
+  it('ends one that drips, though it is never silent', async () => {
+    const { exchange, response } = await opened({ bodyIdleMs: 10_000, bodyMs: 200 });
+    const drip = setInterval(() => exchange.write('{'), 20);
+    await expect(textOf(response.body)).rejects.toThrow('too long for its whole answer');
+    clearInterval(drip);
+    await exchange.closed;
+  });
+
+  it('does not count the time its reader takes', async () => {
+    const { exchange, response } = await opened({ bodyMs: 300 });
+    exchange.end(Buffer.alloc(8 * 1_048_576));
+    const chunks = (response.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+    await chunks.next();
+    await passed(700);
+    let length = 0;
+    for (let step = await chunks.next(); step.done !== true; step = await chunks.next()) length += step.value.length;
+    expect(length).toBeGreaterThan(8 * 1_048_576 - 65_537);
+  });
+
+  it('is none of a stream of events', async () => {
+    const { exchange, response } = await opened({ bodyMs: 50, bodyIdleMs: 50 }, 'text/event-stream');
+    await passed(200);
+    exchange.end('data: at last\n\n');
+    expect(await textOf(response.body)).toBe('data: at last\n\n');
+  });
+});
+
+describe('the deadline of silence in a stream of events', () => {
+  it('breaks one that is silent, where there is such a deadline', async () => {
+    const { exchange, response } = await opened({ streamIdleMs: 50 }, 'text/event-stream');
+    await expect(textOf(response.body)).rejects.toThrow('nothing for too long');
+    await exchange.closed;
+  });
+});

@@ -1,0 +1,176 @@
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
+import { UndiciUpstream } from '../../src/adapters/undici/undici-upstream.js';
+import { RetryingUpstream } from '../../src/domain/upstream/retrying-upstream.js';
+import type { UpstreamOutcome, UpstreamRequest } from '../../src/ports/http.js';
+import { responseOf, textOf, upstreamRequest } from '../contracts/http-upstream.contract.js';
+import { type Answer, RecordingUpstream, refusedOrigin } from '../support/recording-upstream.js';
+
+const ok: Answer = (exchange) => exchange.json(200, {});
+const GET: Partial<UpstreamRequest> = { method: 'GET', body: null };
+
+let platform: RecordingUpstream;
+let telemetry: RecordingTelemetry;
+let upstream: RetryingUpstream;
+/** What happens during the pause before a second attempt. */
+let pause: (ms: number, signal: AbortSignal) => Promise<void>;
+
+beforeEach(async () => {
+  platform = await RecordingUpstream.start();
+  telemetry = new RecordingTelemetry();
+  pause = () => Promise.resolve();
+  upstream = new RetryingUpstream({
+    upstream: new UndiciUpstream({ connectMs: 2_000 }),
+    telemetry,
+    pause: (ms, signal) => pause(ms, signal),
+  });
+});
+afterEach(async () => {
+  await platform.close();
+  await upstream.close();
+});
+
+const send = (changes: Partial<UpstreamRequest> = {}): Promise<UpstreamOutcome> =>
+  upstream.send(upstreamRequest(platform.origin, changes));
+
+/** Leaves one connection behind that has served. */
+async function serveOnce(): Promise<void> {
+  platform.willAnswer(ok);
+  await textOf(responseOf(await send(GET)).body);
+  platform.requests.length = 0;
+}
+
+const endings: readonly (readonly [string, Answer])[] = [
+  ['reset', (exchange) => exchange.reset()],
+  ['closed', (exchange) => exchange.fin()],
+];
+
+describe.each(endings)('a connection that served before and is %s as the next request arrives', (_how, end) => {
+  it.each(['GET', 'HEAD'])('costs nothing: %s is sent once more, on a new one', async (method) => {
+    await serveOnce();
+    let turn = 0;
+    platform.willAnswer((exchange) => ((turn += 1) === 1 ? end(exchange) : ok(exchange)));
+    expect(responseOf(await send({ method, body: null })).status).toBe(200);
+    expect(platform.requests.map((request) => request.method)).toEqual([method, method]);
+    expect(telemetry.of('retry')).toMatchObject([{ method, cause: 'stale_connection' }]);
+  });
+
+  it('is not tried a third time', async () => {
+    await serveOnce();
+    platform.willAnswer(end);
+    expect(await send(GET)).toMatchObject({ kind: 'failure', reason: 'reset' });
+    expect(platform.requests).toHaveLength(2);
+  });
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
+    'is the end of a %s, which may have been done',
+    async (method) => {
+      await serveOnce();
+      platform.willAnswer(end);
+      expect(await send({ method })).toMatchObject({ kind: 'failure', reason: 'reset' });
+      expect(platform.requests).toHaveLength(1);
+      expect(telemetry.of('retry')).toEqual([]);
+    },
+  );
+
+  it('takes the other idle connections with it, which have been idle for longer', async () => {
+    platform.willWait();
+    const pending = Array.from({ length: 5 }, () => send(GET));
+    const exchanges = await Promise.all(pending.map(() => platform.next()));
+    for (const exchange of exchanges) exchange.json(200, {});
+    for (const outcome of await Promise.all(pending)) await textOf(responseOf(outcome).body);
+    let turn = 0;
+    platform.willAnswer((exchange) => ((turn += 1) === 1 ? end(exchange) : ok(exchange)));
+    await textOf(responseOf(await send(GET)).body);
+    await expect.poll(() => platform.connections()).toBe(1);
+  });
+});
+
+describe('a connection that never served', () => {
+  it.each(endings)('and is %s is no stale one: nothing is sent again', async (_how, end) => {
+    platform.willAnswer(end);
+    expect(await send(GET)).toMatchObject({ kind: 'failure', reason: 'reset' });
+    expect(platform.requests).toHaveLength(1);
+  });
+});
+
+describe('a connection that breaks after the first byte of an answer', () => {
+  it.each<readonly [string, Answer]>([
+    ['in its head', (exchange) => exchange.raw('HTTP/1.1 200 OK\r\nCon').reset()],
+    ['in a head that ends there', (exchange) => exchange.raw('HTTP/1.1 200 OK\r\nCon').fin()],
+    ['with another protocol', (exchange) => void exchange.raw('SSH-2.0\r\n\r\n')],
+  ])('%s is no stale one', async (_where, answer) => {
+    await serveOnce();
+    platform.willAnswer(answer);
+    expect(await send(GET)).toMatchObject({ kind: 'failure' });
+    expect(platform.requests).toHaveLength(1);
+  });
+});
+
+describe('a platform that nobody can connect to', () => {
+  let origin: string;
+  let reopened: Server | undefined;
+  beforeEach(async () => {
+    origin = await refusedOrigin();
+    reopened = undefined;
+  });
+  afterEach(() => reopened?.close());
+
+  const reopen = async (): Promise<void> => {
+    reopened = createServer((socket: Socket) => {
+      socket.once('data', () => socket.end('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n'));
+    }).listen(Number(new URL(origin).port), '127.0.0.1');
+    await once(reopened, 'listening');
+  };
+
+  it.each(['GET', 'POST', 'DELETE'])(
+    'is tried once more after a pause, also with %s: nothing was sent',
+    async (method) => {
+      const pauses: number[] = [];
+      pause = async (ms) => {
+        pauses.push(ms);
+        await reopen();
+      };
+      expect(responseOf(await send({ origin, method })).status).toBe(204);
+      expect(pauses).toEqual([100]);
+      expect(telemetry.of('retry')).toMatchObject([{ method, cause: 'no_connection' }]);
+      expect(telemetry.of('retry')[0]?.detail).toContain('ECONNREFUSED');
+    },
+  );
+
+  it('is not tried a third time', async () => {
+    expect(await send({ origin })).toMatchObject({ kind: 'failure', reason: 'unreachable' });
+    expect(telemetry.of('retry')).toHaveLength(1);
+  });
+
+  it('is not tried again with a body that streams: it is gone', async () => {
+    const body = new Blob(['streamed']).stream() as unknown as AsyncIterable<Uint8Array>;
+    expect(await send({ origin, body })).toMatchObject({ kind: 'failure', reason: 'unreachable' });
+    expect(telemetry.of('retry')).toEqual([]);
+  });
+
+  it('is not tried again for a browser that left meanwhile', async () => {
+    const browser = new AbortController();
+    pause = async () => {
+      browser.abort();
+      await reopen();
+    };
+    expect(await send({ origin, signal: browser.signal })).toMatchObject({ kind: 'failure', reason: 'aborted' });
+  });
+
+  it('within the deadline is not tried again: it is over', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const address = silent.address();
+    const port = typeof address === 'object' ? String(address?.port) : '';
+    const impatient = new RetryingUpstream({ upstream: new UndiciUpstream({ connectMs: 50 }), telemetry, pause });
+    // A TLS handshake that never ends.
+    const outcome = await impatient.send(upstreamRequest(`https://127.0.0.1:${port}`));
+    expect(outcome).toMatchObject({ kind: 'failure', reason: 'timeout' });
+    expect(telemetry.of('retry')).toEqual([]);
+    await impatient.close();
+    silent.close();
+  });
+});

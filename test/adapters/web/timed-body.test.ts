@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { timedBody } from '../../../src/adapters/web/timed-body.js';
+import { readJsonBody } from '../../../src/adapters/web/read-body.js';
+import { textOf } from '../../contracts/http-upstream.contract.js';
+import { browserRequest, bytes, streamed } from './browser-request.js';
+import { PushStream } from './push-stream.js';
+
+/** Resolves after so many milliseconds of a silent body: time has passed, and nobody slept. */
+async function passed(ms: number): Promise<void> {
+  await textOf(timedBody(new PushStream(), ms, 'body')).catch(() => undefined);
+}
+
+describe('a request body', () => {
+  it('that stops half-way is given up when its time is over', async () => {
+    const body = new PushStream();
+    body.push('{"half":');
+    await expect(textOf(timedBody(body, 30, 'body'))).rejects.toMatchObject({ code: 'body_timeout', retryable: true });
+    expect(body.returned).toBe(true);
+  });
+
+  it('that drips is given up as a whole', async () => {
+    const body = new PushStream();
+    const drip = setInterval(() => body.push(' '), 5);
+    await expect(textOf(timedBody(body, 60, 'body'))).rejects.toMatchObject({ code: 'body_timeout' });
+    clearInterval(drip);
+  });
+
+  it('that streams through may take any time, as long as it does not pause', async () => {
+    const body = new PushStream();
+    const reading = textOf(timedBody(body, 600, 'pause'));
+    for (const chunk of ['one', 'two', 'three']) {
+      await passed(250);
+      body.push(chunk);
+    }
+    body.end();
+    expect(await reading).toBe('onetwothree');
+  });
+
+  it('that streams through is given up when it pauses', async () => {
+    const body = new PushStream();
+    body.push('one');
+    await expect(textOf(timedBody(body, 30, 'pause'))).rejects.toMatchObject({ code: 'body_timeout' });
+  });
+
+  it('whose reader is slow is not late', async () => {
+    const body = timedBody(streamed(['one', 'two']), 30, 'pause') as AsyncIterableIterator<Uint8Array>;
+    await body.next();
+    await passed(100);
+    expect(await body.next()).toEqual({ done: false, value: bytes('two') });
+  });
+
+  it('that is there already, or has no deadline, stays as it is', () => {
+    const body = new PushStream();
+    expect([timedBody('text', 1, 'body'), timedBody(null, 1, 'body')]).toEqual(['text', null]);
+    expect(timedBody(body, 0, 'body')).toBe(body);
+  });
+
+  it('of a JSON route is given up by the route', async () => {
+    const body = new PushStream();
+    body.push('{');
+    const limits = { bodyLimitBytes: 10, requestBodyMs: 20 };
+    await expect(readJsonBody(browserRequest({ body }), limits)).rejects.toMatchObject({ code: 'body_timeout' });
+  });
+});

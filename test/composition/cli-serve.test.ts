@@ -1,0 +1,134 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FakeIdentityProvider } from 'agent-bff/testing';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runCommand } from '../../src/composition/cli/run-command.js';
+import { RecordingUpstream } from '../support/recording-upstream.js';
+import { visit } from '../support/visitor.js';
+
+/** A gateway started from the command line, as soon as it says where it serves. */
+async function startGateway(...args: string[]) {
+  const upstream = await RecordingUpstream.start();
+  const folder = mkdtempSync(join(tmpdir(), 'agent-bff-serve-'));
+  const config = join(folder, 'config.json');
+  writeFileSync(config, JSON.stringify({ a2aUrl: `${upstream.origin}/agent`, serviceAuthStrategy: 'demo' }));
+  const printed: string[] = [];
+  const provider = new FakeIdentityProvider('gateway');
+  let stop = (): void => undefined;
+  let status: Promise<number> | undefined;
+  const url = await new Promise<string>((resolve, reject) => {
+    const terminal = {
+      env: {},
+      print: (text: string) => printed.push(text),
+      complain: (text: string) => {
+        const address = /serves at (\S+?);/.exec(text)?.[1];
+        if (address === undefined) reject(new Error(text));
+        else resolve(address);
+      },
+      stopped: new Promise<void>((settle) => {
+        stop = settle;
+      }),
+    };
+    status = runCommand(['serve', '--config', config, '--port', '0', ...args], terminal, {
+      identityProviders: { demo: provider },
+    });
+  });
+  onTestFinished(async () => {
+    stop();
+    await status;
+    await upstream.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const lines = () => printed.map((line) => JSON.parse(line) as Record<string, unknown>);
+  return { url, origin: new URL(url).origin, upstream, provider, stop, status: () => status, lines };
+}
+
+describe('agent-bff serve', () => {
+  it('serves the routes with the credential of its configuration', async () => {
+    const { url, origin, upstream } = await startGateway();
+    expect(url).toBe(`${origin}/api`);
+    const reply = await visit(origin);
+    expect(await reply.json()).toEqual({ jsonrpc: '2.0', id: 7, result: { id: 'task-1' } });
+    expect(Object.fromEntries(upstream.requests[0]?.fields ?? [])['authorization']).toBe('Bearer gateway-token-1');
+    expect((await visit(origin, { method: 'GET', path: '/elsewhere' })).status).toBe(404);
+  });
+
+  it('serves them below another path', async () => {
+    const { origin } = await startGateway('--base', '/bff');
+    expect((await visit(origin, { path: '/bff/a2a' })).status).toBe(200);
+    expect((await visit(origin)).status).toBe(404);
+  });
+
+  it('tells probes how it is, and nothing they should not know', async () => {
+    const { origin, provider } = await startGateway();
+    const health = await visit(origin, { method: 'GET', path: '/healthz' });
+    expect([health.status, health.headers['cache-control']]).toEqual([200, 'no-store']);
+    expect(await health.json()).toMatchObject({ status: 'ready' });
+    expect(provider.issued).toBe(1);
+  });
+
+  it('is not ready while its credential cannot be had', async () => {
+    const { origin, provider } = await startGateway();
+    provider.answer = () => ({
+      kind: 'failure',
+      reason: 'refused',
+      block: 'demo',
+      fields: [],
+      advice: 'Check it.',
+      detail: 'the password hunter2-hunter2 was refused',
+    });
+    const health = await visit(origin, { method: 'GET', path: '/healthz' });
+    expect(health.status).toBe(503);
+    const text = await health.text();
+    expect(JSON.parse(text)).toMatchObject({ status: 'degraded', checks: { credential: { block: 'demo' } } });
+    expect(text).not.toContain('hunter2');
+  });
+
+  it('writes one line of JSON for each event', async () => {
+    const { origin, lines } = await startGateway();
+    await (await visit(origin)).text();
+    expect(lines().map(({ event }) => event)).toEqual(['token', 'upstream', 'request']);
+    expect(lines()[2]).toMatchObject({ route: 'chat', status: 200, requestId: expect.any(String) as string });
+  });
+
+  it('stops when it is told to, with status 0', async () => {
+    const { origin, stop, status } = await startGateway();
+    stop();
+    expect(await status()).toBe(0);
+    await expect(visit(origin)).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it.each([
+    [['--port', 'http'], '--port is a whole number'],
+    [['--port', '70000'], '--port is a whole number'],
+    [['--grace', '-1'], ''],
+    [['--nonsense'], '--nonsense'],
+  ])('does not start with %j', async (args, says) => {
+    const complained: string[] = [];
+    const complain = (text: string) => complained.push(text);
+    const terminal = { env: {}, print: () => undefined, complain, stopped: Promise.resolve() };
+    expect(await runCommand(['serve', ...args], terminal)).toBe(2);
+    expect(complained.join('\n')).toContain(says);
+  });
+
+  it('says that its port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as AddressInfo;
+    const complained: string[] = [];
+    const complain = (text: string) => complained.push(text);
+    const terminal = {
+      env: { A2A_URL: 'https://agent.example/a2a' },
+      print: () => undefined,
+      complain,
+      stopped: Promise.resolve(),
+    };
+    expect(await runCommand(['serve', '--port', String(port)], terminal)).toBe(1);
+    expect(complained.join('\n')).toMatch(/cannot be served \(EADDRINUSE\); choose another --port/);
+  });
+});

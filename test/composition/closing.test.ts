@@ -1,0 +1,181 @@
+import { configureServer, type ServerConfig, type Toolkit } from 'agent-bff';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { buildToolkit } from '../../src/composition/toolkit.js';
+import type { HttpHandler, HttpResponse } from '../../src/ports/http.js';
+import { browserRequest } from '../adapters/web/browser-request.js';
+import { textOf } from '../contracts/http-upstream.contract.js';
+import { type Exchange, RecordingUpstream } from '../support/recording-upstream.js';
+
+let platform: RecordingUpstream;
+beforeEach(async () => {
+  platform = await RecordingUpstream.start();
+  platform.willWait();
+});
+afterEach(() => platform.close());
+
+const config = (changes: ServerConfig = {}): ServerConfig => ({
+  a2aUrl: `${platform.origin}/a2a`,
+  serviceApiUrl: `${platform.origin}/api`,
+  serviceApiKey: 'key',
+  keepAliveMs: 0,
+  ...changes,
+});
+const build = (changes?: ServerConfig, previous?: Toolkit): Toolkit => buildToolkit(config(changes), {}, previous);
+const chat = (toolkit: Toolkit): Promise<HttpResponse> => toolkit.chatHandler()(browserRequest());
+
+/** The status of an answer that was read to its end. */
+async function served(toolkit: Toolkit): Promise<number> {
+  const { status, body } = await chat(toolkit);
+  await textOf(body);
+  return status;
+}
+
+async function openStream(toolkit: Toolkit): Promise<{ exchange: Exchange; response: HttpResponse }> {
+  const pending = chat(toolkit);
+  const exchange = await platform.next();
+  exchange.eventStream().write('data: one\n\n');
+  return { exchange, response: await pending };
+}
+
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  void promise.then(() => (settled = true));
+  for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+  return settled;
+}
+
+describe('a toolkit that is closed', () => {
+  const roads: readonly (readonly [string, (toolkit: Toolkit) => HttpHandler, string])[] = [
+    ['a chat message', (toolkit) => toolkit.chatHandler(), ''],
+    ['the config route', (toolkit) => toolkit.chatHandler(), '/config'],
+    ['a widget', (toolkit) => toolkit.surfaceRouter(), '/s-1/render'],
+    ['a record', (toolkit) => toolkit.conversationHandler({ auth: () => 'token' }), '/conversations/1'],
+  ];
+  it.each(roads)('refuses %s with 503, and says when to come again', async (_what, handlerOf, path) => {
+    const toolkit = build();
+    const handler = handlerOf(toolkit);
+    await toolkit.close();
+    const response = await handler(browserRequest({ path }));
+    expect(response).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+    expect(await textOf(response.body)).toContain('server_closing');
+    expect(platform.requests).toEqual([]);
+  });
+
+  it('gives streams its grace period, and tells those that are cut', async () => {
+    const toolkit = build();
+    const { exchange, response } = await openStream(toolkit);
+    const closing = toolkit.close({ graceMs: 100 });
+    expect((await chat(toolkit)).status).toBe(503);
+    expect(await isSettled(closing)).toBe(false);
+    const text = await textOf(response.body);
+    expect(text.startsWith('data: one\n\nevent: error\ndata: ')).toBe(true);
+    await closing;
+    await exchange.closed;
+    expect(await platform.connections()).toBe(0);
+  });
+
+  it('cuts an answer that is no stream of events', async () => {
+    const toolkit = build();
+    const pending = chat(toolkit);
+    (await platform.next()).head(200, { 'content-type': 'application/json' }).write('{"half":');
+    const { body } = await pending;
+    await toolkit.close({ graceMs: 0 });
+    await expect(textOf(body)).rejects.toThrow();
+  });
+
+  it('answers a request whose platform has not, when its grace period is over', async () => {
+    const toolkit = build();
+    const pending = chat(toolkit);
+    await platform.next();
+    await toolkit.close({ graceMs: 20 });
+    expect((await pending).status).toBe(502);
+    expect(platform.requests).toHaveLength(1);
+  });
+
+  it('is done as soon as the last request is', async () => {
+    const toolkit = build();
+    const { exchange, response } = await openStream(toolkit);
+    const closing = toolkit.close({ graceMs: 600_000 });
+    exchange.end();
+    expect(await textOf(response.body)).toBe('data: one\n\n');
+    await closing;
+  });
+
+  it('may be closed again, which changes nothing', async () => {
+    const toolkit = build();
+    const closing = toolkit.close();
+    expect(toolkit.close({ graceMs: 0 })).toBe(closing);
+    await closing;
+    expect(toolkit.close()).toBe(closing);
+  });
+
+  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])(
+    'takes a grace period of %d for the nearest one there is',
+    async (graceMs) => {
+      await build().close({ graceMs });
+    },
+  );
+
+  it('leaves nothing to a later configuration', async () => {
+    const toolkit = build();
+    await toolkit.close();
+    const later = build({}, toolkit);
+    platform.willAnswerAgain();
+    expect(await served(later)).toBe(200);
+    await later.close();
+  });
+});
+
+describe('a toolkit that was replaced', () => {
+  it('lets its streams go on, over connections of its own when those changed', async () => {
+    const first = build();
+    const { exchange, response } = await openStream(first);
+    const second = build({ timeouts: { connectMs: 1_000 } }, first);
+    exchange.end('data: two\n\n');
+    expect(await textOf(response.body)).toBe('data: one\n\ndata: two\n\n');
+    await second.close();
+  });
+
+  it.each([{}, { timeouts: { connectMs: 1_000 } }])(
+    'has its last streams ended by its successor (%j)',
+    async (changes) => {
+      const first = build();
+      const { response } = await openStream(first);
+      await build(changes, first).close({ graceMs: 20 });
+      expect(await textOf(response.body)).toContain('event: error');
+    },
+  );
+
+  it('closes no connections of its successor', async () => {
+    const first = build();
+    const second = build({ publicUrl: 'https://site.example' }, first);
+    await first.close({ graceMs: 0 });
+    expect((await chat(first)).status).toBe(503);
+    platform.willAnswerAgain();
+    expect(await served(second)).toBe(200);
+    await second.close();
+  });
+});
+
+describe('a site with a limit of requests under way', () => {
+  it('refuses one too many, and counts no open streams', async () => {
+    const toolkit = build({ maxInFlight: 1 });
+    const { exchange, response } = await openStream(toolkit);
+    const waiting = chat(toolkit);
+    const answer = await platform.next();
+    const refused = await chat(toolkit);
+    expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+    expect(await textOf(refused.body)).toContain('SERVER_BUSY');
+    answer.json(200, {});
+    await textOf((await waiting).body);
+    exchange.end();
+    await textOf(response.body);
+    platform.willAnswerAgain();
+    expect(await served(toolkit)).toBe(200);
+    await toolkit.close();
+  });
+
+  it('is configured like everything else', () => {
+    expect(() => configureServer({ maxInFlight: -1 })).toThrow('maxInFlight');
+  });
+});

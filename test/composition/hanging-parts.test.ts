@@ -1,0 +1,104 @@
+import { createToolkit, type ServerConfig, type Toolkit } from 'agent-bff';
+import { FakeIdentityProvider, FakeUpstream, RecordingTelemetry } from 'agent-bff/testing';
+import { describe, expect, it } from 'vitest';
+import type { HttpHandler, HttpResponse } from '../../src/ports/http.js';
+import { browserRequest } from '../adapters/web/browser-request.js';
+import { textOf } from '../contracts/http-upstream.contract.js';
+
+const CONFIG: ServerConfig = {
+  a2aUrl: 'https://agent.example/a2a',
+  serviceApiUrl: 'https://platform.example/api',
+  timeouts: { identityProviderMs: 30, sessionMs: 30 },
+};
+const never = <T>(): Promise<T> => new Promise(() => undefined);
+
+interface Problem {
+  readonly code: string;
+  readonly block: string;
+  readonly retryable: boolean;
+}
+
+async function problem(response: HttpResponse): Promise<Problem> {
+  return JSON.parse(await textOf(response.body)) as Problem;
+}
+
+function site(ports: Parameters<typeof createToolkit>[1] = {}, config: ServerConfig = CONFIG) {
+  const telemetry = new RecordingTelemetry();
+  const upstream = new FakeUpstream();
+  const toolkit: Toolkit = createToolkit(config, { upstream, telemetry, ...ports });
+  return { toolkit, upstream, telemetry };
+}
+
+const render = (handler: HttpHandler, headers = {}): Promise<HttpResponse> =>
+  handler(browserRequest({ path: '/s-1/render', headers: { 'content-type': 'application/json', ...headers } }));
+
+describe('a part of the site that never answers costs a request its deadline, and no more:', () => {
+  it('a session library', async () => {
+    const { toolkit, upstream, telemetry } = site();
+    const handler = toolkit.surfaceHandler({ auth: () => never<string>(), requireSession: true });
+    const response = await render(handler);
+    expect(response.status).toBe(401);
+    expect(await problem(response)).toMatchObject({ code: 'identity_provider_unavailable', block: 'session' });
+    expect(upstream.requests).toEqual([]);
+    expect(telemetry.of('error')[0]?.detail).toContain('no answer within 30 ms');
+  });
+
+  it('a session library that many requests of one session wait for, and that answers the next time', async () => {
+    const { toolkit } = site();
+    let calls = 0;
+    const auth = {
+      sessionCookies: ['sid'],
+      getToken: () =>
+        (calls += 1) === 1 ? never<never>() : Promise.resolve({ kind: 'token', accessToken: 't' } as const),
+    };
+    const handler = toolkit.surfaceHandler({ auth, requireSession: true });
+    const cookie = { cookie: 'sid=1' };
+    const together = await Promise.all([render(handler, cookie), render(handler, cookie)]);
+    expect(together.map(({ status }) => status)).toEqual([401, 401]);
+    expect((await render(handler, cookie)).status).toBe(200);
+    expect(calls).toBe(2);
+  });
+
+  it("the site's own headers", async () => {
+    const { toolkit, telemetry } = site();
+    const response = await render(toolkit.surfaceRouter({ getHeaders: () => never() }));
+    expect(response.status).toBe(401);
+    expect(await problem(response)).toMatchObject({ code: 'service_auth_failed', block: 'getHeaders' });
+    expect(telemetry.of('error')[0]?.detail).toContain('no answer within 30 ms');
+  });
+
+  it("the site's own headers of the config route", async () => {
+    const { toolkit } = site();
+    const handler = toolkit.chatHandler({ strategy: 'service_account', configGetHeaders: () => never() });
+    const response = await handler(browserRequest({ method: 'GET', path: '/config', body: null }));
+    expect(response.status).toBe(401);
+    expect(await problem(response)).toMatchObject({ code: 'service_auth_failed', block: 'getHeaders' });
+  });
+
+  it.each(['issue', 'fingerprint'] as const)("an identity provider of the site's own, in %s", async (call) => {
+    const provider = new FakeIdentityProvider('okta', 'okta');
+    Object.assign(provider, { [call]: () => never() });
+    const config = { ...CONFIG, serviceAuthStrategy: 'okta' };
+    const { toolkit, upstream } = site({ identityProviders: { okta: provider } }, config);
+    const responses = await Promise.all([1, 2, 3].map(() => render(toolkit.serviceSurfaceHandler())));
+    expect(responses.map(({ status }) => status)).toEqual([401, 401, 401]);
+    for (const response of responses) {
+      expect(await problem(response)).toMatchObject({ code: 'identity_provider_unavailable', retryable: true });
+    }
+    expect(upstream.requests).toEqual([]);
+  });
+
+  it.each(['exchange', 'fingerprint'] as const)("an exchange of the site's own, in %s", async (call) => {
+    const exchange = {
+      fingerprint: () => Promise.resolve('x'),
+      exchange: () => never<never>(),
+      [call]: () => never<never>(),
+    };
+    const { toolkit, upstream } = site({ tokenExchange: exchange });
+    const auth = (): string => 'users-own-token';
+    const response = await render(toolkit.surfaceHandler({ auth, requireSession: true, exchange: 'on_behalf_of' }));
+    expect(response.status).toBe(401);
+    expect(await problem(response)).toMatchObject({ code: 'identity_provider_unavailable', block: 'onBehalfOf' });
+    expect(upstream.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,111 @@
+import { createToolkit, type ServerConfig, type Toolkit } from 'agent-bff';
+import { FakeClock, FakeIdentityProvider, FakeUpstream } from 'agent-bff/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { browserRequest } from '../adapters/web/browser-request.js';
+import { PushStream } from '../adapters/web/push-stream.js';
+import { textOf } from '../contracts/http-upstream.contract.js';
+
+const CONFIG: ServerConfig = { a2aUrl: 'https://agent.example/a2a', serviceAuthStrategy: 'okta' };
+
+let okta: FakeIdentityProvider;
+let upstream: FakeUpstream;
+let clock: FakeClock;
+beforeEach(() => {
+  okta = new FakeIdentityProvider('okta', 'okta');
+  upstream = new FakeUpstream();
+  clock = new FakeClock();
+});
+
+const toolkitOf = (config: ServerConfig = CONFIG): Toolkit =>
+  createToolkit(config, { upstream, clock, random: () => 0, identityProviders: { okta } });
+
+const down = (): void => {
+  okta.answer = () => ({
+    kind: 'failure',
+    reason: 'unavailable',
+    block: 'okta',
+    fields: ['secret-field'],
+    advice: 'Look at https://inside.example',
+    detail: 'ECONNREFUSED 10.0.0.1',
+  });
+};
+
+describe('the health of a toolkit', () => {
+  it('is ready when its credential can be had, which is then there for the first visitor', async () => {
+    const toolkit = toolkitOf();
+    expect(await toolkit.health()).toEqual({
+      status: 'ready',
+      checks: { configuration: { status: 'pass' }, credential: { status: 'pass' } },
+      inFlight: 0,
+      openStreams: 0,
+    });
+    for (let count = 0; count < 20; count += 1) await toolkit.health();
+    await toolkit.authHeaders();
+    expect(okta.issued).toBe(1);
+    expect(upstream.requests).toEqual([]);
+  });
+
+  it('is degraded when it cannot, and the provider is asked no oftener than visitors would', async () => {
+    down();
+    const toolkit = toolkitOf();
+    for (let count = 0; count < 20; count += 1) {
+      expect(await toolkit.health()).toMatchObject({
+        status: 'degraded',
+        checks: {
+          configuration: { status: 'pass' },
+          credential: { status: 'fail', code: 'identity_provider_unavailable', block: 'okta' },
+        },
+      });
+    }
+    expect(okta.issued).toBe(1);
+    okta.answer = undefined;
+    clock.advance(60_000);
+    expect((await toolkit.health()).status).toBe('ready');
+  });
+
+  it('shows names of blocks and fields, and nothing else of what failed', async () => {
+    down();
+    expect((await toolkitOf().health()).checks.credential).toEqual({
+      status: 'fail',
+      code: 'identity_provider_unavailable',
+      block: 'okta',
+      fields: ['secret-field'],
+    });
+  });
+
+  it('is degraded without an address, and says which fields are missing', async () => {
+    const { a2aUrl: _address, ...config } = CONFIG;
+    expect(await toolkitOf(config).health()).toMatchObject({
+      status: 'degraded',
+      checks: { configuration: { status: 'fail', block: 'configureServer', fields: ['a2aUrl', 'serviceApiUrl'] } },
+    });
+  });
+
+  it.each<readonly [string, ServerConfig, string]>([
+    ['with an API key alone', { serviceApiKey: 'k' }, 'pass'],
+    ['for signed-in users only', {}, 'skipped'],
+  ])('is ready for a site %s', async (_what, config, credential) => {
+    const health = await toolkitOf({ a2aUrl: 'https://agent.example', ...config }).health();
+    expect(health).toMatchObject({ status: 'ready', checks: { credential: { status: credential } } });
+  });
+
+  it('counts requests and open streams', async () => {
+    const toolkit = toolkitOf();
+    const handler = toolkit.chatHandler();
+    const body = new PushStream();
+    upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body }));
+    const response = await handler(browserRequest());
+    expect(await toolkit.health()).toMatchObject({ inFlight: 0, openStreams: 1 });
+    body.end();
+    await textOf(response.body);
+    expect(await toolkit.health()).toMatchObject({ inFlight: 0, openStreams: 0 });
+  });
+
+  it('is closing from the moment it is told to, and asks nobody any more', async () => {
+    const toolkit = toolkitOf();
+    const closing = toolkit.close();
+    expect(await toolkit.health()).toMatchObject({ status: 'closing', checks: { credential: { status: 'skipped' } } });
+    await closing;
+    expect(okta.issued).toBe(0);
+  });
+});

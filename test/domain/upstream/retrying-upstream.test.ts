@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import { RecordingTelemetry } from '../../../src/adapters/fakes/recording-telemetry.js';
+import { RetryingUpstream } from '../../../src/domain/upstream/retrying-upstream.js';
+import type { UpstreamFailureReason, UpstreamOutcome, UpstreamRequest } from '../../../src/ports/http.js';
+import { upstreamRequest } from '../../contracts/http-upstream.contract.js';
+
+type Sent = Extract<UpstreamOutcome, { kind: 'failure' }>['sent'];
+
+function failure(reason: UpstreamFailureReason, sent: Sent): UpstreamOutcome {
+  return { kind: 'failure', reason, detail: 'what happened', ...(sent === undefined ? {} : { sent }) };
+}
+
+/** How often a request is sent whose first attempt fails so, and what was paused for. */
+async function attempts(first: UpstreamOutcome, changes: Partial<UpstreamRequest> = {}) {
+  const upstream = new FakeUpstream(() => (upstream.requests.length === 1 ? first : failure('invalid', undefined)));
+  const telemetry = new RecordingTelemetry();
+  const pauses: unknown[] = [];
+  const pause = (...wait: unknown[]): Promise<void> => (pauses.push(wait), Promise.resolve());
+  const request = upstreamRequest('https://platform.example', changes);
+  const outcome = await new RetryingUpstream({ upstream, telemetry, pause }).send(request);
+  const again = upstream.requests.length === 2;
+  // Whatever the second attempt gave is the answer, and the first one's is gone.
+  expect(outcome).toEqual(again ? failure('invalid', undefined) : first);
+  for (const sent of upstream.requests) expect(sent).toBe(request);
+  expect(telemetry.of('retry')).toHaveLength(upstream.requests.length - 1);
+  return { count: upstream.requests.length, pauses, retries: telemetry.of('retry'), request };
+}
+
+const stream = (async function* () {})() as AsyncIterable<Uint8Array>;
+
+describe('a request is sent again', () => {
+  it.each<readonly [UpstreamFailureReason, string, UpstreamRequest['body']]>([
+    ['unreachable', 'POST', '{}'],
+    ['unreachable', 'DELETE', null],
+    ['reset', 'PUT', new Uint8Array(2)],
+  ])('after a pause when nothing of it was sent: %s, %s', async (reason, method, body) => {
+    const { count, pauses, retries, request } = await attempts(failure(reason, 'nothing'), { method, body });
+    expect([count, pauses]).toEqual([2, [[100, request.signal]]]);
+    expect(retries).toEqual([{ type: 'retry', method, cause: 'no_connection', detail: 'what happened' }]);
+  });
+
+  it.each(['GET', 'HEAD'])('at once when its connection was closed before: %s', async (method) => {
+    const { count, pauses, retries } = await attempts(failure('reset', 'on-stale-connection'), { method, body: null });
+    expect([count, pauses]).toEqual([2, []]);
+    expect(retries).toMatchObject([{ method, cause: 'stale_connection' }]);
+  });
+});
+
+describe('a request is not sent again', () => {
+  it.each<readonly [string, UpstreamOutcome, Partial<UpstreamRequest>]>([
+    [
+      'when it was answered',
+      { kind: 'response', response: { status: 503, headers: {}, body: null } },
+      { method: 'GET' },
+    ],
+    ['when the platform may have seen it', failure('reset', undefined), { method: 'GET', body: null }],
+    ['when it changes something and was sent', failure('reset', 'on-stale-connection'), { method: 'POST' }],
+    ['when its body is gone', failure('unreachable', 'nothing'), { body: stream }],
+    ['when its deadline is over', failure('timeout', 'nothing'), { method: 'GET' }],
+    ['when nobody wants it any more', failure('aborted', 'nothing'), { method: 'GET' }],
+    ['when the answer was no HTTP', failure('invalid', undefined), { method: 'GET' }],
+  ])('%s', async (_when, first, changes) => {
+    expect((await attempts(first, changes)).count).toBe(1);
+  });
+
+  it('and closing closes what it sends with', async () => {
+    const upstream = new FakeUpstream();
+    const pause = (): Promise<void> => Promise.resolve();
+    await new RetryingUpstream({ upstream, telemetry: new RecordingTelemetry(), pause }).close();
+    expect(upstream.closed).toBe(true);
+  });
+});

@@ -1,0 +1,120 @@
+import { createRequire } from 'node:module';
+
+import type { AxeResults } from 'axe-core';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { findChromium } from '../../support/chromium.js';
+import { DemoBrowser, type DemoVisit, type VisitOptions } from '../../support/demo-browser.js';
+
+const chromiumPath = findChromium();
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const NARROW = { viewport: { width: 320, height: 640 } };
+
+describe.skipIf(chromiumPath === undefined)('the demo for everybody', { timeout: 60_000 }, () => {
+  let demo: DemoBrowser;
+
+  beforeAll(async () => {
+    demo = await DemoBrowser.start(chromiumPath ?? '', { wordMs: 5 });
+  }, 60_000);
+  afterAll(() => demo?.close());
+
+  it.each<[string, VisitOptions]>([
+    ['the chat and the widgets', {}],
+    ['the same in the dark', { colorScheme: 'dark' }],
+    ['the same on a narrow screen', NARROW],
+    ['the same on a narrow screen in the dark', { ...NARROW, colorScheme: 'dark' }],
+  ])('axe finds nothing serious in %s', async (_name, options) => {
+    const visit = await demo.visit(options);
+    await visit.poll.getByRole('button', { name: /Pizza/ }).waitFor();
+    expect(await seriousIssues(visit.page)).toEqual([]);
+    await visit.ask('markdown');
+    await visit.poll.getByRole('button', { name: /Pizza/ }).click();
+    await visit.poll.getByRole('status').filter({ hasText: 'Thank you.' }).waitFor();
+    await visit.poll.getByText('Edit this widget on the platform').click();
+    expect(await seriousIssues(visit.page)).toEqual([]);
+  });
+
+  it.each<[string, VisitOptions]>([
+    ['the floating chat', { path: '/floating' }],
+    ['the floating chat in the dark', { path: '/floating', colorScheme: 'dark' }],
+  ])('axe finds nothing serious in %s, closed and open', async (_name, options) => {
+    const visit = await demo.visit(options);
+    expect(await seriousIssues(visit.page)).toEqual([]);
+    await visit.page.getByRole('button', { name: 'Demo agent' }).click();
+    await visit.ask('Hello');
+    expect(await seriousIssues(visit.page)).toEqual([]);
+  });
+
+  it.each<[string, VisitOptions]>([
+    ['light', {}],
+    ['dark', { colorScheme: 'dark' }],
+  ])('axe finds nothing serious in warnings and earlier conversations, %s', async (_name, options) => {
+    const visit = await demo.visit(options);
+    await visit.page.route('**/api/a2a', (route) => route.abort());
+    await visit.send('Hello');
+    await visit.page.getByRole('button', { name: 'Retry' }).waitFor();
+    await visit.page.locator('input[type=file]').setInputFiles({
+      name: 'film.bin',
+      mimeType: 'video/mp4',
+      buffer: Buffer.alloc(1_500_000),
+    });
+    expect(await seriousIssues(visit.page)).toEqual([]);
+
+    await visit.page.unroute('**/api/a2a');
+    await visit.signIn('Grace');
+    await visit.ask('Hello');
+    await visit.page.getByRole('button', { name: 'Earlier conversations' }).click();
+    await visit.page.getByRole('button', { name: 'Delete Hello' }).first().waitFor();
+    expect(await seriousIssues(visit.page)).toEqual([]);
+  });
+
+  it('reads an answer aloud once, when it is complete', async () => {
+    const visit = await demo.visit();
+    const log = visit.page.getByRole('log', { name: 'Conversation' });
+    expect(await log.getAttribute('aria-live')).toBe('polite');
+    await visit.send('slow');
+    await visit.answer.filter({ hasText: 'Counting' }).waitFor();
+    expect(await log.getAttribute('aria-busy')).toBe('true');
+    await visit.page.getByRole('button', { name: 'Stop' }).click();
+    await visit.answer.filter({ hasText: 'Stopped.' }).waitFor();
+    expect(await log.getAttribute('aria-busy')).toBe('false');
+  });
+
+  it('fits a screen of 320 pixels, whatever the words', async () => {
+    const visit = await demo.visit(NARROW);
+    await visit.ask('a-very-long-word'.repeat(20));
+    await visit.ask('markdown');
+    expect(await widthOf(visit)).toBeLessThanOrEqual(320);
+    const floating = await demo.visit({ path: '/floating', ...NARROW });
+    expect(await widthOf(floating)).toBeLessThanOrEqual(320);
+  });
+
+  it('keeps still for visitors who asked for that', async () => {
+    const visit = await demo.visit({ reducedMotion: 'reduce' });
+    await visit.send('slow');
+    await visit.answer.filter({ hasText: 'Counting' }).waitFor();
+    const moving = await visit.page.evaluate(() => document.getAnimations().length);
+    expect(moving).toBe(0);
+    const other = await demo.visit({ reducedMotion: 'no-preference' });
+    await other.send('slow');
+    await other.answer.filter({ hasText: 'Counting' }).waitFor();
+    expect(await other.page.evaluate(() => document.getAnimations().length)).toBeGreaterThan(0);
+  });
+});
+
+/** What axe calls serious or critical: the rule, and where. */
+async function seriousIssues(page: Page): Promise<string[]> {
+  await page.addScriptTag({ path: AXE });
+  const { violations, passes } = await page.evaluate<AxeResults>('axe.run()');
+  expect(passes.length).toBeGreaterThan(10);
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${String(target)} ${failureSummary}`),
+    );
+}
+
+async function widthOf({ page }: DemoVisit): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth);
+}

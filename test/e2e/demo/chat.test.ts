@@ -1,0 +1,114 @@
+import type { Page, Request } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { findChromium } from '../../support/chromium.js';
+import { DemoBrowser } from '../../support/demo-browser.js';
+
+const chromiumPath = findChromium();
+const LAST_WORDS = 'to your browser.';
+
+describe.skipIf(chromiumPath === undefined)('the chat of the demo', { timeout: 60_000 }, () => {
+  let demo: DemoBrowser;
+
+  beforeAll(async () => {
+    demo = await DemoBrowser.start(chromiumPath ?? '', { wordMs: 30 });
+  }, 60_000);
+  afterAll(() => demo?.close());
+
+  it('shows the first words while the answer is still being written', async () => {
+    const visit = await demo.visit();
+    const { answer } = visit;
+    await visit.send('Is anybody there?');
+    await answer.filter({ hasText: 'You said' }).waitFor();
+
+    const firstWords = await answer.locator('.a2a-markdown').innerText();
+    expect(demo.demo.platform.openStreams).toBe(1);
+    expect(await answer.getAttribute('aria-busy')).toBe('true');
+    expect(firstWords).not.toContain(LAST_WORDS);
+
+    const whole = await visit.wholeAnswer();
+    expect(whole.startsWith(firstWords.trim())).toBe(true);
+    expect(whole).toContain(LAST_WORDS);
+    expect(whole).toContain('“Is anybody there?”');
+  });
+
+  it('keeps messages in one conversation until the visitor starts a new one', async () => {
+    const visit = await demo.visit();
+    const contexts: (string | undefined)[] = [];
+    visit.page.on('request', (request) => {
+      if (isMessage(request)) contexts.push(request.postDataJSON().params.message.contextId);
+    });
+    await visit.ask('One');
+    await visit.ask('Two');
+    await visit.ask('Three');
+    await visit.page.getByRole('button', { name: 'New conversation' }).click();
+    expect(await visit.page.locator('.a2a-message').count()).toBe(0);
+    await visit.ask('Four');
+
+    const [first, second, third, fourth] = contexts;
+    expect(first).toBeUndefined();
+    expect(second).toMatch(/\w/);
+    expect(third).toBe(second);
+    expect(fourth).toBeUndefined();
+  });
+
+  it('continues a task that asked for input', async () => {
+    const visit = await demo.visit();
+    expect(await visit.ask('input')).toContain('Which city');
+    expect(await visit.ask('Lisbon')).toContain('I have noted: Lisbon');
+  });
+
+  it('says so when the agent fails', async () => {
+    const visit = await demo.visit();
+    expect(await visit.ask('fail')).toContain('I was asked to fail');
+    await visit.answer.filter({ hasText: 'The agent could not finish this.' }).waitFor();
+  });
+
+  it('begins with a suggestion, and shows Markdown as what it means', async () => {
+    const visit = await demo.visit();
+    await visit.page.getByRole('button', { name: 'markdown' }).click();
+    await visit.finishedAnswer.waitFor();
+    expect(await visit.answer.locator('ol > li').count()).toBe(3);
+    expect(await visit.answer.locator('pre code').textContent()).toContain('6 * 7');
+    const link = visit.answer.getByRole('link', { name: 'link to the A2A protocol' });
+    expect(await link.getAttribute('rel')).toContain('noopener');
+    expect(await link.getAttribute('target')).toBe('_blank');
+    expect(await visit.page.getByRole('group', { name: 'Suggestions' }).count()).toBe(0);
+  });
+
+  it('lets nothing an agent says run, load or style anything', async () => {
+    const visit = await demo.visit();
+    const sent: string[] = [];
+    visit.page.on('request', (request) => sent.push(request.url()));
+    const said = await visit.ask(
+      '<img src="/stolen" onerror="document.title=1"> ![x](/stolen) <style>body{display:none}</style> [run](javascript:document.title=1)',
+    );
+    expect(said).toContain(LAST_WORDS);
+    expect(await visit.answer.locator('img, style, script, [onerror], a[href^=javascript]').count()).toBe(0);
+    expect(sent.filter((url) => url.includes('stolen'))).toEqual([]);
+    expect(await visit.page.title()).toBe('agent-bff demo');
+  });
+
+  it('wears the brand of the platform', async () => {
+    const visit = await demo.visit();
+    await visit.ask('Hello');
+    const brand = (): string => getComputedStyle(document.documentElement).getPropertyValue('--agent-accent');
+    expect(await visit.page.evaluate(brand)).toBe('#4338ca');
+    // The same colour, as the style of the send button has it.
+    expect(await hueOf(visit.page, '.a2a-message-user .a2a-bubble')).toBeCloseTo(277, -1);
+  });
+});
+
+function isMessage(request: Request): boolean {
+  return (request.postData() ?? '').includes('"SendStreamingMessage"');
+}
+
+/** Hue of an element's background, in degrees of oklch. */
+async function hueOf(page: Page, selector: string): Promise<number> {
+  const color = await page
+    .locator(selector)
+    .first()
+    .evaluate((element) => getComputedStyle(element).backgroundColor);
+  expect(color).toMatch(/^oklch\(/);
+  return Number(color.slice('oklch('.length).split(' ')[2]?.replace(')', ''));
+}

@@ -1,0 +1,57 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+
+import { findChromium } from '../../support/chromium.js';
+import { DemoBrowser } from '../../support/demo-browser.js';
+
+const chromiumPath = findChromium();
+
+describe.skipIf(chromiumPath === undefined)('a site whose credential is refused', { timeout: 60_000 }, () => {
+  let demo: DemoBrowser;
+
+  beforeAll(async () => {
+    demo = await DemoBrowser.start(chromiumPath ?? '', { wordMs: 5 });
+  }, 60_000);
+  afterAll(() => demo?.close());
+  afterEach(async () => {
+    // The switch belongs to the site, not to the page: a failed test must not break the ones after it.
+    await fetch(`${demo.demo.url}/demo/credential`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"broken":false}',
+    });
+  });
+
+  it('tells the visitor of the chat which configuration block to check, and works again after the repair', async () => {
+    const visit = await demo.visit();
+    await visit.setCredentialBroken(true);
+    await visit.send('Hello');
+    await visit.alert.filter({ hasText: 'serviceAccount' }).waitFor();
+    expect(await visit.page.locator('.a2a-message-agent').count()).toBe(0);
+
+    await visit.setCredentialBroken(false);
+    await visit.page.getByRole('button', { name: 'Retry' }).click();
+    expect(await visit.wholeAnswer()).toContain('“Hello”');
+    expect(await visit.alert.count()).toBe(0);
+    expect(await visit.page.locator('.a2a-message-user').count()).toBe(1);
+    expect(await visit.ask('Hello again')).toContain('“Hello again”');
+  });
+
+  it('says so at its widgets too', async () => {
+    const visit = await demo.visit();
+    await visit.setCredentialBroken(true);
+    await visit.poll.getByRole('button', { name: /Salad/ }).click();
+    await visit.poll.getByRole('alert').filter({ hasText: 'serviceAccount' }).waitFor();
+
+    await visit.setCredentialBroken(false);
+    await visit.poll.getByRole('button', { name: 'Try again' }).click();
+    await visit.poll.getByRole('button', { name: 'Try again' }).waitFor({ state: 'detached' });
+    expect(await visit.poll.getByRole('alert').textContent()).toBe('');
+  });
+
+  it('leaves signed-in users alone, who have a token of their own', async () => {
+    const visit = await demo.visit();
+    await visit.signIn('Ada');
+    await visit.setCredentialBroken(true);
+    expect(await visit.ask('Am I still here?')).toContain('“Am I still here?”');
+  });
+});

@@ -1,0 +1,77 @@
+import type { Locator } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { findChromium } from '../../support/chromium.js';
+import { DemoBrowser } from '../../support/demo-browser.js';
+
+const chromiumPath = findChromium();
+
+describe.skipIf(chromiumPath === undefined)('the floating chat', { timeout: 60_000 }, () => {
+  let demo: DemoBrowser;
+
+  beforeAll(async () => {
+    demo = await DemoBrowser.start(chromiumPath ?? '', { wordMs: 30 });
+  }, 60_000);
+  afterAll(() => demo?.close());
+
+  it('can be opened, used, left and opened again with the keyboard alone', async () => {
+    const visit = await demo.visit({ path: '/floating' });
+    const { page, input } = visit;
+    const { keyboard } = page;
+    const button = page.getByRole('button', { name: 'Demo agent' });
+    const dialog = page.getByRole('dialog', { name: 'Demo agent' });
+    expect(await button.getAttribute('aria-expanded')).toBe('false');
+
+    // The button is the last thing on the page, so the way backwards is the short one.
+    await keyboard.press('Shift+Tab');
+    expect(await isFocused(button)).toBe(true);
+    await keyboard.press('Enter');
+    await dialog.waitFor();
+    expect(await button.getAttribute('aria-expanded')).toBe('true');
+    await expect.poll(() => isFocused(input)).toBe(true);
+
+    await keyboard.type('Hello');
+    await keyboard.press('Enter');
+    await visit.answer.filter({ hasText: 'You said' }).waitFor();
+    // It closes in the middle of the answer, and the answer goes on behind the button.
+    await keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await isFocused(button)).toBe(true);
+    expect(await button.getAttribute('aria-expanded')).toBe('false');
+
+    await keyboard.press('Space');
+    await expect.poll(() => isFocused(input)).toBe(true);
+    expect(await visit.wholeAnswer()).toContain('to your browser.');
+    await keyboard.press('Shift+Tab');
+    await keyboard.press('Shift+Tab');
+    expect(await isFocused(page.getByRole('log'))).toBe(true);
+  });
+
+  it('fills a small screen, closes with its own button and gives the focus back', async () => {
+    const visit = await demo.visit({ path: '/floating', viewport: { width: 320, height: 640 } });
+    const button = visit.page.getByRole('button', { name: 'Demo agent' });
+    await button.click();
+    const dialog = visit.page.getByRole('dialog');
+    expect(await dialog.boundingBox()).toEqual({ x: 0, y: 0, width: 320, height: 640 });
+    await visit.page.getByRole('button', { name: 'Close chat' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await expect.poll(() => isFocused(button)).toBe(true);
+  });
+
+  it('asks the site for nothing before it is opened', async () => {
+    const requests: string[] = [];
+    const visit = await demo.visit({
+      path: '/floating',
+      prepare: async (page) => page.on('request', (request) => requests.push(new URL(request.url()).pathname)),
+    });
+    expect(requests).toContain('/api/service-surfaces/poll/render');
+    expect(requests).not.toContain('/api/a2a/config');
+    const asked = visit.page.waitForRequest((request) => request.url().endsWith('/api/a2a/config'));
+    await visit.page.getByRole('button', { name: 'Demo agent' }).click();
+    await asked;
+  });
+});
+
+async function isFocused(element: Locator): Promise<boolean> {
+  return element.evaluate((focused) => focused === document.activeElement);
+}

@@ -1,0 +1,68 @@
+import type { Request } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { findChromium } from '../../support/chromium.js';
+import { DemoBrowser } from '../../support/demo-browser.js';
+
+const chromiumPath = findChromium();
+
+describe.skipIf(chromiumPath === undefined)('the browsers of visitors', { timeout: 60_000 }, () => {
+  let demo: DemoBrowser;
+
+  beforeAll(async () => {
+    demo = await DemoBrowser.start(chromiumPath ?? '', { wordMs: 5 });
+  }, 60_000);
+  afterAll(() => demo?.close());
+
+  it('get no secret, and the platform gets nothing of theirs', async () => {
+    const sent: Request[] = [];
+    const files: Promise<string>[] = [];
+    const visit = await demo.visit({
+      prepare: async (page) => {
+        page.on('request', (request) => sent.push(request));
+        page.on('requestfinished', (request) => files.push(fileText(request)));
+        await page.addInitScript(recordFetchedText);
+        await page.context().addCookies([{ name: 'session', value: 'visitor', url: demo.demo.url }]);
+      },
+    });
+    const { page } = visit;
+    await visit.ask('Hello');
+
+    const seen = [await page.content(), await page.evaluate('fetchedText()'), ...(await Promise.all(files))].join('\n');
+    for (const part of ['TASK_STATE_COMPLETED', 'SendStreamingMessage', 'lunch']) expect(seen).toContain(part);
+    // "eyJ" is how every JWT begins.
+    expect(seen).not.toMatch(/PRIVATE KEY|eyJ|demo-site|demo-key/);
+    expect(seen).not.toContain(new URL(demo.demo.platform.url).host);
+    for (const request of sent) {
+      expect(new URL(request.url()).origin).toBe(new URL(demo.demo.url).origin);
+      expect(await request.headerValue('authorization')).toBeNull();
+    }
+
+    const forwarded = demo.demo.platform.requests;
+    expect(forwarded).toContainEqual(expect.objectContaining({ method: 'POST', path: '/a2a' }));
+    for (const { path, headerNames } of forwarded) {
+      if (!path.includes('.well-known')) expect(headerNames).toContain('authorization');
+      expect(headerNames).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(cookie|origin|referer)$/)]));
+    }
+  });
+});
+
+/** Header fields, and the body of what the page loaded as a file. */
+async function fileText(request: Request): Promise<string> {
+  const response = await request.response();
+  if (response === null) return '';
+  const body = request.resourceType() === 'fetch' ? '' : await response.text();
+  return JSON.stringify(await response.allHeaders()) + body;
+}
+
+/** Runs in the page. Chromium does not reliably keep the body of a stream for its debugger, so the page keeps it. */
+function recordFetchedText(): void {
+  const texts: Promise<string>[] = [];
+  const { fetch } = globalThis;
+  globalThis.fetch = async (...request) => {
+    const response = await fetch(...request);
+    texts.push(response.clone().text());
+    return response;
+  };
+  Object.assign(globalThis, { fetchedText: async () => (await Promise.all(texts)).join('\n') });
+}

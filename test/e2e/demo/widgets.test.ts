@@ -1,0 +1,125 @@
+import type { Locator } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { findChromium } from '../../support/chromium.js';
+import { DemoBrowser, type DemoVisit } from '../../support/demo-browser.js';
+
+const chromiumPath = findChromium();
+/** Long enough for a test to be well inside of it on a slow machine. */
+const FRESH_MS = 8_000;
+
+describe.skipIf(chromiumPath === undefined)('the widgets of the demo', { timeout: 60_000 }, () => {
+  let demo: DemoBrowser;
+  let visit: DemoVisit;
+
+  beforeAll(async () => {
+    demo = await DemoBrowser.start(chromiumPath ?? '', { freshMs: FRESH_MS });
+  }, 60_000);
+  afterAll(() => demo?.close());
+  beforeEach(async () => {
+    visit = await demo.visit();
+  });
+
+  it('by id: shows the vote that was just cast, and says thank you', async () => {
+    const pizza = visit.poll.getByRole('button', { name: /Pizza/ });
+    const before = await votesOf(pizza);
+    await pizza.click();
+    await visit.poll.getByRole('status').filter({ hasText: 'Thank you.' }).waitFor();
+    expect(await votesOf(pizza)).toBe(before + 1);
+  });
+
+  it('by name: keeps a note, and shows it again to the same visitor', async () => {
+    await visit.notes.getByRole('textbox', { name: 'New note' }).fill('Buy milk & <b>bread</b>');
+    await visit.notes.getByRole('button', { name: 'Add' }).click();
+    await visit.notes.getByRole('listitem').filter({ hasText: 'Buy milk & <b>bread</b>' }).waitFor();
+    expect(await visit.notes.getByRole('textbox', { name: 'New note' }).inputValue()).toBe('');
+
+    await visit.page.reload();
+    await visit.notes.getByRole('listitem').filter({ hasText: 'Buy milk' }).waitFor();
+  });
+
+  it('checks a form before it is sent', async () => {
+    const calls: string[] = [];
+    visit.page.on('request', (request) => calls.push(request.url()));
+    await visit.notes.getByRole('button', { name: 'Add' }).click();
+    expect(await visit.notes.getByRole('textbox').evaluate((field) => field.matches(':invalid:focus'))).toBe(true);
+    expect(calls.filter((url) => url.includes('/actions/'))).toEqual([]);
+  });
+
+  it('wear their own theme, which does not leave them', async () => {
+    const pizza = visit.poll.getByRole('button', { name: /Pizza/ });
+    const add = visit.notes.getByRole('button', { name: 'Add' });
+    const again = visit.poll.getByRole('button', { name: 'Render again: the poll' });
+    expect(await styleOf(pizza, 'borderTopColor')).toBe('rgb(194, 65, 12)');
+    expect(await styleOf(add, 'backgroundColor')).toBe('rgb(15, 118, 110)');
+    expect(await styleOf(again, 'borderTopColor')).not.toBe('rgb(194, 65, 12)');
+    const sheets = visit.page.locator('link[rel=stylesheet][href*="/api/service-surfaces/"]');
+    expect(await sheets.evaluateAll((links) => links.map((link) => link.getAttribute('href')))).toEqual([
+      '/api/service-surfaces/poll/theme.css',
+      '/api/service-surfaces/by-name/my-notes/theme.css',
+    ]);
+  });
+
+  it('cost the platform nothing when they are rendered again at once, as the panel shows', async () => {
+    await visit.poll.getByRole('button', { name: /Soup/ }).click(); // whatever was in store is gone
+    await visit.poll.getByRole('status').filter({ hasText: 'Thank you.' }).waitFor();
+    const before = reached();
+    await renderAgain(visit);
+    await renderAgain(visit);
+    expect(reached()).toEqual(before);
+
+    const row = visit.page.getByRole('row', { name: 'POST /api/surfaces/poll/render' });
+    await expect.poll(() => countIn(row)).toBe(before['/api/surfaces/poll/render']);
+  });
+
+  /** How often the platform was asked for the poll. */
+  function reached(): Readonly<Record<string, number>> {
+    const counts = demo.demo.platform.requestCounts.map(({ path, count }) => [path, count] as const);
+    return Object.fromEntries(counts.filter(([path]) => /\/poll(?:\/render)?$/.test(path)));
+  }
+
+  it('show what their editor changed on the platform, once the stored render has to be checked', async () => {
+    await visit.poll.getByText('Edit this widget on the platform').click();
+    await visit.poll.getByRole('textbox', { name: 'New question' }).fill('Where shall we meet?');
+    await visit.poll.getByRole('button', { name: 'Save' }).click();
+    await visit.poll.getByRole('status').filter({ hasText: 'Saved on the platform.' }).waitFor();
+
+    const heading = visit.poll.getByRole('heading', { level: 3 });
+    await expect
+      .poll(
+        async () => {
+          await renderAgain(visit);
+          return heading.textContent();
+        },
+        { timeout: 40_000 },
+      )
+      .toBe('Where shall we meet?');
+  });
+
+  it('keep the focus where it was when they are rendered again', async () => {
+    const salad = visit.poll.getByRole('button', { name: /Salad/ });
+    await salad.focus();
+    await visit.page.keyboard.press('Enter');
+    await visit.poll.getByRole('status').filter({ hasText: 'Thank you.' }).waitFor();
+    expect(await salad.evaluate((button) => button.matches(':focus'))).toBe(true);
+  });
+});
+
+async function renderAgain({ page, poll }: DemoVisit): Promise<void> {
+  const answered = page.waitForResponse((response) => response.url().endsWith('/api/service-surfaces/poll/render'));
+  await poll.getByRole('button', { name: 'Render again: the poll' }).click();
+  await answered;
+  await poll.locator('.service-surface[aria-busy=false]').waitFor();
+}
+
+async function votesOf(choice: Locator): Promise<number> {
+  return Number(await choice.locator('.votes').textContent());
+}
+
+async function countIn(row: Locator): Promise<number> {
+  return Number(await row.getByRole('cell').last().textContent());
+}
+
+async function styleOf(element: Locator, property: 'backgroundColor' | 'borderTopColor'): Promise<string> {
+  return element.evaluate((styled, name) => getComputedStyle(styled)[name], property);
+}

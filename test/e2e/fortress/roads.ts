@@ -1,0 +1,136 @@
+import express from 'express';
+import { expect } from 'vitest';
+import type { Framework } from '../../site/framework.js';
+import { expressSite } from '../../site/frameworks/express.js';
+import { nodeHttpSite } from '../../site/frameworks/node-http.js';
+import { expectNothingLeaked, session, startWorld, type World, type WorldOptions } from '../../site/world.js';
+import type { Answer } from '../../support/recording-upstream.js';
+import type { Reply, VisitOptions } from '../../support/visitor.js';
+
+/** The hosts every fault is tried through. */
+export const HOSTS: readonly Framework[] = [expressSite('Express', express), nodeHttpSite('node:http')];
+
+/** One way through the site to the platform. */
+export interface Road {
+  readonly name: string;
+  readonly visit: VisitOptions;
+  /** Whether a request that may have been lost is sent again. */
+  readonly isSafe: boolean;
+  /** Whether the body is a stream, which is gone once it is sent. */
+  readonly streams: boolean;
+}
+
+const user = session('ada');
+const json = { 'content-type': 'application/json', ...user };
+const WIDGET = '/api/service-surfaces/s-1';
+const RECORDS = '/api/service/conversations';
+
+export const CHAT: Road = { name: 'a chat message', visit: {}, isSafe: false, streams: false };
+export const RENDER: Road = {
+  name: 'a render',
+  visit: { path: `${WIDGET}/render`, headers: json, body: '{}' },
+  isSafe: false,
+  streams: false,
+};
+export const ACTION: Road = {
+  name: 'an action',
+  visit: { path: `${WIDGET}/actions/buy`, headers: json, body: '{}' },
+  isSafe: false,
+  streams: false,
+};
+const THEME: Road = {
+  name: 'a theme',
+  visit: { method: 'GET', path: `${WIDGET}/theme.css`, headers: user },
+  isSafe: true,
+  streams: false,
+};
+export const RECORD: Road = {
+  name: 'a record',
+  visit: { method: 'GET', path: `${RECORDS}/1`, headers: user },
+  isSafe: true,
+  streams: false,
+};
+export const UPLOAD: Road = {
+  name: 'an upload',
+  visit: { path: `${RECORDS}/1/files`, headers: json, body: '{"file":1}' },
+  isSafe: false,
+  streams: true,
+};
+
+export const ROADS: readonly Road[] = [CHAT, RENDER, ACTION, THEME, RECORD, UPLOAD];
+
+/** A site whose platform answers what each road expects. */
+export async function startSite(host: Framework, options: WorldOptions = {}): Promise<World> {
+  const world = await startWorld(host, options);
+  world.upstream.willAnswer(healthy);
+  return world;
+}
+
+const healthy: Answer = (exchange) => {
+  if (exchange.request.target.endsWith('theme.css')) exchange.head(200, { 'content-type': 'text/css' }).end('a{}');
+  else exchange.json(200, { jsonrpc: '2.0', id: 7, result: {} });
+};
+
+/** The platform's first answer after this one is healthy again. */
+export function faultOnce(answer: Answer): Answer {
+  let turn = 0;
+  return (exchange) => ((turn += 1) === 1 ? answer(exchange) : healthy(exchange));
+}
+
+/** What a visitor reads in an error of the site, on whichever road. */
+export interface Failure {
+  readonly status: number;
+  readonly code: string;
+  readonly retryable: boolean;
+  readonly requestId: string;
+}
+
+/** Reads an error answer, and checks what all of them have in common. */
+export async function readFailure(world: World, reply: Reply): Promise<Failure> {
+  const text = await reply.text();
+  expectNothingLeaked(world, reply, text);
+  expect(reply.headers['cache-control']).toBe('no-store');
+  const answer = JSON.parse(text) as {
+    jsonrpc?: string;
+    id?: unknown;
+    error?: { data: { metadata: { code: string; retryable: string; requestId: string } }[] };
+    status: number;
+    code: string;
+    retryable: boolean;
+    requestId: string;
+  };
+  if (answer.jsonrpc === undefined) {
+    expect(reply.headers['content-type']).toBe('application/problem+json');
+    expect(answer.status).toBe(reply.status);
+    return answer;
+  }
+  expect(answer.id).toBe(7);
+  const { code, retryable, requestId } = answer.error?.data[0]?.metadata ?? { code: '', retryable: '', requestId: '' };
+  return { status: reply.status, code, retryable: retryable === 'true', requestId };
+}
+
+/** The site answers an error, tells operators of it under the same name, and the next visitor is served. */
+export async function expectFailure(
+  world: World,
+  road: Road,
+  expected: { readonly status: number; readonly code: string; readonly attempts: number },
+): Promise<Failure> {
+  const before = world.upstream.requests.length;
+  const reply = await world.chat(road.visit);
+  expect(reply.status).toBe(expected.status);
+  const failure = await readFailure(world, reply);
+  expect(failure.code).toBe(expected.code);
+  expect(world.upstream.requests.length - before).toBe(expected.attempts);
+  const { status, code } = expected;
+  expect(world.telemetry.of('error').at(-1)).toMatchObject({ status, code, requestId: failure.requestId });
+  await expectHealthy(world, road);
+  return failure;
+}
+
+/** The fault is over, and nothing of it is left. */
+export async function expectHealthy(world: World, road: Road): Promise<void> {
+  world.upstream.willAnswer(healthy);
+  const reply = await world.chat(road.visit);
+  expect(reply.status).toBe(200);
+  await reply.text();
+}

@@ -1,0 +1,120 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { onTestFinished } from 'vitest';
+
+import { type Demo, type DemoOptions, startDemo } from '../../examples/start-demo.js';
+import { launchChromium } from './chromium.js';
+
+const BUILD = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
+
+export interface VisitOptions extends BrowserContextOptions {
+  /** Path of the page. Default `/`. */
+  readonly path?: string;
+  /** Another way to the site than its own address. */
+  readonly origin?: string;
+  /** Called before the page is opened. */
+  readonly prepare?: (page: Page) => Promise<unknown>;
+}
+
+/** The demo, its page built, with a browser in front of it. */
+export class DemoBrowser {
+  readonly demo: Demo;
+  readonly #browser: Browser;
+
+  private constructor(demo: Demo, browser: Browser) {
+    this.demo = demo;
+    this.#browser = browser;
+  }
+
+  static async start(chromiumPath: string, options: Omit<DemoOptions, 'port'> = {}): Promise<DemoBrowser> {
+    await promisify(execFile)(process.execPath, [BUILD, 'web', '--if-needed']);
+    const demo = await startDemo({ port: 0, ...options });
+    return new DemoBrowser(demo, await launchChromium(chromiumPath));
+  }
+
+  /** A visitor with cookies and a cache of their own, on a page that is there; gone when the test is over. */
+  async visit({ path = '/', origin = this.demo.url, prepare, ...options }: VisitOptions = {}): Promise<DemoVisit> {
+    const context = await this.#browser.newContext(options);
+    onTestFinished(() => context.close());
+    context.setDefaultTimeout(20_000);
+    const page = await context.newPage();
+    await prepare?.(page);
+    await page.goto(origin + path);
+    const visit = new DemoVisit(page);
+    await visit.isReady();
+    return visit;
+  }
+
+  async close(): Promise<void> {
+    await this.#browser.close();
+    await this.demo.close();
+  }
+}
+
+/** The page as a visitor sees it, in the words of its labels. */
+export class DemoVisit {
+  readonly page: Page;
+  readonly input: Locator;
+  /** The agent's last answer. */
+  readonly answer: Locator;
+  /** The last answer once the agent has said its last word. */
+  readonly finishedAnswer: Locator;
+  /** What the chat warns of. */
+  readonly alert: Locator;
+  readonly poll: Locator;
+  readonly notes: Locator;
+  readonly credentialSwitch: Locator;
+
+  constructor(page: Page) {
+    this.page = page;
+    this.input = page.getByRole('textbox', { name: 'Message' });
+    this.answer = page.locator('.a2a-message-agent .a2a-bubble').last();
+    this.finishedAnswer = page.locator('.a2a-message-agent').last().locator('.a2a-bubble[aria-busy=false]');
+    this.alert = page.locator('.a2a-panel').getByRole('alert');
+    this.poll = page.getByRole('region', { name: 'Widget by id' });
+    this.notes = page.getByRole('region', { name: 'Widget by name' });
+    this.credentialSwitch = page.getByRole('switch', { name: 'Break the credential' });
+  }
+
+  /** Until the page knows who its visitor is and what state the switch is in. */
+  async isReady(): Promise<void> {
+    await this.page.locator('input[role=switch][aria-busy=false]').waitFor();
+  }
+
+  async send(text: string): Promise<void> {
+    await this.input.fill(text);
+    await this.input.press('Enter');
+  }
+
+  /** Sends a message and gives the whole answer. */
+  async ask(text: string): Promise<string> {
+    const answers = await this.page.locator('.a2a-message-agent').count();
+    await this.send(text);
+    await this.page.locator('.a2a-message-agent:not([data-state=thinking])').nth(answers).waitFor();
+    return this.wholeAnswer();
+  }
+
+  /** The text of the last answer, once it is complete, without what only screen readers read. */
+  async wholeAnswer(): Promise<string> {
+    await this.finishedAnswer.waitFor();
+    return this.finishedAnswer.locator('.a2a-markdown').innerText();
+  }
+
+  async signIn(name: 'Ada' | 'Grace'): Promise<void> {
+    await this.page.getByRole('link', { name, exact: true }).click();
+    await this.page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await this.isReady();
+  }
+
+  async setCredentialBroken(broken: boolean): Promise<void> {
+    const answered = this.page.waitForResponse(
+      (response) => response.request().method() === 'POST' && response.url().endsWith('/demo/credential'),
+    );
+    await this.credentialSwitch.setChecked(broken);
+    await answered;
+    await this.isReady();
+  }
+}
