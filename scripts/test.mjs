@@ -10,10 +10,12 @@ import { readTestReport } from './test-report.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const REPORT = join(ROOT, 'reports/tests.json');
+const NEXT = join(ROOT, 'examples/next/node_modules');
 const PROGRAMS = [
   { suites: 'Chromium', variable: 'CHROMIUM_PATH', names: ['chromium', 'chromium-browser', 'google-chrome'] },
   { suites: 'Redis', variable: 'REDIS_SERVER_PATH', names: ['redis-server'] },
   { suites: 'Keyv 6', variable: 'KEYV6_PATH', names: ['keyv'], folder: join(ROOT, 'temp/keyv6/node_modules') },
+  { suites: 'Next', names: ['next'], folder: NEXT, remedy: 'run npm ci --prefix examples/next' },
 ];
 
 const requireAll = process.env.REQUIRE_ALL === '1';
@@ -22,7 +24,9 @@ if (missing.length > 0) {
   const list = missing.map(({ suites, names }) => `${suites} suites (no ${names[0]} found)`).join(', ');
   console.log(`left out on this machine: ${list}`);
   if (requireAll) {
-    const remedies = missing.map(({ variable, names }) => `install ${names[0]} or set ${variable}`).join('; ');
+    const remedies = missing
+      .map(({ variable, names, remedy }) => remedy ?? `install ${names[0]} or set ${variable}`)
+      .join('; ');
     fail(`REQUIRE_ALL=1 allows nothing to be left out: ${remedies}.`);
   }
 }
@@ -31,6 +35,7 @@ await ensureInstalled();
 await ensureInstalled(FRAMEWORKS);
 // The type tests and the tests of the built package read dist.
 const buildStatus = await build('package', { onlyIfNeeded: true });
+if (buildStatus === 0) for (const part of ['examples', 'web']) await build(part, { onlyIfNeeded: true });
 if (buildStatus !== 0) console.error('src does not compile (see above): the run goes on, and will fail in the end.');
 
 mkdirSync(join(ROOT, 'reports'), { recursive: true });
@@ -48,7 +53,7 @@ if (requireAll) {
 }
 
 function isPresent({ variable, names, folder }) {
-  if (process.env[variable]) return true; // named on purpose: a wrong one shall fail the tests, not skip them
+  if (variable !== undefined && process.env[variable]) return true; // named on purpose: a wrong one shall fail the tests, not skip them
   if (folder !== undefined) return names.every((name) => existsSync(join(folder, name)));
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   const endings = process.platform === 'win32' ? ['.exe', '.cmd'] : [''];

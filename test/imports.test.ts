@@ -24,7 +24,7 @@ const { exports } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8')) a
 const ENTRIES = Object.keys(exports).flatMap((key) => (key.endsWith('.json') ? [] : [`agent-bff${key.slice(1)}`]));
 const ROUTE_ENTRIES = ENTRIES.filter((entry) => entry !== 'agent-bff' && entry !== 'agent-bff/testing');
 
-/** Bytes of an entry with all code of this package that it loads, minified and compressed. */
+/** Bytes of an entry with all code of this package that it loads at once, minified and compressed. */
 async function sizeOf(entry: string): Promise<number> {
   const input = fromRoot(`dist/composition/${entry.replace('agent-bff/', '')}.js`);
   const output = await build({
@@ -39,7 +39,12 @@ async function sizeOf(entry: string): Promise<number> {
   });
   const [bundle] = [output].flat();
   if (bundle === undefined || !('output' in bundle)) throw new Error('nothing was built');
-  return gzipSync(bundle.output.map((part) => ('code' in part ? part.code : '')).join('')).length;
+  const chunks = bundle.output.filter((part) => 'code' in part);
+  const loaded = new Set(
+    chunks.filter(({ isEntry }) => isEntry).flatMap(({ fileName, imports }) => [fileName, ...imports]),
+  );
+  const code = chunks.filter(({ fileName }) => loaded.has(fileName)).map((chunk) => chunk.code);
+  return gzipSync(code.join('')).length;
 }
 
 const FRAMEWORKS = ['express', 'express4', 'koa', '@koa/router', 'next', 'react', 'fastify', 'hono', '@a2a-js/sdk'];

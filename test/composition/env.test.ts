@@ -28,6 +28,7 @@ const VARIABLES: readonly (readonly [name: string, first: string, field?: string
   ['IDP_B_CERTIFICATE_PATH', 'idpBService', 'certificatePath'],
   ['IDP_B_PRIVATE_KEY_PATH', 'idpBService', 'privateKeyPath'],
   ['PUBLIC_URL', 'publicUrl'],
+  ['CACHE_URL', 'cacheStore'],
 ];
 
 function refusal(env: Readonly<Record<string, string>>): unknown {
@@ -54,6 +55,10 @@ describe('an environment variable', () => {
     }
   });
 
+  it('that holds several values has commas between them', () => {
+    expect(configFromEnv({ CACHE_KEYS: 'new-key, old-key,' })).toEqual({ cacheKeys: ['new-key', 'old-key'] });
+  });
+
   it('that is empty or undefined is absent', () => {
     expect(configFromEnv({ A2A_URL: '', SERVICE_ACCOUNT_ID: '', IDP_A_DOMAIN: undefined })).toEqual({});
   });
@@ -65,6 +70,8 @@ describe('an environment variable', () => {
     'SERVICE_API_TOKEN_FOR_SOMEBODY_ELSE',
     'A2A_SERVER_PORT_RANGE',
     'MY_IDP_A_DOMAIN',
+    'CACHE_TTL',
+    'CACHE_KEY',
     'a2a_url',
     'constructor',
     'toString',

@@ -63,8 +63,10 @@ describe('a configuration that sets nothing', () => {
       allowedOrigins: new Set(),
       authUnavailableStatus: 401,
       cacheStore: undefined,
+      cacheAddress: undefined,
       cacheKeys: [],
-      telemetry: undefined,
+      telemetry: [],
+      chatLimit: undefined,
       customProviders: new Set(),
     });
     expect({ ...idpA, clientSecret: idpA.clientSecret.reveal(), password: idpA.password.reveal() }).toStrictEqual({
@@ -215,9 +217,9 @@ describe('what is configured', () => {
       cacheStore,
       telemetry,
     };
-    expect(resolve(config)).toMatchObject(config);
+    expect(resolve(config)).toMatchObject({ ...config, telemetry: [telemetry] });
     expect(resolve(config).cacheStore).toBe(cacheStore);
-    expect(resolve(config).telemetry).toBe(telemetry);
+    expect(resolve(config).telemetry[0]).toBe(telemetry);
   });
 
   it('shows no secret however it is printed', () => {

@@ -1,0 +1,7 @@
+import { createA2AProxyHandler } from 'agent-bff/next';
+import { auth0 } from '../../../../../lib/auth0';
+
+const handler = createA2AProxyHandler({ idp: auth0 });
+
+/** The members' chat: the agent gets the token of whoever is signed in. */
+export { handler as GET, handler as POST };

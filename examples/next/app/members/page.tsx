@@ -1,0 +1,24 @@
+import { Chat } from '../../components/chat';
+import { auth0 } from '../../lib/auth0';
+
+export default async function Page() {
+  const session = await auth0.getSession();
+  if (session === null) {
+    return (
+      <main>
+        <h1>Members</h1>
+        {/* No <Link>: the route answers with a redirect to another site. */}
+        <a href="/auth/login?returnTo=/members">Sign in</a>
+      </main>
+    );
+  }
+  return (
+    <main>
+      <h1>Hello, {session.user.name ?? session.user.sub}</h1>
+      <p>
+        <a href="/auth/logout">Sign out</a>
+      </p>
+      <Chat endpoint="/members/api/a2a" />
+    </main>
+  );
+}

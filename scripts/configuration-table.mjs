@@ -1,0 +1,162 @@
+// node scripts/configuration-table.mjs: writes the tables of docs/configuration.md from the doc comments of the options.
+// With --check it writes nothing, and fails when the page is not what the sources say.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const PAGE = join(ROOT, 'docs/configuration.md');
+const SOURCES = join(ROOT, 'src/composition');
+
+/** Each table: the interface it lists, in which file, and where its fields are set. `block` is their path in the configuration. */
+const CONFIGURATION = [
+  { file: 'config.ts', type: 'ServerConfig', title: 'All fields', block: '' },
+  { file: 'config.ts', type: 'ServiceAccountConfig', block: 'serviceAccount' },
+  { file: 'config.ts', type: 'IdpAConfig', block: 'idpA' },
+  { file: 'config.ts', type: 'IdpAServiceUserConfig', block: 'idpAServiceUser' },
+  { file: 'config.ts', type: 'IdpBServiceConfig', block: 'idpBService' },
+  { file: 'config.ts', type: 'OnBehalfOfConfig', block: 'onBehalfOf' },
+  { file: 'config.ts', type: 'TimeoutsConfig', block: 'timeouts' },
+  { file: 'upstream-config.ts', type: 'UpstreamConfig', block: 'upstream' },
+  { file: 'upstream-config.ts', type: 'UpstreamPathsConfig', block: 'upstream.paths' },
+  { file: 'upstream-config.ts', type: 'UpstreamHeadersConfig', block: 'upstream.headers' },
+];
+const OPTIONS = [
+  { file: 'chat-options.ts', type: 'ChatHandlerOptions', title: '`createA2ARouter`' },
+  { file: 'surface-router-options.ts', type: 'SurfaceRouterOptions', title: '`createServiceSurfaceRouter`' },
+  { file: 'surface-options.ts', type: 'ServiceProxyOptions', title: '`createServiceProxyRouter`' },
+  { file: 'render-cache-options.ts', type: 'RenderCacheOptions', title: 'The option `cache`' },
+  { file: 'site-routes.ts', type: 'SiteRoutesOptions', title: '`createNodeHandler` and `createWebHandler`' },
+  { file: 'next-options.ts', type: 'A2AServiceHandlerOptions', title: '`createA2AProxyHandlerWithServiceAuth`' },
+  { file: 'next-options.ts', type: 'A2AProxyHandlerOptions', title: '`createA2AProxyHandler`' },
+  { file: 'surface-options.ts', type: 'ServiceSurfaceHandlerOptions', title: '`createSurfaceHandlerWithServiceAuth`' },
+  { file: 'surface-options.ts', type: 'SurfaceHandlerOptions', title: '`createSurfaceHandler`' },
+  { file: 'ports.ts', type: 'ToolkitPorts', title: 'Second argument of `createToolkit`' },
+];
+
+const read = (file) => readFileSync(join(SOURCES, file), 'utf8');
+const page = readFileSync(PAGE, 'utf8');
+const variables = environment(read('env.ts'));
+const choices = choicesOf(read('config.ts'));
+const listed = new Set();
+const fields = CONFIGURATION.map(section).join('\n\n');
+const forgotten = [...variables.keys()].filter((path) => !listed.has(path));
+if (forgotten.length > 0) throw new Error(`env.ts sets what no table lists: ${forgotten.join(', ')}`);
+const written = await format(replaced(replaced(page, 'fields', fields), 'options', OPTIONS.map(section).join('\n\n')), {
+  ...(await resolveConfig(PAGE)),
+  filepath: PAGE,
+});
+if (!process.argv.includes('--check')) writeFileSync(PAGE, written);
+else if (written !== page) {
+  console.error('docs/configuration.md is not what the sources say: run "node scripts/configuration-table.mjs".');
+  process.exitCode = 1;
+}
+
+/** One heading, one sentence and one table. */
+function section({ file, type, title, block }) {
+  const { summary, rows: all } = interfaceOf(read(file), type);
+  // Said once for all of them, above the tables.
+  const rows = all.filter(({ name }) => name !== 'toolkit');
+  const hasVariables = rows.some(({ name }) => variables.has(pathOf(block, name)));
+  const columns = ['Field', 'Type', 'Default', 'Meaning', ...(hasVariables ? ['Variable'] : [])];
+  const cells = rows.map(({ name, type: shape, isRequired, text }) => {
+    const path = pathOf(block, name);
+    listed.add(path);
+    const { meaning, initial } = split(text);
+    const variable = variables.get(path);
+    return [
+      `\`${name}\``,
+      typeCell(shape),
+      isRequired ? 'required' : initial,
+      meaning,
+      ...(hasVariables ? [variable === undefined ? '' : `\`${variable}\``] : []),
+    ];
+  });
+  const line = (items) => `| ${items.join(' | ')} |`;
+  return [
+    `### ${title ?? `\`${block}\``}`,
+    ...(title === 'All fields' || summary === '' ? [] : [summary]),
+    [line(columns), line(columns.map(() => '---')), ...cells.map(line)].join('\n'),
+  ].join('\n\n');
+}
+
+/** An interface as prettier leaves it: its own sentence, and name, type and comment of each field. */
+function interfaceOf(source, type) {
+  const found = new RegExp(
+    `\\/\\*\\*\\n((?: \\*.*\\n)+?) \\*\\/\\nexport interface ${type} (?:extends \\w+ )?\\{\\n([\\s\\S]*?)\\n\\}`,
+  ).exec(source);
+  if (found === null) throw new Error(`no documented interface ${type}`);
+  const [, comment, body] = found;
+  const rows = [
+    ...body.matchAll(
+      / {2}\/\*\*([\s\S]*?)\*\/\n(?: {2}\/\/.*\n)*? {2}readonly (\w+)(\??): ([\s\S]*?);\n?(?=$|\n| {2})/g,
+    ),
+  ].map(([, text, name, optional, shape]) => ({ name, isRequired: optional === '', type: shape, text: prose(text) }));
+  const all = body.match(/^ {2}readonly \w+/gm) ?? [];
+  if (rows.length !== all.length) throw new Error(`${type}: ${all.length} fields, of which ${rows.length} were read`);
+  return { summary: prose(comment.split(' * @')[0]).replace(/^Options of [^.]*\.\s*/, ''), rows };
+}
+
+/** A comment as running text; the numbers of the specification's sections say nothing to its reader. */
+function prose(comment) {
+  return comment
+    .replaceAll(/^\s*\*/gm, '')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ \(spec [^)]*\)/g, '')
+    .trim();
+}
+
+/** What a comment says, and apart from it what is the case when nothing is set. */
+function split(text) {
+  const found = /\s*\bDefault:? (.+?)(?:\.(?=\s|$)|; (.+?\.)(?=\s|$))/.exec(text);
+  if (found === null) return { meaning: escaped(text), initial: '' };
+  const [sentence, initial, more = ''] = found;
+  const rest = `${text.slice(0, found.index)} ${capital(more)}${text.slice(found.index + sentence.length)}`.trim();
+  return { meaning: escaped(rest), initial: escaped(initial) };
+}
+
+function typeCell(shape) {
+  const short = shape
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/\s*\|\s*undefined\b/g, '')
+    .replaceAll(/ ?\| \(string & \{\}\)/g, '')
+    .replaceAll('readonly ', '')
+    .replace(/^\| /, '')
+    .trim();
+  const block = CONFIGURATION.find(({ type }) => type === short)?.block;
+  if (block !== undefined) return `[block](#${block.replaceAll('.', '').toLowerCase()})`;
+  return `\`${escaped(short.replace(/^\w+$/, (name) => choices.get(name) ?? name))}\``;
+}
+
+/** What a name stands for, where that is a choice of values: they say more in a table than their name. */
+function choicesOf(source) {
+  const found = source.matchAll(/^export type (\w+) = (['\w][^;\n]*);$/gm);
+  return new Map([...found].map(([, name, values]) => [name, values.replaceAll('readonly ', '')]));
+}
+
+/** The environment variable of each field, by the field's path. */
+function environment(source) {
+  const found = source.matchAll(/^ {2}([A-Z][A-Z\d_]*): \['(\w+)'(?:, '(\w+)')?\]/gm);
+  return new Map([...found].map(([, name, first, second]) => [pathOf(second && first, second ?? first), name]));
+}
+
+function pathOf(block, name) {
+  return block ? `${block}.${name}` : name;
+}
+
+function replaced(text, name, content) {
+  const [begin, end] = [`<!-- ${name}: begin -->`, `<!-- ${name}: end -->`];
+  const [before, rest] = text.split(begin);
+  const after = rest?.split(end)[1];
+  if (after === undefined) throw new Error(`docs/configuration.md lacks the lines ${begin} and ${end}`);
+  return `${before}${begin}\n\n${content}\n\n${end}${after}`;
+}
+
+function escaped(text) {
+  return text.replaceAll('|', '\\|');
+}
+
+function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

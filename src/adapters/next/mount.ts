@@ -1,0 +1,42 @@
+import type { Target } from '../fetch/to-http-request.js';
+
+/** How a route finds its mount point in a path. */
+export interface MountRule {
+  /** Where the route usually lies, such as `/api/a2a`; a base path may stand before it. */
+  readonly usual: string;
+  /** The path the route always has below its mount point, for routes that serve nothing else. */
+  readonly fixed?: string;
+}
+
+/**
+ * Finds the mount point in a raw path. The segments that a catch-all parameter took (`[...path]`) lie below it; without one,
+ * the usual mount point is looked for, and else the whole path is the mount point.
+ */
+export function targetOf(path: string, params: unknown, { usual, fixed }: MountRule): Target {
+  if (fixed !== undefined) {
+    const whole = withoutSlash(path);
+    return { mount: whole.endsWith(fixed) ? whole.slice(0, whole.length - fixed.length) : whole, path: fixed };
+  }
+  const mount = path.slice(0, mountLength(path, params, usual));
+  return { mount, path: path.slice(mount.length) };
+}
+
+/** A path without the slash at its end, which Next itself adds on sites with `trailingSlash`. */
+export function withoutSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+function mountLength(path: string, params: unknown, usual: string): number {
+  const caught = Object.values(Object(params) as object).find((value) => Array.isArray(value));
+  if (caught !== undefined) return beforeLast(withoutSlash(path), caught.length);
+  // The first one: what a visitor chooses stands behind it.
+  const at = `${path}/`.indexOf(`${usual}/`);
+  return at < 0 ? path.length : at + usual.length;
+}
+
+/** How much of a raw path stands before its last segments; encoded slashes divide none. */
+function beforeLast(path: string, segments: number): number {
+  let end = path.length;
+  for (let count = 0; count < segments; count += 1) end = Math.max(0, path.lastIndexOf('/', end - 1));
+  return end;
+}

@@ -1,0 +1,35 @@
+import { silentTelemetry } from '../adapters/telemetry/silent-telemetry.js';
+import { failing } from '../adapters/web/chat-routes.js';
+import { notFound } from '../adapters/web/error-response.js';
+import { errorContext, type SiteSettings } from '../adapters/web/site-settings.js';
+import { ServiceAuthError } from '../domain/errors.js';
+import type { HttpHandler } from '../ports/http.js';
+import { newRequestId } from './request-id.js';
+
+// What is answered where there is no toolkit. Entries that only mount routes load it when it is needed, which is seldom.
+
+const BARE_SITE: SiteSettings = {
+  telemetry: silentTelemetry,
+  origins: { publicHost: '', allowedOrigins: new Set() },
+  bodyLimitBytes: 0,
+  requestBodyMs: 0,
+  keepAliveMs: 0,
+  authUnavailableStatus: 401,
+  newRequestId,
+  now: () => 0,
+};
+
+const NOT_CONFIGURED = new ServiceAuthError('service_auth_failed', {
+  detail: 'The server is not configured.',
+  hint: 'Call configureServer when the server starts.',
+  block: 'configureServer',
+});
+
+/** What the chat route answers before `configureServer` was called. */
+export const unconfiguredChat: HttpHandler = failing(BARE_SITE, NOT_CONFIGURED, true);
+
+/** What any other route answers before `configureServer` was called. */
+export const unconfigured: HttpHandler = failing(BARE_SITE, NOT_CONFIGURED, false);
+
+/** Answers every request with 404. */
+export const noRoute: HttpHandler = () => Promise.resolve(notFound(errorContext(BARE_SITE, 'none')));

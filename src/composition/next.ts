@@ -1,0 +1,209 @@
+import { type NextRoute, nextRoute } from '../adapters/next/next-route.js';
+import { type ChatHandlerOptions, checkChatOptions } from './chat-options.js';
+import { currentHandler, UNCONFIGURED_CHAT } from './current-handler.js';
+import {
+  type A2AConfigWebOptions,
+  type A2AProxyHandlerOptions,
+  type A2AServiceHandlerOptions,
+  type A2AWebOptions,
+  checkIdp,
+  type NextServiceProxyOptions,
+  type NextServiceSurfaceOptions,
+  type NextSurfaceOptions,
+} from './next-options.js';
+import { checkProxyOptions, serviceSurfaceHandlerPlan } from './surface-options.js';
+import { checkSurfaceRouterOptions } from './surface-router-options.js';
+import type { Toolkit } from './toolkit-type.js';
+
+export type { NextRoute, NextRouteFunction } from '../adapters/next/next-route.js';
+export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
+export type { ServiceAuthStrategy } from './config.js';
+export type { ConfigHandlerOptions, GetHeaders, HeadersLike } from './config-options.js';
+export { createGetHeadersForSession, createGetHeadersWithServiceAuth } from './get-headers.js';
+export type { HeadersFunction, ServiceHeadersOptions, SessionHeadersOptions } from './get-headers.js';
+export type {
+  A2AConfigWebOptions,
+  A2AProxyHandlerOptions,
+  A2AServiceHandlerOptions,
+  A2AWebOptions,
+  NextServiceProxyOptions,
+  NextServiceSurfaceOptions,
+  NextSurfaceOptions,
+} from './next-options.js';
+export type { RenderCacheOptions } from './render-cache-options.js';
+export type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './surface-options.js';
+export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit-type.js';
+
+const CHAT = { usual: '/api/a2a' };
+const CONFIG = { ...CHAT, fixed: '/config' };
+const MESSAGES = { ...CHAT, fixed: '' };
+const SURFACES = { usual: '/api/service-surfaces' };
+const RECORDS = { usual: '/api/service' };
+
+/**
+ * The chat routes with the service credential (spec §4.2). In `app/api/a2a/[[...path]]/route.ts` they serve `/config` too.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) when the strategy is unknown.
+ *
+ * @example
+ * ```ts
+ * import { createA2AProxyHandlerWithServiceAuth } from 'agent-bff/next';
+ *
+ * export const { GET, POST } = createA2AProxyHandlerWithServiceAuth({ strategy: 'service_account' });
+ * ```
+ *
+ * @public
+ */
+export function createA2AProxyHandlerWithServiceAuth(options: A2AServiceHandlerOptions = {}): NextRoute {
+  const { toolkit, ...chat } = options;
+  return chatRoute(chat, toolkit);
+}
+
+/**
+ * The chat routes with the signed-in user's token; without a session they answer 401 (spec §4.2).
+ * In `app/api/a2a/[[...path]]/route.ts` they serve `/config` too.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) when `idp` is nothing a session can be read with.
+ *
+ * @example
+ * ```ts
+ * import { createA2AProxyHandler } from 'agent-bff/next';
+ * import { auth0 } from './lib/auth0.js';
+ *
+ * export const { GET, POST } = createA2AProxyHandler({ idp: auth0 });
+ * ```
+ *
+ * @public
+ */
+export function createA2AProxyHandler(options: A2AProxyHandlerOptions): NextRoute {
+  const { toolkit, idp, ...chat } = options;
+  checkIdp(idp);
+  return chatRoute({ ...chat, getSessionToken: idp }, toolkit);
+}
+
+/**
+ * Answers one chat message with the credential of the configured strategy (spec §4.2), wherever its route lies.
+ *
+ * @example
+ * ```ts
+ * import { handleA2AWebPOST } from 'agent-bff/next';
+ *
+ * export const POST = (request: Request) => handleA2AWebPOST(request);
+ * ```
+ *
+ * @public
+ */
+export function handleA2AWebPOST(request: Request, options: A2AWebOptions = {}): Promise<Response> {
+  const { toolkit } = options;
+  return toolkit === undefined ? answerMessage(request) : nextRoute(toolkit.chatHandler(), MESSAGES)(request);
+}
+
+const answerMessage = nextRoute(
+  currentHandler(undefined, (current) => current.chatHandler(), UNCONFIGURED_CHAT),
+  MESSAGES,
+);
+
+/**
+ * Answers with the chat configuration record, looked up with whatever `getHeaders` returns (spec §4.2); the chat lies one segment above its route.
+ *
+ * @example
+ * ```ts
+ * import { createGetHeadersWithServiceAuth, handleA2AConfigWebGET } from 'agent-bff/next';
+ *
+ * const getHeaders = createGetHeadersWithServiceAuth();
+ * export const GET = (request: Request) => handleA2AConfigWebGET(request, { getHeaders });
+ * ```
+ *
+ * @public
+ */
+export function handleA2AConfigWebGET(request: Request, options: A2AConfigWebOptions = {}): Promise<Response> {
+  const { toolkit, getHeaders } = options;
+  const handler = currentHandler(toolkit, (current) => current.chatHandler({ configGetHeaders: getHeaders }));
+  return nextRoute(handler, CONFIG)(request);
+}
+
+/**
+ * The widget routes with the service credential (spec §4.2), for `app/api/service-surfaces/[...path]/route.ts`.
+ * Only render, actions and theme.css are served; everything else is 404 and reaches nobody.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option.
+ *
+ * @example
+ * ```ts
+ * import { createSurfaceHandlerWithServiceAuth } from 'agent-bff/next';
+ *
+ * export const { GET, POST } = createSurfaceHandlerWithServiceAuth({ cache: { enabled: true } });
+ * ```
+ *
+ * @public
+ */
+export function createSurfaceHandlerWithServiceAuth(options: NextServiceSurfaceOptions = {}): NextRoute {
+  const { toolkit, ...surfaces } = options;
+  serviceSurfaceHandlerPlan(surfaces, customProvidersOf(toolkit)); // Wrong options throw here, not at the first request.
+  return nextRoute(
+    currentHandler(toolkit, (current) => current.serviceSurfaceHandler(surfaces)),
+    SURFACES,
+  );
+}
+
+/**
+ * The widget routes with the API key, and with `auth` the signed-in user's token (spec §4.2), for `app/api/service-surfaces/[...path]/route.ts`.
+ * Only render, actions and theme.css are served; everything else is 404 and reaches nobody.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option.
+ *
+ * @example
+ * ```ts
+ * import { createSurfaceHandler } from 'agent-bff/next';
+ * import { auth0 } from './lib/auth0.js';
+ *
+ * export const { GET, POST } = createSurfaceHandler({ auth: auth0, requireSession: true });
+ * ```
+ *
+ * @public
+ */
+export function createSurfaceHandler(options: NextSurfaceOptions = {}): NextRoute {
+  const { toolkit, ...surfaces } = options;
+  checkSurfaceRouterOptions(surfaces, customProvidersOf(toolkit), 'createSurfaceHandler');
+  return nextRoute(
+    currentHandler(toolkit, (current) => current.surfaceHandler(surfaces)),
+    SURFACES,
+  );
+}
+
+/**
+ * The proxy for conversation records, for signed-in users only (spec §4.2), for `app/api/service/[...path]/route.ts`.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) when `auth` is nothing a session can be read with.
+ *
+ * @example
+ * ```ts
+ * import { createServiceProxyHandler } from 'agent-bff/next';
+ * import { auth0 } from './lib/auth0.js';
+ *
+ * export const { GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE } = createServiceProxyHandler({ auth: auth0 });
+ * ```
+ *
+ * @public
+ */
+export function createServiceProxyHandler(options: NextServiceProxyOptions): NextRoute {
+  const { toolkit, ...proxy } = options;
+  checkProxyOptions(proxy);
+  return nextRoute(
+    currentHandler(toolkit, (current) => current.conversationHandler(proxy)),
+    RECORDS,
+  );
+}
+
+function chatRoute(chat: ChatHandlerOptions, toolkit: Toolkit | undefined): NextRoute {
+  checkChatOptions(chat, customProvidersOf(toolkit));
+  return nextRoute(
+    currentHandler(toolkit, (current) => current.chatHandler(chat), UNCONFIGURED_CHAT),
+    CHAT,
+  );
+}
+
+/** The names of providers the site registered; without a toolkit they are not known before the first request. */
+function customProvidersOf(toolkit: Toolkit | undefined): ReadonlySet<string> {
+  return toolkit?.customProviders ?? new Set();
+}

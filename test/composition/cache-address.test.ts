@@ -1,0 +1,58 @@
+import { inspect } from 'node:util';
+import { createToolkit } from 'agent-bff';
+import { describe, expect, it } from 'vitest';
+import { cacheAddress } from '../../src/composition/cache-address.js';
+import { configuredSecrets } from '../../src/composition/configured-secrets.js';
+import { resolveConfig } from '../../src/composition/resolve-config.js';
+
+const PASSWORD = 'p%40ss-of-the-cache';
+
+describe('the address of a shared cache', () => {
+  it.each([
+    ['redis://cache.example', 'redis://cache.example'],
+    ['rediss://cache.example:6380/2', 'rediss://cache.example:6380/2'],
+    ['valkey://cache.example:6379/', 'redis://cache.example:6379/'],
+    ['valkeys://cache.example', 'rediss://cache.example'],
+    [' redis://user:pass@[::1]:6379 ', 'redis://user:pass@[::1]:6379'],
+  ])('%s is called as %s', (address, called) => {
+    expect(cacheAddress(address).url.reveal()).toBe(called);
+  });
+
+  it.each([
+    'cache.example:6379',
+    'http://cache.example',
+    'memcached://cache.example',
+    'redis:',
+    'redis:///1',
+    'redis://cache.example/one',
+    'redis://cache.example?timeout=1',
+    'redis://cache.example#1',
+    `redis://:%zz${PASSWORD}@cache.example`,
+    `redis://:${PASSWORD}/#@cache.example`,
+  ])('is refused without being quoted: %s', (address) => {
+    const error = refusal(() => createToolkit({ cacheStore: address }));
+    expect(error).toMatchObject({ code: 'configuration_invalid', block: 'configureServer', fields: ['cacheStore'] });
+    expect(inspect(error) + JSON.stringify(error)).not.toContain(PASSWORD);
+    expect(inspect(error)).not.toContain('memcached');
+  });
+
+  it('is none when it is empty', () => {
+    expect(resolveConfig({ cacheStore: '' }, new Set()).cacheAddress).toBeUndefined();
+  });
+
+  it('is a secret as a whole, and its password in either spelling', () => {
+    const resolved = resolveConfig({ cacheStore: `valkey://site:${PASSWORD}@cache.example` }, new Set());
+    expect(inspect(resolved, { depth: 9 }) + JSON.stringify(resolved)).not.toContain('ss-of-the-cache');
+    const address = `redis://site:${PASSWORD}@cache.example`;
+    expect(configuredSecrets(resolved)).toEqual(expect.arrayContaining([address, PASSWORD, 'p@ss-of-the-cache']));
+  });
+});
+
+function refusal(build: () => unknown): unknown {
+  try {
+    build();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('it was not refused');
+}

@@ -1,0 +1,37 @@
+import type { RequestListener } from 'node:http';
+import { configureServer } from 'agent-bff';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { listeningSite } from '../site/frameworks/listening-site.js';
+import { A_BUILD_MS, buildNextExample, nextIsInstalled, startNextHere } from '../support/next-example.js';
+import { RecordingUpstream } from '../support/recording-upstream.js';
+import { visit } from '../support/visitor.js';
+
+describe.skipIf(!nextIsInstalled)('configuring a Next site', () => {
+  let handle: RequestListener;
+  let first: RecordingUpstream;
+
+  beforeAll(async () => {
+    await buildNextExample();
+    first = await RecordingUpstream.start();
+    // `instrumentation.ts` reads these when the server starts.
+    handle = await startNextHere({ A2A_URL: `${first.origin}/agent`, SERVICE_API_KEY: 'the-api-key' });
+  }, A_BUILD_MS);
+
+  it('a later configureServer is merged, and takes effect in routes that have a copy of the package of their own', async () => {
+    const second = await RecordingUpstream.start();
+    const site = await listeningSite(handle);
+    onTestFinished(async () => {
+      await site.close();
+      await first.close();
+      await second.close();
+    });
+    expect((await visit(site.url)).status).toBe(200);
+    configureServer({ a2aUrl: `${second.origin}/another-agent` });
+    expect((await visit(site.url)).status).toBe(200);
+    expect(first.requests.map(({ target }) => target)).toEqual(['/agent']);
+    expect(second.requests.map(({ target }) => target)).toEqual(['/another-agent']);
+    for (const [request] of [first.requests, second.requests]) {
+      expect(request?.fields).toContainEqual(['x-api-key', 'the-api-key']);
+    }
+  });
+});

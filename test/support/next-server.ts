@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { NEXT_EXAMPLE } from './next-example.js';
+
+/** The example as `next start` or `next dev` serves it, in a process of its own. */
+export class NextServer {
+  readonly url: string;
+  readonly #child: ChildProcess;
+  #log = '';
+
+  private constructor(url: string, child: ChildProcess) {
+    this.url = url;
+    this.#child = child;
+    for (const output of [child.stdout, child.stderr]) {
+      output?.on('data', (text: Buffer) => {
+        this.#log += String(text);
+      });
+    }
+  }
+
+  static async start(
+    command: 'start' | 'dev',
+    port: number,
+    environment: Readonly<Record<string, string>>,
+  ): Promise<NextServer> {
+    // A group of its own: `next dev` has children.
+    const child = spawn(
+      process.execPath,
+      ['node_modules/next/dist/bin/next', command, '--port', String(port), '--hostname', 'localhost'],
+      {
+        cwd: NEXT_EXAMPLE,
+        detached: true,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: {
+          ...process.env,
+          ...environment,
+          NEXT_TELEMETRY_DISABLED: '1',
+          NODE_ENV: command === 'dev' ? 'development' : 'production',
+        },
+      },
+    );
+    const server = new NextServer(`http://localhost:${String(port)}`, child);
+    await server.#ready();
+    return server;
+  }
+
+  /** What it has written so far. */
+  get log(): string {
+    return this.#log;
+  }
+
+  async close(): Promise<void> {
+    const { pid, exitCode } = this.#child;
+    if (exitCode !== null || pid === undefined) return;
+    const gone = once(this.#child, 'exit');
+    process.kill(-pid, 'SIGKILL');
+    await gone;
+  }
+
+  async #ready(): Promise<void> {
+    while (!this.#log.includes('Ready in')) {
+      if (this.#child.exitCode !== null) throw new Error(`Next ended: ${this.#log}`);
+      await Promise.race([
+        once(this.#child.stdout as NonNullable<ChildProcess['stdout']>, 'data'),
+        once(this.#child, 'exit'),
+      ]);
+    }
+  }
+}
+
+/** A port of this machine that nobody uses. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, 'localhost');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,63 @@
+import './identity-provider/quiet-provider.js';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { pathToFileURL } from 'node:url';
+import { NEXT_EXAMPLE, SIGN_IN } from './next-example.js';
+import { freePort } from './next-server.js';
+
+interface ProviderModule {
+  createProvider(
+    settings: object,
+    more: object,
+  ): { callback(): RequestListener; on(event: 'grant.success', listener: (context: GrantContext) => void): void };
+}
+
+interface GrantContext {
+  readonly oidc: { readonly params: Readonly<Record<string, unknown>> };
+}
+
+/** The OpenID provider of the Next example, which counts. */
+export interface SignIn {
+  /** For the site's environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** How often a refresh token was spent. */
+  readonly refreshes: number;
+  close(): Promise<void>;
+}
+
+/** Starts it for a site. Its tokens fill more than one cookie. */
+export async function startSignIn(siteUrl: string, tokenSeconds: number): Promise<SignIn> {
+  const { createProvider } = (await import(
+    pathToFileURL(`${NEXT_EXAMPLE}/provider/provider.mjs`).href
+  )) as ProviderModule;
+  const port = await freePort();
+  const issuer = `http://localhost:${String(port)}/`;
+  const provider = createProvider(
+    {
+      issuer,
+      siteUrl,
+      clientId: SIGN_IN['AUTH0_CLIENT_ID'],
+      clientSecret: SIGN_IN['AUTH0_CLIENT_SECRET'],
+      audience: SIGN_IN['AUTH0_AUDIENCE'],
+      tokenSeconds,
+    },
+    { extraTokenClaims: () => ({ roles: Array.from({ length: 300 }, (_, index) => `role-${String(index)}`) }) },
+  );
+  let refreshes = 0;
+  provider.on('grant.success', ({ oidc }) => {
+    if (oidc.params['grant_type'] === 'refresh_token') refreshes += 1;
+  });
+  const server = createServer(provider.callback()).listen(port, 'localhost');
+  await once(server, 'listening');
+  return {
+    environment: { ...SIGN_IN, AUTH0_DOMAIN: issuer, APP_BASE_URL: siteUrl },
+    get refreshes() {
+      return refreshes;
+    },
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}

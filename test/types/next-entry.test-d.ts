@@ -1,0 +1,72 @@
+import type { SessionTokenSource, Toolkit } from 'agent-bff';
+import {
+  createA2AProxyHandler,
+  createA2AProxyHandlerWithServiceAuth,
+  createGetHeadersForSession,
+  createServiceProxyHandler,
+  createSurfaceHandler,
+  createSurfaceHandlerWithServiceAuth,
+  handleA2AConfigWebGET,
+  handleA2AWebPOST,
+} from 'agent-bff/next';
+import { describe, expectTypeOf, it } from 'vitest';
+
+declare const source: SessionTokenSource;
+declare const toolkit: Toolkit;
+
+/** A request of Next, as far as a type goes. */
+interface NextRequest extends Request {
+  readonly nextUrl: URL;
+}
+
+/** What Next's own type check asks of an export of a route file. */
+type RouteExport = (
+  request: NextRequest,
+  context: { params: Promise<{ path?: string[] }> },
+) => Promise<Response | void> | Response | void;
+
+describe('the Next entry', () => {
+  it('makes handlers a route file may export, whole or by method', () => {
+    const handler = createA2AProxyHandlerWithServiceAuth({ strategy: 'service_account', apiKey: 'key', toolkit });
+    const { GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE } = handler;
+    for (const route of [handler, GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE]) {
+      expectTypeOf(route).toExtend<RouteExport>();
+    }
+    expectTypeOf(handleA2AWebPOST).toExtend<RouteExport>();
+    expectTypeOf(handleA2AConfigWebGET).toExtend<RouteExport>();
+  });
+
+  it('takes the options of the spec by their names', () => {
+    createA2AProxyHandler({
+      idp: source,
+      audience: 'https://platform.example',
+      apiKey: 'key',
+      exchange: 'on_behalf_of',
+    });
+    createSurfaceHandlerWithServiceAuth({ apiKey: 'key', cache: { enabled: true, freshMs: 1_000 }, strategy: 'okta' });
+    createSurfaceHandler({
+      auth: source,
+      audience: 'a',
+      apiKey: 'key',
+      requireSession: true,
+      cache: { enabled: true },
+    });
+    createServiceProxyHandler({ auth: source, audience: 'a', apiKey: 'key' });
+    const getHeaders = createGetHeadersForSession({ authClient: source, audience: 'a', apiKey: 'key' });
+    expectTypeOf(handleA2AConfigWebGET({} as NextRequest, { getHeaders })).resolves.toEqualTypeOf<Response>();
+    void handleA2AConfigWebGET({} as NextRequest, {
+      getHeaders: (request: NextRequest) => ({ 'x-from': request.nextUrl.href }),
+    });
+  });
+
+  it('refuses options that are missing or do not exist', () => {
+    // @ts-expect-error a session route needs something to read the session with
+    createA2AProxyHandler({ audience: 'a' });
+    // @ts-expect-error a session route needs something to read the session with
+    createServiceProxyHandler({});
+    // @ts-expect-error a route has one credential
+    createA2AProxyHandler({ idp: source, strategy: 'service_account' });
+    // @ts-expect-error misspelt
+    createSurfaceHandler({ requiresSession: true });
+  });
+});
