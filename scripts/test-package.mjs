@@ -18,6 +18,9 @@ const SETTINGS = {
   bundler: { module: 'esnext', moduleResolution: 'bundler', lib: ['ES2023'] },
 };
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const { dependencies, devDependencies } = JSON.parse(
+  readFileSync(join(ROOT, 'test/site/frameworks/package.json'), 'utf8'),
+);
 const versionOf = (name) => manifest.devDependencies[name].replace(/^npm:.*@/, '');
 
 await ensureInstalled();
@@ -46,6 +49,7 @@ npm(
   `@types/express@${versionOf('@types/express')}`,
   '@types/express4@npm:@types/express@4.17.25',
   `@types/node@${versionOf('@types/node')}`,
+  ...['koa', '@koa/router', '@types/koa'].map((name) => `${name}@${{ ...dependencies, ...devDependencies }[name]}`),
 );
 
 const trials = [];
@@ -64,13 +68,25 @@ async function trial(name, work) {
   trials.push({ name, status: await work() });
 }
 
-function compile(compiler, settings) {
-  const options = { ...settings, noEmit: true, strict: true, target: 'ES2022', types: ['node'], skipLibCheck: false };
-  const file = join(folder, 'tsconfig.json');
-  writeFileSync(file, JSON.stringify({ compilerOptions: options, files: ['types.ts'] }));
-  const { bin } = JSON.parse(readFileSync(join(folder, 'node_modules', compiler, 'package.json'), 'utf8'));
-  const entry = join(folder, 'node_modules', compiler, bin.tsc ?? bin.tsc6);
-  return run(process.execPath, [entry, '-p', file], { cwd: folder });
+async function compile(compiler, settings) {
+  for (const [source, skipLibCheck] of [
+    ['types.ts', false],
+    ['types-koa.ts', true],
+  ]) {
+    const options = { ...settings, noEmit: true, strict: true, target: 'ES2022', types: ['node'], skipLibCheck };
+    const file = join(folder, 'tsconfig.json');
+    writeFileSync(file, JSON.stringify({ compilerOptions: options, files: [source] }));
+    const { bin } = JSON.parse(readFileSync(join(folder, 'node_modules', compiler, 'package.json'), 'utf8'));
+    const status = await run(
+      process.execPath,
+      [join(folder, 'node_modules', compiler, bin.tsc ?? bin.tsc6), '-p', file],
+      {
+        cwd: folder,
+      },
+    );
+    if (status !== 0) return status;
+  }
+  return 0;
 }
 
 /** Both trials on one Node: the one that runs this script, or another line of it. */

@@ -32,6 +32,7 @@ const TABLE: Readonly<Record<string, Rule>> = {
   'adapters/hono': FRAMEWORK,
   'adapters/undici': adapterFor('undici'),
   'adapters/keyv': adapterFor('keyv', 'types'),
+  'adapters/redis': adapterFor('@keyv/redis'),
   'adapters/service-account': adapterFor('jose'),
   'adapters/idp-a': adapterFor('openid-client'),
   'adapters/idp-b': adapterFor('@azure/msal-node'),

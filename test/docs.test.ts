@@ -1,13 +1,11 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
+import { blocks, documents, ROOT } from './support/documents.js';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-
-interface Block {
+interface Example {
   readonly file: string;
   readonly code: string;
 }
@@ -26,16 +24,33 @@ const STAND_INS: Readonly<Record<string, string>> = {
   ].join('\n'),
 };
 
-function blocksOf(name: string, text: string): Block[] {
-  return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = ''], index) => ({
-    file: `${name.replaceAll(/\W/g, '-')}-${String(index + 1)}.ts`,
-    code,
-  }));
+const LENIENT = {
+  strict: false,
+  exactOptionalPropertyTypes: false,
+  noPropertyAccessFromIndexSignature: false,
+  noUncheckedIndexedAccess: false,
+  noUnusedLocals: false,
+};
+
+/** What an example in JavaScript takes from the lines around it. */
+const SITE = [
+  "declare const app: import('express').Express;",
+  "declare const express: typeof import('express');",
+  'declare const createProxyMiddleware: (options: object) => import("express").RequestHandler;',
+  'declare function serviceToken(): Promise<string>;',
+  'declare const token: string;',
+  "declare module 'http' { interface IncomingMessage { rawBody?: unknown } }",
+].join('\n');
+
+function examplesOf(name: string, text: string, language: string): Example[] {
+  return blocks(text)
+    .filter((block) => block.language === language)
+    .map(({ code }, index) => ({ file: `${name.replaceAll(/\W/g, '-')}-${String(index + 1)}.ts`, code }));
 }
 
-function files(folder: string, ending: string): string[] {
+function sources(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith(ending))
+    .filter((name) => name.endsWith('.ts'))
     .map((name) => join(folder, name));
 }
 
@@ -44,27 +59,37 @@ function comments(source: string): string {
   return [...source.matchAll(/^ \* ?(.*)$/gm)].map(([, line = '']) => line).join('\n');
 }
 
-it('every TypeScript block of the documents and the doc comments compiles against the package as it is built', async () => {
-  const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
-  const documents = files('docs', '.md').flatMap((file) => blocksOf(file, read(file)));
-  const examples = files('src', '.ts').flatMap((file) => blocksOf(file, comments(read(file))));
-  expect(documents.length).toBeGreaterThan(5);
-  expect(examples.length).toBeGreaterThan(20);
-  expect(await compile(documents, {})).toBe('');
-  // An example in a doc comment ends with what it made.
-  expect(await compile(examples, { noUnusedLocals: false })).toBe('');
+it('every block of TypeScript and JavaScript in the documents and the doc comments compiles against the package as it is built', async () => {
+  const inDocuments = (language: string): Example[] =>
+    documents().flatMap(({ file, text }) => examplesOf(file, text, language));
+  const inComments = sources('src').flatMap((file) =>
+    examplesOf(file, comments(readFileSync(join(ROOT, file), 'utf8')), 'ts'),
+  );
+  const [typeScript, javaScript] = [inDocuments('ts'), inDocuments('js')];
+  expect(typeScript.length).toBeGreaterThan(30);
+  expect(javaScript.length).toBeGreaterThan(5);
+  expect(inComments.length).toBeGreaterThan(20);
+  const said = await Promise.all([
+    compile(typeScript, {}),
+    // Its reader has no compiler to please; names, options and arguments must be right all the same.
+    compile(javaScript, LENIENT, SITE),
+    // An example in a doc comment ends with what it made.
+    compile(inComments, { noUnusedLocals: false }),
+  ]);
+  expect(said).toEqual(['', '', '']);
 }, 60_000);
 
-/** What the compiler says of some blocks, in a folder inside the package, where its own name leads to its own declarations. */
-async function compile(blocks: readonly Block[], further: object): Promise<string> {
+/** What the compiler says of some examples, in a folder inside the package, where its own name leads to its own declarations. */
+async function compile(examples: readonly Example[], further: object, globals = ''): Promise<string> {
   mkdirSync(join(ROOT, 'temp'), { recursive: true });
   const folder = mkdtempSync(join(ROOT, 'temp', 'docs-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  for (const { file, code } of blocks) writeFileSync(join(folder, file), `${code}\nexport {};\n`);
+  for (const { file, code } of examples) writeFileSync(join(folder, file), `${code}\nexport {};\n`);
   mkdirSync(join(folder, 'lib'));
   // The frameworks that the root does not install.
   symlinkSync(join(ROOT, 'test/site/frameworks/node_modules'), join(folder, 'node_modules'), 'junction');
   for (const [file, code] of Object.entries(STAND_INS)) writeFileSync(join(folder, file), `${code}\n`);
+  writeFileSync(join(folder, 'site.d.ts'), `${globals}\n`);
   const settings = { noEmit: true, rootDir: '../..', isolatedDeclarations: false, skipLibCheck: true, ...further };
   writeFileSync(
     join(folder, 'tsconfig.json'),

@@ -23,7 +23,7 @@ export interface ChatHandlerOptions {
   readonly configGetHeaders?: GetHeaders | undefined;
   /** Audience of the user's token. Default: whatever the session holds. */
   readonly audience?: string | undefined;
-  /** Exchanges the user's token even when `onBehalfOf` is not configured. Default: only when it is. */
+  /** Exchanges the user's token even when `onBehalfOf` is not configured. Default: only with that block. */
   readonly exchange?: 'on_behalf_of' | undefined;
 }
 

@@ -5,12 +5,9 @@ import { checkName, STRATEGIES } from './strategy-names.js';
 
 const text = v.optional(v.string());
 const milliseconds = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));
-const store = v.custom<object>(
-  (value) =>
-    typeof value === 'object' &&
-    value !== null &&
-    ['get', 'set', 'delete'].every((name) => typeof (value as Record<string, unknown>)[name] === 'function'),
-  'an object with get, set and delete',
+const store = v.custom<string | object>(
+  (value) => typeof value === 'string' || ['get', 'set', 'delete'].every((name) => has(value, name)),
+  'an address, or an object with get, set and delete',
 );
 
 const blocks = {

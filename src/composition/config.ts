@@ -172,7 +172,7 @@ export interface ServerConfig {
   readonly serviceApiKey?: string | undefined;
   /** Project identifier; sent as `x-project-id`. */
   readonly serviceProjectId?: string | undefined;
-  /** Service authentication strategy. Default: see DESIGN §3, "Strategy chosen". */
+  /** Service authentication strategy. Default: the one that fits the other fields. */
   readonly serviceAuthStrategy?: ServiceAuthStrategy | (string & {}) | undefined;
   /** Identity provider used by service strategies. */
   readonly authProvider?: AuthProvider | undefined;
@@ -208,8 +208,11 @@ export interface ServerConfig {
   readonly authUnavailableStatus?: 401 | 503 | undefined;
   /** Exchanges the signed-in user's token before it goes to the platform. Default: the token goes as it is. */
   readonly onBehalfOf?: OnBehalfOfConfig | undefined;
-  /** Cache shared by several processes: a Keyv 5 or 6, or a store of the site's own. Default: in memory. */
-  readonly cacheStore?: CacheStore | KeyvLike | undefined;
+  /**
+   * Cache shared by several processes: the address of a Redis or Valkey (`redis:`, `rediss:`, `valkey:`, `valkeys:`; needs the package `@keyv/redis`),
+   * a Keyv 5 or 6, or a store of the site's own. Default: in memory.
+   */
+  readonly cacheStore?: string | CacheStore | KeyvLike | undefined;
   /**
    * Keys that seal tokens in `cacheStore`: 32 random bytes each, in hex or base64. The first seals, all of them open.
    * Default: none, and tokens stay in this process.

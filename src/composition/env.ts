@@ -30,7 +30,12 @@ const VARIABLES: Readonly<Record<string, readonly [string] | readonly [string, s
   IDP_B_CERTIFICATE_PATH: ['idpBService', 'certificatePath'],
   IDP_B_PRIVATE_KEY_PATH: ['idpBService', 'privateKeyPath'],
   PUBLIC_URL: ['publicUrl'],
+  CACHE_URL: ['cacheStore'],
+  CACHE_KEYS: ['cacheKeys'],
 };
+
+/** Variables that hold several values, with commas between. */
+const LISTS = ['CACHE_KEYS'];
 
 const NAMES = Object.keys(VARIABLES);
 /** Nobody else uses these, so every unknown name under them is a mistake. */
@@ -64,10 +69,17 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
       continue;
     }
     const [first, field] = place;
-    if (field === undefined) config[first] = value;
+    if (field === undefined) config[first] = LISTS.includes(name) ? list(value) : value;
     else config[first] = { ...(config[first] as object | undefined), [field]: value };
   }
   return config;
+}
+
+function list(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
 }
 
 function checkSpelling(name: string): void {

@@ -37,7 +37,7 @@ export interface SessionHeadersOptions {
   readonly audience?: string | undefined;
   /** API key to send. Default: the configured `serviceApiKey`. */
   readonly apiKey?: string | undefined;
-  /** Exchanges the user's token even when `onBehalfOf` is not configured. Default: only when it is. */
+  /** Exchanges the user's token even when `onBehalfOf` is not configured. Default: only with that block. */
   readonly exchange?: 'on_behalf_of' | undefined;
   /** Use this toolkit. Default: the one `configureServer` made last. */
   readonly toolkit?: Toolkit | undefined;

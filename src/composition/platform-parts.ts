@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { MemoryCacheStore } from '../adapters/keyv/memory-cache-store.js';
+import type { RedisStore } from '../adapters/redis/redis-store.js';
 import { OperatorTelemetry } from '../adapters/telemetry/operator-telemetry.js';
 import { silentTelemetry } from '../adapters/telemetry/silent-telemetry.js';
 import { systemClock } from '../adapters/system/system-clock.js';
@@ -13,7 +14,7 @@ import type { PlatformParts } from './platform-module.js';
 import type { ToolkitPorts } from './ports.js';
 import type { ResolvedConfig } from './resolve-config.js';
 import { configuredSecrets } from './configured-secrets.js';
-import { sealedStore, sharedStore, tokenStore } from './cache-stores.js';
+import { sealedStore, sharedStore, storeAtAddress, tokenStore } from './cache-stores.js';
 
 const MOST_TOKENS = 10_000;
 // 10 000 renders, and beside each the marks and names that say what an action drops; their bytes are the real limit.
@@ -29,6 +30,8 @@ export interface KeptParts extends PlatformParts {
   readonly retired: Set<HttpUpstream>;
   /** Where renders are kept. */
   readonly renders: CacheStore;
+  /** The connection to the store of `cacheStore`, where that is an address. */
+  readonly redis: RedisStore | undefined;
 }
 
 /** Makes what a site runs on, or takes it over from the toolkit before; a part that is replaced is closed. */
@@ -37,9 +40,18 @@ export function platformParts(config: ResolvedConfig, ports: ToolkitPorts, kept:
   const listeners = ports.telemetry === undefined ? config.telemetry : [ports.telemetry];
   const telemetry = operatorTelemetry(listeners, configuredSecrets(config), kept);
   const { connectMs, cacheMs } = config.timeouts;
-  const storeSettings = [clock, telemetry, cacheMs, config.cacheStore, ...config.cacheKeys.map(({ id }) => id)];
+  const storeSettings = [
+    clock,
+    telemetry,
+    cacheMs,
+    config.cacheStore,
+    config.cacheAddress?.url.reveal(),
+    ...config.cacheKeys.map(({ id }) => id),
+  ];
   const sameStore = kept !== undefined && sameItems(kept.storeSettings, storeSettings);
   const sameUpstream = kept !== undefined && kept.connectMs === connectMs && ports.upstream === undefined;
+  const redis = sameStore ? kept.redis : storeAtAddress(config);
+  if (!sameStore) void kept?.redis?.close();
   const retired = kept?.retired ?? new Set();
   if (kept !== undefined && !sameUpstream) void retire(kept.upstream, retired);
   return {
@@ -49,10 +61,11 @@ export function platformParts(config: ResolvedConfig, ports: ToolkitPorts, kept:
     retired,
     connectMs,
     storeSettings,
+    redis,
     fingerprintKey: sameStore ? kept.fingerprintKey : fingerprintKey(config),
     upstream: sameUpstream ? kept.upstream : (ports.upstream ?? new UndiciUpstream({ connectMs })),
-    renders: sameStore ? kept.renders : renderStore(config, clock, telemetry),
-    tokens: sameStore ? kept.tokens : tokenCache(config, ports, clock, telemetry),
+    renders: sameStore ? kept.renders : renderStore(config, redis, clock, telemetry),
+    tokens: sameStore ? kept.tokens : tokenCache(config, redis, ports, clock, telemetry),
   };
 }
 
@@ -63,8 +76,14 @@ async function retire(upstream: HttpUpstream, retired: Set<HttpUpstream>): Promi
   retired.delete(upstream);
 }
 
-function tokenCache(config: ResolvedConfig, ports: ToolkitPorts, clock: Clock, telemetry: Telemetry): TokenCache {
-  const shared = tokenStore(config, sharedStore(config, clock, telemetry), clock, telemetry);
+function tokenCache(
+  config: ResolvedConfig,
+  redis: RedisStore | undefined,
+  ports: ToolkitPorts,
+  clock: Clock,
+  telemetry: Telemetry,
+): TokenCache {
+  const shared = tokenStore(config, sharedStore(config, redis, clock, telemetry), clock, telemetry);
   return new TokenCache({
     clock,
     telemetry,
@@ -74,9 +93,14 @@ function tokenCache(config: ResolvedConfig, ports: ToolkitPorts, clock: Clock, t
   });
 }
 
-function renderStore(config: ResolvedConfig, clock: Clock, telemetry: Telemetry): CacheStore {
+function renderStore(
+  config: ResolvedConfig,
+  redis: RedisStore | undefined,
+  clock: Clock,
+  telemetry: Telemetry,
+): CacheStore {
   return (
-    sealedStore(config, sharedStore(config, clock, telemetry), clock, telemetry, 'agent-bff:render:') ??
+    sealedStore(config, sharedStore(config, redis, clock, telemetry), clock, telemetry, 'agent-bff:render:') ??
     new MemoryCacheStore({ clock, maxEntries: MOST_RENDERS, maxBytes: MOST_RENDER_BYTES })
   );
 }

@@ -8,6 +8,7 @@ import type { CacheStore } from '../ports/cache-store.js';
 import type { Secret } from '../ports/secret.js';
 import type { Telemetry } from '../ports/telemetry.js';
 import type { VisitorLimit } from '../ports/visitor-limit.js';
+import { type CacheAddress, cacheAddress } from './cache-address.js';
 import type { ServerConfig } from './config.js';
 import { checkConfig } from './config-schema.js';
 import { type ResolvedUpstream, resolveUpstream } from './upstream-config.js';
@@ -43,7 +44,9 @@ export interface ResolvedConfig {
   readonly authUnavailableStatus: number;
   /** Undefined when users' tokens go as they are, unless a route asks for the exchange. */
   readonly onBehalfOf: ResolvedOnBehalfOf;
+  /** Undefined when there is none, or one at `cacheAddress`. */
   readonly cacheStore: CacheStore | KeyvLike | undefined;
+  readonly cacheAddress: CacheAddress | undefined;
   readonly cacheKeys: readonly SealingKey[];
   readonly chatLimit: VisitorLimit | undefined;
   readonly telemetry: readonly Telemetry[];
@@ -115,7 +118,7 @@ export interface ResolvedTimeouts {
  */
 export function resolveConfig(config: ServerConfig, customProviders: ReadonlySet<string>): ResolvedConfig {
   checkConfig(config, customProviders);
-  const { a2aUrl = '', agentCardUrl = '', serviceApiUrl = '', publicUrl = '', a2aMethods } = config;
+  const { a2aUrl = '', agentCardUrl = '', serviceApiUrl = '', publicUrl = '', a2aMethods, cacheStore } = config;
   return {
     agent: a2aUrl === '' ? undefined : endpoint('a2aUrl', a2aUrl),
     agentCard: agentCardUrl === '' ? undefined : endpoint('agentCardUrl', agentCardUrl),
@@ -150,7 +153,8 @@ export function resolveConfig(config: ServerConfig, customProviders: ReadonlySet
     allowedOrigins: new Set((config.allowedOrigins ?? []).map(allowedOrigin)),
     authUnavailableStatus: config.authUnavailableStatus ?? 401,
     onBehalfOf: onBehalfOf(config),
-    cacheStore: config.cacheStore,
+    cacheStore: typeof cacheStore === 'string' ? undefined : cacheStore,
+    cacheAddress: typeof cacheStore === 'string' && cacheStore !== '' ? cacheAddress(cacheStore) : undefined,
     cacheKeys: (config.cacheKeys ?? []).map(sealingKey),
     chatLimit: config.chatLimit,
     telemetry: [config.telemetry ?? []].flat(),

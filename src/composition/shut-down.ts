@@ -7,6 +7,8 @@ export interface RunningSite {
   readonly gate: RequestGate;
   /** Those of this toolkit, and those it replaced whose last answers still run. */
   readonly upstreams: readonly HttpUpstream[];
+  /** The connection to the shared cache, where the toolkit made one. */
+  readonly store: { close(): Promise<void> } | undefined;
 }
 
 /** For what was cut to be told to the browsers. */
@@ -19,7 +21,7 @@ const LONGEST_MS = 2_147_483_647;
  *
  *     (1) no new requests ──► (2) wait for the running ones ──► (3) break off what still runs
  */
-export async function shutDown({ gate, upstreams }: RunningSite, graceMs: number): Promise<void> {
+export async function shutDown({ gate, upstreams, store }: RunningSite, graceMs: number): Promise<void> {
   // (1)
   gate.close();
   // (2)
@@ -28,6 +30,7 @@ export async function shutDown({ gate, upstreams }: RunningSite, graceMs: number
   // (3) Event streams get their error event, other answers are cut: see `EventStream` and `writeStream`.
   const ended = Promise.allSettled([...upstreams.map((upstream) => upstream.close({ graceMs: 0 })), gate.idle()]);
   await before(ended, LAST_WORDS_MS);
+  await store?.close();
   // Node hands what was written last to the sockets in the next turn.
   await setImmediate();
 }

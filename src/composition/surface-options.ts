@@ -23,7 +23,7 @@ export interface SurfaceHandlerOptions {
   readonly apiKey?: string | undefined;
   /** Refuses visitors who are not signed in. Default false: they get the API key alone. */
   readonly requireSession?: boolean | undefined;
-  /** Exchanges the user's token even when `onBehalfOf` is not configured. Default: only when it is. */
+  /** Exchanges the user's token even when `onBehalfOf` is not configured. Default: only with that block. */
   readonly exchange?: 'on_behalf_of' | undefined;
   /** How renders are kept. Default: not at all. */
   readonly cache?: RenderCacheOptions | undefined;
@@ -55,7 +55,7 @@ export interface ServiceProxyOptions {
   readonly audience?: string | undefined;
   /** API key of this route. Default: the configured `serviceApiKey`. */
   readonly apiKey?: string | undefined;
-  /** Exchanges the user's token even when `onBehalfOf` is not configured. Default: only when it is. */
+  /** Exchanges the user's token even when `onBehalfOf` is not configured. Default: only with that block. */
   readonly exchange?: 'on_behalf_of' | undefined;
 }
 

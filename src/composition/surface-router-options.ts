@@ -31,7 +31,7 @@ export interface SurfaceRouterOptions {
   readonly audience?: string | undefined;
   /** Refuses visitors who are not signed in. Default false. */
   readonly requireSession?: boolean | undefined;
-  /** Exchanges the user's token even when `onBehalfOf` is not configured. Default: only when it is. */
+  /** Exchanges the user's token even when `onBehalfOf` is not configured. Default: only with that block. */
   readonly exchange?: 'on_behalf_of' | undefined;
   /** How renders are kept. Default: not at all. */
   readonly cache?: RenderCacheOptions | undefined;

@@ -127,7 +127,10 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
     },
     close: ({ graceMs = GRACE_MS } = {}) => {
       const own = REPLACED.has(toolkit) ? undefined : PARTS.get(toolkit);
-      closing ??= shutDown({ gate, upstreams: own === undefined ? [] : [own.upstream, ...own.retired] }, graceMs);
+      closing ??= shutDown(
+        { gate, upstreams: own === undefined ? [] : [own.upstream, ...own.retired], store: own?.redis },
+        graceMs,
+      );
       // A later configuration begins anew: what is closed here serves nobody.
       PARTS.delete(toolkit);
       return closing;

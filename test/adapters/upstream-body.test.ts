@@ -28,8 +28,11 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const body = (idleMs: number, totalMs: number): UpstreamBody =>
-  new UpstreamBody(controller as unknown as Dispatcher.DispatchController, idleMs, totalMs);
+const body = (idleMs: number, totalMs: number): UpstreamBody => {
+  const made = new UpstreamBody(controller as unknown as Dispatcher.DispatchController, idleMs, totalMs);
+  made.watch();
+  return made;
+};
 
 describe('the time a platform has for a whole answer', () => {
   it('goes on where it stood when a slow reader comes back', async () => {

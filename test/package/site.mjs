@@ -29,8 +29,8 @@ export async function startAgent() {
 }
 
 /** The text of the answer to one chat message. */
-export async function sendMessage(url) {
-  const response = await fetch(`${url}/api/a2a`, {
+export async function sendMessage(url, send = fetch) {
+  const response = await send(`${url}/api/a2a`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({

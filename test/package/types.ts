@@ -1,8 +1,10 @@
 // Compiles for a site in TypeScript, whatever its module resolution and whether it has the DOM's types or not.
 import { configureServer, createToolkit, type ServerConfig } from 'agent-bff';
 import { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from 'agent-bff/express';
+import { createA2AProxyHandlerWithServiceAuth, createSurfaceHandler } from 'agent-bff/next';
 import { createNodeHandler } from 'agent-bff/node';
 import { FakeUpstream } from 'agent-bff/testing';
+import { createWebHandler } from 'agent-bff/web';
 import express from 'express';
 import express4 from 'express4';
 import { createServer } from 'node:http';
@@ -17,6 +19,11 @@ const oldChat: express4.Router = createA2ARouter(express4);
 express().use('/api/a2a', chat).use('/api/service-surfaces', widgets).use('/api/service', records);
 express4().use('/api/a2a', oldChat);
 createServer(createNodeHandler({ toolkit: createToolkit(config, { upstream: new FakeUpstream() }) }));
+
+const web: (request: Request) => Promise<Response> = createWebHandler({ a2a: { strategy: 'service_account' } });
+export const { POST } = createA2AProxyHandlerWithServiceAuth();
+export const surfaces = createSurfaceHandler({ cache: { enabled: true } });
+void web;
 
 // @ts-expect-error A misspelt field is found by the compiler.
 configureServer({ a2aURL: 'https://agent.example/a2a' });

@@ -25,6 +25,7 @@ class RedisProcess {
   #process;
 
   constructor(port) {
+    process.once('exit', () => this.#process?.kill('SIGKILL'));
     this.#port = port;
     this.url = `redis://127.0.0.1:${port}`;
   }

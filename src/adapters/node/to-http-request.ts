@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpBody, HeaderFields, HttpRequest, NativeRequest } from '../../ports/http.js';
+import { RequestBody } from './request-body.js';
 
 /** Where the host mounted the route, as the framework tells it. */
 export interface Mount {
@@ -90,34 +91,23 @@ function readBody(request: IncomingMessage, { rawBody, body }: ParsedBody): Read
   if (rawBody instanceof Uint8Array) return { body: rawBody, consumed: false, headers: withoutCoding(request) };
   if (typeof rawBody === 'string') return { body: rawBody, consumed: false, headers: asJson(request) };
   // Express 4's parser sets `req.body = {}` on requests it did not read, so the stream's own state decides.
-  if (!request.readableDidRead) return { body: hasBody(request) ? unread(request) : null, consumed: false };
+  if (!request.readableDidRead) return { body: hasBody(request) ? new RequestBody(request) : null, consumed: false };
   if (body === undefined) return { body: null, consumed: hasBody(request) };
   if (body instanceof Uint8Array || typeof body === 'string') {
     return { body, consumed: false, headers: withoutCoding(request) };
   }
-  const text = JSON.stringify(body) as string | undefined;
+  const text = written(body);
   if (text === undefined) return { body: null, consumed: true };
   return { body: text, consumed: false, parsed: body, headers: asJson(request) };
 }
 
-/**
- * The stream itself. A reader that stops early must not destroy the socket, or the browser never sees why; and the rest must run off,
- * or a browser that reads no answer before it has sent everything waits for ever, and so does the next request on its connection.
- */
-function unread(request: IncomingMessage): AsyncIterable<Uint8Array> {
-  return {
-    [Symbol.asyncIterator]: () => {
-      const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array, undefined>;
-      return {
-        next: () => chunks.next(),
-        return: async () => {
-          await chunks.return?.();
-          request.resume();
-          return { done: true, value: undefined };
-        },
-      };
-    },
-  };
+/** A parsed value as JSON again; `undefined` when it is none, or too deep to be written. */
+function written(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value) as string | undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function hasBody(request: IncomingMessage): boolean {

@@ -38,8 +38,9 @@ export async function writeHttpResponse(
 }
 
 async function writeStream(response: FlushableResponse, body: AsyncIterable<Uint8Array>): Promise<void> {
-  response.flushHeaders();
   const source = body[Symbol.asyncIterator]();
+  // Together with the first chunk when that is there already; else alone, since the first chunk may be long in coming.
+  const head = setImmediate(() => response.flushHeaders());
   // Without this the loop below would wait for a chunk nobody wants any more.
   const onClose = (): void => {
     if (!response.writableFinished) void source.return?.();
@@ -48,6 +49,7 @@ async function writeStream(response: FlushableResponse, body: AsyncIterable<Uint
   try {
     for (;;) {
       const { done, value } = await source.next();
+      clearImmediate(head);
       if (response.destroyed) break;
       if (done === true) {
         response.end();
@@ -58,7 +60,10 @@ async function writeStream(response: FlushableResponse, body: AsyncIterable<Uint
       if (!ready) await drained(response);
     }
   } catch {
-    response.destroy();
+    clearImmediate(head);
+    // A browser may send again what it got no head for; and Node holds back until the next turn what was written in this one.
+    if (!response.headersSent) response.flushHeaders();
+    setImmediate(() => response.destroy());
   }
 }
 

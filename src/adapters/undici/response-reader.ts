@@ -75,15 +75,20 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     }
     clearTimeout(this.#headTimer);
     const { method, bodyIdleMs, bodyMs = 0, streamIdleMs = 0 } = this.#request;
-    this.#body = isEventStream(headers as HeaderFields)
+    const isStream = isEventStream(headers as HeaderFields);
+    const body = isStream
       ? new UpstreamBody(controller, streamIdleMs, 0)
       : new UpstreamBody(controller, bodyIdleMs, bodyMs);
+    this.#body = body;
     const end = answerEnd(method, status, headers as HeaderFields);
     if (end.kind === 'checked') this.#end = end.check;
-    const response = { status, headers: headers as HeaderFields, body: this.#body };
-    this.#resolve({
-      kind: 'response',
-      response: end.kind === 'unknown' ? { ...response, openEnded: true } : response,
+    const head = { status, headers: headers as HeaderFields };
+    const openEnded = end.kind === 'unknown' ? { openEnded: true } : {};
+    // By then undici has told what came together with the head: a short answer is complete, and nobody needs to wait for it.
+    queueMicrotask(() => {
+      const whole = isStream ? undefined : body.whole();
+      if (whole === undefined) body.watch();
+      this.#resolve({ kind: 'response', response: { ...head, body: whole ?? body, ...openEnded } });
     });
   }
 

@@ -34,7 +34,17 @@ export class UpstreamBody implements AsyncIterableIterator<Uint8Array> {
     this.#controller = controller;
     this.#idleMs = idleMs;
     this.#leftMs = totalMs;
+  }
+
+  /** The time runs from now, while the platform has something to send. */
+  watch(): void {
+    if (this.#ended || this.#error !== undefined || this.#controller.paused) return;
     this.#watch();
+  }
+
+  /** All of it in one piece, when it came in one and is complete. Whoever takes this reads nothing else. */
+  whole(): Uint8Array | undefined {
+    return this.#ended && this.#chunks.length === 1 ? this.#chunks[0] : undefined;
   }
 
   [Symbol.asyncIterator](): this {

@@ -8,16 +8,23 @@ import type { ServerConfig } from '../config.js';
 import { providerLoader } from '../identity-module.js';
 import type { ToolkitPorts } from '../ports.js';
 import { type ResolvedConfig, resolveConfig } from '../resolve-config.js';
+import { cacheFindings } from './cache-findings.js';
 import type { Finding } from './finding.js';
 import { certificate, serviceAccountKey } from './key-findings.js';
+import { platformFindings, type Trials } from './platform-findings.js';
 import { providerReach } from './provider-reach.js';
 import { tokenFindings } from './token-findings.js';
 
 /**
- * Tries the credentials of a configuration for real: reads keys and certificates, looks for the providers, asks for a token,
- * and compares it with what is configured. What rests on something that failed is not tried, so that one fault is one line.
+ * Tries a configuration for real: reads keys and certificates, looks for the providers, asks for a token,
+ * compares it with what is configured, and visits the site. `begin` is told what is looked at. What rests on something that failed is not tried, so that one fault is one line.
  */
-export async function examine(config: ServerConfig, ports: ToolkitPorts = {}): Promise<readonly Finding[]> {
+export async function examine(
+  config: ServerConfig,
+  ports: ToolkitPorts = {},
+  trials: Trials = { surface: '', message: '' },
+  begin: (check: string) => void = () => undefined,
+): Promise<readonly Finding[]> {
   let resolved: ResolvedConfig;
   try {
     resolved = resolveConfig(config, new Set(Object.keys(ports.identityProviders ?? {})));
@@ -33,15 +40,34 @@ export async function examine(config: ServerConfig, ports: ToolkitPorts = {}): P
     hasApiKey: resolved.serviceApiKey !== undefined,
     customProviders: resolved.customProviders,
   });
-  return [
-    { check: 'configuration', result: 'ok', says: 'every field is known and well formed' },
-    address('agent address', 'a2aUrl', resolved.agent, true),
+  const clock = ports.clock ?? systemClock;
+  begin('credential');
+  const credential = [
     // The chat does without; tokens signed here take their audience from it.
     address('platform address', 'serviceApiUrl', resolved.serviceApi, needsAudience(chosen, resolved)),
     strategy(chosen, resolved),
     ...(chosen.kind === 'provider' ? await serviceCredential(resolved, chosen.name, ports) : []),
     ...(resolved.onBehalfOf.configured ? await userExchange(resolved, chosen, ports) : []),
   ];
+  begin('cache store');
+  const cache = await cacheFindings(resolved, clock);
+  return [
+    { check: 'configuration', result: 'ok', says: 'every field is known and well formed' },
+    address('agent address', 'a2aUrl', resolved.agent, true),
+    ...credential,
+    ...cache,
+    ...(await visit()),
+  ];
+
+  /** What visitors would see, where there is a credential to try it with. */
+  async function visit(): Promise<readonly Finding[]> {
+    const check = 'platform';
+    if (credential.some(({ result }) => result === 'failed')) {
+      return [{ check, result: 'skipped', says: 'not tried before the above is mended' }];
+    }
+    if (chosen.kind === 'none') return [{ check, result: 'skipped', says: 'needs a signed-in user' }];
+    return platformFindings(config, resolved, ports, trials, begin);
+  }
 }
 
 function address(check: string, field: string, found: { origin: string } | undefined, isNeeded: boolean): Finding {

@@ -26,7 +26,7 @@ export interface GatewaySettings {
 export interface Gateway {
   readonly url: string;
   /** Refuses new requests, lets the running ones finish, and closes. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 const HEALTH = '/healthz';

@@ -1,11 +1,12 @@
 import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { CredentialPlan } from '../credentials/credential-broker.js';
-import { RequestError } from '../errors.js';
+import { AgentBffError, RequestError } from '../errors.js';
 import { bodyBytes } from '../upstream/body-bytes.js';
 import { discardBody } from '../upstream/body-text.js';
 import { browserResponseHeaders, mediaType } from '../upstream/header-policy.js';
 import { AGENT, refuseRedirect, serverError } from '../upstream/platform-answer.js';
 import { PlatformCall, type PlatformCallDependencies } from '../upstream/platform-call.js';
+import { isSafeQuery } from '../upstream/safe-path.js';
 import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';
 import { hasRepeatedName } from './json-names.js';
 import { rpcEnvelope } from './json-rpc.js';
@@ -53,12 +54,14 @@ export class ChatForwarder {
   /**
    * The agent's answer as soon as its head is there; the body streams.
    *
+   * @throws AgentBffError `not_found` when the query is none that crosses.
    * @throws RequestError when the policy refuses the method.
    * @throws ServiceAuthError and SessionError when there is no credential.
    * @throws UpstreamError when the agent gives no answer that can be passed on.
    */
   async forward(request: ChatRequest, plan: CredentialPlan, policy: MethodPolicy): Promise<HttpResponse> {
     // (1)
+    if (!isSafeQuery(request.head.query)) throw new AgentBffError('not_found', { detail: 'There is no such route.' });
     checkPolicy(request, policy);
     const agent = requireEndpoint('a2aUrl', this.#agent);
     // (2)

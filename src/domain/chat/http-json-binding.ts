@@ -1,10 +1,11 @@
 import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { CredentialPlan } from '../credentials/credential-broker.js';
-import { RequestError, UpstreamError } from '../errors.js';
+import { AgentBffError, RequestError, UpstreamError } from '../errors.js';
 import { bodyText, discardBody } from '../upstream/body-text.js';
 import { browserResponseHeaders } from '../upstream/header-policy.js';
 import { AGENT, refuseRedirect, serverError } from '../upstream/platform-answer.js';
 import { type Caller, PlatformCall, type PlatformCallDependencies } from '../upstream/platform-call.js';
+import { isSafeQuery } from '../upstream/safe-path.js';
 import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';
 import { type AgentCardJson, type AgentCardRewrite, isAgentCard, liesAt, rewriteAgentCard } from './agent-card.js';
 import type { HttpJsonCall } from './http-json-call.js';
@@ -67,6 +68,7 @@ export class HttpJsonBinding {
     rewrite: AgentCardRewrite,
   ): Promise<HttpResponse> {
     const { head, call, body } = request;
+    if (!isSafeQuery(head.query)) throw new AgentBffError('not_found', { detail: 'There is no such route.' });
     const method = call.methods[head.method] ?? '';
     checkPolicy(method, body, policy);
     const agent = requireEndpoint('a2aUrl', this.#deps.agent);

@@ -1,0 +1,75 @@
+import type { IncomingMessage } from 'node:http';
+
+type Step = IteratorResult<Uint8Array>;
+
+const DONE: Step = { done: true, value: undefined };
+
+/**
+ * The body of a request as it comes, by the request's own events: Node's iterator for streams costs more than the rest of reading a short message.
+ *
+ * A reader that stops early does not destroy the socket, or the browser would never see why; and the rest runs off, or a browser that reads
+ * no answer before it has sent everything waits for ever, and so does the next request on its connection.
+ */
+export class RequestBody implements AsyncIterableIterator<Uint8Array> {
+  readonly #request: IncomingMessage;
+  #waiting: { resolve(step: Step): void; reject(error: Error): void } | undefined;
+  #isRead = false;
+  #isOver = false;
+
+  constructor(request: IncomingMessage) {
+    this.#request = request;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Step> {
+    if (this.#isOver) return Promise.resolve(DONE);
+    this.#begin();
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      this.#look();
+    });
+  }
+
+  return(): Promise<Step> {
+    if (!this.#isOver) {
+      this.#finish();
+      this.#waiting?.resolve(DONE);
+      this.#waiting = undefined;
+      this.#request.resume();
+    }
+    return Promise.resolve(DONE);
+  }
+
+  /** Nothing is read, and no error taken, before somebody asks. */
+  #begin(): void {
+    if (this.#isRead) return;
+    this.#isRead = true;
+    for (const event of EVENTS) this.#request.on(event, this.#look);
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    if (this.#isRead) this.#request.off('readable', this.#look);
+  }
+
+  readonly #look = (): void => {
+    const waiting = this.#waiting;
+    if (waiting === undefined) return;
+    const request = this.#request;
+    const value = request.destroyed ? null : (request.read() as Uint8Array | null);
+    if (value === null && !request.readableEnded && !request.destroyed) return;
+    this.#waiting = undefined;
+    if (value !== null) {
+      waiting.resolve({ done: false, value });
+      return;
+    }
+    this.#finish();
+    if (request.readableEnded) waiting.resolve(DONE);
+    else waiting.reject(request.errored ?? new Error('the request ended before it was complete'));
+  };
+}
+
+const EVENTS = ['readable', 'end', 'error', 'close'] as const;

@@ -1,0 +1,56 @@
+import type { Clock } from '../../ports/clock.js';
+import type { Telemetry } from '../../ports/telemetry.js';
+import { sharedStore, storeAtAddress } from '../cache-stores.js';
+import type { ResolvedConfig } from '../resolve-config.js';
+import type { Finding } from './finding.js';
+
+const LIFE_MS = 60_000;
+/** A cold connection takes longer than a call may. */
+const PATIENT_MS = 5_000;
+
+/** Writes, reads and removes one entry of the shared cache; nothing when none is configured. */
+export async function cacheFindings(config: ResolvedConfig, clock: Clock): Promise<readonly Finding[]> {
+  const { cacheStore, cacheAddress, cacheKeys, timeouts } = config;
+  if (cacheStore === undefined && cacheAddress === undefined) return [];
+  const patient = { ...config, timeouts: { ...timeouts, cacheMs: Math.max(PATIENT_MS, timeouts.cacheMs) } };
+  const faults: string[] = [];
+  const telemetry: Telemetry = {
+    emit: (event) => {
+      if (event.type === 'cache_fault') faults.push(event.detail);
+    },
+  };
+  const connected = storeAtAddress(patient);
+  try {
+    const store = sharedStore(patient, connected, clock, telemetry);
+    const key = `agent-bff:doctor:${crypto.randomUUID()}`;
+    await store?.get(key); // Connects.
+    const began = performance.now();
+    await store?.set(key, 'doctor', clock.now() + LIFE_MS);
+    const found = await store?.get(key);
+    const ms = (performance.now() - began) / 2;
+    await store?.delete(key);
+    return [reach(found === 'doctor', faults[0], ms, timeouts.cacheMs), ...keys(cacheKeys.length)];
+  } finally {
+    await connected?.close();
+  }
+}
+
+function reach(isKept: boolean, fault: string | undefined, ms: number, cacheMs: number): Finding {
+  const check = 'cache store';
+  const block = 'configureServer';
+  if (!isKept) {
+    const says = fault === undefined ? 'it does not keep what it is given' : `it cannot be used: ${fault}`;
+    return { check, result: 'failed', says, block, fields: ['cacheStore'] };
+  }
+  const says = `a call takes ${ms.toFixed(1)} ms`;
+  if (ms <= cacheMs) return { check, result: 'ok', says };
+  const late = `${says}, and is given up after ${String(cacheMs)} ms`;
+  return { check, result: 'warning', says: late, block: 'timeouts', fields: ['cacheMs'] };
+}
+
+function keys(count: number): readonly Finding[] {
+  const check = 'cache keys';
+  if (count > 0) return [{ check, result: 'ok', says: `${String(count)} configured; tokens are sealed and shared` }];
+  const says = 'none, so tokens stay in each process';
+  return [{ check, result: 'warning', says, block: 'configureServer', fields: ['cacheKeys'] }];
+}

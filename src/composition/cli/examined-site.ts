@@ -1,0 +1,84 @@
+import { silentTelemetry } from '../../adapters/telemetry/silent-telemetry.js';
+import { systemClock } from '../../adapters/system/system-clock.js';
+import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
+import type { ServerConfig } from '../config.js';
+import type { ToolkitPorts } from '../ports.js';
+import type { ResolvedConfig } from '../resolve-config.js';
+import type { Toolkit } from '../toolkit-type.js';
+import { createToolkit } from '../toolkit.js';
+import type { Finding } from './finding.js';
+import { described, type WatchedCall, WatchedUpstream } from './watched-upstream.js';
+
+/** What the package itself says of a failure. */
+interface Problem {
+  readonly code?: string;
+  readonly detail?: string;
+  readonly block?: string;
+  readonly fields?: readonly string[];
+}
+
+/** The site of a configuration, visited without a browser: what works here works for visitors. */
+export class ExaminedSite {
+  readonly toolkit: Toolkit;
+  readonly #upstream: WatchedUpstream;
+
+  constructor(config: ServerConfig, { timeouts }: ResolvedConfig, ports: ToolkitPorts) {
+    const clock = ports.clock ?? systemClock;
+    const upstream = ports.upstream ?? new UndiciUpstream({ connectMs: timeouts.connectMs });
+    this.#upstream = new WatchedUpstream(upstream, clock);
+    // What is shared with the running site is left alone: its cache, and those who listen to it.
+    const { cacheStore: _cacheStore, cacheKeys: _cacheKeys, telemetry: _telemetry, ...own } = config;
+    this.toolkit = createToolkit(own, { telemetry: silentTelemetry, ...ports, clock, upstream: this.#upstream });
+  }
+
+  /** Every call to the platform so far, oldest first. */
+  get calls(): readonly WatchedCall[] {
+    return this.#upstream.calls;
+  }
+
+  /** Asks one of the site's own routes. */
+  ask(handler: HttpHandler, request: Partial<HttpRequest>): Promise<HttpResponse> {
+    return handler({
+      method: 'GET',
+      path: '',
+      query: '',
+      body: null,
+      bodyConsumed: false,
+      publicUrl: 'http://localhost/api/a2a',
+      signal: new AbortController().signal,
+      native: { request: undefined },
+      ...request,
+      headers: { host: 'localhost', ...request.headers },
+    });
+  }
+
+  /** A failure in the words of the package, with what the platform answered last; `usual` is where to look when the package names no place. */
+  failed(check: string, problem: unknown, usual: readonly string[]): Finding {
+    const { detail = 'it failed', block = 'configureServer', fields = usual } = Object(problem) as Problem;
+    const last = this.#upstream.calls.at(-1);
+    return {
+      check,
+      result: 'failed',
+      says: last === undefined ? detail : `${detail} (${described(last)})`,
+      block,
+      fields,
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.toolkit.close({ graceMs: 0 });
+  }
+}
+
+/** The whole body of an answer as JSON; `undefined` when it is none. */
+export async function jsonOf({ body }: HttpResponse): Promise<unknown> {
+  const chunks: Uint8Array[] = [];
+  if (typeof body === 'string' || body instanceof Uint8Array) chunks.push(Buffer.from(body));
+  else if (body !== null) for await (const chunk of body) chunks.push(chunk);
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,137 @@
+import type { ServerConfig } from '../config.js';
+import type { ToolkitPorts } from '../ports.js';
+import type { ResolvedConfig } from '../resolve-config.js';
+import { type AgentFacts, agentCard } from './card-findings.js';
+import { ExaminedSite, jsonOf } from './examined-site.js';
+import type { Finding } from './finding.js';
+import { streaming } from './stream-finding.js';
+import { described } from './watched-upstream.js';
+
+/** What to try besides what costs nothing. */
+export interface Trials {
+  /** A surface to render: its id, or `name:` and its name; empty for none. */
+  readonly surface: string;
+  /** A chat message to send; empty for none. */
+  readonly message: string;
+}
+
+const TOLERATED_SKEW_MS = 30_000;
+const NOT_FOUND = 404;
+
+/** Visits the site of a configuration: the agent's card, the project, the brand, and what is asked for besides. */
+export async function platformFindings(
+  config: ServerConfig,
+  resolved: ResolvedConfig,
+  ports: ToolkitPorts,
+  { surface, message }: Trials,
+  begin: (check: string) => void,
+): Promise<readonly Finding[]> {
+  const site = new ExaminedSite(config, resolved, ports);
+  const findings: Finding[] = [];
+  try {
+    let agent: AgentFacts | undefined;
+    if (resolved.agent !== undefined) {
+      begin('agent card');
+      const card = await agentCard(site);
+      findings.push(...card.findings);
+      agent = card.agent;
+    }
+    const api = resolved.serviceApi === undefined ? undefined : await directory(site, resolved, findings, begin);
+    if (surface !== '') findings.push(await ifWorks('surface', api, begin, () => render(site, surface)));
+    if (message !== '') findings.push(await ifWorks('streaming', agent, begin, (to) => streaming(site, to, message)));
+    findings.push(...clock(site));
+  } finally {
+    await site.close();
+  }
+  return findings;
+}
+
+/** A finding that rests on another one. */
+async function ifWorks<Ground>(
+  check: string,
+  ground: Ground | undefined,
+  begin: (check: string) => void,
+  look: (ground: Ground) => Promise<Finding>,
+): Promise<Finding> {
+  if (ground === undefined) return { check, result: 'skipped', says: 'not tried before the above is mended' };
+  begin(check);
+  return look(ground);
+}
+
+/** Project and brand, up to the first that fails; whether both could be asked for. */
+async function directory(
+  site: ExaminedSite,
+  { serviceProjectId }: ResolvedConfig,
+  findings: Finding[],
+  begin: (check: string) => void,
+): Promise<true | undefined> {
+  begin('project');
+  const project = await site.toolkit.projectId();
+  if (project === null) {
+    findings.push(lookedInVain(site, 'project', ['serviceApiUrl', 'serviceProjectId']));
+    return undefined;
+  }
+  const says = serviceProjectId === '' ? project : `${project}, as configured`;
+  findings.push({ check: 'project', result: 'ok', says });
+  begin('brand');
+  const brand = await site.toolkit.brandCss();
+  const { status } = site.calls.at(-1) ?? {};
+  if (brand === '' && status !== 200 && status !== NOT_FOUND) {
+    findings.push(lookedInVain(site, 'brand', ['serviceApiUrl']));
+    return undefined;
+  }
+  if (brand !== '' || status === NOT_FOUND) {
+    const found = brand === '' ? 'none' : `a style sheet of ${String(Buffer.byteLength(brand))} bytes`;
+    findings.push({ check: 'brand', result: 'ok', says: found });
+  } else {
+    const finding = lookedInVain(site, 'brand', ['upstream.paths']);
+    findings.push({ ...finding, result: 'warning' });
+  }
+  return true;
+}
+
+function lookedInVain(site: ExaminedSite, check: string, fields: readonly string[]): Finding {
+  const last = site.calls.at(-1);
+  const block = 'configureServer';
+  if (last === undefined) return { check, result: 'failed', says: 'it could not be asked for', block, fields };
+  const refused = last.status === 401 || last.status === 403;
+  const says = `${described(last)}${refused ? ': the platform does not take the credential' : ''}`;
+  return {
+    check,
+    result: 'failed',
+    says,
+    ...(refused ? { block: 'serviceAuthStrategy', fields: ['serviceAuthStrategy'] } : { block, fields }),
+  };
+}
+
+async function render(site: ExaminedSite, surface: string): Promise<Finding> {
+  const check = 'surface';
+  const [, name] = /^name:(.+)$/s.exec(surface) ?? [];
+  const path = name === undefined ? encodeURIComponent(surface) : `by-name/${encodeURIComponent(name)}`;
+  const began = performance.now();
+  const response = await site.ask(site.toolkit.serviceSurfaceHandler(), {
+    method: 'POST',
+    path: `/${path}/render`,
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  });
+  const answer = await jsonOf(response);
+  const ms = Math.round(performance.now() - began);
+  const { status, headers } = response;
+  if (status === 200) return { check, result: 'ok', says: `rendered in ${String(ms)} ms` };
+  if (headers['content-type'] === 'application/problem+json') return site.failed(check, answer, ['serviceApiUrl']);
+  // The platform's own refusal, which passes as it is: it knows the caller, and not the surface.
+  const says = `the platform answers ${String(status)} after ${String(ms)} ms`;
+  return { check, result: 'failed', says, block: 'command line', fields: ['--surface'] };
+}
+
+/** Compares the local clock with that of whoever answered last. */
+function clock({ calls }: ExaminedSite): readonly Finding[] {
+  const aheadMs = calls.findLast((call) => call.aheadMs !== undefined)?.aheadMs;
+  if (aheadMs === undefined) return [];
+  const check = 'platform clock';
+  if (Math.abs(aheadMs) <= TOLERATED_SKEW_MS) return [{ check, result: 'ok', says: "agrees with the platform's" }];
+  const seconds = String(Math.round(Math.abs(aheadMs) / 1_000));
+  const says = `the local clock is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the platform's: tokens made here may be refused`;
+  return [{ check, result: 'warning', says }];
+}

@@ -1,0 +1,115 @@
+import type { AgentFacts } from './card-findings.js';
+import { type ExaminedSite, jsonOf } from './examined-site.js';
+import type { Finding } from './finding.js';
+
+/** When the events of an answer came, in milliseconds since the message was sent. */
+interface Arrivals {
+  readonly events: readonly number[];
+  /** Whether the answer was left before its end. */
+  readonly isCut: boolean;
+}
+
+const CHECK = 'streaming';
+const LONGEST_MS = 60_000;
+/** An answer that is there sooner tells nothing about who held it back. */
+const QUICK_MS = 300;
+/** Events that come within this time of each other came together. */
+const TOGETHER_MS = 20;
+
+/** Sends one streaming message, and says when the events of its answer came. */
+export async function streaming(site: ExaminedSite, agent: AgentFacts, text: string): Promise<Finding> {
+  if (!agent.streams) return { check: CHECK, result: 'skipped', says: 'the agent does not promise it' };
+  const leaving = new AbortController();
+  const tooLong = setTimeout(() => leaving.abort(), LONGEST_MS);
+  const began = performance.now();
+  try {
+    const response = await site.ask(site.toolkit.chatHandler(), {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'text/event-stream',
+        ...(agent.isVersion1 && { 'a2a-version': '1.0' }),
+      },
+      body: JSON.stringify(streamingMessage(agent, text)),
+      signal: leaving.signal,
+    });
+    const { status, headers, body } = response;
+    if (!String(headers['content-type']).startsWith('text/event-stream')) {
+      return await noStream(site, status, await jsonOf(response));
+    }
+    return judged(await arrivals(body as AsyncIterable<Uint8Array>, () => performance.now() - began, leaving.signal));
+  } finally {
+    clearTimeout(tooLong);
+    leaving.abort();
+  }
+}
+
+function streamingMessage({ isVersion1 }: AgentFacts, text: string): object {
+  const messageId = crypto.randomUUID();
+  const message = isVersion1
+    ? { messageId, role: 'ROLE_USER', parts: [{ text }] }
+    : { kind: 'message', messageId, role: 'user', parts: [{ kind: 'text', text }] };
+  const method = isVersion1 ? 'SendStreamingMessage' : 'message/stream';
+  return { jsonrpc: '2.0', id: 1, method, params: { message } };
+}
+
+/** An error in place of a stream: ours names its place, of the agent's only the number is said. */
+async function noStream(site: ExaminedSite, status: number, answer: unknown): Promise<Finding> {
+  const { error } = Object(answer) as { error?: { code?: unknown; message?: unknown; data?: unknown } };
+  const [info] = [error?.data].flat() as { domain?: unknown; metadata?: Record<string, string> }[];
+  if (info?.domain === 'agent-bff') {
+    const { configBlock, fields } = info.metadata ?? {};
+    const problem = { detail: String(error?.message), ...(configBlock !== undefined && { block: configBlock }) };
+    return site.failed(CHECK, fields === undefined ? problem : { ...problem, fields: fields.split(',') }, ['a2aUrl']);
+  }
+  const code = error === undefined ? '' : `, JSON-RPC error ${String(Number(error.code))}`;
+  const says = `the agent answers ${String(status)}${code} in place of a stream`;
+  return { check: CHECK, result: 'failed', says, block: 'configureServer', fields: ['a2aUrl'] };
+}
+
+async function arrivals(
+  body: AsyncIterable<Uint8Array>,
+  now: () => number,
+  signal: AbortSignal,
+): Promise<Arrivals & { readonly broken: boolean }> {
+  const events: number[] = [];
+  let rest = '';
+  let broken = false;
+  const decoder = new TextDecoder();
+  try {
+    for await (const chunk of body) {
+      const blocks = (rest + decoder.decode(chunk, { stream: true })).replaceAll('\r\n', '\n').split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) {
+        if (/^event: ?error$/m.test(block)) broken = true;
+        if (/^data:/m.test(block)) events.push(now());
+      }
+    }
+  } catch {
+    broken = true;
+  }
+  return { events, isCut: signal.aborted, broken };
+}
+
+function judged({ events, isCut, broken }: Arrivals & { readonly broken: boolean }): Finding {
+  const place = { block: 'configureServer', fields: ['a2aUrl'] };
+  const [first, last] = [events[0], events.at(-1)];
+  if (first === undefined || last === undefined) {
+    return { check: CHECK, result: 'failed', says: 'the stream ended without an event', ...place };
+  }
+  const gaps = events.slice(1).map((at, index) => at - (events[index] ?? at));
+  const count = `${String(events.length)} ${events.length === 1 ? 'event' : 'events'}`;
+  if (broken && !isCut) return { check: CHECK, result: 'failed', says: `the stream broke after ${count}`, ...place };
+  const says = `first event after ${ms(first)}, ${count}, largest gap ${ms(Math.max(0, ...gaps))}`;
+  const still = isCut ? `; still running after ${ms(LONGEST_MS)}` : '';
+  if (events.length === 1) return { check: CHECK, result: 'ok', says: says + still };
+  if (last - first > TOGETHER_MS) return { check: CHECK, result: 'ok', says: `${says}${still}; they came one by one` };
+  if (first < QUICK_MS)
+    return { check: CHECK, result: 'ok', says: `${says}; too quick to tell whether they were held back` };
+  const lump = 'all in one lump: a proxy on the way holds them back, or the agent does';
+  return { check: CHECK, result: 'warning', says: `${says}; ${lump}`, ...place };
+}
+
+function ms(time: number): string {
+  return `${String(Math.round(time))} ms`;
+}

@@ -1,0 +1,56 @@
+import type { Clock } from '../../ports/clock.js';
+import type { HttpUpstream, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
+
+/** What became of one call to the platform. */
+export interface WatchedCall {
+  readonly origin: string;
+  /** Without its query. */
+  readonly path: string;
+  /** Absent when there was no answer. */
+  readonly status?: number;
+  readonly contentType?: string;
+  /** Why there was no answer. */
+  readonly failure?: string;
+  /** How far the local clock is ahead of the one that wrote the answer's `Date`, in milliseconds; absent without that field. */
+  readonly aheadMs?: number;
+}
+
+/** An upstream whose calls are noted down. */
+export class WatchedUpstream implements HttpUpstream {
+  readonly calls: WatchedCall[] = [];
+  readonly #upstream: HttpUpstream;
+  readonly #clock: Clock;
+
+  constructor(upstream: HttpUpstream, clock: Clock) {
+    this.#upstream = upstream;
+    this.#clock = clock;
+  }
+
+  async send(request: UpstreamRequest): Promise<UpstreamOutcome> {
+    const outcome = await this.#upstream.send(request);
+    const { origin, path } = request;
+    this.calls.push({ origin, path: path.replace(/\?.*$/s, ''), ...this.#became(outcome) });
+    return outcome;
+  }
+
+  close(options?: { readonly graceMs: number }): Promise<void> {
+    return this.#upstream.close(options);
+  }
+
+  #became(outcome: UpstreamOutcome): Omit<WatchedCall, 'origin' | 'path'> {
+    if (outcome.kind === 'failure') return { failure: outcome.reason };
+    const { status, headers } = outcome.response;
+    const written = Date.parse(String(headers['date'] ?? ''));
+    return {
+      status,
+      contentType: String(headers['content-type'] ?? 'no content type').replace(/;.*$/s, ''),
+      ...(Number.isNaN(written) ? {} : { aheadMs: this.#clock.now() - written }),
+    };
+  }
+}
+
+/** A call in words; addresses come from the configuration and hold no secret. */
+export function described({ origin, path, status, contentType, failure }: WatchedCall): string {
+  if (status === undefined) return `${origin} gives no answer (${failure ?? 'unknown'})`;
+  return `${origin}${path} answers ${String(status)}${status === 200 ? ` with ${String(contentType)}` : ''}`;
+}

@@ -1,0 +1,179 @@
+import { createClient } from '@keyv/redis';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
+import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
+import { KeyvCacheStore } from '../../src/adapters/keyv/keyv-cache-store.js';
+import { isRedisLibraryInstalled, loadRedisLibrary } from '../../src/adapters/redis/redis-library.js';
+import { RedisStore } from '../../src/adapters/redis/redis-store.js';
+import { systemClock } from '../../src/adapters/system/system-clock.js';
+import { secret } from '../../src/domain/secret.js';
+import { cacheStoreContract } from '../contracts/cache-store.contract.js';
+import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
+
+/** So long that a machine under load cannot be taken for a store that is down. */
+const PATIENT_MS = 5_000;
+const LIFE_MS = 60_000;
+
+describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', { timeout: 20_000 }, () => {
+  let redis: RedisServer;
+  const open: RedisStore[] = [];
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+  });
+  beforeEach(() => directly((client) => client.flushAll()));
+  afterEach(async () => {
+    redis.thaw();
+    await Promise.all(open.splice(0).map((store) => store.close()));
+  });
+  afterAll(() => redis.close());
+
+  function connect(address = redis.url, patienceMs = PATIENT_MS): RedisStore {
+    const store = new RedisStore({ address: secret(address), patienceMs, load: loadRedisLibrary });
+    open.push(store);
+    return store;
+  }
+
+  /** Runs commands on a connection that the store knows nothing of. */
+  async function directly<T>(run: (client: ReturnType<typeof createClient>) => Promise<T>): Promise<T> {
+    const client = createClient({ url: redis.url });
+    await client.connect();
+    try {
+      return await run(client as ReturnType<typeof createClient>);
+    } finally {
+      client.destroy();
+    }
+  }
+  const disconnectAll = (): Promise<unknown> =>
+    directly((client) => client.sendCommand(['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes']));
+  const connections = (): Promise<number> =>
+    directly(async (client) => (await client.sendCommand(['CLIENT', 'LIST', 'TYPE', 'normal'])) as string).then(
+      (list) => list.trim().split('\n').length - 1,
+    );
+
+  cacheStoreContract('KeyvCacheStore over RedisStore', async () => {
+    await directly((client) => client.flushAll());
+    const clock = new FakeClock(Date.now());
+    const keyv = connect();
+    const store = new KeyvCacheStore({ keyv, clock, telemetry: new RecordingTelemetry(), cacheMs: PATIENT_MS });
+    return { store, now: () => clock.now(), pass: (ms) => clock.advance(ms) };
+  });
+
+  it('is shared by all who connect to it, and forgets an entry when its time is over', async () => {
+    const [one, other] = [connect(), connect()];
+    await one.set('key', 'value', LIFE_MS);
+    expect(await other.get('key')).toBe('value');
+    expect(await directly((client) => client.pTTL('key'))).toBeLessThanOrEqual(LIFE_MS);
+    await other.delete('key');
+    expect(await one.get('key')).toBeNull();
+  });
+
+  it('is called over one connection by many callers at once', async () => {
+    const store = connect();
+    await Promise.all(Array.from({ length: 50 }, (_, index) => store.set(String(index), 'value', LIFE_MS)));
+    expect(await directly((client) => client.dbSize())).toBe(50);
+    expect(await connections()).toBe(1);
+  });
+
+  it('holds nothing, and has no fault, while the first connection is being made', async () => {
+    await directly((client) => client.set('key', 'value'));
+    redis.freeze();
+    const telemetry = new RecordingTelemetry();
+    const keyv = connect(redis.url, 1);
+    const store = new KeyvCacheStore({ keyv, clock: systemClock, telemetry, cacheMs: PATIENT_MS });
+    expect(await store.get('key')).toBeUndefined();
+    await store.set('key', 'value', Date.now() + LIFE_MS);
+    expect(telemetry.events).toEqual([]);
+    redis.thaw();
+    await expect.poll(() => keyv.get('key')).toBe('value');
+  });
+
+  it('is called over a new connection when the old one broke, at once', async () => {
+    const store = connect();
+    await store.set('key', 'value', LIFE_MS);
+    await disconnectAll();
+    await expect.poll(connections).toBe(0);
+    expect(await store.get('key')).toBe('value');
+  });
+
+  it('is a fault with a name while it is away, and works when it is back', async () => {
+    await redis.kill();
+    const telemetry = new RecordingTelemetry();
+    const keyv = connect();
+    const store = new KeyvCacheStore({ keyv, clock: systemClock, telemetry, cacheMs: PATIENT_MS });
+    await store.get('key');
+    await store.get('key');
+    expect(telemetry.events).toMatchObject([{ type: 'cache_fault', detail: expect.stringContaining('ECONNREFUSED') }]);
+    await redis.restart();
+    await keyv.set('key', 'value', LIFE_MS);
+    expect(await keyv.get('key')).toBe('value');
+  });
+
+  it('that fell silent is left, and called over a new connection', async () => {
+    const store = connect();
+    await store.set('key', 'value', LIFE_MS);
+    redis.freeze();
+    const unanswered = store.get('key').catch((error: unknown) => error);
+    const now = performance.now.bind(performance);
+    performance.now = () => now() + 6_000;
+    try {
+      const next = store.get('key');
+      expect(await unanswered).toBeInstanceOf(Error);
+      redis.thaw();
+      expect(await next).toBe('value');
+    } finally {
+      performance.now = now;
+    }
+  });
+
+  it('refuses a wrong password by name, and is not asked for ever', async () => {
+    await directly((client) => client.sendCommand(['CONFIG', 'SET', 'requirepass', 'right-password']));
+    const address = redis.url.replace('//', '//:wrong-password@');
+    const telemetry = new RecordingTelemetry();
+    const store = new KeyvCacheStore({
+      keyv: connect(address),
+      clock: systemClock,
+      telemetry,
+      cacheMs: PATIENT_MS,
+    });
+    await store.get('key');
+    await store.get('key');
+    const events = JSON.stringify(telemetry.events);
+    expect(events).toContain('WRONGPASS');
+    expect(events).not.toContain('wrong-password');
+    const right = connect(redis.url.replace('//', '//:right-password@'));
+    await right.set('key', 'value', LIFE_MS);
+    expect(await right.get('key')).toBe('value');
+    await redis.kill();
+    await redis.restart();
+  });
+
+  it('ends its connection when it is closed, also one still in the making, and holds nothing any more', async () => {
+    const [used, unused] = [connect(), connect()];
+    await used.set('key', 'value', LIFE_MS);
+    await Promise.all([used.close(), unused.close()]);
+    await expect.poll(connections).toBe(0);
+    expect(await used.get('key')).toBeUndefined();
+    expect(await connections()).toBe(0);
+  });
+});
+
+describe('the client library', () => {
+  it('is found when it is installed', () => {
+    expect(isRedisLibraryInstalled()).toBe(true);
+  });
+
+  it('is known to be missing', () => {
+    const missing = (): never => {
+      throw Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
+    };
+    expect(isRedisLibraryInstalled(missing)).toBe(false);
+  });
+
+  it('is taken to be there where nothing can be resolved, as in a bundle', () => {
+    const unable = (): never => {
+      throw new TypeError('import.meta.resolve is not a function');
+    };
+    expect(isRedisLibraryInstalled(unable)).toBe(true);
+  });
+});

@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { expect, it } from 'vitest';
+import { anchors, documents, prose, ROOT } from './support/documents.js';
+
+const all = documents();
+const anchorsOf = new Map(all.map(({ file, text }) => [file, anchors(text)]));
+
+/** The links of a text that stay in the repository, pictures included. */
+function links(text: string): readonly string[] {
+  const found = prose(text)
+    .replaceAll(/`[^`\n]*`/g, 'code')
+    .matchAll(/\]\(([^)\s]+)\)/g);
+  return [...found].map(([, target = '']) => target).filter((target) => !/^[a-z]+:/.test(target));
+}
+
+/** What is wrong with a link, if anything. */
+function fault(file: string, link: string): string | undefined {
+  const [path = '', anchor] = link.split('#');
+  const target = path === '' ? file : posix.join(posix.dirname(file), path);
+  // Written by the benchmark, and not there before its first run.
+  if (target.startsWith('bench/results/') && !existsSync(join(ROOT, 'bench/results'))) return undefined;
+  if (!existsSync(join(ROOT, target))) return `${file}: there is no ${target}`;
+  if (anchor === undefined || anchorsOf.get(target)?.has(anchor) === true) return undefined;
+  return `${file}: ${target} has no heading #${anchor}`;
+}
+
+it('every link between the documents leads to a file and a heading that exist', () => {
+  const found = all.flatMap(({ file, text }) => links(text).map((link) => ({ file, link })));
+  expect(found.length).toBeGreaterThan(100);
+  expect(found.map(({ file, link }) => fault(file, link)).filter((line) => line !== undefined)).toEqual([]);
+});
+
+it('a dead link is found, and so is a heading that is not there', () => {
+  expect(fault('README.md', 'docs/nothing.md')).toBeDefined();
+  expect(fault('README.md', 'docs/security.md#nothing')).toBeDefined();
+  expect(fault('docs/security.md', '../README.md#configuration')).toBeUndefined();
+});
+
+it('every page of docs is reached from the README', () => {
+  const reached = new Set(['README.md']);
+  for (const file of reached) {
+    const text = all.find((document) => document.file === file)?.text ?? '';
+    for (const link of links(text)) {
+      const target = posix.join(posix.dirname(file), link.split('#', 1)[0] ?? '');
+      if (anchorsOf.has(target)) reached.add(target);
+    }
+  }
+  expect([...anchorsOf.keys()].filter((file) => file.startsWith('docs/') && !reached.has(file))).toEqual([]);
+});

@@ -1,0 +1,177 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { runCommand } from '../src/composition/cli/run-command.js';
+import { configFromEnv } from '../src/composition/env.js';
+import { anchors, blocks, documents, inlineCode, prose, ROOT } from './support/documents.js';
+
+const all = documents();
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+it('the tables of docs/configuration.md are what the doc comments say', async () => {
+  const script = join(ROOT, 'scripts/configuration-table.mjs');
+  await expect(promisify(execFile)(process.execPath, [script, '--check'])).resolves.toBeDefined();
+});
+
+it('docs/troubleshooting.md has an entry with its status for every error code, and for no other', () => {
+  const statuses = new Map(
+    [...read('src/adapters/web/error-response.ts').matchAll(/^ {2}(\w+): (\d{3}),$/gm)].map(([, code, status]) => [
+      code ?? '',
+      status ?? '',
+    ]),
+  );
+  expect(statuses.size).toBeGreaterThan(20);
+  const page = read('docs/troubleshooting.md');
+  const entries = new Map(
+    [...page.matchAll(/^### `(\w+)`\n([\s\S]*?)(?=^##|(?![\s\S]))/gm)].map(([, code = '', text = '']) => [code, text]),
+  );
+  expect([...entries.keys()].sort()).toEqual([...statuses.keys()].sort());
+  const without = [...statuses].filter(([code, status]) => !entries.get(code)?.includes(status));
+  expect(without).toEqual([]);
+  expect([...statuses.keys()].filter((code) => !anchors(page).has(code))).toEqual([]);
+});
+
+it('every npm script, and every script of Node, that a document names exists', () => {
+  const named = all.flatMap(({ file, text }) => {
+    const scripts = [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => ({ file, name }));
+    return scripts.filter(({ name }) => !scriptsFor(file).has(name));
+  });
+  expect(named).toEqual([]);
+  const files = all.flatMap(({ text }) =>
+    [...text.matchAll(/\bnode ((?:scripts|bench)\/[\w./-]+)/g)].map(([, path = '']) => path),
+  );
+  expect(files.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
+/** The scripts of the package a document lies in, and of the root. */
+function scriptsFor(file: string): ReadonlySet<string> {
+  const folders = [posix.dirname(file), '.'].map((folder) => `${folder}/package.json`);
+  const manifests = folders
+    .filter((path) => existsSync(join(ROOT, path)))
+    .map((path) => JSON.parse(read(path)) as object);
+  return new Set(manifests.flatMap((manifest) => Object.keys((manifest as { scripts?: object }).scripts ?? {})));
+}
+
+it('every command of agent-bff in a document exists, with its options', async () => {
+  const commands = await commandLine();
+  expect(commands.size).toBeGreaterThan(2);
+  const used = all.flatMap(({ file, text }) => {
+    const code = [...inlineCode(text), ...blocks(text).flatMap((block) => block.code.split('\n'))];
+    return code.flatMap((line) => {
+      const found = /(?:^|\bnpx )agent-bff ([a-z]+)\b([^#]*)/.exec(line.trim());
+      if (found === null) return [];
+      const [, command = '', rest = ''] = found;
+      return [{ file, command, options: [...rest.matchAll(/(?<=\s)--[\w-]+/g)].map(([option]) => option) }];
+    });
+  });
+  expect(used.length).toBeGreaterThan(5);
+  const wrong = used.filter(({ command, options }) => {
+    const known = commands.get(command);
+    return known === undefined || options.some((option) => !known.has(option));
+  });
+  expect(wrong).toEqual([]);
+});
+
+/** Each command with its options, as the program's own help has them. */
+async function commandLine(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const lines: string[] = [];
+  const print = (text: string): unknown => lines.push(...text.split('\n'));
+  await runCommand(['help'], { env: {}, print, complain: print, stopped: Promise.resolve() });
+  const commands = new Map<string, Set<string>>([['help', new Set()]]);
+  let current = new Set<string>();
+  for (const line of lines) {
+    const [, command] = /^ {2}([a-z]+)\b/.exec(line) ?? [];
+    if (command !== undefined) commands.set(command, (current = new Set()));
+    for (const [option] of line.matchAll(/--[\w-]+/g)) current.add(option);
+  }
+  return commands;
+}
+
+it('every variable in the README sets the field beside it', () => {
+  const rows = [...read('README.md').matchAll(/^\| `([\w.]+)` .*\| `([A-Z_]+)` +\|$/gm)];
+  expect(rows.length).toBeGreaterThan(5);
+  for (const [, field = '', variable = ''] of rows) {
+    const config = configFromEnv({ [variable]: 'a value' });
+    const value = field.split('.').reduce<unknown>((block, name) => Object(block)[name], config);
+    expect(value, variable).toBe('a value');
+  }
+});
+
+/** Names of other people's products that documents mention. */
+const FOREIGN = new Set([
+  // Browsers, Node, Entra, Kubernetes
+  ...['textContent', 'requestTimeout'],
+  ...['knownClientApplications', 'requestedAccessTokenVersion', 'terminationGracePeriodSeconds'],
+  // Next, Nest, Hono's Node server, Fastify
+  ...['serverExternalPackages', 'setGlobalPrefix', 'overrideGlobalObjects', 'autoCleanupIncoming', 'onRequest'],
+  // http-proxy-middleware
+  ...[
+    'changeOrigin',
+    'cookieDomainRewrite',
+    'fixRequestBody',
+    'followRedirects',
+    'proxyReq',
+    'proxyRes',
+    'proxyTimeout',
+  ],
+]);
+
+it('every name of the package in a document is one of its sources', () => {
+  const known = identifiers('src', 'scripts', 'examples', 'bench');
+  const unknown = all
+    .filter(({ file }) => !file.startsWith('examples/next/'))
+    .flatMap(({ file, text }) =>
+      inlineCode(text)
+        .flatMap((code) => code.match(/(?<![\w/.-])[a-z]+[A-Z]\w*/g) ?? [])
+        .filter((name) => !known.has(name) && !FOREIGN.has(name))
+        .map((name) => `${file}: ${name}`),
+    );
+  expect(unknown).toEqual([]);
+});
+
+it('every field of a configuration block in a document is a field of that block', () => {
+  const listed = new Set(
+    [...read('docs/configuration.md').matchAll(/^### `([\w.]+)`\n([\s\S]*?)(?=^##|<!--)/gm)].flatMap(
+      ([, block = '', table = '']) =>
+        [...table.matchAll(/^\| `(\w+)` /gm)].map(([, field = '']) => `${block}.${field}`),
+    ),
+  );
+  const inBlocks = new Set([...listed].map((path) => path.split('.', 1)[0]));
+  const used = all.flatMap(({ file, text }) =>
+    inlineCode(text)
+      .filter((code) => /^[a-z]\w*(?:\.\w+)+$/i.test(code) && inBlocks.has(code.split('.', 1)[0]))
+      .map((code) => ({ file, code })),
+  );
+  expect(used.length).toBeGreaterThan(10);
+  expect(used.filter(({ code }) => !listed.has(code))).toEqual([]);
+});
+
+it('every place in the sources that ARCHITECTURE.md and CONTRIBUTING.md name exists', () => {
+  const places = ['ARCHITECTURE.md', 'CONTRIBUTING.md']
+    .flatMap((file) => inlineCode(read(file)))
+    .filter((code) => /^(?:src|test|docs|etc|ports|domain|adapters|composition)\/[\w./-]*$/.test(code));
+  expect(places.length).toBeGreaterThan(10);
+  const roots = ['', 'src/'];
+  expect(places.filter((place) => !roots.some((root) => existsSync(join(ROOT, root, place))))).toEqual([]);
+});
+
+it('no document speaks of papers that are not in the repository', () => {
+  const foreign = all.filter(
+    ({ file, text }) => !file.startsWith('docs/decisions/') && /\bDESIGN\b|§/.test(prose(text)),
+  );
+  expect(foreign.map(({ file }) => file)).toEqual([]);
+});
+
+/** Every name in the code of some folders. */
+function identifiers(...folders: readonly string[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const folder of folders) {
+    for (const name of readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })) {
+      if (!/\.(?:ts|tsx|mjs)$/.test(name) || /node_modules|\bdist\b|\.next/.test(name)) continue;
+      for (const [identifier] of read(`${folder}/${name}`).matchAll(/\b[a-z]+[A-Z]\w*/g)) found.add(identifier);
+    }
+  }
+  return found;
+}

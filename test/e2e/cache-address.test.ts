@@ -1,0 +1,149 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { inspect } from 'node:util';
+import { createClient } from '@keyv/redis';
+import { configFromEnv, configureServer, createToolkit, type ServerConfig, type Toolkit } from 'agent-bff';
+import { RecordingTelemetry } from 'agent-bff/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { browserRequest } from '../adapters/web/browser-request.js';
+import { textOf } from '../contracts/http-upstream.contract.js';
+import { RecordingUpstream } from '../support/recording-upstream.js';
+import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
+
+/** So long that a machine under load cannot be taken for a store that is down. */
+const PATIENT = { cacheMs: 5_000 };
+const cacheKeys = [randomBytes(32).toString('hex')];
+
+describe.skipIf(REDIS_SERVER === undefined)('a shared cache named by its address', { timeout: 20_000 }, () => {
+  let redis: RedisServer;
+  let upstream: RecordingUpstream;
+  const open: Toolkit[] = [];
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    upstream = await RecordingUpstream.start();
+  });
+  afterEach(() => Promise.all(open.splice(0).map((toolkit) => toolkit.close({ graceMs: 0 }))));
+  afterAll(async () => {
+    await redis.close();
+    await upstream.close();
+  });
+
+  /** What every process of a site is configured with. */
+  const site = (changes: ServerConfig = {}): ServerConfig => ({
+    ...configFromEnv({
+      SERVICE_API_URL: `${upstream.origin}/api`,
+      SERVICE_API_KEY: 'site-key',
+      CACHE_URL: redis.url,
+      CACHE_KEYS: cacheKeys.join(','),
+    }),
+    timeouts: PATIENT,
+    ...changes,
+  });
+  function start(config: ServerConfig = site()): Toolkit {
+    const toolkit = createToolkit(config);
+    open.push(toolkit);
+    return toolkit;
+  }
+  /** How a render was come by. */
+  async function render(toolkit: Toolkit, widget: string): Promise<unknown> {
+    const response = await toolkit.surfaceRouter({ cache: { enabled: true, freshMs: 60_000, maxAgeMs: 60_000 } })(
+      browserRequest({ path: `/${widget}/render` }),
+    );
+    await textOf(response.body);
+    return [response.status, response.headers['x-cache']];
+  }
+  /** Connections of sites, as Redis sees them. */
+  async function connections(): Promise<number> {
+    const list = await command(['CLIENT', 'LIST', 'TYPE', 'normal']);
+    return list.trim().split('\n').length - 1;
+  }
+  async function setPassword(password: string, current = ''): Promise<void> {
+    await command(['CONFIG', 'SET', 'requirepass', password], current);
+  }
+  async function command(words: string[], password = ''): Promise<string> {
+    const client = createClient({ url: redis.url, ...(password !== '' && { password }) });
+    await client.connect();
+    const answer = await client.sendCommand(words);
+    client.destroy();
+    return String(answer);
+  }
+
+  it('gives a render of one toolkit out in another', async () => {
+    const [one, other] = [start(), start(site({ cacheStore: redis.url.replace('redis:', 'valkey:') }))];
+    expect(await render(one, 'shared')).toEqual([200, 'MISS']);
+    expect(await render(other, 'shared')).toEqual([200, 'HIT']);
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  it('costs nothing but its help when the password is wrong, and says so to the operator alone', async () => {
+    const telemetry = new RecordingTelemetry();
+    await setPassword('the-right-password');
+    onTestFinished(() => setPassword('', 'the-right-password'));
+    const address = redis.url.replace('//', '//:the-wr%6Fng-password@');
+    const toolkit = start(site({ cacheStore: address, telemetry }));
+    expect(await render(toolkit, 'refused')).toEqual([200, 'MISS']);
+    expect(await render(toolkit, 'refused')).toEqual([200, 'MISS']);
+    const events = JSON.stringify(telemetry.events);
+    expect(events).toContain('WRONGPASS');
+    for (const text of [events, inspect(toolkit, { depth: 9, showHidden: true })]) {
+      expect(text).not.toMatch(/the-wr(o|%6F)ng-password/);
+    }
+  });
+
+  it('may be away when the site starts', async () => {
+    await redis.kill();
+    const telemetry = new RecordingTelemetry();
+    const toolkit = start(site({ timeouts: { cacheMs: 200 }, telemetry }));
+    expect(await render(toolkit, 'early')).toEqual([200, 'MISS']);
+    expect(await render(toolkit, 'early')).toEqual([200, 'MISS']);
+    expect(JSON.stringify(telemetry.events)).toContain('ECONNREFUSED');
+    await redis.restart();
+    await expect.poll(() => render(toolkit, 'early'), { timeout: 10_000 }).toEqual([200, 'HIT']);
+  });
+
+  it('is left when its toolkit is closed', async () => {
+    const toolkit = start();
+    await render(toolkit, 'closed');
+    expect(await connections()).toBe(1);
+    await toolkit.close();
+    await expect.poll(() => connections()).toBe(0);
+  });
+
+  it('is left when another configuration replaces it, and kept when nothing about it changed', async () => {
+    const first = configureServer(site());
+    await render(first, 'replaced');
+    const calls = upstream.requests.length;
+    const second = configureServer({ keepAliveMs: 1_000 });
+    expect(await render(second, 'replaced')).toEqual([200, 'HIT']);
+    expect(upstream.requests).toHaveLength(calls);
+    expect(await connections()).toBe(1);
+    const third = configureServer({ cacheStore: '' });
+    await expect.poll(() => connections()).toBe(0);
+    expect(await render(third, 'replaced')).toEqual([200, 'MISS']);
+    await third.close();
+  });
+
+  it.each(['closed', 'left open'])('does not keep a process whose toolkit is %s', async (how) => {
+    const program = `
+      import { createToolkit } from 'agent-bff';
+      const toolkit = createToolkit(${JSON.stringify(site())});
+      const headers = { 'content-type': 'application/json', host: 'site.example' };
+      const response = await toolkit.surfaceRouter({ cache: { enabled: true, freshMs: 60_000, maxAgeMs: 60_000 } })({
+        method: 'POST', path: '/leaving/render', query: '', headers, body: '{}', bodyConsumed: false,
+        publicUrl: 'https://site.example/api', signal: new AbortController().signal, native: { request: undefined },
+      });
+      console.log(response.status);
+      if (${JSON.stringify(how)} === 'closed') await toolkit.close();
+    `;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let printed = '';
+    child.stdout.on('data', (chunk) => (printed += String(chunk)));
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(printed).toBe('200\n');
+  });
+});
