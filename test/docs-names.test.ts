@@ -76,17 +76,19 @@ it('every command of agent-bff in a document exists, with its options', async ()
 
 /** Each command with its options, as the program's own help has them. */
 async function commandLine(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const lines: string[] = [];
-  const print = (text: string): unknown => lines.push(...text.split('\n'));
-  await runCommand(['help'], { env: {}, print, complain: print, stopped: Promise.resolve() });
-  const commands = new Map<string, Set<string>>([['help', new Set()]]);
-  let current = new Set<string>();
-  for (const line of lines) {
-    const [, command] = /^ {2}([a-z]+)\b/.exec(line) ?? [];
-    if (command !== undefined) commands.set(command, (current = new Set()));
-    for (const [option] of line.matchAll(/--[\w-]+/g)) current.add(option);
+  const commands = new Map<string, ReadonlySet<string>>([['help', new Set()]]);
+  for (const [, command = ''] of (await help('help')).matchAll(/^ {2}([a-z]+) {2,}/gm)) {
+    const options = (await help(command, '--help')).match(/--[\w-]+/g);
+    commands.set(command, new Set(options));
   }
   return commands;
+}
+
+async function help(...line: readonly string[]): Promise<string> {
+  let said = '';
+  const print = (text: string): void => void (said += `${text}\n`);
+  await runCommand(line, { env: {}, print, complain: print, stopped: Promise.resolve() });
+  return said;
 }
 
 it('every variable in the README sets the field beside it', () => {
@@ -99,24 +101,13 @@ it('every variable in the README sets the field beside it', () => {
   }
 });
 
-/** Names of other people's products that documents mention. */
-const FOREIGN = new Set([
-  // Browsers, Node, Entra, Kubernetes
-  ...['textContent', 'requestTimeout'],
-  ...['knownClientApplications', 'requestedAccessTokenVersion', 'terminationGracePeriodSeconds'],
-  // Next, Nest, Hono's Node server, Fastify
-  ...['serverExternalPackages', 'setGlobalPrefix', 'overrideGlobalObjects', 'autoCleanupIncoming', 'onRequest'],
-  // http-proxy-middleware
-  ...[
-    'changeOrigin',
-    'cookieDomainRewrite',
-    'fixRequestBody',
-    'followRedirects',
-    'proxyReq',
-    'proxyRes',
-    'proxyTimeout',
-  ],
-]);
+/** Names of other people's products that documents mention: browsers, Node, Entra, Kubernetes, frameworks, http-proxy-middleware. */
+const FOREIGN = new Set(
+  `textContent requestTimeout
+  knownClientApplications requestedAccessTokenVersion terminationGracePeriodSeconds
+  serverExternalPackages setGlobalPrefix overrideGlobalObjects autoCleanupIncoming onRequest
+  changeOrigin cookieDomainRewrite fixRequestBody followRedirects proxyReq proxyRes proxyTimeout`.split(/\s+/),
+);
 
 it('every name of the package in a document is one of its sources', () => {
   const known = identifiers('src', 'scripts', 'examples', 'bench');
