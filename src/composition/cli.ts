@@ -1,8 +1,16 @@
 #!/usr/bin/env node
+import { styleText } from 'node:util';
 import { runCommand } from './cli/run-command.js';
 
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
 const stopped = new Promise<void>((resolve) => {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  const stop = (): void => {
+    // A second signal ends the process at once, whatever is still open.
+    for (const signal of SIGNALS) process.off(signal, stop);
+    resolve();
+  };
+  for (const signal of SIGNALS) process.once(signal, stop);
 });
 
 process.exitCode = await runCommand(process.argv.slice(2), {
@@ -10,4 +18,12 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   print: (text) => process.stdout.write(`${text}\n`),
   complain: (text) => process.stderr.write(`${text}\n`),
   stopped,
+  // Leaves texts as they are unless standard output is a terminal that shows colours, and nobody set NO_COLOR.
+  style: (style, text) => styleText(style, text, { stream: process.stdout }),
+  ...(process.stderr.isTTY && process.env['TERM'] !== 'dumb' && { progress }),
 });
+
+/** One line on the terminal, in place of the one before. */
+function progress(line: string): void {
+  process.stderr.write(`\r\u001B[2K${line}`);
+}

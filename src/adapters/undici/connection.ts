@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { type buildConnector, Client } from 'undici';
+import type { buildConnector } from 'undici';
+import Client from 'undici/lib/dispatcher/client.js';
 
 // Node's own limit is 16 KB and can be raised from outside; ours is the same everywhere (reliability-security.md §4.2).
 const LONGEST_HEAD_BYTES = 32_768;

@@ -1,4 +1,4 @@
-import { buildConnector } from 'undici';
+import buildConnector from 'undici/lib/core/connect.js';
 import { Connection } from './connection.js';
 
 /** How an exchange ended: completely, broken off, or on a connection that had been closed before it began. */

@@ -15,6 +15,14 @@ const KEEP_ALIVE = encoder.encode(': keep-alive\n\n');
 const LF = 0x0a;
 const CR = 0x0d;
 
+type Step = IteratorResult<Uint8Array>;
+interface Waiting {
+  resolve(step: Step): void;
+  reject(error: unknown): void;
+}
+
+const DONE: Step = { done: true, value: undefined };
+
 /**
  * Passes a stream of server-sent events on, byte for byte.
  * Comments are added in silence, and only between two events. A stream that breaks there ends with an error event; one that breaks inside an event
@@ -23,9 +31,15 @@ const CR = 0x0d;
 export class EventStream implements AsyncIterableIterator<Uint8Array> {
   readonly #source: AsyncIterator<Uint8Array>;
   readonly #options: EventStreamOptions;
-  #boundary = new BoundaryFinder();
-  #pending: Promise<IteratorResult<Uint8Array>> | undefined;
-  #ended = false;
+  readonly #boundary = new BoundaryFinder();
+  #waiting: Waiting | undefined;
+  #isAsked = false;
+  /** Hands over what came while nobody waited. */
+  #early: (() => void) | undefined;
+  /** One timer, started anew for each wait between two events: a timer for each event costs more than the event. */
+  #silence: ReturnType<typeof setTimeout> | undefined;
+  #isOver = false;
+  #onOver: (() => void) | undefined;
 
   constructor(source: AsyncIterable<Uint8Array>, options: EventStreamOptions) {
     this.#source = source[Symbol.asyncIterator]();
@@ -36,32 +50,88 @@ export class EventStream implements AsyncIterableIterator<Uint8Array> {
     return this;
   }
 
-  async next(): Promise<IteratorResult<Uint8Array>> {
-    if (this.#ended) return { done: true, value: undefined };
-    this.#pending ??= this.#source.next();
+  /** Calls this once when the stream has ended, broken or been given up. */
+  whenOver(call: () => void): void {
+    this.#onOver = call;
+  }
+
+  next(): Promise<Step> {
+    if (this.#isOver) return Promise.resolve(DONE);
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      const early = this.#early;
+      this.#early = undefined;
+      if (early !== undefined) {
+        early();
+        return;
+      }
+      if (this.#boundary.atBoundary) this.#expectSilence();
+      else this.#forgetSilence();
+      if (this.#isAsked) return;
+      this.#isAsked = true;
+      this.#source.next().then(this.#take, this.#break);
+    });
+  }
+
+  async return(): Promise<Step> {
+    this.#finish();
+    await this.#source.return?.();
+    return DONE;
+  }
+
+  readonly #take = (step: Step): void => {
+    const waiting = this.#answered(() => this.#take(step));
+    if (waiting === undefined) return;
+    if (step.done === true) this.#finish();
+    else this.#boundary.push(step.value);
+    waiting.resolve(step);
+  };
+
+  readonly #break = (error: unknown): void => {
+    const waiting = this.#answered(() => this.#break(error));
+    if (waiting === undefined) return;
+    this.#finish();
+    this.#options.onBroken(error);
+    if (this.#boundary.atBoundary) waiting.resolve({ done: false, value: encoder.encode(this.#options.brokenEvent()) });
+    else waiting.reject(error);
+  };
+
+  /** Whoever waits for what the source said; nobody while a comment is still on its way. */
+  #answered(again: () => void): Waiting | undefined {
+    const waiting = this.#waiting;
+    if (waiting === undefined) this.#early = again;
+    else this.#isAsked = false;
+    this.#waiting = undefined;
+    return waiting;
+  }
+
+  /** The wait never keeps the process alive. */
+  #expectSilence(): void {
     const { keepAliveMs } = this.#options;
-    try {
-      const result =
-        keepAliveMs > 0 && this.#boundary.atBoundary
-          ? await withSilence(this.#pending, keepAliveMs)
-          : await this.#pending;
-      if (result === SILENCE) return { done: false, value: KEEP_ALIVE };
-      this.#pending = undefined;
-      if (result.done === true) this.#ended = true;
-      else this.#boundary.push(result.value);
-      return result;
-    } catch (error) {
-      this.#ended = true;
-      this.#options.onBroken(error);
-      if (!this.#boundary.atBoundary) throw error;
-      return { done: false, value: encoder.encode(this.#options.brokenEvent()) };
+    if (keepAliveMs === 0) return;
+    if (this.#silence === undefined) {
+      this.#silence = setTimeout(this.#comment, keepAliveMs);
+      this.#silence.unref();
+    } else {
+      this.#silence.refresh();
     }
   }
 
-  async return(): Promise<IteratorResult<Uint8Array>> {
-    this.#ended = true;
-    await this.#source.return?.();
-    return { done: true, value: undefined };
+  readonly #comment = (): void => {
+    this.#waiting?.resolve({ done: false, value: KEEP_ALIVE });
+    this.#waiting = undefined;
+  };
+
+  #forgetSilence(): void {
+    clearTimeout(this.#silence);
+    this.#silence = undefined;
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    this.#forgetSilence();
+    this.#onOver?.();
+    this.#onOver = undefined;
   }
 }
 
@@ -105,26 +175,4 @@ export class BoundaryFinder {
     this.#atBoundary = this.#lineEmpty;
     this.#lineEmpty = true;
   }
-}
-
-const SILENCE: unique symbol = Symbol('silence');
-
-/** The next chunk, or SILENCE when there is none in time. The wait never keeps the process alive. */
-function withSilence<T>(next: Promise<T>, ms: number): Promise<T | typeof SILENCE> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      resolve(SILENCE);
-    }, ms);
-    timer.unref?.();
-    next.then(
-      (value) => {
-        clearTimeout(timer);
-        resolve(value);
-      },
-      (error: unknown) => {
-        clearTimeout(timer);
-        reject(error as Error);
-      },
-    );
-  });
 }

@@ -97,8 +97,12 @@ export class RequestGate {
     const isStream = isEventStream(response.headers);
     this.#add(isStream, 1);
     const onEnd = (): void => this.#add(isStream, -1);
-    // An `EventStream` tells by itself, also of what it could still say to the browser.
-    return { ...response, body: new CountedBody(body, onEnd, body instanceof EventStream ? undefined : onBroken) };
+    if (body instanceof EventStream) {
+      // It tells by itself how it ended, also of what it could still say to the browser.
+      body.whenOver(onEnd);
+      return response;
+    }
+    return { ...response, body: new CountedBody(body, onEnd, onBroken) };
   }
 
   #add(isStream: boolean, count: 1 | -1): void {
@@ -116,10 +120,10 @@ export class RequestGate {
 /** A body that tells when it is over, and how. */
 class CountedBody implements AsyncIterableIterator<Uint8Array> {
   readonly #source: AsyncIterator<Uint8Array>;
-  readonly #onBroken: ((error: unknown) => void) | undefined;
+  readonly #onBroken: (error: unknown) => void;
   #onEnd: (() => void) | undefined;
 
-  constructor(body: AsyncIterable<Uint8Array>, onEnd: () => void, onBroken: ((error: unknown) => void) | undefined) {
+  constructor(body: AsyncIterable<Uint8Array>, onEnd: () => void, onBroken: (error: unknown) => void) {
     this.#source = body[Symbol.asyncIterator]();
     this.#onEnd = onEnd;
     this.#onBroken = onBroken;
@@ -147,7 +151,7 @@ class CountedBody implements AsyncIterableIterator<Uint8Array> {
   };
 
   readonly #break = (error: unknown): void => {
-    if (this.#onEnd !== undefined) this.#onBroken?.(error);
+    if (this.#onEnd !== undefined) this.#onBroken(error);
     this.#end();
   };
 

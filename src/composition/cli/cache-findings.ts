@@ -1,3 +1,5 @@
+import type { RedisStore } from '../../adapters/redis/redis-store.js';
+import { isAgentBffError } from '../../domain/errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { sharedStore, storeAtAddress } from '../cache-stores.js';
@@ -19,8 +21,9 @@ export async function cacheFindings(config: ResolvedConfig, clock: Clock): Promi
       if (event.type === 'cache_fault') faults.push(event.detail);
     },
   };
-  const connected = storeAtAddress(patient);
+  let connected: RedisStore | undefined;
   try {
+    connected = storeAtAddress(patient);
     const store = sharedStore(patient, connected, clock, telemetry);
     const key = `agent-bff:doctor:${crypto.randomUUID()}`;
     await store?.get(key); // Connects.
@@ -30,6 +33,10 @@ export async function cacheFindings(config: ResolvedConfig, clock: Clock): Promi
     const ms = (performance.now() - began) / 2;
     await store?.delete(key);
     return [reach(found === 'doctor', faults[0], ms, timeouts.cacheMs), ...keys(cacheKeys.length)];
+  } catch (error) {
+    if (!isAgentBffError(error)) throw error;
+    const { message, block = 'configureServer', fields } = error;
+    return [{ check: 'cache store', result: 'failed', says: message, block, fields }];
   } finally {
     await connected?.close();
   }

@@ -49,14 +49,13 @@ export async function agentCard(
 }
 
 async function ask(site: ExaminedSite, version: string) {
-  const before = site.calls.length;
+  const before = site.visits.length;
   const response = await site.ask(site.toolkit.chatHandler(), {
     path: '/config',
     headers: version === '' ? {} : { 'a2a-version': version },
   });
   const answer = await jsonOf(response);
-  const asked = site.calls.slice(before).filter(({ path }) => path.endsWith('.json'));
-  const found = asked.findLast(({ status }) => status === OK);
+  const found = site.visits.slice(before).findLast(({ status }) => status === OK);
   return { status: response.status, answer, place: found === undefined ? 'its address' : found.origin + found.path };
 }
 

@@ -11,7 +11,7 @@ import { type ResolvedConfig, resolveConfig } from '../resolve-config.js';
 import { cacheFindings } from './cache-findings.js';
 import type { Finding } from './finding.js';
 import { certificate, serviceAccountKey } from './key-findings.js';
-import { platformFindings, type Trials } from './platform-findings.js';
+import { type Place, platformFindings, type Trials } from './platform-findings.js';
 import { providerReach } from './provider-reach.js';
 import { tokenFindings } from './token-findings.js';
 
@@ -66,7 +66,7 @@ export async function examine(
       return [{ check, result: 'skipped', says: 'not tried before the above is mended' }];
     }
     if (chosen.kind === 'none') return [{ check, result: 'skipped', says: 'needs a signed-in user' }];
-    return platformFindings(config, resolved, ports, trials, begin);
+    return platformFindings(config, resolved, ports, placeOf(chosen), trials, begin);
   }
 }
 
@@ -151,6 +151,18 @@ async function userExchange(config: ResolvedConfig, chosen: ChosenStrategy, port
   const { tenantId } = config.onBehalfOf.idpB;
   if (!seen) findings.push(await providerReach(provider, config, tenantId, ports.identityFetch ?? fetch));
   return [...findings, { check: 'exchange', result: 'skipped', says: 'needs a signed-in user' }];
+}
+
+/** Where to look when the platform does not take a credential that could be had. */
+function placeOf(chosen: ChosenStrategy): Place {
+  if (chosen.kind !== 'provider') return { block: 'configureServer', fields: ['serviceApiKey'] };
+  if (chosen.name === 'service_account') {
+    return { block: 'serviceAccount', fields: ['serviceAccountId', 'keyId', 'audience'] };
+  }
+  const provider = builtInProvider(chosen.name);
+  if (provider === 'idp_a') return { block: 'idpA', fields: ['audience', 'scope'] };
+  if (provider === 'idp_b') return { block: 'idpBService', fields: ['clientId', 'scope'] };
+  return { block: 'serviceAuthStrategy', fields: ['serviceAuthStrategy'] };
 }
 
 function builtInProvider(name: string): 'idp_a' | 'idp_b' | undefined {

@@ -18,12 +18,23 @@ interface Problem {
   readonly fields?: readonly string[];
 }
 
+/** What the platform is asked besides what visitors ask for. */
+export type LookupName = 'project' | 'brand';
+
+const LOOKUPS: readonly LookupName[] = ['project', 'brand'];
+
 /** The site of a configuration, visited without a browser: what works here works for visitors. */
 export class ExaminedSite {
   readonly toolkit: Toolkit;
   readonly #upstream: WatchedUpstream;
+  /** Addresses the config route asks beside the agent's. */
+  readonly #lookups: ReadonlyMap<LookupName, string>;
 
-  constructor(config: ServerConfig, { timeouts }: ResolvedConfig, ports: ToolkitPorts) {
+  constructor(config: ServerConfig, resolved: ResolvedConfig, ports: ToolkitPorts) {
+    const { timeouts, serviceApi, upstream: names, serviceProjectId } = resolved;
+    const base = `${serviceApi?.origin ?? ''}${serviceApi?.path.replace(/\/+$/, '') ?? ''}`;
+    const project = encodeURIComponent(serviceProjectId);
+    this.#lookups = new Map(LOOKUPS.map((name) => [name, base + names.paths[name].replaceAll('{projectId}', project)]));
     const clock = ports.clock ?? systemClock;
     const upstream = ports.upstream ?? new UndiciUpstream({ connectMs: timeouts.connectMs });
     this.#upstream = new WatchedUpstream(upstream, clock);
@@ -35,6 +46,17 @@ export class ExaminedSite {
   /** Every call to the platform so far, oldest first. */
   get calls(): readonly WatchedCall[] {
     return this.#upstream.calls;
+  }
+
+  /** Those that were no look-ups. */
+  get visits(): readonly WatchedCall[] {
+    const lookups = [...this.#lookups.values()];
+    return this.calls.filter(({ origin, path }) => !lookups.includes(origin + path));
+  }
+
+  /** What became of a look-up at last; the site remembers what it looked up. */
+  lookup(name: LookupName): WatchedCall | undefined {
+    return this.calls.findLast(({ origin, path }) => origin + path === this.#lookups.get(name));
   }
 
   /** Asks one of the site's own routes. */
@@ -56,7 +78,7 @@ export class ExaminedSite {
   /** A failure in the words of the package, with what the platform answered last; `usual` is where to look when the package names no place. */
   failed(check: string, problem: unknown, usual: readonly string[]): Finding {
     const { detail = 'it failed', block = 'configureServer', fields = usual } = Object(problem) as Problem;
-    const last = this.#upstream.calls.at(-1);
+    const last = this.visits.at(-1);
     return {
       check,
       result: 'failed',

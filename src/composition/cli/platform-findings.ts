@@ -2,7 +2,7 @@ import type { ServerConfig } from '../config.js';
 import type { ToolkitPorts } from '../ports.js';
 import type { ResolvedConfig } from '../resolve-config.js';
 import { type AgentFacts, agentCard } from './card-findings.js';
-import { ExaminedSite, jsonOf } from './examined-site.js';
+import { ExaminedSite, jsonOf, type LookupName } from './examined-site.js';
 import type { Finding } from './finding.js';
 import { streaming } from './stream-finding.js';
 import { described } from './watched-upstream.js';
@@ -15,6 +15,12 @@ export interface Trials {
   readonly message: string;
 }
 
+/** Where in the configuration something stands. */
+export interface Place {
+  readonly block: string;
+  readonly fields: readonly string[];
+}
+
 const TOLERATED_SKEW_MS = 30_000;
 const NOT_FOUND = 404;
 
@@ -23,6 +29,7 @@ export async function platformFindings(
   config: ServerConfig,
   resolved: ResolvedConfig,
   ports: ToolkitPorts,
+  credential: Place,
   { surface, message }: Trials,
   begin: (check: string) => void,
 ): Promise<readonly Finding[]> {
@@ -36,7 +43,8 @@ export async function platformFindings(
       findings.push(...card.findings);
       agent = card.agent;
     }
-    const api = resolved.serviceApi === undefined ? undefined : await directory(site, resolved, findings, begin);
+    const api =
+      resolved.serviceApi === undefined ? undefined : await directory(site, resolved, credential, findings, begin);
     if (surface !== '') findings.push(await ifWorks('surface', api, begin, () => render(site, surface)));
     if (message !== '') findings.push(await ifWorks('streaming', agent, begin, (to) => streaming(site, to, message)));
     findings.push(...clock(site));
@@ -62,36 +70,37 @@ async function ifWorks<Ground>(
 async function directory(
   site: ExaminedSite,
   { serviceProjectId }: ResolvedConfig,
+  credential: Place,
   findings: Finding[],
   begin: (check: string) => void,
 ): Promise<true | undefined> {
   begin('project');
   const project = await site.toolkit.projectId();
   if (project === null) {
-    findings.push(lookedInVain(site, 'project', ['serviceApiUrl', 'serviceProjectId']));
+    findings.push(lookedInVain(site, 'project', credential, ['serviceApiUrl', 'serviceProjectId']));
     return undefined;
   }
   const says = serviceProjectId === '' ? project : `${project}, as configured`;
   findings.push({ check: 'project', result: 'ok', says });
   begin('brand');
   const brand = await site.toolkit.brandCss();
-  const { status } = site.calls.at(-1) ?? {};
+  const { status } = site.lookup('brand') ?? {};
   if (brand === '' && status !== 200 && status !== NOT_FOUND) {
-    findings.push(lookedInVain(site, 'brand', ['serviceApiUrl']));
+    findings.push(lookedInVain(site, 'brand', credential, ['serviceApiUrl']));
     return undefined;
   }
   if (brand !== '' || status === NOT_FOUND) {
     const found = brand === '' ? 'none' : `a style sheet of ${String(Buffer.byteLength(brand))} bytes`;
     findings.push({ check: 'brand', result: 'ok', says: found });
   } else {
-    const finding = lookedInVain(site, 'brand', ['upstream.paths']);
+    const finding = lookedInVain(site, 'brand', credential, ['upstream']);
     findings.push({ ...finding, result: 'warning' });
   }
   return true;
 }
 
-function lookedInVain(site: ExaminedSite, check: string, fields: readonly string[]): Finding {
-  const last = site.calls.at(-1);
+function lookedInVain(site: ExaminedSite, check: LookupName, credential: Place, fields: readonly string[]): Finding {
+  const last = site.lookup(check);
   const block = 'configureServer';
   if (last === undefined) return { check, result: 'failed', says: 'it could not be asked for', block, fields };
   const refused = last.status === 401 || last.status === 403;
@@ -100,7 +109,7 @@ function lookedInVain(site: ExaminedSite, check: string, fields: readonly string
     check,
     result: 'failed',
     says,
-    ...(refused ? { block: 'serviceAuthStrategy', fields: ['serviceAuthStrategy'] } : { block, fields }),
+    ...(refused ? credential : { block, fields }),
   };
 }
 
@@ -119,9 +128,12 @@ async function render(site: ExaminedSite, surface: string): Promise<Finding> {
   const ms = Math.round(performance.now() - began);
   const { status, headers } = response;
   if (status === 200) return { check, result: 'ok', says: `rendered in ${String(ms)} ms` };
-  if (headers['content-type'] === 'application/problem+json') return site.failed(check, answer, ['serviceApiUrl']);
+  const isOurs = headers['content-type'] === 'application/problem+json';
+  if (isOurs && status !== NOT_FOUND) return site.failed(check, answer, ['serviceApiUrl']);
   // The platform's own refusal, which passes as it is: it knows the caller, and not the surface.
-  const says = `the platform answers ${String(status)} after ${String(ms)} ms`;
+  const says = isOurs
+    ? 'no surface can have this name'
+    : `the platform answers ${String(status)} after ${String(ms)} ms`;
   return { check, result: 'failed', says, block: 'command line', fields: ['--surface'] };
 }
 

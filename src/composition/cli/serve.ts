@@ -37,10 +37,15 @@ export async function serve(settings: GatewaySettings): Promise<Gateway> {
   const toolkit = createToolkit({ ...config, telemetry: lines(log) }, ports);
   const routes = createNodeHandler({ toolkit, basePath });
   const server = createServer((request, response) => {
-    if (request.url === HEALTH) void answerHealth(toolkit, request, response);
+    if (request.url?.replace(/\?.*$/s, '') === HEALTH) void answerHealth(toolkit, request, response);
     else routes(request, response);
   });
-  await listen(server, port, host);
+  try {
+    await listen(server, port, host);
+  } catch (error) {
+    await toolkit.close({ graceMs: 0 });
+    throw error;
+  }
   const { port: chosen } = server.address() as AddressInfo;
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${String(chosen)}`,

@@ -1,9 +1,12 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { EventStream } from '../../../src/adapters/web/event-stream.js';
 import { hasRepeatedName } from '../../../src/domain/chat/json-names.js';
 import { canonicalJson } from '../../../src/domain/surfaces/canonical-json.js';
 import { bodyBytes, readAhead } from '../../../src/domain/upstream/body-bytes.js';
+
+// Thousands of runs take their time on a busy machine.
+vi.setConfig({ testTimeout: 120_000 });
 
 // A failure prints its seed: `fc.assert(…, { seed, path })` shows it again.
 const MANY = { numRuns: 5_000 };

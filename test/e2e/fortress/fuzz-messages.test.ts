@@ -3,7 +3,16 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expressSite } from '../../site/frameworks/express.js';
 import { nodeHttpSite } from '../../site/frameworks/node-http.js';
-import type { AbuseCase, PlatformAnswer, WireRequest } from './abuse-corpus/abuse-case.js';
+import {
+  type AbuseCase,
+  action,
+  chat,
+  type PlatformAnswer,
+  record,
+  render,
+  theme,
+  type WireRequest,
+} from './abuse-corpus/abuse-case.js';
 import { webSite } from './abuse-corpus/abuse-hosts.js';
 import { tryCase } from './abuse-corpus/abuse-run.js';
 import { type AbuseWorld, startAbuseWorld } from './abuse-corpus/abuse-world.js';
@@ -80,7 +89,8 @@ const field = fc.oneof(
     .map((parts) => parts.join(': ')),
 );
 
-const request: fc.Arbitrary<WireRequest> = fc
+/** Nothing in it need fit together. */
+const anything: fc.Arbitrary<WireRequest> = fc
   .record({
     method: fc.constantFrom('GET', 'POST', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'HEAD', 'TRACE', 'PATCH'),
     target,
@@ -100,6 +110,13 @@ const request: fc.Arbitrary<WireRequest> = fc
   })
   .map(({ body, ...rest }) => ({ ...rest, body: Buffer.from(body).toString('latin1') }) as WireRequest);
 
+/** A good message, with more in it than belongs there. */
+const overloaded: fc.Arbitrary<WireRequest> = fc
+  .tuple(fc.constantFrom(chat, render, action, theme, record), fc.array(field, { maxLength: 2 }))
+  .map(([make, fields]) => make(fields));
+
+const request = fc.oneof(anything, overloaded);
+
 const answer: fc.Arbitrary<PlatformAnswer | string> = fc.oneof(
   fc.record({
     status: fc.constantFrom(200, 200, 201, 204, 206, 301, 304, 307, 400, 401, 403, 404, 429, 500, 503),
@@ -110,6 +127,7 @@ const answer: fc.Arbitrary<PlatformAnswer | string> = fc.oneof(
         'Content-Type: text/css',
         'Set-Cookie: a=1',
         'Location: http://{canary}/',
+        'Location: //{canary}/x',
         'Access-Control-Allow-Origin: *',
         'ETag: "x"',
         'Vary: *',

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { checkOrigin } from '../../../src/adapters/web/origin-check.js';
 import { isAgentBffError } from '../../../src/domain/errors.js';
 import { matchSurface } from '../../../src/domain/surfaces/surface-ref.js';
@@ -12,6 +12,9 @@ import {
 import { platformTarget } from '../../../src/domain/upstream/platform-api.js';
 import { isSafePath } from '../../../src/domain/upstream/safe-path.js';
 import { resolveUpstream } from '../../../src/composition/upstream-config.js';
+
+// Thousands of runs take their time on a busy machine.
+vi.setConfig({ testTimeout: 120_000 });
 
 // A failure prints its seed: `fc.assert(…, { seed, path })` shows it again.
 const MANY = { numRuns: 5_000 };
@@ -128,7 +131,7 @@ describe('whatever is asked for as a path,', () => {
         }
         const name = ref.by === 'id' ? operation : (`${operation}ByName` as const);
         const target = platformTarget(api, name, { [ref.by]: ref.value, action });
-        expect(new URL(target.origin + target.path).href).toBe(target.origin + target.path);
+        expect(new URL(target.origin + target.path).pathname).toBe(target.path);
         const [base, ...rest] = target.path.slice(1).split('/');
         const values = rest.slice(ref.by === 'id' ? 1 : 2).map(decodeURIComponent);
         expect([base, rest[0]]).toEqual(['base', 'surfaces']);

@@ -1,0 +1,57 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { missingPackagesCommand } from './demo-packages.js';
+import type { Terminal } from './terminal.js';
+import { HIGHEST_PORT, wholeNumber } from './whole-number.js';
+
+interface Demo {
+  readonly url: string;
+  readonly close: () => Promise<void>;
+}
+
+/** The part of the demo that is used: `examples/start-demo.ts`, compiled. */
+interface DemoModule {
+  readonly startDemo: (options: { readonly port: number }) => Promise<Demo>;
+}
+
+const ROOT = new URL('../../../', import.meta.url);
+const DEMO = new URL('examples/dist/start-demo.js', ROOT);
+const PAGE = new URL('examples/dist/web/index.html', ROOT);
+
+/** Runs `demo`, until it is told to stop. */
+export async function demoCommand(args: string[], terminal: Terminal): Promise<number> {
+  const { values } = parseArgs({ args, options: { port: { type: 'string' } } });
+  const port = wholeNumber(values.port ?? '3000', HIGHEST_PORT);
+  if (port === undefined) {
+    terminal.complain('agent-bff: --port is a whole number up to 65535.');
+    return 2;
+  }
+  if (!existsSync(DEMO) || !existsSync(PAGE)) {
+    terminal.complain(
+      'agent-bff: the demo is not built; in a clone of the repository, `npm start` builds and starts it.',
+    );
+    return 1;
+  }
+  const { devDependencies } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as {
+    devDependencies: Record<string, string>;
+  };
+  const resolve = (name: string): string => import.meta.resolve(name);
+  const command = missingPackagesCommand({ url: import.meta.url, devDependencies, resolve });
+  if (command !== undefined) {
+    terminal.complain(`agent-bff: the demo needs packages that are not installed: ${command}`);
+    return 1;
+  }
+  const { startDemo } = (await import(DEMO.href)) as DemoModule;
+  try {
+    const { url, close } = await startDemo({ port });
+    terminal.print(`agent-bff demo: ${url}`);
+    await terminal.stopped;
+    await close();
+    return 0;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
+    terminal.complain(`agent-bff: port ${String(port)} cannot be opened (${code}); choose another --port.`);
+    return 1;
+  }
+}

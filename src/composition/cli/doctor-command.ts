@@ -1,0 +1,45 @@
+import { parseArgs } from 'node:util';
+import type { ToolkitPorts } from '../ports.js';
+import { configuration } from './configuration-source.js';
+import { examine } from './doctor.js';
+import type { Finding } from './finding.js';
+import type { Terminal, TextStyle } from './terminal.js';
+
+const MARKS: Readonly<Record<Finding['result'], readonly [mark: string, style: TextStyle]>> = {
+  ok: ['✓', 'green'],
+  warning: ['!', 'yellow'],
+  failed: ['✗', 'red'],
+  skipped: ['-', 'dim'],
+};
+
+/** Runs `doctor`. */
+export async function doctorCommand(args: string[], terminal: Terminal, ports: ToolkitPorts): Promise<number> {
+  const text = { type: 'string' } as const;
+  const options = { config: text, surface: text, message: text, json: { type: 'boolean' } } as const;
+  const { values } = parseArgs({ args, options });
+  const config = await configuration(values.config, terminal);
+  if (config === undefined) return 2;
+  const { surface = '', message = '' } = values;
+  const { progress = () => undefined } = terminal;
+  let findings: readonly Finding[];
+  try {
+    findings = await examine(config, ports, { surface, message }, (check) => progress(`… ${check}`));
+  } finally {
+    progress('');
+  }
+  const failed = findings.filter(({ result }) => result === 'failed').length;
+  if (values.json === true) {
+    terminal.print(JSON.stringify({ ok: failed === 0, findings }, null, 2));
+  } else {
+    for (const finding of findings) terminal.print(line(finding, terminal));
+    terminal.print(failed === 0 ? '\nAll is well.' : `\n${String(failed)} to fix.`);
+  }
+  return failed === 0 ? 0 : 1;
+}
+
+function line({ check, result, says, block, fields = [] }: Finding, { style = (_, plain) => plain }: Terminal): string {
+  const [mark, colour] = MARKS[result];
+  const found = `${style(colour, mark)} ${check.padEnd(18)}${says}`;
+  if (result === 'ok' || block === undefined) return found;
+  return `${found}\n    ${style('bold', `fix: ${[block, fields.join(', ')].filter(Boolean).join(': ')}`)}`;
+}

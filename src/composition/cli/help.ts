@@ -1,0 +1,68 @@
+/** The commands there are. */
+export type CommandName = 'serve' | 'doctor' | 'keygen' | 'demo';
+
+const CONFIGURATION = `FILE is JSON with the fields of configureServer; without one, the environment is read (A2A_URL, SERVICE_API_URL, …).`;
+const STATUS = `Exit status: 0 all is well, 1 something is to be fixed, 2 the command line is wrong.`;
+
+/** What is said of all commands together. */
+export const HELP: string = `agent-bff <command>
+
+  serve    serves the routes without a site of your own
+  doctor   tries a configuration for real, and says what to fix
+  keygen   makes a key pair for a service account
+  demo     shows a site, an agent platform and a sign-in, all on this machine
+
+agent-bff <command> --help says more of one.
+
+${STATUS}`;
+
+/** What is said of each command. */
+export const COMMAND_HELP: Readonly<Record<CommandName, string>> = {
+  serve: `agent-bff serve [--config FILE] [--port N] [--host H] [--base PATH] [--grace SECONDS]
+
+Serves the routes without a site of your own. GET /healthz answers 200 while every request can be served, else 503.
+
+  --config FILE    reads the configuration from here
+  --port N         default 8080; 0 takes any free port
+  --host H         default 127.0.0.1; 0.0.0.0 for a container
+  --base PATH      the path of the routes; default /api
+  --grace SECONDS  how long open streams may go on when it is stopped; default 10
+
+${CONFIGURATION}
+Standard output gets one line of JSON per event, standard error the rest.
+
+Exit status: 0 it was stopped, 1 it cannot serve, 2 the command line is wrong.`,
+  doctor: `agent-bff doctor [--config FILE] [--surface ID] [--message TEXT] [--json]
+
+Tries a configuration for real: keys and certificates, the identity provider, a token, the shared cache, the agent's card,
+the project, the brand and the clocks. What rests on something that failed is not tried. Secrets are never printed.
+
+  --config FILE    reads the configuration from here
+  --surface ID     also renders this surface; name:NAME for one by its name
+  --message TEXT   also sends this message to the agent, and says how its answer streams
+  --json           prints the findings as JSON
+
+${CONFIGURATION}
+
+${STATUS}`,
+  keygen: `agent-bff keygen [--out DIR] [--name N]
+
+Makes a key pair for a service account, and never replaces one.
+
+  --out DIR   default: the current folder
+  --name N    default service-account, which makes service-account.pem and service-account.pub.pem
+
+${STATUS}`,
+  demo: `agent-bff demo [--port N]
+
+Shows a site, an agent platform and a sign-in, all on this machine and with keys of this run only.
+
+  --port N   port of the site; default 3000, 0 takes any free port
+
+Exit status: 0 it was stopped, 1 it cannot run, 2 the command line is wrong.`,
+};
+
+/** The command of this name, if there is one. */
+export function commandNamed(name: string): CommandName | undefined {
+  return Object.hasOwn(COMMAND_HELP, name) ? (name as CommandName) : undefined;
+}

@@ -1,0 +1,41 @@
+import { parseArgs } from 'node:util';
+import type { ToolkitPorts } from '../ports.js';
+import { configuration } from './configuration-source.js';
+import { serve } from './serve.js';
+import type { Terminal } from './terminal.js';
+import { HIGHEST_PORT, wholeNumber } from './whole-number.js';
+
+const LONGEST_GRACE_SECONDS = 3_600;
+
+/** Runs `serve`, until it is told to stop. */
+export async function serveCommand(args: string[], terminal: Terminal, ports: ToolkitPorts): Promise<number> {
+  const text = { type: 'string' } as const;
+  const options = { config: text, port: text, host: text, base: text, grace: text };
+  const { values } = parseArgs({ args, options });
+  const port = wholeNumber(values.port ?? '8080', HIGHEST_PORT);
+  const grace = wholeNumber(values.grace ?? '10', LONGEST_GRACE_SECONDS);
+  const { host = '127.0.0.1', base: basePath = '/api' } = values;
+  if (port === undefined || grace === undefined || !/^\/[^?#\s]*$/.test(basePath)) {
+    terminal.complain(
+      'agent-bff: --port is a whole number up to 65535, --grace a whole number of seconds up to 3600, and --base a path such as /api.',
+    );
+    return 2;
+  }
+  const config = await configuration(values.config, terminal);
+  if (config === undefined) return 2;
+  const settings = { config, ports, host, port, basePath, graceMs: grace * 1000, log: terminal.print };
+  try {
+    const { url, stop } = await serve(settings);
+    terminal.complain(`agent-bff serves at ${url}${basePath}; Ctrl+C stops it.`);
+    await terminal.stopped;
+    terminal.complain(`agent-bff stops; what still runs has ${String(grace)} s. Ctrl+C again ends it at once.`);
+    await stop();
+    return 0;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (!['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND'].includes(code ?? '')) throw error;
+    const place = `${host}:${String(port)}`;
+    terminal.complain(`agent-bff: ${place} cannot be served (${String(code)}); choose another --port or --host.`);
+    return 1;
+  }
+}

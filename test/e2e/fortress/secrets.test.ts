@@ -1,0 +1,299 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import * as api from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import {
+  asSessionTokenSource,
+  createGetHeadersForSession,
+  createToolkit,
+  fromFunction,
+  type ServerConfig,
+} from 'agent-bff';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { runCommand } from '../../../src/composition/cli/run-command.js';
+import { resolveConfig } from '../../../src/composition/resolve-config.js';
+import {
+  type Fault,
+  type IdpA,
+  type IdpB,
+  startIdpA,
+  startIdpB,
+  trustingFetch,
+  type TrustingFetch,
+} from '../../support/identity-provider/index.js';
+import { type Answer, type Exchange, RecordingUpstream } from '../../support/recording-upstream.js';
+import { newServiceAccountKey } from '../../support/service-account.js';
+import { applicationSecret, identityFetch, passwordGrant } from '../credentials/credential-site.js';
+import { SecretScan } from './secret-scan.js';
+import { learnTokens, startSecretiveSite } from './secretive-site.js';
+
+const spans = new InMemorySpanExporter();
+let idpA: IdpA;
+let idpB: IdpB;
+let trustingA: TrustingFetch;
+let trustingB: TrustingFetch;
+let serviceKey: string;
+
+beforeAll(async () => {
+  api.context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  api.trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }));
+  [idpA, idpB] = await Promise.all([startIdpA(), startIdpB()]);
+  [trustingA, trustingB] = [trustingFetch(idpA.ca), trustingFetch(idpB.ca)];
+  serviceKey = (await newServiceAccountKey()).privateKey;
+});
+afterEach(() => {
+  delete idpA.faults.token;
+  delete idpB.faults.token;
+  spans.reset();
+});
+afterAll(async () => {
+  api.context.disable();
+  api.trace.disable();
+  await Promise.all([trustingA.close(), trustingB.close(), idpA.close(), idpB.close()]);
+});
+
+/** What a careless or hostile platform sends back: whatever it was sent. */
+const sent = ({ request }: Exchange): string => JSON.stringify(request.fields);
+const asText = (exchange: Exchange): string => encodeURIComponent(sent(exchange));
+const echoed = (exchange: Exchange): Record<string, string> => {
+  const value = asText(exchange);
+  return {
+    authorization: value,
+    'www-authenticate': `Bearer error="${value}"`,
+    'x-debug': value,
+    'set-cookie': `a=${value}`,
+    warning: value,
+  };
+};
+
+const ANSWERS: Readonly<Record<string, Answer>> = {
+  'an answer to everything': (exchange) => exchange.json(200, { jsonrpc: '2.0', id: 7, result: {} }, { etag: '"1"' }),
+  ...Object.fromEntries(
+    [400, 401, 403, 404, 429, 500, 502, 503].map((status): [string, Answer] => [
+      `${String(status)} with an echo`,
+      (exchange) => exchange.head(status, { 'content-type': 'text/plain', ...echoed(exchange) }).end(sent(exchange)),
+    ]),
+  ),
+  'a redirect with an echo': (exchange) =>
+    exchange.head(302, { location: `https://elsewhere.example/?${asText(exchange)}` }).end(),
+  'garbage with an echo': (exchange) => exchange.raw(`${sent(exchange)}\r\n\r\n`).fin(),
+  'a reset connection': (exchange) => exchange.reset(),
+  silence: () => undefined,
+  'a stream that breaks after an echo': (exchange) =>
+    exchange.eventStream(echoed(exchange)).write('data: one\n\n').reset(),
+  'JSON that is none': (exchange) =>
+    exchange.head(200, { 'content-type': 'application/json', ...echoed(exchange) }).end(`{"${sent(exchange)}`),
+};
+
+/** One way to prove who the site is: its configuration, its secrets, and the provider that can fail. */
+interface Way {
+  readonly config: ServerConfig;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly ports: Parameters<typeof createToolkit>[1];
+  readonly provider?: { readonly faults: { token?: Fault } };
+}
+
+const WAYS: Readonly<Record<string, () => Way>> = {
+  'a service account': () => ({
+    config: {
+      serviceAuthStrategy: 'service_account',
+      serviceAccount: { serviceAccountId: 'sa', keyId: 'key', privateKeyPem: serviceKey },
+    },
+    secrets: { 'the private key': serviceKey },
+    ports: {},
+  }),
+  'a service user': () => ({
+    config: passwordGrant(idpA),
+    secrets: { 'the client secret': idpA.client.secret, 'the password': idpA.user.password },
+    ports: identityFetch(trustingA),
+    provider: idpA,
+  }),
+  'an application': () => ({
+    config: applicationSecret(idpB),
+    secrets: { 'the client secret': idpB.client.secret },
+    ports: identityFetch(trustingB),
+    provider: idpB,
+  }),
+};
+
+/** How an identity provider goes wrong, and repeats what it was sent. */
+function faultsEchoing(echo: string): Fault[] {
+  const body = { error: 'invalid_client', error_description: echo, access_token: echo };
+  return [
+    { status: 400, body },
+    { status: 401, body: { ...body, error: 'invalid_grant' } },
+    { status: 500, body: `<pre>${echo}</pre>`, headers: { 'x-debug': encodeURIComponent(echo) } },
+    { status: 200, body },
+    { transform: (answer) => JSON.stringify({ ...answer, token_type: echo }).slice(0, -1) },
+    { hang: true },
+    { destroy: true },
+  ];
+}
+
+async function shown(scan: SecretScan, where: string, work: () => unknown): Promise<void> {
+  try {
+    scan.object(where, await work());
+  } catch (error) {
+    scan.object(`the error of ${where}`, error);
+  }
+}
+
+describe.each(Object.keys(WAYS))(
+  'no secret of a site with %s is in logs, spans, stores, answers or objects',
+  (name) => {
+    it('whatever platform and provider do', { timeout: 60_000 }, async () => {
+      const scan = new SecretScan();
+      const { config, secrets, ports = {}, provider } = (WAYS[name] as () => Way)();
+      for (const [what, secret] of Object.entries(secrets)) scan.learn(what, secret);
+      const userToken = await idpA.issueUserToken('ada', { audience: 'platform' });
+
+      // Without a token, with one, and with one again after each failure of the provider.
+      for (const fault of provider === undefined ? [] : faultsEchoing(Object.values(secrets).join(' '))) {
+        if (provider !== undefined) provider.faults.token = fault;
+        const site = await startSecretiveSite({ config, ports, scan, spans, userToken });
+        await site.visitAll(ANSWERS['an answer to everything'] as Answer);
+        await shown(scan, 'authHeaders', () => site.toolkit.authHeaders().then(() => 'headers'));
+        scan.object('the health', await site.toolkit.health());
+        site.reveal();
+      }
+      if (provider !== undefined) delete provider.faults.token;
+      const site = await startSecretiveSite({ config, ports, scan, spans, userToken });
+      for (const answer of Object.values(ANSWERS)) await site.visitAll(answer);
+
+      const { toolkit } = site;
+      scan.object('the toolkit', toolkit);
+      scan.object('the health', await toolkit.health());
+      scan.object('a chat handler', toolkit.chatHandler({ apiKey: 'another' }));
+      scan.object('the project', await toolkit.projectId());
+      scan.object('the resolved configuration', resolveConfig(config, new Set()));
+      site.reveal();
+
+      expect(scan.findings()).toEqual([]);
+      expect(site.upstream.requests.length).toBeGreaterThan(50);
+      expect(scan.size).toBeGreaterThan(100_000);
+    });
+  },
+);
+
+describe('no secret is in what is said of', () => {
+  it('a wrong configuration', async () => {
+    const scan = new SecretScan();
+    const word = `p4ss/w0rd ${randomUUID()}`;
+    const other = randomBytes(24).toString('hex');
+    scan.learn('a secret', word);
+    scan.learn('a short cache key', other);
+    const account = { serviceAccountId: 'sa', keyId: 'key' };
+    const wrong: ServerConfig[] = [
+      { a2aUrl: `https://user:${encodeURIComponent(word)}@agent.example/a2a` },
+      { a2aUrl: `https://agent.example/a2a?key=${encodeURIComponent(word)}` },
+      { serviceApiUrl: word },
+      { serviceApiKey: `${word}\n` },
+      { serviceAuthStrategy: word },
+      { cacheKeys: [other] },
+      { cacheKeys: [word] },
+      { cacheStore: `redis://:${encodeURIComponent(word)}@127.0.0.1:1/x` } as unknown as ServerConfig,
+      { publicUrl: `https://user:${encodeURIComponent(word)}@site.example` },
+      { serviceAccount: { ...account, privateKeyPem: word } },
+      { serviceAccount: { ...account, privateKeyPem: 7 } } as unknown as ServerConfig,
+      { idpA: { domain: `https://${encodeURIComponent(word)}@idp.example`, clientSecret: word } },
+      { idpAServiceUser: { username: 'u', password: [word] } } as unknown as ServerConfig,
+    ];
+    for (const [index, config] of wrong.entries()) {
+      const complete = {
+        a2aUrl: 'https://agent.example/a2a',
+        serviceApiUrl: 'https://platform.example/api',
+        ...config,
+      };
+      await shown(scan, `wrong configuration ${String(index)}`, () => createToolkit(complete));
+      await shown(scan, `the doctor's word on configuration ${String(index)}`, () =>
+        createToolkit(complete).authHeaders(),
+      );
+    }
+    expect(scan.findings()).toEqual([]);
+  });
+
+  it("sessions and the site's own headers", async () => {
+    const scan = new SecretScan();
+    const token = randomUUID();
+    scan.learn("a user's token", token);
+    const source = fromFunction(() => token, { sessionCookies: ['sid'] });
+    scan.object('a source', source);
+    scan.object(
+      'a source of a function',
+      asSessionTokenSource((_request) => token),
+    );
+    const toolkit = createToolkit({ a2aUrl: 'https://agent.example/a2a', serviceApiKey: token });
+    scan.object('a maker of headers', createGetHeadersForSession({ authClient: source, toolkit } as never));
+    const failing = fromFunction(() => Promise.reject(new Error(`the session of ${token} is broken`)));
+    await shown(scan, 'a session that fails', () => toolkit.sessionHeaders({ authClient: failing }, { headers: {} }));
+    expect(scan.findings()).toEqual([]);
+  });
+
+  it('a configuration by the doctor', { timeout: 30_000 }, async () => {
+    const scan = new SecretScan();
+    const { client, user, domain, audience } = idpA;
+    const platform = await RecordingUpstream.start();
+    onTestFinished(() => platform.close());
+    platform.willAnswer(ANSWERS['403 with an echo'] as Answer);
+    const env = {
+      A2A_URL: `${platform.origin}/a2a`,
+      SERVICE_API_URL: `${platform.origin}/api`,
+      SERVICE_API_KEY: randomUUID(),
+      SERVICE_AUTH_STRATEGY: 'resource_owner_password',
+      AUTH_PROVIDER: 'idp_a',
+      IDP_A_DOMAIN: domain,
+      IDP_A_CLIENT_ID: client.id,
+      IDP_A_CLIENT_SECRET: client.secret,
+      IDP_A_AUDIENCE: audience,
+      IDP_A_SERVICE_USER_USERNAME: user.username,
+      IDP_A_SERVICE_USER_PASSWORD: user.password,
+    };
+    for (const [name, value] of Object.entries(env)) if (/KEY$|SECRET|PASSWORD/.test(name)) scan.learn(name, value);
+    const examined = async (variables: Record<string, string>): Promise<string> => {
+      const said: string[] = [];
+      const print = (text: string): void => void said.push(text);
+      await runCommand(
+        ['doctor'],
+        { env: variables, print, complain: print, stopped: Promise.resolve() },
+        identityFetch(trustingA),
+      );
+      scan.text('the terminal', said.join('\n'));
+      return said.join('\n');
+    };
+
+    expect(await examined(env)).toMatch(/✓ token +obtained/);
+    for (const fault of faultsEchoing(`${client.secret} ${user.password}`)) {
+      idpA.faults.token = fault;
+      expect(await examined(env)).toMatch(/✗ token/);
+    }
+    scan.learn('the private key', serviceKey);
+    for (const key of [serviceKey, serviceKey.replace('MII', 'xxx'), serviceKey.slice(0, 400)]) {
+      const { A2A_URL, SERVICE_API_URL } = env;
+      await examined({ A2A_URL, SERVICE_API_URL, SERVICE_ACCOUNT_ID: 'sa', SERVICE_ACCOUNT_PRIVATE_KEY: key });
+    }
+    learnTokens(scan, platform);
+    expect(scan.findings()).toEqual([]);
+    expect(scan.size).toBeGreaterThan(1_000);
+  });
+});
+
+describe('the scan', () => {
+  it('finds what a site lets out that logs the headers of its visitors', async () => {
+    const scan = new SecretScan();
+    const way = (WAYS['a service account'] as () => Way)();
+    const site = await startSecretiveSite({
+      ...way,
+      ports: {},
+      scan,
+      spans,
+      userToken: await idpA.issueUserToken('ada'),
+      before: (log) => (request, _response, next) => {
+        log(JSON.stringify(request.headers));
+        next();
+      },
+    });
+    await site.visitAll(ANSWERS['an answer to everything'] as Answer);
+    site.reveal();
+    expect(scan.findings()).toEqual(['a cookie in the log']);
+  });
+});
