@@ -96,7 +96,7 @@ function purityViolations({ path }: SourceFile, tokens: readonly Token[]): reado
 
 function fileViolations({ path, text }: SourceFile, tokens: readonly Token[]): readonly string[] {
   const found: string[] = [];
-  const segments = path.replace(/\.ts$/, '').split('/');
+  const segments = path.replace(/(?:\.d)?\.ts$/, '').split('/');
   for (const segment of segments) {
     if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(segment)) found.push(`${path}: "${segment}" is not kebab-case`);
     const vague = segment.split('-').find((part) => VAGUE_NAMES.includes(part));

@@ -159,6 +159,16 @@ describe('the bridge to node:http', () => {
     await returned;
   });
 
+  it.each([[[]], [['half']]])('shows the head of a body that breaks at once, after %j', async (pieces) => {
+    async function* body(): AsyncGenerator<Uint8Array> {
+      for (const piece of pieces) yield Buffer.from(piece);
+      await Promise.reject(new Error('the platform broke'));
+    }
+    const reply = await visit(await serveHandler(() => Promise.resolve(text(body()))));
+    expect(reply.status).toBe(200);
+    expect(await reply.ending()).toEqual({ bytes: Buffer.from(pieces.join('')), clean: false });
+  });
+
   it('gives a handler’s own failure to the host', async () => {
     const errors: unknown[] = [];
     const broken = new Error('a bug');

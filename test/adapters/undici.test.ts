@@ -68,6 +68,20 @@ describe('UndiciUpstream', () => {
     expect(await textOf(response.body)).toBe('late');
   });
 
+  it.each([
+    ['application/json', true],
+    ['text/event-stream', false],
+  ])('gives a short answer of %s that comes with its head as bytes: %s', async (type, isBytes) => {
+    const head = `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ncontent-length: 2\r\n\r\n`;
+    const server = createNetServer((socket) => socket.once('data', () => socket.end(`${head}\n\n`)));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    const { body } = responseOf(await send({ origin }));
+    expect(body instanceof Uint8Array).toBe(isBytes);
+    expect(await textOf(body)).toBe('\n\n');
+    server.close();
+  });
+
   it('gives each chunk when it comes', async () => {
     const { exchange, response } = await opened();
     const chunks = iterate(response);

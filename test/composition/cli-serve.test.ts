@@ -96,7 +96,7 @@ describe('agent-bff serve', () => {
   });
 
   it('stops when it is told to, with status 0', async () => {
-    const { origin, stop, status } = await startGateway();
+    const { origin, stop, status } = await startGateway('--grace', '3');
     stop();
     expect(await status()).toBe(0);
     await expect(visit(origin)).rejects.toThrow('ECONNREFUSED');
@@ -105,7 +105,8 @@ describe('agent-bff serve', () => {
   it.each([
     [['--port', 'http'], '--port is a whole number'],
     [['--port', '70000'], '--port is a whole number'],
-    [['--grace', '-1'], ''],
+    [['--grace', '4000'], '--grace a whole number'],
+    [['--base', 'api'], '--base a path'],
     [['--nonsense'], '--nonsense'],
   ])('does not start with %j', async (args, says) => {
     const complained: string[] = [];
@@ -113,6 +114,14 @@ describe('agent-bff serve', () => {
     const terminal = { env: {}, print: () => undefined, complain, stopped: Promise.resolve() };
     expect(await runCommand(['serve', ...args], terminal)).toBe(2);
     expect(complained.join('\n')).toContain(says);
+  });
+
+  it('says that it has nowhere to forward to', async () => {
+    const complained: string[] = [];
+    const complain = (text: string) => complained.push(text);
+    const terminal = { env: {}, print: () => undefined, complain, stopped: Promise.resolve() };
+    expect(await runCommand(['serve', '--port', '0'], terminal)).toBe(0);
+    expect(complained.join('\n')).toContain('A2A_URL');
   });
 
   it('says that its port is taken', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ServerConfig, ToolkitPorts } from 'agent-bff';
 import { createToolkit } from 'agent-bff';
-import { FakeClock, FakeIdentityProvider } from 'agent-bff/testing';
+import { FakeClock, FakeIdentityProvider, FakeUpstream } from 'agent-bff/testing';
 import { importSPKI, jwtVerify } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../src/composition/cli/run-command.js';
@@ -74,9 +74,24 @@ const atA = () => ({ identityFetch: trusting.fetch as typeof fetch });
 const atB = () => ({ identityFetch: cloud.fetch as typeof fetch });
 
 async function doctor(config: ServerConfig, ports: ToolkitPorts = {}) {
-  const result = await run(['doctor', '--config', configFile({ ...addresses, ...config })], {}, ports);
+  const upstream = workingPlatform();
+  const result = await run(['doctor', '--config', configFile({ ...addresses, ...config })], {}, { upstream, ...ports });
   for (const secret of secretsOf(config)) expect(result.printed + result.complained).not.toContain(secret);
   return result;
+}
+
+/** A platform with an agent's card, a project and a brand. */
+function workingPlatform(): FakeUpstream {
+  const json = (body: object) => ({
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return new FakeUpstream(({ path }) => {
+    if (path.endsWith('/project')) return json({ id: 'project-1' });
+    if (path.endsWith('.css')) return { status: 404, headers: {}, body: null };
+    return json({ name: 'Agent', url: addresses.a2aUrl, protocolVersion: '0.3.0', preferredTransport: 'JSONRPC' });
+  });
 }
 
 /** Every value of a configuration that is a secret; of a PEM text, its lines. */
@@ -162,12 +177,13 @@ describe('agent-bff doctor of a configuration that works', () => {
   });
 
   it('reads the environment when no file is named', async () => {
-    const { status, printed } = await run(['doctor'], {
+    const env = {
       A2A_URL: addresses.a2aUrl,
       SERVICE_API_URL: addresses.serviceApiUrl,
       SERVICE_ACCOUNT_ID: 'site-1',
       SERVICE_ACCOUNT_PRIVATE_KEY: keys.privateKey.replaceAll('\n', '\\n'),
-    });
+    };
+    const { status, printed } = await run(['doctor'], env, { upstream: workingPlatform() });
     expect(printed).toContain('✓ token');
     expect(status).toBe(0);
   });

@@ -17,7 +17,7 @@ const LEAVE_MS = 30_000;
 const SETTLE_MS = 30_000;
 const HEAP_SLACK = 6 * 1_048_576;
 /** The allocator keeps part of what it had; a second crowd is given that again. */
-const KEPT_SHARE = 0.4;
+const KEPT_SHARE = 0.5;
 /** A stream is two sockets in the site, and two in this process: the visitor's and the agent's. */
 const RESERVED_DESCRIPTORS = 200;
 /** A port is used once per address, and ports of a run before may not be free yet. */

@@ -18,15 +18,18 @@ export interface RedisLibrary {
   createClient(options: { readonly url: string; readonly socket: { readonly reconnectStrategy: false } }): RedisClient;
 }
 
+type Resolve = (this: void, name: string) => string;
+
 /** Whether the client library, which is optional, is installed; told without loading it. */
 export function isRedisLibraryInstalled(
-  resolve: (name: string) => string = (name) => import.meta.resolve(name),
+  resolve: Resolve | undefined = (import.meta as { readonly resolve?: Resolve }).resolve,
 ): boolean {
+  // Bundles cannot resolve: what is missing then shows when it is loaded.
+  if (resolve === undefined) return true;
   try {
     resolve('@keyv/redis');
     return true;
   } catch (error) {
-    // Bundlers do not know how to resolve: what is missing then shows when it is loaded.
     return (error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND';
   }
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { buildConnector } from 'undici';
-import Client from 'undici/lib/dispatcher/client.js';
+import type { buildConnector, Client } from 'undici';
+import UndiciClient from 'undici/lib/dispatcher/client.js';
 
 // Node's own limit is 16 KB and can be raised from outside; ours is the same everywhere (reliability-security.md §4.2).
 const LONGEST_HEAD_BYTES = 32_768;
@@ -14,7 +14,7 @@ export class Connection {
   #fault: Error | undefined;
 
   constructor(origin: string, connect: buildConnector.connector) {
-    this.client = new Client(origin, {
+    this.client = new UndiciClient(origin, {
       pipelining: 1,
       maxHeaderSize: LONGEST_HEAD_BYTES,
       connect: (options, callback) => {

@@ -6,6 +6,8 @@ import type { Terminal } from './terminal.js';
 import { HIGHEST_PORT, wholeNumber } from './whole-number.js';
 
 const LONGEST_GRACE_SECONDS = 3_600;
+const UNCONFIGURED =
+  'agent-bff: neither a2aUrl (A2A_URL) nor serviceApiUrl (SERVICE_API_URL) is set, so every request is refused; `agent-bff doctor` says what is missing.';
 
 /** Runs `serve`, until it is told to stop. */
 export async function serveCommand(args: string[], terminal: Terminal, ports: ToolkitPorts): Promise<number> {
@@ -27,6 +29,7 @@ export async function serveCommand(args: string[], terminal: Terminal, ports: To
   try {
     const { url, stop } = await serve(settings);
     terminal.complain(`agent-bff serves at ${url}${basePath}; Ctrl+C stops it.`);
+    if (!config.a2aUrl && !config.serviceApiUrl) terminal.complain(UNCONFIGURED);
     await terminal.stopped;
     terminal.complain(`agent-bff stops; what still runs has ${String(grace)} s. Ctrl+C again ends it at once.`);
     await stop();

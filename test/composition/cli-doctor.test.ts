@@ -1,0 +1,322 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ServerConfig, ToolkitPorts } from 'agent-bff';
+import { FakeClock } from 'agent-bff/testing';
+import { createClient } from '@keyv/redis';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type Platform, startPlatform } from '../../examples/platform/start-platform.js';
+import { runCommand } from '../../src/composition/cli/run-command.js';
+import { type Answer, RecordingUpstream, refusedOrigin } from '../support/recording-upstream.js';
+import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
+import { newServiceAccountKey } from '../support/service-account.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'agent-bff-doctor-'));
+let platform: Platform;
+let keys: Awaited<ReturnType<typeof newServiceAccountKey>>;
+
+beforeAll(async () => {
+  keys = await newServiceAccountKey();
+  platform = await startPlatform({ wordMs: 100 });
+  platform.registerKey('key-1', keys.publicKey, 'site-1');
+});
+afterAll(async () => {
+  await platform.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A site that the demo platform knows. */
+const site = (changes: ServerConfig = {}): ServerConfig => ({
+  a2aUrl: platform.a2aUrl,
+  serviceApiUrl: platform.serviceApiUrl,
+  serviceAccount: {
+    serviceAccountId: 'site-1',
+    keyId: 'key-1',
+    privateKeyPem: keys.privateKey,
+    audience: platform.serviceApiUrl,
+  },
+  ...changes,
+});
+
+interface Run {
+  readonly args?: readonly string[];
+  readonly ports?: ToolkitPorts;
+}
+
+async function doctor(config: ServerConfig, { args = [], ports = {} }: Run = {}) {
+  const path = join(folder, `config-${crypto.randomUUID()}.json`);
+  writeFileSync(path, JSON.stringify(config));
+  const printed: string[] = [];
+  const shown: string[] = [];
+  const terminal = {
+    env: {},
+    print: (text: string) => printed.push(text),
+    complain: (text: string) => printed.push(text),
+    stopped: Promise.resolve(),
+    progress: (line: string) => shown.push(line),
+  };
+  const status = await runCommand(['doctor', '--config', path, ...args], terminal, ports);
+  const text = printed.join('\n');
+  for (const secret of [...keys.privateKey.split('\n').filter((line) => line.length > 40), 'eyJ', 'hunter2']) {
+    expect(text).not.toContain(secret);
+  }
+  return { status, printed: text, shown };
+}
+
+/** A platform that answers everything in one way. */
+async function answering(answer: Answer): Promise<string> {
+  const upstream = await RecordingUpstream.start();
+  onTestFinished(() => upstream.close());
+  upstream.willAnswer(answer);
+  return upstream.origin;
+}
+
+const CARD = { name: 'Agent', url: 'https://agent.example', protocolVersion: '0.3.0', preferredTransport: 'JSONRPC' };
+
+/** An agent with a card, and one answer to all messages. */
+const agent = (answer: Answer): Promise<string> =>
+  answering((exchange) => {
+    if (exchange.request.method === 'POST') answer(exchange);
+    else exchange.json(200, { ...CARD, capabilities: { streaming: true } });
+  });
+
+/** Passes everything on to the platform, and each answer back as a whole. */
+async function bufferingProxy(): Promise<string> {
+  const server = createServer(async (incoming, outgoing) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const answer = await fetch(platform.url + (incoming.url ?? ''), {
+      method: incoming.method ?? 'GET',
+      headers: Object.entries(incoming.headers).flatMap(([name, value]): [string, string][] =>
+        ['host', 'connection', 'content-length'].includes(name) ? [] : [[name, String(value)]],
+      ),
+      ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+    });
+    const body = Buffer.from(await answer.arrayBuffer());
+    outgoing.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(body);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+}
+
+describe('agent-bff doctor of a site whose platform works', () => {
+  it('says what the agent, the project and the brand are, and that the clocks agree', async () => {
+    const { status, printed } = await doctor(site());
+    expect(printed).toMatch(
+      /✓ agent card +"Demo agent", protocol .*1\.0.*, streams; found at http:\S+agent-card\.json/,
+    );
+    expect(printed).toMatch(/✓ project +demo-project$/m);
+    expect(printed).toMatch(/✓ brand +a style sheet of \d+ bytes/);
+    expect(printed).toContain("✓ platform clock    agrees with the platform's");
+    expect(printed).toContain('All is well.');
+    expect(status).toBe(0);
+  });
+
+  it.each(['poll', 'name:lunch-poll'])('renders a surface when asked to: %s', async (surface) => {
+    const { status, printed } = await doctor(site(), { args: ['--surface', surface] });
+    expect(printed).toMatch(/✓ surface +rendered in \d+ ms/);
+    expect(status).toBe(0);
+  });
+
+  it('sends a message when asked to, and says how its answer came', async () => {
+    const { status, printed } = await doctor(site(), { args: ['--message', 'one two three four five'] });
+    expect(printed).toMatch(
+      /✓ streaming +first event after \d+ ms, \d+ events, largest gap \d+ ms; they came one by one/,
+    );
+    expect(status).toBe(0);
+  });
+
+  it('sends no message unasked, and leaves the shared cache of the site alone', async () => {
+    const before = platform.requests.length;
+    await doctor(site());
+    expect(platform.requests.slice(before).map(({ method }) => method)).not.toContain('POST');
+  });
+
+  it('shows what it looks at while it waits, and erases it', async () => {
+    const { shown } = await doctor(site());
+    expect(shown).toEqual(['… credential', '… cache store', '… agent card', '… project', '… brand', '']);
+  });
+
+  it('tells programs the same as JSON', async () => {
+    const { status, printed } = await doctor(site(), { args: ['--json', '--surface', 'nonsense'] });
+    const told = JSON.parse(printed) as { ok: boolean; findings: { check: string }[] };
+    expect(told.ok).toBe(false);
+    expect(told.findings).toContainEqual(
+      expect.objectContaining({ check: 'surface', result: 'failed', block: 'command line', fields: ['--surface'] }),
+    );
+    expect(status).toBe(1);
+  });
+});
+
+describe('agent-bff doctor of a site whose platform cannot be used names the block and the fields to fix:', () => {
+  const redirect: Answer = (exchange) => exchange.head(301, { location: 'https://elsewhere.example/hunter2' }).end();
+
+  it.each<[string, () => Promise<ServerConfig>, readonly string[], string]>([
+    [
+      'an agent address with nothing behind it',
+      async () => site({ a2aUrl: `${await answering((exchange) => exchange.json(404, {}))}/typo` }),
+      [],
+      'configureServer: a2aUrl, agentCardUrl',
+    ],
+    [
+      'an agent address that is a web page',
+      async () =>
+        site({
+          a2aUrl: await answering((exchange) => exchange.head(200, { 'content-type': 'text/html' }).end('<h1>Hi</h1>')),
+        }),
+      [],
+      'configureServer: a2aUrl, agentCardUrl',
+    ],
+    [
+      'an agent address where nobody listens',
+      async () => site({ a2aUrl: await refusedOrigin() }),
+      [],
+      'configureServer: a2aUrl',
+    ],
+    [
+      'a wrong path of the agent, where its card is found all the same',
+      async () => site({ a2aUrl: `${platform.url}/a3a` }),
+      ['--message', 'hello'],
+      'configureServer: a2aUrl',
+    ],
+    [
+      'an agent that answers no stream',
+      async () => site({ a2aUrl: await agent((exchange) => exchange.json(200, { error: { code: -32_601 } })) }),
+      ['--message', 'hello'],
+      'configureServer: a2aUrl',
+    ],
+    [
+      'an agent whose stream breaks',
+      async () => site({ a2aUrl: await agent((exchange) => exchange.eventStream().write('data: {}\n\n').reset()) }),
+      ['--message', 'hello'],
+      'configureServer: a2aUrl',
+    ],
+    [
+      'a platform address with nothing behind it',
+      async () => site({ serviceApiUrl: `${platform.url}/typo` }),
+      [],
+      'configureServer: serviceApiUrl, serviceProjectId',
+    ],
+    [
+      'a platform address where nobody listens',
+      async () => site({ serviceApiUrl: await refusedOrigin(), serviceProjectId: 'p' }),
+      [],
+      'configureServer: serviceApiUrl',
+    ],
+    [
+      'a platform that moved',
+      async () => site({ serviceApiUrl: await answering(redirect), serviceProjectId: 'p' }),
+      [],
+      'configureServer: serviceApiUrl',
+    ],
+    [
+      'a platform that does not know the key',
+      async () => site({ serviceAccount: { ...site().serviceAccount, keyId: 'key-2' } }),
+      [],
+      'serviceAccount: serviceAccountId, keyId, audience',
+    ],
+    [
+      'a platform that does not know the audience',
+      async () => site({ serviceAccount: { ...site().serviceAccount, audience: 'https://other.example' } }),
+      ['--surface', 'poll'],
+      'serviceAccount: serviceAccountId, keyId, audience',
+    ],
+    [
+      'a platform that refuses the API key',
+      async () =>
+        site({
+          serviceApiUrl: await answering((exchange) => exchange.json(401, {})),
+          serviceAccount: {},
+          serviceApiKey: 'hunter2-hunter2',
+        }),
+      [],
+      'configureServer: serviceApiKey',
+    ],
+    ['a surface nobody knows', async () => site(), ['--surface', 'nonsense'], 'command line: --surface'],
+    ['a surface nobody can know', async () => site(), ['--surface', 'no/such'], 'command line: --surface'],
+  ])('%s', async (_title, config, args, fix) => {
+    const { status, printed } = await doctor(await config(), { args });
+    expect(printed).toContain(`fix: ${fix}\n`);
+    // One fault is one line.
+    expect(printed.match(/✗/g)).toHaveLength(1);
+    expect(status).toBe(1);
+  });
+
+  it('what rests on something that failed is not tried', async () => {
+    const { printed } = await doctor(site({ a2aUrl: await refusedOrigin() }), { args: ['--message', 'hello'] });
+    expect(printed).toMatch(/- streaming +not tried before the above is mended/);
+    const refused = site({ serviceApiUrl: await refusedOrigin() });
+    const { printed: other } = await doctor(refused, { args: ['--surface', 'poll'] });
+    expect(other).toMatch(/- surface +not tried before the above is mended/);
+  });
+
+  describe.skipIf(REDIS_SERVER === undefined)('a shared cache', () => {
+    it('that works passes, with the time a call takes', async () => {
+      const redis = await RedisServer.start();
+      onTestFinished(() => redis.close());
+      const { status, printed } = await doctor(site({ cacheStore: redis.url, timeouts: { cacheMs: 1_000 } }));
+      expect(printed).toMatch(/✓ cache store +a call takes \d+\.\d ms/);
+      expect(printed).toContain(
+        '! cache keys        none, so tokens stay in each process\n    fix: configureServer: cacheKeys',
+      );
+      expect(status).toBe(0);
+      const client = createClient({ url: redis.url });
+      await client.connect();
+      expect(await client.dbSize()).toBe(0);
+      client.destroy();
+    });
+
+    it.each([
+      ['is away', (redis: RedisServer) => redis.kill(), 'ECONNREFUSED'],
+      ['wants another password', setPassword, 'WRONGPASS'],
+    ] as const)('that %s', async (_how, breaking, word) => {
+      const redis = await RedisServer.start();
+      onTestFinished(() => redis.close());
+      await breaking(redis);
+      const { status, printed } = await doctor(site({ cacheStore: redis.url.replace('//', '//:hunter2-hunter2@') }));
+      expect(printed).toMatch(
+        new RegExp(`✗ cache store +it cannot be used: .*${word}\n    fix: configureServer: cacheStore`),
+      );
+      expect(printed.match(/✗/g)).toHaveLength(1);
+      expect(status).toBe(1);
+    });
+
+    async function setPassword(redis: RedisServer): Promise<void> {
+      const client = createClient({ url: redis.url });
+      await client.connect();
+      await client.sendCommand(['CONFIG', 'SET', 'requirepass', 'another']);
+      client.destroy();
+    }
+  });
+});
+
+describe('agent-bff doctor warns, and passes, when', () => {
+  it('a proxy holds the events of an answer back', async () => {
+    const a2aUrl = `${await bufferingProxy()}/a2a`;
+    const { status, printed } = await doctor(site({ a2aUrl }), { args: ['--message', 'one two three four five'] });
+    expect(printed).toMatch(/! streaming +.*all in one lump: a proxy .*\n {4}fix: configureServer: a2aUrl/);
+    expect(status).toBe(0);
+  });
+
+  it('the local clock is wrong', async () => {
+    const { printed } = await doctor(site({ serviceAccount: {}, serviceApiKey: 'key', serviceApiUrl: '' }), {
+      ports: { clock: new FakeClock(Date.now() - 600_000) },
+    });
+    expect(printed).toMatch(/! platform clock +the local clock is (599|600|601) s behind the platform's/);
+  });
+
+  it('the card is not where it should be', async () => {
+    const { status, printed } = await doctor(site({ agentCardUrl: `${platform.url}/nowhere/agent-card.json` }));
+    expect(printed).toMatch(
+      /! agent card +"Demo agent".*not where it should be\n {4}fix: configureServer: agentCardUrl/,
+    );
+    expect(status).toBe(0);
+  });
+});

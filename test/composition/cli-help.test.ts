@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { missingPackagesCommand } from '../../src/composition/cli/demo-packages.js';
+import { runCommand } from '../../src/composition/cli/run-command.js';
+import type { Terminal } from '../../src/composition/cli/terminal.js';
+
+async function run(args: readonly string[], changes: Partial<Terminal> = {}) {
+  const printed: string[] = [];
+  const complained: string[] = [];
+  const status = await runCommand(args, {
+    env: {},
+    print: (text) => printed.push(text),
+    complain: (text) => complained.push(text),
+    stopped: Promise.resolve(),
+    ...changes,
+  });
+  return { status, printed: printed.join('\n'), complained: complained.join('\n') };
+}
+
+describe('agent-bff', () => {
+  it.each([
+    ['serve', ['--config', '--port', '--host', '--base', '--grace', '/healthz']],
+    ['doctor', ['--config', '--surface', '--message', '--json']],
+    ['keygen', ['--out', '--name']],
+    ['demo', ['--port']],
+  ])('%s explains each of its options, however it is asked', async (command, words) => {
+    for (const args of [
+      [command, '--help'],
+      [command, '--port', '1', '-h'],
+      ['help', command],
+    ]) {
+      const { status, printed } = await run(args);
+      expect(status).toBe(0);
+      expect(printed).toContain(`agent-bff ${command} [`);
+      expect(printed).toContain('Exit status: 0');
+      for (const word of words) expect(printed).toContain(word);
+    }
+  });
+
+  it('names every command, and how to learn more of it', async () => {
+    const { printed } = await run(['--help']);
+    for (const word of ['serve ', 'doctor ', 'keygen ', 'demo ', '<command> --help']) expect(printed).toContain(word);
+  });
+
+  it.each([
+    ['serve', '--config'],
+    ['doctor', '--message'],
+    ['demo', '--port'],
+  ])('%s says what it knows when an option is unknown', async (command, known) => {
+    const { status, complained } = await run([command, '--nonsense']);
+    expect(status).toBe(2);
+    expect(complained).toContain('--nonsense');
+    expect(complained).toContain(known);
+  });
+
+  it('marks what it found in colours where the terminal has them', async () => {
+    const style = (name: string, text: string) => `<${name}>${text}</${name}>`;
+    const { printed } = await run(['doctor'], { style });
+    expect(printed).toContain('<green>✓</green> configuration');
+    expect(printed).toContain('<red>✗</red> strategy');
+    expect(printed).toContain('<bold>fix: serviceAuthStrategy');
+    expect(printed).toContain('<dim>-</dim> platform');
+  });
+});
+
+describe('agent-bff demo', () => {
+  const versions = { express: '5.3.0', 'express-session': '1.19.0', '@a2a-js/sdk': '1.3.0', 'oidc-provider': '9.13.3' };
+  const without =
+    (...missing: string[]) =>
+    (name: string): string => {
+      if (missing.includes(name)) throw Object.assign(new Error(), { code: 'ERR_MODULE_NOT_FOUND' });
+      return `file:///site/node_modules/${name}/index.js`;
+    };
+
+  it('runs a whole site until it is stopped', { timeout: 30_000 }, async () => {
+    let stop = (): void => undefined;
+    const stopped = new Promise<void>((resolve) => {
+      stop = resolve;
+    });
+    let status: Promise<number> | undefined;
+    const url = await new Promise<string>((resolve, reject) => {
+      const terminal = {
+        env: {},
+        print: (text: string) => resolve(text.replace('agent-bff demo: ', '')),
+        complain: (text: string) => reject(new Error(text)),
+        stopped,
+      };
+      status = runCommand(['demo', '--port', '0'], terminal);
+    });
+    const page = await fetch(url);
+    expect(await page.text()).toContain('<script type="module"');
+    const config = (await (await fetch(`${url}/api/a2a/config`)).json()) as { agentCard: { name: string } };
+    expect(config.agentCard.name).toBe('Demo agent');
+    stop();
+    expect(await status).toBe(0);
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it('refuses a port that is none', async () => {
+    expect((await run(['demo', '--port', 'http'])).status).toBe(2);
+  });
+
+  it('needs nothing more where all packages are there', () => {
+    const here = { url: 'file:///site/node_modules/agent-bff/a.js', devDependencies: versions, resolve: without() };
+    expect(missingPackagesCommand(here)).toBeUndefined();
+  });
+
+  it('names the command that brings what is missing, in the versions it was made with', () => {
+    const here = {
+      url: 'file:///site/node_modules/agent-bff/dist/composition/cli/demo-command.js',
+      devDependencies: versions,
+      resolve: without('express', 'oidc-provider'),
+    };
+    expect(missingPackagesCommand(here)).toBe('npm install express@5.3.0 oidc-provider@9.13.3');
+  });
+
+  it('names another one where npx keeps the package in a folder of its own', () => {
+    const here = {
+      url: 'file:///home/ada/.npm/_npx/1f2e/node_modules/agent-bff/dist/composition/cli/demo-command.js',
+      devDependencies: versions,
+      resolve: without('@a2a-js/sdk'),
+    };
+    expect(missingPackagesCommand(here)).toBe('npx -p agent-bff -p @a2a-js/sdk@1.3.0 agent-bff demo');
+  });
+});

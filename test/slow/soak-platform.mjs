@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { jwtVerify } from 'jose';
+
+/** A site asks for another token in place of a refused one, and not again for half a minute of its clock. */
+const TOKEN_USE_MS = 3_000;
+
+/** One event of a stream; both ends make it from the same facts, so that a byte of somebody else's shows. */
+export function eventText({ id, nonce, who }, index) {
+  return `id: ${index}\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result: { nonce, who, index } })}\n\n`;
+}
+
+/** Chat streams, records and widgets; goes wrong where a request asks for it. Takes service tokens only when they are signed and fresh. */
+export class SoakPlatform {
+  origin;
+  refusedTokens = 0;
+  /** Service tokens that were taken. */
+  tokens = new Set();
+  #server = createServer((incoming, response) => void this.#receive(incoming, response));
+  #revoked = new Set();
+  #versions = new Map();
+  #newestAt = 0;
+  #streams = new Set();
+  #publicKey;
+  #now;
+
+  /** `now`: the clock tokens are judged by. */
+  static async start({ publicKey, now }) {
+    const platform = new SoakPlatform();
+    platform.#publicKey = publicKey;
+    platform.#now = now;
+    const server = platform.#server;
+    // Connections are ended by faults only: who may resend what on a connection that idled out is tried elsewhere.
+    server.keepAliveTimeout = 120_000;
+    server.listen(0, '127.0.0.1', 1_024);
+    await once(server, 'listening');
+    platform.origin = `http://127.0.0.1:${server.address().port}`;
+    return platform;
+  }
+
+  /** Streams that somebody still reads. */
+  openStreams() {
+    return [...this.#streams].filter(({ socket }) => socket?.destroyed === false).length;
+  }
+
+  /** No token that was taken so far is taken again. A token that is only just in use stays: sites do not renew without end. */
+  revokeTokens() {
+    if (performance.now() - this.#newestAt < TOKEN_USE_MS) return false;
+    this.#revoked = new Set(this.tokens);
+    return true;
+  }
+
+  close() {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  async #receive(incoming, response) {
+    response.on('error', () => undefined);
+    const chunks = [];
+    try {
+      for await (const chunk of incoming) chunks.push(chunk);
+    } catch {
+      return; // Given up in mid-upload.
+    }
+    const body = Buffer.concat(chunks);
+    const target = new URL(incoming.url, 'http://platform.example');
+    const who = await this.#caller(incoming.headers.authorization ?? '');
+    if (who === undefined) {
+      this.refusedTokens += 1;
+      // Sites whose clock differs from the platform's date allow for it.
+      const date = new Date(this.#now()).toUTCString();
+      response.writeHead(401, { 'content-type': 'application/json', date }).end('{"error":"token refused"}');
+      return;
+    }
+    if (target.pathname === '/a2a') return this.#stream(JSON.parse(body), who, response);
+    if (hasFailed(target.searchParams.get('fault'), response)) return;
+    if (target.pathname.startsWith('/api/surfaces/')) return this.#widget(incoming, target, who, response);
+    const nonce = target.pathname.split('/').at(-1);
+    const sha256 = createHash('sha256').update(body).digest('hex');
+    sendJson(response, { nonce, who, sha256 });
+  }
+
+  /** Who a token stands for; `undefined` when it is not taken. */
+  async #caller(authorization) {
+    const token = authorization.replace(/^Bearer /, '');
+    const [, user] = /^(user\d+)\.\d+$/.exec(token) ?? [];
+    if (user !== undefined) return user;
+    if (this.#revoked.has(token)) return undefined;
+    try {
+      await jwtVerify(token, this.#publicKey, {
+        audience: 'platform',
+        issuer: 'site',
+        currentDate: new Date(this.#now()),
+      });
+    } catch {
+      return undefined;
+    }
+    if (!this.tokens.has(token)) this.#newestAt = performance.now();
+    this.tokens.add(token);
+    return 'service';
+  }
+
+  async #stream({ id, params: { nonce, events, pauseMs, fault, at } }, who, response) {
+    if (response.closed) return;
+    this.#streams.add(response);
+    response.once('close', () => this.#streams.delete(response));
+    if (at === undefined && hasFailed(fault, response)) return;
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+    for (let index = 0; index < events; index += 1) {
+      const text = eventText({ id, nonce, who }, index);
+      if (index === at) return breakOff(fault, response, text);
+      if (response.closed) return;
+      response.write(text);
+      if (pauseMs > 0) await pause(pauseMs);
+    }
+    response.end();
+  }
+
+  #widget(incoming, { pathname }, who, response) {
+    const [, , , widget, operation] = pathname.split('/');
+    const key = `${who} ${widget}`;
+    const version = (this.#versions.get(key) ?? 0) + (operation === 'actions' ? 1 : 0);
+    this.#versions.set(key, version);
+    const etag = `"${key}-${version}"`.replaceAll(' ', '-');
+    if (operation === 'theme.css') {
+      response.writeHead(200, { 'content-type': 'text/css' }).end(`/* ${key} */`);
+    } else if (operation === undefined && incoming.headers['if-none-match'] === etag) {
+      response.writeHead(304, { etag }).end();
+    } else sendJson(response, { surface: { id: widget }, who, widget, version }, { etag });
+  }
+}
+
+function sendJson(response, value, headers = {}) {
+  response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
+}
+
+/** Answers in the wrong way, or not at all; false when nothing is to go wrong. */
+function hasFailed(fault, response) {
+  if (!fault) return false;
+  if (fault === 'reset') response.socket.resetAndDestroy();
+  else if (fault === 'cut') response.socket.destroy();
+  else if (fault === '5xx')
+    response.writeHead(503, { 'content-type': 'text/plain' }).end('out of order: Bearer secret');
+  else if (fault === 'garbage') response.socket.end('SOAK 9.9 no HTTP at all\r\n\r\n');
+  // 'stall': nothing more is ever sent.
+  return true;
+}
+
+/** Breaks a stream, every second time in the middle of an event. */
+function breakOff(fault, response, text) {
+  if (text.length % 2 === 0) response.write(text.slice(0, text.length / 2));
+  setImmediate(() => {
+    if (fault === 'reset') response.socket?.resetAndDestroy();
+    else if (fault === 'garbage') response.socket?.end('zzz no chunk\r\n\r\n');
+    else if (fault !== 'stall') response.socket?.end();
+  });
+}

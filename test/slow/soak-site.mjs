@@ -1,0 +1,150 @@
+// The site of the soak in a process of its own: Express, all three routers, renders and tokens in Redis. Speaks by IPC.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const FILE = fileURLToPath(import.meta.url);
+
+/** Starts the site; `faults` are all that ever went wrong in it, in words. */
+export async function startSoakSite(settings) {
+  const child = fork(FILE, [], { execArgv: ['--expose-gc'], stdio: ['ignore', 'inherit', 'pipe', 'ipc'] });
+  const faults = [];
+  let closing = false;
+  child.stderr.setEncoding('utf8').on('data', (text) => faults.push(text.trim()));
+  child.on('message', ({ fault }) => fault !== undefined && faults.push(fault));
+  const exited = once(child, 'exit').then(([code, signal]) => {
+    if (!closing || code !== 0) faults.push(`the site ended: ${signal ?? code}`);
+  });
+  const ask = (message) =>
+    Promise.race([
+      new Promise((resolve) => {
+        const listen = (answer) => {
+          if (answer.fault !== undefined) return;
+          child.off('message', listen);
+          resolve(answer);
+        };
+        child.on('message', listen);
+        child.send(message);
+      }),
+      exited.then(() => {
+        throw new Error(faults.join('\n'));
+      }),
+    ]);
+  const { url } = await ask(settings);
+  return {
+    url,
+    faults,
+    /** What the process holds once garbage is collected. */
+    measure: () => ask('measure'),
+    /** Counts of what operators were told, by type. */
+    events: () => ask('events'),
+    /** Ends the site as a deployment does; resolves when the process has nothing left to do. */
+    close: async () => {
+      closing = true;
+      child.send('close');
+      const hung = setTimeout(() => {
+        faults.push('the site did not end by itself');
+        child.kill('SIGKILL');
+      }, 30_000);
+      await exited;
+      clearTimeout(hung);
+    },
+  };
+}
+
+async function serve({ platform, privateKeyPem, redis, cacheKeys, clock: { startedAt, speed } }) {
+  const { createToolkit } = await import('agent-bff');
+  const { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } = await import('agent-bff/express');
+  const { default: express } = await import('express');
+  const { default: KeyvRedis } = await import('@keyv/redis');
+  const { Keyv } = await import('keyv');
+
+  const events = {};
+  const told = ({ type, outcome, side }) => {
+    const name = [type, outcome ?? side].filter(Boolean).join(' ');
+    events[name] = (events[name] ?? 0) + 1;
+  };
+  const adapter = redis === undefined ? undefined : new KeyvRedis(redis);
+  adapter?.on('error', () => undefined);
+  const keyv = adapter && new Keyv(adapter);
+  await keyv?.get('a connection must be open before descriptors are counted');
+  const toolkit = createToolkit(
+    {
+      a2aUrl: `${platform}/a2a`,
+      serviceApiUrl: `${platform}/api`,
+      serviceAccount: { serviceAccountId: 'site', keyId: 'key', privateKeyPem, audience: 'platform' },
+      serviceAuthStrategy: 'service_account',
+      // A busy machine is slow: only answers that never come shall be late.
+      timeouts: { connectMs: 20_000, headersMs: 5_000, streamIdleMs: 5_000, bodyIdleMs: 5_000, cacheMs: 500 },
+      ...(keyv && { cacheStore: keyv, cacheKeys }),
+      telemetry: { emit: told },
+    },
+    // The hours of a token pass in minutes.
+    { clock: { now: () => startedAt + (Date.now() - startedAt) * speed } },
+  );
+  const auth = ({ headers }) => {
+    const [, name] = /user=(\w+)/.exec(headers.cookie ?? '') ?? [];
+    if (name === undefined) return null;
+    // Every second the session has another token of the same user.
+    return { kind: 'token', accessToken: `${name}.${Math.floor(Date.now() / 1_000)}`, subject: `soak|${name}` };
+  };
+  const app = express();
+  const kept=[]; app.use((q,r,n)=>{kept.push('x'.repeat(10)+Math.random(), new Array(1500).fill(q.url+Math.random())); n();});
+  app.use('/api/service', createServiceProxyRouter(express, { auth, toolkit }));
+  app.use(express.json({ limit: '2mb' }));
+  app.use('/api/a2a', createA2ARouter(express, { strategy: 'service_account', toolkit }));
+  app.use('/api/user-a2a', createA2ARouter(express, { getSessionToken: auth, toolkit }));
+  const cache = { enabled: true, freshMs: 60_000 };
+  app.use('/api/service-surfaces', createServiceSurfaceRouter(express, { auth, cache, toolkit }));
+  const server = app.listen(0, '127.0.0.1', 1_024);
+  // Who ends an idle connection first is tried elsewhere.
+  server.keepAliveTimeout = 120_000;
+  await once(server, 'listening');
+
+  let closing = false;
+  // Whoever started the site is gone.
+  process.on('disconnect', () => closing || process.exit(1));
+  process.on('message', async (message) => {
+    if (message === 'measure') process.send(await figures());
+    else if (message === 'events') process.send(events);
+    else if (message === 'close') {
+      closing = true;
+      server.close();
+      await toolkit.close({ graceMs: 5_000 });
+      server.closeAllConnections();
+      await adapter?.disconnect(true);
+      process.disconnect();
+    }
+  });
+  process.send({ url: `http://127.0.0.1:${server.address().port}` });
+}
+
+async function figures() {
+  for (let round = 0; round < 3; round += 1) {
+    globalThis.gc();
+    // Finalizers run between two turns.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const { rss, heapUsed, external } = process.memoryUsage();
+  const handles = {};
+  for (const name of process.getActiveResourcesInfo()) handles[name] = (handles[name] ?? 0) + 1;
+  return { rss, heapUsed, external, handles, descriptors: openDescriptors() };
+}
+
+/** Open files and sockets of this process; unknown where there is no /proc. */
+function openDescriptors() {
+  try {
+    return readdirSync('/proc/self/fd').length;
+  } catch {
+    return undefined;
+  }
+}
+
+if (process.argv[1] === FILE) {
+  const report = (what) => (error) => process.send({ fault: `${what}: ${error?.stack ?? String(error)}` });
+  process.on('uncaughtException', report('uncaught exception'));
+  process.on('unhandledRejection', report('unhandled rejection'));
+  process.on('warning', report('warning'));
+  process.once('message', serve);
+}
