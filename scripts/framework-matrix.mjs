@@ -1,5 +1,5 @@
 // npm run matrix: runs the site suite with every framework and writes how it went into the README, framework × case.
-// With --check REPORT it runs nothing, and compares the README with a report of vitest.
+// Neither runs anything: --from REPORT takes a report of vitest, and --check REPORT compares the README with one.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,8 +12,9 @@ const REPORT = join(ROOT, 'reports/tests.json');
 const [BEGIN, END] = ['<!-- framework matrix: begin -->', '<!-- framework matrix: end -->'];
 const [flag, given = REPORT] = process.argv.slice(2);
 const isCheck = flag === '--check';
+const isRun = !isCheck && flag !== '--from';
 
-if (!isCheck) {
+if (isRun) {
   const status = await runNode(join(ROOT, 'scripts/test.mjs'), ['test/site/'], { cwd: ROOT });
   if (status !== 0) console.error('The suite has failures; the table shows them.');
 }
@@ -22,7 +23,7 @@ const [before, rest] = readme.split(BEGIN);
 const after = rest?.split(END)[1];
 if (after === undefined) throw new Error(`README.md lacks the lines ${BEGIN} and ${END}`);
 const written = await format(
-  `${before}${BEGIN}\n\n${table(JSON.parse(readFileSync(isCheck ? given : REPORT, 'utf8')))}\n\n${END}${after}`,
+  `${before}${BEGIN}\n\n${table(JSON.parse(readFileSync(isRun ? REPORT : given, 'utf8')))}\n\n${END}${after}`,
   { ...(await resolveConfig(README)), filepath: README },
 );
 if (!isCheck) writeFileSync(README, written);
@@ -38,7 +39,8 @@ function table({ testResults }) {
   for (const { name, assertionResults } of testResults) {
     if (!/[/\\]test[/\\]site[/\\][\w-]+\.test\.ts$/.test(name)) continue;
     for (const { ancestorTitles, status } of assertionResults) {
-      const [framework, suite] = ancestorTitles;
+      // What needs a build of its own stands inside one more title, such as "a site built with Next".
+      const [framework, suite] = ancestorTitles.slice(ancestorTitles[0]?.startsWith('a site built with') ? 1 : 0);
       if (suite === undefined) continue;
       suites.add(suite);
       const row = rows.get(framework) ?? new Map();

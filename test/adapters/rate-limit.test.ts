@@ -61,7 +61,9 @@ describe('a limit over rate-limiter-flexible', () => {
   });
 
   it('cannot wait no time at all', () => {
-    expect(() => rateLimiter(new RateLimiterMemory({ points: 1, duration: 1 }), { deadlineMs: 0 })).toThrow(/deadlineMs/);
+    expect(() => rateLimiter(new RateLimiterMemory({ points: 1, duration: 1 }), { deadlineMs: 0 })).toThrow(
+      /deadlineMs/,
+    );
   });
 });
 

@@ -45,6 +45,13 @@ export class SoakPlatform {
     return [...this.#streams].filter(({ socket }) => socket?.destroyed === false).length;
   }
 
+  /** Connections of the site, the ones it keeps for the next visitor too. */
+  connections() {
+    return new Promise((resolve, reject) => {
+      this.#server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+    });
+  }
+
   /** No token that was taken so far is taken again. A token that is only just in use stays: sites do not renew without end. */
   revokeTokens() {
     if (performance.now() - this.#newestAt < TOKEN_USE_MS) return false;

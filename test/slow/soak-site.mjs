@@ -90,7 +90,6 @@ async function serve({ platform, privateKeyPem, redis, cacheKeys, clock: { start
     return { kind: 'token', accessToken: `${name}.${Math.floor(Date.now() / 1_000)}`, subject: `soak|${name}` };
   };
   const app = express();
-  const kept=[]; app.use((q,r,n)=>{kept.push('x'.repeat(10)+Math.random(), new Array(1500).fill(q.url+Math.random())); n();});
   app.use('/api/service', createServiceProxyRouter(express, { auth, toolkit }));
   app.use(express.json({ limit: '2mb' }));
   app.use('/api/a2a', createA2ARouter(express, { strategy: 'service_account', toolkit }));

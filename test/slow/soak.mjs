@@ -22,7 +22,7 @@ const CLOCK_SPEED = 20;
 const REVOKE_EVERY_MS = 2_000;
 const CRASH_EVERY_MS = 8_000;
 const CRASH_MS = 1_000;
-/** How long connections to the platform may be kept for the next visitor. */
+/** How long what visitors left behind may take to end. */
 const SETTLE_MS = 20_000;
 const HEAP_SLACK = 4 * 1_048_576;
 const RSS_SLACK = 24 * 1_048_576;
@@ -55,7 +55,7 @@ const visitors = new SoakVisitors({
 const fresh = await site.measure();
 const disturbances = { crashes: 0, revocations: 0, over: false };
 const trouble = Promise.all([crashes(), revocations()]);
-report.note('phase   streams     heap       RSS  descriptors  sockets  timers');
+report.note('phase   streams     heap       RSS  descriptors   pooled  sockets  timers');
 const measured = [];
 for (let phase = 0; phase < PHASES; phase += 1) {
   const until = performance.now() + (MINUTES * 60_000) / PHASES;
@@ -114,18 +114,22 @@ else
     last.descriptors <= fresh.descriptors + HANDLE_SLACK,
     `${fresh.descriptors} → ${last.descriptors}`,
   );
+const pooled = Math.max(...measured.map((figures) => figures.pooled));
+report.check('no more connections are kept than were used', pooled <= AT_ONCE, `${pooled} of ${AT_ONCE}`);
 if (redis !== undefined)
   report.check('renders came from Redis too', (events['cache hit'] ?? 0) > 0, `${events['cache hit'] ?? 0} hits`);
 report.finish();
 
-/** The site's figures when nobody visits it and its connections are closed, or when they have had their time. */
+/** The site's figures when nobody visits it any more, or when that had its time. Connections kept for the next visitor count apart. */
 async function settled() {
   const since = performance.now();
   for (;;) {
     await pause(500);
-    const figures = await site.measure();
-    const isQuiet = platform.openStreams() === 0 && !(figures.descriptors > fresh.descriptors + HANDLE_SLACK);
-    if (isQuiet || performance.now() - since > SETTLE_MS) return figures;
+    const { descriptors, ...figures } = await site.measure();
+    const pooled = await platform.connections();
+    const own = descriptors === undefined ? undefined : descriptors - pooled;
+    const isQuiet = platform.openStreams() === 0 && !(own > fresh.descriptors + HANDLE_SLACK);
+    if (isQuiet || performance.now() - since > SETTLE_MS) return { ...figures, descriptors: own, pooled };
   }
 }
 
@@ -160,9 +164,10 @@ function row(phase, figures) {
     mib(figures.heapUsed),
     mib(figures.rss),
     figures.descriptors ?? '?',
+    figures.pooled,
     sockets(figures),
     timers(figures),
   ];
-  const widths = [9, 10, 10, 12, 8, 7];
+  const widths = [9, 10, 10, 12, 8, 8, 7];
   return String(phase).padEnd(6) + cells.map((cell, index) => String(cell).padStart(widths[index])).join(' ');
 }

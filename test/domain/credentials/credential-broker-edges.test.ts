@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
+import { secret } from '../../../src/domain/secret.js';
+import { BrokerWorld, REQUEST, SERVICE, sessionPlan } from './broker-world.js';
+import { failure } from './token-world.js';
+
+const KEY_ALONE = { kind: 'api-key', apiKey: undefined } as const;
+const nobody = { ...sessionPlan(new FakeSessionTokenSource({ kind: 'no-session' })), required: false } as const;
+
+describe('the API key alone', () => {
+  it("is the configured one, or the route's own", async () => {
+    const { broker, loads } = new BrokerWorld();
+    const credentials = [
+      await broker.obtain(KEY_ALONE, REQUEST),
+      await broker.obtain({ ...KEY_ALONE, apiKey: secret('route-key') }, REQUEST),
+    ];
+    expect(credentials.map(({ headers }) => headers)).toEqual([
+      { 'x-api-key': 'site-key' },
+      { 'x-api-key': 'route-key' },
+    ]);
+    expect(credentials[0]).toMatchObject({ kind: 'api-key', identity: 'api-key', block: 'serviceApiKey' });
+    expect(loads).toEqual([]);
+  });
+
+  it('goes for visitors who are not signed in, where nobody has to be', async () => {
+    const { headers } = await new BrokerWorld().broker.obtain(nobody, REQUEST);
+    expect(headers).toEqual({ 'x-api-key': 'site-key' });
+  });
+
+  it.each([KEY_ALONE, nobody])('that is not configured is named', async (plan) => {
+    await expect(new BrokerWorld({ apiKey: undefined }).broker.obtain(plan, REQUEST)).rejects.toMatchObject({
+      code: 'service_auth_failed',
+      detail: 'The server has no API key for the platform.',
+      hint: 'Set "serviceApiKey" in configureServer, or "apiKey" where the route is made.',
+      block: 'configureServer',
+      fields: ['serviceApiKey'],
+    });
+  });
+});
+
+describe('a site without any credential', () => {
+  it('is told what to configure, and nobody is asked', async () => {
+    const { broker, loads } = new BrokerWorld({ strategy: '', hasServiceAccount: false, apiKey: undefined });
+    await expect(broker.obtain(SERVICE, REQUEST)).rejects.toMatchObject({
+      code: 'service_auth_failed',
+      detail: 'The server has no credential for the platform.',
+      block: 'serviceAuthStrategy',
+    });
+    expect(loads).toEqual([]);
+    expect(broker.cachedServiceToken()).toBeUndefined();
+  });
+});
+
+describe('a provider that cannot say who it is', () => {
+  it('is an outage that names the strategy', async () => {
+    const world = new BrokerWorld();
+    world.account.fingerprint = () => Promise.reject(new TypeError('no disk'));
+    const error: unknown = await world.broker.obtain(SERVICE, REQUEST).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      code: 'identity_provider_unavailable',
+      detail: 'The identity provider of this strategy cannot be used.',
+      hint: 'The server log says what failed.',
+      block: 'serviceAuthStrategy',
+      fields: ['serviceAuthStrategy'],
+      retryable: true,
+    });
+    expect((error as { logDetail: () => string }).logDetail()).toBe('TypeError: no disk');
+  });
+
+  it('is the one it was before, where it said so before', async () => {
+    const world = new BrokerWorld();
+    const before = await world.broker.obtain(SERVICE, REQUEST);
+    world.account.fingerprint = () => Promise.reject(new TypeError('no disk'));
+    const renewed = await world.broker.renew(SERVICE, before, REQUEST, '');
+    expect(renewed?.token).toBe('account-token-2');
+  });
+
+  it('tells nobody who does not need its token', async () => {
+    const world = new BrokerWorld();
+    world.account.fingerprint = () => Promise.reject(new TypeError('no disk'));
+    await expect(world.broker.recall()).resolves.toBeUndefined();
+  });
+});
+
+describe('a token kept from before', () => {
+  it('is found by a broker that was never asked for it, once it has recalled its names', async () => {
+    const { broker: former, tokens, account } = new BrokerWorld();
+    await former.obtain(SERVICE, REQUEST);
+    const next = new BrokerWorld({ tokens, provider: () => Promise.resolve(account) });
+    expect(next.broker.cachedServiceToken()).toBeUndefined();
+    await next.broker.recall();
+    expect(next.broker.cachedServiceToken()?.value).toBe('account-token-1');
+    expect(account.issued).toBe(1);
+  });
+
+  it('is not looked for where the API key is all there is', async () => {
+    const world = new BrokerWorld({ strategy: '', hasServiceAccount: false });
+    await world.broker.recall();
+    expect(world.loads).toEqual([]);
+  });
+});
+
+describe('a failure of the provider', () => {
+  it('says when to come back only where that is known', async () => {
+    const world = new BrokerWorld();
+    world.account.answer = () => failure('incomplete');
+    const error: unknown = await world.broker.obtain(SERVICE, REQUEST).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'service_auth_failed', retryAfterMs: undefined });
+  });
+});
+
+describe("the platform's clock", () => {
+  it('is followed there and back, and each change is told once', async () => {
+    const world = new BrokerWorld();
+    const details = (): (string | undefined)[] => world.telemetry.of('warning').map(({ detail }) => detail);
+    const refused = async (aheadMs: number): Promise<void> => {
+      const credential = await world.broker.obtain(SERVICE, REQUEST);
+      const date = new Date(world.clock.now() + aheadMs).toUTCString();
+      await world.broker.renew(SERVICE, credential, REQUEST, date);
+      world.clock.advance(60_000);
+    };
+    await refused(600_000);
+    await refused(600_000);
+    expect(details()).toEqual(["The local clock is 600 s behind the platform's."]);
+    await refused(-600_000);
+    expect(details()).toHaveLength(2);
+    expect(details()[1]).toBe("The local clock is 600 s ahead of the platform's.");
+    await refused(0);
+    expect(details()).toHaveLength(3);
+  });
+});

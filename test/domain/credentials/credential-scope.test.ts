@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { Credential } from '../../../src/domain/credentials/credential.js';
+import { credentialScope } from '../../../src/domain/credentials/credential-scope.js';
+import type { HeadersPlan, RoutePlan } from '../../../src/domain/credentials/headers-plan.js';
+import { SERVICE } from './broker-world.js';
+
+const OWN: HeadersPlan = { kind: 'headers', obtain: () => Promise.reject(new Error('not asked')) };
+
+function scope(plan: RoutePlan, headers: Record<string, string>, identity?: string): readonly unknown[] | undefined {
+  const kind = plan.kind === 'api-key' ? 'api-key' : 'service';
+  return credentialScope(
+    plan,
+    new Credential({ kind, headers, identity, block: 'b', cacheKey: undefined, token: undefined }),
+  );
+}
+
+describe('what tells callers apart in a cache', () => {
+  it('is the whole of the headers a site makes itself, in whatever order it makes them', () => {
+    const expected = [
+      'headers',
+      [
+        ['authorization', 'Bearer t'],
+        ['x-a', '1'],
+        ['x-b', '2'],
+      ],
+    ];
+    expect(scope(OWN, { 'x-b': '2', authorization: 'Bearer t', 'x-a': '1' })).toEqual(expected);
+    expect(scope(OWN, { 'x-a': '1', 'x-b': '2', authorization: 'Bearer t' })).toEqual(expected);
+    expect(scope(OWN, { authorization: 'Bearer u', 'x-a': '1', 'x-b': '2' })).not.toEqual(expected);
+  });
+
+  it('is the name of the credential and the API key, so that a renewed token finds what the old one left', () => {
+    const renders = ['old', 'new'].map((token) =>
+      scope(SERVICE, { authorization: `Bearer ${token}`, 'x-api-key': 'key' }, 'service:account'),
+    );
+    expect(renders).toEqual([
+      ['service', 'service:account', { 'x-api-key': 'key' }],
+      ['service', 'service:account', { 'x-api-key': 'key' }],
+    ]);
+  });
+
+  it('is nothing where the credential names nobody', () => {
+    expect(scope(SERVICE, { authorization: 'Bearer t' })).toBeUndefined();
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
+import { userToken } from '../../../src/domain/credentials/session-credentials.js';
+import type { SessionToken } from '../../../src/ports/session-token-source.js';
+import { REQUEST } from './broker-world.js';
+import { ExchangeWorld } from './exchange-world.js';
+
+async function exchanged(found: SessionToken, audience: string) {
+  const world = new ExchangeWorld();
+  const source = new FakeSessionTokenSource(found);
+  await userToken({ source, audience, exchange: world.tokens }, REQUEST);
+  return { queries: source.queries, requests: world.exchange.requests };
+}
+
+describe("a user's token that is exchanged", () => {
+  it('is asked of the session for this site, and of the exchange for the audience of the route', async () => {
+    const { queries, requests } = await exchanged({ kind: 'token', accessToken: 'ada' }, 'https://platform.example');
+    expect(queries).toEqual([{}]);
+    expect(requests).toMatchObject([{ assertion: 'ada', audience: 'https://platform.example' }]);
+  });
+
+  it('is asked of the exchange for no audience in particular, where the route names none', async () => {
+    const { requests } = await exchanged({ kind: 'token', accessToken: 'ada' }, '');
+    expect(requests).toHaveLength(1);
+    expect(requests[0]).not.toHaveProperty('audience');
+  });
+});
+
+describe('a session that gives no token', () => {
+  it.each([
+    [{ kind: 'expired' }, 'session_expired', 'The session has expired.', 'Sign in again.', 'the session has expired'],
+    [{ kind: 'expired', detail: 'why' }, 'session_expired', 'The session has expired.', 'Sign in again.', 'why'],
+    [
+      { kind: 'expired', reason: 'interaction', detail: 'why' },
+      'interaction_required',
+      'The identity provider asks for consent or a second factor.',
+      'Sign in again and complete what the identity provider asks for.',
+      'why',
+    ],
+  ] as const)('says what the user has to do: %j', async (found, code, detail, hint, log) => {
+    const source = new FakeSessionTokenSource(found);
+    const error = await userToken({ source, audience: '', exchange: undefined }, REQUEST).catch((e: unknown) => e);
+    expect(error).toMatchObject({ code, detail, hint });
+    expect((error as { logDetail: () => string }).logDetail()).toBe(log);
+  });
+
+  it('because it cannot be read is an outage', async () => {
+    const source = { getToken: () => Promise.reject(new TypeError('no store')) };
+    const error = await userToken({ source, audience: '', exchange: undefined }, REQUEST).catch((e: unknown) => e);
+    expect(error).toMatchObject({
+      code: 'identity_provider_unavailable',
+      detail: 'The session could not be read.',
+      hint: 'Try again; the server log says what failed.',
+      block: 'session',
+      retryable: true,
+    });
+  });
+});
