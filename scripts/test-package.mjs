@@ -64,6 +64,9 @@ for (const [name, settings] of Object.entries(SETTINGS)) {
   for (const compiler of COMPILERS)
     await trial(`${compilerName(compiler)}, ${name}`, () => compile(compiler, settings));
 }
+await trial('the ten lines of the README', () =>
+  run(process.execPath, ['readme.mjs', join(ROOT, 'README.md')], { cwd: folder }),
+);
 await trial(`node ${process.versions.node}`, () => runTrials());
 for (const version of NODE_LINES) await trial(`node ${version}`, () => runTrials(version));
 
