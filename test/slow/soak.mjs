@@ -119,6 +119,8 @@ report.check('no more connections are kept than were used', pooled <= AT_ONCE, `
 if (redis !== undefined)
   report.check('renders came from Redis too', (events['cache hit'] ?? 0) > 0, `${events['cache hit'] ?? 0} hits`);
 report.finish();
+// Everything was measured; a socket that is still closing must not keep the process.
+process.exit();
 
 /** The site's figures when nobody visits it any more, or when that had its time. Connections kept for the next visitor count apart. */
 async function settled() {
