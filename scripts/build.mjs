@@ -9,23 +9,27 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '')
 const tsc = (project) => ['node_modules/typescript/bin/tsc', '-p', project, '--noEmitOnError'];
 const WEB = join('examples', 'site', 'web');
 
-/** What is built: the sources of each part, what they become, the command for it, and what else makes it out of date. */
+/** What is built: the sources of each part, what they become, the commands for it, and what else makes it out of date. */
 const PARTS = {
+  /** Declarations file by file, for types and the API reports; the code in one file per entry and the chunks between them. */
   package: {
-    command: tsc('tsconfig.json'),
+    commands: [[...tsc('tsconfig.json'), '--emitDeclarationOnly'], ['scripts/bundle.mjs']],
     sources: 'src',
     output: 'dist',
-    inputs: ['package.json', 'tsconfig.json'],
+    emits: '.d.$1ts',
+    bundle: 'dist/LICENSES.txt',
+    inputs: ['package.json', 'package-lock.json', 'tsconfig.json', 'scripts/bundle.mjs'],
   },
   examples: {
-    command: tsc('examples/tsconfig.json'),
+    commands: [tsc('examples/tsconfig.json')],
     sources: 'examples',
     output: 'examples/dist',
+    emits: '.$1js',
     inputs: ['package.json', 'tsconfig.json', 'examples/tsconfig.json', 'src'],
   },
   /** The page of the example site: all of it becomes one bundle. */
   web: {
-    command: ['node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn', '--config', `${WEB}/vite.config.ts`],
+    commands: [['node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn', '--config', `${WEB}/vite.config.ts`]],
     sources: WEB,
     output: 'examples/dist/web',
     bundle: 'examples/dist/web/index.html',
@@ -33,31 +37,35 @@ const PARTS = {
   },
 };
 
-/** Builds a part and resolves to the exit status of its command. Errors leave the old output in place. */
+/** Builds a part and resolves to the exit status of the last command that ran. Errors of types leave the old output in place. */
 export async function build(name, { clean = false, onlyIfNeeded = false } = {}) {
   const part = PARTS[name];
   if (onlyIfNeeded && isUpToDate(part)) return 0;
   return withCloneLock(ROOT, async () => {
     if (onlyIfNeeded && isUpToDate(part)) return 0; // another command may have built it while we waited
     if (clean) rmSync(join(ROOT, part.output), { recursive: true, force: true });
-    const [program, ...args] = part.command;
-    return runNode(join(ROOT, program), args, { cwd: ROOT });
+    for (const [program, ...args] of part.commands) {
+      const status = await runNode(join(ROOT, program), args, { cwd: ROOT });
+      if (status !== 0) return status;
+    }
+    return 0;
   });
 }
 
-/** True when every source has an output that is younger than every input. */
-function isUpToDate({ sources, output, bundle, inputs }) {
-  const compiled = bundle === undefined ? typeScriptFiles(sources) : files(sources);
+/** True when every source has an output, and the bundle is there, younger than every input. */
+function isUpToDate({ sources, output, emits, bundle, inputs }) {
+  const compiled = emits === undefined ? files(sources) : typeScriptFiles(sources);
   const newestInput = Math.max(
     ...compiled.map(modified),
     ...inputs.flatMap((path) => (path.includes('.') ? [path] : typeScriptFiles(path))).map(modified),
   );
-  const emitted = bundle === undefined ? compiled.map((file) => emittedFile(file, sources, output)) : [bundle];
+  const emitted = emits === undefined ? [] : compiled.map((file) => emittedFile(file, { sources, output, emits }));
+  if (bundle !== undefined) emitted.push(bundle);
   return emitted.every((file) => existsSync(join(ROOT, file)) && modified(file) > newestInput);
 }
 
-function emittedFile(file, sources, output) {
-  return join(output, file.slice(sources.length + 1)).replace(/\.(m?)ts$/, '.$1js');
+function emittedFile(file, { sources, output, emits }) {
+  return join(output, file.slice(sources.length + 1)).replace(/\.(m?)ts$/, emits);
 }
 
 /** The TypeScript files below a folder that its own project compiles. */

@@ -1,4 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { missingPackagesCommand } from './demo-packages.js';
 import type { Terminal } from './terminal.js';
@@ -14,9 +16,9 @@ interface DemoModule {
   readonly startDemo: (options: { readonly port: number }) => Promise<Demo>;
 }
 
-const ROOT = new URL('../../../', import.meta.url);
-const DEMO = new URL('examples/dist/start-demo.js', ROOT);
-const PAGE = new URL('examples/dist/web/index.html', ROOT);
+const MANIFEST = pathToFileURL(createRequire(import.meta.url).resolve('agent-bff/package.json'));
+const DEMO = new URL('examples/dist/start-demo.js', MANIFEST);
+const PAGE = new URL('examples/dist/web/index.html', MANIFEST);
 
 /** Runs `demo`, until it is told to stop. */
 export async function demoCommand(args: string[], terminal: Terminal): Promise<number> {
@@ -32,7 +34,7 @@ export async function demoCommand(args: string[], terminal: Terminal): Promise<n
     );
     return 1;
   }
-  const { devDependencies } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as {
+  const { devDependencies } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as {
     devDependencies: Record<string, string>;
   };
   const resolve = (name: string): string => import.meta.resolve(name);
