@@ -17,6 +17,7 @@ const adapterFor = (name: string, use: 'types' | 'code' = 'code'): Rule => ({
   ...PORTS_ONLY,
   packages: { [name]: use },
 });
+const providerFor = (name: string): Rule => ({ ...adapterFor(name), folders: ['ports', 'adapters/oauth'] });
 
 /** The import table of the design. A folder without a row may not exist; there are no exemptions. */
 const TABLE: Readonly<Record<string, Rule>> = {
@@ -34,8 +35,9 @@ const TABLE: Readonly<Record<string, Rule>> = {
   'adapters/keyv': adapterFor('keyv', 'types'),
   'adapters/redis': adapterFor('@keyv/redis'),
   'adapters/service-account': adapterFor('jose'),
-  'adapters/idp-a': adapterFor('openid-client'),
-  'adapters/idp-b': adapterFor('@azure/msal-node'),
+  'adapters/oauth': PORTS_ONLY,
+  'adapters/idp-a': providerFor('openid-client'),
+  'adapters/idp-b': providerFor('@azure/msal-node'),
   'adapters/telemetry': adapterFor('@opentelemetry/api', 'types'),
   'adapters/rate-limit': PORTS_ONLY,
   'adapters/sessions': PORTS_ONLY,

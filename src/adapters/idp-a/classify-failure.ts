@@ -1,6 +1,6 @@
 import type { IssueFailure } from '../../ports/identity-provider.js';
+import { redactSecrets } from '../oauth/redact-secrets.js';
 import type { ProviderError } from './provider-error.js';
-import { redactSecrets } from './redact-secrets.js';
 
 /** What kind of token was asked for. */
 export type Grant = 'password' | 'client_credentials' | 'token_exchange';
@@ -16,6 +16,8 @@ interface Verdict {
   readonly note?: string;
 }
 
+/** In characters. */
+export const LONGEST_DETAIL = 500;
 const CLIENT_FIELDS = ['clientId', 'clientSecret'] as const;
 const USER_FIELDS = ['username', 'password'] as const;
 
@@ -31,7 +33,7 @@ export function classifyFailure(error: ProviderError, grant: Grant, secrets: rea
     block,
     fields,
     advice: `Check the "${block}" configuration block${named}.`,
-    detail: redactSecrets(parts.join(': '), secrets),
+    detail: redactSecrets(parts.join(': '), secrets, LONGEST_DETAIL),
     ...(error.kind === 'answer' && error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
   };
 }

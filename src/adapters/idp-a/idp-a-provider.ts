@@ -1,11 +1,11 @@
 import type { IdentityProvider, IssueOutcome } from '../../ports/identity-provider.js';
 import type { Secret } from '../../ports/secret.js';
+import { credentialFingerprint } from '../oauth/credential-fingerprint.js';
+import { tokenExpiry } from '../oauth/token-expiry.js';
 import { classifyFailure } from './classify-failure.js';
-import { credentialFingerprint } from './credential-fingerprint.js';
 import { missingFields } from './missing-fields.js';
 import { requestedScope } from './requested-scope.js';
 import { TokenEndpoint, type TokenEndpointOptions } from './token-endpoint.js';
-import { tokenExpiry } from './token-expiry.js';
 
 /** What a service token of `idp_a` depends on; an empty string is a value not supplied. */
 export interface IdpAProviderOptions extends TokenEndpointOptions {

@@ -6,7 +6,8 @@ import {
   type CustomFetch,
   type ServerMetadata,
 } from 'openid-client';
-import { fetchWithin, within } from './deadline.js';
+import { within } from '../oauth/deadline.js';
+import { fetchWithin } from './fetch-within.js';
 
 /** Where to look, and how long. */
 export interface IssuerMetadataOptions {

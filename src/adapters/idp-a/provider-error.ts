@@ -1,4 +1,4 @@
-import { retryAfterMs } from './retry-after.js';
+import { askedPauseMs } from './asked-pause.js';
 
 /** Which request to the provider went wrong. */
 export type Stage = 'metadata' | 'token';
@@ -36,7 +36,7 @@ export async function providerError(thrown: unknown, stage: Stage, now: number):
     status,
     error: body?.error ?? '',
     description: body?.description ?? '',
-    retryAfterMs: retryAfterMs(response.headers, status, now),
+    retryAfterMs: askedPauseMs(response.headers, status, now),
   };
 }
 

@@ -8,7 +8,8 @@ import {
   type ServerMetadata,
 } from 'openid-client';
 import type { Secret } from '../../ports/secret.js';
-import { fetchWithin, within } from './deadline.js';
+import { within } from '../oauth/deadline.js';
+import { fetchWithin } from './fetch-within.js';
 import { issuerAddress } from './issuer-address.js';
 import { IssuerMetadata } from './issuer-metadata.js';
 import { lenientFetch } from './lenient-fetch.js';

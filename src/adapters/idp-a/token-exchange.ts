@@ -1,13 +1,13 @@
 import type { IssueOutcome } from '../../ports/identity-provider.js';
 import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
-import { classifyFailure } from './classify-failure.js';
-import { credentialFingerprint } from './credential-fingerprint.js';
+import { credentialFingerprint } from '../oauth/credential-fingerprint.js';
+import { redactSecrets } from '../oauth/redact-secrets.js';
+import { jwtExpiry, tokenExpiry } from '../oauth/token-expiry.js';
+import { classifyFailure, LONGEST_DETAIL } from './classify-failure.js';
 import { missingFields } from './missing-fields.js';
 import type { ProviderError } from './provider-error.js';
-import { redactSecrets } from './redact-secrets.js';
 import { requestedScope } from './requested-scope.js';
 import { TokenEndpoint, type TokenEndpointOptions } from './token-endpoint.js';
-import { jwtExpiry, tokenExpiry } from './token-expiry.js';
 
 /** What an exchanged token of `idp_a` depends on besides the user; an empty string is a value not supplied. */
 export interface IdpATokenExchangeOptions extends TokenEndpointOptions {
@@ -85,7 +85,7 @@ function userRefusal(error: ProviderError, secrets: readonly string[]): Exchange
   if (error.kind !== 'answer' || error.status >= 500) return undefined;
   const reason = EXCHANGE_REFUSALS.get(error.error) ?? subjectTokenRefusal(error.error, error.description);
   if (reason === undefined) return undefined;
-  const detail = redactSecrets(`${error.status} ${error.error}: ${error.description}`, secrets);
+  const detail = redactSecrets(`${error.status} ${error.error}: ${error.description}`, secrets, LONGEST_DETAIL);
   return { kind: 'user-refused', reason, detail };
 }
 

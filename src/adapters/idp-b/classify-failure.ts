@@ -1,8 +1,8 @@
 import type { IssueFailure } from '../../ports/identity-provider.js';
+import { redactSecrets } from '../oauth/redact-secrets.js';
 import { BLOCK } from './block.js';
 import type { ClientCredential } from './client-credential.js';
 import type { ProviderError } from './provider-error.js';
-import { redactSecrets } from './redact-secrets.js';
 
 /** What was asked for, and with what. */
 export interface RequestContext {
@@ -23,6 +23,8 @@ interface Verdict {
   readonly note?: string;
 }
 
+/** In characters: the ids that Entra's support asks for stand at the end of a long text. */
+export const LONGEST_DETAIL = 1000;
 const CERTIFICATE_FIELDS = ['certificatePath', 'privateKeyPath'] as const;
 
 /** Turns what went wrong at the provider, or in msal-node, into the fields to check. */
@@ -34,7 +36,7 @@ export function classifyFailure(error: ProviderError, context: RequestContext): 
     block: BLOCK,
     fields: verdict.fields,
     advice: adviceFor(verdict, context),
-    detail: redactSecrets(detailOf(error, verdict.note), context.secrets),
+    detail: redactSecrets(detailOf(error, verdict.note), context.secrets, LONGEST_DETAIL),
     ...(error.kind === 'answer' && error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
   };
 }

@@ -1,8 +1,8 @@
 import type { IdentityProvider, IssueOutcome } from '../../ports/identity-provider.js';
+import { tokenExpiry } from '../oauth/token-expiry.js';
 import { BLOCK } from './block.js';
 import { classifyFailure } from './classify-failure.js';
 import { TokenClient, type TokenClientOptions } from './token-client.js';
-import { tokenExpiry } from './token-expiry.js';
 
 /** What a service token of `idp_b` depends on; an empty string is a value not supplied. */
 export interface IdpBProviderOptions extends TokenClientOptions {

@@ -1,4 +1,4 @@
-import { within } from './deadline.js';
+import { within } from '../oauth/deadline.js';
 import type { Fetch } from './fetch.js';
 
 /** What came back for a request. */

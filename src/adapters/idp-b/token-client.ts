@@ -1,8 +1,8 @@
 import { type AuthenticationResult, ConfidentialClientApplication } from '@azure/msal-node';
 import type { IssueFailure } from '../../ports/identity-provider.js';
+import { credentialFingerprint } from '../oauth/credential-fingerprint.js';
 import { BLOCK } from './block.js';
 import { type ClientCredential, clientCredential, type ClientCredentialOptions } from './client-credential.js';
-import { credentialFingerprint } from './credential-fingerprint.js';
 import type { Fetch } from './fetch.js';
 import { MetadataCache } from './metadata-cache.js';
 import { missingFields } from './missing-fields.js';

@@ -1,8 +1,8 @@
 import type { IssueOutcome } from '../../ports/identity-provider.js';
 import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
+import { jwtExpiry, tokenExpiry } from '../oauth/token-expiry.js';
 import { classifyFailure } from './classify-failure.js';
 import { TokenClient, type TokenClientOptions } from './token-client.js';
-import { jwtExpiry, tokenExpiry } from './token-expiry.js';
 import { userRefusal } from './user-refusal.js';
 
 /** What an exchanged token of `idp_b` depends on besides the user; an empty string is a value not supplied. */

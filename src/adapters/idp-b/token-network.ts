@@ -1,9 +1,9 @@
 import { AuthError, type INetworkModule, type NetworkRequestOptions, type NetworkResponse } from '@azure/msal-node';
-import { within } from './deadline.js';
+import { within } from '../oauth/deadline.js';
+import { retryAfterMs } from '../oauth/retry-after.js';
 import type { Fetch } from './fetch.js';
 import type { MetadataCache } from './metadata-cache.js';
 import { answerError, type ProviderError, type Stage, thrownError } from './provider-error.js';
-import { retryAfterMs } from './retry-after.js';
 import { type ProviderAnswer, sendRequest } from './send-request.js';
 
 /** What the requests of one call need. */

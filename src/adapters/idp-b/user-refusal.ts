@@ -1,7 +1,7 @@
 import type { ExchangeRefusal } from '../../ports/token-exchange.js';
-import { detailOf } from './classify-failure.js';
+import { redactSecrets } from '../oauth/redact-secrets.js';
+import { detailOf, LONGEST_DETAIL } from './classify-failure.js';
 import type { ProviderError } from './provider-error.js';
-import { redactSecrets } from './redact-secrets.js';
 
 type Reason = ExchangeRefusal['reason'];
 
@@ -12,7 +12,7 @@ export function userRefusal(error: ProviderError, secrets: readonly string[]): E
   }
   const reason = refusalReason(error);
   if (reason === undefined) return undefined;
-  return { kind: 'user-refused', reason, detail: redactSecrets(detailOf(error), secrets) };
+  return { kind: 'user-refused', reason, detail: redactSecrets(detailOf(error), secrets, LONGEST_DETAIL) };
 }
 
 function refusalReason({ error, suberror, numbers }: Extract<ProviderError, { kind: 'answer' }>): Reason | undefined {

@@ -1,12 +1,10 @@
 const REDACTED = '[redacted]';
-// The ids that support asks for stand at the end of a long text.
-const LONGEST_TEXT = 1000;
 
 /**
  * Makes a provider's text fit for a log: known secrets and anything that looks like a JWT are replaced,
- * also in the spellings of forms, addresses and JSON; line breaks go, and so does the end of a long text.
+ * also in the spellings of forms, addresses and JSON; line breaks go, and so does what is beyond `longest` characters.
  */
-export function redactSecrets(text: string, secrets: readonly string[]): string {
+export function redactSecrets(text: string, secrets: readonly string[], longest: number): string {
   let clean = text;
   const spellings = secrets
     .filter((secret) => secret !== '')
@@ -21,5 +19,5 @@ export function redactSecrets(text: string, secrets: readonly string[]): string 
   return clean
     .replace(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, REDACTED)
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
-    .slice(0, LONGEST_TEXT);
+    .slice(0, longest);
 }
