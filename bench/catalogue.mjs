@@ -12,6 +12,7 @@ export const RIVALS = {
   }),
   'ours-express-unparsed': node('agent-bff/express without a parser', 'ours/express.mjs', ['express']),
   'ours-node': node('agent-bff/node', 'ours/node.mjs'),
+  'ours-http2': node('agent-bff/node behind node:http2', 'ours/http2.mjs'),
   'ours-fastify': node('agent-bff/node in Fastify', 'ours/fastify.mjs', ['fastify']),
   'ours-koa': node('agent-bff/koa', 'ours/koa.mjs', ['koa', '@koa/router']),
   'ours-web': node('agent-bff/web in Hono', 'ours/web.mjs', ['hono', '@hono/node-server']),

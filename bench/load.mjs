@@ -1,5 +1,6 @@
 // The visitors of the benchmark, in a process of their own. They keep their connections, check every answer, and count.
 import { setTimeout as pause } from 'node:timers/promises';
+import { Http2Connections, Http2Visitor } from './http2-visitor.mjs';
 import { LatencyRecord } from './latency-record.mjs';
 import { answerQuestions } from './process.mjs';
 import { requestBytes, Visitor } from './visitor.mjs';
@@ -90,34 +91,34 @@ function once({ target, scenario, path, fields }) {
   });
 }
 
-/** Visitors who each open a stream and keep it, once its first event has come. */
-async function hold({ target, scenario, path, connections, fields }) {
-  const request = requestBytes({ scenario, path, fields });
+/** Visitors who each open a stream and keep it, once its first event has come: on a connection each, or over HTTP/2 on shared ones. */
+async function hold({ target, scenario, path, connections, fields, http2 = false }) {
+  const request = http2 ? { path, fields } : requestBytes({ scenario, path, fields });
+  const shared = new Http2Connections(target);
   let problem = '';
   const arrive = () =>
     new Promise((resolve) => {
-      const visitor = new Visitor(target, scenario, {
-        onBytes: () => resolve(),
-        onAnswer: () => {
-          problem ||= 'a stream ended';
-          resolve();
-        },
-        onGone: () => {
-          problem ||= 'a connection ended';
-          resolve();
-        },
-      });
-      setTimeout(() => {
-        problem ||= 'a stream did not begin';
+      const begun = (trouble = '') => {
+        problem ||= trouble;
+        clearTimeout(timer);
         resolve();
-      }, STUCK_MS).unref();
+      };
+      const timer = setTimeout(() => begun('a stream did not begin'), STUCK_MS).unref();
+      const listener = {
+        onBytes: () => begun(),
+        onAnswer: () => begun('a stream ended'),
+        onGone: () => begun('a connection ended'),
+      };
+      const visitor = http2
+        ? new Http2Visitor(shared.next(), scenario, listener)
+        : new Visitor(target, scenario, listener);
       held.push(visitor);
       visitor.send(request);
     });
   for (let left = connections; left > 0 && problem === ''; left -= ARRIVALS_AT_ONCE) {
     await Promise.all(Array.from({ length: Math.min(left, ARRIVALS_AT_ONCE) }, arrive));
   }
-  return { held: held.filter(({ socket }) => !socket.destroyed).length, problem };
+  return { held: held.filter(({ isThere }) => isThere).length, problem };
 }
 
 function release() {

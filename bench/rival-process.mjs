@@ -15,9 +15,9 @@ const BACKLOG = 4_096;
 /** Origin and path requests are forwarded to. */
 export const { origin: upstreamOrigin, pathname: upstreamPath } = new URL(options.upstream ?? 'http://127.0.0.1:9/');
 
-/** Serves a request listener on a port of the system's choice. */
-export function serve(listener) {
-  const server = createServer(listener);
+/** Serves a request listener on a port of the system's choice; `create` makes its server. */
+export function serve(listener, create = createServer) {
+  const server = create(listener);
   server.listen({ port: 0, host: '127.0.0.1', backlog: BACKLOG }, () => announce(server.address().port));
 }
 

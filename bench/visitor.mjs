@@ -58,6 +58,10 @@ export class Visitor {
     return this.#socket;
   }
 
+  get isThere() {
+    return !this.#socket.destroyed;
+  }
+
   send(request) {
     this.#busy = true;
     this.#socket.write(request);

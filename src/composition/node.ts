@@ -14,8 +14,9 @@ export type { SurfaceRouterOptions } from './surface-router-options.js';
 export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit-type.js';
 
 /**
- * All routes of the package as one listener for `node:http`, or as a middleware of a Connect-style host:
+ * All routes of the package as one listener for `node:http` and `node:http2`, or as a middleware of a Connect-style host:
  * called with `next`, it passes on requests outside its routes; without, it answers them with 404.
+ * Over HTTP/2 a browser that leaves resets its stream, and a platform that breaks resets it from here; the connection stays.
  *
  * @throws ConfigurationError (code `configuration_invalid`) when options are wrong or contradict each other.
  *
@@ -25,6 +26,16 @@ export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHea
  * import { createNodeHandler } from 'agent-bff/node';
  *
  * createServer(createNodeHandler({ a2a: { strategy: 'service_account' } })).listen(3000);
+ * ```
+ *
+ * @example HTTP/2, and HTTP/1.1 for those who know no other
+ * ```ts
+ * import { readFileSync } from 'node:fs';
+ * import { createSecureServer } from 'node:http2';
+ * import { createNodeHandler } from 'agent-bff/node';
+ *
+ * const tls = { key: readFileSync('key.pem'), cert: readFileSync('cert.pem'), allowHTTP1: true };
+ * createSecureServer(tls, createNodeHandler({ a2a: { strategy: 'service_account' } })).listen(3000);
  * ```
  *
  * @public

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
 import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from '../../src/ports/http.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
+import { RawClient } from '../support/raw-client.js';
 import { visit } from '../support/visitor.js';
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
@@ -25,6 +26,11 @@ async function serveHandler(handler: HttpHandler, failed: (error: unknown) => vo
       response.end('host');
     });
   });
+}
+
+/** The head of a message, sent by hand. */
+function head(length: number): string {
+  return `POST /api/a2a HTTP/1.1\r\nhost: site.example\r\ncontent-length: ${String(length)}\r\n\r\n`;
 }
 
 function text(body: HttpBody, headers: HttpResponse['headers'] = {}, status = 200): HttpResponse {
@@ -61,6 +67,32 @@ describe('the bridge to node:http', () => {
       return Promise.resolve(text(`${request.url ?? ''} ${String(response.headersSent)}`));
     });
     expect(await (await visit(url)).text()).toBe('/api/a2a false');
+  });
+
+  it('gives a message that came with its head as bytes, and one still on its way as a stream', async () => {
+    const kinds: string[] = [];
+    let asked = (): void => undefined;
+    const url = await serveHandler(async (request) => {
+      // Routes look before they read.
+      await Promise.resolve();
+      const { body } = request;
+      kinds.push(body instanceof Uint8Array ? 'bytes' : 'stream');
+      expect(request.body).toBe(body);
+      asked();
+      return text(body);
+    });
+    const browser = await RawClient.connect(url);
+    onTestFinished(() => browser.close());
+    const half = new Promise<void>((resolve) => (asked = resolve));
+    await browser.send(`${head(4)}half`.slice(0, -2));
+    await half;
+    await browser.send('lf');
+    await browser.until('lf\r\n0\r\n');
+    await browser.send(`${head(5)}whole`);
+    await browser.until('whole');
+    await browser.send(`${head(5)}again`);
+    await browser.until('again');
+    expect(kinds).toEqual(['stream', 'bytes', 'bytes']);
   });
 
   it('keeps cookies apart, the handler’s and those of the host', async () => {

@@ -3,17 +3,21 @@ import { fork } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 
 const FILE = fileURLToPath(import.meta.url);
 const SAMPLE_MS = 50;
 
-/** Starts the site over the built package, with what `config` adds. `measure` collects garbage first; `peakRss` is the most since the last call. */
-export async function startSite(a2aUrl, config = {}) {
+/**
+ * Starts the site over the built package, with what `config` adds: in Express, or behind `node:http2`.
+ * `measure` collects garbage first; `peakRss` is the most since the last call.
+ */
+export async function startSite(a2aUrl, config = {}, { http2 = false } = {}) {
   if (!existsSync(new URL('../../dist/composition/express.js', import.meta.url))) {
     throw new Error('dist is missing: run "npm run build" first');
   }
-  const child = fork(FILE, [JSON.stringify({ a2aUrl, ...config })], { execArgv: ['--expose-gc'] });
+  const child = fork(FILE, [JSON.stringify({ config: { a2aUrl, ...config }, http2 })], { execArgv: ['--expose-gc'] });
   const [{ url }] = await once(child, 'message');
   const ask = async (question) => {
     child.send(question);
@@ -31,10 +35,8 @@ export async function startSite(a2aUrl, config = {}) {
   };
 }
 
-async function serve(config) {
+async function serve({ config, http2 }) {
   const { createToolkit } = await import('agent-bff');
-  const { createA2ARouter, createServiceProxyRouter } = await import('agent-bff/express');
-  const { default: express } = await import('express');
   const { privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -45,12 +47,8 @@ async function serve(config) {
     ...config,
     serviceAccount: { serviceAccountId: 'site', keyId: 'key', privateKeyPem: privateKey },
   });
-  const app = express();
-  // Before the parser: bodies stream through it.
-  app.use('/api/service', createServiceProxyRouter(express, { auth: () => 'user-token', toolkit }));
-  app.use(express.json({ limit: '2mb' }));
-  app.use('/api/a2a', createA2ARouter(express, { strategy: 'service_account', toolkit }));
-  const server = app.listen(0, '127.0.0.1', 1024);
+  const server = await (http2 ? http2Server(toolkit) : expressServer(toolkit));
+  server.listen(0, '127.0.0.1', 1024);
   await once(server, 'listening');
 
   let peak = 0;
@@ -72,6 +70,23 @@ async function serve(config) {
   });
   process.on('disconnect', () => process.exit(0));
   process.send({ url: `http://127.0.0.1:${server.address().port}` });
+}
+
+async function expressServer(toolkit) {
+  const { createA2ARouter, createServiceProxyRouter } = await import('agent-bff/express');
+  const { default: express } = await import('express');
+  const app = express();
+  // Before the parser: bodies stream through it.
+  app.use('/api/service', createServiceProxyRouter(express, { auth: () => 'user-token', toolkit }));
+  app.use(express.json({ limit: '2mb' }));
+  app.use('/api/a2a', createA2ARouter(express, { strategy: 'service_account', toolkit }));
+  return createServer(app);
+}
+
+async function http2Server(toolkit) {
+  const { createNodeHandler } = await import('agent-bff/node');
+  const { createServer: createHttp2Server } = await import('node:http2');
+  return createHttp2Server(createNodeHandler({ a2a: { strategy: 'service_account' }, toolkit }));
 }
 
 /** Open files and sockets of this process; unknown where there is no /proc. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { HttpBody } from '../../ports/http.js';
+import { cutOff } from './http2-exchange.js';
 
 /** A body as frameworks send it that write to the socket themselves. */
 export type NodeBody = BodyStream | Buffer | string | null;
@@ -41,7 +42,7 @@ export class BodyStream extends Readable {
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     // Not every framework does: a clean end would claim that the answer was complete.
-    if (error !== null) this.#response.destroy();
+    if (error !== null) cutOff(this.#response);
     this.#source.return?.().catch(() => undefined);
     callback(error);
   }

@@ -1,16 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { HttpHandler } from '../../ports/http.js';
+import { cutOff, requestFields } from './http2-exchange.js';
 import { toHttpRequest } from './to-http-request.js';
 import { writeHttpResponse } from './write-http-response.js';
 
 /**
- * A request listener for `node:http`, and a middleware for Connect-style hosts: with `next`, requests outside the routes go there.
+ * A request listener for `node:http` and `node:http2`, and a middleware for Connect-style hosts: with `next`, requests outside the routes go there.
  *
  * @public
  */
 export type NodeListener = (
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: IncomingMessage | Http2ServerRequest,
+  response: ServerResponse | Http2ServerResponse,
   next?: (error?: unknown) => void,
 ) => void;
 
@@ -20,6 +22,7 @@ export interface NodeRoute {
   readonly handler: HttpHandler;
 }
 
+/** Node's own; those of HTTP/2 have the same members, and what differs is in `http2-exchange.ts`. */
 interface HostRequest extends IncomingMessage {
   /** The whole target, where a host cut `url` at its mount point. */
   originalUrl?: string;
@@ -27,8 +30,10 @@ interface HostRequest extends IncomingMessage {
 
 /** A listener that gives each request to the route it lies below; `otherwise` answers the rest when there is no `next`. */
 export function nodeListener(routes: readonly NodeRoute[], otherwise: HttpHandler): NodeListener {
-  return (request, response, next) => {
-    const target = (request as HostRequest).originalUrl ?? request.url ?? '/';
+  return (nativeRequest, nativeResponse, next) => {
+    const request = nativeRequest as HostRequest;
+    const response = nativeResponse as ServerResponse;
+    const target = request.originalUrl ?? request.url ?? '/';
     const route = routes.find(({ mount }) => isBelow(target, mount));
     if (route === undefined && next !== undefined) {
       next();
@@ -36,7 +41,7 @@ export function nodeListener(routes: readonly NodeRoute[], otherwise: HttpHandle
     }
     answer(request, response, target, route ?? { mount: '', handler: otherwise }).catch((error: unknown) => {
       if (next !== undefined) next(error);
-      else response.destroy();
+      else cutOff(response);
     });
   };
 }
@@ -61,5 +66,5 @@ function isBelow(target: string, mount: string): boolean {
 /** No forwarded field is believed here: behind a proxy, the configured `publicUrl` says it. */
 function publicUrl(request: IncomingMessage, mount: string): string {
   const scheme = 'encrypted' in request.socket ? 'https' : 'http';
-  return `${scheme}://${request.headers.host ?? ''}${mount}`;
+  return `${scheme}://${String(requestFields(request)['host'] ?? '')}${mount}`;
 }

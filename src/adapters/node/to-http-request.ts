@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpBody, HeaderFields, HttpRequest, NativeRequest } from '../../ports/http.js';
+import { hasBody, isComplete, lineOf, requestFields } from './http2-exchange.js';
 import { RequestBody } from './request-body.js';
 
 /** Where the host mounted the route, as the framework tells it. */
@@ -38,10 +39,10 @@ class NodeHttpRequest implements HttpRequest {
   readonly path: string;
   readonly query: string;
   readonly headers: HeaderFields;
-  readonly body: HttpBody;
   readonly bodyConsumed: boolean;
   readonly parsedBody?: unknown;
   readonly native: NativeRequest;
+  #body: HttpBody;
   readonly #response: ServerResponse;
   readonly #publicUrl: () => string;
   #signal: AbortSignal | undefined;
@@ -57,16 +58,22 @@ class NodeHttpRequest implements HttpRequest {
     this.method = request.method ?? 'GET';
     this.path = query < 0 ? target : target.slice(0, query);
     this.query = query < 0 ? '' : target.slice(query);
-    this.headers = request.headers;
+    const fields = requestFields(request);
     this.native = framework?.native ?? { request, response };
     this.#response = response;
     this.#publicUrl = mount.publicUrl;
     // Express, Connect, Fastify's raw request and serverless hosts leave a parsed body here; each parser types it in its own way.
-    const read = readBody(request, framework?.parsed ?? (request as unknown as ParsedBody));
-    this.body = read.body;
+    const read = readBody(request, fields, framework?.parsed ?? (request as unknown as ParsedBody));
+    this.headers = read.headers ?? fields;
+    this.#body = read.body;
     this.bodyConsumed = read.consumed;
-    if (read.headers !== undefined) this.headers = read.headers;
     if (read.parsed !== undefined) this.parsedBody = read.parsed;
+  }
+
+  /** Looked at when a route asks for it: the rest of a short message has come by then. */
+  get body(): HttpBody {
+    if (this.#body instanceof RequestBody) this.#body = this.#body.whole() ?? this.#body;
+    return this.#body;
   }
 
   get publicUrl(): string {
@@ -87,18 +94,18 @@ interface ReadBody {
 }
 
 /** The body in whatever state the host's middleware left it. */
-function readBody(request: IncomingMessage, { rawBody, body }: ParsedBody): ReadBody {
-  if (rawBody instanceof Uint8Array) return { body: rawBody, consumed: false, headers: withoutCoding(request) };
-  if (typeof rawBody === 'string') return { body: rawBody, consumed: false, headers: asJson(request) };
+function readBody(request: IncomingMessage, fields: HeaderFields, { rawBody, body }: ParsedBody): ReadBody {
+  if (rawBody instanceof Uint8Array) return { body: rawBody, consumed: false, headers: withoutCoding(fields) };
+  if (typeof rawBody === 'string') return { body: rawBody, consumed: false, headers: asJson(fields) };
   // Express 4's parser sets `req.body = {}` on requests it did not read, so the stream's own state decides.
   if (!request.readableDidRead) return { body: hasBody(request) ? new RequestBody(request) : null, consumed: false };
   if (body === undefined) return { body: null, consumed: hasBody(request) };
   if (body instanceof Uint8Array || typeof body === 'string') {
-    return { body, consumed: false, headers: withoutCoding(request) };
+    return { body, consumed: false, headers: withoutCoding(fields) };
   }
   const text = written(body);
   if (text === undefined) return { body: null, consumed: true };
-  return { body: text, consumed: false, parsed: body, headers: asJson(request) };
+  return { body: text, consumed: false, parsed: body, headers: asJson(fields) };
 }
 
 /** A parsed value as JSON again; `undefined` when it is none, or too deep to be written. */
@@ -110,20 +117,15 @@ function written(value: unknown): string | undefined {
   }
 }
 
-function hasBody(request: IncomingMessage): boolean {
-  const { headers } = request;
-  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
-}
-
 /** A parser decoded the bytes, so the coding and the length no longer describe them. */
-function withoutCoding(request: IncomingMessage): HeaderFields {
-  const { 'content-encoding': _coding, 'content-length': _length, ...rest } = request.headers;
+function withoutCoding(fields: HeaderFields): HeaderFields {
+  const { 'content-encoding': _coding, 'content-length': _length, ...rest } = fields;
   return rest;
 }
 
 /** What we write again is UTF-8, whatever charset the browser used. */
-function asJson(request: IncomingMessage): HeaderFields {
-  const headers = withoutCoding(request);
+function asJson(fields: HeaderFields): HeaderFields {
+  const headers = withoutCoding(fields);
   const type = headers['content-type'];
   const isJson = typeof type === 'string' && /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type);
   return isJson ? { ...headers, 'content-type': type.split(';', 1)[0]?.trim() } : headers;
@@ -134,10 +136,10 @@ function asJson(request: IncomingMessage): HeaderFields {
  */
 function closeSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
-  if (response.closed && !response.writableFinished) controller.abort();
+  if (lineOf(response).closed && !isComplete(response)) controller.abort();
   else {
     response.once('close', () => {
-      if (!response.writableFinished) controller.abort();
+      if (!isComplete(response)) controller.abort();
     });
   }
   return controller.signal;

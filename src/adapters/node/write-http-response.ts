@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { HttpBody, HttpResponse } from '../../ports/http.js';
+import { cutOff, isComplete, lineOf, responseFields } from './http2-exchange.js';
 
 /** A response a compressor may have wrapped. */
 interface FlushableResponse extends ServerResponse {
@@ -9,7 +10,7 @@ interface FlushableResponse extends ServerResponse {
 
 /**
  * Writes our response to Node's. Resolves when the body is written or the browser has left.
- * A body that breaks destroys the connection: a clean end would claim that the answer was complete.
+ * A body that breaks destroys the connection, or resets the stream of HTTP/2: a clean end would claim that the answer was complete.
  */
 export async function writeHttpResponse(
   response: FlushableResponse,
@@ -17,10 +18,11 @@ export async function writeHttpResponse(
   method: string | undefined,
 ): Promise<void> {
   const { body } = answer;
-  if (response.destroyed || response.headersSent) return cancel(body);
+  if (lineOf(response).destroyed || response.headersSent) return cancel(body);
   response.statusCode = answer.status;
-  for (const name in answer.headers) {
-    const value = answer.headers[name];
+  const fields = responseFields(response, answer.headers);
+  for (const name in fields) {
+    const value = fields[name];
     // `appendHeader` for cookies the host has already set: its own stay.
     if (value === undefined) continue;
     if (name === 'set-cookie') response.appendHeader(name, value);
@@ -39,18 +41,19 @@ export async function writeHttpResponse(
 
 async function writeStream(response: FlushableResponse, body: AsyncIterable<Uint8Array>): Promise<void> {
   const source = body[Symbol.asyncIterator]();
+  const line = lineOf(response);
   // Together with the first chunk when that is there already; else alone, since the first chunk may be long in coming.
   const head = setImmediate(() => response.flushHeaders());
   // Without this the loop below would wait for a chunk nobody wants any more.
   const onClose = (): void => {
-    if (!response.writableFinished) void source.return?.();
+    if (!isComplete(response)) void source.return?.();
   };
   response.once('close', onClose);
   try {
     for (;;) {
       const { done, value } = await source.next();
       clearImmediate(head);
-      if (response.destroyed) break;
+      if (line.destroyed) break;
       if (done === true) {
         response.end();
         break;
@@ -63,7 +66,7 @@ async function writeStream(response: FlushableResponse, body: AsyncIterable<Uint
     clearImmediate(head);
     // A browser may send again what it got no head for; and Node holds back until the next turn what was written in this one.
     if (!response.headersSent) response.flushHeaders();
-    setImmediate(() => response.destroy());
+    setImmediate(() => cutOff(response));
   }
 }
 
@@ -77,7 +80,7 @@ function drained(response: ServerResponse): Promise<void> {
     };
     response.on('drain', done);
     response.on('close', done);
-    if (response.destroyed) done();
+    if (lineOf(response).destroyed) done();
   });
 }
 

@@ -1,0 +1,71 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse, Http2Stream } from 'node:http2';
+import type { HeaderFields } from '../../ports/http.js';
+
+// Where the objects that `node:http2` makes for listeners of `node:http` differ from those they stand for, and it matters here.
+
+/** The code of a stream that a server cannot complete (RFC 9113 §7). */
+const INTERNAL_ERROR = 2;
+
+/** What only HTTP/1.1 has, and Node refuses to send over HTTP/2 (RFC 9113 §8.2.2). */
+const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** The fields of a request without the pseudo-header fields. `:authority` is the host (RFC 9113 §8.3.1), also where a `host` came beside it. */
+export function requestFields(request: IncomingMessage): HeaderFields {
+  if (!isHttp2(request)) return request.headers;
+  const fields: Record<string, string | readonly string[] | undefined> = {};
+  for (const name in request.headers) if (!name.startsWith(':')) fields[name] = request.headers[name];
+  fields['host'] = request.authority;
+  return fields;
+}
+
+/** Whether a body follows the fields of a request: under HTTP/2 none of them need tell. */
+export function hasBody(request: IncomingMessage): boolean {
+  if (isHttp2(request)) return !request.stream.endAfterHeaders;
+  const { headers } = request;
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+}
+
+/** Whether a body that has ended may lack its end: of a stream that was reset the request tells an end as of any other. */
+export function mayBeCut(request: IncomingMessage): boolean {
+  return isHttp2(request) && request.aborted;
+}
+
+/** The fields of an answer that its protocol can carry. */
+export function responseFields(response: ServerResponse, fields: HeaderFields): HeaderFields {
+  if (streamOf(response) === undefined) return fields;
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !CONNECTION_FIELDS.has(name)));
+}
+
+/** What tells whether the browser is still there: the response, or the stream it goes over. */
+export function lineOf(response: ServerResponse): Pick<ServerResponse, 'closed' | 'destroyed'> {
+  return streamOf(response) ?? response;
+}
+
+/** Whether everything was handed over; a stream that was reset is finished too, but nobody has ended its response. */
+export function isComplete(response: ServerResponse): boolean {
+  return response.writableEnded && response.writableFinished;
+}
+
+/** Ends a response so that nobody takes it for complete: a stream that is only destroyed tells the browser of no error. */
+export function cutOff(response: ServerResponse): void {
+  const stream = streamOf(response);
+  if (stream === undefined) response.destroy();
+  else stream.close(INTERNAL_ERROR);
+}
+
+function isHttp2(request: IncomingMessage | Http2ServerRequest): request is Http2ServerRequest {
+  return request.httpVersionMajor === 2;
+}
+
+function streamOf(response: ServerResponse | Http2ServerResponse): Http2Stream | undefined {
+  // A host that makes its responses itself may leave the request out.
+  const request = response.req as IncomingMessage | Http2ServerRequest | undefined;
+  return request?.httpVersionMajor === 2 ? (response as Http2ServerResponse).stream : undefined;
+}

@@ -1,0 +1,229 @@
+import { once } from 'node:events';
+import { createSecureServer } from 'node:http2';
+import { request as secureRequest } from 'node:https';
+import type { NodeListener } from 'agent-bff/node';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { nodeListener } from '../../src/adapters/node/node-listener.js';
+import type { HttpBody, HttpRequest } from '../../src/ports/http.js';
+import { session } from '../site/world.js';
+import { answer, arrive, close, listen, startSite, startStream, visitorOf } from '../support/http2-site.js';
+import { privateAuthority } from '../support/identity-provider/private-authority.js';
+
+const INTERNAL_ERROR = 2;
+const MIB = 1_048_576;
+
+describe('a request over HTTP/2', () => {
+  it('shows the routes the fields it would have over HTTP/1.1', async () => {
+    const seen: HttpRequest[] = [];
+    const visitor = await visitorOf((request) => {
+      seen.push(request);
+      return Promise.resolve(answer(request.publicUrl));
+    });
+    const headers = { ':authority': 'site.example:8080', 'x-forwarded-host': 'evil.example', accept: '*/*' };
+    const reply = await visitor.visit({ method: 'DELETE', path: '/api/a2a/x%2Fy?q=%20', headers });
+    expect(await reply.text()).toBe('http://site.example:8080/api/a2a');
+    expect(seen).toMatchObject([{ method: 'DELETE', path: '/x%2Fy', query: '?q=%20', body: null }]);
+    expect({ ...seen[0]?.headers }).toEqual({
+      host: 'site.example:8080',
+      'x-forwarded-host': 'evil.example',
+      accept: '*/*',
+    });
+  });
+
+  it('goes by :authority where another host is named beside it', async () => {
+    const visitor = await visitorOf(({ headers }) => Promise.resolve(answer(String(headers['host']))));
+    const headers = { ':authority': 'site.example', host: 'evil.example' };
+    expect(await (await visitor.visit({ headers })).text()).toBe('site.example');
+  });
+
+  it('has one cookie field, however many the browser made of it', async () => {
+    const visitor = await visitorOf(({ headers }) => Promise.resolve(answer(String(headers['cookie']))));
+    const headers = { cookie: ['a=1', 'b=2; c=3', 'd=4'] };
+    expect(await (await visitor.visit({ headers })).text()).toBe('a=1; b=2; c=3; d=4');
+  });
+
+  it('brings its body without a field that announces it', async () => {
+    const { world, visitor } = await startSite();
+    const reply = await visitor.visit();
+    expect([reply.status, JSON.parse(await reply.text())]).toEqual([
+      200,
+      { jsonrpc: '2.0', id: 7, result: { id: 'task-1' } },
+    ]);
+    expect(world.upstream.requests[0]?.fields.map(([name]) => name).filter((name) => name.startsWith(':'))).toEqual([]);
+  });
+
+  it('of a page of the site passes the origin check, and of another is refused', async () => {
+    const { world, visitor } = await startSite();
+    const { host } = new URL(world.url);
+    expect((await visitor.visit({ headers: { origin: `http://${host}` } })).status).toBe(200);
+    expect((await visitor.visit({ headers: { origin: 'http://evil.example' } })).status).toBe(403);
+  });
+
+  it('that ends in mid-upload never looks complete', async () => {
+    const readings: string[] = [];
+    let over: () => void = () => undefined;
+    const isOver = new Promise<void>((resolve) => {
+      over = resolve;
+    });
+    let begun: () => void = () => undefined;
+    const hasBegun = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const visitor = await visitorOf(async ({ body }) => {
+      try {
+        for await (const chunk of body as AsyncIterable<Uint8Array>) {
+          readings.push(Buffer.from(chunk).toString());
+          begun();
+        }
+        readings.push('complete');
+      } catch {
+        readings.push('cut');
+      }
+      over();
+      return answer('');
+    });
+    const { stream } = visitor.start({ body: 'half', unfinished: true });
+    await hasBegun;
+    stream.destroy();
+    await isOver;
+    expect(readings).toEqual(['half', 'cut']);
+  });
+
+  it('of 8 MiB reaches the platform byte for byte', async () => {
+    const { world, visitor } = await startSite();
+    world.upstream.willAnswer((exchange) => exchange.json(200, { length: exchange.request.body.length }));
+    const body = 'x'.repeat(8 * MIB);
+    const reply = await visitor.visit({ path: '/api/service/files', body, headers: session('ann') });
+    expect(JSON.parse(await reply.text())).toEqual({ length: body.length });
+    expect(world.upstream.requests[0]?.body.equals(Buffer.from(body))).toBe(true);
+  });
+
+  it('outside the routes goes to the host', async () => {
+    const { visitor } = await startSite();
+    expect(await (await visitor.visit({ method: 'GET', path: '/' })).text()).toBe('host');
+  });
+});
+
+describe('an answer over HTTP/2', () => {
+  it('carries no field of the connection (RFC 9113 §8.2.2)', async () => {
+    const fields = { connection: 'close', 'keep-alive': 'timeout=5', 'transfer-encoding': 'chunked', 'x-kept': 'yes' };
+    const visitor = await visitorOf(() => Promise.resolve(answer('text', fields)));
+    const { headers } = await visitor.visit();
+    expect(Object.keys(headers).sort()).toEqual([':status', 'date', 'x-kept']);
+  });
+
+  it('keeps cookies apart', async () => {
+    const cookies = ['a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'b=2'];
+    const visitor = await visitorOf(() => Promise.resolve(answer('', { 'set-cookie': cookies })));
+    expect((await visitor.visit()).headers['set-cookie']).toEqual(cookies);
+  });
+
+  it('to a HEAD has its fields and no body', async () => {
+    let isReturned = false;
+    const body: AsyncIterable<Uint8Array> = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => Promise.reject(new Error('nobody reads this')),
+        return: () => {
+          isReturned = true;
+          return Promise.resolve({ done: true, value: undefined });
+        },
+      }),
+    };
+    const visitor = await visitorOf(() => Promise.resolve(answer(body, { 'content-length': '5' })));
+    const reply = await visitor.visit({ method: 'HEAD' });
+    expect(reply.headers['content-length']).toBe('5');
+    expect(await reply.text()).toBe('');
+    expect(isReturned).toBe(true);
+  });
+
+  it.each([204, 304])('of status %i has no body', async (status) => {
+    const visitor = await visitorOf(() => Promise.resolve(answer(null, {}, status)));
+    const reply = await visitor.visit();
+    expect([reply.status, await reply.text()]).toEqual([status, '']);
+  });
+
+  it.each<[string, HttpBody]>([
+    ['text', 'grüezi'],
+    ['bytes', Buffer.from('grüezi')],
+    ['a Web stream', new Blob(['grü', 'ezi']).stream()],
+  ])('writes a body of %s', async (_kind, body) => {
+    const visitor = await visitorOf(() => Promise.resolve(answer(body)));
+    expect(await (await visitor.visit()).text()).toBe('grüezi');
+  });
+
+  it('shows each event before the next one exists, and ends cleanly', async () => {
+    const { exchange, reply } = await startStream();
+    expect([reply.status, reply.headers['content-type']]).toEqual([200, 'text/event-stream']);
+    for (const event of ['one', 'two', 'three']) {
+      exchange.write(`data: ${event}\n\n`);
+      await reply.until(`data: ${event}\n\n`);
+    }
+    exchange.end();
+    expect(await reply.text()).toBe('data: one\n\ndata: two\n\ndata: three\n\n');
+  });
+
+  it('that the platform breaks inside an event ends with a reset', async () => {
+    const { exchange, reply } = await startStream();
+    exchange.write('data: one\n\ndata: tw');
+    await reply.until('tw');
+    exchange.reset();
+    expect(await reply.ending()).toEqual({
+      bytes: Buffer.from('data: one\n\ndata: tw'),
+      clean: false,
+      code: INTERNAL_ERROR,
+    });
+  });
+
+  it.each([[[]], [['half']]])('that breaks at once shows its head, after %j', async (pieces: readonly string[]) => {
+    async function* body(): AsyncGenerator<Uint8Array> {
+      for (const piece of pieces) yield Buffer.from(piece);
+      await Promise.reject(new Error('the platform broke'));
+    }
+    const reply = await (await visitorOf(() => Promise.resolve(answer(body())))).visit();
+    expect(reply.status).toBe(200);
+    expect(await reply.ending()).toEqual({
+      bytes: Buffer.from(pieces.join('')),
+      clean: false,
+      code: INTERNAL_ERROR,
+    });
+  });
+
+  it('of a handler that fails is a reset, and the connection stays', async () => {
+    let failures = 1;
+    const visitor = await visitorOf(() =>
+      failures-- > 0 ? Promise.reject(new Error('a bug')) : Promise.resolve(answer('well')),
+    );
+    await expect(visitor.visit()).rejects.toThrow('NGHTTP2_INTERNAL_ERROR');
+    expect(await (await visitor.visit()).text()).toBe('well');
+  });
+});
+
+describe('a secure server with allowHTTP1', () => {
+  async function secureSite(listener: NodeListener): Promise<string> {
+    const { serverCertificate: cert, serverKey: key } = privateAuthority();
+    const server = createSecureServer({ cert, key, allowHTTP1: true }, listener);
+    const url = await listen(server, 'https');
+    onTestFinished(() => close(server));
+    return url;
+  }
+
+  const tellsAddress = nodeListener(
+    [{ mount: '/api/a2a', handler: ({ publicUrl }) => Promise.resolve(answer(publicUrl)) }],
+    () => Promise.resolve(answer('')),
+  );
+
+  it('tells the address a browser used over HTTP/2', async () => {
+    const url = await secureSite(tellsAddress);
+    const visitor = await arrive(url, { ca: privateAuthority().ca });
+    expect(await (await visitor.visit()).text()).toBe(`${url}/api/a2a`);
+  });
+
+  it('serves a browser that knows only HTTP/1.1', async () => {
+    const url = await secureSite(tellsAddress);
+    const outgoing = secureRequest(`${url}/api/a2a`, { ca: privateAuthority().ca, agent: false }).end();
+    const [response] = (await once(outgoing, 'response')) as [AsyncIterable<Buffer> & { httpVersion: string }];
+    let text = '';
+    for await (const chunk of response) text += chunk.toString();
+    expect([response.httpVersion, text]).toEqual(['1.1', `${url}/api/a2a`]);
+  });
+});

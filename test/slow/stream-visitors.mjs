@@ -1,0 +1,57 @@
+// Visitors who each hold one stream open: over a connection of their own, or many over one connection of HTTP/2.
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect, constants } from 'node:http2';
+
+const STREAMS_PER_CONNECTION = 100;
+const PATH = '/api/a2a';
+const BODY = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params: {} });
+const FIELDS = { 'content-type': 'application/json', 'content-length': BODY.length };
+/** A port is used once per address, and ports of a run before may not be free yet. */
+const SOURCES = process.platform === 'linux' ? ['127.0.0.1', '127.0.0.2', '127.0.0.3', '127.0.0.4'] : [undefined];
+
+let visitors = 0;
+
+/** A visitor with a connection of HTTP/1.1; resolves when the head of the answer is there. */
+export async function openHttp1Stream(url) {
+  const localAddress = SOURCES[visitors++ % SOURCES.length];
+  const outgoing = request(url + PATH, { method: 'POST', agent: false, localAddress, headers: FIELDS });
+  outgoing.end(BODY);
+  const [response] = await once(outgoing, 'response');
+  outgoing.on('error', () => undefined);
+  return visitor(response, response.statusCode, () => outgoing.destroy());
+}
+
+/** Makes visitors who share connections of HTTP/2; a connection closes when the last of them has left. */
+export function http2Streams() {
+  let connection;
+  return async (url) => {
+    if (connection === undefined || connection.opened === STREAMS_PER_CONNECTION) connection = newConnection(url);
+    const mine = connection;
+    mine.opened += 1;
+    const stream = mine.session.request({ ':method': 'POST', ':path': PATH, ...FIELDS });
+    stream.end(BODY);
+    const [fields] = await once(stream, 'response');
+    return visitor(stream, fields[':status'], () => {
+      stream.close(constants.NGHTTP2_CANCEL);
+      mine.left += 1;
+      // No visitor comes to a connection that somebody has left.
+      if (mine === connection) connection = undefined;
+      if (mine.left === mine.opened) mine.session.close();
+    });
+  };
+}
+
+function newConnection(url) {
+  const session = connect(url);
+  session.on('error', () => undefined);
+  return { session, opened: 0, left: 0 };
+}
+
+function visitor(body, status, leave) {
+  let text = '';
+  let over = status !== 200;
+  body.setEncoding('utf8').on('data', (chunk) => (text += chunk));
+  body.on('error', () => undefined).on('close', () => (over = true));
+  return { over: () => over, text: () => text.replaceAll(': keep-alive\n\n', ''), leave };
+}
