@@ -1,6 +1,7 @@
 import type { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
 import type { AgentCardRewrite } from '../../domain/chat/agent-card.js';
 import { asksForExtendedCard, rewriteExtendedCard } from '../../domain/chat/extended-card.js';
+import { jsonOutline } from '../../domain/chat/json-outline.js';
 import { rpcIdOf } from '../../domain/chat/json-rpc.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
 import type { CredentialPlan } from '../../domain/credentials/credential-broker.js';
@@ -8,7 +9,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js
 import { methodNotAllowed, notFound, problemResponse, rpcErrorResponse, rpcErrorText } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
 import { chatAddress } from './public-address.js';
-import { type JsonBody, readJsonBody } from './read-body.js';
+import { JSON_TYPES, type JsonBody, readJsonBody } from './read-body.js';
 import { errorContext, type SiteSettings } from './site-settings.js';
 import { checkVisitor } from './visitor-limit.js';
 import { watchedStream } from './watched-stream.js';
@@ -56,7 +57,7 @@ async function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpRespo
   try {
     checkOrigin(request, site.origins, routes.plan.kind === 'session');
     if (routes.plan.kind !== 'session') await checkVisitor(request, site);
-    body = await readJsonBody(request, site);
+    body = await readJsonBody(request, site, JSON_TYPES, jsonOutline);
     response = await routes.forwarder.forward({ head: request, ...forwarded(body) }, routes.plan, routes.policy);
     if (routes.policy.allows('GetExtendedAgentCard') && asksForExtendedCard(body.bytes, body.parsed)) {
       const { url } = chatAddress(request.publicUrl, routes.publicUrl ?? '');

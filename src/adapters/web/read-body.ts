@@ -15,18 +15,23 @@ export interface JsonBody {
 /** What a site takes of a body. */
 export type BodyLimits = Pick<SiteSettings, 'bodyLimitBytes' | 'requestBodyMs'>;
 
+/** The media types of JSON without a vocabulary of its own. */
+export const JSON_TYPES: readonly string[] = ['application/json'];
+
 // Fatal: bytes that are no UTF-8 are no JSON (RFC 8259 §8.1).
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Reads a JSON request body of one of these media types, as long and as large as the site takes it.
+ * `lookedInto` says what of its bytes is worth looking into: nothing else is decoded and parsed.
  *
  * @throws RequestError `content_type_unsupported`, `content_encoding_unsupported`, `body_too_large`, `body_timeout`, `body_consumed` or `body_invalid`.
  */
 export async function readJsonBody(
   request: HttpRequest,
   { bodyLimitBytes: limitBytes, requestBodyMs }: BodyLimits,
-  types: readonly string[] = ['application/json'],
+  types: readonly string[] = JSON_TYPES,
+  lookedInto: (bytes: Uint8Array) => Uint8Array = (bytes) => bytes,
 ): Promise<JsonBody> {
   if (!types.includes(mediaType(request.headers))) {
     throw new RequestError('content_type_unsupported', {
@@ -57,7 +62,7 @@ export async function readJsonBody(
   let text: string | undefined;
   let value: unknown;
   let known = false;
-  const readText = (): string => (text ??= decode(bytes));
+  const readText = (): string => (text ??= decode(bytes, lookedInto));
   return {
     bytes,
     text: readText,
@@ -100,10 +105,10 @@ async function readBytes(body: HttpRequest['body'], limitBytes: number): Promise
   return bytes;
 }
 
-function decode(bytes: Uint8Array | string): string {
+function decode(bytes: Uint8Array | string, lookedInto: (bytes: Uint8Array) => Uint8Array): string {
   if (typeof bytes === 'string') return bytes;
   try {
-    return decoder.decode(bytes);
+    return decoder.decode(lookedInto(bytes));
   } catch {
     throw invalid('The request body is not UTF-8 text.');
   }

@@ -29,7 +29,7 @@ export function hasRepeatedName(text: string, depth: number): boolean {
         const end = stringEnd(text, position);
         const seen = names.at(-1);
         if (expectsName && seen !== undefined) {
-          const name = (JSON.parse(text.slice(position, end + 1)) as string).toLowerCase();
+          const name = nameAt(text, position, end).toLowerCase();
           if (seen.has(name)) return true;
           seen.add(name);
         }
@@ -43,6 +43,12 @@ export function hasRepeatedName(text: string, depth: number): boolean {
     position += 1;
   }
   return false;
+}
+
+/** The name between two quotes; only escapes need a reader. */
+function nameAt(text: string, start: number, end: number): string {
+  const name = text.slice(start + 1, end);
+  return name.includes('\\') ? (JSON.parse(`"${name}"`) as string) : name;
 }
 
 /** The index of the quote that closes the string opened at `start`. */
