@@ -4,7 +4,9 @@ import { nearest } from './nearest.js';
 import { checkName, STRATEGIES } from './strategy-names.js';
 
 const text = v.optional(v.string());
-const milliseconds = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));
+/** The longest a timer of Node can wait, 24 days; one that is to wait longer fires at once. */
+const LONGEST_MS = 2_147_483_647;
+const milliseconds = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(LONGEST_MS)));
 const store = v.custom<string | object>(
   (value) => typeof value === 'string' || ['get', 'set', 'delete'].every((name) => has(value, name)),
   'an address, or an object with get, set and delete',
@@ -49,7 +51,7 @@ const blocks = {
     bodyMs: milliseconds,
     streamIdleMs: milliseconds,
     requestBodyMs: milliseconds,
-    lookupMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+    lookupMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(LONGEST_MS))),
     identityProviderMs: milliseconds,
     sessionMs: milliseconds,
     cacheMs: milliseconds,
@@ -139,6 +141,7 @@ function expected(issue: v.BaseIssue<unknown>): string {
   if (issue.type === 'integer') return 'a whole number';
   const { requirement } = issue;
   if (issue.type === 'min_value') return `a number of at least ${String(requirement)}`;
+  if (issue.type === 'max_value') return `a number of at most ${String(requirement)}`;
   return (issue.expected ?? 'another value').replaceAll(/[()]/g, '').replaceAll(' | ', ' or ');
 }
 

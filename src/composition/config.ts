@@ -6,7 +6,7 @@ import type { UpstreamConfig } from './upstream-config.js';
 
 /**
  * How the server proves itself to the platform when nobody is signed in (spec §2.1, §5).
- * `client_credentials` is this package's name for what spec §5.4 leaves unnamed.
+ * `client_credentials` stands for the application itself, without a user.
  *
  * @public
  */
@@ -123,7 +123,7 @@ export interface OnBehalfOfConfig {
 }
 
 /**
- * How long to wait for whom, in milliseconds.
+ * How long to wait for whom, in milliseconds: whole numbers up to 2 147 483 647, which is 24 days.
  *
  * @public
  */

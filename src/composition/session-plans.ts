@@ -1,5 +1,6 @@
 import { type SessionTokenLike, asSessionTokenSource } from '../adapters/sessions/as-session-token-source.js';
 import { sha256 } from '../adapters/system/sha256.js';
+import { discreetSessionSource, hiddenTokens } from '../adapters/telemetry/discreet-session-source.js';
 import { timedSessionSource } from '../adapters/system/timed-session-source.js';
 import { ExchangedTokens } from '../domain/credentials/exchanged-tokens.js';
 import type { SessionPlan } from '../domain/credentials/session-credentials.js';
@@ -28,7 +29,7 @@ export class SessionPlans {
   readonly customProviders: ReadonlySet<string>;
   readonly #deps: SessionPlansDependencies;
   readonly #exchanged: ExchangedTokens;
-  readonly #sources = new Map<SessionTokenSource, SessionTokens>();
+  readonly #sources = new Map<SessionTokenSource, SessionTokenSource>();
 
   constructor(dependencies: SessionPlansDependencies) {
     const { clock, tokens, exchange, customProviders } = dependencies;
@@ -45,13 +46,14 @@ export class SessionPlans {
     };
   }
 
-  #coalesced(source: SessionTokenSource): SessionTokens {
+  #coalesced(source: SessionTokenSource): SessionTokenSource {
     let tokens = this.#sources.get(source);
     if (tokens === undefined) {
       const { clock, sessionMs } = this.#deps;
       // Inside the shared flight: an answer that never comes would keep a whole session waiting.
-      const timed = timedSessionSource(source, sessionMs);
-      tokens = new SessionTokens({ source: timed, clock, hash: sha256, maxEntries: MOST_SESSIONS });
+      const timed = timedSessionSource(discreetSessionSource(source), sessionMs);
+      // Outside of it: a token that is shared belongs to every request that is given it.
+      tokens = hiddenTokens(new SessionTokens({ source: timed, clock, hash: sha256, maxEntries: MOST_SESSIONS }));
       this.#sources.set(source, tokens);
     }
     return tokens;

@@ -22,7 +22,7 @@ export interface SessionTokenQuery {
   readonly audience?: string;
   /** The scope the token must have. Default: whatever the session holds. */
   readonly scope?: string;
-  /** Whether a token that looks valid is to be renewed all the same. Default: false. */
+  /** Whether a token that looks valid is to be renewed all the same, because the platform refused it; at most once in 30 seconds for a session. Default: false. */
   readonly forceRefresh?: boolean;
 }
 

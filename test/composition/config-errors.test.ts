@@ -57,6 +57,7 @@ describe('a value of a wrong kind', () => {
     ['bodyLimitBytes', 0, 'a number of at least 1'],
     ['bodyLimitBytes', 1.5, 'a whole number'],
     ['keepAliveMs', -1, 'a number of at least 0'],
+    ['keepAliveMs', 2_147_483_648, 'a number of at most 2147483647'],
     ['authUnavailableStatus', 500, '401 or 503'],
     ['cacheStore', { get: () => undefined }, 'an address, or an object with get, set and delete'],
     ['telemetry', {}, 'an object with emit, or several'],
@@ -81,12 +82,41 @@ describe('a value of a wrong kind', () => {
     ['timeouts', 'headersMs', '60s', 'number'],
     ['timeouts', 'cacheMs', -1, 'a number of at least 0'],
     ['timeouts', 'lookupMs', 0, 'a number of at least 1'],
+    ['timeouts', 'headersMs', Number.POSITIVE_INFINITY, 'a whole number'],
   ])('in the block "%s" is refused in "%s": %j', (block, field, value, expected) => {
     expect(refusal({ [block]: { [field]: value } })).toMatchObject({
       detail: `"${field}" in the "${block}" configuration block has a value of a wrong kind.`,
       hint: `Set it to ${expected}.`,
       block,
       fields: [field],
+    });
+  });
+
+  it.each([
+    'connectMs',
+    'headersMs',
+    'bodyIdleMs',
+    'bodyMs',
+    'streamIdleMs',
+    'requestBodyMs',
+    'lookupMs',
+    'identityProviderMs',
+    'sessionMs',
+    'cacheMs',
+  ])('in the block "timeouts" is refused in "%s" when no timer can wait so long: it would fire at once', (field) => {
+    expect(refusal({ timeouts: { [field]: 2_147_483_648 } })).toMatchObject({
+      hint: 'Set it to a number of at most 2147483647.',
+      block: 'timeouts',
+      fields: [field],
+    });
+  });
+
+  it('is none: the longest a timer can wait', () => {
+    const longest = 2_147_483_647;
+    const timeouts = { connectMs: longest, lookupMs: longest, sessionMs: longest };
+    expect(resolveConfig({ keepAliveMs: longest, timeouts }, new Set())).toMatchObject({
+      keepAliveMs: longest,
+      timeouts,
     });
   });
 

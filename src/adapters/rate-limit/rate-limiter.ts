@@ -28,11 +28,14 @@ export interface RateLimiterOptions {
   readonly deadlineMs?: number | undefined;
 }
 
+/** The longest a timer of Node can wait; one that is to wait longer fires at once, and every visitor would go on. */
+const LONGEST_MS = 2_147_483_647;
+
 /**
  * Limits what one visitor may send, with a limiter of the library `rate-limiter-flexible`; give it to `chatLimit`.
  * In one process its memory is enough; several processes share a limit through its Redis or Valkey limiters.
  *
- * @throws TypeError when there is no `consume`, or `deadlineMs` is not positive.
+ * @throws TypeError when there is no `consume`, or `deadlineMs` is not above 0 or more than a timer can wait (2 147 483 647).
  *
  * @example
  * ```ts
@@ -51,7 +54,11 @@ export function rateLimiter(limiter: RateLimiterLike, options: RateLimiterOption
       'rateLimiter takes a limiter of "rate-limiter-flexible", such as new RateLimiterMemory({ points: 20, duration: 60 })',
     );
   }
-  if (!(deadlineMs > 0)) throw new TypeError('"deadlineMs" of rateLimiter is a number of milliseconds above 0');
+  if (!(deadlineMs > 0 && deadlineMs <= LONGEST_MS)) {
+    throw new TypeError(
+      `"deadlineMs" of rateLimiter is a number of milliseconds above 0 and up to ${String(LONGEST_MS)}`,
+    );
+  }
   return {
     admit: async (request) => {
       try {

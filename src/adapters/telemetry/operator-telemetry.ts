@@ -1,6 +1,6 @@
 import type { ObservedCall, ObservedRequest, Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import { redactor } from './redact.js';
-import { currentRequestId, inRequest } from './request-scope.js';
+import { currentRequestId, currentSecrets, inRequest } from './request-scope.js';
 
 /**
  * What stands between the package and whoever listens. The one place where events are redacted.
@@ -9,7 +9,7 @@ import { currentRequestId, inRequest } from './request-scope.js';
 export class OperatorTelemetry implements Telemetry {
   readonly #listeners: readonly Telemetry[];
   readonly #secrets = new Set<string>();
-  #redact: (text: string) => string;
+  #redact: ReturnType<typeof redactor>;
 
   /** `secrets`: every secret of the configuration, as it would stand in a text. */
   constructor(listeners: readonly Telemetry[], secrets: readonly string[]) {
@@ -38,7 +38,7 @@ export class OperatorTelemetry implements Telemetry {
       (inner, listener) => () => runOnce(listener, request, inner),
       work,
     );
-    return inRequest(request.requestId, wrapped);
+    return inRequest(request, wrapped);
   }
 
   callStarted(call: ObservedCall): Readonly<Record<string, string>> {
@@ -51,9 +51,11 @@ export class OperatorTelemetry implements Telemetry {
     return fields;
   }
 
-  /** Only these texts come from elsewhere; all others are words of this package. */
+  /** Only these texts come from elsewhere; all others are words of this package. A detail may quote the request, whose secrets are looked up only here. */
   #redacted(event: TelemetryEvent): TelemetryEvent {
-    if ('detail' in event && event.detail !== undefined) return { ...event, detail: this.#redact(event.detail) };
+    if ('detail' in event && event.detail !== undefined) {
+      return { ...event, detail: this.#redact(event.detail, currentSecrets()) };
+    }
     return event.type === 'upstream' ? { ...event, path: this.#redact(event.path) } : event;
   }
 }

@@ -5,7 +5,7 @@ import type { Secret } from '../../ports/secret.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { ServiceAuthError, SessionError } from '../errors.js';
 import { Credential } from './credential.js';
-import { type SessionPlan, userToken } from './session-credentials.js';
+import { refreshedToken, type SessionPlan, userToken, type UserToken } from './session-credentials.js';
 import { chooseStrategy, type ChosenStrategy } from './strategy.js';
 import type { IssueToken, TokenCache } from './token-cache.js';
 
@@ -46,6 +46,8 @@ export interface CredentialBrokerDependencies {
 
 /** A `Date` field counts whole seconds and travels; below this the clocks agree (identity.md §2.3). */
 const TOLERATED_SKEW_MS = 30_000;
+/** A platform further away is not followed: whoever names a date decades ahead would be given a token good until then. */
+const FOLLOWED_SKEW_MS = 3_600_000;
 
 interface KnownProvider {
   readonly provider: IdentityProvider;
@@ -84,7 +86,7 @@ export class CredentialBroker {
 
   /**
    * A fresh credential after the platform refused this one; absent when there is nothing to renew.
-   * Many callers refused at once cause one renewal. `platformDate` is the `Date` field of the refusal: tokens signed here follow the platform's clock.
+   * Many callers refused at once cause one renewal; a user's own token is renewed by its session. `platformDate` is the `Date` field of the refusal: tokens signed here follow the platform's clock.
    */
   async renew(
     plan: CredentialPlan,
@@ -92,7 +94,10 @@ export class CredentialBroker {
     request: Pick<HttpRequest, 'headers' | 'native'>,
     platformDate: string,
   ): Promise<Credential | undefined> {
-    if (refused.cacheKey === undefined || refused.token === undefined) return undefined;
+    if (refused.token === undefined) return undefined;
+    if (refused.cacheKey === undefined) {
+      return plan.kind === 'session' ? this.#refreshed(plan, refused, request) : undefined;
+    }
     this.#compareClocks(Date.parse(platformDate));
     if (!(await this.#deps.tokens.reject(refused.cacheKey, refused.token))) return undefined;
     for (const { key, provider } of this.#known.values()) if (key === refused.cacheKey) provider.recheck?.();
@@ -165,7 +170,7 @@ export class CredentialBroker {
 
   /** Signs by the platform's clock, and expires by ours. */
   async #sign(provider: IdentityProvider, now: number): Promise<IssueOutcome> {
-    const skewMs = this.#skewMs;
+    const skewMs = Math.abs(this.#skewMs) > FOLLOWED_SKEW_MS ? 0 : this.#skewMs;
     const outcome = await provider.issue(now + skewMs);
     if (outcome.kind === 'failure' || skewMs === 0) return outcome;
     return { kind: 'token', token: { ...outcome.token, expiresAt: outcome.token.expiresAt - skewMs } };
@@ -205,6 +210,23 @@ export class CredentialBroker {
       if (!plan.required) return this.#apiKeyAlone(apiKey);
       throw new SessionError('session_required', { detail: 'Nobody is signed in.', hint: 'Sign in and try again.' });
     }
+    return this.#userCredential(user, apiKey);
+  }
+
+  /** What the session gives instead of a token the platform refused; where it gives nothing else, the platform's answer stands. */
+  async #refreshed(
+    plan: Extract<CredentialPlan, { kind: 'session' }>,
+    refused: Credential,
+    request: Pick<HttpRequest, 'headers' | 'native'>,
+  ): Promise<Credential | undefined> {
+    const user = await refreshedToken(plan, request, this.#deps.telemetry);
+    if (user === undefined || user.value === refused.token) return undefined;
+    const renewed = this.#userCredential(user, plan.apiKey ?? this.#deps.apiKey);
+    // What came of the request so far is kept under the name of the user it began with.
+    return renewed.identity === refused.identity ? renewed : undefined;
+  }
+
+  #userCredential(user: UserToken, apiKey: Secret | undefined): Credential {
     return new Credential({
       kind: 'session',
       headers: this.#headers(user.value, apiKey),
@@ -272,7 +294,7 @@ function serviceAuthError(failure: IssueFailure): ServiceAuthError {
       ? 'The identity provider cannot be reached or is out of order.'
       : failure.reason === 'incomplete'
         ? 'The configuration of the service credential is incomplete.'
-        : 'The service credential was refused.',
+        : 'The service credential was refused or cannot be used.',
     hint: failure.advice,
     block: failure.block,
     fields: failure.fields,

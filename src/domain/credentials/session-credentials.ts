@@ -1,8 +1,10 @@
 import type { HttpRequest } from '../../ports/http.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
-import { ServiceAuthError } from '../errors.js';
+import type { Telemetry } from '../../ports/telemetry.js';
+import { isAgentBffError, ServiceAuthError } from '../errors.js';
 import type { ExchangedTokens } from './exchanged-tokens.js';
 import { sessionError } from './session-error.js';
+import { isTokenText } from './token-text.js';
 
 /** How a route finds the signed-in user's token. */
 export interface SessionPlan {
@@ -24,7 +26,7 @@ export interface UserToken {
 
 /**
  * The signed-in user's token for one request, exchanged when the plan says so; `undefined` when nobody is signed in.
- * There is no way from here to another credential.
+ * There is no way from here to another credential. `forceRefresh`: the platform refused the last one.
  *
  * @throws SessionError (`session_expired`, `interaction_required`) when the user must act.
  * @throws ServiceAuthError when the session cannot be read, or the exchange fails whoever the user is.
@@ -32,10 +34,11 @@ export interface UserToken {
 export async function userToken(
   plan: SessionPlan,
   request: Pick<HttpRequest, 'headers' | 'native'>,
+  forceRefresh = false,
 ): Promise<UserToken | undefined> {
   // With an exchange, the audience is that of the exchanged token; the session's own is for this site.
   const wanted = plan.audience !== '' && plan.exchange === undefined ? { audience: plan.audience } : {};
-  const found = await readSession(plan.source, request, wanted);
+  const found = await readSession(plan.source, request, forceRefresh ? { ...wanted, forceRefresh } : wanted);
   if (found.kind === 'no-session') return undefined;
   if (found.kind === 'expired')
     throw sessionError(found.reason ?? 'expired', found.detail ?? 'the session has expired');
@@ -49,6 +52,21 @@ export async function userToken(
   return { value: token.value, subject, cacheKey };
 }
 
+/** The user's token, renewed because the platform refused it; `undefined` when the session does not give it. */
+export async function refreshedToken(
+  plan: SessionPlan,
+  request: Pick<HttpRequest, 'headers' | 'native'>,
+  telemetry: Telemetry,
+): Promise<UserToken | undefined> {
+  try {
+    return await userToken(plan, request, true);
+  } catch (error) {
+    if (!isAgentBffError(error)) throw error;
+    telemetry.emit({ type: 'token', outcome: 'rejected', block: 'session', detail: error.logDetail() });
+    return undefined;
+  }
+}
+
 /** A source that throws could not look: that is no absent session, and no reason to sign in again. */
 async function readSession(
   source: SessionTokenSource,
@@ -56,7 +74,10 @@ async function readSession(
   query: SessionTokenQuery,
 ): Promise<SessionToken> {
   try {
-    return await source.getToken(request, query);
+    const found = await source.getToken(request, query);
+    // Without this, a session that lost its token would let the request go out without any.
+    if (found.kind === 'token' && !isTokenText(found.accessToken)) throw new TypeError('the session gave no token');
+    return found;
   } catch (error) {
     throw new ServiceAuthError('identity_provider_unavailable', {
       detail: 'The session could not be read.',

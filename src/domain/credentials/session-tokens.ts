@@ -19,6 +19,8 @@ export interface SessionTokensDependencies {
 
 // Requests sent before the refreshed cookie reached the browser still carry the old one, whose refresh token is spent.
 const GRACE_MS = 10_000;
+/** A platform that refuses every token must not cost a refresh for each request (decisions 5 and 54). */
+const FORCED_PAUSE_MS = 30_000;
 
 type FoundToken = Extract<SessionToken, { kind: 'token' }>;
 
@@ -32,7 +34,7 @@ interface Kept {
  *
  * Without it, parallel requests each spend the session's refresh token, and with rotating tokens all but one fail.
  * The first request is the one handed to the library, which writes the new cookie on that request's response.
- * A request without one of the source's session cookies shares with nobody.
+ * A request without one of the source's session cookies shares with nobody, and forces no refresh: nothing would hold back the next one.
  */
 export class SessionTokens implements SessionTokenSource {
   readonly #source: SessionTokenSource;
@@ -42,6 +44,8 @@ export class SessionTokens implements SessionTokenSource {
   readonly #kept = new Map<string, Kept>();
   readonly #flights = new Map<string, Promise<SessionToken>>();
   readonly #forced = new Map<string, Promise<SessionToken>>();
+  /** When a refresh of this token was forced, or gave it. A cookie changes with each refresh, so it cannot tell. */
+  readonly #forcedAt = new Map<string, number>();
 
   constructor(dependencies: SessionTokensDependencies) {
     this.#source = dependencies.source;
@@ -52,27 +56,57 @@ export class SessionTokens implements SessionTokenSource {
 
   async getToken(request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken> {
     const session = sessionKey(request.headers, this.#source.sessionCookies ?? []);
-    if (session === undefined) return this.#ask(request, query);
+    if (session === undefined) return this.#ask(request, unforced(query));
     // Tokens differ by audience and scope: sharing by session alone would hand out one for another API.
     const key = this.#hash(JSON.stringify([session, query.audience ?? null, query.scope ?? null]));
-    const forced = query.forceRefresh === true;
-    const kept = forced ? undefined : this.#fresh(key);
-    if (kept !== undefined) return adopted(kept, request);
-
-    const running = this.#forced.get(key) ?? (forced ? undefined : this.#flights.get(key));
+    const running = this.#forced.get(key);
     if (running !== undefined) return adopted(await running, request);
-    const flights = forced ? this.#forced : this.#flights;
-    // Stored before anything is awaited, so that every request of this turn joins it.
-    const flight = this.#obtain(key, request, query).finally(() => flights.delete(key));
-    flights.set(key, flight);
+    if (query.forceRefresh !== true) return this.#current(key, request, query);
+    // Stored before anything is awaited, so that every request of this turn joins it; the same below.
+    const flight = this.#refreshed(key, request, query).finally(() => this.#forced.delete(key));
+    this.#forced.set(key, flight);
     return flight;
+  }
+
+  async #current(key: string, request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken> {
+    const kept = this.#fresh(key);
+    if (kept !== undefined) return adopted(kept, request);
+    const running = this.#flights.get(key);
+    if (running !== undefined) return adopted(await running, request);
+    const flight = this.#obtain(key, request, query).finally(() => this.#flights.delete(key));
+    this.#flights.set(key, flight);
+    return flight;
+  }
+
+  /** Another token than the current one, unless that is the work of a refresh already, or was not to be had a moment ago. */
+  async #refreshed(key: string, request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken> {
+    const current = await this.#current(key, request, unforced(query));
+    if (current.kind !== 'token' || this.#wasForced(current)) return current;
+    this.#noteForced(current);
+    const found = await this.#obtain(key, request, query);
+    if (found.kind === 'token') this.#noteForced(found);
+    return found;
+  }
+
+  #wasForced({ accessToken }: FoundToken): boolean {
+    const at = this.#forcedAt.get(this.#hash(accessToken));
+    return at !== undefined && this.#clock.now() - at < FORCED_PAUSE_MS;
+  }
+
+  #noteForced({ accessToken }: FoundToken): void {
+    const name = this.#hash(accessToken);
+    this.#forcedAt.delete(name);
+    this.#forcedAt.set(name, this.#clock.now());
+    const [oldest] = this.#forcedAt.keys();
+    if (this.#forcedAt.size > this.#maxEntries && oldest !== undefined) this.#forcedAt.delete(oldest);
   }
 
   async #obtain(key: string, request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken> {
     const found = await this.#ask(request, query);
     // A session that the server holds knows of its own refreshes, and of a sign-out, which must count at once.
-    const isNeeded = this.#source.sessionInCookie === true || (found.kind === 'token' && found.adopt !== undefined);
-    if (found.kind === 'token' && isNeeded) this.#keep(key, found);
+    if (found.kind === 'token' && (this.#source.sessionInCookie === true || found.adopt !== undefined)) {
+      this.#keep(key, found);
+    }
     return found;
   }
 
@@ -100,6 +134,11 @@ export class SessionTokens implements SessionTokenSource {
       this.#kept.delete(oldest);
     }
   }
+}
+
+function unforced(query: SessionTokenQuery): SessionTokenQuery {
+  const { forceRefresh: _forced, ...plain } = query;
+  return plain;
 }
 
 function adopted(found: SessionToken, request: SessionRequest): SessionToken {

@@ -2,6 +2,7 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { AccessToken, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
+import { isTokenText } from './token-text.js';
 
 /** Asks the provider once. Shared by all callers of one key, so it must not depend on any one of them. */
 export type IssueToken = (now: number) => Promise<IssueOutcome>;
@@ -46,6 +47,9 @@ const REFUSED_FIRST_MS = 30_000;
 const REFUSED_MAX_MS = 900_000;
 const UNAVAILABLE_FIRST_MS = 500;
 const UNAVAILABLE_MAX_MS = 30_000;
+/** A provider that asks for a longer pause is wrong, and would end the site with one answer. */
+const LONGEST_PAUSE_MS = 3_600_000;
+const CLOCKS = ', and the clocks of this server and the provider';
 
 /**
  * Keeps tokens until shortly before they expire and asks the provider once for any number of callers.
@@ -158,10 +162,17 @@ export class TokenCache {
     try {
       outcome = await issue(startedAt);
     } catch (error) {
-      outcome = unexpected(block, error);
+      const kind = error instanceof Error ? error.name : typeof error;
+      outcome = unusable(block, `the identity provider adapter threw ${kind}`);
     }
     const now = this.#clock.now();
-    if (outcome.kind === 'token' && outcome.token.expiresAt <= now) outcome = expired(block);
+    // Also of an end that is no number: it would never come, and the token never count as fresh.
+    if (outcome.kind === 'token' && !(outcome.token.expiresAt > now)) {
+      outcome = unusable(block, 'the provider issued a token that has already expired', CLOCKS);
+    }
+    if (outcome.kind === 'token' && !isTokenText(outcome.token.value)) {
+      outcome = unusable(block, 'the provider issued something that is no token');
+    }
     const renewed = entry.token !== undefined;
     if (outcome.kind === 'token') {
       this.#keep(entry, outcome.token, now);
@@ -202,7 +213,7 @@ export class TokenCache {
     const wait = refused ? span : span * (0.5 + 0.5 * this.#random());
     entry.failures += 1;
     entry.failure = failure;
-    entry.retryAt = now + Math.max(wait, failure.retryAfterMs ?? 0);
+    entry.retryAt = now + Math.max(wait, Math.min(failure.retryAfterMs ?? 0, LONGEST_PAUSE_MS));
   }
 
   async #fromShared(key: string, entry: Entry): Promise<AccessToken | undefined> {
@@ -249,24 +260,13 @@ function parseShared(text: string): { token: AccessToken; issuedAt: number } | u
 }
 
 /** Kept as a failure: handed on, it would be refused, and asked for again at every request. */
-function expired(block: string): IssueFailure {
+function unusable(block: string, detail: string, alsoCheck = ''): IssueFailure {
   return {
     kind: 'failure',
     reason: 'unavailable',
     block,
     fields: [],
-    advice: `Check the "${block}" configuration block, and the clocks of this server and the provider.`,
-    detail: 'the provider issued a token that has already expired',
-  };
-}
-
-function unexpected(block: string, error: unknown): IssueFailure {
-  return {
-    kind: 'failure',
-    reason: 'unavailable',
-    block,
-    fields: [],
-    advice: `Check the "${block}" configuration block.`,
-    detail: `the identity provider adapter threw ${error instanceof Error ? error.name : typeof error}`,
+    advice: `Check the "${block}" configuration block${alsoCheck}.`,
+    detail,
   };
 }

@@ -83,7 +83,7 @@ export class PlatformCall {
     // (a)
     const response = await this.#attempt(message, caller.credential);
     if (response.status !== 401) return response;
-    // (b) A user's own token that is refused is the user's matter: the answer passes.
+    // (b) A user's own token that is refused is the user's matter: unless the session gives another one, the answer passes.
     const isOwn = caller.credential.kind !== 'session';
     const renewed = await this.#renew(caller, response);
     if (!isOwn && (renewed === undefined || isStream(message.body))) return response;

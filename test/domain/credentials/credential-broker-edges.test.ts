@@ -67,6 +67,14 @@ describe('a provider that cannot say who it is', () => {
     expect((error as { logDetail: () => string }).logDetail()).toBe('TypeError: no disk');
   });
 
+  it('is told to operators by its kind alone, where it throws something that is no error', async () => {
+    const world = new BrokerWorld();
+    // oxlint-disable-next-line typescript/prefer-promise-reject-errors
+    world.account.fingerprint = () => Promise.reject('no disk');
+    const error: unknown = await world.broker.obtain(SERVICE, REQUEST).catch((reason: unknown) => reason);
+    expect((error as { logDetail: () => string }).logDetail()).toBe('string');
+  });
+
   it('is the one it was before, where it said so before', async () => {
     const world = new BrokerWorld();
     const before = await world.broker.obtain(SERVICE, REQUEST);

@@ -121,7 +121,7 @@ describe('without a credential the visitor is told what to configure:', () => {
 
   it.each([
     ['incomplete' as const, 'service_auth_failed', 'The configuration of the service credential is incomplete.', false],
-    ['refused' as const, 'service_auth_failed', 'The service credential was refused.', false],
+    ['refused' as const, 'service_auth_failed', 'The service credential was refused or cannot be used.', false],
     [
       'unavailable' as const,
       'identity_provider_unavailable',

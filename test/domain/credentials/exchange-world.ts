@@ -18,11 +18,12 @@ class NamedExchange extends FakeTokenExchange {
 /** Exchanged tokens, and what they are made of. */
 export class ExchangeWorld {
   readonly clock = new FakeClock();
+  readonly telemetry = new RecordingTelemetry();
   readonly exchange = new NamedExchange();
   readonly shared = new FakeCacheStore(this.clock);
   readonly cache = new TokenCache({
     clock: this.clock,
-    telemetry: new RecordingTelemetry(),
+    telemetry: this.telemetry,
     random: () => 0,
     maxEntries: 100,
     shared: this.shared,

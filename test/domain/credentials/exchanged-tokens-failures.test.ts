@@ -45,6 +45,27 @@ describe('a refused user', () => {
     expect(world.asked).toEqual(['anna']);
   });
 
+  it('whose session ended is asked about once in half a minute', async () => {
+    const world = new ExchangeWorld();
+    world.exchange.answer = () => expired;
+    await world.error('anna');
+    world.clock.advance(29_999);
+    await world.error('anna');
+    expect(world.asked).toEqual(['anna']);
+    world.clock.advance(1);
+    await world.error('anna');
+    expect(world.asked).toEqual(['anna', 'anna']);
+  });
+
+  it("is told to operators as a matter of the session, not of the site's configuration", async () => {
+    const world = new ExchangeWorld();
+    world.exchange.answer = () => expired;
+    await world.error('anna');
+    expect(world.telemetry.of('token')).toEqual([
+      { type: 'token', outcome: 'backoff', block: 'session', detail: 'AADSTS700082 for anna' },
+    ]);
+  });
+
   it.each([expired, consent, fails('refused'), fails('unavailable')])(
     'leaves another user untouched (%j)',
     async (answer) => {
@@ -76,6 +97,36 @@ describe('an exchange that fails whoever the user is', () => {
     });
     expect(error.message).not.toContain('AADSTS');
     expect(error.logDetail()).toBe('AADSTS7000215');
+  });
+
+  it.each([
+    ['incomplete' as const, "The configuration of the exchange of users' tokens is incomplete."],
+    ['refused' as const, "The exchange of users' tokens was refused."],
+    ['unavailable' as const, 'The identity provider cannot be reached or is out of order.'],
+  ])('says what happened: %s', async (reason, detail) => {
+    const world = new ExchangeWorld();
+    world.exchange.answer = () => fails(reason);
+    expect((await world.error('anna')).detail).toBe(detail);
+  });
+
+  it.each<[unknown, string]>([
+    [new TypeError('no disk for anna'), 'the token exchange threw TypeError'],
+    ['no disk for anna', 'the token exchange threw string'],
+  ])('because it cannot say who it is (%s) is out of order, and is not asked', async (thrown, log) => {
+    const world = new ExchangeWorld();
+    // oxlint-disable-next-line typescript/prefer-promise-reject-errors
+    world.exchange.fingerprint = () => Promise.reject(thrown);
+    const error = await world.error('anna');
+    expect(error).toMatchObject({
+      name: 'ServiceAuthError',
+      code: 'identity_provider_unavailable',
+      hint: 'Check the "onBehalfOf" configuration block.',
+      block: 'onBehalfOf',
+      fields: [],
+      retryable: true,
+    });
+    expect(error.logDetail()).toBe(log);
+    expect(world.asked).toEqual([]);
   });
 
   it('because a field is missing works as soon as it is filled', async () => {

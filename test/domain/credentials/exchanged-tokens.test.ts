@@ -33,7 +33,7 @@ describe('an exchanged token', () => {
     const world = new ExchangeWorld();
     expect(await world.get({ assertion: 'anna', audience: 'a', scope: 'read' })).toBe('exchanged-anna-1');
     expect(await world.get(other)).toBe('exchanged-anna-2');
-    expect(world.exchange.requests[1]).toEqual(other);
+    expect(world.exchange.requests[1]).toStrictEqual(other);
   });
 
   it('is not reused when the site’s own client changes', async () => {
@@ -49,6 +49,11 @@ describe('an exchanged token', () => {
     expect(cacheKey).not.toContain('the-token');
     expect(cacheKey).toContain('hash(17na)');
     expect(await world.shared.get(cacheKey)).toContain('exchanged-the-token-of-anna-1');
+  });
+
+  it('is kept where other processes look for it, and no service token is', async () => {
+    const { cacheKey } = await new ExchangeWorld().tokens.obtain({ assertion: 'anna', audience: 'a' });
+    expect(JSON.parse(cacheKey)).toEqual(['exchanged', 'client-1', 'a', null, 'hash(4na)']);
   });
 
   it('is exchanged again after the platform refused it', async () => {
@@ -95,6 +100,7 @@ describe('an exchanged token does not outlive the session’s:', () => {
     const world = new ExchangeWorld();
     const error = await world.error({ assertion: 'anna', assertionExpiresAt: world.clock.now() + ahead });
     expect(error.code).toBe('session_expired');
+    expect(error.logDetail()).toBe('the token of the session has expired');
     expect(world.asked).toEqual([]);
   });
 

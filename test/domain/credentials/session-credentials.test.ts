@@ -24,6 +24,23 @@ describe("a user's token that is exchanged", () => {
     expect(requests).toHaveLength(1);
     expect(requests[0]).not.toHaveProperty('audience');
   });
+
+  it('does not outlive the session', async () => {
+    const world = new ExchangeWorld();
+    const expiresAt = world.clock.now() + 60_000;
+    const source = new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada', expiresAt });
+    const found = await userToken({ source, audience: '', exchange: world.tokens }, REQUEST);
+    expect(world.cache.peek(found?.cacheKey ?? '')?.expiresAt).toBe(expiresAt);
+  });
+
+  it('is worth nothing once the session has expired', async () => {
+    const world = new ExchangeWorld();
+    const source = new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada', expiresAt: world.clock.now() });
+    await expect(userToken({ source, audience: '', exchange: world.tokens }, REQUEST)).rejects.toMatchObject({
+      code: 'session_expired',
+    });
+    expect(world.exchange.requests).toEqual([]);
+  });
 });
 
 describe('a session that gives no token', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionToken, SessionTokenQuery } from '../../../src/ports/session-token-source.js';
 import { tick } from './rotating-sessions.js';
-import { SessionWorld } from './session-world.js';
+import { request, SessionWorld } from './session-world.js';
 
 const GRACE_MS = 10_000;
 
@@ -131,6 +131,10 @@ describe('an answer that is no token', () => {
     world.answer = (number) => world.token(number, 0);
     expect(await world.get('sid=anna')).toBe('expired');
     expect(await world.get({})).toBe('expired');
+    expect(await world.tokens.getToken(request({}), {})).toEqual({
+      kind: 'expired',
+      detail: 'the session gave a token that has expired',
+    });
   });
 });
 
@@ -154,7 +158,7 @@ describe('a request that wants a fresh token', () => {
       world.get('sid=anna', force),
       world.get('sid=anna'),
     ]);
-    expect(found).toEqual(['token-2', 'token-2', 'token-2']);
+    expect(found).toEqual(['token-3', 'token-3', 'token-3']);
   });
 
   it('is not given the answer to a request that did not ask for a fresh one', async () => {
@@ -164,6 +168,13 @@ describe('a request that wants a fresh token', () => {
 });
 
 describe('what is kept is bounded:', () => {
+  it('refreshes that gave nothing new are remembered for as many sessions as there is room for', async () => {
+    const world = new SessionWorld(['sid'], 2);
+    world.answer = () => ({ kind: 'token', accessToken: String(world.asked.at(-1)?.request.headers['cookie']) });
+    for (const cookie of ['sid=a', 'sid=b', 'sid=a', 'sid=b']) await world.get(cookie, { forceRefresh: true });
+    expect(world.asked).toHaveLength(4);
+  });
+
   it('the session that was not used for longest goes first', async () => {
     const world = new SessionWorld(['sid'], 2);
     await world.get('sid=a');

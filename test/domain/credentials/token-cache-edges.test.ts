@@ -19,6 +19,19 @@ describe('a provider that issues a token which has already expired', () => {
   });
 });
 
+describe('a provider that issues something that is no token', () => {
+  it('is a failure that names its block, and no field of it', async () => {
+    const world = new TokenWorld();
+    world.provider.answer = (now) => ({ kind: 'token', token: { value: 'a\r\nb', expiresAt: now + 60_000 } });
+    expect(await world.get()).toMatchObject({
+      reason: 'unavailable',
+      block: 'someBlock',
+      fields: [],
+      advice: 'Check the "someBlock" configuration block.',
+    });
+  });
+});
+
 describe('a token in use on the hot path', () => {
   it('is not the one dropped when many other tokens come', async () => {
     const world = new TokenWorld({ maxEntries: 4 });

@@ -18,11 +18,11 @@ const LIFETIME_SECONDS = 2;
 const PARALLEL = 6;
 
 /** A website with a real login, and the chat of the signed-in user behind it. */
-async function startWebsite() {
+async function startWebsite(lifetimeSeconds = LIFETIME_SECONDS) {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-  const provider = await startLoginProvider(url, LIFETIME_SECONDS);
+  const provider = await startLoginProvider(url, lifetimeSeconds);
   const agent = await RecordingUpstream.start();
   const telemetry = new RecordingTelemetry();
   const toolkit = createToolkit({ a2aUrl: `${agent.origin}/a2a` }, { telemetry });
@@ -119,6 +119,43 @@ describe('a website that signs its users in with express-openid-connect', () => 
     const users = await Promise.all(agent.requests.map((request) => provider.userOf(bearerOf(request))));
     expect(users.sort()).toEqual(['ann', 'ann', 'ann', 'bert', 'bert', 'bert']);
     expect(new Set(agent.requests.map(bearerOf)).size).toBe(2);
+  });
+
+  it('a token the platform refuses before its time is refreshed once for all who were refused, and stays in the cookie', async () => {
+    const { url, provider, agent } = await startWebsite(600);
+    const browser = await signIn(url, 'ann');
+    const refreshes = (): number => provider.tokenRequests.list.filter(({ grant }) => grant === 'refresh_token').length;
+    expect((await chat(browser, url)).status).toBe(200);
+    const revoked = bearerOf(agent.requests[0]!);
+    agent.willAnswer((exchange) => {
+      if (bearerOf(exchange.request) === revoked) exchange.json(401, { error: 'revoked' });
+      else exchange.json(200, { jsonrpc: '2.0', id: 1, result: {} });
+    });
+
+    const replies = await Promise.all(Array.from({ length: PARALLEL }, () => chat(browser, url)));
+    expect(replies.map(({ status }) => status)).toEqual(Array<number>(PARALLEL).fill(200));
+    expect(refreshes()).toBe(1);
+    const tokens = new Set(agent.requests.map(bearerOf));
+    expect(tokens.size).toBe(2);
+    expect(await provider.userOf([...tokens][1] ?? '')).toBe('ann');
+
+    // The browser has the new session: the next message needs no second try.
+    const before = agent.requests.length;
+    expect((await chat(browser, url)).status).toBe(200);
+    expect(agent.requests.length).toBe(before + 1);
+  });
+
+  it('a platform that refuses every token costs one refresh, and its own answer passes', async () => {
+    const { url, provider, agent } = await startWebsite(600);
+    const browser = await signIn(url, 'ann');
+    agent.willAnswer((exchange) => exchange.json(401, { error: 'no such role' }));
+    for (let turn = 0; turn < 3; turn += 1) {
+      const reply = await chat(browser, url);
+      expect([reply.status, await reply.json()]).toEqual([401, { error: 'no such role' }]);
+    }
+    expect(provider.tokenRequests.list.filter(({ grant }) => grant === 'refresh_token')).toHaveLength(1);
+    const me = await browser.send(`${url}/me`);
+    expect(await me.json()).toEqual({ user: 'ann', expired: false });
   });
 
   it('nobody signed in is told so, with no call to the agent', async () => {

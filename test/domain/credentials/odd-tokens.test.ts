@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
+import type { SessionToken } from '../../../src/ports/session-token-source.js';
+import { BrokerWorld, REQUEST, SERVICE, sessionPlan } from './broker-world.js';
+
+const ODD: readonly unknown[] = [
+  undefined,
+  null,
+  '',
+  ' ',
+  7,
+  {},
+  ' blank',
+  'blank ',
+  'a\r\nx-api-key: mine',
+  'a\nb',
+  'a\u0000',
+  'ключ',
+  'a\u00e9',
+];
+
+describe('what is no token never leaves, and nothing leaves in its place:', () => {
+  it.each(ODD.map((value) => [value]))('%j out of a session', async (accessToken) => {
+    const world = new BrokerWorld();
+    const source = new FakeSessionTokenSource({ kind: 'token', accessToken } as SessionToken);
+    // Also where a route can do without a session: this is none that is absent.
+    const plan = { ...sessionPlan(source), required: false };
+    const error: unknown = await world.broker.obtain(plan, REQUEST).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'identity_provider_unavailable', block: 'session', retryable: true });
+    expect((error as { logDetail(): string }).logDetail()).toBe('TypeError: the session gave no token');
+  });
+
+  it.each(ODD.map((value) => [value]))('%j from an identity provider', async (value) => {
+    const world = new BrokerWorld();
+    world.account.answer = () => ({
+      kind: 'token',
+      token: { value: value as string, expiresAt: world.clock.now() + 300_000 },
+    });
+    await expect(world.broker.obtain(SERVICE, REQUEST)).rejects.toMatchObject({
+      code: 'identity_provider_unavailable',
+      block: 'serviceAccount',
+    });
+    expect(world.telemetry.of('token')).toMatchObject([
+      { outcome: 'backoff', detail: 'the provider issued something that is no token' },
+    ]);
+  });
+
+  it.each([Number.NaN, undefined, 'soon'])(
+    'nor a token whose end is %j, which would be asked for again at every request',
+    async (end) => {
+      const world = new BrokerWorld();
+      world.account.answer = () => ({ kind: 'token', token: { value: 'a', expiresAt: end as number } });
+      for (let count = 0; count < 3; count += 1) {
+        await expect(world.broker.obtain(SERVICE, REQUEST)).rejects.toMatchObject({ retryable: true });
+      }
+      expect(world.account.issued).toBe(1);
+    },
+  );
+});
+
+describe('a provider that asks for a pause', () => {
+  it.each([
+    [59 * 60_000, 59 * 60_000],
+    [31 * 365 * 86_400_000, 3_600_000],
+    [Number.POSITIVE_INFINITY, 3_600_000],
+  ])('of %d ms is asked again after %d, for one wrong answer must not end the site', async (retryAfterMs, pause) => {
+    const world = new BrokerWorld();
+    const failure = { kind: 'failure', reason: 'unavailable', block: 'serviceAccount', fields: [] } as const;
+    world.account.answer = () => ({ ...failure, advice: 'Wait.', detail: '429', retryAfterMs });
+    await expect(world.broker.obtain(SERVICE, REQUEST)).rejects.toMatchObject({ retryAfterMs: pause });
+    world.clock.advance(pause - 1);
+    await world.broker.obtain(SERVICE, REQUEST).catch(() => undefined);
+    expect(world.account.issued).toBe(1);
+    world.account.answer = undefined;
+    world.clock.advance(1);
+    expect((await world.broker.obtain(SERVICE, REQUEST)).headers['authorization']).toMatch(/^Bearer account-token-/);
+  });
+});

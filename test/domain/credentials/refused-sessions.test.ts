@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
+import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import type { Credential } from '../../../src/domain/credentials/credential.js';
+import type { CredentialPlan } from '../../../src/domain/credentials/credential-broker.js';
+import { AGENT } from '../../../src/domain/upstream/platform-answer.js';
+import { PlatformCall } from '../../../src/domain/upstream/platform-call.js';
+import type { HttpBody, HttpResponse, UpstreamRequest } from '../../../src/ports/http.js';
+import type { SessionToken, SessionTokenQuery } from '../../../src/ports/session-token-source.js';
+import { BrokerWorld, REQUEST, sessionPlan } from './broker-world.js';
+import { SessionWorld } from './session-world.js';
+
+const ADA = { kind: 'token', subject: 'ada' } as const;
+const FORCED = { forceRefresh: true };
+
+/** A session that gives another answer when a refresh is forced. */
+class RefreshableSession extends FakeSessionTokenSource {
+  refreshed: SessionToken | Error = { ...ADA, accessToken: 'new' };
+
+  constructor() {
+    super({ ...ADA, accessToken: 'old' });
+  }
+
+  override async getToken(...[request, query]: Parameters<FakeSessionTokenSource['getToken']>): Promise<SessionToken> {
+    const found = await super.getToken(request, query);
+    if (query.forceRefresh !== true) return found;
+    if (this.refreshed instanceof Error) throw this.refreshed;
+    return this.refreshed;
+  }
+}
+
+/** A user's call to a platform that accepts these tokens only. */
+class RefusedWorld extends BrokerWorld {
+  readonly source: RefreshableSession = new RefreshableSession();
+  accepted: readonly string[] = ['Bearer new'];
+  readonly upstream: FakeUpstream = new FakeUpstream(({ headers }: UpstreamRequest): HttpResponse => {
+    const status = this.accepted.includes(String(headers['authorization'])) ? 200 : 401;
+    return { status, headers: {}, body: `the platform's own ${String(status)}` };
+  });
+  readonly plan: Extract<CredentialPlan, { kind: 'session' }> = sessionPlan(this.source, 'https://platform.example');
+
+  async send(body: HttpBody = '{}', plan: CredentialPlan = this.plan): Promise<HttpResponse> {
+    const { upstream, broker: credentials } = this;
+    const call = new PlatformCall({ upstream, credentials, headersMs: 60_000, bodyIdleMs: 30_000 }, AGENT);
+    const target = { method: 'POST', origin: 'https://platform.example', path: '/a2a', browser: {} };
+    return call.send({ ...target, body, signal: new AbortController().signal }, await call.caller(plan, REQUEST));
+  }
+
+  get sent(): unknown[] {
+    return this.upstream.requests.map(({ headers }) => headers['authorization'] ?? headers['x-api-key']);
+  }
+}
+
+describe("a user's token the platform refuses", () => {
+  it('is refreshed once by the session, and the same request is sent with the new one', async () => {
+    const world = new RefusedWorld();
+    expect((await world.send('the body')).status).toBe(200);
+    expect(world.sent).toEqual(['Bearer old', 'Bearer new']);
+    expect(world.upstream.requests.map(({ body }) => body)).toEqual(['the body', 'the body']);
+    const audience = 'https://platform.example';
+    expect(world.source.queries).toEqual([{ audience }, { audience, ...FORCED }]);
+  });
+
+  it("is followed by no third try: a second refusal is the platform's own answer", async () => {
+    const world = new RefusedWorld();
+    world.accepted = [];
+    expect(await world.send()).toMatchObject({ status: 401, body: "the platform's own 401" });
+    expect(world.sent).toEqual(['Bearer old', 'Bearer new']);
+    expect(world.source.queries).toHaveLength(2);
+  });
+
+  it.each<[string, SessionToken | Error]>([
+    ['gives the same token', { ...ADA, accessToken: 'old' }],
+    ['has no refresh token', { kind: 'expired', detail: 'missing_refresh_token' }],
+    ['asks for a second factor', { kind: 'expired', reason: 'interaction' }],
+    ['cannot reach its provider', new Error('the provider is down')],
+    ['gives the token of somebody else', { kind: 'token', accessToken: 'new', subject: 'bert' }],
+    ['gives a token of nobody in particular', { kind: 'token', accessToken: 'new' }],
+  ])("passes with the platform's own answer where the session %s", async (_what, refreshed) => {
+    const world = new RefusedWorld();
+    world.source.refreshed = refreshed;
+    expect(await world.send()).toMatchObject({ status: 401, body: "the platform's own 401" });
+    expect(world.sent).toEqual(['Bearer old']);
+  });
+
+  it('is never followed by another credential, also where a route can do without a session', async () => {
+    const world = new RefusedWorld();
+    world.source.refreshed = { kind: 'no-session' };
+    expect((await world.send('{}', { ...world.plan, required: false })).status).toBe(401);
+    expect(world.sent).toEqual(['Bearer old']);
+  });
+
+  it('is refreshed for the next request where the body was a stream, which is gone', async () => {
+    const world = new RefusedWorld();
+    const stream = async function* (): AsyncGenerator<Uint8Array> {
+      yield await Promise.resolve(new Uint8Array(1));
+    };
+    expect((await world.send(stream())).status).toBe(401);
+    expect(world.sent).toEqual(['Bearer old']);
+    expect(world.source.queries).toHaveLength(2);
+  });
+
+  it.each<[SessionToken | Error, string]>([
+    [{ kind: 'expired', detail: 'missing_refresh_token' }, 'missing_refresh_token'],
+    [new TypeError('the provider is down'), 'TypeError: the provider is down'],
+  ])('tells operators why it could not be refreshed: %j', async (refreshed, detail) => {
+    const world = new RefusedWorld();
+    world.source.refreshed = refreshed;
+    await world.send();
+    expect(world.telemetry.of('token')).toEqual([{ type: 'token', outcome: 'rejected', block: 'session', detail }]);
+  });
+
+  it("carries the route's own API key along", async () => {
+    const world = new RefusedWorld();
+    await world.send();
+    expect(world.upstream.requests.map(({ headers }) => headers['x-api-key'])).toEqual(['site-key', 'site-key']);
+  });
+
+  it('costs an API key alone nothing', async () => {
+    const world = new RefusedWorld();
+    const refused: Credential = await world.broker.obtain({ kind: 'api-key', apiKey: undefined }, REQUEST);
+    expect(await world.broker.renew(world.plan, refused, REQUEST, '')).toBeUndefined();
+    expect(world.source.queries).toEqual([]);
+  });
+});
+
+describe('a refresh that is forced', () => {
+  /** Answers `token-1` until a refresh is forced, then the next number, whatever the cookie is. */
+  function refreshable(maxEntries = 100): SessionWorld {
+    const world = new SessionWorld(['sid'], maxEntries, false);
+    let number = 1;
+    world.answer = () => world.token((number += world.asked.at(-1)?.query.forceRefresh === true ? 1 : 0));
+    return world;
+  }
+  const forced = ({ asked }: SessionWorld): SessionTokenQuery[] =>
+    asked.map(({ query }) => query).filter(({ forceRefresh }) => forceRefresh);
+
+  it('is forced at most once in 30 seconds, for the platform may refuse every token', async () => {
+    const world = refreshable();
+    // The cookie is another one after each refresh, where it holds the session.
+    for (let count = 0; count < 10; count += 1) {
+      expect(await world.get(`sid=anna-${String(count)}`, FORCED)).toBe('token-2');
+    }
+    world.clock.advance(29_999);
+    await world.get('sid=anna', FORCED);
+    expect(forced(world)).toHaveLength(1);
+    world.clock.advance(1);
+    expect(await world.get('sid=anna', FORCED)).toBe('token-3');
+    expect(forced(world)).toEqual([FORCED, FORCED]);
+  });
+
+  it.each<[string, () => SessionToken | Error]>([
+    ['is down', () => new Error('the provider is down')],
+    ['has ended the session', () => ({ kind: 'expired' })],
+  ])('asks a provider that %s once in 30 seconds', async (_how, answer) => {
+    const world = new SessionWorld(['sid'], 100, false);
+    world.answer = () => {
+      const found = world.asked.at(-1)?.query.forceRefresh === true ? answer() : world.token(1);
+      if (found instanceof Error) throw found;
+      return found;
+    };
+    const found: unknown[] = [];
+    for (let count = 0; count < 5; count += 1) found.push(await world.get('sid=anna', FORCED).catch(() => 'down'));
+    expect(forced(world)).toHaveLength(1);
+    expect(found.slice(1)).toEqual(Array(4).fill('token-1'));
+  });
+
+  it('gives the new token to those who come after it with the old cookie', async () => {
+    const world = new SessionWorld();
+    expect(await world.get('sid=anna', FORCED)).toBe('token-2');
+    expect(await Promise.all([world.get('sid=anna', FORCED), world.get('sid=anna')])).toEqual(['token-2', 'token-2']);
+    expect(forced(world)).toHaveLength(1);
+  });
+
+  it("leaves another session's, and another audience's, alone", async () => {
+    const world = new SessionWorld();
+    await world.get('sid=anna', FORCED);
+    await world.get('sid=bert', FORCED);
+    await world.get('sid=anna', { ...FORCED, audience: 'b' });
+    expect(forced(world)).toEqual([FORCED, FORCED, { ...FORCED, audience: 'b' }]);
+  });
+
+  it('is none where nobody is signed in, or nothing names the session and would hold parallel ones together', async () => {
+    const world = new SessionWorld();
+    world.answer = () => ({ kind: 'no-session' });
+    expect(await world.get('sid=anna', FORCED)).toBe('no-session');
+    const nameless = new SessionWorld([]);
+    await nameless.get('sid=anna', { ...FORCED, scope: 's' });
+    expect([...world.asked, ...nameless.asked].map(({ query }) => query)).toEqual([{}, { scope: 's' }]);
+  });
+
+  it('is remembered by the hash of the token, for as many as tokens are kept', async () => {
+    const world = new SessionWorld(['sid'], 2, false);
+    const hashed: string[] = [];
+    world.hash = (text) => (hashed.push(text), `#${text}`);
+    world.answer = () => world.token(Number(/\d/.exec(String(world.asked.at(-1)?.request.headers['cookie']))?.[0]));
+    for (const name of [1, 2, 3, 3, 1]) await world.get(`sid=${String(name)}`, FORCED);
+    expect(forced(world)).toHaveLength(4);
+    expect(hashed).toContain('token-1');
+  });
+});

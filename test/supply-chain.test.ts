@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+interface Manifest {
+  readonly sideEffects?: boolean;
+  readonly type?: string;
+  readonly engines: Readonly<Record<string, string>>;
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+interface Lock {
+  readonly packages: Readonly<
+    Record<string, { readonly dev?: boolean; readonly devOptional?: boolean; readonly hasInstallScript?: boolean }>
+  >;
+}
+
+const read = (path: string): unknown =>
+  JSON.parse(readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), 'utf8'));
+const manifest = read('package.json') as Manifest;
+const lock = read('package-lock.json') as Lock;
+/** What `npm install agent-bff` brings along. */
+const installed = Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && dev !== true);
+
+describe('installing the package', () => {
+  it('runs no script, neither of its own nor of what it brings along', () => {
+    expect(Object.keys(manifest.scripts)).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/^(?:pre|post)?(?:install|prepare)$/)]),
+    );
+    const scripted = installed.filter(([, { hasInstallScript, devOptional }]) => hasInstallScript && !devOptional);
+    expect(scripted.map(([path]) => path)).toEqual([]);
+    expect(installed.length).toBeGreaterThan(10);
+  });
+
+  it('brings exact versions along', () => {
+    const loose = Object.entries(manifest.dependencies).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version));
+    // A peer of the container's parts, which no code of the package calls.
+    expect(loose).toEqual([['reflect-metadata', '~0.2.2']]);
+  });
+
+  it('needs Node 20.19, and leaves out what a site does not import', () => {
+    expect(manifest).toMatchObject({ type: 'module', sideEffects: false, engines: { node: '>=20.19.0' } });
+  });
+});
