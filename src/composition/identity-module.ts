@@ -59,7 +59,7 @@ export function providerLoader(config: ResolvedConfig, identities: Identities, c
       return Promise.resolve(new TimedIdentityProvider(custom, config.timeouts.identityProviderMs));
     switch (name) {
       case 'service_account':
-        return serviceAccountProvider(config, clock);
+        return serviceAccountProvider(config, identities, clock);
       case 'idp_a.password':
         return idpAProvider('password', config, identities);
       case 'idp_a.client_credentials':
@@ -125,9 +125,18 @@ async function idpBProvider(
   });
 }
 
-async function serviceAccountProvider(config: ResolvedConfig, clock: Clock): Promise<IdentityProvider> {
+async function serviceAccountProvider(
+  config: ResolvedConfig,
+  { telemetry }: Identities,
+  clock: Clock,
+): Promise<IdentityProvider> {
   const { ServiceAccountProvider } = await import('../adapters/service-account/service-account-provider.js');
-  const { serviceAccountId, keyId, audience, subject, issuer, claims } = config.serviceAccount;
+  const { serviceAccountId, keyId, audience, subject, issuer, claims, privateKeyPem, privateKeyPath } =
+    config.serviceAccount;
+  if (privateKeyPem !== undefined && privateKeyPath !== '') {
+    const detail = 'serviceAccount has both privateKeyPem and privateKeyPath; the file is not read';
+    telemetry.emit({ type: 'warning', code: 'second_key_unused', detail });
+  }
   return new ServiceAccountProvider({
     serviceAccountId,
     keyId,

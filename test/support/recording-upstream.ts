@@ -20,13 +20,13 @@ export class Exchange {
   readonly closed: Promise<void>;
   readonly #socket: Socket;
 
-  constructor(request: RecordedRequest, response: ServerResponse) {
+  constructor(request: RecordedRequest, response: ServerResponse, socket: Socket) {
     this.request = request;
     this.response = response;
     this.closed = new Promise((resolve) => {
       response.once('close', resolve);
     });
-    this.#socket = response.socket as Socket;
+    this.#socket = socket;
     response.on('error', () => undefined);
   }
 
@@ -171,7 +171,8 @@ export class RecordingUpstream {
       body: Buffer.concat(chunks),
     };
     this.requests.push(request);
-    this.#answer(new Exchange(request, response));
+    // The request's own socket: the response lets go of it when the site has left meanwhile.
+    this.#answer(new Exchange(request, response, incoming.socket));
   }
 }
 

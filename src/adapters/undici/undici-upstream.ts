@@ -9,6 +9,9 @@ export interface UndiciUpstreamOptions {
   readonly connectMs: number;
 }
 
+/** Nothing is decoded here, and some answers are read (reliability-security.md M11). */
+const PLAIN_BYTES = { 'accept-encoding': 'identity' } as const;
+
 /**
  * Calls the platform through undici's dispatcher, one set of connections per origin.
  * The dispatcher is the cheapest client there is in Node, and has no redirects, retries or decoding to switch off (performance.md §2.1).
@@ -41,7 +44,7 @@ export class UndiciUpstream implements HttpUpstream {
           {
             path: request.path,
             method: request.method as 'POST',
-            headers: request.headers as Record<string, string | string[]>,
+            headers: { ...PLAIN_BYTES, ...(request.headers as Record<string, string | string[]>) },
             body: upload(request.body, turns) as Uint8Array,
             // ResponseReader counts: an upload takes its time, and only the head of an answer tells that it is a stream of events, which may be silent.
             headersTimeout: 0,

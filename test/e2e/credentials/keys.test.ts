@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configureServer } from 'agent-bff';
 import { createA2ARouter } from 'agent-bff/express';
+import { RecordingTelemetry } from 'agent-bff/testing';
 import express from 'express';
 import { decodeProtectedHeader, importSPKI, jwtVerify } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -129,13 +130,16 @@ describe('a private key given to configureServer', () => {
     expect(agent.requests).toEqual([]);
   });
 
-  it('as text wins over a file', async () => {
+  it('as text wins over a file, which a warning says once', async () => {
+    const telemetry = new RecordingTelemetry();
     const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
     const path = join(folder, 'other.pem');
     writeFileSync(path, pemOf(other));
-    configureServer({ serviceAccount: { keyId: 'both', privateKeyPem: pkcs8, privateKeyPath: path } });
+    configureServer({ telemetry, serviceAccount: { keyId: 'both', privateKeyPem: pkcs8, privateKeyPath: path } });
     expect((await chatAt(site.url)).status).toBe(200);
     await jwtVerify(bearerOf(agent.requests[0] as never), await importSPKI(publicKey, 'RS256'));
+    expect((await chatAt(site.url)).status).toBe(200);
+    expect(telemetry.of('warning')).toMatchObject([{ code: 'second_key_unused' }]);
   });
 });
 
