@@ -1,5 +1,6 @@
 // npm run api: compares the public API of every entry with its report in etc/. With --local (npm run api:update) it
-// rewrites the reports. Both fail on an export without a TSDoc line or without a release tag.
+// rewrites the reports. Both fail on an export without a TSDoc line or without a release tag, and leave in temp/api
+// what scripts/api-pages.mjs makes the reference of.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -60,7 +61,12 @@ process.exitCode = problems.length === 0 ? 0 : 1;
 
 function configFor(reportFileName, mainEntryPointFilePath) {
   return ExtractorConfig.prepare({
-    configObject: { ...base, mainEntryPointFilePath, apiReport: { ...base.apiReport, reportFileName } },
+    configObject: {
+      ...base,
+      mainEntryPointFilePath,
+      apiReport: { ...base.apiReport, reportFileName },
+      docModel: { enabled: true, apiJsonFilePath: join(ROOT, 'temp/api', reportFileName, 'model.api.json') },
+    },
     configObjectFullPath: join(ROOT, 'api-extractor.json'),
     packageJsonFullPath: join(ROOT, 'package.json'),
   });

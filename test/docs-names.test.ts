@@ -74,6 +74,18 @@ it('every command of agent-bff in a document exists, with its options', async ()
   expect(wrong).toEqual([]);
 });
 
+it('the doctor says what docs/authentication.md shows', async () => {
+  const [, shown = ''] = /^```\n(✓ [\s\S]*?\n)```$/m.exec(read('docs/authentication.md')) ?? [];
+  const env = {
+    A2A_URL: 'https://agent.example/a2a',
+    SERVICE_API_URL: 'https://platform.example/api',
+    SERVICE_ACCOUNT_ID: 'sa-1',
+    SERVICE_ACCOUNT_KEY_ID: 'key-1',
+    SERVICE_ACCOUNT_PRIVATE_KEY_PATH: '/run/secrets/agent.pem',
+  };
+  expect(await printed(['doctor'], env)).toBe(shown);
+});
+
 /** Each command with its options, as the program's own help has them. */
 async function commandLine(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const commands = new Map<string, ReadonlySet<string>>([['help', new Set()]]);
@@ -84,10 +96,14 @@ async function commandLine(): Promise<ReadonlyMap<string, ReadonlySet<string>>> 
   return commands;
 }
 
-async function help(...line: readonly string[]): Promise<string> {
+function help(...line: readonly string[]): Promise<string> {
+  return printed(line, {});
+}
+
+async function printed(line: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
   let said = '';
   const print = (text: string): void => void (said += `${text}\n`);
-  await runCommand(line, { env: {}, print, complain: print, stopped: Promise.resolve() });
+  await runCommand(line, { env, print, complain: print, stopped: Promise.resolve() });
   return said;
 }
 

@@ -27,6 +27,10 @@ if (process.argv[2] === 'missing') {
   assert.equal((await fetch(new URL(script, url))).status, 200);
   const { agentCard } = await (await fetch(`${url}/api/a2a/config`)).json();
   assert.equal(agentCard.name, 'Demo agent');
+  // The first answer of the README: the demo as an agent.
+  const [, body] = / -d '(\{.*\})'/.exec(readFileSync('node_modules/agent-bff/README.md', 'utf8')) ?? [];
+  const headers = { 'content-type': 'application/json' };
+  assert.match(await (await fetch(`${url}/api/a2a`, { method: 'POST', headers, body })).text(), /“Hello”/);
   child.kill('SIGTERM');
   assert.deepEqual(await exit, [0, null]);
 }

@@ -19,7 +19,7 @@ export interface Block {
 
 const FENCED = /^( *)```(\S*)[^\n]*\n([\s\S]*?)^\1```$/gm;
 /** What is not ours, or not written by hand. */
-const SKIPPED = /^(?:node_modules|dist|temp|reports|coverage|etc|\.git|\.next|\.work|\.stryker-tmp)$/;
+const SKIPPED = /^(?:node_modules|dist|temp|reports|coverage|etc|\.git|\.next|\.work|\.stryker-tmp[\w-]*)$/;
 
 /** Every Markdown file but the reports of the API, which are generated. */
 export function documents(folder = ''): readonly Document[] {
