@@ -1,57 +1,19 @@
-import { performance } from 'node:perf_hooks';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Agent, fetch as undiciFetch } from 'undici';
-import { IdpAProvider, type IdpAProviderOptions } from '../../src/adapters/idp-a/idp-a-provider.js';
+import { describe, expect, it } from 'vitest';
+import type { IdpAProviderOptions } from '../../src/adapters/idp-a/idp-a-provider.js';
 import { secret } from '../../src/domain/secret.js';
-import type { IssueFailure } from '../../src/ports/identity-provider.js';
+import type { IdentityProvider, IssueFailure } from '../../src/ports/identity-provider.js';
 import {
-  startIdpA,
-  trustingFetch,
-  type Fault,
-  type IdpA,
-  type TrustingFetch,
-} from '../support/identity-provider/index.js';
+  type OAuthFailureCases,
+  slowProviderContract,
+  unreachableProviderContract,
+} from '../contracts/oauth-provider.contract.js';
+import { startIdpA, type Fault } from '../support/identity-provider/index.js';
+import { startIdpAWorld } from './idp-a-world.js';
 
-let idp: IdpA;
-let trusting: TrustingFetch;
-
-beforeAll(async () => {
-  idp = await startIdpA();
-  trusting = trustingFetch(idp.ca);
-});
-
-afterAll(async () => {
-  await trusting.close();
-  await idp.close();
-});
-
-afterEach(() => {
-  delete idp.faults.token;
-  delete idp.faults.metadata;
-  idp.tokenRequests.clear();
-  idp.metadataRequests.clear();
-});
-
+const { idp, provider } = await startIdpAWorld();
 const NOW = Date.now();
 
-function provider(change: Partial<IdpAProviderOptions> = {}): IdpAProvider {
-  return new IdpAProvider({
-    grant: 'password',
-    domain: idp.domain,
-    clientId: idp.client.id,
-    clientSecret: secret(idp.client.secret),
-    audience: idp.audience,
-    scope: '',
-    realm: '',
-    username: idp.user.username,
-    password: secret(idp.user.password),
-    timeoutMs: 5000,
-    fetch: trusting.fetch,
-    ...change,
-  });
-}
-
-async function failureOf(from: IdpAProvider): Promise<IssueFailure> {
+async function failureOf(from: IdentityProvider): Promise<IssueFailure> {
   const outcome = await from.issue(NOW);
   if (outcome.kind === 'token') throw new Error('a token');
   return outcome;
@@ -70,6 +32,15 @@ const DOMAIN = { reason: 'refused', block: 'idpA', fields: ['domain'] };
 const USER = { reason: 'refused', block: 'idpAServiceUser', fields: ['username', 'password'] };
 const USERNAME = { reason: 'refused', block: 'idpAServiceUser', fields: ['username'] };
 const OUTAGE = { reason: 'unavailable', block: 'idpA', fields: ['domain'] };
+
+const cases: OAuthFailureCases = {
+  faults: idp.faults,
+  provider,
+  elsewhere: (fetch) => provider({ domain: 'idp.example', fetch }),
+  failureOf,
+  outage: OUTAGE,
+  deadline: 'OAUTH_TIMEOUT',
+};
 
 describe('a configuration that is not complete', () => {
   it('names every missing field of the first such block, and asks nobody', async () => {
@@ -225,22 +196,7 @@ describe('a provider that is out of order', () => {
     expect(failure.detail).toContain('ECONNREFUSED');
   });
 
-  it('is unavailable when its name is not found', async () => {
-    const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND idp.example'), { code: 'ENOTFOUND' });
-    const dispatcher = new Agent({ connect: { lookup: (_host, _options, done) => done(unknown, '', 4) } });
-    const fetch = ((url: string, options: object) =>
-      undiciFetch(url, { ...options, dispatcher })) as unknown as TrustingFetch['fetch'];
-    const failure = await failureOf(provider({ domain: 'idp.example', fetch }));
-    expect(failure).toMatchObject(OUTAGE);
-    expect(failure.detail).toContain('ENOTFOUND');
-    await dispatcher.close();
-  });
-
-  it('is unavailable when its certificate is not trusted, and the log says what to do', async () => {
-    const failure = await failureOf(provider({ fetch: undefined }));
-    expect(failure).toMatchObject(OUTAGE);
-    expect(failure.detail).toContain('NODE_EXTRA_CA_CERTS');
-  });
+  unreachableProviderContract(cases);
 });
 
 describe('a provider that asks to be left alone', () => {
@@ -275,38 +231,7 @@ describe('a provider that asks to be left alone', () => {
 });
 
 describe('a provider that is slow', () => {
-  const inTime = async (slow: IdpAProvider): Promise<number> => {
-    const start = performance.now();
-    const failure = await failureOf(slow);
-    expect(failure).toMatchObject(OUTAGE);
-    expect(failure.detail).toContain('OAUTH_TIMEOUT');
-    return performance.now() - start;
-  };
-
-  it.each(['token', 'metadata'] as const)('is given up when its %s endpoint hangs', async (endpoint) => {
-    idp.faults[endpoint] = { hang: true };
-    expect(await inTime(provider({ timeoutMs: 150 }))).toBeLessThan(1000);
-  });
-
-  it('is given up when discovery and token together take too long', async () => {
-    idp.faults.metadata = { delayMs: 200 };
-    idp.faults.token = { delayMs: 200 };
-    expect(await inTime(provider({ timeoutMs: 300 }))).toBeLessThan(1000);
-  });
-
-  it('is given up even when a custom fetch never heeds its signal', async () => {
-    const fetch = (): Promise<Response> => new Promise(() => undefined);
-    const stuck = provider({ timeoutMs: 57, fetch });
-    expect(await inTime(stuck)).toBeLessThan(1000);
-    expect(await inTime(stuck)).toBeLessThan(1000);
-  });
-
-  it('is asked again, and its metadata too, once it answers', async () => {
-    idp.faults.metadata = { hang: true, times: 1 };
-    const healing = provider({ timeoutMs: 500 });
-    await inTime(healing);
-    expect((await healing.issue(NOW)).kind).toBe('token');
-  });
+  slowProviderContract(cases);
 });
 
 describe('the detail of a failure', () => {

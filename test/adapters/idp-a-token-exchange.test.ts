@@ -1,49 +1,15 @@
 import { inspect } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { IdpATokenExchange, type IdpATokenExchangeOptions } from '../../src/adapters/idp-a/token-exchange.js';
 import { secret } from '../../src/domain/secret.js';
-import {
-  startIdpA,
-  TOKEN_EXCHANGE,
-  trustingFetch,
-  type IdpA,
-  type TrustingFetch,
-} from '../support/identity-provider/index.js';
+import { TOKEN_EXCHANGE } from '../support/identity-provider/index.js';
+import { startIdpAWorld } from './idp-a-world.js';
 
-let idp: IdpA;
-let trusting: TrustingFetch;
-
-beforeAll(async () => {
-  idp = await startIdpA();
-  trusting = trustingFetch(idp.ca);
-});
-
-afterAll(async () => {
-  await trusting.close();
-  await idp.close();
-});
-
-afterEach(() => {
-  delete idp.faults.token;
-  delete idp.faults.metadata;
-  idp.tokenRequests.clear();
-  idp.metadataRequests.clear();
-});
-
+const { idp, settings } = await startIdpAWorld();
 const NOW = Date.now();
 
 function exchange(change: Partial<IdpATokenExchangeOptions> = {}): IdpATokenExchange {
-  return new IdpATokenExchange({
-    domain: idp.domain,
-    clientId: idp.client.id,
-    clientSecret: secret(idp.client.secret),
-    audience: idp.audience,
-    scope: '',
-    subjectTokenType: '',
-    timeoutMs: 5000,
-    fetch: trusting.fetch,
-    ...change,
-  });
+  return new IdpATokenExchange({ ...settings, subjectTokenType: '', ...change });
 }
 
 describe('a user’s token', () => {

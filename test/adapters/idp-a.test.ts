@@ -1,59 +1,16 @@
 import { createHash, createHmac } from 'node:crypto';
 import { inspect } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { IdpAProvider, type IdpAProviderOptions } from '../../src/adapters/idp-a/idp-a-provider.js';
+import { describe, expect, it } from 'vitest';
+import type { IdpAProvider, IdpAProviderOptions } from '../../src/adapters/idp-a/idp-a-provider.js';
 import { secret } from '../../src/domain/secret.js';
 import type { AccessToken } from '../../src/ports/identity-provider.js';
 import { identityProviderContract } from '../contracts/identity-provider.contract.js';
-import {
-  PASSWORD_REALM,
-  startIdpA,
-  trustingFetch,
-  type IdpA,
-  type TrustingFetch,
-} from '../support/identity-provider/index.js';
+import { tokenEndContract } from '../contracts/oauth-provider.contract.js';
+import { PASSWORD_REALM, startIdpA } from '../support/identity-provider/index.js';
+import { startIdpAWorld } from './idp-a-world.js';
 
-let idp: IdpA;
-let trusting: TrustingFetch;
-
-beforeAll(async () => {
-  idp = await startIdpA();
-  trusting = trustingFetch(idp.ca);
-});
-
-afterAll(async () => {
-  await trusting.close();
-  await idp.close();
-});
-
-beforeEach(() => {
-  idp.tokenRequests.clear();
-  idp.metadataRequests.clear();
-});
-
-afterEach(() => {
-  delete idp.faults.token;
-  delete idp.faults.metadata;
-});
-
+const { idp, provider } = await startIdpAWorld();
 const NOW = Date.now();
-
-function provider(change: Partial<IdpAProviderOptions> = {}): IdpAProvider {
-  return new IdpAProvider({
-    grant: 'password',
-    domain: idp.domain,
-    clientId: idp.client.id,
-    clientSecret: secret(idp.client.secret),
-    audience: idp.audience,
-    scope: '',
-    realm: '',
-    username: idp.user.username,
-    password: secret(idp.user.password),
-    timeoutMs: 5000,
-    fetch: trusting.fetch,
-    ...change,
-  });
-}
 
 async function issued(from: IdpAProvider): Promise<AccessToken> {
   const outcome = await from.issue(NOW);
@@ -213,16 +170,7 @@ describe('the end of a service token', () => {
   };
   const opaque = { audience: '' };
 
-  it('is read from a number in a string', async () => {
-    expect(await lifeWith({ expires_in: '120' })).toBe(120_000);
-  });
-
-  it.each([undefined, null, '', 'soon', -1, 0, {}])('is the token’s own when expires_in is %j', async (odd) => {
-    const life = await lifeWith({ expires_in: odd });
-    // The provider rounds to whole seconds, on its own clock.
-    expect(life).toBeGreaterThan(290_000);
-    expect(life).toBeLessThan(330_000);
-  });
+  tokenEndContract(lifeWith);
 
   it('is a minute away when neither answer nor token tells', async () => {
     expect(await lifeWith({ expires_in: undefined }, opaque)).toBe(60_000);
@@ -232,10 +180,6 @@ describe('the end of a service token', () => {
     const over = await idp.issueUserToken('x', { expiresInSeconds: -100 });
     expect(await lifeWith({ expires_in: undefined, access_token: over })).toBe(60_000);
     expect(await lifeWith({ expires_in: undefined, access_token: 'a.b.c' })).toBe(60_000);
-  });
-
-  it('is a day away at most', async () => {
-    expect(await lifeWith({ expires_in: 31_536_000 })).toBe(86_400_000);
   });
 });
 

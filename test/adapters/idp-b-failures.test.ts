@@ -1,69 +1,30 @@
-import { performance } from 'node:perf_hooks';
 import { AuthError, ClientAuthError, ServerError } from '@azure/msal-node';
-import { Agent, fetch as undiciFetch } from 'undici';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { classifyFailure, type RequestContext } from '../../src/adapters/idp-b/classify-failure.js';
-import { IdpBProvider, type IdpBProviderOptions } from '../../src/adapters/idp-b/idp-b-provider.js';
+import type { IdpBProviderOptions } from '../../src/adapters/idp-b/idp-b-provider.js';
 import { thrownError } from '../../src/adapters/idp-b/provider-error.js';
-import { CertificateFile } from '../../src/adapters/system/certificate-file.js';
-import { systemClock } from '../../src/adapters/system/system-clock.js';
 import { secret } from '../../src/domain/secret.js';
 import type { CertificateReading, CertificateSource } from '../../src/ports/certificate.js';
-import type { IssueFailure } from '../../src/ports/identity-provider.js';
+import type { IdentityProvider, IssueFailure } from '../../src/ports/identity-provider.js';
+import {
+  type OAuthFailureCases,
+  slowProviderContract,
+  unreachableProviderContract,
+} from '../contracts/oauth-provider.contract.js';
 import {
   makeClientCertificate,
   startIdpB,
-  trustingFetch,
   type ClientCertificate,
   type Fault,
-  type IdpB,
   type TrustingFetch,
 } from '../support/identity-provider/index.js';
+import { certificateIn, startIdpBWorld } from './idp-b-world.js';
 
-let idp: IdpB;
-let trusting: TrustingFetch;
-let registered: ClientCertificate;
-
-beforeAll(async () => {
-  registered = makeClientCertificate();
-  idp = await startIdpB({ certificates: [registered.certificatePem] });
-  trusting = trustingFetch(idp.ca);
-});
-
-afterAll(async () => {
-  await trusting.close();
-  await idp.close();
-});
-
-afterEach(() => {
-  delete idp.faults.token;
-  delete idp.faults.metadata;
-  idp.tokenRequests.clear();
-  idp.metadataRequests.clear();
-});
-
+const { idp, trusting, registered, provider } = await startIdpBWorld();
 const NOW = Date.now();
 const DAY = 86_400_000;
 
-function provider(change: Partial<IdpBProviderOptions> = {}): IdpBProvider {
-  return new IdpBProvider({
-    tenantId: idp.tenantId,
-    clientId: idp.client.id,
-    scope: idp.scope,
-    clientSecret: secret(idp.client.secret),
-    certificate: undefined,
-    authority: `https://${idp.host}`,
-    timeoutMs: 5000,
-    fetch: trusting.fetch,
-    ...change,
-  });
-}
-
-function certificateIn({ certificatePath, privateKeyPath }: ClientCertificate): CertificateFile {
-  return new CertificateFile({ certificatePath, privateKeyPath, block: 'idpBService', clock: systemClock });
-}
-
-async function failureOf(from: IdpBProvider, now = NOW): Promise<IssueFailure> {
+async function failureOf(from: IdentityProvider, now = NOW): Promise<IssueFailure> {
   const outcome = await from.issue(now);
   if (outcome.kind === 'token') throw new Error('a token');
   for (const field of outcome.fields) expect(outcome.advice).toContain(`"${field}"`);
@@ -81,6 +42,15 @@ function refused(...fields: string[]): object {
 
 const OUTAGE = { reason: 'unavailable', block: 'idpBService', fields: ['tenantId'] };
 const CERTIFICATE = refused('certificatePath', 'privateKeyPath');
+
+const cases: OAuthFailureCases = {
+  faults: idp.faults,
+  provider,
+  elsewhere: (fetch) => provider({ authority: 'https://idp.example', fetch }),
+  failureOf,
+  outage: OUTAGE,
+  deadline: 'TIMEOUT',
+};
 
 describe('a configuration that is not complete', () => {
   it('names every missing field, and asks nobody', async () => {
@@ -356,22 +326,7 @@ describe('a provider that is out of order', () => {
     expect(failure.detail).toContain('ECONNREFUSED');
   });
 
-  it('is unavailable when its name is not found', async () => {
-    const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND idp.example'), { code: 'ENOTFOUND' });
-    const dispatcher = new Agent({ connect: { lookup: (_host, _options, done) => done(unknown, '', 4) } });
-    const fetch = ((url: string, options: object) =>
-      undiciFetch(url, { ...options, dispatcher })) as unknown as TrustingFetch['fetch'];
-    const failure = await failureOf(provider({ authority: 'https://idp.example', fetch }));
-    expect(failure).toMatchObject(OUTAGE);
-    expect(failure.detail).toContain('ENOTFOUND');
-    await dispatcher.close();
-  });
-
-  it('is unavailable when its certificate is not trusted, and the log says what to do', async () => {
-    const failure = await failureOf(provider({ fetch: undefined }));
-    expect(failure).toMatchObject(OUTAGE);
-    expect(failure.detail).toContain('NODE_EXTRA_CA_CERTS');
-  });
+  unreachableProviderContract(cases);
 });
 
 describe('a provider that asks to be left alone', () => {
@@ -390,37 +345,7 @@ describe('a provider that asks to be left alone', () => {
 });
 
 describe('a provider that is slow', () => {
-  const inTime = async (slow: IdpBProvider): Promise<number> => {
-    const start = performance.now();
-    const failure = await failureOf(slow);
-    expect(failure).toMatchObject(OUTAGE);
-    expect(failure.detail).toContain('TIMEOUT');
-    return performance.now() - start;
-  };
-
-  it.each(['token', 'metadata'] as const)('is given up when its %s endpoint hangs', async (endpoint) => {
-    idp.faults[endpoint] = { hang: true };
-    expect(await inTime(provider({ timeoutMs: 150 }))).toBeLessThan(1000);
-  });
-
-  it('is given up when discovery and token together take too long', async () => {
-    idp.faults.metadata = { delayMs: 200 };
-    idp.faults.token = { delayMs: 200 };
-    expect(await inTime(provider({ timeoutMs: 300 }))).toBeLessThan(1000);
-  });
-
-  it('is given up even when a custom fetch never heeds its signal', async () => {
-    const stuck = provider({ timeoutMs: 57, fetch: () => new Promise(() => undefined) });
-    expect(await inTime(stuck)).toBeLessThan(1000);
-    expect(await inTime(stuck)).toBeLessThan(1000);
-  });
-
-  it('is asked again, and its metadata too, once it answers', async () => {
-    idp.faults.metadata = { hang: true, times: 1 };
-    const healing = provider({ timeoutMs: 500 });
-    await inTime(healing);
-    expect((await healing.issue(NOW)).kind).toBe('token');
-  });
+  slowProviderContract(cases);
 });
 
 describe('the detail of a failure', () => {

@@ -1,63 +1,18 @@
 import { inspect } from 'node:util';
 import { decodeJwt } from 'jose';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { IdpBTokenExchange, type IdpBTokenExchangeOptions } from '../../src/adapters/idp-b/token-exchange.js';
-import { CertificateFile } from '../../src/adapters/system/certificate-file.js';
-import { systemClock } from '../../src/adapters/system/system-clock.js';
 import { secret } from '../../src/domain/secret.js';
 import type { AccessToken } from '../../src/ports/identity-provider.js';
 import type { TokenExchangeRequest } from '../../src/ports/token-exchange.js';
-import {
-  JWT_BEARER,
-  makeClientCertificate,
-  startIdpB,
-  trustingFetch,
-  type ClientCertificate,
-  type Fault,
-  type IdpB,
-  type TrustingFetch,
-} from '../support/identity-provider/index.js';
+import { JWT_BEARER, makeClientCertificate, type Fault } from '../support/identity-provider/index.js';
+import { certificateIn, startIdpBWorld } from './idp-b-world.js';
 
-let idp: IdpB;
-let trusting: TrustingFetch;
-let registered: ClientCertificate;
-
-beforeAll(async () => {
-  registered = makeClientCertificate();
-  idp = await startIdpB({ certificates: [registered.certificatePem] });
-  trusting = trustingFetch(idp.ca);
-});
-
-afterAll(async () => {
-  await trusting.close();
-  await idp.close();
-});
-
-afterEach(() => {
-  delete idp.faults.token;
-  delete idp.faults.metadata;
-  idp.tokenRequests.clear();
-  idp.metadataRequests.clear();
-});
-
+const { idp, registered, settings } = await startIdpBWorld();
 const NOW = Date.now();
 
 function exchange(change: Partial<IdpBTokenExchangeOptions> = {}): IdpBTokenExchange {
-  return new IdpBTokenExchange({
-    tenantId: idp.tenantId,
-    clientId: idp.client.id,
-    scope: idp.scope,
-    clientSecret: secret(idp.client.secret),
-    certificate: undefined,
-    authority: `https://${idp.host}`,
-    timeoutMs: 5000,
-    fetch: trusting.fetch,
-    ...change,
-  });
-}
-
-function certificateIn({ certificatePath, privateKeyPath }: ClientCertificate): CertificateFile {
-  return new CertificateFile({ certificatePath, privateKeyPath, block: 'idpBService', clock: systemClock });
+  return new IdpBTokenExchange({ ...settings, ...change });
 }
 
 async function exchanged(from: IdpBTokenExchange, request: TokenExchangeRequest, now = NOW): Promise<AccessToken> {

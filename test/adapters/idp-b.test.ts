@@ -1,73 +1,23 @@
 import { createHash, createHmac } from 'node:crypto';
 import { inspect } from 'node:util';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Fetch } from '../../src/adapters/idp-b/fetch.js';
-import { IdpBProvider, type IdpBProviderOptions } from '../../src/adapters/idp-b/idp-b-provider.js';
-import { CertificateFile } from '../../src/adapters/system/certificate-file.js';
-import { systemClock } from '../../src/adapters/system/system-clock.js';
+import type { IdpBProvider } from '../../src/adapters/idp-b/idp-b-provider.js';
 import { secret } from '../../src/domain/secret.js';
 import type { AccessToken } from '../../src/ports/identity-provider.js';
 import { identityProviderContract } from '../contracts/identity-provider.contract.js';
-import {
-  makeClientCertificate,
-  startIdpB,
-  trustingFetch,
-  type ClientCertificate,
-  type IdpB,
-  type TrustingFetch,
-} from '../support/identity-provider/index.js';
+import { tokenEndContract } from '../contracts/oauth-provider.contract.js';
+import { makeClientCertificate, startIdpB } from '../support/identity-provider/index.js';
+import { certificateIn, startIdpBWorld } from './idp-b-world.js';
 
-let idp: IdpB;
-let trusting: TrustingFetch;
-let registered: ClientCertificate;
-let registeredPkcs1: ClientCertificate;
-
-beforeAll(async () => {
-  registered = makeClientCertificate();
-  registeredPkcs1 = makeClientCertificate({ keyFormat: 'pkcs1' });
-  // Strict: msal-node by itself would send one assertion for ten minutes, and be refused from the second call on.
-  idp = await startIdpB({
-    certificates: [registered.certificatePem, registeredPkcs1.certificatePem],
-    strictAssertions: true,
-  });
-  trusting = trustingFetch(idp.ca);
+const registeredPkcs1 = makeClientCertificate({ keyFormat: 'pkcs1' });
+const { idp, trusting, registered, provider } = await startIdpBWorld({
+  certificates: [registeredPkcs1.certificatePem],
+  // msal-node by itself would send one assertion for ten minutes, and be refused from the second call on.
+  strictAssertions: true,
 });
-
-afterAll(async () => {
-  await trusting.close();
-  await idp.close();
-});
-
-beforeEach(() => {
-  idp.tokenRequests.clear();
-  idp.metadataRequests.clear();
-});
-
-afterEach(() => {
-  delete idp.faults.token;
-  delete idp.faults.metadata;
-});
-
 const NOW = Date.now();
-
-function provider(change: Partial<IdpBProviderOptions> = {}): IdpBProvider {
-  return new IdpBProvider({
-    tenantId: idp.tenantId,
-    clientId: idp.client.id,
-    scope: idp.scope,
-    clientSecret: secret(idp.client.secret),
-    certificate: undefined,
-    authority: `https://${idp.host}`,
-    timeoutMs: 5000,
-    fetch: trusting.fetch,
-    ...change,
-  });
-}
-
-function certificateIn({ certificatePath, privateKeyPath }: ClientCertificate): CertificateFile {
-  return new CertificateFile({ certificatePath, privateKeyPath, block: 'idpBService', clock: systemClock });
-}
 
 async function issued(from: IdpBProvider): Promise<AccessToken> {
   const outcome = await from.issue(NOW);
@@ -312,24 +262,11 @@ describe('the end of a service token', () => {
     return (await issued(provider())).expiresAt - NOW;
   };
 
-  it('is read from a number in a string', async () => {
-    expect(await lifeWith({ expires_in: '120' })).toBe(120_000);
-  });
-
-  it.each([undefined, null, '', 'soon', -1, 0, {}])('is the token’s own when expires_in is %j', async (odd) => {
-    const life = await lifeWith({ expires_in: odd });
-    // The provider rounds to whole seconds, on its own clock.
-    expect(life).toBeGreaterThan(290_000);
-    expect(life).toBeLessThan(330_000);
-  });
+  tokenEndContract(lifeWith);
 
   it('is a minute away when neither answer nor token tells', async () => {
     expect(await lifeWith({ expires_in: undefined, access_token: 'opaque' })).toBe(60_000);
     expect(await lifeWith({ expires_in: undefined, access_token: 'a.b.c' })).toBe(60_000);
-  });
-
-  it('is a day away at most', async () => {
-    expect(await lifeWith({ expires_in: 31_536_000 })).toBe(86_400_000);
   });
 });
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import KeyvRedis, { createClient } from '@keyv/redis';
+import KeyvRedis from '@keyv/redis';
 import { Keyv } from 'keyv';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
@@ -55,17 +55,6 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     return new SealedCacheStore({ store, clock: systemClock, telemetry, keys: [reading.key], prefix: 'site:' });
   }
 
-  /** Runs commands on a connection that the store knows nothing of. */
-  async function directly<T>(run: (client: ReturnType<typeof createClient>) => Promise<T>): Promise<T> {
-    const client = createClient({ url: redis.url });
-    await client.connect();
-    try {
-      return await run(client as ReturnType<typeof createClient>);
-    } finally {
-      client.destroy();
-    }
-  }
-
   const soon = (): number => Date.now() + 60_000;
   const works = async (store: CacheStore): Promise<void> => {
     await vi.waitFor(
@@ -82,7 +71,7 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
       const clock = new FakeClock(Date.now());
       const adapter = new KeyvRedis(redis.url);
       adapters.push(adapter);
-      await directly((client) => client.flushAll());
+      await redis.directly((client) => client.flushAll());
       const keyv = new (version as KeyvClass)(adapter);
       const store = new KeyvCacheStore({ keyv, clock, telemetry: new RecordingTelemetry(), cacheMs: 2_000 });
       return { store, now: () => clock.now(), pass: (ms) => clock.advance(ms) };
@@ -103,9 +92,9 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
   test('Redis itself forgets an entry no later than it ends, and sees no token in it', async () => {
     const { store, sealed } = connect();
     await works(store);
-    await directly((client) => client.flushAll());
+    await redis.directly((client) => client.flushAll());
     await sealed.set('token', 'eyJhbGciOi.of-anna', Date.now() + 30_000);
-    await directly(async (client) => {
+    await redis.directly(async (client) => {
       const [key = ''] = await client.keys('*');
       expect(key).toMatch(/site:[0-9a-f]{64}$/);
       expect(await client.pTTL(key)).toBeGreaterThan(0);
@@ -168,9 +157,9 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     async (garbage) => {
       const { store, sealed } = connect();
       await works(store);
-      await directly((client) => client.flushAll());
+      await redis.directly((client) => client.flushAll());
       await sealed.set('token', 'value', soon());
-      await directly(async (client) => {
+      await redis.directly(async (client) => {
         for (const key of await client.keys('*')) await client.set(key, garbage);
       });
       expect(await sealed.get('token')).toBeUndefined();
@@ -183,11 +172,11 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     const { store, sealed } = connect();
     await works(store);
     for (const [name, kept] of Object.entries({ store, sealed })) {
-      await directly((client) => client.flushAll());
+      await redis.directly((client) => client.flushAll());
       await kept.set('anna', 'token of anna', soon());
-      const [anna = ''] = await directly((client) => client.keys('*'));
+      const [anna = ''] = await redis.directly((client) => client.keys('*'));
       await kept.set('bert', 'token of bert', soon());
-      await directly(async (client) => {
+      await redis.directly(async (client) => {
         const bert = (await client.keys('*')).find((key) => key !== anna) ?? '';
         await client.copy(anna, bert, { REPLACE: true });
       });

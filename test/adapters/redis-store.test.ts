@@ -1,4 +1,3 @@
-import { createClient } from '@keyv/redis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
 import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
@@ -21,7 +20,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', { timeout: 
   beforeAll(async () => {
     redis = await RedisServer.start();
   });
-  beforeEach(() => directly((client) => client.flushAll()));
+  beforeEach(() => redis.directly((client) => client.flushAll()));
   afterEach(async () => {
     redis.thaw();
     await Promise.all(open.splice(0).map((store) => store.close()));
@@ -34,25 +33,15 @@ describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', { timeout: 
     return store;
   }
 
-  /** Runs commands on a connection that the store knows nothing of. */
-  async function directly<T>(run: (client: ReturnType<typeof createClient>) => Promise<T>): Promise<T> {
-    const client = createClient({ url: redis.url });
-    await client.connect();
-    try {
-      return await run(client as ReturnType<typeof createClient>);
-    } finally {
-      client.destroy();
-    }
-  }
   const disconnectAll = (): Promise<unknown> =>
-    directly((client) => client.sendCommand(['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes']));
+    redis.directly((client) => client.sendCommand(['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes']));
   const connections = (): Promise<number> =>
-    directly(async (client) => (await client.sendCommand(['CLIENT', 'LIST', 'TYPE', 'normal'])) as string).then(
-      (list) => list.trim().split('\n').length - 1,
-    );
+    redis
+      .directly(async (client) => (await client.sendCommand(['CLIENT', 'LIST', 'TYPE', 'normal'])) as string)
+      .then((list) => list.trim().split('\n').length - 1);
 
   cacheStoreContract('KeyvCacheStore over RedisStore', async () => {
-    await directly((client) => client.flushAll());
+    await redis.directly((client) => client.flushAll());
     const clock = new FakeClock(Date.now());
     const keyv = connect();
     const store = new KeyvCacheStore({ keyv, clock, telemetry: new RecordingTelemetry(), cacheMs: PATIENT_MS });
@@ -63,7 +52,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', { timeout: 
     const [one, other] = [connect(), connect()];
     await one.set('key', 'value', LIFE_MS);
     expect(await other.get('key')).toBe('value');
-    expect(await directly((client) => client.pTTL('key'))).toBeLessThanOrEqual(LIFE_MS);
+    expect(await redis.directly((client) => client.pTTL('key'))).toBeLessThanOrEqual(LIFE_MS);
     await other.delete('key');
     expect(await one.get('key')).toBeNull();
   });
@@ -71,12 +60,12 @@ describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', { timeout: 
   it('is called over one connection by many callers at once', async () => {
     const store = connect();
     await Promise.all(Array.from({ length: 50 }, (_, index) => store.set(String(index), 'value', LIFE_MS)));
-    expect(await directly((client) => client.dbSize())).toBe(50);
+    expect(await redis.directly((client) => client.dbSize())).toBe(50);
     expect(await connections()).toBe(1);
   });
 
   it('holds nothing, and has no fault, while the first connection is being made', async () => {
-    await directly((client) => client.set('key', 'value'));
+    await redis.directly((client) => client.set('key', 'value'));
     redis.freeze();
     const telemetry = new RecordingTelemetry();
     const keyv = connect(redis.url, 1);
@@ -127,7 +116,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', { timeout: 
   });
 
   it('refuses a wrong password by name, and is not asked for ever', async () => {
-    await directly((client) => client.sendCommand(['CONFIG', 'SET', 'requirepass', 'right-password']));
+    await redis.directly((client) => client.sendCommand(['CONFIG', 'SET', 'requirepass', 'right-password']));
     const address = redis.url.replace('//', '//:wrong-password@');
     const telemetry = new RecordingTelemetry();
     const store = new KeyvCacheStore({

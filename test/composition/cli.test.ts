@@ -5,46 +5,25 @@ import type { ServerConfig, ToolkitPorts } from 'agent-bff';
 import { createToolkit } from 'agent-bff';
 import { FakeClock, FakeIdentityProvider, FakeUpstream } from 'agent-bff/testing';
 import { importSPKI, jwtVerify } from 'jose';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../src/composition/cli/run-command.js';
 import {
   makeClientCertificate,
   publicCloudFetch,
   removeClientCertificates,
-  startIdpA,
+  runIdpA,
+  runIdpB,
   startIdpB,
-  trustingFetch,
   type ClientCertificate,
-  type IdpA,
-  type IdpB,
-  type TrustingFetch,
 } from '../support/identity-provider/index.js';
 import { newServiceAccountKey } from '../support/service-account.js';
 
-let idpA: IdpA;
-let idpB: IdpB;
-let trusting: TrustingFetch;
-let cloud: TrustingFetch;
-let registered: ClientCertificate;
-let keys: Awaited<ReturnType<typeof newServiceAccountKey>>;
+const registered = makeClientCertificate();
+const { idp: idpA, trusting } = await runIdpA();
+const { idp: idpB, cloud } = await runIdpB({ certificates: [registered.certificatePem] });
+const keys = await newServiceAccountKey();
 const folder = mkdtempSync(join(tmpdir(), 'agent-bff-cli-'));
-
-beforeAll(async () => {
-  registered = makeClientCertificate();
-  idpA = await startIdpA();
-  idpB = await startIdpB({ certificates: [registered.certificatePem] });
-  trusting = trustingFetch(idpA.ca);
-  cloud = publicCloudFetch(idpB);
-  keys = await newServiceAccountKey();
-});
-afterEach(() => {
-  for (const idp of [idpA, idpB]) {
-    delete idp.faults.token;
-    delete idp.faults.metadata;
-  }
-});
-afterAll(async () => {
-  for (const part of [trusting, cloud, idpA, idpB]) await part.close();
+afterAll(() => {
   removeClientCertificates();
   rmSync(folder, { recursive: true, force: true });
 });

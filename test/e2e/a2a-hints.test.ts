@@ -1,17 +1,13 @@
 import type { ServerConfig, SessionToken } from 'agent-bff';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { GENERATIONS, type Talk } from '../support/a2a-generations.js';
 import {
   makeClientCertificate,
-  publicCloudFetch,
   removeClientCertificates,
-  startIdpA,
-  startIdpB,
-  trustingFetch,
+  runIdpA,
+  runIdpB,
   type ClientCertificate,
-  type IdpA,
   type IdpB,
-  type TrustingFetch,
 } from '../support/identity-provider/index.js';
 import { servedCard } from '../support/served-card.js';
 import { newServiceAccountKey } from '../support/service-account.js';
@@ -24,25 +20,11 @@ import {
   type CredentialSiteOptions,
 } from './credentials/credential-site.js';
 
-let idpA: IdpA;
-let idpB: IdpB;
-let trusting: TrustingFetch;
-let cloud: TrustingFetch;
-let stranger: ClientCertificate;
-let key: string;
-
-beforeAll(async () => {
-  stranger = makeClientCertificate();
-  idpA = await startIdpA();
-  idpB = await startIdpB({ certificates: [makeClientCertificate().certificatePem] });
-  trusting = trustingFetch(idpA.ca);
-  cloud = publicCloudFetch(idpB);
-  ({ privateKey: key } = await newServiceAccountKey());
-});
-afterAll(async () => {
-  for (const part of [trusting, cloud, idpA, idpB]) await part.close();
-  removeClientCertificates();
-});
+const stranger = makeClientCertificate();
+const { idp: idpA, trusting } = await runIdpA();
+const { idp: idpB, cloud } = await runIdpB({ certificates: [makeClientCertificate().certificatePem] });
+const { privateKey: key } = await newServiceAccountKey();
+afterAll(removeClientCertificates);
 
 /** A site that cannot answer, and what its visitors are told. */
 interface Refusal {

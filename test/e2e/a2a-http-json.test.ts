@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Role } from '@a2a-js/sdk';
 import { ClientFactory, ClientFactoryOptions, RestTransportFactory } from '@a2a-js/sdk/client';
 import { DefaultRequestHandler, InMemoryTaskStore } from '@a2a-js/sdk/server';
 import { agentCardHandler, restHandler } from '@a2a-js/sdk/server/express';
@@ -25,6 +24,7 @@ import { MethodPolicy } from '../../src/domain/chat/method-policy.js';
 import { endpoint } from '../../src/domain/upstream/upstream-request.js';
 import { site } from '../adapters/web/browser-request.js';
 import { BrokerWorld, SERVICE } from '../domain/credentials/broker-world.js';
+import { spoken } from '../support/a2a-message.js';
 
 let siteUrl: string;
 const closing: (() => Promise<unknown>)[] = [];
@@ -107,22 +107,6 @@ async function startAgent(): Promise<string> {
   return url;
 }
 
-const words = (text: string) => ({
-  tenant: '',
-  metadata: undefined,
-  configuration: undefined,
-  message: {
-    messageId: crypto.randomUUID(),
-    contextId: '',
-    taskId: '',
-    role: Role.ROLE_USER,
-    parts: [{ content: { $case: 'text' as const, value: text }, metadata: {}, filename: '', mediaType: 'text/plain' }],
-    metadata: {},
-    extensions: [],
-    referenceTaskIds: [],
-  },
-});
-
 describe('a visitor whose client speaks only HTTP+JSON', () => {
   const connect = () => {
     const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
@@ -134,12 +118,12 @@ describe('a visitor whose client speaks only HTTP+JSON', () => {
 
   it('finds the agent at the site, asks, watches, looks again, and is told what is unknown', async () => {
     const client = await connect();
-    const answer = JSON.stringify(await client.sendMessage(words('Hello there')));
+    const answer = JSON.stringify(await client.sendMessage(spoken('Hello there')));
     expect(answer).toContain('Hello');
     const taskId = /"id":"([0-9a-f-]{36})"/.exec(answer)?.[1] ?? '';
     expect((await client.getTask({ tenant: '', id: taskId })).id).toBe(taskId);
     let count = 0;
-    for await (const { payload } of client.sendMessageStream(words('Hello there'))) {
+    for await (const { payload } of client.sendMessageStream(spoken('Hello there'))) {
       count += payload === undefined ? 0 : 1;
     }
     expect(count).toBeGreaterThan(20);
@@ -149,7 +133,7 @@ describe('a visitor whose client speaks only HTTP+JSON', () => {
   it('leaves a long task, subscribes again and cancels it', async () => {
     const client = await connect();
     let taskId = '';
-    for await (const { payload } of client.sendMessageStream(words('slow'))) {
+    for await (const { payload } of client.sendMessageStream(spoken('slow'))) {
       if (payload?.$case === 'task') taskId = payload.value.id;
       if (payload?.$case === 'artifactUpdate') break;
     }

@@ -1,8 +1,9 @@
-import { Role, TaskState } from '@a2a-js/sdk';
+import { TaskState } from '@a2a-js/sdk';
 import { ClientFactory } from '@a2a-js/sdk/client';
 import type { AgentCard, Message as Message03, Task as Task03 } from 'a2a-sdk-0.3';
 import { ClientFactory as ClientFactory03 } from 'a2a-sdk-0.3/client';
 import { createAgentCard } from '../../examples/platform/agent-card.js';
+import { spoken } from './a2a-message.js';
 
 /** One step of a task, told alike for every generation of the protocol. */
 export interface Step {
@@ -62,27 +63,10 @@ export async function sdk1(endpoint: string, version: '1.0' | '0.3'): Promise<Ch
       }
     }
   }
-  const request = (text: string) => ({
-    tenant: '',
-    metadata: undefined,
-    configuration: undefined,
-    message: {
-      messageId: crypto.randomUUID(),
-      contextId: '',
-      taskId: '',
-      role: Role.ROLE_USER,
-      parts: [
-        { content: { $case: 'text' as const, value: text }, metadata: {}, filename: '', mediaType: 'text/plain' },
-      ],
-      metadata: {},
-      extensions: [],
-      referenceTaskIds: [],
-    },
-  });
 
   return {
-    send: async (text) => ofTask((await client.sendMessage(request(text))) as Task),
-    stream: (text, signal) => steps(client.sendMessageStream(request(text), signal === undefined ? {} : { signal })),
+    send: async (text) => ofTask((await client.sendMessage(spoken(text))) as Task),
+    stream: (text, signal) => steps(client.sendMessageStream(spoken(text), signal === undefined ? {} : { signal })),
     get: async (id) => ofTask(await client.getTask({ tenant: '', id })),
     cancel: async (id) => ofTask(await client.cancelTask({ tenant: '', id, metadata: undefined })),
     resubscribe: (id) => steps(client.resubscribeTask({ tenant: '', id })),

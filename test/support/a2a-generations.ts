@@ -1,6 +1,6 @@
-import { Role } from '@a2a-js/sdk';
 import { ClientFactory } from '@a2a-js/sdk/client';
 import { A2AClient, ClientFactory as ClientFactory03 } from 'a2a-sdk-0.3/client';
+import { spoken } from './a2a-message.js';
 
 /** What a visitor says. */
 export interface Words {
@@ -23,33 +23,15 @@ export type Connect = (origin: string) => Promise<Talk>;
 /** @a2a-js/sdk 1.3.0. */
 const sdk13: Connect = async (origin) => {
   const client = await new ClientFactory().createFromUrl(origin);
-  const request = ({ text, file }: Words) => ({
-    tenant: '',
-    metadata: undefined,
-    configuration: undefined,
-    message: {
-      messageId: crypto.randomUUID(),
-      contextId: '',
-      taskId: '',
-      role: Role.ROLE_USER,
-      parts: [
-        { content: { $case: 'text' as const, value: text }, metadata: {}, filename: '', mediaType: 'text/plain' },
-        ...(file === undefined
-          ? []
-          : [
-              {
-                content: { $case: 'raw' as const, value: file.bytes },
-                metadata: {},
-                filename: file.name,
-                mediaType: file.mediaType,
-              },
-            ]),
-      ],
-      metadata: {},
-      extensions: [],
-      referenceTaskIds: [],
-    },
-  });
+  const request = ({ text, file }: Words) =>
+    file === undefined
+      ? spoken(text)
+      : spoken(text, {
+          content: { $case: 'raw', value: file.bytes },
+          metadata: {},
+          filename: file.name,
+          mediaType: file.mediaType,
+        });
   return {
     send: (words) => client.sendMessage(request(words)),
     stream: (words) => client.sendMessageStream(request(words)),
@@ -81,9 +63,16 @@ function oldRequest({ text, file }: Words) {
   };
 }
 
-/** @a2a-js/sdk 0.3.14. */
-const sdk03: Connect = async (origin) => {
-  const client = await new ClientFactory03().createFromUrl(origin);
+/** What clients of v0.2 and v0.3 can do, each in its own class. */
+interface OldClient {
+  sendMessage(params: ReturnType<typeof oldRequest>): Promise<unknown>;
+  sendMessageStream(params: ReturnType<typeof oldRequest>): AsyncIterable<unknown>;
+  getTask(params: { id: string }): Promise<unknown>;
+  cancelTask(params: { id: string }): Promise<unknown>;
+  resubscribeTask(params: { id: string }): AsyncIterable<unknown>;
+}
+
+function oldTalk(client: OldClient): Talk {
   return {
     send: (words) => client.sendMessage(oldRequest(words)),
     stream: (words) => client.sendMessageStream(oldRequest(words)),
@@ -91,30 +80,18 @@ const sdk03: Connect = async (origin) => {
     cancel: (id) => client.cancelTask({ id }),
     resubscribe: (id) => client.resubscribeTask({ id }),
   };
-};
+}
+
+/** @a2a-js/sdk 0.3.14. */
+const sdk03: Connect = async (origin) => oldTalk(await new ClientFactory03().createFromUrl(origin));
 
 /** The client class of @a2a-js/sdk 0.2, which 0.3.14 still has. */
-export interface OldClientClass {
-  new (origin: string): {
-    sendMessage(params: ReturnType<typeof oldRequest>): Promise<unknown>;
-    sendMessageStream(params: ReturnType<typeof oldRequest>): AsyncIterable<unknown>;
-    getTask(params: { id: string }): Promise<unknown>;
-    cancelTask(params: { id: string }): Promise<unknown>;
-    resubscribeTask(params: { id: string }): AsyncIterable<unknown>;
-  };
-}
+export type OldClientClass = new (origin: string) => OldClient;
 
 function oldClass(load: () => Promise<OldClientClass>): Connect {
   return async (origin) => {
     const Client = await load();
-    const client = new Client(origin);
-    return {
-      send: (words) => client.sendMessage(oldRequest(words)),
-      stream: (words) => client.sendMessageStream(oldRequest(words)),
-      get: (id) => client.getTask({ id }),
-      cancel: (id) => client.cancelTask({ id }),
-      resubscribe: (id) => client.resubscribeTask({ id }),
-    };
+    return oldTalk(new Client(origin));
   };
 }
 

@@ -4,6 +4,7 @@ import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { tmpdir } from 'node:os';
+import { createClient } from '@keyv/redis';
 
 /** Where the server program is: `REDIS_SERVER_PATH`, else the first on the `PATH`; absent when there is none. */
 export const REDIS_SERVER: string | undefined = [
@@ -73,6 +74,17 @@ export class RedisServer {
 
   thaw(): void {
     this.#process?.kill('SIGCONT');
+  }
+
+  /** Runs commands on a connection that the code under test knows nothing of. */
+  async directly<T>(run: (client: ReturnType<typeof createClient>) => Promise<T>): Promise<T> {
+    const client = createClient({ url: this.url });
+    await client.connect();
+    try {
+      return await run(client as ReturnType<typeof createClient>);
+    } finally {
+      client.destroy();
+    }
   }
 
   async close(): Promise<void> {

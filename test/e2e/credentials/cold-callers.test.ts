@@ -3,53 +3,21 @@ import type { ServerConfig, ToolkitPorts } from 'agent-bff';
 import { FakeIdentityProvider } from 'agent-bff/testing';
 import { decodeJwt } from 'jose';
 import { Keyv } from 'keyv';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import {
   makeClientCertificate,
-  publicCloudFetch,
   removeClientCertificates,
-  startIdpA,
-  startIdpB,
-  trustingFetch,
-  type ClientCertificate,
-  type IdpA,
-  type IdpB,
-  type TrustingFetch,
+  runIdpA,
+  runIdpB,
 } from '../../support/identity-provider/index.js';
 import { newServiceAccountKey } from '../../support/service-account.js';
 import { applicationSecret, identityFetch, passwordGrant, startSite } from './credential-site.js';
 
-let idpA: IdpA;
-let idpB: IdpB;
-let certificate: ClientCertificate;
-let trusting: TrustingFetch;
-let publicCloud: TrustingFetch;
-let privateKeyPem: string;
-
-beforeAll(async () => {
-  certificate = makeClientCertificate();
-  idpA = await startIdpA();
-  idpB = await startIdpB({ certificates: [certificate.certificatePem] });
-  trusting = trustingFetch(idpA.ca);
-  publicCloud = publicCloudFetch(idpB);
-  ({ privateKey: privateKeyPem } = await newServiceAccountKey());
-});
-
-afterAll(async () => {
-  await trusting.close();
-  await publicCloud.close();
-  await idpA.close();
-  await idpB.close();
-  removeClientCertificates();
-});
-
-afterEach(() => {
-  for (const idp of [idpA, idpB]) {
-    delete idp.faults.token;
-    idp.tokenRequests.clear();
-    idp.metadataRequests.clear();
-  }
-});
+const certificate = makeClientCertificate();
+const { idp: idpA, trusting } = await runIdpA();
+const { idp: idpB, cloud } = await runIdpB({ certificates: [certificate.certificatePem] });
+const { privateKey: privateKeyPem } = await newServiceAccountKey();
+afterAll(removeClientCertificates);
 
 interface Strategy {
   /** What decides whom the token is for. */
@@ -59,7 +27,7 @@ interface Strategy {
 }
 
 const atIdpA = { ports: () => identityFetch(trusting), asked: () => idpA.tokenRequests.count };
-const atIdpB = { ports: () => identityFetch(publicCloud), asked: () => idpB.tokenRequests.count };
+const atIdpB = { ports: () => identityFetch(cloud), asked: () => idpB.tokenRequests.count };
 const audienceAtIdpA = (other: boolean) => ({ audience: other ? idpA.otherAudience : idpA.audience });
 const scopeAtIdpB = (other: boolean) => ({ scope: other ? idpB.otherScope : idpB.scope });
 

@@ -1,11 +1,11 @@
 import type { ServerConfig } from 'agent-bff';
-import { Agent, fetch as undiciFetch } from 'undici';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
+  lostFetch,
+  runIdpA,
   startIdpA,
   trustingFetch,
   type Fault,
-  type IdpA,
   type TrustingFetch,
 } from '../../support/identity-provider/index.js';
 import { failureOf, identityFetch, passwordGrant, startSite } from './credential-site.js';
@@ -15,28 +15,10 @@ const API_KEY = 'the-api-key-of-the-platform';
 const WRONG_SECRET = 'a client secret & of another application';
 const WRONG_PASSWORD = 'a "password" somebody mistyped';
 
-let idp: IdpA;
-let trusting: TrustingFetch;
+const { idp, trusting } = await runIdpA();
 const evidence = new Evidence();
-
-beforeAll(async () => {
-  idp = await startIdpA();
-  trusting = trustingFetch(idp.ca);
-  evidence.hide(API_KEY, WRONG_SECRET, WRONG_PASSWORD, idp.client.secret, idp.machineClient.secret, idp.user.password);
-  evidence.conceal(idp.domain, `:${idp.domain.split(':')[1] ?? ''}`, '127.0.0.1', idp.client.id, idp.user.username);
-});
-
-afterAll(async () => {
-  await trusting.close();
-  await idp.close();
-});
-
-afterEach(() => {
-  delete idp.faults.token;
-  delete idp.faults.metadata;
-  idp.tokenRequests.clear();
-  idp.metadataRequests.clear();
-});
+evidence.hide(API_KEY, WRONG_SECRET, WRONG_PASSWORD, idp.client.secret, idp.machineClient.secret, idp.user.password);
+evidence.conceal(idp.domain, `:${idp.domain.split(':')[1] ?? ''}`, '127.0.0.1', idp.client.id, idp.user.username);
 
 const config = (
   idpA: ServerConfig['idpA'] = {},
@@ -175,12 +157,8 @@ describe('what a visitor reads when idp_a is not there, or is another', () => {
   });
 
   it('a name nobody knows is an outage of the configured domain: a typo, or DNS', async () => {
-    const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND idp.example'), { code: 'ENOTFOUND' });
-    const dispatcher = new Agent({ connect: { lookup: (_host, _options, done) => done(unknown, '', 4) } });
-    const fetch: TrustingFetch['fetch'] = (url, options) =>
-      undiciFetch(url, { ...options, dispatcher }) as unknown as Promise<Response>;
     evidence.conceal('idp.example', 'ENOTFOUND');
-    const nowhere = { fetch, close: () => dispatcher.close() };
+    const nowhere = lostFetch();
     expect(await failing(config({ domain: 'idp.example' }), nowhere)).toMatchObject(OUTAGE);
     await nowhere.close();
   });

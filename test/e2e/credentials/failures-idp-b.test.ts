@@ -1,55 +1,32 @@
 import type { ServerConfig } from 'agent-bff';
 import type { A2ARouterOptions } from 'agent-bff/express';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import {
   makeClientCertificate,
-  publicCloudFetch,
   removeClientCertificates,
-  startIdpB,
+  runIdpB,
   type ClientCertificate,
   type Fault,
-  type IdpB,
-  type TrustingFetch,
 } from '../../support/identity-provider/index.js';
 import { applicationSecret, failureOf, identityFetch, startSite } from './credential-site.js';
 import { Evidence } from './evidence.js';
 
 const WRONG_SECRET = 'a client secret & of another application';
 
-let idp: IdpB;
-let cloud: TrustingFetch;
-let registered: ClientCertificate;
-let stranger: ClientCertificate;
+const registered = makeClientCertificate();
+const stranger = makeClientCertificate();
+const { idp, cloud } = await runIdpB({ certificates: [registered.certificatePem] });
+afterAll(removeClientCertificates);
 const evidence = new Evidence();
-
-beforeAll(async () => {
-  registered = makeClientCertificate();
-  stranger = makeClientCertificate();
-  idp = await startIdpB({ certificates: [registered.certificatePem] });
-  cloud = publicCloudFetch(idp);
-  evidence.hide(WRONG_SECRET, idp.client.secret, idp.expiredClient.secret, registered.privateKeyPem);
-  evidence.conceal(
-    idp.host,
-    '127.0.0.1',
-    idp.tenantId,
-    idp.client.id,
-    registered.certificatePath,
-    'agent-bff-certificates',
-  );
-});
-
-afterAll(async () => {
-  await cloud.close();
-  await idp.close();
-  removeClientCertificates();
-});
-
-afterEach(() => {
-  delete idp.faults.token;
-  delete idp.faults.metadata;
-  idp.tokenRequests.clear();
-  idp.metadataRequests.clear();
-});
+evidence.hide(WRONG_SECRET, idp.client.secret, idp.expiredClient.secret, registered.privateKeyPem);
+evidence.conceal(
+  idp.host,
+  '127.0.0.1',
+  idp.tenantId,
+  idp.client.id,
+  registered.certificatePath,
+  'agent-bff-certificates',
+);
 
 type Block = NonNullable<ServerConfig['idpBService']>;
 

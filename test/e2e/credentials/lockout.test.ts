@@ -2,28 +2,17 @@ import { configureServer } from 'agent-bff';
 import { createA2ARouter } from 'agent-bff/express';
 import { FakeClock } from 'agent-bff/testing';
 import express from 'express';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listeningSite } from '../../site/frameworks/listening-site.js';
-import { startIdpA, trustingFetch, type IdpA, type TrustingFetch } from '../../support/identity-provider/index.js';
+import { runIdpA, startIdpA, type IdpA } from '../../support/identity-provider/index.js';
 import { RecordingUpstream } from '../../support/recording-upstream.js';
 import { chatAt, failureOf, identityFetch, passwordGrant, startSite } from './credential-site.js';
 
 const WRONG = 'a-password-somebody-mistyped';
 
+const { idp, trusting } = await runIdpA();
+
 describe('a wrong password of the service user', () => {
-  let idp: IdpA;
-  let trusting: TrustingFetch;
-
-  beforeAll(async () => {
-    idp = await startIdpA();
-    trusting = trustingFetch(idp.ca);
-  });
-  beforeEach(() => idp.tokenRequests.clear());
-  afterAll(async () => {
-    await trusting.close();
-    await idp.close();
-  });
-
   const wrongPassword = () => ({
     ...passwordGrant(idp),
     idpAServiceUser: { username: idp.user.username, password: WRONG },
@@ -67,24 +56,24 @@ describe('a wrong password of the service user', () => {
 
 describe('a password that is corrected', () => {
   // `configureServer` takes no custom fetch, so this provider speaks http, which is allowed on this machine only.
-  let idp: IdpA;
+  let plain: IdpA;
   let agent: RecordingUpstream;
 
   beforeAll(async () => {
-    idp = await startIdpA({ insecure: true });
+    plain = await startIdpA({ insecure: true });
     agent = await RecordingUpstream.start();
   });
   afterAll(async () => {
     await agent.close();
-    await idp.close();
+    await plain.close();
   });
 
   it('works with the next request after configureServer, while the wrong one would still rest', async () => {
     configureServer({
-      ...passwordGrant(idp),
+      ...passwordGrant(plain),
       a2aUrl: `${agent.origin}/a2a`,
-      idpA: { ...passwordGrant(idp).idpA, domain: idp.issuer },
-      idpAServiceUser: { username: idp.user.username, password: WRONG },
+      idpA: { ...passwordGrant(plain).idpA, domain: plain.issuer },
+      idpAServiceUser: { username: plain.user.username, password: WRONG },
     });
     const app = express();
     app.use('/api/a2a', createA2ARouter(express));
@@ -92,17 +81,17 @@ describe('a password that is corrected', () => {
 
     const refused = await Promise.all(Array.from({ length: 200 }, () => chatAt(site.url)));
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([401]));
-    expect(idp.tokenRequests.count).toBeLessThanOrEqual(2);
+    expect(plain.tokenRequests.count).toBeLessThanOrEqual(2);
 
-    configureServer({ idpAServiceUser: { password: idp.user.password } });
+    configureServer({ idpAServiceUser: { password: plain.user.password } });
     expect((await chatAt(site.url)).status).toBe(200);
-    expect(idp.tokenRequests.count).toBeLessThanOrEqual(3);
+    expect(plain.tokenRequests.count).toBeLessThanOrEqual(3);
 
     // The wrong one again still rests: its back-off outlived the change.
-    const before = idp.tokenRequests.count;
+    const before = plain.tokenRequests.count;
     configureServer({ idpAServiceUser: { password: WRONG } });
     expect((await chatAt(site.url)).status).toBe(401);
-    expect(idp.tokenRequests.count).toBe(before);
+    expect(plain.tokenRequests.count).toBe(before);
     await site.close();
   });
 });

@@ -1,42 +1,15 @@
 import type { ServerConfig, SessionToken } from 'agent-bff';
 import { decodeJwt } from 'jose';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  publicCloudFetch,
-  startIdpA,
-  startIdpB,
-  trustingFetch,
-  type IdpA,
-  type IdpB,
-  type TrustingFetch,
-} from '../../support/identity-provider/index.js';
+import { describe, expect, it } from 'vitest';
+import { runIdpA, runIdpB, type IdpA, type IdpB, type TrustingFetch } from '../../support/identity-provider/index.js';
 import type { RecordedRequest } from '../../support/recording-upstream.js';
 import { newServiceAccountKey } from '../../support/service-account.js';
 import { MESSAGE } from '../../support/visitor.js';
 import { bearerOf, failureOf, identityFetch, startSite } from './credential-site.js';
 
-let idpA: IdpA;
-let idpB: IdpB;
-let trusting: TrustingFetch;
-let cloud: TrustingFetch;
-let serviceKey: string;
-
-beforeAll(async () => {
-  idpA = await startIdpA();
-  idpB = await startIdpB();
-  trusting = trustingFetch(idpA.ca);
-  cloud = publicCloudFetch(idpB);
-  ({ privateKey: serviceKey } = await newServiceAccountKey());
-});
-afterAll(async () => {
-  for (const part of [trusting, cloud, idpA, idpB]) await part.close();
-});
-afterEach(() => {
-  for (const idp of [idpA, idpB]) {
-    delete idp.faults.token;
-    idp.tokenRequests.clear();
-  }
-});
+const { idp: idpA, trusting } = await runIdpA();
+const { idp: idpB, cloud } = await runIdpB();
+const { privateKey: serviceKey } = await newServiceAccountKey();
 
 interface Exchanger {
   readonly idp: () => IdpA | IdpB;

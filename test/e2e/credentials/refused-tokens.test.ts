@@ -1,15 +1,13 @@
 import { FakeClock, FakeIdentityProvider } from 'agent-bff/testing';
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startIdpA, trustingFetch, type IdpA, type TrustingFetch } from '../../support/identity-provider/index.js';
+import { describe, expect, it } from 'vitest';
+import { runIdpA } from '../../support/identity-provider/index.js';
 import { newServiceAccountKey } from '../../support/service-account.js';
 import type { Exchange } from '../../support/recording-upstream.js';
 import { bearerOf, failureOf, identityFetch, passwordGrant, startSite } from './credential-site.js';
 
-let privateKeyPem: string;
-beforeAll(async () => {
-  ({ privateKey: privateKeyPem } = await newServiceAccountKey());
-});
+const { idp, trusting } = await runIdpA();
+const { privateKey: privateKeyPem } = await newServiceAccountKey();
 const serviceAccount = () => ({ serviceAccount: { serviceAccountId: 'site-1', keyId: 'key-1', privateKeyPem } });
 
 /** A platform with a clock of its own that checks the dates of a token as strictly as it may. */
@@ -56,19 +54,6 @@ describe('a platform whose clock differs', () => {
 });
 
 describe('a token the platform refuses', () => {
-  let idp: IdpA;
-  let trusting: TrustingFetch;
-
-  beforeAll(async () => {
-    idp = await startIdpA();
-    trusting = trustingFetch(idp.ca);
-  });
-  beforeEach(() => idp.tokenRequests.clear());
-  afterAll(async () => {
-    await trusting.close();
-    await idp.close();
-  });
-
   it('is renewed once, and the same message is sent with the new one', async () => {
     const { chat, agent, tokens } = await startSite(passwordGrant(idp), { ports: identityFetch(trusting) });
     agent.willAnswer((exchange) => {

@@ -1,26 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FakeClock } from 'agent-bff/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startIdpA, trustingFetch, type IdpA, type TrustingFetch } from '../../support/identity-provider/index.js';
+import { describe, expect, it } from 'vitest';
+import { runIdpA } from '../../support/identity-provider/index.js';
 import { failureOf, identityFetch, passwordGrant, startSite } from './credential-site.js';
 
-let idp: IdpA;
-let trusting: TrustingFetch;
-
-beforeAll(async () => {
-  idp = await startIdpA({ tokenLifetimeSeconds: 300 });
-  trusting = trustingFetch(idp.ca);
-});
-
-afterAll(async () => {
-  await trusting.close();
-  await idp.close();
-});
-
-afterEach(() => {
-  delete idp.faults.token;
-  idp.tokenRequests.clear();
-});
+const { idp, trusting } = await runIdpA({ tokenLifetimeSeconds: 300 });
 
 const CALLERS = 50;
 /** Renewal is due when a fifth of the life is left. */
@@ -80,7 +64,8 @@ describe('a token that is due while fifty callers are busy', { timeout: 20_000 }
 
   it('holds up no visitor: all are served with the old token while the provider thinks', async () => {
     const { chat, tokens, clock, isRenewed } = await siteWithToken();
-    idp.faults.token = { delayMs: 1_500 };
+    let answer = (): void => undefined;
+    idp.faults.token = { until: new Promise((resolve) => (answer = resolve)) };
     clock.advance(DUE_MS + 1);
     const statuses = await Promise.all(
       Array.from({ length: CALLERS }, async () => [(await chat()).status, (await chat()).status]),
@@ -89,6 +74,7 @@ describe('a token that is due while fifty callers are busy', { timeout: 20_000 }
     expect(new Set(statuses.flat())).toEqual(new Set([200]));
     expect(tokens()).toHaveLength(1);
 
+    answer();
     await expect.poll(isRenewed, { timeout: 5_000, interval: 20 }).toBe(true);
     expect((await chat()).status).toBe(200);
     expect(tokens()).toHaveLength(2);

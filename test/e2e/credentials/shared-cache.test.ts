@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import KeyvRedis, { createClient } from '@keyv/redis';
+import KeyvRedis from '@keyv/redis';
 import KeyvValkey from '@keyv/valkey';
 import type { ServerConfig } from 'agent-bff';
 import { FakeClock } from 'agent-bff/testing';
@@ -98,20 +98,9 @@ for (const way of ways) {
         return { ...(await startSite(shared, options)), clock };
       }
 
-      /** Runs commands on a connection that no site knows of. */
-      async function directly<T>(run: (client: ReturnType<typeof createClient>) => Promise<T>): Promise<T> {
-        const client = createClient({ url: redis.url });
-        await client.connect();
-        try {
-          return await run(client as ReturnType<typeof createClient>);
-        } finally {
-          client.destroy();
-        }
-      }
-
       /** Keys of entries, without the set in which one adapter lists its keys. */
       const tokenKeys = (): Promise<string[]> =>
-        directly(async (client) => (await client.keys('*')).filter((key) => key.includes('agent-bff:token:')));
+        redis.directly(async (client) => (await client.keys('*')).filter((key) => key.includes('agent-bff:token:')));
       const isShared = () => expect.poll(tokenKeys, { interval: 10 }).not.toEqual([]);
 
       it('two processes ask for one token in total, and Redis can read none', async () => {
@@ -132,7 +121,7 @@ for (const way of ways) {
         expect(idp.tokenRequests.count).toBe(1);
 
         const token = found[0]?.tokens[0]?.replace('Bearer ', '') ?? '';
-        const stored = await directly(async (client) => {
+        const stored = await redis.directly(async (client) => {
           const entries: string[] = [];
           for (const key of await client.keys('*')) {
             entries.push(key, (await client.type(key)) === 'string' ? ((await client.get(key)) ?? '') : '');
@@ -198,7 +187,7 @@ for (const way of ways) {
         expect((await first.chat()).status).toBe(200);
         await isShared();
         for (const garbage of ['garbage', '{"value":', '{"value":"v1.x.y"}', '[]', '']) {
-          await directly(async (client) => {
+          await redis.directly(async (client) => {
             for (const key of await client.keys('*agent-bff:token:*')) await client.set(key, garbage);
           });
           const other = await site(passwordGrant(idp));
@@ -246,7 +235,7 @@ for (const way of ways) {
         expect(await subjects()).toEqual(['ann', 'bert']);
         expect(idp.tokenRequests.count).toBe(2);
         // … and swapped ones are not.
-        await directly(async (redisClient) => {
+        await redis.directly(async (redisClient) => {
           const [one = '', other = ''] = await redisClient.keys('*agent-bff:token:*');
           const [first, second] = [await redisClient.get(one), await redisClient.get(other)];
           await redisClient.set(one, second ?? '');

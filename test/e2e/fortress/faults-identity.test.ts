@@ -1,34 +1,15 @@
 import { createToolkit } from 'agent-bff';
 import { RecordingTelemetry } from 'agent-bff/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Framework } from '../../site/framework.js';
 import { startWorld } from '../../site/world.js';
-import {
-  type Fault,
-  type IdpA,
-  startIdpA,
-  trustingFetch,
-  type TrustingFetch,
-} from '../../support/identity-provider/index.js';
+import { type Fault, runIdpA } from '../../support/identity-provider/index.js';
 import { RecordingUpstream } from '../../support/recording-upstream.js';
 import { type Reply, visit } from '../../support/visitor.js';
 import { identityFetch, passwordGrant } from '../credentials/credential-site.js';
 import { HOSTS, RECORD, startSite } from './roads.js';
 
-let idp: IdpA;
-let trusting: TrustingFetch;
-beforeAll(async () => {
-  idp = await startIdpA();
-  trusting = trustingFetch(idp.ca);
-});
-afterAll(async () => {
-  await trusting.close();
-  await idp.close();
-});
-afterEach(() => {
-  delete idp.faults.token;
-  idp.tokenRequests.clear();
-});
+const { idp, trusting } = await runIdpA();
 
 /** A site whose service user signs in at the identity provider. */
 async function startGrantSite(host: Framework) {

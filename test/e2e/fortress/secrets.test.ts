@@ -12,15 +12,7 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runCommand } from '../../../src/composition/cli/run-command.js';
 import { resolveConfig } from '../../../src/composition/resolve-config.js';
-import {
-  type Fault,
-  type IdpA,
-  type IdpB,
-  startIdpA,
-  startIdpB,
-  trustingFetch,
-  type TrustingFetch,
-} from '../../support/identity-provider/index.js';
+import { type Fault, runIdpA, runIdpB } from '../../support/identity-provider/index.js';
 import { type Answer, type Exchange, RecordingUpstream } from '../../support/recording-upstream.js';
 import { newServiceAccountKey } from '../../support/service-account.js';
 import { applicationSecret, identityFetch, passwordGrant } from '../credentials/credential-site.js';
@@ -28,28 +20,18 @@ import { SecretScan } from './secret-scan.js';
 import { learnTokens, startSecretiveSite } from './secretive-site.js';
 
 const spans = new InMemorySpanExporter();
-let idpA: IdpA;
-let idpB: IdpB;
-let trustingA: TrustingFetch;
-let trustingB: TrustingFetch;
-let serviceKey: string;
+const { idp: idpA, trusting: trustingA } = await runIdpA();
+const { idp: idpB, trusting: trustingB } = await runIdpB();
+const { privateKey: serviceKey } = await newServiceAccountKey();
 
-beforeAll(async () => {
+beforeAll(() => {
   api.context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   api.trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }));
-  [idpA, idpB] = await Promise.all([startIdpA(), startIdpB()]);
-  [trustingA, trustingB] = [trustingFetch(idpA.ca), trustingFetch(idpB.ca)];
-  serviceKey = (await newServiceAccountKey()).privateKey;
 });
-afterEach(() => {
-  delete idpA.faults.token;
-  delete idpB.faults.token;
-  spans.reset();
-});
-afterAll(async () => {
+afterEach(() => spans.reset());
+afterAll(() => {
   api.context.disable();
   api.trace.disable();
-  await Promise.all([trustingA.close(), trustingB.close(), idpA.close(), idpB.close()]);
 });
 
 /** What a careless or hostile platform sends back: whatever it was sent. */

@@ -116,6 +116,18 @@ export function recordSuite(framework: Framework): void {
   });
 
   describe('an answer with records', () => {
+    /** An export of which the visitor has the first half, and the platform's side of it. */
+    async function halfAnExport() {
+      const world = await startPlatformWorld(framework);
+      world.upstream.willWait();
+      const pending = world.visit(`${MOUNT}/export`, { headers: ADA });
+      const exchange = await world.upstream.next();
+      exchange.head(200, BINARY).write('half');
+      const answer = await pending;
+      await answer.until('half');
+      return { answer, exchange };
+    }
+
     it('passes as it is, but for what is not the browser’s business', async () => {
       const world = await startPlatformWorld(framework);
       const bytes = randomBytes(1_000);
@@ -158,25 +170,13 @@ export function recordSuite(framework: Framework): void {
     });
 
     it('that the platform cuts off is cut off for the visitor too', async () => {
-      const world = await startPlatformWorld(framework);
-      world.upstream.willWait();
-      const pending = world.visit(`${MOUNT}/export`, { headers: ADA });
-      const exchange = await world.upstream.next();
-      exchange.head(200, BINARY).write('half');
-      const answer = await pending;
-      await answer.until('half');
+      const { answer, exchange } = await halfAnExport();
       exchange.reset();
       expect(await answer.ending()).toMatchObject({ clean: false });
     });
 
     it('that nobody waits for any more is given up', async () => {
-      const world = await startPlatformWorld(framework);
-      world.upstream.willWait();
-      const pending = world.visit(`${MOUNT}/export`, { headers: ADA });
-      const exchange = await world.upstream.next();
-      exchange.head(200, BINARY).write('half');
-      const answer = await pending;
-      await answer.until('half');
+      const { answer, exchange } = await halfAnExport();
       answer.leave();
       await exchange.closed;
       expect(exchange.aborted).toBe(true);

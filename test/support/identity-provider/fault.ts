@@ -5,6 +5,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 export interface Fault {
   /** Milliseconds to wait before anything else. */
   readonly delayMs?: number;
+  /** The answer waits until this resolves. */
+  readonly until?: Promise<void>;
   /** Never answers. */
   readonly hang?: boolean;
   /** Ends the connection without an answer. */
@@ -42,6 +44,7 @@ export async function passesFault(
     left.set(fault, times - 1);
   }
   if (fault.delayMs !== undefined) await wait(fault.delayMs);
+  await fault.until;
   if (fault.hang === true) return false;
   if (fault.destroy === true) {
     request.socket.destroy();

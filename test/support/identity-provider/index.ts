@@ -1,10 +1,12 @@
 export { makeClientCertificate, removeClientCertificates } from './client-certificate.js';
 export type { ClientCertificate } from './client-certificate.js';
-export type { Fault } from './fault.js';
+export type { Fault, Faults } from './fault.js';
 export { PASSWORD_REALM, startIdpA, TOKEN_EXCHANGE } from './identity-provider-a.js';
 export type { IdpA } from './identity-provider-a.js';
 export { JWT_BEARER, startIdpB } from './identity-provider-b.js';
-export type { IdpB } from './identity-provider-b.js';
+export type { IdpB, IdpBOptions } from './identity-provider-b.js';
+export { lostFetch } from './lost-fetch.js';
 export { publicCloudFetch } from './public-cloud-fetch.js';
+export { runIdpA, runIdpB } from './running-providers.js';
 export { trustingFetch } from './trusting-fetch.js';
 export type { TrustingFetch } from './trusting-fetch.js';

@@ -50,7 +50,7 @@ export const contentTypes: AbuseFamily = {
   name: 'content types',
   cases: [
     ...TYPES.flatMap(([type, fact], index) =>
-      [['chat', chat] as const, ['render', render] as const, ['action', action] as const].map(([name, make]) => ({
+      Object.entries({ chat, render, action }).map(([name, make]) => ({
         id: `ct-${name}-${String(index)}-${slug(type)}`,
         tries: `post a ${name} as ${type === '' ? 'nothing' : type}`,
         fact,
@@ -105,7 +105,7 @@ export const contentCodings: AbuseFamily = {
   name: 'content codings',
   cases: [
     ...CODINGS.flatMap(([coding, body], index) =>
-      [['chat', chat] as const, ['render', render] as const].map(([name, make]): AbuseCase => ({
+      Object.entries({ chat, render }).map(([name, make]): AbuseCase => ({
         id: `body-coding-${name}-${String(index)}-${slug(coding.slice(0, 20))}`,
         tries: `make the site unpack a ${name} in ${coding.slice(0, 20)}`,
         fact: 'CVE-2026-22036',
@@ -140,50 +140,48 @@ const TOO_LARGE: SafeOutcome = refused(0, 400, 413);
 export const bodySizes: AbuseFamily = {
   name: 'body sizes',
   cases: [
-    ...[['chat', chat] as const, ['render', render] as const, ['action', action] as const].flatMap(
-      ([name, make]): AbuseCase[] => [
-        {
-          id: `body-large-${name}`,
-          tries: `send a ${name} of more than 2 MiB`,
-          fact: 'reliability-security.md M7',
-          steps: [step(make([], LARGE))],
-          safe: TOO_LARGE,
-        },
-        {
-          id: `body-large-chunked-${name}`,
-          tries: `send a ${name} of more than 2 MiB without saying so`,
-          fact: 'CVE-2026-44456',
-          steps: [step({ ...make([], LARGE), framing: 'chunked' })],
-          safe: TOO_LARGE,
-        },
-        {
-          id: `body-declared-${name}`,
-          tries: `declare a ${name} of 8 EiB`,
-          fact: 'reliability-security.md M7',
-          steps: [{ ...step({ ...make(['Content-Length: 9223372036854775807']), framing: 'none' }), halfCloses: true }],
-          safe: TOO_LARGE,
-        },
-        {
-          id: `body-short-${name}`,
-          tries: `have half a ${name} forwarded`,
-          fact: 'reliability-security.md M7',
-          steps: [{ ...step({ ...make(['Content-Length: 1000']), framing: 'none' }), halfCloses: true }],
-          safe: TOO_LARGE,
-        },
-        {
-          id: `body-short-chunked-${name}`,
-          tries: `have a ${name} forwarded whose last chunk never comes`,
-          fact: 'reliability-security.md M7',
-          steps: [
-            {
-              ...step({ ...make(['Transfer-Encoding: chunked'], '2\r\n{}\r\n'), framing: 'none' }),
-              halfCloses: true,
-            },
-          ],
-          safe: TOO_LARGE,
-        },
-      ],
-    ),
+    ...Object.entries({ chat, render, action }).flatMap(([name, make]): AbuseCase[] => [
+      {
+        id: `body-large-${name}`,
+        tries: `send a ${name} of more than 2 MiB`,
+        fact: 'reliability-security.md M7',
+        steps: [step(make([], LARGE))],
+        safe: TOO_LARGE,
+      },
+      {
+        id: `body-large-chunked-${name}`,
+        tries: `send a ${name} of more than 2 MiB without saying so`,
+        fact: 'CVE-2026-44456',
+        steps: [step({ ...make([], LARGE), framing: 'chunked' })],
+        safe: TOO_LARGE,
+      },
+      {
+        id: `body-declared-${name}`,
+        tries: `declare a ${name} of 8 EiB`,
+        fact: 'reliability-security.md M7',
+        steps: [{ ...step({ ...make(['Content-Length: 9223372036854775807']), framing: 'none' }), halfCloses: true }],
+        safe: TOO_LARGE,
+      },
+      {
+        id: `body-short-${name}`,
+        tries: `have half a ${name} forwarded`,
+        fact: 'reliability-security.md M7',
+        steps: [{ ...step({ ...make(['Content-Length: 1000']), framing: 'none' }), halfCloses: true }],
+        safe: TOO_LARGE,
+      },
+      {
+        id: `body-short-chunked-${name}`,
+        tries: `have a ${name} forwarded whose last chunk never comes`,
+        fact: 'reliability-security.md M7',
+        steps: [
+          {
+            ...step({ ...make(['Transfer-Encoding: chunked'], '2\r\n{}\r\n'), framing: 'none' }),
+            halfCloses: true,
+          },
+        ],
+        safe: TOO_LARGE,
+      },
+    ]),
     {
       id: 'body-short-record',
       tries: 'have half a record stored',

@@ -1,4 +1,4 @@
-import { type AbuseFamily, chat, PASSES, record, refused, render, step } from './abuse-case.js';
+import { type AbuseFamily, PASSES, record, refused, ROADS, step } from './abuse-case.js';
 
 const REMOVED = 'draft-ietf-oauth-browser-based-apps BFF step J';
 const PROTOTYPE = 'CVE-2026-21710';
@@ -7,11 +7,7 @@ const PROTOTYPE = 'CVE-2026-21710';
 export const cookies: AbuseFamily = {
   name: 'cookies',
   cases: [
-    ...[
-      ['chat', chat],
-      ['render', render],
-      ['record', record],
-    ].flatMap(([name, make]) =>
+    ...ROADS.flatMap(({ name, make }) =>
       [
         ['one', 'Cookie: session=ada; csrf=secret-cookie'],
         ['quoted', 'Cookie: session=ada; x="secret-cookie"'],
@@ -19,10 +15,10 @@ export const cookies: AbuseFamily = {
         ['host-prefix', 'Cookie: session=ada; __Host-session=secret-cookie; __Secure-x=secret-cookie'],
         ['chunks', 'Cookie: session=ada; __session__0=secret-cookie; __session__1=secret-cookie'],
       ].map(([how, field]) => ({
-        id: `cookie-${String(name)}-${String(how)}`,
-        tries: `get the site's cookies to the platform on a ${String(name)}`,
+        id: `cookie-${name}-${String(how)}`,
+        tries: `get the site's cookies to the platform on a ${name}`,
         fact: REMOVED,
-        steps: [step((make as typeof chat)([String(field)]))],
+        steps: [step(make([String(field)]))],
         safe: { ...PASSES, notUpstream: ['secret-cookie'] },
       })),
     ),

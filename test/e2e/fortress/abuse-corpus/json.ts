@@ -143,7 +143,7 @@ export const json: AbuseFamily = {
       safe: denied('{canary}'),
     })),
     ...NO_JSON.flatMap(([what, body], index): AbuseCase[] =>
-      [['chat', chat] as const, ['render', render] as const].map(([name, make]) => ({
+      Object.entries({ chat, render }).map(([name, make]) => ({
         id: `json-none-${name}-${String(index)}-${slug(what)}`,
         tries: `have a ${name} forwarded that is no JSON: ${what}`,
         fact: CRASH,
@@ -172,7 +172,7 @@ export const json: AbuseFamily = {
       safe: { statuses: [200, 400, 413], platform: 'may' },
       on: { parsing: { statuses: [200, 400, 413, 500] } },
     })),
-    ...[['render', render] as const, ['action', action] as const].map(([name, make]): AbuseCase => ({
+    ...Object.entries({ render, action }).map(([name, make]): AbuseCase => ({
       id: `json-deep-${name}`,
       tries: `break the site by a ${name} nested 100,000 deep`,
       fact: CRASH,

@@ -1,0 +1,12 @@
+import { Agent, fetch } from 'undici';
+import type { TrustingFetch } from './trusting-fetch.js';
+
+/** Makes a `fetch` for which no name has an address. */
+export function lostFetch(): TrustingFetch {
+  const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND idp.example'), { code: 'ENOTFOUND' });
+  const dispatcher = new Agent({ connect: { lookup: (_host, _options, done) => done(unknown, '', 4) } });
+  return {
+    fetch: (url, options) => fetch(url, { ...options, dispatcher }) as unknown as Promise<Response>,
+    close: () => dispatcher.close(),
+  };
+}
