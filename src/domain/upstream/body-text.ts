@@ -3,9 +3,9 @@ import type { HttpBody } from '../../ports/http.js';
 /** The whole body as UTF-8 text; `undefined` when it is longer than `limitBytes` or breaks before its end. */
 export async function bodyText(body: HttpBody, limitBytes: number): Promise<string | undefined> {
   if (body === null) return '';
-  if (typeof body === 'string') return body;
+  if (typeof body === 'string') return bodyText(new TextEncoder().encode(body), limitBytes);
   const decoder = new TextDecoder();
-  if (body instanceof Uint8Array) return decoder.decode(body);
+  if (body instanceof Uint8Array) return body.length > limitBytes ? undefined : decoder.decode(body);
   let text = '';
   let length = 0;
   try {

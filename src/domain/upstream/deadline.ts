@@ -25,6 +25,7 @@ export function within<T>(deadline: AbortSignal, { name }: Counterpart, work: Pr
         }),
       );
     };
+    if (deadline.aborted) expire();
     deadline.addEventListener('abort', expire, { once: true });
     void work.then(resolve, reject).finally(() => {
       deadline.removeEventListener('abort', expire);

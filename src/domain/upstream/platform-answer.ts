@@ -17,7 +17,7 @@ export const PLATFORM: Counterpart = { name: 'platform', field: 'serviceApiUrl' 
  *
  * @throws UpstreamError when there is none.
  */
-export function answered(outcome: UpstreamOutcome, { name }: Counterpart): HttpResponse {
+export function answered(outcome: UpstreamOutcome, { name, field }: Counterpart): HttpResponse {
   if (outcome.kind === 'response') return outcome.response;
   const log = outcome.detail;
   switch (outcome.reason) {
@@ -33,6 +33,14 @@ export function answered(outcome: UpstreamOutcome, { name }: Counterpart): HttpR
         log,
       });
     case 'unreachable':
+      throw new UpstreamError('upstream_unreachable', {
+        detail: `The ${name} cannot be reached.`,
+        hint: `If this lasts, check that the ${name} runs, and "${field}" in configureServer.`,
+        block: 'configureServer',
+        fields: [field],
+        retryable: true,
+        log,
+      });
     case 'reset':
     case 'aborted':
       throw new UpstreamError('upstream_unreachable', {

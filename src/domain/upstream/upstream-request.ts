@@ -14,8 +14,9 @@ export interface Endpoint {
  * @throws ConfigurationError when it is no absolute http or https address, or carries user names, a query or a fragment.
  */
 export function endpoint(field: string, address: string): Endpoint {
-  const parts = /^(https?:\/\/)([^/?#\\@\s]+)(\/(?:(?![?#\\])[\x21-\x7e])*)?$/i.exec(address.trim());
-  if (parts === null || !URL.canParse(address.trim())) {
+  const trimmed = address.trim();
+  const parts = /^(https?:\/\/)([^/?#\\@\s]+)(\/(?:(?![?#\\])[\x21-\x7e])*)?$/i.exec(trimmed);
+  if (parts === null || !URL.canParse(trimmed)) {
     throw new ConfigurationError({
       detail: `"${field}" is no address this package can call.`,
       hint: `Set "${field}" to an absolute http or https address without user name, query or fragment, such as https://platform.example/a2a.`,

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isEventStream, mediaType, upstreamRequestHeaders } from '../../../src/domain/upstream/header-policy.js';
+import {
+  isEventStream,
+  isStyleSheet,
+  mediaType,
+  upstreamRequestHeaders,
+} from '../../../src/domain/upstream/header-policy.js';
 
 const ALLOWED = [
   'content-type',
@@ -133,6 +138,7 @@ describe('the media type of a message', () => {
     ['Application/JSON; charset=utf-8', 'application/json'],
     ['  text/event-stream ;x=y', 'text/event-stream'],
     [['text/html', 'text/plain'], 'text/html'],
+    ['; charset=utf-8', ''],
     [[], ''],
     ['', ''],
     [undefined, ''],
@@ -144,5 +150,34 @@ describe('the media type of a message', () => {
     expect(isEventStream({ 'content-type': 'Text/Event-Stream; charset=utf-8' })).toBe(true);
     expect(isEventStream({ 'content-type': 'application/json' })).toBe(false);
     expect(isEventStream({})).toBe(false);
+  });
+});
+
+describe('a style sheet', () => {
+  it.each([
+    'text/css',
+    'Text/CSS;',
+    'text/css;charset=utf-8',
+    'text/css; charset=US-ASCII',
+    'text/css; charset="UTF-8"',
+    'text/css  ;  charset  =  "utf-8"  ;  ',
+  ])('is in UTF-8 as %j', (type) => {
+    expect(isStyleSheet({ 'content-type': type })).toBe(true);
+  });
+
+  it.each<[string | readonly string[] | undefined]>([
+    [undefined],
+    [''],
+    ['text/html'],
+    ['x-text/css'],
+    ['text/cssx'],
+    ['text/css; charset=iso-8859-1'],
+    ['text/css; charset=utf-16'],
+    ['text/css, text/html'],
+    ['text/css; charset=utf-8, text/html'],
+    [['text/css', 'text/html']],
+    [['text/css']],
+  ])('is not what comes as %j, or a browser could take it for something else', (type) => {
+    expect(isStyleSheet({ 'content-type': type })).toBe(false);
   });
 });

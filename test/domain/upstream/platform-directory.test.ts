@@ -6,6 +6,7 @@ import type { PlatformApi } from '../../../src/domain/upstream/platform-api.js';
 import type { Caller } from '../../../src/domain/upstream/platform-call.js';
 import { PlatformDirectory } from '../../../src/domain/upstream/platform-directory.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
+import { WatchedBody } from '../chat/chat-world.js';
 import { BrokerWorld, REQUEST, SERVICE } from '../credentials/broker-world.js';
 import { API, user } from '../surfaces/surface-world.js';
 import { FakeDeadlines } from './fake-deadlines.js';
@@ -117,6 +118,7 @@ describe('the project', () => {
     ['without an id', { status: 200, headers: JSON_TYPE, body: '{}' }],
     ['null', { status: 200, headers: JSON_TYPE, body: 'null' }],
     ['empty', { status: 200, headers: JSON_TYPE, body: '{"id":""}' }],
+    ['true', { status: 200, headers: JSON_TYPE, body: '{"id":true}' }],
     ['too long', { status: 200, headers: JSON_TYPE, body: `{"id":"${'x'.repeat(65_536)}"}` }],
   ])('that is %s is null with a warning, and is asked for again in five seconds', async (_what, answer) => {
     const world = new DirectoryWorld();
@@ -128,6 +130,12 @@ describe('the project', () => {
     expect((await world.project()).value).toBeNull();
     world.clock.advance(1);
     expect((await world.project()).value).toBe('proj-9');
+  });
+
+  it('is remembered for as many callers as there is room for', async () => {
+    const world = new DirectoryWorld({}, 2);
+    for (const caller of [ADA, BOB, ADA, BOB]) await world.project(caller);
+    expect(world.upstream.requests).toHaveLength(2);
   });
 
   it('may be a number', async () => {
@@ -185,11 +193,53 @@ describe('the brand', () => {
   });
 });
 
+describe('an answer that is none', () => {
+  const details = ({ telemetry }: DirectoryWorld): unknown[] => telemetry.of('warning').map(({ detail }) => detail);
+
+  it.each<['project' | 'brand', number, string]>([
+    ['project', 200, 'text/html'],
+    ['project', 404, 'application/json'],
+    ['brand', 200, 'text/html'],
+    ['brand', 403, 'text/css'],
+    ['brand', 404, 'text/html'],
+  ])('to the question for the %s (%i, %s) is ended, so that its connection is free', async (name, status, type) => {
+    const world = new DirectoryWorld();
+    const body = new WatchedBody('unread');
+    world.upstream.willAnswer(() => ({ status, headers: { 'content-type': type }, body }));
+    await world[name]();
+    expect(body.ended).toBe(true);
+  });
+
+  it('is told to operators with its status', async () => {
+    const world = new DirectoryWorld();
+    world.upstream.willAnswer(() => ({ ...PROJECT, status: 404 }));
+    await world.project();
+    expect(details(world)).toEqual(['status 404, or no such answer']);
+  });
+
+  it('because something broke here is told without the words of what broke', async () => {
+    const world = new DirectoryWorld();
+    world.upstream.willAnswer(() => {
+      throw new TypeError('Bearer account-token-1 is no header');
+    });
+    expect(await world.project()).toEqual({ value: null, warning: 'project_unavailable' });
+    expect(details(world)).toEqual(['the look-up threw']);
+  });
+});
+
 describe('a site that asks for itself', () => {
   it('is told the same', async () => {
     const world = new DirectoryWorld();
     expect(await world.directory.resolve('project', SERVICE, REQUEST)).toEqual({ value: 'proj-9' });
     expect(await world.directory.resolve('brand', SERVICE, REQUEST)).toEqual({ value: BRAND.body });
+  });
+
+  it('and has configured its project asks for the brand of that project', async () => {
+    const world = new DirectoryWorld({ projectId: 'proj-1' });
+    expect(await world.directory.resolve('brand', SERVICE, REQUEST)).toEqual({ value: BRAND.body });
+    expect(world.upstream.requests).toMatchObject([
+      { method: 'GET', path: '/api/brand.css', headers: { 'x-project-id': 'proj-1' }, body: null },
+    ]);
   });
 
   it('without a credential gets nothing and a warning, and a configured project all the same', async () => {

@@ -113,6 +113,10 @@ describe("content a browser could run on the site's own origin", () => {
     'application/x-javascript',
     'text/ecmascript',
     'application/ecmascript',
+    'text/x-javascript',
+    'application/xsl',
+    'multipart/x-mixed-replace; boundary=x',
+    '; charset=utf-8',
     '',
     undefined,
   ])('is locked in a sandbox: %s', (type) => {
@@ -140,6 +144,8 @@ describe("content a browser could run on the site's own origin", () => {
     'text/event-stream',
     'text/htmlx',
     'x-text/html',
+    'multipart/mixed',
+    'application/vnd.example+xml-like',
   ])('is nothing like %s', (type) => {
     expect(browserResponseHeaders({ 'content-type': type })['content-security-policy']).toBeUndefined();
   });

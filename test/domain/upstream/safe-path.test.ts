@@ -27,6 +27,20 @@ describe("a path that is appended to the platform's address", () => {
     expect(isSafePath(path) ? path : null).toBe(record);
   });
 
+  it('may be encoded four times over, and not more often', () => {
+    expect(decodeSegment('%25252562')).toBe('%252562');
+    expect(isSafePath('/%25252562')).toBe(true);
+    expect(decodeSegment('%2525252562')).toBeUndefined();
+    expect(isSafePath('/%2525252562')).toBe(false);
+  });
+
+  it.each(['/a%3Fb', '/a%253Fb', '/a%23b', '/a%25%32%33b'])(
+    'has no query or fragment, whenever a reader decodes it: %s',
+    (path) => {
+      expect(isSafePath(path)).toBe(false);
+    },
+  );
+
   it('cannot leave it, however often somebody decodes it', () => {
     fc.assert(
       fc.property(paths, (path) => {

@@ -21,6 +21,8 @@ describe('a configured address', () => {
     '//agent.example/a2a',
     '/a2a',
     'ftp://agent.example',
+    'view-source:https://agent.example',
+    'xhttps://agent.example',
     'file:///etc/passwd',
     'javascript:alert(1)',
     'https://',
@@ -64,6 +66,7 @@ describe('an address that is not configured yet', () => {
       expect.objectContaining({
         name: 'ServiceAuthError',
         code: 'service_auth_failed',
+        detail: 'The server does not know the address of the platform.',
         hint: 'Set "serviceApiUrl" in configureServer.',
         block: 'configureServer',
         fields: ['serviceApiUrl'],

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { bodyBytes, readAhead } from '../../../src/domain/upstream/body-bytes.js';
+import type { HttpBody } from '../../../src/ports/http.js';
+import { WatchedBody } from '../chat/chat-world.js';
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const BROKEN = new Error('the connection broke');
+
+/** Gives its chunks one by one, then breaks or ends, and counts how often it is asked. */
+class Source implements AsyncIterable<Uint8Array> {
+  asked = 0;
+  ended = false;
+  readonly #chunks: readonly string[];
+  readonly #breaks: boolean;
+
+  constructor(chunks: readonly string[], breaks = false) {
+    this.#chunks = chunks;
+    this.#breaks = breaks;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    return {
+      next: () => {
+        const chunk = this.ended ? undefined : this.#chunks[this.asked];
+        this.asked += 1;
+        if (chunk !== undefined) return Promise.resolve({ done: false, value: bytes(chunk) });
+        return this.#breaks ? Promise.reject(BROKEN) : Promise.resolve({ done: true, value: undefined });
+      },
+      return: () => {
+        this.ended = true;
+        return Promise.resolve({ done: true, value: undefined });
+      },
+    };
+  }
+}
+
+/** What a body read ahead is: its text when it is complete, else its chunks and how it ends. */
+async function read(body: HttpBody, limitBytes: number): Promise<string | readonly string[]> {
+  const found = await readAhead(body, limitBytes);
+  if (found.complete) return new TextDecoder().decode(found.bytes);
+  const chunks: string[] = [];
+  try {
+    for await (const chunk of found.body) chunks.push(new TextDecoder().decode(chunk));
+  } catch (error) {
+    return [...chunks, String(error)];
+  }
+  return chunks;
+}
+
+describe('a body read from its start', () => {
+  it.each<[string, HttpBody, string]>([
+    ['nothing', null, ''],
+    ['text', 'größe', 'größe'],
+    ['bytes', bytes('bytes'), 'bytes'],
+    ['a stream of one chunk', new Source(['whole']), 'whole'],
+    ['a stream of several chunks', new Source(['in ', 'three ', 'parts']), 'in three parts'],
+    ['a stream of no chunk', new Source([]), ''],
+  ])('is complete when it is %s within the limit', async (_what, body, text) => {
+    expect(await read(body, 100)).toBe(text);
+  });
+
+  it.each<[string, () => HttpBody]>([
+    ['text, counted in bytes', () => 'äöü'],
+    ['bytes', () => bytes('äöü')],
+    ['a stream', () => new Source(['äö', 'ü'])],
+  ])('may be as long as the limit, and not a byte longer: %s', async (_what, body) => {
+    expect(await read(body(), 6)).toBe('äöü');
+    expect(await read(body(), 5)).toEqual(expect.any(Array));
+  });
+
+  it('of one chunk is that chunk, and not a copy', async () => {
+    const chunk = bytes('whole');
+    const found = await readAhead(new WatchedBody(chunk), 100);
+    expect(found.complete ? found.bytes : undefined).toBe(chunk);
+  });
+
+  it.each<[string, HttpBody, readonly string[]]>([
+    ['text', 'too long', ['too long']],
+    ['bytes', bytes('too long'), ['too long']],
+    ['a stream', new Source(['one', 'two', 'three', 'four']), ['one', 'two', 'three', 'four']],
+  ])('that is too long comes as if nobody had read it: %s', async (_what, body, chunks) => {
+    expect(await read(body, 5)).toEqual(chunks);
+  });
+
+  it('that is too long is not read further than it takes to see that', async () => {
+    const source = new Source(['one', 'two', 'three', 'four']);
+    await readAhead(source, 5);
+    expect([source.asked, source.ended]).toEqual([2, false]);
+  });
+
+  it('that breaks comes as far as it came, and breaks there again', async () => {
+    expect(await read(new Source(['one', 'two'], true), 100)).toEqual(['one', 'two', String(BROKEN)]);
+    expect(await read(new Source([], true), 100)).toEqual([String(BROKEN)]);
+  });
+
+  it('and not read to its end is ended, and gives nothing any more', async () => {
+    const source = new Source(['one', 'two', 'three']);
+    const found = await readAhead(source, 5);
+    if (found.complete) throw new Error('not too long');
+    const iterator = found.body[Symbol.asyncIterator]();
+    expect((await iterator.next()).value).toEqual(bytes('one'));
+    expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
+    expect(source.ended).toBe(true);
+    expect((await iterator.next()).done).toBe(true);
+  });
+
+  it.each<[string, HttpBody]>([
+    ['text', 'too long'],
+    ['a stream that broke', new Source(['one'], true)],
+  ])('can be ended also where there is nothing left to end: %s', async (_what, body) => {
+    const found = await readAhead(body, 5);
+    if (found.complete) throw new Error('complete');
+    const iterator = found.body[Symbol.asyncIterator]();
+    expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
+  });
+});
+
+describe('all bytes of a body', () => {
+  it('are there within the limit', async () => {
+    expect(await bodyBytes(new Source(['ab', 'c']), 3)).toEqual(bytes('abc'));
+  });
+
+  it('are not, where they are too many, and the rest is given up', async () => {
+    const source = new Source(['ab', 'cd', 'ef']);
+    expect(await bodyBytes(source, 3)).toBeUndefined();
+    expect([source.asked, source.ended]).toEqual([2, true]);
+  });
+
+  it('are not, where the body breaks', async () => {
+    expect(await bodyBytes(new Source(['ab'], true), 3)).toBeUndefined();
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { bodyText, discardBody } from '../../../src/domain/upstream/body-text.js';
+import type { HttpBody } from '../../../src/ports/http.js';
+import { WatchedBody } from '../chat/chat-world.js';
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+async function* broken(): AsyncGenerator<Uint8Array> {
+  await Promise.resolve();
+  yield bytes('begun');
+  throw new Error('the connection broke');
+}
+
+describe('the text of a body', () => {
+  it.each<[string, HttpBody, string]>([
+    ['nothing', null, ''],
+    ['text', 'größe', 'größe'],
+    ['bytes', bytes('größe'), 'größe'],
+    ['a stream', new WatchedBody('grö', 'ße'), 'größe'],
+    ['a stream of nothing', new WatchedBody(), ''],
+  ])('is the same whether it is %s or anything else', async (_what, body, text) => {
+    expect(await bodyText(body, 100)).toBe(text);
+  });
+
+  it('is whole when a character is cut in two', async () => {
+    const [whole, first, rest] = [bytes('€'), bytes('€').subarray(0, 1), bytes('€').subarray(1)];
+    expect(await bodyText(new WatchedBody(whole, first, rest), 6)).toBe('€€');
+  });
+
+  it('says so when it ends inside a character', async () => {
+    expect(await bodyText(new WatchedBody('a', bytes('€').subarray(0, 2)), 6)).toBe('a\ufffd');
+  });
+
+  it.each<[string, HttpBody, HttpBody]>([
+    ['text', 'äö', 'äöü'],
+    ['bytes', bytes('äö'), bytes('äöü')],
+  ])('of %s may be as long as the limit, counted in bytes, and not a byte longer', async (_what, fits, longer) => {
+    expect(await bodyText(fits, 4)).toBe('äö');
+    expect(await bodyText(longer, 4)).toBeUndefined();
+  });
+
+  it('of a stream may be as long as the limit, counted in bytes, and not a byte longer', async () => {
+    expect(await bodyText(new WatchedBody('ä', 'ö'), 4)).toBe('äö');
+    const longer = new WatchedBody('ä', 'ö', 'ü');
+    expect(await bodyText(longer, 4)).toBeUndefined();
+    expect(longer.ended).toBe(true);
+  });
+
+  it('that breaks before its end is none', async () => {
+    expect(await bodyText(broken(), 100)).toBeUndefined();
+  });
+});
+
+describe('a body nobody will read', () => {
+  it('is ended, so that its connection is free', async () => {
+    const body = new WatchedBody('unread');
+    await discardBody(body);
+    expect(body.ended).toBe(true);
+  });
+
+  it.each<[string, HttpBody]>([
+    ['nothing', null],
+    ['text', 'unread'],
+    ['bytes', bytes('unread')],
+    ['a stream that needs no end', { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error()) }) }],
+  ])('may be %s', async (_what, body) => {
+    await expect(discardBody(body)).resolves.toBeUndefined();
+  });
+});

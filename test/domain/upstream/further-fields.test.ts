@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import {
+  browserResponseHeaders,
+  RECORD_REQUEST_FIELDS,
+  RECORD_RESPONSE_FIELDS,
+  RENDER_RESPONSE_FIELDS,
+  THEME_REQUEST_FIELDS,
+  upstreamRequestHeaders,
+} from '../../../src/domain/upstream/header-policy.js';
+
+const CONDITIONS = ['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'if-range', 'range'];
+
+describe('further fields that cross to the platform', () => {
+  it.each(['content-encoding', 'content-length', ...CONDITIONS])('with conversation records: "%s"', (name) => {
+    expect(upstreamRequestHeaders({ [name]: 'v' }, {}, RECORD_REQUEST_FIELDS)).toEqual({ [name]: 'v' });
+    expect(upstreamRequestHeaders({ [name]: 'v' }, {})).toEqual({});
+  });
+
+  it('with a theme: only the condition of a browser that keeps it', () => {
+    const browser = Object.fromEntries(CONDITIONS.map((name) => [name, 'v']));
+    expect(upstreamRequestHeaders(browser, {}, THEME_REQUEST_FIELDS)).toEqual({ 'if-none-match': 'v' });
+  });
+
+  it('stay behind when "Connection" names them, like all others', () => {
+    const browser = { connection: 'Range', range: 'bytes=0-1', 'if-range': '"1"' };
+    expect(upstreamRequestHeaders(browser, {}, RECORD_REQUEST_FIELDS)).toEqual({ 'if-range': '"1"' });
+  });
+});
+
+describe('further fields that cross to the browser', () => {
+  it.each<[string, readonly string[], string]>([
+    ['conversation records', RECORD_RESPONSE_FIELDS, 'accept-ranges'],
+    ['conversation records', RECORD_RESPONSE_FIELDS, 'allow'],
+    ['conversation records', RECORD_RESPONSE_FIELDS, 'content-range'],
+    ['a render', RENDER_RESPONSE_FIELDS, 'x-surface-version'],
+  ])('with %s', (_what, further, name) => {
+    const platform = { 'content-type': 'text/plain', [name]: 'v', 'set-cookie': 'a=b' };
+    const always = { 'content-type': 'text/plain', 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
+    expect(browserResponseHeaders(platform, further)).toEqual({ ...always, [name]: 'v' });
+    expect(browserResponseHeaders(platform)).toEqual(always);
+  });
+});

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { Credential } from '../../../src/domain/credentials/credential.js';
+import type { AgentBffError } from '../../../src/domain/errors.js';
+import {
+  AGENT,
+  answered,
+  PLATFORM,
+  refuseRedirect,
+  refuseServerError,
+  tokenRejected,
+} from '../../../src/domain/upstream/platform-answer.js';
+import type { HttpResponse, UpstreamFailureReason } from '../../../src/ports/http.js';
+import { WatchedBody } from '../chat/chat-world.js';
+
+function answer(status: number): HttpResponse & { readonly body: WatchedBody } {
+  return { status, headers: {}, body: new WatchedBody('unread') };
+}
+
+async function errorOf(refusing: Promise<void>): Promise<AgentBffError> {
+  return refusing.then(
+    () => {
+      throw new Error('nothing was refused');
+    },
+    (error: unknown) => error as AgentBffError,
+  );
+}
+
+describe('a platform that gives no answer', () => {
+  const hint = 'If this lasts, check that the platform runs, and "serviceApiUrl" in configureServer.';
+
+  it.each<[UpstreamFailureReason, string, string, boolean, string?]>([
+    ['timeout', 'upstream_timeout', 'The platform did not answer in time.', true],
+    ['unreachable', 'upstream_unreachable', 'The platform cannot be reached.', true, hint],
+    ['reset', 'upstream_unreachable', 'The platform cannot be reached.', true],
+    ['aborted', 'upstream_unreachable', 'The platform cannot be reached.', true],
+    ['invalid', 'upstream_invalid_response', 'The platform sent an answer that is not valid HTTP.', false],
+  ])(
+    'is an error that says why, and its host is told to operators alone: %s',
+    (reason, code, detail, retryable, advice) => {
+      let thrown: unknown;
+      try {
+        answered({ kind: 'failure', reason, detail: 'ECONNREFUSED 10.0.0.7' }, PLATFORM);
+      } catch (error) {
+        thrown = error;
+      }
+      const message = advice === undefined ? detail : `${detail} ${advice}`;
+      expect(thrown).toMatchObject({ name: 'UpstreamError', code, message, detail, hint: advice, retryable });
+      expect((thrown as AgentBffError).logDetail()).toBe('ECONNREFUSED 10.0.0.7');
+    },
+  );
+});
+
+describe('a redirect', () => {
+  it.each([
+    [AGENT, 'agent', 'a2aUrl'],
+    [PLATFORM, 'platform', 'serviceApiUrl'],
+  ] as const)('is refused, and the field with the final address is named: %j', async (counterpart, name, field) => {
+    const response = answer(307);
+    const error = await errorOf(refuseRedirect(response, counterpart));
+    expect(error).toMatchObject({
+      name: 'UpstreamError',
+      code: 'upstream_redirect',
+      detail: `The ${name} answered with a redirect, which is never followed.`,
+      hint: `Set "${field}" in configureServer to the final address of the ${name}.`,
+      block: 'configureServer',
+      fields: [field],
+      retryable: false,
+    });
+    expect(error.logDetail()).toBe(`status 307 from the ${name}`);
+    expect(response.body.ended).toBe(true);
+  });
+
+  it.each([300, 399])('is every answer with %i', async (status) => {
+    expect(await errorOf(refuseRedirect(answer(status), PLATFORM))).toMatchObject({ code: 'upstream_redirect' });
+  });
+
+  it.each([200, 299, 400, 500])('is not every answer: %i passes unread', async (status) => {
+    const response = answer(status);
+    await refuseRedirect(response, PLATFORM);
+    expect(response.body.ended).toBe(false);
+  });
+});
+
+describe("the platform's own failure", () => {
+  it.each([
+    ['120', 120_000],
+    ['0', undefined],
+    ['-5', undefined],
+    ['Wed, 21 Oct 2026 07:28:00 GMT', undefined],
+    [undefined, undefined],
+  ])('says when to come back, where it says so in seconds: %s', async (field, retryAfterMs) => {
+    const response = { ...answer(503), headers: { 'retry-after': field } };
+    expect((await errorOf(refuseServerError(response, PLATFORM))).retryAfterMs).toBe(retryAfterMs);
+  });
+
+  it.each([500, 503, 599])('(%i) keeps its status and loses its body', async (status) => {
+    const response = answer(status);
+    const error = await errorOf(refuseServerError(response, PLATFORM));
+    expect(error).toMatchObject({
+      name: 'UpstreamError',
+      code: 'upstream_error',
+      detail: 'The platform reported an error of its own.',
+      upstreamStatus: status,
+      retryable: status === 503,
+    });
+    expect(error.logDetail()).toBe(`status ${String(status)} from the platform`);
+    expect(response.body.ended).toBe(true);
+  });
+
+  it.each([200, 404, 499])('is not every answer: %i passes unread', async (status) => {
+    const response = answer(status);
+    await refuseServerError(response, PLATFORM);
+    expect(response.body.ended).toBe(false);
+  });
+});
+
+describe('a credential the platform does not take', () => {
+  const rejected = (block: string): AgentBffError =>
+    tokenRejected(
+      new Credential({ kind: 'service', headers: {}, identity: 'i', block, cacheKey: undefined, token: undefined }),
+    );
+
+  it.each([
+    [
+      'serviceAccount',
+      'Check the "serviceAccount" configuration block: the platform must know this client or key, its audience and its role.',
+      ['serviceAccountId', 'keyId', 'privateKeyPem', 'privateKeyPath', 'audience'],
+    ],
+    [
+      'idpA',
+      'Check the "idpA" configuration block: the platform must know this client or key, its audience and its role.',
+      [],
+    ],
+    ['serviceApiKey', 'Check "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy".', []],
+  ])('is told with what to check: %s', (block, hint, fields) => {
+    expect(rejected(block)).toMatchObject({
+      name: 'ServiceAuthError',
+      code: 'service_token_rejected',
+      detail: 'The platform refused the service credential.',
+      hint,
+      block,
+      fields,
+    });
+  });
+});

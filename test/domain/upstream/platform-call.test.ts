@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
+import { FakeTokenExchange } from '../../../src/adapters/fakes/fake-token-exchange.js';
+import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import { sha256 } from '../../../src/adapters/system/sha256.js';
+import { Credential } from '../../../src/domain/credentials/credential.js';
+import { ExchangedTokens } from '../../../src/domain/credentials/exchanged-tokens.js';
+import type { HeadersPlan, RoutePlan } from '../../../src/domain/credentials/headers-plan.js';
+import { AGENT } from '../../../src/domain/upstream/platform-answer.js';
+import {
+  PlatformCall,
+  type PlatformCallDependencies,
+  type PlatformMessage,
+} from '../../../src/domain/upstream/platform-call.js';
+import type { HttpResponse } from '../../../src/ports/http.js';
+import { inTurn, WatchedBody } from '../chat/chat-world.js';
+import { BrokerWorld, REQUEST, SERVICE, sessionPlan } from '../credentials/broker-world.js';
+import { user } from '../surfaces/surface-world.js';
+
+/** Headers the site makes itself. */
+const OWN: HeadersPlan = {
+  kind: 'headers',
+  obtain: () =>
+    Promise.resolve(
+      new Credential({
+        kind: 'service',
+        headers: { authorization: 'Bearer made-by-the-site' },
+        identity: undefined,
+        block: 'headers',
+        cacheKey: undefined,
+        token: undefined,
+      }),
+    ),
+};
+const FINE: HttpResponse = { status: 200, headers: {}, body: 'fine' };
+
+/** Calls as one caller after another makes them. */
+class CallWorld extends BrokerWorld {
+  readonly upstream: FakeUpstream = new FakeUpstream();
+  readonly call: PlatformCall;
+
+  constructor(settings: Partial<PlatformCallDependencies> = {}) {
+    super();
+    this.call = new PlatformCall(
+      { upstream: this.upstream, credentials: this.broker, headersMs: 60_000, bodyIdleMs: 30_000, ...settings },
+      AGENT,
+    );
+  }
+
+  async send(message: Partial<PlatformMessage> = {}, plan: RoutePlan = SERVICE): Promise<HttpResponse> {
+    const caller = await this.call.caller(plan, REQUEST);
+    const { signal } = new AbortController();
+    const usual = { method: 'POST', origin: 'https://agent.example', path: '/a2a', browser: {}, body: '{}', signal };
+    return this.call.send({ ...usual, ...message }, caller);
+  }
+}
+
+function refusal(): HttpResponse & { readonly body: WatchedBody } {
+  return { status: 401, headers: {}, body: new WatchedBody('no') };
+}
+
+describe('a call to the platform', () => {
+  it('waits as long as the site allows', async () => {
+    const world = new CallWorld({ bodyMs: 300_000, streamIdleMs: 90_000 });
+    await world.send();
+    expect(world.upstream.requests).toMatchObject([
+      { headersMs: 60_000, bodyIdleMs: 30_000, bodyMs: 300_000, streamIdleMs: 90_000 },
+    ]);
+  });
+
+  it('has no limit the site did not set', async () => {
+    const world = new CallWorld();
+    await world.send();
+    expect(world.upstream.requests[0]).not.toHaveProperty('bodyMs');
+    expect(world.upstream.requests[0]).not.toHaveProperty('streamIdleMs');
+  });
+
+  it("carries the browser's fields, over them our own, and over all of them the credential", async () => {
+    const world = new CallWorld();
+    const browser = { accept: 'theirs', 'accept-language': 'de', range: 'bytes=0-1', 'if-range': '"1"' };
+    const own = { accept: 'ours', authorization: 'ours', 'x-project-id': 'proj-1' };
+    await world.send({ browser, own, further: ['range'] });
+    expect(world.upstream.requests[0]?.headers).toEqual({
+      accept: 'ours',
+      'accept-language': 'de',
+      range: 'bytes=0-1',
+      'x-project-id': 'proj-1',
+      authorization: 'Bearer account-token-1',
+      'x-api-key': 'site-key',
+    });
+  });
+});
+
+describe('a credential that is refused', () => {
+  it('is renewed, and the refusal is read by nobody', async () => {
+    const world = new CallWorld();
+    const no = refusal();
+    world.upstream.willAnswer(inTurn(no, FINE));
+    expect(await world.send()).toBe(FINE);
+    expect(world.upstream.requests.map(({ headers }) => headers['authorization'])).toEqual([
+      'Bearer account-token-1',
+      'Bearer account-token-2',
+    ]);
+    expect(no.body.ended).toBe(true);
+  });
+
+  it('and renewed, and refused again, is told to whoever can repair it', async () => {
+    const world = new CallWorld();
+    const answers = [refusal(), refusal()];
+    world.upstream.willAnswer(inTurn(...answers));
+    await expect(world.send()).rejects.toMatchObject({ code: 'service_token_rejected', block: 'serviceAccount' });
+    expect(answers.map(({ body }) => body.ended)).toEqual([true, true]);
+  });
+
+  it('of the site itself cannot be renewed, and is told as such', async () => {
+    const world = new CallWorld();
+    const no = refusal();
+    world.upstream.willAnswer(() => no);
+    await expect(world.send({}, OWN)).rejects.toMatchObject({ code: 'service_token_rejected', block: 'headers' });
+    expect([world.upstream.requests.length, no.body.ended]).toEqual([1, true]);
+  });
+
+  it("of a user is the user's matter: the answer passes, unread", async () => {
+    const world = new CallWorld();
+    const no = refusal();
+    world.upstream.willAnswer(() => no);
+    expect(await world.send({}, user('ada'))).toBe(no);
+    expect([world.upstream.requests.length, no.body.ended]).toEqual([1, false]);
+  });
+
+  it("tells the platform's time, so that what is signed next is signed by it", async () => {
+    const world = new CallWorld();
+    const date = new Date(world.clock.now() + 600_000).toUTCString();
+    world.upstream.willAnswer(inTurn({ ...refusal(), headers: { date } }, FINE));
+    await world.send();
+    expect(world.telemetry.of('warning')).toMatchObject([{ code: 'clock_skew' }]);
+  });
+
+  it.each([200, 400, 403, 500])('is told by 401 alone: %i passes', async (status) => {
+    const world = new CallWorld();
+    world.upstream.willAnswer(() => ({ ...refusal(), status }));
+    expect((await world.send()).status).toBe(status);
+    expect(world.upstream.requests).toHaveLength(1);
+  });
+});
+
+describe("a user's exchanged token that is refused", () => {
+  function exchanging(world: CallWorld): RoutePlan {
+    const exchange = new ExchangedTokens({
+      tokens: world.tokens,
+      clock: world.clock,
+      exchange: new FakeTokenExchange(),
+      hash: sha256,
+      block: 'onBehalfOf',
+    });
+    return {
+      ...sessionPlan(new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada-token', subject: 'ada' })),
+      exchange,
+    };
+  }
+
+  it.each([
+    ['no body', null],
+    ['text', '{}'],
+    ['bytes', new Uint8Array(2)],
+  ])('is exchanged anew, and the same is sent again: %s', async (_what, body) => {
+    const world = new CallWorld();
+    const no = refusal();
+    world.upstream.willAnswer(inTurn(no, FINE));
+    expect(await world.send({ body }, exchanging(world))).toBe(FINE);
+    expect(world.upstream.requests.map((request) => request.body)).toEqual([body, body]);
+    expect(no.body.ended).toBe(true);
+  });
+
+  it('with a body that is gone passes the answer, unread', async () => {
+    const world = new CallWorld();
+    const no = refusal();
+    world.upstream.willAnswer(() => no);
+    expect(await world.send({ body: new WatchedBody('gone') }, exchanging(world))).toBe(no);
+    expect([world.upstream.requests.length, no.body.ended]).toEqual([1, false]);
+  });
+
+  it("again is the user's matter: the second answer passes, unread", async () => {
+    const world = new CallWorld();
+    const again = refusal();
+    world.upstream.willAnswer(inTurn(refusal(), again));
+    expect(await world.send({}, exchanging(world))).toBe(again);
+    expect([world.upstream.requests.length, again.body.ended]).toEqual([2, false]);
+  });
+});
