@@ -139,7 +139,10 @@ describe('a message', () => {
     const shown = await text(response);
     expect(JSON.parse(shown)).toMatchObject({
       id: '1',
-      error: { message: 'The service credential was refused or cannot be used. Check the "idpA" configuration block: "clientId".' },
+      error: {
+        message:
+          'The service credential was refused or cannot be used. Check the "idpA" configuration block: "clientId".',
+      },
     });
     expect(shown).not.toContain('AADSTS');
   });
