@@ -2,6 +2,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, HttpResponse, HttpUpstream, UpstreamOutcome } from '../../ports/http.js';
 import type { Credential } from '../credentials/credential.js';
 import { UpstreamError } from '../errors.js';
+import { parsedJson } from '../parsed-json.js';
 import { bodyText, discardBody } from '../upstream/body-text.js';
 import { type LookupTime, within } from '../upstream/deadline.js';
 import { AGENT, answered, tokenRejected } from '../upstream/platform-answer.js';
@@ -62,6 +63,7 @@ const LONGEST_LIFE_MS = 300_000;
  */
 export class AgentCardSource {
   readonly #deps: AgentCardSourceDependencies;
+  /** All but the configured one. */
   readonly #addresses: readonly Endpoint[];
   readonly #stored = new Map<string, StoredCard>();
   readonly #running = new Map<string, Promise<StoredCard>>();
@@ -69,7 +71,7 @@ export class AgentCardSource {
 
   constructor(dependencies: AgentCardSourceDependencies) {
     this.#deps = dependencies;
-    this.#addresses = cardAddresses(dependencies.agent, dependencies.cardAddress);
+    this.#addresses = cardAddresses(dependencies.agent);
   }
 
   /**
@@ -204,7 +206,7 @@ export class AgentCardSource {
       await discardBody(body);
       return undefined;
     }
-    const card = parsed(await bodyText(body, LONGEST_CARD));
+    const card = parsedJson(await bodyText(body, LONGEST_CARD));
     if (!isAgentCard(card)) return undefined;
     const lifeMs = lifeOf(headers) ?? DEFAULT_LIFE_MS;
     return { card, address, etag: tagOf(headers), lifeMs, staleAt: now + lifeMs };
@@ -218,14 +220,14 @@ export class AgentCardSource {
   }
 }
 
-function cardAddresses(agent: Endpoint, configured: Endpoint | undefined): readonly Endpoint[] {
+/** Where agents have their cards. */
+function cardAddresses(agent: Endpoint): readonly Endpoint[] {
   const base = agent.path.replace(/\/+$/, '');
   const paths = ['agent-card.json', 'agent.json'].flatMap((name) => [
     `${base}/.well-known/${name}`,
     `/.well-known/${name}`,
   ]);
-  const own = [...new Set(paths)].map((path) => ({ origin: agent.origin, path }));
-  return configured === undefined ? own : [configured, ...own];
+  return [...new Set(paths)].map((path) => ({ origin: agent.origin, path }));
 }
 
 /** How long a card may be used unasked, within our own bounds; `undefined` when the agent does not say (RFC 9111 §5.2.2). */
@@ -241,14 +243,6 @@ function tagOf(headers: HeaderFields): string | undefined {
   const { etag } = headers;
   const stored = !/\bno-store\b/i.test(String(headers['cache-control'] ?? ''));
   return stored && typeof etag === 'string' ? etag : undefined;
-}
-
-function parsed(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '');
-  } catch {
-    return undefined;
-  }
 }
 
 function noCard(log: string): UpstreamError {

@@ -72,7 +72,8 @@ export function rewriteAgentCard(card: AgentCardJson, rewrite: AgentCardRewrite)
   const isServed = (offer: CardInterface): boolean =>
     names.has(folded(offer.binding)) && (folded(offer.binding) === JSON_RPC || liesAt(offer.url, agentOrigin));
   const served = cardInterfaces(card).filter(isServed);
-  if (served.length === 0) throw unsupported();
+  const [first] = served;
+  if (first === undefined) throw unsupported();
 
   const edited = without(card, SECURITY);
   for (const field of INTERFACES) {
@@ -84,11 +85,10 @@ export function rewriteAgentCard(card: AgentCardJson, rewrite: AgentCardRewrite)
   }
   if (typeof card['url'] === 'string') {
     // The preferred one comes first where it is served; else JSON-RPC, which every site serves, if the agent does.
-    const [first] = served;
     const own = topInterface(card);
     const usual = served.find(({ binding }) => folded(binding) === JSON_RPC);
     edited['url'] = url;
-    edited['preferredTransport'] = isServed(own) ? own.binding : (usual ?? first)?.binding;
+    edited['preferredTransport'] = isServed(own) ? own.binding : (usual ?? first).binding;
   }
   const { skills, capabilities } = card;
   if (Array.isArray(skills)) {
@@ -131,7 +131,8 @@ function topInterface({ url, preferredTransport }: AgentCardJson): CardInterface
   return { url: textOf(url), binding: textOf(preferredTransport) || JSON_RPC };
 }
 
-function textOf(value: unknown): string {
+/** A text of a card; empty when it is none. */
+export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
@@ -145,7 +146,8 @@ function without(fields: AgentCardJson, names: readonly string[]): Record<string
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 }
 
-function records(value: unknown): readonly AgentCardJson[] {
+/** The objects of a list of a card. */
+export function records(value: unknown): readonly AgentCardJson[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 

@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { CredentialPlan } from '../credentials/credential-broker.js';
 import { AgentBffError, RequestError } from '../errors.js';
+import { parsedJson } from '../parsed-json.js';
 import { bodyBytes } from '../upstream/body-bytes.js';
 import { discardBody } from '../upstream/body-text.js';
 import { browserResponseHeaders, mediaType } from '../upstream/header-policy.js';
@@ -111,10 +112,6 @@ async function agentError(response: HttpResponse): Promise<HttpResponse> {
 }
 
 function isRpcError(bytes: Uint8Array): boolean {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return typeof value === 'object' && value !== null && 'jsonrpc' in value && 'error' in value;
-  } catch {
-    return false;
-  }
+  const value = parsedJson(new TextDecoder().decode(bytes));
+  return typeof value === 'object' && value !== null && 'jsonrpc' in value && 'error' in value;
 }

@@ -1,5 +1,6 @@
 import type { HttpResponse } from '../../ports/http.js';
 import { UpstreamError } from '../errors.js';
+import { parsedJson } from '../parsed-json.js';
 import { bodyText } from '../upstream/body-text.js';
 import { type AgentCardRewrite, isAgentCard, rewriteAgentCard } from './agent-card.js';
 import { rpcEnvelope } from './json-rpc.js';
@@ -12,7 +13,8 @@ export function asksForExtendedCard(body: Uint8Array | string, parsed: () => unk
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
   if (!/ExtendedAgentCard|AuthenticatedExtendedCard|\\u00/.test(text)) return false;
   try {
-    return METHODS.has(rpcEnvelope(parsed())?.method ?? '');
+    const envelope = rpcEnvelope(parsed());
+    return envelope !== undefined && METHODS.has(envelope.method);
   } catch {
     return false;
   }
@@ -28,20 +30,12 @@ export async function rewriteExtendedCard(response: HttpResponse, rewrite: Agent
   if (response.status !== 200) return response;
   const { 'content-length': _length, etag: _etag, ...headers } = response.headers;
   const text = headers['content-encoding'] === undefined ? await bodyText(response.body, LONGEST_REPLY) : undefined;
-  const reply = parsed(text);
+  const reply = parsedJson(text);
   if (typeof reply !== 'object' || reply === null || !('jsonrpc' in reply)) throw unreadable();
   if (!('result' in reply)) return { ...response, headers, body: text ?? '' };
   if (!isAgentCard(reply.result)) throw unreadable();
   const result = rewriteAgentCard(reply.result, rewrite);
   return { ...response, headers, body: JSON.stringify({ ...reply, result }) };
-}
-
-function parsed(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '');
-  } catch {
-    return undefined;
-  }
 }
 
 function unreadable(): UpstreamError {

@@ -1,13 +1,22 @@
 import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { CredentialPlan } from '../credentials/credential-broker.js';
 import { AgentBffError, RequestError, UpstreamError } from '../errors.js';
+import { parsedJson } from '../parsed-json.js';
 import { bodyText, discardBody } from '../upstream/body-text.js';
 import { browserResponseHeaders } from '../upstream/header-policy.js';
 import { AGENT, refuseRedirect, serverError } from '../upstream/platform-answer.js';
 import { type Caller, PlatformCall, type PlatformCallDependencies } from '../upstream/platform-call.js';
 import { isSafeQuery } from '../upstream/safe-path.js';
 import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';
-import { type AgentCardJson, type AgentCardRewrite, isAgentCard, liesAt, rewriteAgentCard } from './agent-card.js';
+import {
+  type AgentCardJson,
+  type AgentCardRewrite,
+  isAgentCard,
+  liesAt,
+  records,
+  rewriteAgentCard,
+  textOf,
+} from './agent-card.js';
 import type { HttpJsonCall } from './http-json-call.js';
 import { hasRepeatedName } from './json-names.js';
 import type { MethodPolicy } from './method-policy.js';
@@ -137,24 +146,19 @@ interface Offer {
 }
 
 function listed(entries: unknown, field: string): readonly Offer[] {
-  if (!Array.isArray(entries)) return [];
-  return (entries as (AgentCardJson | null)[])
-    .filter((entry) => textOf(entry?.[field]).toUpperCase() === HTTP_JSON)
-    .map((entry) => ({
-      url: textOf(entry?.['url']),
-      old: field !== 'protocolBinding' || textOf(entry?.['protocolVersion']).startsWith('0.'),
+  return records(entries)
+    .filter((entry) => textOf(entry[field]).toUpperCase() === HTTP_JSON)
+    .map(({ url, protocolVersion }) => ({
+      url: textOf(url),
+      old: field !== 'protocolBinding' || textOf(protocolVersion).startsWith('0.'),
     }));
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /** The binding's own errors pass at any status; another 5xx keeps its status and gets our body (DESIGN §5). */
 async function agentError(response: HttpResponse): Promise<HttpResponse> {
   const isPlain = response.headers['content-encoding'] === undefined;
   const text = isPlain ? await bodyText(response.body, LONGEST_STORED) : undefined;
-  const error = (parsed(text) as { error?: unknown } | null | undefined)?.error;
+  const error = (parsedJson(text) as { error?: unknown } | null | undefined)?.error;
   if (text !== undefined && typeof error === 'object' && error !== null) return { ...response, body: text };
   await discardBody(response.body);
   throw serverError(response, AGENT);
@@ -163,19 +167,11 @@ async function agentError(response: HttpResponse): Promise<HttpResponse> {
 async function rewritten(response: HttpResponse, rewrite: AgentCardRewrite): Promise<HttpResponse> {
   const { 'content-length': _length, etag: _etag, ...headers } = response.headers;
   const isPlain = headers['content-encoding'] === undefined;
-  const card = isPlain ? parsed(await bodyText(response.body, LONGEST_STORED)) : undefined;
+  const card = isPlain ? parsedJson(await bodyText(response.body, LONGEST_STORED)) : undefined;
   if (!isAgentCard(card)) {
     throw new UpstreamError('upstream_invalid_response', {
       detail: 'The agent sent something else than its extended card.',
     });
   }
   return { ...response, headers, body: JSON.stringify(rewriteAgentCard(card, rewrite)) };
-}
-
-function parsed(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '');
-  } catch {
-    return undefined;
-  }
 }

@@ -11,27 +11,27 @@ export interface HttpJsonCall {
 }
 
 /** Paths of the binding (A2A v1.0 §11; v0.3 has the same below `/v1`). The first that fits decides. */
-const PATHS: readonly (readonly [template: string, methods: Readonly<Record<string, string>>])[] = [
-  ['/message:send', { POST: 'SendMessage' }],
-  ['/message:stream', { POST: 'SendStreamingMessage' }],
-  ['/extendedAgentCard', { GET: 'GetExtendedAgentCard' }],
-  ['/tasks', { GET: 'ListTasks' }],
-  ['/tasks/{id}:cancel', { POST: 'CancelTask' }],
+const PATHS: Readonly<Record<string, HttpJsonCall['methods']>> = {
+  '/message:send': { POST: 'SendMessage' },
+  '/message:stream': { POST: 'SendStreamingMessage' },
+  '/extendedAgentCard': { GET: 'GetExtendedAgentCard' },
+  '/tasks': { GET: 'ListTasks' },
+  '/tasks/{id}:cancel': { POST: 'CancelTask' },
   // The specification says POST, its protocol buffers say GET, and clients do either.
-  ['/tasks/{id}:subscribe', { GET: 'SubscribeToTask', POST: 'SubscribeToTask' }],
-  ['/tasks/{id}', { GET: 'GetTask' }],
-  [
-    '/tasks/{id}/pushNotificationConfigs',
-    { GET: 'ListTaskPushNotificationConfigs', POST: 'CreateTaskPushNotificationConfig' },
-  ],
-  [
-    '/tasks/{id}/pushNotificationConfigs/{config}',
-    { GET: 'GetTaskPushNotificationConfig', DELETE: 'DeleteTaskPushNotificationConfig' },
-  ],
-];
+  '/tasks/{id}:subscribe': { GET: 'SubscribeToTask', POST: 'SubscribeToTask' },
+  '/tasks/{id}': { GET: 'GetTask' },
+  '/tasks/{id}/pushNotificationConfigs': {
+    GET: 'ListTaskPushNotificationConfigs',
+    POST: 'CreateTaskPushNotificationConfig',
+  },
+  '/tasks/{id}/pushNotificationConfigs/{config}': {
+    GET: 'GetTaskPushNotificationConfig',
+    DELETE: 'DeleteTaskPushNotificationConfig',
+  },
+};
 const OLD_CARD = '/card';
 
-const READERS = PATHS.map(([template, methods]) => ({
+const READERS = Object.entries(PATHS).map(([template, methods]) => ({
   template,
   methods,
   pattern: new RegExp(`^${template.replaceAll(/\{\w+\}/g, '([^/]+?)')}$`),

@@ -52,7 +52,6 @@ export class MethodPolicy {
    * -32003 for push notifications, -32004 for listing, -32601 otherwise.
    */
   check(request: RpcEnvelope): void {
-    if (this.#allowed === undefined) return;
     if (!this.allows(request.method)) throw denied(denialCode(request.method), 'This method is not available here.');
     if (hasPushConfiguration(request.params) && !this.allows('CreateTaskPushNotificationConfig')) {
       throw denied(-32003, 'Push notifications are not available here.');

@@ -28,7 +28,8 @@ function hasLevels(value: unknown, levels: number): boolean {
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  const fields = value as Readonly<Record<string, unknown>>;
+  const names = Object.keys(fields).sort();
   // As pairs: an object would put names like "10" first and treat "__proto__" as something else.
-  return { o: entries.map(([name, field]) => [name, sorted(field)]) };
+  return { o: names.map((name) => [name, sorted(fields[name])]) };
 }

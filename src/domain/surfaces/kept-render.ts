@@ -1,4 +1,5 @@
 import type { HeaderFields, HttpResponse } from '../../ports/http.js';
+import { parsedJson } from '../parsed-json.js';
 import { mediaType } from '../upstream/header-policy.js';
 
 /** A render in the cache. All times in milliseconds since the epoch. */
@@ -22,19 +23,14 @@ export function writeKeptRender({ body, ...head }: KeptRender): string {
 
 /** An entry as it was written; `undefined` when a store gave something else. */
 export function readKeptRender(text: string | undefined): KeptRender | undefined {
-  const end = text?.indexOf('\n') ?? -1;
-  if (text === undefined || end < 0) return undefined;
-  let head: unknown;
-  try {
-    head = JSON.parse(text.slice(0, end));
-  } catch {
-    return undefined;
-  }
-  if (typeof head !== 'object' || head === null) return undefined;
-  const { renderedAt, checkedAt, generation, etag, headers } = head as Partial<KeptRender>;
+  if (text === undefined) return undefined;
+  const end = text.indexOf('\n');
+  if (end === -1) return undefined;
+  const head = parsedJson(text.slice(0, end)) as Partial<KeptRender> | null | undefined;
+  const { renderedAt, checkedAt, generation, etag, headers } = head ?? {};
   if (typeof renderedAt !== 'number' || typeof checkedAt !== 'number' || typeof generation !== 'string')
     return undefined;
-  if (typeof etag !== 'string' || typeof headers !== 'object') return undefined;
+  if (typeof etag !== 'string' || typeof headers !== 'object' || headers === null) return undefined;
   return { renderedAt, checkedAt, generation, etag, headers, body: text.slice(end + 1) };
 }
 
@@ -61,7 +57,7 @@ export function mayBeKept({
 
 function isText(type: string): boolean {
   if (type === 'text/event-stream') return false;
-  return type.startsWith('text/') || /^application\/(?:json|xml|(?:[\w.-]+\+)(?:json|xml))$/.test(type);
+  return type.startsWith('text/') || /^application\/(?:[\w.-]+\+)?(?:json|xml)$/.test(type);
 }
 
 function joined(headers: HeaderFields, name: string): string {

@@ -1,6 +1,7 @@
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpResponse } from '../../ports/http.js';
+import { parsedJson } from '../parsed-json.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { type KeptRender, readKeptRender, writeKeptRender } from './kept-render.js';
 import { RenderGenerations, type SurfaceNames } from './render-generations.js';
@@ -208,14 +209,8 @@ export class RenderCache {
 }
 
 /** The names of a surface in a reply; the platform's replies need not have any. */
-export function surfaceNames(text: string): SurfaceNames {
-  let reply: unknown;
-  try {
-    reply = JSON.parse(text);
-  } catch {
-    return { id: undefined, name: undefined };
-  }
-  const surface = field(reply, 'surface');
+export function surfaceNames(text: string | undefined): SurfaceNames {
+  const surface = field(parsedJson(text), 'surface');
   const [id, name] = [field(surface, 'id'), field(surface, 'name')];
   return { id: typeof id === 'string' ? id : undefined, name: typeof name === 'string' ? name : undefined };
 }

@@ -1,5 +1,6 @@
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
+import { parsedJson } from '../parsed-json.js';
 import type { RenderKeyBook, RenderMarks, RenderScope } from './render-keys.js';
 import type { SurfaceRef } from './surface-ref.js';
 
@@ -181,17 +182,11 @@ function aliases(ref: SurfaceRef, { id, name }: SurfaceNames): readonly SurfaceR
 }
 
 function parseAliases(text: string | undefined): readonly SurfaceRef[] | undefined {
-  let parsed: unknown;
-  try {
-    parsed = text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  return Array.isArray(parsed) && parsed.every(isSurfaceRef) ? parsed : undefined;
+  const value = parsedJson(text);
+  return Array.isArray(value) && value.every(isSurfaceRef) ? value : undefined;
 }
 
 function isSurfaceRef(value: unknown): value is SurfaceRef {
-  if (typeof value !== 'object' || value === null) return false;
-  const { by, value: word } = value as Partial<SurfaceRef>;
+  const { by, value: word } = (value ?? {}) as Partial<SurfaceRef>;
   return (by === 'id' || by === 'name') && typeof word === 'string';
 }

@@ -35,7 +35,6 @@ export function matchSurface(method: string, path: string): SurfaceMatch {
 function surfaceRoute(path: string): SurfaceRoute | undefined {
   if (!path.startsWith('/')) return undefined;
   const segments = path.slice(1).split('/', MOST_SEGMENTS).map(decodeSegment);
-  if (!segments.every((segment) => segment !== undefined)) return undefined;
   const [first, ...rest] = segments;
   // Whatever follows: a surface whose id is "by-name" cannot be reached (a2a-and-surfaces.md §4.4).
   if (first !== 'by-name') return operation('id', first, rest);
@@ -43,7 +42,11 @@ function surfaceRoute(path: string): SurfaceRoute | undefined {
   return operation('name', name, below);
 }
 
-function operation(by: SurfaceRef['by'], value: string | undefined, rest: readonly string[]): SurfaceRoute | undefined {
+function operation(
+  by: SurfaceRef['by'],
+  value: string | undefined,
+  rest: readonly (string | undefined)[],
+): SurfaceRoute | undefined {
   if (value === undefined) return undefined;
   const ref = { by, value };
   const [word, action] = rest;

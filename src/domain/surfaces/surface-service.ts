@@ -100,7 +100,7 @@ export class SurfaceService {
     const target = this.#target(ref, 'action', { action });
     const caller = await this.#call.caller(plan, request.head);
     const scope = cache && this.#scope(caller);
-    const forget = async (text = ''): Promise<void> => {
+    const forget = async (text?: string): Promise<void> => {
       if (cache !== undefined && scope !== undefined) await cache.forget(scope, ref, surfaceNames(text));
     };
     let answer: HttpResponse;
@@ -120,7 +120,7 @@ export class SurfaceService {
       return { ...answer, body: followed(answer.body, forget) };
     }
     const read = await readAhead(answer.body, NAMED_REPLY_LIMIT);
-    await forget(read.complete ? new TextDecoder().decode(read.bytes) : '');
+    await forget(read.complete ? new TextDecoder().decode(read.bytes) : undefined);
     return { ...answer, body: read.complete ? read.bytes : followed(read.body, forget) };
   }
 
@@ -189,7 +189,7 @@ export class SurfaceService {
       path: path + head.query,
       browser: head.headers,
       own,
-      body: method === 'GET' ? null : body,
+      body,
       signal,
     };
   }

@@ -65,6 +65,15 @@ describe('a card that is known', () => {
     expect(world.upstream.requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined]);
   });
 
+  it('that has two tags has none', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(at(NEAR, { ...served(), headers: { etag: ['"1"', '"2"'] } }));
+    await world.read();
+    world.clock.advance(60_000);
+    await world.read();
+    expect(world.upstream.requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined]);
+  });
+
   it('is replaced when it changed', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD, { etag: '"1"' }));

@@ -1,18 +1,34 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpResponse, UpstreamRequest } from '../../../src/ports/http.js';
+import { type AgentBffError, isAgentBffError } from '../../../src/domain/errors.js';
+import { REQUEST, SERVICE } from '../credentials/broker-world.js';
 import { WatchedBody } from './chat-world.js';
 import { at, CARD, ConfigWorld, FAR, NEAR, NOT_FOUND, served, session } from './config-world.js';
 
 const ELSEWHERE = { origin: 'https://cards.example', path: '/agents/7.json' };
 
+async function failureOf(reading: Promise<unknown>): Promise<AgentBffError> {
+  const error = await reading.catch((reason: unknown) => reason);
+  if (!isAgentBffError(error)) throw new Error('no failure');
+  return error;
+}
+
 describe('the card is looked for', () => {
   it('below the agent and at its origin, under the new name and the old one', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => NOT_FOUND);
-    await expect(world.read()).rejects.toMatchObject({
+    const error = await failureOf(world.read());
+    expect(error).toMatchObject({
       code: 'upstream_invalid_response',
+      detail: 'The agent shows no agent card.',
+      hint: 'Check "a2aUrl" in configureServer, or set "agentCardUrl" to the address of the card.',
+      block: 'configureServer',
       fields: ['a2aUrl', 'agentCardUrl'],
     });
+    expect(error.logDetail()).toBe(
+      '/v1/a2a/.well-known/agent-card.json: status 404; /.well-known/agent-card.json: status 404; ' +
+        '/v1/a2a/.well-known/agent.json: status 404; /.well-known/agent.json: status 404',
+    );
     expect(world.paths).toEqual([NEAR, FAR, '/v1/a2a/.well-known/agent.json', '/.well-known/agent.json']);
     expect(new Set(world.upstream.requests.map(({ origin, method }) => `${method} ${origin}`))).toEqual(
       new Set(['GET https://agent.example']),
@@ -26,6 +42,12 @@ describe('the card is looked for', () => {
     expect(world.paths).toEqual([FAR, '/.well-known/agent.json']);
   });
 
+  it('at one place, however many slashes the address of the agent ends with', async () => {
+    const world = new ConfigWorld({ agent: { origin: 'https://agent.example', path: '/v1/a2a//' } });
+    world.upstream.willAnswer(at(NEAR, served()));
+    expect((await world.read()).agentCard['name']).toBe('Agent');
+  });
+
   it('at the address that had it last time', async () => {
     const world = new ConfigWorld();
     await world.read();
@@ -36,11 +58,19 @@ describe('the card is looked for', () => {
 
   it('everywhere again when that address has it no more', async () => {
     const world = new ConfigWorld();
+    world.upstream.willAnswer(at(FAR, served(CARD, { etag: '"1"' })));
     await world.read();
     world.clock.advance(60_000);
     world.upstream.willAnswer(at(NEAR, served({ ...CARD, name: 'Moved' })));
     expect((await world.read()).agentCard['name']).toBe('Moved');
     expect(world.paths).toEqual([NEAR, FAR, FAR, NEAR]);
+    // The tag is one of that address alone.
+    expect(world.upstream.requests.map(({ headers }) => headers['if-none-match'])).toEqual([
+      undefined,
+      undefined,
+      '"1"',
+      undefined,
+    ]);
   });
 
   it.each([
@@ -52,6 +82,7 @@ describe('the card is looked for', () => {
     ['a redirect', { status: 302, headers: { location: 'https://evil.example' }, body: null }],
     ['a compressed answer nobody asked for', served(CARD, { 'content-encoding': 'gzip' })],
     ['an answer of its own', { ...NOT_FOUND, status: 500 }],
+    ['a card it does not stand by', { ...served(), status: 404 }],
     ['"not modified" although nobody had one', { status: 304, headers: {}, body: null }],
   ])('further on when an address has %s', async (_what, answer) => {
     const world = new ConfigWorld();
@@ -110,6 +141,19 @@ describe('a configured card address', () => {
     expect(world.paths).toEqual([ELSEWHERE.path, NEAR, FAR]);
   });
 
+  it('that fails is told to operators beside the others', async () => {
+    const world = new ConfigWorld({
+      cardAddress: ELSEWHERE,
+      agent: { origin: 'https://agent.example', path: '/' },
+    });
+    world.upstream.willAnswer(({ origin }) =>
+      origin === ELSEWHERE.origin ? { kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED' } : NOT_FOUND,
+    );
+    expect((await failureOf(world.read())).logDetail()).toBe(
+      '/agents/7.json: ECONNREFUSED; /.well-known/agent-card.json: status 404; /.well-known/agent.json: status 404',
+    );
+  });
+
   it('that refuses everybody says nothing about the credential', async () => {
     const world = new ConfigWorld({ cardAddress: ELSEWHERE });
     world.upstream.willAnswer(({ origin }) => ({ ...NOT_FOUND, status: origin === ELSEWHERE.origin ? 401 : 404 }));
@@ -132,7 +176,11 @@ describe('the version of the protocol', () => {
     world.upstream.willAnswer(at(NEAR, served()));
     for (const version of ['', '1.0', '0.3']) await world.read(version);
     expect(world.upstream.requests.map(({ headers }) => headers['a2a-version'])).toEqual([undefined, '1.0', '0.3']);
-    expect(Object.keys(world.upstream.requests[0]?.headers ?? {})).not.toContain('a2a-version');
+    expect(Object.keys(world.upstream.requests[0]?.headers ?? {}).sort()).toEqual([
+      'accept',
+      'authorization',
+      'x-api-key',
+    ]);
   });
 });
 
@@ -149,11 +197,30 @@ describe('a credential the agent refuses for its card', () => {
     expect(world.account.issued).toBe(2);
   });
 
+  it("is renewed by the agent's clock", async () => {
+    const world = new ConfigWorld();
+    const date = new Date(world.clock.now() + 600_000).toUTCString();
+    world.upstream.willAnswer((request) => {
+      const answer = refusing('Bearer account-token-2')(request);
+      return answer.status === 401 ? { ...answer, headers: { date } } : answer;
+    });
+    await world.read();
+    expect(world.telemetry.of('warning').map(({ code }) => code)).toEqual(['clock_skew']);
+  });
+
   it('again is named, with the block to check', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(refusing('none'));
     await expect(world.read()).rejects.toMatchObject({ code: 'service_token_rejected', block: 'serviceAccount' });
     expect(world.account.issued).toBe(2);
+  });
+
+  it('that the site itself chose is not renewed', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(refusing('none'));
+    const plan = { kind: 'headers' as const, obtain: () => world.broker.obtain(SERVICE, REQUEST) };
+    await expect(world.read('', plan)).rejects.toMatchObject({ code: 'service_token_rejected' });
+    expect(world.account.issued).toBe(1);
   });
 
   it('at one address only is good enough for the others', async () => {
@@ -166,7 +233,9 @@ describe('a credential the agent refuses for its card', () => {
   it('of a user is a failing card', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(refusing('none'));
-    await expect(world.read('', session('ada'))).rejects.toMatchObject({ code: 'upstream_invalid_response' });
+    const error = await failureOf(world.read('', session('ada')));
+    expect(error.code).toBe('upstream_invalid_response');
+    expect(error.logDetail()).toBe('status 401 to the user');
   });
 
   it('that is an API key names the key', async () => {

@@ -180,6 +180,16 @@ describe('the interfaces of a card', () => {
     expect(rewriteAgentCard(card, rewrite)['preferredTransport']).toBe(expected);
   });
 
+  it('prefer JSON-RPC to another that comes before it', () => {
+    const additionalInterfaces = [
+      { url: AGENT, transport: 'HTTP+JSON' },
+      { url: AGENT, transport: 'JSONRPC' },
+    ];
+    const card = { name: 'a', url: AGENT, preferredTransport: 'GRPC', additionalInterfaces };
+    const bindings = ['JSONRPC', 'HTTP+JSON'];
+    expect(rewriteAgentCard(card, { url: SITE, bindings })['preferredTransport']).toBe('JSONRPC');
+  });
+
   it('prefer no JSON-RPC when the agent has none', () => {
     const additionalInterfaces = [{ url: AGENT, transport: 'HTTP+JSON' }];
     const card = { name: 'a', url: AGENT, preferredTransport: 'GRPC', additionalInterfaces };
@@ -193,7 +203,13 @@ describe('the interfaces of a card', () => {
     ['no interface at all', { name: 'a', supportedInterfaces: [null, 'x', {}] }],
   ])('with %s are refused, for nothing could be forwarded to them', (_what, card) => {
     expect(() => rewriteAgentCard(card, { url: SITE })).toThrow(
-      expect.objectContaining({ code: 'agent_binding_unsupported', block: 'configureServer', fields: ['a2aUrl'] }),
+      expect.objectContaining({
+        code: 'agent_binding_unsupported',
+        detail: 'The agent has no JSON-RPC interface, which is the one this site can forward to.',
+        hint: 'Let the agent offer the JSONRPC binding, and set "a2aUrl" in configureServer to its address.',
+        block: 'configureServer',
+        fields: ['a2aUrl'],
+      }),
     );
   });
 });

@@ -56,6 +56,17 @@ describe('the chat configuration', () => {
     });
   });
 
+  it('does without a project that cannot be asked for, and warns', async () => {
+    const directory = {
+      project: () => Promise.reject(new Error('bug')),
+      brand: () => Promise.resolve({ value: null }),
+    };
+    expect(await new ConfigWorld({ directory }).read()).toMatchObject({
+      serviceProjectId: null,
+      warnings: ['project_unavailable'],
+    });
+  });
+
   it("is looked up with the caller's credential, all of it", async () => {
     const world = new ConfigWorld();
     await world.read('', session('ada'));
@@ -77,10 +88,15 @@ describe('the chat configuration', () => {
   });
 
   it('without a configured agent names the field', async () => {
-    await expect(new ConfigWorld({ agent: undefined }).read()).rejects.toMatchObject({
-      code: 'service_auth_failed',
-      fields: ['a2aUrl'],
-    });
+    const { config } = new ConfigWorld({ agent: undefined });
+    const credential = credentialOf({});
+    for (const asked of [
+      config.record('', REQUEST, SERVICE, ENTRANCE),
+      config.agentCard('', REQUEST, SERVICE, ENTRANCE),
+      (async () => config.card('', { plan: SERVICE, request: REQUEST, credential }))(),
+    ]) {
+      await expect(asked).rejects.toMatchObject({ code: 'service_auth_failed', fields: ['a2aUrl'] });
+    }
   });
 
   it('without a session asks nobody', async () => {

@@ -79,6 +79,7 @@ describe('an agent that answers an error', () => {
     ['JSON-RPC without an error', 'application/json', '{"jsonrpc":"2.0","result":1}'],
     ['broken JSON', 'application/json', '{"jsonrpc":"2.0","error":'],
     ['a JSON null', 'application/json', 'null'],
+    ['a JSON text', 'application/json', '"jsonrpc error"'],
   ])('as %s keeps its status, and its text stays here', async (_what, type, body) => {
     const error = await errorOf(answerTo({ status: 502, headers: { 'content-type': type }, body }));
     expect(error).toMatchObject({ code: 'upstream_error', upstreamStatus: 502, retryable: false });

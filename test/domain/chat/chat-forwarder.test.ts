@@ -85,6 +85,17 @@ describe('a chat request', () => {
     expect(world.account.issued).toBe(0);
   });
 
+  it('with a query that cannot cross is no route, and nobody is asked', async () => {
+    const world = new ChatWorld();
+    const request = chatRequest(MESSAGE, { query: '?a#b' });
+    await expect(world.forwarder.forward(request, SERVICE, CHAT)).rejects.toMatchObject({
+      name: 'AgentBffError',
+      code: 'not_found',
+      detail: 'There is no such route.',
+    });
+    expect([world.account.issued, world.upstream.requests]).toEqual([0, []]);
+  });
+
   it('without a credential never reaches the agent', async () => {
     const world = new ChatWorld({}, { strategy: '', hasServiceAccount: false, apiKey: undefined });
     await expect(world.forwarder.forward(chatRequest(), SERVICE, CHAT)).rejects.toMatchObject({
@@ -121,6 +132,8 @@ describe('the method policy stands before the agent:', () => {
     await expect(world.forwarder.forward(chatRequest(text), SERVICE, CHAT)).rejects.toMatchObject({
       code: 'body_invalid',
       rpcCode: -32600,
+      detail: 'The request body is not one JSON-RPC 2.0 request.',
+      hint: 'Send one object with "jsonrpc", "id", "method" and "params", each once.',
     });
     expect(world.upstream.requests).toEqual([]);
   });

@@ -32,11 +32,13 @@ describe('a path of the HTTP+JSON binding', () => {
     expect(told('/extendedAgentCard')).toEqual(['/extendedAgentCard', false, { GET: 'GetExtendedAgentCard' }]);
     expect(told('/v1/card')).toEqual(['/v1/card', true, { GET: 'GetExtendedAgentCard' }]);
     expect(told('/card')).toBeUndefined();
+    expect(told('/extendedAgentCards/tasks')).toEqual(['/extendedAgentCards/tasks', false, { GET: 'ListTasks' }]);
   });
 
   it('has its ids encoded anew', () => {
     expect(httpJsonCall('/tasks/urn:task:7')?.path).toBe('/tasks/urn%3Atask%3A7');
     expect(httpJsonCall('/tasks/%61%20b:cancel')?.path).toBe('/tasks/a%20b:cancel');
+    expect(httpJsonCall('/tasks/7:cancelled')?.path).toBe('/tasks/7%3Acancelled');
   });
 
   it.each([
@@ -58,6 +60,9 @@ describe('a path of the HTTP+JSON binding', () => {
     '/../tasks/7',
     '/%2e%2e/tasks/7',
     '/a/b/tasks/7',
+    '//acme/tasks/7',
+    'x/acme/tasks/7',
+    '/acme/tasks\n7',
     '/v1',
     '/v1/v1/tasks/7',
     '/v2x/message',

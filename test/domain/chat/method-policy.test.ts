@@ -47,6 +47,7 @@ describe('the policy "chat"', () => {
         code: 'method_denied',
         rpcCode,
         detail: 'This method is not available here.',
+        hint: 'The site allows chat methods only; its operator can change "a2aMethods".',
         fields: ['a2aMethods'],
       });
     }
@@ -73,7 +74,10 @@ describe('the policy "chat"', () => {
     ['PushNotificationConfig', 'Configuration'],
     ['PUSHNOTIFICATIONCONFIG', 'CONFIGURATION'],
   ])('refuses a message that registers a webhook as "%s" in "%s"', (field, configuration) => {
-    const params = { message: {}, [configuration]: { [field]: { url: 'https://attacker.example' } } };
+    const params = {
+      message: {},
+      [configuration]: { blocking: true, [field]: { url: 'https://attacker.example' } },
+    };
     for (const method of ['message/send', 'SendStreamingMessage']) {
       expect(refusal(policy, method, params)).toMatchObject({
         code: 'method_denied',
@@ -93,6 +97,7 @@ describe('the policy "chat"', () => {
     { configuration: null },
     { configuration: 'pushNotificationConfig' },
     { configuration: { acceptedOutputModes: ['text/plain'], blocking: true } },
+    { metadata: { pushNotificationConfig: 'a field of the browser' } },
     { message: { metadata: { pushNotificationConfig: 'a word in a message' } } },
   ])('lets a message with the parameters %j cross', (params) => {
     expect(refusal(policy, 'message/send', params)).toBeUndefined();
@@ -122,6 +127,12 @@ describe('a list of methods', () => {
     ]);
     expect(policy.allows('message/stream')).toBe(false);
     expect(policy.open).toBe(false);
+  });
+
+  const spellings = [...CHAT, ...OTHERS].map(([old, current]) => [old, current] as const);
+
+  it.each(spellings)('has %s where it has %s, and the other way round', (old, current) => {
+    expect([new MethodPolicy([old]).allows(current), new MethodPolicy([current]).allows(old)]).toEqual([true, true]);
   });
 
   it("may name a method of the agent's own", () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { CacheStore } from '../../../src/ports/cache-store.js';
 import { SERVICE } from '../credentials/broker-world.js';
-import { bodyOf, COUNTER, COUNTER_BY_NAME, QUOTE, SurfaceWorld, user } from './surface-world.js';
+import { bodyOf, COUNTER, COUNTER_BY_NAME, QUOTE, request, SurfaceWorld, user } from './surface-world.js';
 import { held } from './widget-platform.js';
 
 const [ADA, BOB] = [user('ada'), user('bob')];
@@ -65,6 +64,47 @@ describe('after an action', () => {
     await world.render(BOB, QUOTE);
     await world.act(ADA, COUNTER);
     expect([(await world.render(ADA, QUOTE)).cache, (await world.render(BOB, QUOTE)).cache]).toEqual(['MISS', 'HIT']);
+  });
+
+  it.each([
+    ['no names', COUNTER_BY_NAME, '{"content":"opaque"}'],
+    ['its name only', COUNTER_BY_NAME, '{"surface":{"name":"Counter"}}'],
+    ['its id only', COUNTER, '{"surface":{"id":"counter"}}'],
+    ['an id that is none', COUNTER_BY_NAME, '{"surface":{"id":7,"name":"Counter"}}'],
+    ['a name that is none', COUNTER, '{"surface":{"id":"counter","name":null}}'],
+    ['no surface', COUNTER, '{"surface":null}'],
+    ['nothing', COUNTER, 'null'],
+  ])('whose surface nobody rendered before and whose reply tells %s, too', async (_what, ref, reply) => {
+    const world = new SurfaceWorld();
+    await world.render(ADA, QUOTE);
+    world.upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body: reply }));
+    await world.act(ADA, ref);
+    world.upstream.willAnswer(world.platform.answer);
+    expect((await world.render(ADA, QUOTE)).cache).toBe('MISS');
+  });
+
+  it('a surface whose id is its name is known by both', async () => {
+    const world = new SurfaceWorld();
+    const both = '{"surface":{"id":"Counter","name":"Counter"}}';
+    await world.render(ADA, QUOTE);
+    world.platform.rendered = (answer) => ({ ...answer, body: both });
+    await world.render(ADA, COUNTER_BY_NAME);
+    world.upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body: both }));
+    await world.act(ADA, COUNTER_BY_NAME);
+    world.upstream.willAnswer(world.platform.answer);
+    expect([(await world.render(ADA, QUOTE)).cache, (await world.render(ADA, COUNTER_BY_NAME)).cache]).toEqual([
+      'HIT',
+      'MISS',
+    ]);
+  });
+
+  it('a surface that has two ids is gone under either', async () => {
+    const world = new SurfaceWorld();
+    const body = '{"surface":{"id":"counter-7","name":"Counter"}}';
+    world.upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body }));
+    await world.render(ADA, COUNTER);
+    await world.act(ADA, { by: 'id', value: 'counter-7' });
+    expect((await world.render(ADA, COUNTER)).cache).toBe('MISS');
   });
 
   it('whose reply tells the other name, only its surface is rendered again', async () => {
@@ -131,6 +171,27 @@ describe('after an action', () => {
     expect((await world.render()).cache).toBe('MISS');
   });
 
+  it('whose reply is too long to be looked through, and the reply is given whole', async () => {
+    const world = new SurfaceWorld();
+    await world.render(ADA, QUOTE);
+    const [{ until, release }, length] = [held(), 1_048_577];
+    world.upstream.willAnswer(() => ({
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: (async function* () {
+        yield new Uint8Array(length).fill(0x20);
+        await until;
+        yield new TextEncoder().encode('{}');
+      })(),
+    }));
+    const response = await world.act();
+    world.upstream.willAnswer(world.platform.answer);
+    expect([(await world.render(ADA, QUOTE)).cache, (await world.render(ADA, QUOTE)).cache]).toEqual(['MISS', 'HIT']);
+    release();
+    expect(await bodyOf(response)).toHaveLength(length + 2);
+    expect((await world.render(ADA, QUOTE)).cache).toBe('MISS');
+  });
+
   it('whose answer streams, what was rendered meanwhile is gone at its end', async () => {
     const world = new SurfaceWorld();
     const { until, release } = held();
@@ -154,6 +215,30 @@ describe('after an action', () => {
 });
 
 describe('an action', () => {
+  it.each([null, 'done', Uint8Array.of(0x64)])('whose answer is there at once is given as it is (%#)', async (body) => {
+    const world = new SurfaceWorld();
+    world.upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'text/plain' }, body }));
+    expect((await world.act()).body).toBe(body);
+  });
+
+  it('is not looked into where nothing is kept', async () => {
+    const world = new SurfaceWorld();
+    const body = '{"ok":true}';
+    world.upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body }));
+    const answers = [
+      await world.act(user('ada', '')),
+      await world.service.action(COUNTER, 'add', request(), ADA, undefined),
+    ];
+    expect(answers.map((answer) => answer.body)).toEqual([body, body]);
+  });
+
+  it('that fails asks nothing of the store where nothing is kept', async () => {
+    const world = new SurfaceWorld();
+    world.platform.isDown = true;
+    await expect(world.act(user('ada', ''))).rejects.toMatchObject({ code: 'upstream_unreachable' });
+    expect(world.store.calls).toEqual({ get: 0, set: 0, delete: 0 });
+  });
+
   it('is sent as it came, with its key, and kept nowhere', async () => {
     const world = new SurfaceWorld();
     const visit = { body: '{"by":1}', headers: { 'idempotency-key': 'once' }, query: '?dry=1' };
@@ -264,112 +349,5 @@ describe('when two processes act at once', () => {
     for (const cache of [one, other, world.cache]) {
       expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s2 for ada');
     }
-  });
-});
-
-describe('a store that fails', () => {
-  /** A store whose writes are lost while it is out of order. */
-  function unreliable(inner: CacheStore): CacheStore & { isDown: boolean; isBlind: boolean } {
-    return {
-      isDown: false,
-      isBlind: false,
-      get(key) {
-        return this.isBlind ? Promise.resolve(undefined) : inner.get(key);
-      },
-      set(key, value, expiresAt) {
-        return this.isDown ? Promise.resolve() : inner.set(key, value, expiresAt);
-      },
-      delete: (key) => inner.delete(key),
-    };
-  }
-
-  it.each([false, true])(
-    'loses the mark of an action, and this process shows nothing stale all the same (blind: %s)',
-    async (isBlind) => {
-      const world = new SurfaceWorld();
-      const store = unreliable(world.store);
-      const cache = world.newCache({}, store);
-      await world.render(ADA, COUNTER, {}, cache);
-      Object.assign(store, { isDown: true, isBlind });
-      await world.act(ADA, COUNTER, {}, cache);
-      store.isBlind = false;
-      expect(await world.render(ADA, COUNTER, {}, cache)).toMatchObject({
-        cache: 'BYPASS',
-        content: 'counter v1 s1 for ada',
-      });
-      store.isDown = false;
-      const elsewhere = world.newCache({}, store);
-      expect(await world.render(ADA, COUNTER, {}, cache)).toMatchObject({
-        cache: 'MISS',
-        content: 'counter v1 s1 for ada',
-      });
-      expect(await world.render(ADA, COUNTER, {}, elsewhere)).toMatchObject({
-        cache: 'HIT',
-        content: 'counter v1 s1 for ada',
-      });
-    },
-  );
-
-  it('forgets a mark, and costs a render: nothing from before is served', async () => {
-    const world = new SurfaceWorld();
-    const forgetful = new Set<string>();
-    const store: CacheStore = {
-      get: (key) => (forgetful.has(key) ? Promise.resolve(undefined) : world.store.get(key)),
-      set: (key, value, expiresAt) => {
-        forgetful.delete(key);
-        if (key.startsWith('surface-mark:')) marks.add(key);
-        return world.store.set(key, value, expiresAt);
-      },
-      delete: (key) => world.store.delete(key),
-    };
-    const marks = new Set<string>();
-    const cache = world.newCache({}, store);
-    await world.render(ADA, COUNTER, {}, cache);
-    await world.act(ADA, COUNTER, {}, cache);
-    for (const mark of marks) forgetful.add(mark);
-    expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s1 for ada');
-  });
-
-  it('goes down while an action is marked, and nothing stale is shown when it is back', async () => {
-    const world = new SurfaceWorld();
-    const store = unreliable(world.store);
-    const dying: CacheStore = {
-      get: (key) => store.get(key),
-      set: (key, value, expiresAt) => {
-        if (value === 'the last') Object.assign(store, { isDown: true, isBlind: true });
-        return store.set(key, value, expiresAt);
-      },
-      delete: (key) => store.delete(key),
-    };
-    const marks = ['everything', 'counter', 'the last', 'later', 'later still'];
-    const cache = world.newCache({ newGeneration: () => marks.shift() ?? 'none' }, dying);
-    await world.render(ADA, COUNTER, {}, cache);
-    await world.act(ADA, COUNTER, {}, cache);
-    Object.assign(store, { isDown: true, isBlind: false });
-    expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s1 for ada');
-  });
-
-  it.each(['', '5', 'null', '[5]', '[{"by":"other"}]'])(
-    'makes up what it is asked for (%j), and the action is answered',
-    async (garbage) => {
-      const world = new SurfaceWorld();
-      const store = {
-        get: () => Promise.resolve(garbage),
-        set: () => Promise.resolve(),
-        delete: () => Promise.resolve(),
-      };
-      expect((await world.act(ADA, COUNTER, {}, world.newCache({}, store))).status).toBe(200);
-    },
-  );
-
-  it('keeps nothing, and every visitor is served', async () => {
-    const world = new SurfaceWorld();
-    const store = {
-      get: () => Promise.resolve(undefined),
-      set: () => Promise.resolve(),
-      delete: () => Promise.resolve(),
-    };
-    const cache = world.newCache({}, store);
-    for (let round = 0; round < 3; round += 1) expect((await world.render(ADA, COUNTER, {}, cache)).cache).toBe('MISS');
   });
 });

@@ -1,20 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { COUNTER, COUNTER_BY_NAME, QUOTE, request, SurfaceWorld, user } from './surface-world.js';
+import { COUNTER, COUNTER_BY_NAME, QUOTE, request, streamOf, SurfaceWorld, user } from './surface-world.js';
 import { secret } from '../../../src/domain/secret.js';
 import { SERVICE } from '../credentials/broker-world.js';
 
 const [ADA, BOB] = [user('ada'), user('bob')];
-
-function streamOf(...chunks: readonly string[]): AsyncIterable<Uint8Array> {
-  return {
-    async *[Symbol.asyncIterator]() {
-      for (const chunk of chunks) {
-        await Promise.resolve();
-        yield new TextEncoder().encode(chunk);
-      }
-    },
-  };
-}
 
 describe('a render', () => {
   it('follows the sequence that was measured: hit, revalidated, rendered (a2a-and-surfaces.md §4.3)', async () => {
@@ -127,8 +116,11 @@ describe('a kept render is given to nobody', () => {
     ['of another name', BOB, COUNTER, {}],
     ['who is not signed in', SERVICE, COUNTER, {}],
     ['who asks for another widget', ADA, QUOTE, {}],
-    ['who reads another language', ADA, COUNTER, { headers: { 'accept-language': 'de' } }],
-    ['who accepts something else', ADA, COUNTER, { headers: { accept: 'text/html' } }],
+    ['who reads another language', ADA, COUNTER, { body: '{"a":1}', headers: { 'accept-language': 'de' } }],
+    ['who accepts something else', ADA, COUNTER, { body: '{"a":1}', headers: { accept: 'text/html' } }],
+    ['who speaks another version', ADA, COUNTER, { body: '{"a":1}', headers: { 'a2a-version': '1.1' } }],
+    ['who knows an extension', ADA, COUNTER, { body: '{"a":1}', headers: { 'a2a-extensions': 'x' } }],
+    ['who knows an old extension', ADA, COUNTER, { body: '{"a":1}', headers: { 'x-a2a-extensions': 'x' } }],
     ['who sends another type', ADA, COUNTER, { body: '{"a":1}', headers: { 'content-type': 'application/json; v=2' } }],
     ['who sends another body', ADA, COUNTER, { body: '{"a":2}' }],
     ['who sends none', ADA, COUNTER, {}],
@@ -196,6 +188,14 @@ describe('a kept render is given to nobody', () => {
       'BYPASS',
     ]);
     expect((await world.render(ADA, COUNTER, { body: '{"who":"ada"}' })).cache).toBe('MISS');
+  });
+});
+
+describe('an answer is kept when it', () => {
+  it.each(['null', '{"surface":null}', '{"surface":[]}', '7'])('names no surface: %s', async (body) => {
+    const world = new SurfaceWorld();
+    world.platform.rendered = (answer) => ({ ...answer, body });
+    expect([(await world.render()).cache, (await world.render()).cache]).toEqual(['MISS', 'HIT']);
   });
 });
 
@@ -299,6 +299,24 @@ describe('whether a widget changed', () => {
     }
   });
 
+  it('that the platform cannot say of one is asked of another, and a minute is a minute', async () => {
+    const world = new SurfaceWorld();
+    const checkedAfter = async (ms: number, ...render: Parameters<SurfaceWorld['render']>): Promise<boolean> => {
+      const before = world.platform.calls.check;
+      world.clock.advance(ms);
+      await world.render(...render);
+      return world.platform.calls.check > before;
+    };
+    world.platform.checked = { status: 404, headers: {}, body: null };
+    for (const ref of [COUNTER, QUOTE]) await world.render(ADA, ref);
+    for (const body of ['1', '2']) await world.render(ADA, COUNTER, { body });
+    expect(await checkedAfter(3_000, ADA, COUNTER)).toBe(true);
+    expect(await checkedAfter(3_000, ADA, QUOTE)).toBe(true);
+    expect(await checkedAfter(3_000, ADA, COUNTER)).toBe(false);
+    expect(await checkedAfter(53_999, ADA, COUNTER, { body: '1' })).toBe(false);
+    expect(await checkedAfter(1, ADA, COUNTER, { body: '2' })).toBe(true);
+  });
+
   it.each([200, 403, 500])('that is answered by something else (%i) leads to a new render', async (status) => {
     const world = new SurfaceWorld();
     await world.render();
@@ -338,135 +356,5 @@ describe('whether a widget changed', () => {
     world.clock.advance(3_000);
     world.platform.checked = { status: 304, headers: {}, body: null };
     expect((await world.render()).cache).toBe('MISS');
-  });
-});
-
-describe('of the renders kept', () => {
-  it('the least recently used go first when there are too many', async () => {
-    const world = new SurfaceWorld({ maxEntries: 2 });
-    const render = async (body: string): Promise<unknown> => (await world.render(ADA, COUNTER, { body })).cache;
-    expect([await render('1'), await render('2'), await render('1'), await render('3')]).toEqual([
-      'MISS',
-      'MISS',
-      'HIT',
-      'MISS',
-    ]);
-    expect([await render('1'), await render('3'), await render('2')]).toEqual(['HIT', 'HIT', 'MISS']);
-  });
-
-  it('none is believed that the store made up', async () => {
-    const world = new SurfaceWorld();
-    for (const garbage of [
-      '',
-      'x',
-      '{}\nbody',
-      'null\nbody',
-      '{"renderedAt":1}\n',
-      '{"renderedAt":0,"checkedAt":0,"generation":"g","etag":"","headers":null}\nx',
-    ]) {
-      const store = {
-        get: () => Promise.resolve(garbage),
-        set: () => Promise.resolve(),
-        delete: () => Promise.resolve(),
-      };
-      expect((await world.render(ADA, COUNTER, {}, world.newCache({}, store))).cache).toBe('MISS');
-    }
-  });
-
-  it("none is of the future, whatever another machine's clock says", async () => {
-    const world = new SurfaceWorld();
-    world.clock.advance(10_000);
-    await world.render();
-    world.clock.advance(-1);
-    expect((await world.render()).cache).toBe('MISS');
-  });
-});
-
-describe('a store', () => {
-  it('keeps the renders of two widgets side by side', async () => {
-    const world = new SurfaceWorld();
-    const seen: unknown[] = [];
-    for (const ref of [COUNTER, QUOTE, COUNTER_BY_NAME, COUNTER, QUOTE])
-      seen.push((await world.render(ADA, ref)).cache);
-    expect(seen).toEqual(['MISS', 'MISS', 'MISS', 'HIT', 'HIT']);
-  });
-
-  it('that never forgets makes no render older than it may be', async () => {
-    const world = new SurfaceWorld();
-    const entries = new Map<string, string>();
-    const store = {
-      get: (key: string) => Promise.resolve(entries.get(key)),
-      set: (key: string, value: string) => Promise.resolve(void entries.set(key, value)),
-      delete: (key: string) => Promise.resolve(void entries.delete(key)),
-    };
-    const cache = world.newCache({}, store);
-    await world.render(ADA, COUNTER, {}, cache);
-    world.clock.advance(299_999);
-    expect((await world.render(ADA, COUNTER, {}, cache)).cache).toBe('REVALIDATED');
-    world.clock.advance(1);
-    expect((await world.render(ADA, COUNTER, {}, cache)).cache).toBe('MISS');
-  });
-
-  it('that another machine wrote to, whose clock is ahead, does not make a check last longer', async () => {
-    const world = new SurfaceWorld();
-    await world.render();
-    world.clock.advance(4_000);
-    await world.render();
-    world.clock.advance(-1);
-    expect((await world.render()).cache).toBe('REVALIDATED');
-  });
-});
-
-describe('many visitors at once', () => {
-  it('cause one render: 200 of them', async () => {
-    const world = new SurfaceWorld();
-    const shown = await Promise.all(Array.from({ length: 200 }, () => world.render(SERVICE)));
-    expect(world.asked).toEqual([1, 0]);
-    expect(new Set(shown.map(({ content }) => content)).size).toBe(1);
-  });
-
-  it('cause one render each when they are 20 users, and each sees their own', async () => {
-    const world = new SurfaceWorld();
-    const names = Array.from({ length: 200 }, (_, index) => `user${String(index % 20)}`);
-    const shown = await Promise.all(names.map((name) => world.render(user(name))));
-    expect(world.asked).toEqual([20, 0]);
-    expect(shown.map(({ content }) => content)).toEqual(names.map((name) => `counter v1 s0 for ${name}`));
-  });
-
-  it('cause one check', async () => {
-    const world = new SurfaceWorld();
-    await world.render();
-    world.clock.advance(3_000);
-    const shown = await Promise.all(Array.from({ length: 50 }, () => world.render()));
-    expect([world.asked, new Set(shown.map(({ cache }) => cache))]).toEqual([[1, 1], new Set(['REVALIDATED'])]);
-  });
-
-  it('are all told when the platform is down, by one call', async () => {
-    const world = new SurfaceWorld();
-    world.platform.isDown = true;
-    const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => world.render()));
-    expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true);
-    expect(world.asked).toEqual([1, 0]);
-  });
-
-  it('do not share what must not be kept', async () => {
-    const world = new SurfaceWorld();
-    let count = 0;
-    world.platform.rendered = (answer) => {
-      count += 1;
-      return { ...answer, headers: { ...answer.headers, 'set-cookie': 'a=b' }, body: String(count) };
-    };
-    const shown = await Promise.all(Array.from({ length: 5 }, () => world.render()));
-    expect(new Set(shown.map(({ content }) => content)).size).toBe(5);
-  });
-
-  it('wait on, when the first of them leaves', async () => {
-    const world = new SurfaceWorld();
-    const leaving = new AbortController();
-    const first = world.render(ADA, COUNTER, { signal: leaving.signal });
-    const second = world.render();
-    leaving.abort();
-    expect([(await first).cache, (await second).cache]).toEqual(['MISS', 'MISS']);
-    expect(world.upstream.requests.map(({ signal }) => signal.aborted)).toEqual([false]);
   });
 });

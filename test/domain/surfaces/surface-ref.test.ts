@@ -29,6 +29,13 @@ describe('a path below the surfaces', () => {
     });
   });
 
+  it('names a surface by its id where it does not say otherwise', () => {
+    expect(matchSurface('POST', '/counter/render')).toEqual({
+      kind: 'route',
+      route: { operation: 'render', ref: { by: 'id', value: 'counter' } },
+    });
+  });
+
   it.each(['/counter/theme.css', '/by-name/counter/theme.css'])('%s is a theme, for GET and HEAD', (path) => {
     for (const method of ['GET', 'HEAD']) expect(matchSurface(method, path)).toMatchObject({ kind: 'route' });
     expect(matchSurface('POST', path)).toEqual({ kind: 'method-not-allowed', allow: 'GET, HEAD' });
@@ -44,8 +51,19 @@ describe('a path below the surfaces', () => {
   );
 
   it('that is none is none for every method', () => {
-    for (const method of ['GET', 'POST', 'DELETE']) {
-      expect(matchSurface(method, '/counter')).toEqual({ kind: 'not-found' });
+    for (const path of [
+      '/counter',
+      '/counter/theme',
+      '/counter/theme.css/',
+      '/counter/theme.css/more',
+      '/counter/render/more',
+      '/counter/actions',
+      '/counter/actions/..',
+      '/../theme.css',
+      '/by-name/../theme.css',
+      '/by-name',
+    ]) {
+      for (const method of ['GET', 'POST', 'DELETE']) expect(matchSurface(method, path)).toEqual({ kind: 'not-found' });
     }
   });
 });

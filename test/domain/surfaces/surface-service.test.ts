@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Credential } from '../../../src/domain/credentials/credential.js';
+import type { UpstreamError } from '../../../src/domain/errors.js';
 import { SERVICE } from '../credentials/broker-world.js';
 import { ADA, API, bodyOf, COUNTER, COUNTER_BY_NAME, request, SurfaceWorld } from './surface-world.js';
 
@@ -180,6 +181,11 @@ describe('a theme', () => {
     await expect(theme(world)).rejects.toMatchObject({ code: 'upstream_redirect' });
   });
 
+  it('that changed since the browser had it is sent whole', async () => {
+    const response = await theme(new SurfaceWorld(), { 'if-none-match': '"counter-0"' });
+    expect([response.status, await bodyOf(response)]).toEqual([200, ':root{}']);
+  });
+
   it.each(['text/css', 'Text/CSS; charset=UTF-8', 'text/css;charset="utf-8"', 'text/css;'])(
     'may come as %s',
     async (type) => {
@@ -201,7 +207,12 @@ describe('a theme', () => {
   ])('is nothing else (%i, %j)', async (status, type) => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => ({ status, headers: { 'content-type': type }, body: '<script>' }));
-    await expect(theme(world)).rejects.toMatchObject({ code: 'upstream_invalid_response' });
+    const error = await theme(world).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      code: 'upstream_invalid_response',
+      detail: 'The platform sent something else than a style sheet.',
+    });
+    expect((error as UpstreamError).logDetail()).toContain(`Status ${String(status)}.`);
   });
 
   it('is at most 1 MiB long', async () => {
@@ -214,16 +225,22 @@ describe('a theme', () => {
     world.upstream.willAnswer(answer(1_048_576));
     expect(await bodyOf(await theme(world))).toHaveLength(1_048_576);
     world.upstream.willAnswer(answer(1_048_577));
-    await expect(theme(world)).rejects.toMatchObject({ code: 'upstream_invalid_response' });
+    const error = await theme(world).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      code: 'upstream_invalid_response',
+      detail: 'The style sheet of the platform is too long, or broke off.',
+    });
+    expect((error as UpstreamError).logDetail()).toContain('Status 200.');
   });
 
-  it('that the platform does not have is not there', async () => {
+  it.each([400, 404])('that the platform refuses (%i) is refused in its own words', async (status) => {
     const world = new SurfaceWorld();
-    world.upstream.willAnswer(() => ({ status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>' }));
+    world.upstream.willAnswer(() => ({ status, headers: { 'content-type': 'text/html' }, body: '<h1>' }));
     const response = await theme(world);
-    expect([response.status, response.headers['content-security-policy']]).toEqual([
-      404,
-      "sandbox; default-src 'none'",
-    ]);
+    expect([response.status, await bodyOf(response)]).toEqual([status, '<h1>']);
+    expect(response.headers).toMatchObject({
+      'content-security-policy': "sandbox; default-src 'none'",
+      'cache-control': 'no-store',
+    });
   });
 });

@@ -143,3 +143,15 @@ export async function bodyOf({ body }: Pick<HttpResponse, 'body'>): Promise<stri
   for await (const chunk of body) text += new TextDecoder().decode(chunk);
   return text;
 }
+
+/** A body that comes in pieces. */
+export function streamOf(...chunks: readonly string[]): AsyncIterable<Uint8Array> {
+  return {
+    async *[Symbol.asyncIterator]() {
+      for (const chunk of chunks) {
+        await Promise.resolve();
+        yield new TextEncoder().encode(chunk);
+      }
+    },
+  };
+}

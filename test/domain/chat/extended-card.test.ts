@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { asksForExtendedCard, rewriteExtendedCard } from '../../../src/domain/chat/extended-card.js';
+import type { HttpResponse } from '../../../src/ports/http.js';
+import { WatchedBody } from './chat-world.js';
+
+const SITE = 'https://site.example/api/a2a';
+const CARD = { name: 'Agent', url: 'https://agent.internal/a2a', capabilities: { streaming: true } };
+
+describe('a chat request', () => {
+  const asks = (text: string): boolean | undefined => {
+    const parsed = (): unknown => JSON.parse(text);
+    const [asText, asBytes] = [text, new TextEncoder().encode(text)].map((body) => asksForExtendedCard(body, parsed));
+    expect(asText).toBe(asBytes);
+    return asText;
+  };
+
+  it.each([
+    '{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"}',
+    '{"jsonrpc":"2.0","id":1,"method":"agent/getAuthenticatedExtendedCard"}',
+    '{"jsonrpc":"2.0","id":1,"method":"agent\\/getAuthenticatedExtendedCard"}',
+    '{"jsonrpc":"2.0","id":1,"method":"GetExtended\\u0041gentCard"}',
+  ])('asks for the extended card by %s', (text) => {
+    expect(asks(text)).toBe(true);
+  });
+
+  it.each([
+    '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":"GetExtendedAgentCard"}',
+    '{"jsonrpc":"2.0","id":1,"method":7,"params":"GetExtendedAgentCard"}',
+    '[{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"}]',
+    '"GetExtendedAgentCard"',
+    'GetExtendedAgentCard',
+  ])('does not ask for it by %s', (text) => {
+    expect(asks(text)).toBe(false);
+  });
+
+  it('that cannot ask for it is not even parsed', () => {
+    const text = '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"text":"\\n\\u20ac"}}';
+    let isParsed = false;
+    const parsed = (): unknown => {
+      isParsed = true;
+      return {};
+    };
+    expect([asksForExtendedCard(text, parsed), isParsed]).toEqual([false, false]);
+  });
+});
+
+describe('the extended card in an answer', () => {
+  const reply = { jsonrpc: '2.0', id: 7, result: CARD };
+  const answer = (body: unknown, headers: HttpResponse['headers'] = {}): HttpResponse => ({
+    status: 200,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: new WatchedBody(typeof body === 'string' ? body : JSON.stringify(body)),
+  });
+
+  it('leads to the site, and the answer has no length or tag of the agent', async () => {
+    const headers = { 'content-length': '7', etag: '"1"', 'cache-control': 'no-store' };
+    const response = await rewriteExtendedCard(answer(reply, headers), { url: SITE });
+    expect({ ...response, body: JSON.parse(response.body as string) as unknown }).toEqual({
+      status: 200,
+      headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+      body: { ...reply, result: { ...CARD, url: SITE, preferredTransport: 'JSONRPC' } },
+    });
+  });
+
+  it('is an error of the agent where it has one, word by word', async () => {
+    const text = '{ "jsonrpc": "2.0", "id": 7, "error": { "code": -32007 } }';
+    expect((await rewriteExtendedCard(answer(text, { 'content-length': '1' }), { url: SITE })).body).toBe(text);
+  });
+
+  it('is not looked for in a refusal', async () => {
+    const refusal = { ...answer('not for you'), status: 403 };
+    expect(await rewriteExtendedCard(refusal, { url: SITE })).toBe(refusal);
+  });
+
+  it.each([
+    ['no JSON', '<html>', {}],
+    ['null', 'null', {}],
+    ['a text', '"jsonrpc"', {}],
+    ['no JSON-RPC', { id: 7, result: CARD }, {}],
+    ['no card', { ...reply, result: { url: CARD.url } }, {}],
+    ['nothing', '', {}],
+    ['compressed', reply, { 'content-encoding': 'gzip' }],
+    ['longer than 1 MiB', { ...reply, result: { ...CARD, x: 'x'.repeat(1_048_576) } }, {}],
+  ])('is not passed on when the answer is %s', async (_what, body, headers) => {
+    await expect(rewriteExtendedCard(answer(body, headers), { url: SITE })).rejects.toMatchObject({
+      name: 'UpstreamError',
+      code: 'upstream_invalid_response',
+      detail: 'The agent sent something else than its extended card.',
+    });
+  });
+});

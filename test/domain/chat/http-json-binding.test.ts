@@ -1,0 +1,272 @@
+import { describe, expect, it } from 'vitest';
+import { WatchedBody } from './chat-world.js';
+import { AGENT, bodyOf, CARD, HttpJsonWorld, MESSAGE } from './http-json-world.js';
+import { SERVICE } from '../credentials/broker-world.js';
+
+describe('a call of the HTTP+JSON binding', () => {
+  it('goes to the interface the card names, with the credential and an untouched body', async () => {
+    const world = new HttpJsonWorld();
+    const body = { ...bodyOf(MESSAGE), bytes: new TextEncoder().encode(MESSAGE) };
+    const { signal } = new AbortController();
+    const headers = { 'content-type': 'application/a2a+json', authorization: 'Bearer theirs', cookie: 'sid=1' };
+    await world.ask('POST', '/acme/message:send', { head: { headers, query: '?a=1', signal }, body });
+    expect(world.upstream.requests).toEqual([
+      {
+        method: 'POST',
+        origin: AGENT,
+        path: '/rest/acme/message:send?a=1',
+        headers: {
+          'content-type': 'application/a2a+json',
+          authorization: 'Bearer account-token-1',
+          'x-api-key': 'site-key',
+        },
+        body: body.bytes,
+        signal,
+        headersMs: 60_000,
+        bodyIdleMs: 30_000,
+      },
+    ]);
+    expect(world.upstream.requests[0]?.body).toBe(body.bytes);
+  });
+
+  it('without a body has none at the agent either', async () => {
+    const world = new HttpJsonWorld();
+    await world.ask('GET', '/tasks/7');
+    expect(world.upstream.requests).toMatchObject([{ method: 'GET', path: '/rest/tasks/7', body: null }]);
+  });
+
+  it("is answered with the agent's status, allowed fields and very body", async () => {
+    const world = new HttpJsonWorld();
+    const headers = { 'content-type': 'application/json', 'set-cookie': 'a=b', server: 'agent' };
+    expect(await world.answered({ status: 404, headers, body: '{"error":{}}' })).toEqual({
+      status: 404,
+      headers: { 'content-type': 'application/json', 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' },
+      body: '{"error":{}}',
+    });
+  });
+
+  it('with a query that cannot cross is no route, and nobody is asked', async () => {
+    const world = new HttpJsonWorld();
+    await expect(world.ask('GET', '/tasks/7', { head: { query: '?a#b' } })).rejects.toMatchObject({
+      name: 'AgentBffError',
+      code: 'not_found',
+      detail: 'There is no such route.',
+    });
+    expect([world.cardsAsked, world.upstream.requests, world.account.issued]).toEqual([[], [], 0]);
+  });
+
+  it('without a configured agent names the field, before any token is fetched', async () => {
+    const world = new HttpJsonWorld({ agent: undefined });
+    await expect(world.ask('GET', '/tasks/7')).rejects.toMatchObject({
+      code: 'service_auth_failed',
+      fields: ['a2aUrl'],
+    });
+    expect(world.account.issued).toBe(0);
+  });
+
+  it.each([
+    ['/tasks/7', undefined, '1.0'],
+    ['/tasks/7', '1.1', '1.1'],
+    ['/v1/tasks/7', undefined, ''],
+    ['/v1/tasks/7', '1.1', ''],
+  ])('(%s, version %s) reads the card of its own version: "%s"', async (path, named, version) => {
+    const world = new HttpJsonWorld();
+    await world.ask('GET', path, { head: { headers: named === undefined ? {} : { 'a2a-version': named } } });
+    expect(world.cardsAsked).toEqual([[version, SERVICE]]);
+  });
+});
+
+describe('the interface a call goes to', () => {
+  const NEW = { url: `${AGENT}/new`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' };
+  const OLD = { url: `${AGENT}/old`, protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' };
+  const LISTED = { url: `${AGENT}/listed`, transport: 'HTTP+JSON' };
+  const TOP = { url: `${AGENT}/top`, preferredTransport: 'HTTP+JSON' };
+
+  it.each([
+    ['of v1.0 and v0.3 in one list', { supportedInterfaces: [NEW, OLD] }, '/new', '/old'],
+    ['in another order', { supportedInterfaces: [OLD, NEW] }, '/new', '/old'],
+    ['of a list of each generation', { supportedInterfaces: [NEW], additionalInterfaces: [LISTED] }, '/new', '/listed'],
+    ['of v1.0 and a preferred one', { supportedInterfaces: [NEW], ...TOP }, '/new', '/top'],
+    ['of v1.0 only', { supportedInterfaces: [NEW] }, '/new', '/new'],
+    ['of v0.3 only', { additionalInterfaces: [LISTED] }, '/listed', '/listed'],
+    ['that says no version', { supportedInterfaces: [{ ...OLD, protocolVersion: undefined }, NEW] }, '/old', '/old'],
+  ])('is the one of its generation, if the agent has one: %s', async (_what, fields, current, legacy) => {
+    const world = new HttpJsonWorld();
+    world.card = { name: 'Agent', ...fields };
+    await world.ask('GET', '/tasks/7');
+    await world.ask('GET', '/v1/tasks/7');
+    expect(world.upstream.requests.map(({ path }) => path)).toEqual([`${current}/tasks/7`, `${legacy}/v1/tasks/7`]);
+  });
+
+  it.each([
+    [`${AGENT}`, '/tasks/7'],
+    [`${AGENT}/`, '/tasks/7'],
+    [`${AGENT}/a/b//`, '/a/b/tasks/7'],
+    [`${AGENT}//a/?tenant=1#part`, '//a/tasks/7'],
+    ['https://AGENT.internal:443/a', '/a/tasks/7'],
+  ])('at %s has the call at %s', async (url, path) => {
+    const world = new HttpJsonWorld();
+    world.card = { name: 'Agent', supportedInterfaces: [{ ...NEW, url }] };
+    await world.ask('GET', '/tasks/7');
+    expect(world.upstream.requests).toMatchObject([{ origin: AGENT, path }]);
+  });
+
+  it.each([
+    ['on another host', { supportedInterfaces: [{ ...NEW, url: 'https://elsewhere.example/rest' }] }],
+    ['of another binding', { supportedInterfaces: [{ ...NEW, protocolBinding: 'JSONRPC' }] }],
+    ['named in the words of v0.3', { supportedInterfaces: [LISTED] }],
+    ['without an address', { supportedInterfaces: [{ ...NEW, url: undefined }] }],
+    ['that is no object', { supportedInterfaces: [null, 7, 'HTTP+JSON'], additionalInterfaces: 'HTTP+JSON' }],
+    ['at all', {}],
+  ])('must be there: an agent with none but one %s gets no call', async (_what, fields) => {
+    const world = new HttpJsonWorld();
+    world.card = { name: 'Agent', ...fields };
+    await expect(world.ask('GET', '/tasks/7')).rejects.toMatchObject({
+      code: 'agent_binding_unsupported',
+      detail: 'The agent has no HTTP+JSON interface this site can forward to.',
+      hint: 'Use the JSON-RPC binding, or let the agent offer HTTP+JSON on the host of "a2aUrl".',
+      block: 'configureServer',
+      fields: ['a2aUrl'],
+    });
+    expect(world.upstream.requests).toEqual([]);
+  });
+});
+
+describe('the method policy of the HTTP+JSON binding', () => {
+  const REFUSED = {
+    code: 'body_invalid',
+    detail: 'The request body is not one JSON object.',
+    hint: 'Send one object, with each field once.',
+  };
+
+  it('refuses a denied method before its body is read, and before any token is fetched', async () => {
+    const world = new HttpJsonWorld();
+    const unread = (): never => {
+      throw new Error('read');
+    };
+    const body = { bytes: '{', parsed: unread, text: unread };
+    await expect(world.ask('POST', '/tasks/7/pushNotificationConfigs', { body })).rejects.toMatchObject({
+      code: 'method_denied',
+      rpcCode: -32003,
+    });
+    expect([world.account.issued, world.cardsAsked]).toEqual([0, []]);
+  });
+
+  it('refuses an HTTP method the path does not have', async () => {
+    await expect(new HttpJsonWorld().ask('DELETE', '/tasks/7')).rejects.toMatchObject({ code: 'method_denied' });
+  });
+
+  it('refuses a message that registers a webhook', async () => {
+    const body = bodyOf('{"configuration":{"pushNotificationConfig":{"url":"https://attacker.example"}}}');
+    await expect(new HttpJsonWorld().ask('POST', '/message:send', { body })).rejects.toMatchObject({
+      code: 'method_denied',
+      rpcCode: -32003,
+    });
+  });
+
+  it.each([
+    '[]',
+    'null',
+    '7',
+    '{"configuration":{},"Configuration":{}}',
+    '{"configuration":{"blocking":true,"blocking":false}}',
+  ])('refuses the body %s, for nobody knows what the agent would read', async (text) => {
+    const world = new HttpJsonWorld();
+    await expect(world.ask('POST', '/message:send', { body: bodyOf(text) })).rejects.toMatchObject(REFUSED);
+    expect(world.upstream.requests).toEqual([]);
+  });
+
+  it('leaves what lies deeper to the agent', async () => {
+    const body = bodyOf('{"message":{"metadata":{"a":1,"a":2}}}');
+    expect((await new HttpJsonWorld().ask('POST', '/message:send', { body })).status).toBe(200);
+  });
+
+  it('judges a body the host already parsed by what it parsed', async () => {
+    const parsedAs = (value: unknown) => ({ bytes: '{}', parsed: () => value, text: () => undefined });
+    const ask = (value: unknown) => new HttpJsonWorld().ask('POST', '/message:send', { body: parsedAs(value) });
+    expect((await ask({})).status).toBe(200);
+    await expect(ask([])).rejects.toMatchObject(REFUSED);
+  });
+
+  it('that is open looks into no body', async () => {
+    const unread = (): never => {
+      throw new Error('read');
+    };
+    const body = { bytes: 'not json', parsed: unread, text: unread };
+    expect((await new HttpJsonWorld().ask('POST', '/message:send', { body, policy: 'all' })).status).toBe(200);
+  });
+
+  it('lets a call without a body cross', async () => {
+    expect((await new HttpJsonWorld().ask('POST', '/tasks/7:cancel', { body: undefined })).status).toBe(200);
+  });
+});
+
+describe('an extended card of the HTTP+JSON binding', () => {
+  const JSON_TYPE = { 'content-type': 'application/json' };
+  const card = (world: HttpJsonWorld, path = '/extendedAgentCard') => world.ask('GET', path, { policy: 'all' });
+
+  it.each(['/extendedAgentCard', '/v1/card'])(
+    'by %s leads to the site, and has no length or tag of the agent',
+    async (path) => {
+      const world = new HttpJsonWorld();
+      const headers = { ...JSON_TYPE, 'content-length': '7', etag: '"1"' };
+      world.upstream.willAnswer(() => ({
+        status: 200,
+        headers,
+        body: JSON.stringify({ ...CARD, description: 'More' }),
+      }));
+      const response = await card(world, path);
+      expect({ ...response, body: JSON.parse(response.body as string) as unknown }).toEqual({
+        status: 200,
+        headers: { ...JSON_TYPE, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' },
+        body: {
+          name: 'Agent',
+          description: 'More',
+          supportedInterfaces: [
+            { url: 'https://site.example/api/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+            { url: 'https://site.example/api/a2a', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+          ],
+        },
+      });
+    },
+  );
+
+  it('promises no interface on another host', async () => {
+    const world = new HttpJsonWorld();
+    const elsewhere = { url: 'https://elsewhere.example', protocolBinding: 'HTTP+JSON' };
+    const extended = { ...CARD, supportedInterfaces: [{ url: AGENT, protocolBinding: 'JSONRPC' }, elsewhere] };
+    world.upstream.willAnswer(() => ({ status: 200, headers: JSON_TYPE, body: JSON.stringify(extended) }));
+    expect((await card(world)).body).not.toContain('HTTP+JSON');
+  });
+
+  it.each([
+    ['no JSON', '<html>', {}],
+    ['no card', '{"url":"https://agent.internal"}', {}],
+    ['nothing', '', {}],
+    ['compressed', JSON.stringify(CARD), { 'content-encoding': 'gzip' }],
+    ['longer than 1 MiB', JSON.stringify({ ...CARD, x: 'x'.repeat(1_048_576) }), {}],
+  ])('that is %s is not passed on', async (_what, body, headers) => {
+    const world = new HttpJsonWorld();
+    world.upstream.willAnswer(() => ({
+      status: 200,
+      headers: { ...JSON_TYPE, ...headers },
+      body: new WatchedBody(body),
+    }));
+    await expect(card(world)).rejects.toMatchObject({
+      code: 'upstream_invalid_response',
+      detail: 'The agent sent something else than its extended card.',
+    });
+  });
+
+  it('that the agent refuses is refused in its own words', async () => {
+    const world = new HttpJsonWorld();
+    world.upstream.willAnswer(() => ({ status: 403, headers: JSON_TYPE, body: 'not for you' }));
+    expect(await card(world)).toMatchObject({ status: 403, body: 'not for you' });
+  });
+
+  it('is not looked for in other answers', async () => {
+    expect(await new HttpJsonWorld().answered({ status: 200, headers: JSON_TYPE, body: 'a task' })).toMatchObject({
+      body: 'a task',
+    });
+  });
+});

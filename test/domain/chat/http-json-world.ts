@@ -1,0 +1,79 @@
+import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import type { AgentCardJson } from '../../../src/domain/chat/agent-card.js';
+import {
+  HttpJsonBinding,
+  type HttpJsonBindingDependencies,
+  type HttpJsonRequest,
+} from '../../../src/domain/chat/http-json-binding.js';
+import { httpJsonCall } from '../../../src/domain/chat/http-json-call.js';
+import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
+import type { RoutePlan } from '../../../src/domain/credentials/headers-plan.js';
+import type { HttpResponse } from '../../../src/ports/http.js';
+import { BrokerWorld, SERVICE } from '../credentials/broker-world.js';
+
+export const AGENT = 'https://agent.internal';
+const SITE = 'https://site.example/api/a2a';
+export const MESSAGE = '{"message":{"parts":[]}}';
+/** An agent with one interface of the binding. */
+export const CARD: AgentCardJson = {
+  name: 'Agent',
+  supportedInterfaces: [
+    { url: `${AGENT}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+    { url: `${AGENT}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+  ],
+};
+
+/** One call; a POST has `MESSAGE` as its body. */
+export interface Call {
+  readonly head?: Partial<HttpJsonRequest['head']>;
+  readonly body?: HttpJsonRequest['body'];
+  readonly policy?: ConstructorParameters<typeof MethodPolicy>[0];
+  readonly plan?: typeof SERVICE;
+}
+
+/** The binding between a browser and an agent whose card is known. */
+export class HttpJsonWorld extends BrokerWorld {
+  readonly upstream: FakeUpstream = new FakeUpstream();
+  card: AgentCardJson = CARD;
+  /** For which version, and on whose behalf, the card was asked for. */
+  readonly cardsAsked: (readonly [version: string, plan: RoutePlan])[] = [];
+  readonly #binding: HttpJsonBinding;
+
+  constructor(settings: Partial<HttpJsonBindingDependencies> = {}) {
+    super();
+    this.#binding = new HttpJsonBinding({
+      upstream: this.upstream,
+      credentials: this.broker,
+      agent: { origin: AGENT, path: '/rpc' },
+      card: (version, { plan }) => {
+        this.cardsAsked.push([version, plan]);
+        return Promise.resolve(this.card);
+      },
+      headersMs: 60_000,
+      bodyIdleMs: 30_000,
+      ...settings,
+    });
+  }
+
+  ask(method: string, path: string, { head, policy = 'chat', plan = SERVICE, ...given }: Call = {}) {
+    const call = httpJsonCall(path);
+    if (call === undefined) throw new Error(`${path} is none of the binding`);
+    const native = { request: undefined };
+    const { signal } = new AbortController();
+    const body = 'body' in given ? given.body : method === 'POST' ? bodyOf(MESSAGE) : undefined;
+    const request = { head: { method, headers: {}, native, query: '', signal, ...head }, call, body };
+    const rewrite = { url: SITE, policy: 'all' as const, bindings: ['JSONRPC', 'HTTP+JSON'] };
+    return this.#binding.forward(request, plan, new MethodPolicy(policy), rewrite);
+  }
+
+  /** Asks for a task and is answered so. */
+  answered(answer: HttpResponse): Promise<HttpResponse> {
+    this.upstream.willAnswer(() => answer);
+    return this.ask('GET', '/tasks/7');
+  }
+}
+
+/** A body that no parser of the host has read. */
+export function bodyOf(text: string): NonNullable<HttpJsonRequest['body']> {
+  return { bytes: text, parsed: () => JSON.parse(text) as unknown, text: () => text };
+}

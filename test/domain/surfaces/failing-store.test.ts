@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import type { CacheStore } from '../../../src/ports/cache-store.js';
+import { COUNTER, QUOTE, SurfaceWorld, user } from './surface-world.js';
+
+const ADA = user('ada');
+
+describe('a store that fails', () => {
+  /** A store whose writes are lost while it is out of order. */
+  function unreliable(inner: CacheStore): CacheStore & { isDown: boolean; isBlind: boolean } {
+    return {
+      isDown: false,
+      isBlind: false,
+      get(key) {
+        return this.isBlind ? Promise.resolve(undefined) : inner.get(key);
+      },
+      set(key, value, expiresAt) {
+        return this.isDown ? Promise.resolve() : inner.set(key, value, expiresAt);
+      },
+      delete: (key) => inner.delete(key),
+    };
+  }
+
+  it.each([false, true])(
+    'loses the mark of an action, and this process shows nothing stale all the same (blind: %s)',
+    async (isBlind) => {
+      const world = new SurfaceWorld();
+      const store = unreliable(world.store);
+      const cache = world.newCache({}, store);
+      await world.render(ADA, COUNTER, {}, cache);
+      Object.assign(store, { isDown: true, isBlind });
+      await world.act(ADA, COUNTER, {}, cache);
+      store.isBlind = false;
+      expect(await world.render(ADA, COUNTER, {}, cache)).toMatchObject({
+        cache: 'BYPASS',
+        content: 'counter v1 s1 for ada',
+      });
+      store.isDown = false;
+      const elsewhere = world.newCache({}, store);
+      expect(await world.render(ADA, COUNTER, {}, cache)).toMatchObject({
+        cache: 'MISS',
+        content: 'counter v1 s1 for ada',
+      });
+      expect(await world.render(ADA, COUNTER, {}, elsewhere)).toMatchObject({
+        cache: 'HIT',
+        content: 'counter v1 s1 for ada',
+      });
+    },
+  );
+
+  it('forgets a mark, and costs a render: nothing from before is served', async () => {
+    const world = new SurfaceWorld();
+    const forgetful = new Set<string>();
+    const store: CacheStore = {
+      get: (key) => (forgetful.has(key) ? Promise.resolve(undefined) : world.store.get(key)),
+      set: (key, value, expiresAt) => {
+        forgetful.delete(key);
+        if (key.startsWith('surface-mark:')) marks.add(key);
+        return world.store.set(key, value, expiresAt);
+      },
+      delete: (key) => world.store.delete(key),
+    };
+    const marks = new Set<string>();
+    const cache = world.newCache({}, store);
+    await world.render(ADA, COUNTER, {}, cache);
+    await world.act(ADA, COUNTER, {}, cache);
+    for (const mark of marks) forgetful.add(mark);
+    expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s1 for ada');
+  });
+
+  it('goes down while an action is marked, and nothing stale is shown when it is back', async () => {
+    const world = new SurfaceWorld();
+    const store = unreliable(world.store);
+    const dying: CacheStore = {
+      get: (key) => store.get(key),
+      set: (key, value, expiresAt) => {
+        if (value === 'the last') Object.assign(store, { isDown: true, isBlind: true });
+        return store.set(key, value, expiresAt);
+      },
+      delete: (key) => store.delete(key),
+    };
+    const marks = ['everything', 'counter', 'the last', 'later', 'later still'];
+    const cache = world.newCache({ newGeneration: () => marks.shift() ?? 'none' }, dying);
+    await world.render(ADA, COUNTER, {}, cache);
+    await world.act(ADA, COUNTER, {}, cache);
+    Object.assign(store, { isDown: true, isBlind: false });
+    expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s1 for ada');
+  });
+
+  it('forgets the marks of a render, and it is not taken for one of other marks that read alike', async () => {
+    const world = new SurfaceWorld();
+    const marks = ['a', 'bc', 'ab', 'c'].values();
+    const written: string[] = [];
+    const store: CacheStore = {
+      get: (key) => world.store.get(key),
+      set: (key, value, expiresAt) => {
+        written.push(key);
+        return world.store.set(key, value, expiresAt);
+      },
+      delete: (key) => world.store.delete(key),
+    };
+    const cache = world.newCache({ newGeneration: () => marks.next().value ?? 'none' }, store);
+    await world.render(ADA, COUNTER, {}, cache);
+    const [everything = '', surface = ''] = written;
+    for (const mark of [everything, surface]) await world.store.delete(mark);
+    expect((await world.render(ADA, COUNTER, {}, cache)).cache).toBe('MISS');
+  });
+
+  it.each([
+    '',
+    '5',
+    'null',
+    '[]',
+    '[5]',
+    '[null]',
+    '[{"by":"other","value":"x"}]',
+    '[{"by":"id","value":7}]',
+    '[{"by":"id"}]',
+    '[{"by":"id","value":"counter"},null]',
+  ])('makes up the names of a surface (%j), and everything the user sees is rendered again', async (garbage) => {
+    const world = new SurfaceWorld();
+    const store: CacheStore = {
+      get: async (key) => {
+        const text = await world.store.get(key);
+        return text?.startsWith('[') === true ? garbage : text;
+      },
+      set: (key, value, expiresAt) => world.store.set(key, value, expiresAt),
+      delete: (key) => world.store.delete(key),
+    };
+    const cache = world.newCache({}, store);
+    await world.render(ADA, COUNTER, {}, cache);
+    await world.render(ADA, QUOTE, {}, cache);
+    expect((await world.act(ADA, COUNTER, {}, cache)).status).toBe(200);
+    expect((await world.render(ADA, QUOTE, {}, cache)).cache).toBe('MISS');
+  });
+
+  it('keeps nothing, and every visitor is served', async () => {
+    const world = new SurfaceWorld();
+    const store = {
+      get: () => Promise.resolve(undefined),
+      set: () => Promise.resolve(),
+      delete: () => Promise.resolve(),
+    };
+    const cache = world.newCache({}, store);
+    for (let round = 0; round < 3; round += 1) expect((await world.render(ADA, COUNTER, {}, cache)).cache).toBe('MISS');
+  });
+});

@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { TwoProcesses } from './two-processes.js';
+
+type Step =
+  | { readonly kind: 'render' | 'act'; readonly process: 0 | 1 }
+  | { readonly kind: 'connection'; readonly process: 0 | 1; readonly isDown: boolean }
+  | { readonly kind: 'advance'; readonly ms: number }
+  | { readonly kind: 'recover' };
+
+const process = fc.constantFrom(0 as const, 1 as const);
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: fc.constantFrom('render' as const, 'act' as const), process }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('connection' as const), process, isDown: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('advance' as const), ms: fc.constantFrom(1, 2_999, 3_000) }) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'recover' as const }) },
+);
+
+async function follow(script: readonly Step[]): Promise<void> {
+  const world = new TwoProcesses();
+  let acted = 0;
+  // Which action each process must know of at least.
+  const known = [0, 0];
+  const seen = async (shown: 0 | 1): Promise<number> => Number(/ s(\d+) /.exec((await world.show(shown)).content)?.[1]);
+  for (const step of [...script, { kind: 'recover' } as const]) {
+    if (step.kind === 'advance') world.clock.advance(step.ms);
+    else if (step.kind === 'connection') world.connections[step.process].isDown = step.isDown;
+    else if (step.kind === 'act') {
+      await world.actIn(step.process);
+      acted += 1;
+      known[step.process] = acted;
+      if (world.connections.every(({ losesWrites }) => !losesWrites) && world.later.length === 0) known.fill(acted);
+    } else if (step.kind === 'render') {
+      expect(await seen(step.process)).toBeGreaterThanOrEqual(known[step.process] ?? 0);
+    } else {
+      for (const connection of world.connections) connection.isDown = false;
+      await world.catchUp();
+      expect(world.later).toEqual([]);
+      for (const shown of [0, 1] as const) expect(await seen(shown)).toBe(acted);
+      known.fill(acted);
+    }
+  }
+}
+
+describe('whatever connections to the store break, and whenever', () => {
+  it('a process never shows less than its own actions did, and all of them agree when the store is back', async () => {
+    await fc.assert(fc.asyncProperty(fc.array(steps, { minLength: 3, maxLength: 20 }), follow), { numRuns: 1_000 });
+  }, 120_000);
+});

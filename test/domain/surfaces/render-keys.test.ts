@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { RenderKeyBook, type RenderSubject } from '../../../src/domain/surfaces/render-keys.js';
+
+const SUBJECT: RenderSubject = {
+  scope: ['site', 'ada'],
+  ref: { by: 'id', value: 'counter' },
+  input: ['', null],
+  body: '{"b":1,"a":2}',
+};
+
+/** A book whose hash shows what it was given, and how often. */
+function book(): { readonly book: RenderKeyBook; readonly hashed: string[] } {
+  const hashed: string[] = [];
+  const hash = (text: string): string => {
+    hashed.push(text);
+    return `<${text}>`;
+  };
+  return { book: new RenderKeyBook(hash), hashed };
+}
+
+describe('the keys of a render', () => {
+  // Processes of two releases may share a store: with other keys, neither would see the other's actions.
+  it('are the same in every release', () => {
+    expect(book().book.keys(SUBJECT)).toEqual({
+      render: 'render:<[["site","ada"],"id","counter",["",null],"value {\\"o\\":[[\\"a\\",2],[\\"b\\",1]]}"]>',
+      everything: 'surface-mark:<["everything",["site","ada"]]>',
+      surface: 'surface-mark:<["surface",["site","ada"],"id","counter"]>',
+    });
+    expect(book().book.keys({ ...SUBJECT, body: null })?.render).toBe(
+      'render:<[["site","ada"],"id","counter",["",null],"none"]>',
+    );
+    expect(book().book.links(SUBJECT.scope, SUBJECT.ref)).toBe(
+      'surface-mark:<["links",["site","ada"],"id","counter"]>',
+    );
+  });
+
+  it('are worked out once for one request after another', () => {
+    const { book: keys, hashed } = book();
+    const first = keys.keys(SUBJECT);
+    const { length } = hashed;
+    expect([keys.keys({ ...SUBJECT }), hashed.length]).toEqual([first, length]);
+  });
+
+  it('of a thousand requests are known, and the oldest go first', () => {
+    const { book: keys, hashed } = book();
+    const isKnown = (number: number): boolean => {
+      const { length } = hashed;
+      keys.keys({ ...SUBJECT, body: String(number) });
+      return hashed.length === length;
+    };
+    for (let number = 1; number <= 1_000; number += 1) isKnown(number);
+    expect([isKnown(1), isKnown(2)]).toEqual([true, true]);
+    isKnown(1_001);
+    expect([isKnown(2), isKnown(1)]).toEqual([true, false]);
+  });
+
+  it('are known only where the request is short', () => {
+    // The text of the request with its scope, its surface and its input, in JSON.
+    const around = JSON.stringify([SUBJECT.scope, 'id', 'counter', SUBJECT.input, '1']).length - 1;
+    for (const [length, isKnown] of [
+      [2_048, true],
+      [2_049, false],
+    ] as const) {
+      const { book: keys, hashed } = book();
+      const subject = { ...SUBJECT, body: '1'.repeat(length - around) };
+      keys.keys(subject);
+      const { length: before } = hashed;
+      keys.keys(subject);
+      expect(hashed.length === before).toBe(isKnown);
+    }
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { SERVICE } from '../credentials/broker-world.js';
+import { COUNTER, streamOf, SurfaceWorld, user } from './surface-world.js';
+
+const ADA = user('ada');
+
+describe('many visitors at once', () => {
+  it('cause one render: 200 of them', async () => {
+    const world = new SurfaceWorld();
+    const shown = await Promise.all(Array.from({ length: 200 }, () => world.render(SERVICE)));
+    expect(world.asked).toEqual([1, 0]);
+    expect(new Set(shown.map(({ content }) => content)).size).toBe(1);
+  });
+
+  it('cause one render each when they are 20 users, and each sees their own', async () => {
+    const world = new SurfaceWorld();
+    const names = Array.from({ length: 200 }, (_, index) => `user${String(index % 20)}`);
+    const shown = await Promise.all(names.map((name) => world.render(user(name))));
+    expect(world.asked).toEqual([20, 0]);
+    expect(shown.map(({ content }) => content)).toEqual(names.map((name) => `counter v1 s0 for ${name}`));
+  });
+
+  it('cause one check', async () => {
+    const world = new SurfaceWorld();
+    await world.render();
+    world.clock.advance(3_000);
+    const shown = await Promise.all(Array.from({ length: 50 }, () => world.render()));
+    expect([world.asked, new Set(shown.map(({ cache }) => cache))]).toEqual([[1, 1], new Set(['REVALIDATED'])]);
+  });
+
+  it('are all told when the platform is down, by one call', async () => {
+    const world = new SurfaceWorld();
+    world.platform.isDown = true;
+    const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => world.render()));
+    expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true);
+    expect(world.asked).toEqual([1, 0]);
+  });
+
+  it('do not share what must not be kept', async () => {
+    const world = new SurfaceWorld();
+    let count = 0;
+    world.platform.rendered = (answer) => {
+      count += 1;
+      return { ...answer, headers: { ...answer.headers, 'set-cookie': 'a=b' }, body: String(count) };
+    };
+    const shown = await Promise.all(Array.from({ length: 5 }, () => world.render()));
+    expect(new Set(shown.map(({ content }) => content)).size).toBe(5);
+    expect(shown.map(({ cache }) => cache)).toEqual(['MISS', 'BYPASS', 'BYPASS', 'BYPASS', 'BYPASS']);
+  });
+
+  it.each([
+    ['is too long to be kept', streamOf('12345', '67890')],
+    ['is no text', Uint8Array.of(0x7b, 0xff)],
+  ])('do not share what %s', async (_what, body) => {
+    const world = new SurfaceWorld({ maxEntryBytes: 8 });
+    world.platform.rendered = (answer) => ({ ...answer, body });
+    const shown = await Promise.all([world.render(), world.render()]);
+    expect(shown.map(({ cache }) => cache)).toEqual(['MISS', 'BYPASS']);
+    expect(shown[1]?.content).toBe(shown[0]?.content);
+  });
+
+  it('make one mark for what they share', async () => {
+    const world = new SurfaceWorld();
+    let count = 0;
+    const cache = world.newCache({ newGeneration: () => `mark ${String((count += 1))}` });
+    await Promise.all(['1', '2', '3'].map((body) => world.render(ADA, COUNTER, { body }, cache)));
+    expect(count).toBe(2);
+  });
+
+  it('wait on, when the first of them leaves', async () => {
+    const world = new SurfaceWorld();
+    const leaving = new AbortController();
+    const first = world.render(ADA, COUNTER, { signal: leaving.signal });
+    const second = world.render();
+    leaving.abort();
+    expect([(await first).cache, (await second).cache]).toEqual(['MISS', 'MISS']);
+    expect(world.upstream.requests.map(({ signal }) => signal.aborted)).toEqual([false]);
+  });
+});
