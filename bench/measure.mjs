@@ -5,10 +5,11 @@ import { summary } from './statistics.mjs';
 
 const LEAD_IN_MS = 300;
 
-/** Starts rivals; one that cannot be started, or answers wrongly, is reported in its figures and takes no part. */
+/** Starts rivals; one that cannot be started, or answers wrongly, is reported in its figures and takes no part. A quick run leaves out those that take part in few rounds. */
 export async function withRivals(context, entries, use) {
   const rivals = [];
-  for (const entry of entries) rivals.push(await start(context, entry));
+  for (const entry of entries)
+    if (entry.few !== true || context.pace.fewRounds > 0) rivals.push(await start(context, entry));
   try {
     return await use(rivals);
   } finally {
@@ -98,7 +99,8 @@ export function check({ wrong = 0, dropped = 0, stuck = 0, completed = 1, proble
  */
 async function warmUp(context, rival, ask) {
   const { warmUpMs, warmUpAnswers, longestWarmUpMs } = context.pace;
-  const result = await visit(context, rival, ask, warmUpMs, warmUpAnswers, longestWarmUpMs - warmUpMs);
+  const moreMs = rival.few ? 0 : longestWarmUpMs - warmUpMs; // no target names those
+  const result = await visit(context, rival, ask, warmUpMs, warmUpAnswers, moreMs);
   // Whoever asks for many things asks for each at least once.
   return result.completed < (ask.vary ?? 0) ? visit(context, rival, ask, 0, ask.vary) : result;
 }
