@@ -3,7 +3,7 @@ import type { RecordedRequest } from '../../../support/recording-upstream.js';
 /** Fields that may stand in a request to the platform, and nothing else may. */
 const REQUEST_FIELDS = new Set([
   ...'host connection content-length transfer-encoding authorization x-api-key x-project-id'.split(' '),
-  ...'content-type accept accept-language a2a-version a2a-extensions x-a2a-extensions'.split(' '),
+  ...'content-type accept accept-encoding accept-language a2a-version a2a-extensions x-a2a-extensions'.split(' '),
   ...'last-event-id idempotency-key traceparent tracestate if-none-match'.split(' '),
 ]);
 
@@ -42,6 +42,8 @@ export function unsafeRequest(request: RecordedRequest, secrets: Secrets, users:
   }
   if (!METHODS.has(method) && !/^(?:PROPFIND|SEARCH|PURGE|QUERY|M-SEARCH)$/.test(method)) found.push(`sent ${method}`);
   if (values('host').join() !== secrets.upstreamHost) found.push(`sent the host "${values('host').join()}"`);
+  const coding = values('accept-encoding').join();
+  if (coding !== 'identity') found.push(`asked for "${coding}" instead of plain bytes`);
   if (values('content-length').length > 0 && values('transfer-encoding').length > 0) found.push('sent two framings');
   const bearers = values('authorization');
   const keys = values('x-api-key');

@@ -34,6 +34,7 @@ function changed(request: HttpRequest, change: Partial<HttpRequest>): HttpReques
   return Object.create(
     request,
     Object.fromEntries([
+      ['body', { get: () => request.body }],
       ...Object.entries(change).map(([name, value]) => [name, { value, enumerable: true }]),
       ['signal', { get: () => request.signal, configurable: true }],
       ['publicUrl', { get: () => request.publicUrl }],
