@@ -89,9 +89,10 @@ describe('a site that is told to end', () => {
     const url = await startSite(600_000);
     const { exchanges, replies } = await openStreams(url, 10);
     const ended = terminated();
+    // A GET, which is answered at once: a message that came before the signal would wait for the agent.
     await expect
       .poll(() =>
-        visit(url).then(
+        visit(url, { method: 'GET' }).then(
           ({ status }) => status,
           (error: Error) => error.message,
         ),
