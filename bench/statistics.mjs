@@ -11,15 +11,17 @@ export function median(list) {
 }
 
 /**
- * Median, minimum and spread of the rounds. The spread is the distance between the quartiles as a part of the median:
- * how far the usual round lies from another usual one, however many there are.
+ * Median, minimum and spread of the rounds. The spread is what lies between the rounds as a part of the median;
+ * from five rounds on the lowest and the highest do not count, so that one disturbed round does not void a run.
  */
 export function summary(samples) {
-  const middle = median(samples);
+  const sorted = [...samples].sort((a, b) => a - b);
+  const inner = sorted.length >= 5 ? sorted.slice(1, -1) : sorted;
+  const middle = median(sorted);
   return {
     median: middle,
-    minimum: Math.min(...samples),
-    spread: middle === 0 ? 0 : (quantile(samples, 0.75) - quantile(samples, 0.25)) / middle,
+    minimum: sorted[0],
+    spread: middle === 0 ? 0 : (inner.at(-1) - inner[0]) / middle,
     rounds: samples.length,
   };
 }
