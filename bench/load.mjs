@@ -1,79 +1,53 @@
 // The visitors of the benchmark, in a process of their own. They keep their connections, check every answer, and count.
 import { setTimeout as pause } from 'node:timers/promises';
+import { Crowd } from './crowd.mjs';
 import { Http2Connections, Http2Visitor } from './http2-visitor.mjs';
-import { LatencyRecord } from './latency-record.mjs';
 import { answerQuestions } from './process.mjs';
 import { requestBytes, Visitor } from './visitor.mjs';
 
-const STOP_MS = 5_000;
 const ARRIVALS_AT_ONCE = 100;
 const STUCK_MS = 30_000;
 
-let run;
+/** By the name of the server they visit. */
+const crowds = new Map();
 let held = [];
 
-answerQuestions({}, { start, count, stop, once, hold, release, crawl });
+answerQuestions({}, { gather, slice, start, count, stop, once, hold, release, crawl });
 
-/** Visitors who ask again as soon as they are answered. `vary` asks for that many different things in turn. */
-function start({ target, scenario, path, connections, fields, vary = 1 }) {
-  const requests = Array.from({ length: vary }, (_, index) => requestBytes(variant({ scenario, path, fields }, index)));
-  const state = { completed: 0, bytes: 0, wrong: 0, dropped: 0, problem: '', asked: 0, stopping: false, busy: 0 };
-  const latency = scenario === 'paced' ? new LatencyRecord() : undefined;
-  const visitors = new Set();
-  const arrive = () => {
-    const mine = latency?.visitor();
-    const visitor = new Visitor(target, scenario, {
-      onBytes: (chunk, seen) => {
-        state.bytes += chunk.length;
-        mine?.take(chunk, seen);
-      },
-      onAnswer: (problem) => {
-        state.busy -= 1;
-        if (problem === '') state.completed += 1;
-        else fail('wrong', problem);
-        ask();
-      },
-      onGone: (busy) => {
-        visitors.delete(visitor);
-        if (busy) {
-          state.busy -= 1;
-          fail('dropped', 'the connection ended inside an exchange');
-        }
-        // A server may close a connection; a visitor then comes on another one.
-        if (!state.stopping && state.dropped < connections * 20) setTimeout(arrive, busy ? 5 : 0);
-      },
-    });
-    const ask = () => {
-      if (state.stopping || visitor.socket.destroyed) return;
-      state.busy += 1;
-      mine?.begin();
-      visitor.send(requests[state.asked++ % requests.length]);
-    };
-    visitors.add(visitor);
-    ask();
-  };
-  const fail = (kind, problem) => {
-    state[kind] += 1;
-    state.problem ||= problem;
-  };
-  for (let count = 0; count < connections; count += 1) arrive();
-  run = { state, visitors, latency };
+/** Visitors of one server are there and wait; those of other servers stay where they are. */
+async function gather({ crowd: name, ...ask }) {
+  if (!crowds.has(name)) crowds.set(name, new Crowd(ask));
+  await crowds.get(name).gather();
 }
 
-function count() {
-  const { completed, bytes, wrong, dropped, problem } = run.state;
-  return { completed, bytes, wrong, dropped, problem, at: performance.now() };
+/** They ask for a while and are all answered; then they wait again. */
+async function slice({ crowd: name, ms }) {
+  const crowd = crowds.get(name);
+  const before = crowd.count();
+  crowd.ask();
+  await pause(ms);
+  const stuck = await crowd.rest();
+  const after = crowd.count();
+  return { ...after, completed: after.completed - before.completed, elapsedMs: after.at - before.at, stuck };
+}
+
+function start({ crowd: name, ...ask }) {
+  const crowd = new Crowd(ask);
+  crowds.set(name, crowd);
+  crowd.ask();
+}
+
+function count({ crowd: name }) {
+  return crowds.get(name).count();
 }
 
 /** Lets everybody finish, then sends them home. */
-async function stop() {
-  const { state, visitors, latency } = run;
-  state.stopping = true;
-  const until = performance.now() + STOP_MS;
-  while (state.busy > 0 && performance.now() < until) await pause(5);
-  const stuck = state.busy;
-  for (const visitor of visitors) visitor.leave();
-  return { ...count(), stuck, latency: latency?.summary() };
+async function stop({ crowd: name }) {
+  const crowd = crowds.get(name);
+  crowds.delete(name);
+  const stuck = await crowd.rest();
+  crowd.leave();
+  return { ...crowd.count(), stuck, latency: crowd.latency() };
 }
 
 /** One visitor with one request, on a connection of its own. */
@@ -147,12 +121,4 @@ async function crawl({ target, scenario, path, bytesPerSecond, seconds }) {
   const early = gone;
   visitor.leave();
   return { received, problem: early ? 'the stream ended early' : '' };
-}
-
-/** `{n}` in a path or a field becomes the number of the variant, always in the same width. */
-function variant({ scenario, path, fields = {} }, index) {
-  const number = String(index).padStart(6, '0');
-  const named = (text) => text.replaceAll('{n}', number);
-  const own = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, named(value)]));
-  return { scenario, path: named(path), fields: own };
 }

@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { RIVALS, startRival } from './catalogue.mjs';
-import { SCENARIOS } from './scenarios.mjs';
 import { summary } from './statistics.mjs';
 
-const LEAD_IN_MS = 300;
+/** What part of the processors the host may take away from this machine during a slice that counts. */
+const MOST_STOLEN = 0.05;
 
 /** Starts rivals; one that cannot be started, or answers wrongly, is reported in its figures and takes no part. A quick run leaves out those that take part in few rounds. */
 export async function withRivals(context, entries, use) {
@@ -32,12 +34,13 @@ async function start(context, entry) {
 }
 
 /**
- * CPU time per request, and requests per second: rounds A B C A B C …, so that what disturbs the machine disturbs everybody.
+ * CPU time per request, and requests per second. A round of a rival is put together from short slices, and all take turns at every slice,
+ * so that what disturbs the machine for a moment, or for some seconds, disturbs everybody alike.
  * `asked` says what visitors ask: `{ scenario, path, connections, fields, vary }`, for all rivals or for each.
  */
-export async function cpuRounds(context, rivals, asked, { perByte = false } = {}) {
+export async function cpuRounds(context, rivals, asked, { sliceMs = context.pace.sliceMs } = {}) {
   const askOf = (rival) => (typeof asked === 'function' ? asked(rival) : asked);
-  const { seconds, rounds, fewRounds } = context.pace;
+  const { roundMs, rounds, fewRounds } = context.pace;
   for (const rival of rivals) {
     await guarded(rival, async () => {
       const ask = askOf(rival);
@@ -47,15 +50,23 @@ export async function cpuRounds(context, rivals, asked, { perByte = false } = {}
   }
   for (let round = 0; round < rounds; round += 1) {
     context.say(`round ${round + 1} of ${rounds}`);
-    for (const rival of rivals) {
-      if (rival.few && round >= fewRounds) continue;
-      await guarded(rival, async () => {
-        const { cpu, done, elapsedMs } = await measured(context, rival, askOf(rival), seconds * 1_000, perByte);
-        add(rival, 'cpu', cpu / done);
-        add(rival, 'rate', done / (elapsedMs / 1_000));
-      });
+    const present = rivals.filter(({ few, problem }) => problem === undefined && (!few || round < fewRounds));
+    const sums = new Map(present.map((rival) => [rival, { cpu: 0, completed: 0, elapsedMs: 0 }]));
+    for (let slice = 0; slice < roundMs / sliceMs; slice += 1) {
+      // There and back: nobody always comes after the same one.
+      for (const rival of slice % 2 === 0 ? present : present.toReversed()) {
+        await guarded(rival, async () =>
+          addTo(sums.get(rival), await undisturbed(context, rival, askOf(rival), sliceMs)),
+        );
+      }
+    }
+    for (const [rival, { cpu, completed, elapsedMs }] of sums) {
+      if (rival.problem !== undefined) continue;
+      add(rival, 'cpu', cpu / completed);
+      add(rival, 'rate', completed / (elapsedMs / 1_000));
     }
   }
+  for (const rival of rivals) if (rival.problem === undefined) await context.load.ask('stop', { crowd: rival.key });
 }
 
 /** Figures of rivals as they are kept: what was measured, or what went wrong. */
@@ -107,29 +118,51 @@ async function warmUp(context, rival, ask) {
 
 /** Visitors for a while, and until they have been answered at least `least` times, if that comes within `moreMs`. */
 export async function visit(context, rival, ask, ms, least = 0, moreMs = 20_000) {
-  await context.load.ask('start', { ...ask, target: rival.target });
+  const crowd = rival.key ?? 'direct';
+  await context.load.ask('start', { ...ask, crowd, target: rival.target });
   await pause(ms);
   for (let waited = 0; waited < moreMs; waited += 100) {
-    const { completed, problem } = await context.load.ask('count');
+    const { completed, problem } = await context.load.ask('count', { crowd });
     if (completed >= least || problem !== '') break;
     await pause(100);
   }
-  return context.load.ask('stop');
+  return context.load.ask('stop', { crowd });
 }
 
-async function measured(context, rival, ask, ms, perByte) {
-  const { load } = context;
-  await load.ask('start', { ...ask, target: rival.target });
-  await pause(LEAD_IN_MS);
-  const [cpuBefore, before] = await Promise.all([rival.process.ask('cpu'), load.ask('count')]);
-  await pause(ms);
-  const [cpuAfter, after] = await Promise.all([rival.process.ask('cpu'), load.ask('count')]);
-  check(await load.ask('stop'));
-  // Of long answers many are half done when the round ends, so their bytes are counted.
-  const done = perByte
-    ? (after.bytes - before.bytes) / SCENARIOS[ask.scenario].answer.length
-    : after.completed - before.completed;
-  return { cpu: cpuAfter - cpuBefore, done, elapsedMs: after.at - before.at };
+/** A slice in which the host left this machine its processors; the last of three when it never does. */
+async function undisturbed(context, rival, ask, ms) {
+  let slice;
+  for (let left = 3; left > 0; left -= 1) {
+    slice = await measured(context, rival, ask, ms);
+    if (slice.stolen <= MOST_STOLEN) break;
+  }
+  return slice;
+}
+
+async function measured({ load }, rival, ask, ms) {
+  const crowd = rival.key;
+  await load.ask('gather', { ...ask, crowd, target: rival.target });
+  const stolenBefore = stolenMs();
+  const cpuBefore = await rival.process.ask('cpu');
+  const slice = await load.ask('slice', { crowd, ms });
+  const cpu = (await rival.process.ask('cpu')) - cpuBefore;
+  check(slice);
+  const { completed, elapsedMs } = slice;
+  return { cpu, completed, elapsedMs, stolen: (stolenMs() - stolenBefore) / (elapsedMs * availableParallelism()) };
+}
+
+function addTo(sum, slice) {
+  for (const name of Object.keys(sum)) sum[name] += slice[name];
+}
+
+/** How long a virtual machine has waited for its host, all processors together; 0 where the system does not tell. */
+function stolenMs() {
+  try {
+    // Linux counts hundredths of a second.
+    return Number(readFileSync('/proc/stat', 'utf8').split('\n', 1)[0].split(/\s+/)[8]) * 10;
+  } catch {
+    return 0;
+  }
 }
 
 function shortened(error) {

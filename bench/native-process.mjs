@@ -1,7 +1,7 @@
 // Servers that are no Node processes, asked about their CPU and memory through the system's accounting.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,8 +9,6 @@ import { fileURLToPath } from 'node:url';
 
 const WORK = fileURLToPath(new URL('./.work', import.meta.url));
 const START_MS = 5_000;
-/** Linux counts CPU time in hundredths of a second, whatever its timer does. */
-const TICK_MICROSECONDS = 10_000;
 
 /** nginx as a reverse proxy with kept connections: the native limit. */
 export async function startNginx({ upstream }) {
@@ -82,11 +80,12 @@ async function startNative(command, argumentsFor) {
   };
 }
 
-/** User and system time of a process, all its threads included. */
+/** User and system time of a process, all its threads included; to the nanosecond, as the scheduler counts it. */
 function cpuMicroseconds(pid) {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MICROSECONDS;
+  return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
+    const [nanoseconds] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
+    return sum + Number(nanoseconds) / 1_000;
+  }, 0);
 }
 
 function residentBytes(pid) {

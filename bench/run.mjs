@@ -35,20 +35,24 @@ const WORKLOADS = {
 };
 /** A build of Next takes longer than a quick run is meant to. */
 const SLOW_TO_BUILD = ['next'];
-/** Many short rounds: what disturbs this machine lasts for about a second. */
+/** What disturbs this machine comes and goes within a second, so a round is made of slices far shorter. */
 const FULL_PACE = {
-  seconds: 1,
-  rounds: 11,
-  fewRounds: 3,
+  rounds: 7,
+  fewRounds: 2,
+  roundMs: 2_000,
+  sliceMs: 100,
+  pacedSlices: 6,
   warmUpMs: 2_000,
   // A Node server is at its usual speed after some ten thousand requests; the first hundreds cost five times as much.
   warmUpAnswers: 30_000,
   longestWarmUpMs: 6_000,
 };
 const QUICK_PACE = {
-  seconds: 0.3,
   rounds: 5,
   fewRounds: 0,
+  roundMs: 400,
+  sliceMs: 100,
+  pacedSlices: 1,
   warmUpMs: 600,
   warmUpAnswers: 10_000,
   longestWarmUpMs: 1_500,

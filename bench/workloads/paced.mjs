@@ -2,6 +2,8 @@ import { add, check, figures, guarded, visit, withRivals } from '../measure.mjs'
 import { median } from '../statistics.mjs';
 
 const RIVALS = ['ours-express', 'ours-node', 'node-client', 'node-dispatch', 'node-fetch', 'express-fetch', 'nginx'];
+/** Time for three streams of each visitor. */
+const SLICE_MS = 250;
 const ASK = { scenario: 'paced', connections: 4 };
 
 export const paced = {
@@ -18,10 +20,17 @@ export const paced = {
         for (const rival of rivals) {
           await guarded(rival, async () => check(await visit(context, rival, through, context.pace.warmUpMs)));
         }
-        for (let round = 0; round < context.pace.rounds; round += 1) {
-          context.say(`round ${round + 1} of ${context.pace.rounds}`);
-          await note(context, direct, { ...ASK, path: '/paced' });
-          for (const rival of rivals) await guarded(rival, () => note(context, rival, through));
+        const { rounds, pacedSlices } = context.pace;
+        for (let round = 0; round < rounds; round += 1) {
+          context.say(`round ${round + 1} of ${rounds}`);
+          const slices = new Map([direct, ...rivals].map((one) => [one, []]));
+          for (let slice = 0; slice < pacedSlices; slice += 1) {
+            slices.get(direct).push(await latency(context, direct, { ...ASK, path: '/paced' }));
+            for (const rival of rivals) {
+              await guarded(rival, async () => slices.get(rival).push(await latency(context, rival, through)));
+            }
+          }
+          for (const [one, found] of slices) if (one.problem === undefined) note(one, found);
         }
         const base = median(direct.samples.latency);
         for (const rival of rivals) {
@@ -39,10 +48,14 @@ export const paced = {
 
 const through = { ...ASK, path: '/api/a2a' };
 
-async function note(context, rival, ask) {
-  const result = await visit(context, rival, ask, context.pace.seconds * 700);
+async function latency(context, rival, ask) {
+  const result = await visit(context, rival, ask, SLICE_MS);
   check(result);
-  add(rival, 'latency', result.latency.eventP50);
-  add(rival, 'p99', result.latency.eventP99);
-  add(rival, 'firstByte', result.latency.firstByteP50);
+  return result.latency;
+}
+
+function note(rival, slices) {
+  add(rival, 'latency', median(slices.map(({ eventP50 }) => eventP50)));
+  add(rival, 'p99', median(slices.map(({ eventP99 }) => eventP99)));
+  add(rival, 'firstByte', median(slices.map(({ firstByteP50 }) => firstByteP50)));
 }

@@ -23,7 +23,8 @@ export const stream = {
       entries.map((entry) => ({ ...entry, options: { path: '/stream', scenario: 'stream' } })),
       async (rivals) => {
         const ask = { scenario: 'stream', path: '/api/a2a', connections: 50 };
-        await cpuRounds(context, rivals, ask, { perByte: true });
+        // Long enough for every visitor to have some whole streams.
+        await cpuRounds(context, rivals, ask, { sliceMs: 400 });
         return { figures: figures(rivals) };
       },
     );

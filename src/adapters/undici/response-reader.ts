@@ -1,19 +1,23 @@
 import type { Dispatcher } from 'undici';
 import type { HeaderFields, UpstreamFailureReason, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
 import type { Connection } from './connection.js';
-import type { ExchangeEnd } from './connections.js';
+import type { Connections, ExchangeEnd } from './connections.js';
 import { answerEnd, type EndCheck, isEventStream } from './end-check.js';
 import { describeError, reasonOf } from './failure-reason.js';
 import { UpstreamBody } from './upstream-body.js';
 
 type Controller = Dispatcher.DispatchController;
 
-/** Turns undici's callbacks for one exchange into one outcome and a body. */
+/** Turns undici's callbacks for one exchange into one outcome and a body; gives the connection back when the exchange is over. */
 export class ResponseReader implements Dispatcher.DispatchHandler {
-  readonly #request: UpstreamRequest;
+  /** All but the body: a stream that stays open for hours must not keep the message that began it. */
+  readonly #request: Pick<
+    UpstreamRequest,
+    'method' | 'signal' | 'headersMs' | 'bodyIdleMs' | 'bodyMs' | 'streamIdleMs'
+  >;
+  readonly #connections: Connections;
   readonly #connection: Connection;
   readonly #resolve: (outcome: UpstreamOutcome) => void;
-  readonly #done: (end: ExchangeEnd) => void;
   #controller: Controller | undefined;
   #body: UpstreamBody | undefined;
   #end: EndCheck | undefined;
@@ -21,18 +25,21 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   #gaveUp: 'aborted' | 'timeout' | undefined;
   #settled = false;
 
-  /** `done` is called once, when the exchange is over. */
   constructor(
-    request: UpstreamRequest,
-    connection: Connection,
+    { method, signal, headersMs, bodyIdleMs, bodyMs = 0, streamIdleMs = 0 }: UpstreamRequest,
+    connections: Connections,
     resolve: (outcome: UpstreamOutcome) => void,
-    done: (end: ExchangeEnd) => void,
   ) {
-    this.#request = request;
-    this.#connection = connection;
+    this.#request = { method, signal, headersMs, bodyIdleMs, bodyMs, streamIdleMs };
+    this.#connections = connections;
+    this.#connection = connections.take();
     this.#resolve = resolve;
-    this.#done = done;
-    request.signal.addEventListener('abort', this.#onAbort, { once: true });
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** Sends on the connection that was taken for this exchange. */
+  dispatch(options: Dispatcher.DispatchOptions): void {
+    this.#connection.client.dispatch(options, this);
   }
 
   onRequestStart(controller: Controller): void {
@@ -129,7 +136,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     this.#settled = true;
     clearTimeout(this.#headTimer);
     this.#request.signal.removeEventListener('abort', this.#onAbort);
-    this.#done(end);
+    this.#connections.release(this.#connection, end);
   }
 
   readonly #onAbort = (): void => {

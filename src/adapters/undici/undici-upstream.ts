@@ -33,28 +33,7 @@ export class UndiciUpstream implements HttpUpstream {
         resolve({ kind: 'failure', reason: 'aborted', detail, sent: 'nothing' });
         return;
       }
-      const connections = this.#connectionsTo(request.origin);
-      const connection = connections.take();
-      const reader = new ResponseReader(request, connection, resolve, (end) => {
-        connections.release(connection, end);
-      });
-      const turns = { holdHead: () => reader.holdHead(), expectHead: () => reader.expectHead() };
-      try {
-        connection.client.dispatch(
-          {
-            path: request.path,
-            method: request.method as 'POST',
-            headers: { ...PLAIN_BYTES, ...(request.headers as Record<string, string | string[]>) },
-            body: upload(request.body, turns) as Uint8Array,
-            // ResponseReader counts: an upload takes its time, and only the head of an answer tells that it is a stream of events, which may be silent.
-            headersTimeout: 0,
-            bodyTimeout: 0,
-          },
-          reader,
-        );
-      } catch (error) {
-        reader.onResponseError(undefined, error as Error);
-      }
+      exchange(request, new ResponseReader(request, this.#connectionsTo(request.origin), resolve));
     });
   }
 
@@ -89,5 +68,23 @@ export class UndiciUpstream implements HttpUpstream {
       this.#connections.set(origin, connections);
     }
     return connections;
+  }
+}
+
+/** Apart from whatever lives as long as the answer: nothing here may keep the body of the request. */
+function exchange({ path, method, headers, body }: UpstreamRequest, reader: ResponseReader): void {
+  const turns = { holdHead: () => reader.holdHead(), expectHead: () => reader.expectHead() };
+  try {
+    reader.dispatch({
+      path,
+      method: method as 'POST',
+      headers: { ...PLAIN_BYTES, ...(headers as Record<string, string | string[]>) },
+      body: upload(body, turns) as Uint8Array,
+      // ResponseReader counts: an upload takes its time, and only the head of an answer tells that it is a stream of events, which may be silent.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  } catch (error) {
+    reader.onResponseError(undefined, error as Error);
   }
 }

@@ -5,6 +5,7 @@ import { jsonOutline } from '../../domain/chat/json-outline.js';
 import { rpcIdOf } from '../../domain/chat/json-rpc.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
 import type { CredentialPlan } from '../../domain/credentials/credential-broker.js';
+import { isEventStream } from '../../domain/upstream/header-policy.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { methodNotAllowed, notFound, problemResponse, rpcErrorResponse, rpcErrorText } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
@@ -12,7 +13,7 @@ import { chatAddress } from './public-address.js';
 import { JSON_TYPES, type JsonBody, readJsonBody } from './read-body.js';
 import { errorContext, type SiteSettings } from './site-settings.js';
 import { checkVisitor } from './visitor-limit.js';
-import { watchedStream } from './watched-stream.js';
+import { type StreamWatch, watchedStream } from './watched-stream.js';
 
 /** What the chat routes need. */
 export interface ChatRoutes {
@@ -37,7 +38,7 @@ export function chatRoutes(routes: ChatRoutes): HttpHandler {
   return async (request) => {
     const { path } = request;
     if (path === '' || path === '/') {
-      if (request.method === 'POST') return chat(routes, request);
+      if (request.method === 'POST') return await chat(routes, request);
       return methodNotAllowed('POST', errorContext(routes.site, ROUTE));
     }
     if (routes.config !== undefined && (path === '/config' || path === '/config/')) {
@@ -74,13 +75,17 @@ async function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpRespo
     status: response.status,
     durationMs: site.now() - startedAt,
   });
-  return watchedStream(response, {
-    site,
-    route: ROUTE,
-    requestId: context.requestId,
-    signal: request.signal,
-    errorText: (error) => rpcErrorText(error, requestId(body), context.requestId),
-  });
+  // Its id alone: a stream that stays open for hours must not keep the message that began it.
+  const id = isEventStream(response.headers) ? requestId(body) : null;
+  return watchedChat(response, id, { site, route: ROUTE, requestId: context.requestId, signal: request.signal });
+}
+
+function watchedChat(
+  response: HttpResponse,
+  id: string | number | null,
+  watch: Omit<StreamWatch, 'errorText'>,
+): HttpResponse {
+  return watchedStream(response, { ...watch, errorText: (error) => rpcErrorText(error, id, watch.requestId) });
 }
 
 function forwarded(body: JsonBody): { body: JsonBody['bytes'] } & Pick<JsonBody, 'parsed' | 'text'> {

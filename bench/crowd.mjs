@@ -1,0 +1,132 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { LatencyRecord } from './latency-record.mjs';
+import { requestBytes, Visitor } from './visitor.mjs';
+
+const STOP_MS = 5_000;
+/** Servers close connections that nobody has used for some seconds: Node's after five. */
+const LONGEST_REST_MS = 3_000;
+
+/** Visitors of one server who keep their connections, and ask again as soon as they are answered, while they are let. */
+export class Crowd {
+  #target;
+  #scenario;
+  #connections;
+  #requests;
+  #latency;
+  #visitors = new Set();
+  #state = { completed: 0, wrong: 0, dropped: 0, problem: '' };
+  #asked = 0;
+  #busy = 0;
+  #isAsking = false;
+  #onRest = () => undefined;
+  #restedAt = performance.now();
+
+  /** `vary` asks for that many different things in turn. */
+  constructor({ target, scenario, path, connections, fields, vary = 1 }) {
+    this.#target = target;
+    this.#scenario = scenario;
+    this.#connections = connections;
+    this.#requests = Array.from({ length: vary }, (_, index) =>
+      requestBytes(variant({ scenario, path, fields }, index)),
+    );
+    this.#latency = scenario === 'paced' ? new LatencyRecord() : undefined;
+  }
+
+  /** Connects everybody who is not connected. */
+  async gather() {
+    if (performance.now() - this.#restedAt > LONGEST_REST_MS) this.leave();
+    const newcomers = Array.from({ length: this.#connections - this.#visitors.size }, () => this.#arrive());
+    await Promise.all(
+      newcomers.map(({ socket }) => new Promise((resolve) => socket.once('connect', resolve).once('close', resolve))),
+    );
+  }
+
+  ask() {
+    this.#isAsking = true;
+    for (const visitor of this.#visitors) this.#askOf(visitor);
+    while (this.#visitors.size < this.#connections) this.#askOf(this.#arrive());
+  }
+
+  /** Lets everybody finish; gives how many are never answered. */
+  async rest() {
+    this.#isAsking = false;
+    await Promise.race([
+      new Promise((resolve) => {
+        this.#onRest = resolve;
+        this.#lookForRest();
+      }),
+      pause(STOP_MS, undefined, { ref: false }),
+    ]);
+    this.#restedAt = performance.now();
+    return this.#busy;
+  }
+
+  leave() {
+    for (const visitor of this.#visitors) visitor.leave();
+    this.#visitors.clear();
+  }
+
+  count() {
+    return { ...this.#state, at: performance.now() };
+  }
+
+  latency() {
+    return this.#latency?.summary();
+  }
+
+  #arrive() {
+    const mine = this.#latency?.visitor();
+    const visitor = new Visitor(this.#target, this.#scenario, {
+      onBytes: (chunk, seen) => mine?.take(chunk, seen),
+      onAnswer: (problem) => {
+        if (problem === '') this.#state.completed += 1;
+        else this.#fail('wrong', problem);
+        this.#answered();
+        if (this.#isAsking) this.#askOf(visitor);
+      },
+      onGone: (busy) => {
+        this.#visitors.delete(visitor);
+        if (busy) {
+          this.#fail('dropped', 'the connection ended inside an exchange');
+          this.#answered();
+        }
+        // A server may close a connection; a visitor then comes on another one.
+        if (this.#isAsking && this.#state.dropped < this.#connections * 20) {
+          setTimeout(() => this.#isAsking && this.#askOf(this.#arrive()), busy ? 5 : 0);
+        }
+      },
+    });
+    visitor.begin = () => mine?.begin();
+    this.#visitors.add(visitor);
+    return visitor;
+  }
+
+  #askOf(visitor) {
+    if (!visitor.isThere) return;
+    this.#busy += 1;
+    visitor.begin();
+    visitor.send(this.#requests[this.#asked++ % this.#requests.length]);
+  }
+
+  #answered() {
+    this.#busy -= 1;
+    this.#lookForRest();
+  }
+
+  #lookForRest() {
+    if (!this.#isAsking && this.#busy === 0) this.#onRest();
+  }
+
+  #fail(kind, problem) {
+    this.#state[kind] += 1;
+    this.#state.problem ||= problem;
+  }
+}
+
+/** `{n}` in a path or a field becomes the number of the variant, always in the same width. */
+function variant({ scenario, path, fields = {} }, index) {
+  const number = String(index).padStart(6, '0');
+  const named = (text) => text.replaceAll('{n}', number);
+  const own = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, named(value)]));
+  return { scenario, path: named(path), fields: own };
+}
