@@ -38,14 +38,14 @@ const SLOW_TO_BUILD = ['next'];
 /** What disturbs this machine comes and goes within a second, so a round is made of slices far shorter. */
 const FULL_PACE = {
   rounds: 7,
-  fewRounds: 2,
-  roundMs: 2_000,
+  fewRounds: 1,
+  roundMs: 1_200,
   sliceMs: 100,
-  pacedSlices: 6,
+  pacedSlices: 4,
   warmUpMs: 2_000,
   // A Node server is at its usual speed after some ten thousand requests; the first hundreds cost five times as much.
   warmUpAnswers: 30_000,
-  longestWarmUpMs: 6_000,
+  longestWarmUpMs: 4_000,
 };
 const QUICK_PACE = {
   rounds: 5,

@@ -22,6 +22,6 @@ export function summary(samples) {
     median: middle,
     minimum: sorted[0],
     spread: middle === 0 ? 0 : (inner.at(-1) - inner[0]) / middle,
-    rounds: samples.length,
+    rounds: samples,
   };
 }
