@@ -6,6 +6,8 @@ import { median, summary } from './statistics.mjs';
 
 /** What part of the processors the host may take from this machine during a slice: beyond it, everything costs a fifth more. */
 const MOST_STOLEN = 0.1;
+/** Servers that tell the pace of the machine while those are measured that take part in few rounds. */
+const WITNESSES = 3;
 
 /** Starts rivals; one that cannot be started, or answers wrongly, is reported in its figures and takes no part. A quick run leaves out those that take part in few rounds. */
 export async function withRivals(context, entries, use) {
@@ -49,12 +51,19 @@ export async function cpuRounds(context, rivals, asked, { sliceMs = context.pace
       check(await warmUp(context, rival, ask));
     });
   }
-  context.say('a round that does not count');
-  await oneRound(context, regulars, askOf, sliceMs);
   const found = [];
-  for (let round = 0; round < rounds + fewRounds; round += 1) {
-    context.say(`round ${round + 1} of ${rounds + fewRounds}`);
-    found.push(await oneRound(context, round < rounds ? regulars : rivals, askOf, sliceMs));
+  for (const [present, times] of [
+    [regulars, rounds],
+    // Some of those that were measured stay, to tell the pace.
+    [[...regulars.slice(0, WITNESSES), ...rivals.filter(({ few }) => few)], fewRounds],
+  ]) {
+    if (times === 0 || (present.length <= WITNESSES && found.length > 0)) continue;
+    context.say('a round that does not count');
+    await oneRound(context, present, askOf, sliceMs);
+    for (let round = 0; round < times; round += 1) {
+      context.say(`round ${round + 1} of ${times}`);
+      found.push(await oneRound(context, present, askOf, sliceMs));
+    }
   }
   for (const rival of rivals.filter(({ problem }) => problem === undefined)) {
     const paces = pacesOf(found, regulars, rival);
@@ -89,10 +98,14 @@ async function oneRound(context, rivals, askOf, sliceMs) {
  * Neighbours on the same host slow a virtual machine down by a fifth for half a minute, and everything on it alike.
  */
 function pacesOf(rounds, regulars, rival) {
-  const witnesses = regulars.filter((other) => other !== rival && other.problem === undefined);
-  const medians = new Map(witnesses.map((other) => [other, median(rounds.map((round) => round.get(other).cpu))]));
+  const others = regulars.filter((other) => other !== rival && other.problem === undefined);
+  const medians = new Map(
+    others.map((other) => [other, median(rounds.flatMap((round) => round.get(other)?.cpu ?? []))]),
+  );
   return rounds.map((round) => {
-    const parts = witnesses.map((other) => Math.log(round.get(other).cpu / medians.get(other)));
+    const parts = others.flatMap((other) =>
+      round.has(other) ? [Math.log(round.get(other).cpu / medians.get(other))] : [],
+    );
     return parts.length === 0 ? 1 : Math.exp(parts.reduce((sum, part) => sum + part, 0) / parts.length);
   });
 }

@@ -1,4 +1,5 @@
 import { RequestError } from '../../domain/errors.js';
+import { isStream } from '../../domain/upstream/body-kind.js';
 import { isEventStream } from '../../domain/upstream/header-policy.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { EventStream } from './event-stream.js';
@@ -93,10 +94,10 @@ export class RequestGate {
 
   #counted(response: HttpResponse, onBroken: (error: unknown) => void): HttpResponse {
     const { body } = response;
-    if (body === null || typeof body === 'string' || body instanceof Uint8Array) return response;
-    const isStream = isEventStream(response.headers);
-    this.#add(isStream, 1);
-    const onEnd = (): void => this.#add(isStream, -1);
+    if (!isStream(body)) return response;
+    const isEvents = isEventStream(response.headers);
+    this.#add(isEvents, 1);
+    const onEnd = (): void => this.#add(isEvents, -1);
     if (body instanceof EventStream) {
       // It tells by itself how it ended, also of what it could still say to the browser.
       body.whenOver(onEnd);
@@ -105,8 +106,8 @@ export class RequestGate {
     return { ...response, body: new CountedBody(body, onEnd, onBroken) };
   }
 
-  #add(isStream: boolean, count: 1 | -1): void {
-    if (isStream) this.#openStreams += count;
+  #add(isEvents: boolean, count: 1 | -1): void {
+    if (isEvents) this.#openStreams += count;
     else this.#inFlight += count;
     this.#look();
   }

@@ -1,4 +1,5 @@
 import { RequestError } from '../../domain/errors.js';
+import { isStream } from '../../domain/upstream/body-kind.js';
 import type { HttpBody } from '../../ports/http.js';
 
 /** What a deadline is for: the whole body, or each of its pauses. */
@@ -6,8 +7,7 @@ export type TimedPart = 'body' | 'pause';
 
 /** The same body, whose reader does not wait for a browser that stopped sending; 0 waits for ever. */
 export function timedBody(body: HttpBody, ms: number, part: TimedPart): HttpBody {
-  const isStream = body !== null && typeof body === 'object' && !(body instanceof Uint8Array);
-  return isStream && ms > 0 ? new TimedBody(body, ms, part) : body;
+  return isStream(body) && ms > 0 ? new TimedBody(body, ms, part) : body;
 }
 
 /** The error of a body that came too late for its reader; whoever read it may have taken it for something else. */

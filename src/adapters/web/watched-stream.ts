@@ -1,6 +1,7 @@
 import { type AgentBffError, UpstreamError } from '../../domain/errors.js';
+import { isStream } from '../../domain/upstream/body-kind.js';
 import { isEventStream } from '../../domain/upstream/header-policy.js';
-import type { HeaderFields, HttpBody, HttpRequest, HttpResponse } from '../../ports/http.js';
+import type { HeaderFields, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { EventStream } from './event-stream.js';
 import type { SiteSettings } from './site-settings.js';
 
@@ -50,8 +51,4 @@ function interrupted(): UpstreamError {
 function isReadableEventStream(headers: HeaderFields): boolean {
   const coding = headers['content-encoding'];
   return isEventStream(headers) && (coding === undefined || coding === 'identity');
-}
-
-function isStream(body: HttpBody): body is AsyncIterable<Uint8Array> {
-  return body !== null && typeof body === 'object' && !(body instanceof Uint8Array);
 }

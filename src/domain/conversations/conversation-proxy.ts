@@ -1,6 +1,7 @@
 import type { HeaderFields, HttpBody, HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { CredentialPlan } from '../credentials/credential-broker.js';
 import { AgentBffError, RequestError } from '../errors.js';
+import { isStream } from '../upstream/body-kind.js';
 import { browserResponseHeaders, RECORD_REQUEST_FIELDS, RECORD_RESPONSE_FIELDS } from '../upstream/header-policy.js';
 import { PLATFORM, refuseRedirect, refuseServerError } from '../upstream/platform-answer.js';
 import { type PlatformApi, platformFields, platformTarget } from '../upstream/platform-api.js';
@@ -83,7 +84,7 @@ function checkRequest({ path, query, headers }: ConversationRequest): void {
 
 /** The length of a body that crosses as it comes; of any other, the length is known from the body itself. */
 function fieldsFor(body: HttpBody, headers: HeaderFields): HeaderFields {
-  if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) return headers;
+  if (isStream(body)) return headers;
   const { 'content-length': _length, ...rest } = headers;
   return rest;
 }

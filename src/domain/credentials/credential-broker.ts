@@ -5,6 +5,7 @@ import type { Secret } from '../../ports/secret.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { ServiceAuthError, SessionError } from '../errors.js';
 import { Credential } from './credential.js';
+import { PlatformClock } from './platform-clock.js';
 import { refreshedToken, type SessionPlan, userToken, type UserToken } from './session-credentials.js';
 import { chooseStrategy, type ChosenStrategy } from './strategy.js';
 import type { IssueToken, TokenCache } from './token-cache.js';
@@ -44,11 +45,6 @@ export interface CredentialBrokerDependencies {
   readonly apiKeyHeader: string;
 }
 
-/** A `Date` field counts whole seconds and travels; below this the clocks agree (identity.md §2.3). */
-const TOLERATED_SKEW_MS = 30_000;
-/** A platform further away is not followed: whoever names a date decades ahead would be given a token good until then. */
-const FOLLOWED_SKEW_MS = 3_600_000;
-
 interface KnownProvider {
   readonly provider: IdentityProvider;
   /** The cache key of the last token; compared again whenever that token is due. */
@@ -60,11 +56,11 @@ interface KnownProvider {
 export class CredentialBroker {
   readonly #deps: CredentialBrokerDependencies;
   readonly #known = new Map<string, KnownProvider>();
-  /** How far the platform's clock is ahead of ours, as far as it mattered yet; milliseconds. */
-  #skewMs = 0;
+  readonly #platformClock: PlatformClock;
 
   constructor(dependencies: CredentialBrokerDependencies) {
     this.#deps = dependencies;
+    this.#platformClock = new PlatformClock(dependencies);
   }
 
   /**
@@ -98,7 +94,7 @@ export class CredentialBroker {
     if (refused.cacheKey === undefined) {
       return plan.kind === 'session' ? this.#refreshed(plan, refused, request) : undefined;
     }
-    this.#compareClocks(Date.parse(platformDate));
+    this.#platformClock.compare(Date.parse(platformDate));
     if (!(await this.#deps.tokens.reject(refused.cacheKey, refused.token))) return undefined;
     for (const { key, provider } of this.#known.values()) if (key === refused.cacheKey) provider.recheck?.();
     const renewed = await this.obtain(plan, request);
@@ -170,19 +166,10 @@ export class CredentialBroker {
 
   /** Signs by the platform's clock, and expires by ours. */
   async #sign(provider: IdentityProvider, now: number): Promise<IssueOutcome> {
-    const skewMs = Math.abs(this.#skewMs) > FOLLOWED_SKEW_MS ? 0 : this.#skewMs;
+    const skewMs = this.#platformClock.aheadMs;
     const outcome = await provider.issue(now + skewMs);
     if (outcome.kind === 'failure' || skewMs === 0) return outcome;
     return { kind: 'token', token: { ...outcome.token, expiresAt: outcome.token.expiresAt - skewMs } };
-  }
-
-  #compareClocks(platformNow: number): void {
-    const skewMs = platformNow - this.#deps.clock.now();
-    if (Number.isNaN(skewMs) || Math.abs(skewMs - this.#skewMs) <= TOLERATED_SKEW_MS) return;
-    this.#skewMs = Math.abs(skewMs) <= TOLERATED_SKEW_MS ? 0 : skewMs;
-    const seconds = Math.round(Math.abs(skewMs) / 1000);
-    const detail = `The local clock is ${String(seconds)} s ${skewMs < 0 ? 'ahead of' : 'behind'} the platform's.`;
-    this.#deps.telemetry.emit({ type: 'warning', code: 'clock_skew', detail });
   }
 
   #credentialOf(name: string, known: KnownProvider, token: AccessToken, planKey: Secret | undefined): Credential {

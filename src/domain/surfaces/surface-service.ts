@@ -2,6 +2,7 @@ import type { HttpBody, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { credentialScope } from '../credentials/credential-scope.js';
 import type { RoutePlan } from '../credentials/headers-plan.js';
 import { readAhead } from '../upstream/body-bytes.js';
+import { isStream } from '../upstream/body-kind.js';
 import { discardBody } from '../upstream/body-text.js';
 import {
   browserResponseHeaders,
@@ -226,7 +227,7 @@ function marked(answer: HttpResponse, status: CacheStatus): HttpResponse {
 
 /** A body that streams may tell of work that goes on: what is rendered meanwhile is from before its end. */
 function followed(body: HttpBody, end: () => Promise<void>): HttpBody {
-  if (body === null || typeof body === 'string' || body instanceof Uint8Array) return body;
+  if (!isStream(body)) return body;
   return followedStream(body, end);
 }
 

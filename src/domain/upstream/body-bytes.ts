@@ -1,4 +1,5 @@
 import type { HttpBody } from '../../ports/http.js';
+import { isStream } from './body-kind.js';
 import { discardBody } from './body-text.js';
 
 /** A body read from its start: all of it, or, when it is too long or broke, the same body as if nobody had read yet. */
@@ -8,7 +9,7 @@ export type ReadBody =
 
 /** Reads at most `limitBytes` and what comes with them. */
 export async function readAhead(body: HttpBody, limitBytes: number): Promise<ReadBody> {
-  if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
+  if (!isStream(body)) {
     const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? new Uint8Array());
     return bytes.length > limitBytes
       ? { complete: false, body: new ReplayedBody([bytes], undefined) }

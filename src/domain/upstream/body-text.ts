@@ -1,4 +1,5 @@
 import type { HttpBody } from '../../ports/http.js';
+import { isStream } from './body-kind.js';
 
 /** The whole body as UTF-8 text; `undefined` when it is longer than `limitBytes` or breaks before its end. */
 export async function bodyText(body: HttpBody, limitBytes: number): Promise<string | undefined> {
@@ -22,6 +23,6 @@ export async function bodyText(body: HttpBody, limitBytes: number): Promise<stri
 
 /** Ends a body nobody will read, so that its connection is free. */
 export async function discardBody(body: HttpBody): Promise<void> {
-  if (body === null || typeof body === 'string' || body instanceof Uint8Array) return;
+  if (!isStream(body)) return;
   await body[Symbol.asyncIterator]().return?.();
 }

@@ -2,6 +2,7 @@ import type { HeaderFields, HttpBody, HttpResponse, HttpUpstream } from '../../p
 import type { Credential } from '../credentials/credential.js';
 import type { CredentialBroker } from '../credentials/credential-broker.js';
 import { type CallerRequest, obtainCredential, type RoutePlan } from '../credentials/headers-plan.js';
+import { isStream } from './body-kind.js';
 import { discardBody } from './body-text.js';
 import { upstreamRequestHeaders } from './header-policy.js';
 import { answered, type Counterpart, tokenRejected } from './platform-answer.js';
@@ -111,9 +112,4 @@ export class PlatformCall {
     const outcome = await upstream.send({ method, origin, path, headers, body, signal, ...this.#deadlines });
     return answered(outcome, this.#counterpart);
   }
-}
-
-/** A stream is gone once it is sent. */
-function isStream(body: HttpBody): boolean {
-  return body !== null && typeof body !== 'string' && !(body instanceof Uint8Array);
 }

@@ -1,5 +1,6 @@
-import type { HttpBody, HttpUpstream, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
+import type { HttpUpstream, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
+import { isStream } from './body-kind.js';
 
 /** What requests are tried again with. */
 export interface RetryingUpstreamDependencies {
@@ -55,9 +56,4 @@ function retryCause(
   // A deadline is over, and an aborted request is wanted by nobody.
   if (sent === 'nothing') return reason === 'unreachable' || reason === 'reset' ? 'no_connection' : undefined;
   return sent === 'on-stale-connection' && SAFE_METHODS.has(method) ? 'stale_connection' : undefined;
-}
-
-/** A stream is gone once it is read. */
-function isStream(body: HttpBody): boolean {
-  return body !== null && typeof body !== 'string' && !(body instanceof Uint8Array);
 }

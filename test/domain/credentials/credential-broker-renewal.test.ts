@@ -117,6 +117,14 @@ describe("tokens signed here follow the platform's clock once it disagrees:", ()
     ]);
   });
 
+  it('operators hear of a platform that is in step again', async () => {
+    const world = new BrokerWorld();
+    signing(world);
+    await refusedAt(world, 600_000);
+    await refusedAt(world, 5_000);
+    expect(world.telemetry.of('warning').at(-1)?.detail).toBe("The local clock agrees with the platform's again.");
+  });
+
   it('a platform behind is followed too', async () => {
     const world = new BrokerWorld();
     const times = signing(world);
