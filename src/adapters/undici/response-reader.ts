@@ -81,6 +81,8 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
       return;
     }
     clearTimeout(this.#headTimer);
+    // Views of the first bytes that came, all of which they would keep for as long as the answer lasts.
+    controller.rawHeaders = null;
     const { method, bodyIdleMs, bodyMs = 0, streamIdleMs = 0 } = this.#request;
     const isStream = isEventStream(headers as HeaderFields);
     const body = isStream
