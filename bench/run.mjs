@@ -48,14 +48,14 @@ const FULL_PACE = {
   longestWarmUpMs: 4_000,
 };
 const QUICK_PACE = {
-  rounds: 5,
+  rounds: 4,
   fewRounds: 0,
-  roundMs: 400,
+  roundMs: 300,
   sliceMs: 100,
   pacedSlices: 1,
   warmUpMs: 600,
   warmUpAnswers: 10_000,
-  longestWarmUpMs: 1_500,
+  longestWarmUpMs: 1_200,
 };
 /** Enough for 10 000 streams, each with a connection on both sides. */
 const DESCRIPTORS = 65_536;
