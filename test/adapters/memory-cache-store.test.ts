@@ -31,10 +31,20 @@ describe('the store in memory is bounded:', () => {
     expect(await kept(store, 'abcd')).toBe('acd');
   });
 
+  it('an entry that is used now and then stays, however many come and go', async () => {
+    const store = memory({ maxEntries: 40 });
+    await store.set('used', 'value', soon());
+    for (let count = 0; count < 1_000; count += 1) {
+      await store.set(`other ${String(count)}`, 'value', soon());
+      if (count % 30 === 0) expect(await store.get('used')).toBe('value');
+    }
+    expect(await store.get('used')).toBe('value');
+    expect(await store.get('other 959')).toBeUndefined();
+  });
+
   it('large entries push out as many as they need', async () => {
     const store = memory({ maxBytes: 80 });
     for (const key of 'abcd') await store.set(key, 'x'.repeat(9), soon());
-    expect(await kept(store, 'abcd')).toBe('abcd');
     await store.set('e', 'x'.repeat(19), soon());
     expect(await kept(store, 'abcde')).toBe('cde');
   });

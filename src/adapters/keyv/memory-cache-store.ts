@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.js';
 /** What a cache store in memory is made of. */
 export interface MemoryCacheStoreOptions {
   readonly clock: Clock;
-  /** Most entries kept; the least recently used goes first. */
+  /** Most entries kept; one that was not used for long goes first. */
   readonly maxEntries: number;
   /** Most bytes kept, keys included, at two bytes a character; a larger entry is not kept at all. */
   readonly maxBytes: number;
@@ -14,7 +14,12 @@ interface Entry {
   readonly value: string;
   readonly expiresAt: number;
   readonly bytes: number;
+  /** How many entries had been kept when this one was last put behind all others. */
+  readonly usedAt: number;
 }
+
+/** An entry that is used is put behind the others again when this part of all entries was kept since: a hit seldom moves anything. */
+const OUT_OF_ORDER = 1 / 8;
 
 /** Entries of this process alone, bounded in number and size: what is used when no store is configured. */
 export class MemoryCacheStore implements CacheStore {
@@ -23,6 +28,7 @@ export class MemoryCacheStore implements CacheStore {
   readonly #maxBytes: number;
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
+  #count = 0;
 
   constructor(options: MemoryCacheStoreOptions) {
     this.#clock = options.clock;
@@ -31,16 +37,22 @@ export class MemoryCacheStore implements CacheStore {
   }
 
   get(key: string): Promise<string | undefined> {
-    const entry = this.#take(key);
-    if (entry === undefined || this.#clock.now() >= entry.expiresAt) return Promise.resolve(undefined);
-    this.#put(key, entry);
-    return Promise.resolve(entry.value);
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return Promise.resolve(undefined);
+    const isExpired = this.#clock.now() >= entry.expiresAt;
+    const isBehind = this.#count - entry.usedAt > this.#entries.size * OUT_OF_ORDER;
+    if (isExpired || isBehind) this.#take(key);
+    if (isBehind && !isExpired) this.#put(key, { ...entry, usedAt: this.#count });
+    return Promise.resolve(isExpired ? undefined : entry.value);
   }
 
   set(key: string, value: string, expiresAt: number): Promise<void> {
     this.#take(key);
     const bytes = 2 * (key.length + value.length);
-    if (this.#clock.now() < expiresAt && bytes <= this.#maxBytes) this.#put(key, { value, expiresAt, bytes });
+    if (this.#clock.now() < expiresAt && bytes <= this.#maxBytes) {
+      this.#count += 1;
+      this.#put(key, { value, expiresAt, bytes, usedAt: this.#count });
+    }
     for (const oldest of this.#entries.keys()) {
       if (this.#entries.size <= this.#maxEntries && this.#bytes <= this.#maxBytes) break;
       this.#take(oldest);

@@ -14,7 +14,7 @@ export interface RenderCacheSettings {
   readonly freshMs: number;
   /** How long a render may live at all, however often the widget is found unchanged; milliseconds. */
   readonly maxAgeMs: number;
-  /** Most renders this cache leaves in the store; the least recently used goes first. */
+  /** Most renders this cache leaves in the store; one that was not used for long goes first. */
   readonly maxEntries: number;
   readonly maxEntryBytes: number;
 }
@@ -67,6 +67,8 @@ interface Obtained extends CachedRender {
 }
 
 const UNSUPPORTED_MS = 60_000;
+/** A key that is used is put behind the others again when this part of all keys was left since: a hit seldom moves anything. */
+const OUT_OF_ORDER = 1 / 8;
 
 // Fatal, and with the mark: the text must give the very bytes again.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -84,14 +86,15 @@ export class RenderCache {
   readonly #keys: RenderKeyBook;
   readonly #generations: RenderGenerations;
   readonly #flights = new Map<string, Promise<Obtained>>();
-  /** Keys this cache left in the store, the least recently used first. */
-  readonly #kept = new Set<string>();
+  /** Keys this cache left in the store, in the order in which they were last put behind all others, and how many it had left when they were. */
+  readonly #kept = new Map<string, number>();
+  #count = 0;
   /** Surfaces the platform cannot check, and until when that is believed. */
   readonly #unsupported = new Map<string, number>();
 
   constructor(dependencies: RenderCacheDependencies) {
     this.#deps = dependencies;
-    this.#keys = new RenderKeyBook(dependencies.hash);
+    this.#keys = new RenderKeyBook(dependencies.hash, dependencies.maxEntries);
     this.#generations = new RenderGenerations({ ...dependencies, keys: this.#keys });
   }
 
@@ -183,8 +186,9 @@ export class RenderCache {
     if ((await this.#generations.current(keys)) !== render.generation) return;
     if (this.#generations.isDoubtful(render.renderedAt)) return;
     await store.set(keys.render, writeKeptRender(render), render.renderedAt + maxAgeMs);
+    this.#count += 1;
     this.#use(keys.render);
-    for (const oldest of this.#kept) {
+    for (const oldest of this.#kept.keys()) {
       if (this.#kept.size <= maxEntries) break;
       this.#kept.delete(oldest);
       await store.delete(oldest);
@@ -192,8 +196,10 @@ export class RenderCache {
   }
 
   #use(key: string): void {
+    const usedAt = this.#kept.get(key) ?? -Infinity;
+    if (this.#count - usedAt <= this.#kept.size * OUT_OF_ORDER) return;
     this.#kept.delete(key);
-    this.#kept.add(key);
+    this.#kept.set(key, this.#count);
   }
 
   #isUnsupported(subject: RenderSubject): boolean {

@@ -25,24 +25,26 @@ export interface RenderKeys extends RenderMarks {
   readonly render: string;
 }
 
-const MOST_KNOWN = 1_000;
 /** Longer ones are worked out each time: a page sends short bodies again and again, and long ones once. */
 const LONGEST_KNOWN = 2_048;
 
 /** Works out the keys of renders. Those that were worked out lately are known, since a hit costs little else. */
 export class RenderKeyBook {
   readonly #hash: (text: string) => string;
+  readonly #most: number;
   readonly #known = new Map<string, RenderKeys>();
 
-  /** `hash` is a one-way function without collisions. */
-  constructor(hash: (text: string) => string) {
+  /** `hash` is a one-way function without collisions; the keys of `most` renders are known at once. */
+  constructor(hash: (text: string) => string, most: number) {
     this.#hash = hash;
+    this.#most = most;
   }
 
   /** The keys of a render; `undefined` when two readers may take its body for two different values. */
   keys(subject: RenderSubject): RenderKeys | undefined {
     const { scope, ref, input, body } = subject;
-    const text = JSON.stringify([scope, ref.by, ref.value, input, body]);
+    // The list ends where its bracket does, so the body needs no quotes to be told from it.
+    const text = `${JSON.stringify([scope, ref.by, ref.value, input, body === null])}${body ?? ''}`;
     const known = this.#known.get(text);
     if (known !== undefined) return known;
     const spelling = body === null ? 'none' : canonicalJson(body);
@@ -75,6 +77,6 @@ export class RenderKeyBook {
   #remember(text: string, keys: RenderKeys): void {
     this.#known.set(text, keys);
     const [oldest] = this.#known.keys();
-    if (this.#known.size > MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+    if (this.#known.size > this.#most && oldest !== undefined) this.#known.delete(oldest);
   }
 }

@@ -48,12 +48,22 @@ export function platformTarget(
   values: Readonly<Record<string, string>>,
 ): PlatformTarget {
   const { origin, path: base } = requireEndpoint('serviceApiUrl', api.endpoint);
-  const below = api.paths[name].replaceAll(/\{(\w+)\}/g, (_placeholder, field: string) => {
-    if (field === 'projectId') return encodeURIComponent(requireProject(api.projectId));
-    const value = values[field] ?? '';
-    return field === 'path' ? value : encodeURIComponent(value);
-  });
-  return { origin, path: base.replace(/\/+$/, '') + below };
+  let path = base.replace(/\/+$/, '');
+  // Piece by piece: a replacement by a function costs several times as much, and this is on the way of every cached render.
+  const template = api.paths[name];
+  for (let from = 0; ; ) {
+    const open = template.indexOf('{', from);
+    if (open === -1) return { origin, path: path + template.slice(from) };
+    const close = template.indexOf('}', open);
+    path += template.slice(from, open) + valueOf(template.slice(open + 1, close), api, values);
+    from = close + 1;
+  }
+}
+
+function valueOf(field: string, { projectId }: PlatformApi, values: Readonly<Record<string, string>>): string {
+  if (field === 'projectId') return encodeURIComponent(requireProject(projectId));
+  const value = values[field] ?? '';
+  return field === 'path' ? value : encodeURIComponent(value);
 }
 
 /** The fields every call to the platform's API carries. */

@@ -6,6 +6,8 @@ const MOST_DECODINGS = 4;
 
 // oxlint-disable-next-line no-control-regex
 const SEPARATOR_OR_CONTROL = /[\u0000-\u001f\u007f-\u009f/\\]/;
+/** What every reader takes for the same text, however often it decodes. */
+const PLAIN = /^[\w-][\w.-]*$/;
 /** The first byte of a two-byte form of an ASCII character: no UTF-8, but some readers take it. */
 const OVERLONG = /%c[01]/i;
 
@@ -14,6 +16,7 @@ const OVERLONG = /%c[01]/i;
  * a dot segment or something with a slash, a backslash or a control character in it.
  */
 export function decodeSegment(raw: string): string | undefined {
+  if (PLAIN.test(raw)) return raw.length > MOST_CHARACTERS ? undefined : raw;
   const readings = readingsOf(raw);
   if (readings === undefined || readings.some((reading) => isUnsafe(reading))) return undefined;
   const [decoded = ''] = readings;

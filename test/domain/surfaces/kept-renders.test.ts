@@ -16,6 +16,18 @@ describe('of the renders kept', () => {
     expect([await render('1'), await render('3'), await render('2')]).toEqual(['HIT', 'HIT', 'MISS']);
   });
 
+  it('one that is used now and then stays, however many come and go', async () => {
+    const world = new SurfaceWorld({ maxEntries: 40 });
+    const render = async (body: number): Promise<unknown> =>
+      (await world.render(ADA, COUNTER, { body: String(body) })).cache;
+    await render(0);
+    for (let count = 1; count <= 200; count += 1) {
+      await render(count);
+      if (count % 30 === 0) expect(await render(0)).toBe('HIT');
+    }
+    expect(await render(1)).toBe('MISS');
+  });
+
   it('none is believed that the store made up', async () => {
     const world = new SurfaceWorld();
     for (const garbage of [

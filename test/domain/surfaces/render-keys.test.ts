@@ -9,13 +9,13 @@ const SUBJECT: RenderSubject = {
 };
 
 /** A book whose hash shows what it was given, and how often. */
-function book(): { readonly book: RenderKeyBook; readonly hashed: string[] } {
+function book(most = 100): { readonly book: RenderKeyBook; readonly hashed: string[] } {
   const hashed: string[] = [];
   const hash = (text: string): string => {
     hashed.push(text);
     return `<${text}>`;
   };
-  return { book: new RenderKeyBook(hash), hashed };
+  return { book: new RenderKeyBook(hash, most), hashed };
 }
 
 describe('the keys of a render', () => {
@@ -41,8 +41,8 @@ describe('the keys of a render', () => {
     expect([keys.keys({ ...SUBJECT }), hashed.length]).toEqual([first, length]);
   });
 
-  it('of a thousand requests are known, and the oldest go first', () => {
-    const { book: keys, hashed } = book();
+  it('of as many requests as renders are kept are known, and the oldest go first', () => {
+    const { book: keys, hashed } = book(1_000);
     const isKnown = (number: number): boolean => {
       const { length } = hashed;
       keys.keys({ ...SUBJECT, body: String(number) });
@@ -55,8 +55,8 @@ describe('the keys of a render', () => {
   });
 
   it('are known only where the request is short', () => {
-    // The text of the request with its scope, its surface and its input, in JSON.
-    const around = JSON.stringify([SUBJECT.scope, 'id', 'counter', SUBJECT.input, '1']).length - 1;
+    // The scope, the surface and the input in JSON, and whether there is a body.
+    const around = JSON.stringify([SUBJECT.scope, 'id', 'counter', SUBJECT.input, false]).length;
     for (const [length, isKnown] of [
       [2_048, true],
       [2_049, false],
