@@ -49,7 +49,8 @@ export interface RenderReply {
 
 /** The two calls a cache makes; both throw when the platform does not answer. */
 export interface RenderUpstream {
-  render(signal: AbortSignal): Promise<RenderReply>;
+  /** Ends with `signal`; without one, with the caller it is for. */
+  render(signal?: AbortSignal): Promise<RenderReply>;
   check(etag: string, signal: AbortSignal): Promise<WidgetCheck>;
 }
 
@@ -67,6 +68,8 @@ interface Obtained extends CachedRender {
 }
 
 const UNSUPPORTED_MS = 60_000;
+/** In characters. What was read of longer entries is not remembered: a shared store's would be in memory twice. */
+const LONGEST_READ = 8_192;
 /** A key that is used is put behind the others again when this part of all keys was left since: a hit seldom moves anything. */
 const OUT_OF_ORDER = 1 / 8;
 
@@ -85,6 +88,8 @@ export class RenderCache {
   readonly #deps: RenderCacheDependencies;
   readonly #keys: RenderKeyBook;
   readonly #generations: RenderGenerations;
+  /** What was read of an entry last, as long as its keys are known: one hit after another reads the same text. */
+  readonly #lastRead = new WeakMap<RenderKeys, { readonly text: string; readonly render: KeptRender | undefined }>();
   readonly #flights = new Map<string, Promise<Obtained>>();
   /** Keys this cache left in the store, in the order in which they were last put behind all others, and how many it had left when they were. */
   readonly #kept = new Map<string, number>();
@@ -98,14 +103,14 @@ export class RenderCache {
     this.#generations = new RenderGenerations({ ...dependencies, keys: this.#keys });
   }
 
-  /** A render that is no older than the last action. `signal` is this caller's; work that others wait for does not end with it. */
-  async render(subject: RenderSubject, upstream: RenderUpstream, signal: AbortSignal): Promise<CachedRender> {
+  /** A render that is no older than the last action. Work that others wait for does not end with this caller. */
+  async render(subject: RenderSubject, upstream: RenderUpstream): Promise<CachedRender> {
     const { store, clock, freshMs, maxAgeMs } = this.#deps;
     const keys = this.#keys.keys(subject);
-    if (keys === undefined) return { answer: (await upstream.render(signal)).answer, status: 'BYPASS' };
+    if (keys === undefined) return { answer: (await upstream.render()).answer, status: 'BYPASS' };
     const [generation, text] = await Promise.all([this.#generations.current(keys), store.get(keys.render)]);
-    if (generation === undefined) return { answer: (await upstream.render(signal)).answer, status: 'BYPASS' };
-    const known = readKeptRender(text);
+    if (generation === undefined) return { answer: (await upstream.render()).answer, status: 'BYPASS' };
+    const known = this.#read(keys, text);
     const now = clock.now();
     const isAlive = known?.generation === generation && known.renderedAt <= now && now < known.renderedAt + maxAgeMs;
     const kept = isAlive && !this.#generations.isDoubtful(known.renderedAt) ? known : undefined;
@@ -119,7 +124,7 @@ export class RenderCache {
     const running = this.#flights.get(flightKey);
     if (running !== undefined) {
       const obtained = await running;
-      return obtained.shared ? obtained : { answer: (await upstream.render(signal)).answer, status: 'BYPASS' };
+      return obtained.shared ? obtained : { answer: (await upstream.render()).answer, status: 'BYPASS' };
     }
     // Stored before anything is awaited, so that every caller of this turn joins it.
     const flight = this.#obtain(keys, generation, kept, subject, upstream).finally(() =>
@@ -193,6 +198,16 @@ export class RenderCache {
       this.#kept.delete(oldest);
       await store.delete(oldest);
     }
+  }
+
+  #read(keys: RenderKeys, text: string | undefined): KeptRender | undefined {
+    if (text === undefined || text.length > LONGEST_READ) return readKeptRender(text);
+    let last = this.#lastRead.get(keys);
+    if (last?.text !== text) {
+      last = { text, render: readKeptRender(text) };
+      this.#lastRead.set(keys, last);
+    }
+    return last.render;
   }
 
   #use(key: string): void {

@@ -32,6 +32,7 @@ const LONGEST_KNOWN = 2_048;
 export class RenderKeyBook {
   readonly #hash: (text: string) => string;
   readonly #most: number;
+  #lastScope: { readonly scope: RenderScope; readonly text: string } | undefined;
   readonly #known = new Map<string, RenderKeys>();
 
   /** `hash` is a one-way function without collisions; the keys of `most` renders are known at once. */
@@ -43,8 +44,8 @@ export class RenderKeyBook {
   /** The keys of a render; `undefined` when two readers may take its body for two different values. */
   keys(subject: RenderSubject): RenderKeys | undefined {
     const { scope, ref, input, body } = subject;
-    // The list ends where its bracket does, so the body needs no quotes to be told from it.
-    const text = `${JSON.stringify([scope, ref.by, ref.value, input, body === null])}${body ?? ''}`;
+    // A list ends where its bracket does, so what follows needs no quotes to be told from it.
+    const text = `${this.#scopeText(scope)}${JSON.stringify([ref.by, ref.value, input, body === null])}${body ?? ''}`;
     const known = this.#known.get(text);
     if (known !== undefined) return known;
     const spelling = body === null ? 'none' : canonicalJson(body);
@@ -68,6 +69,11 @@ export class RenderKeyBook {
   /** Where the other ways to address a surface are kept. */
   links(scope: RenderScope, { by, value }: SurfaceRef): string {
     return this.#mark(['links', scope, by, value]);
+  }
+
+  #scopeText(scope: RenderScope): string {
+    if (this.#lastScope?.scope !== scope) this.#lastScope = { scope, text: JSON.stringify(scope) };
+    return this.#lastScope.text;
   }
 
   #mark(parts: readonly unknown[]): string {

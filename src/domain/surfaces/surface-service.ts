@@ -11,7 +11,13 @@ import {
   THEME_REQUEST_FIELDS,
 } from '../upstream/header-policy.js';
 import { PLATFORM, refuseRedirect, refuseServerError } from '../upstream/platform-answer.js';
-import { type PlatformApi, platformFields, type PlatformPathName, platformTarget } from '../upstream/platform-api.js';
+import {
+  type PlatformApi,
+  platformFields,
+  type PlatformPathName,
+  platformTarget,
+  requireTarget,
+} from '../upstream/platform-api.js';
 import {
   type Caller,
   PlatformCall,
@@ -21,7 +27,7 @@ import {
 import { mayBeKept } from './kept-render.js';
 import type { CacheStatus, RenderCache, RenderReply, WidgetCheck } from './render-cache.js';
 import { surfaceNames } from './render-cache.js';
-import type { RenderSubject } from './render-keys.js';
+import type { RenderScope, RenderSubject } from './render-keys.js';
 import type { SurfaceRef } from './surface-ref.js';
 import { themeAnswer } from './theme.js';
 
@@ -53,6 +59,8 @@ const NAMED_REPLY_LIMIT = 1_048_576;
 export class SurfaceService {
   readonly #api: PlatformApi;
   readonly #call: PlatformCall;
+  /** Whose renders the last request with the site's own credential was about: the next one's too, as a rule. */
+  #lastScope: (Pick<Caller, 'plan' | 'credential'> & { readonly scope: RenderScope | undefined }) | undefined;
 
   constructor(dependencies: SurfaceServiceDependencies) {
     this.#api = dependencies.api;
@@ -71,18 +79,19 @@ export class SurfaceService {
     plan: RoutePlan,
     cache: RenderCache | undefined,
   ): Promise<HttpResponse> {
-    const target = this.#target(ref, 'render');
+    requireTarget(this.#api, pathName(ref, 'render'));
     // (1)
     const caller = await this.#call.caller(plan, request.head);
-    const render = (signal: AbortSignal): Promise<RenderReply> => this.#render(target, request, caller, signal);
+    const render = (signal = request.head.signal): Promise<RenderReply> =>
+      this.#render(ref, request, caller, signal);
     // (2)
     const subject = cache && this.#subject(ref, request, caller);
     if (cache === undefined || subject === undefined) {
-      return marked((await render(request.head.signal)).answer, 'BYPASS');
+      return marked((await render()).answer, 'BYPASS');
     }
     const check = (etag: string, signal: AbortSignal): Promise<WidgetCheck> =>
       this.#check(ref, etag, request, caller, signal);
-    const { answer, status } = await cache.render(subject, { render, check }, request.head.signal);
+    const { answer, status } = await cache.render(subject, { render, check });
     return marked(answer, status);
   }
 
@@ -138,7 +147,13 @@ export class SurfaceService {
     return themeAnswer(response, request.head.headers);
   }
 
-  async #render(target: Target, request: SurfaceRequest, caller: Caller, signal: AbortSignal): Promise<RenderReply> {
+  async #render(
+    ref: SurfaceRef,
+    request: SurfaceRequest,
+    caller: Caller,
+    signal: AbortSignal,
+  ): Promise<RenderReply> {
+    const target = this.#target(ref, 'render');
     // (3)
     const response = await this.#call.send(this.#message('POST', target, request, signal), caller);
     // (4), (5)
@@ -195,9 +210,8 @@ export class SurfaceService {
     };
   }
 
-  #target(ref: SurfaceRef, operation: 'surface' | 'render' | 'action' | 'theme', values = {}): Target {
-    const name: PlatformPathName = ref.by === 'id' ? operation : `${operation}ByName`;
-    return platformTarget(this.#api, name, { ...values, [ref.by]: ref.value });
+  #target(ref: SurfaceRef, operation: SurfaceOperation, values = {}): Target {
+    return platformTarget(this.#api, pathName(ref, operation), { ...values, [ref.by]: ref.value });
   }
 
   #subject(ref: SurfaceRef, { head, body, text }: SurfaceRequest, caller: Caller): RenderSubject | undefined {
@@ -207,14 +221,24 @@ export class SurfaceService {
     return { scope, ref, input, body: body === null ? null : text() };
   }
 
-  #scope({ plan, credential }: Caller): readonly unknown[] | undefined {
+  #scope({ plan, credential }: Caller): RenderScope | undefined {
+    const last = this.#lastScope;
+    if (last?.plan === plan && last.credential === credential) return last.scope;
     const who = credentialScope(plan, credential);
     const { endpoint, projectId, site } = this.#api;
-    return who && [site, endpoint?.origin, endpoint?.path, projectId, who];
+    const scope = who && [site, endpoint?.origin, endpoint?.path, projectId, who];
+    // A user's token is not held on to for it.
+    if (plan.kind === 'service') this.#lastScope = { plan, credential, scope };
+    return scope;
   }
 }
 
 type Target = ReturnType<typeof platformTarget>;
+type SurfaceOperation = 'surface' | 'render' | 'action' | 'theme';
+
+function pathName({ by }: SurfaceRef, operation: SurfaceOperation): PlatformPathName {
+  return by === 'id' ? operation : `${operation}ByName`;
+}
 
 function etagOf({ headers }: Pick<HttpResponse, 'headers'>): string {
   const { etag } = headers;

@@ -38,6 +38,16 @@ export interface PlatformTarget {
 }
 
 /**
+ * Finds out whether a call has an address, without making it.
+ *
+ * @throws ServiceAuthError as `platformTarget` does.
+ */
+export function requireTarget(api: PlatformApi, name: PlatformPathName): void {
+  requireEndpoint('serviceApiUrl', api.endpoint);
+  if (api.paths[name].includes('{projectId}')) requireProject(api.projectId);
+}
+
+/**
  * The address of a call. Values are percent-encoded, so none of them adds a segment; `path` crosses as it is and must be a safe one.
  *
  * @throws ServiceAuthError when the address of the platform, or a project the path needs, is not configured.
