@@ -21,14 +21,19 @@ export async function withRivals(context, entries, use) {
   }
 }
 
+async function launch(context, rival) {
+  const { path = '/chat' } = rival.options;
+  const options = { ...rival.options, upstream: context.upstreamAddress(path) };
+  rival.process = await startRival(rival.name, options, { gc: rival.gc });
+  rival.target = { host: '127.0.0.1', port: rival.process.facts.port };
+}
+
 /** `entry`: `{ name, key?, label?, options?, gc?, few? }`; each process gets an address of the upstream for itself. */
 async function start(context, entry) {
   const { name, key = name, label = RIVALS[name].label, options = {}, gc = false, few = false } = entry;
-  const rival = { name, key, label, few, problem: undefined, samples: {} };
+  const rival = { name, key, label, few, options, gc, problem: undefined, samples: {} };
   try {
-    const upstream = context.upstreamAddress(options.path ?? '/chat');
-    rival.process = await startRival(name, { ...options, upstream }, { gc });
-    rival.target = { host: '127.0.0.1', port: rival.process.facts.port };
+    await launch(context, rival);
   } catch (error) {
     rival.problem = `left out: ${shortened(error)}`;
   }
@@ -39,31 +44,39 @@ async function start(context, entry) {
  * CPU time per request, and requests per second. A round of a rival is put together from short slices, and all take turns at every slice,
  * so that what disturbs the machine for a moment, or for some seconds, disturbs everybody alike; that part is taken out (see `pacesOf`).
  * `asked` says what visitors ask: `{ scenario, path, connections, fields, vary }`, for all rivals or for each.
+ * The rounds are shared out among `fleets`: every server is started anew for each, since its luck with the compiler and with memory lasts as long as its process.
  */
-export async function cpuRounds(context, rivals, asked, { sliceMs = context.pace.sliceMs } = {}) {
+export async function cpuRounds(
+  context,
+  rivals,
+  asked,
+  { sliceMs = context.pace.sliceMs, fleets = context.pace.fleets } = {},
+) {
   const askOf = (rival) => (typeof asked === 'function' ? asked(rival) : asked);
   const { rounds, fewRounds } = context.pace;
   const regulars = rivals.filter(({ few }) => !few);
-  for (const rival of rivals) {
-    await guarded(rival, async () => {
-      const ask = askOf(rival);
-      check(await context.load.ask('once', { ...ask, target: rival.target, path: ask.path.replace('{n}', '000000') }));
-      check(await warmUp(context, rival, ask));
-    });
-  }
+  const others = rivals.filter(({ few }) => few);
   const found = [];
-  for (const [present, times] of [
-    [regulars, rounds],
-    // Some of those that were measured stay, to tell the pace.
-    [[...regulars.slice(0, WITNESSES), ...rivals.filter(({ few }) => few)], fewRounds],
-  ]) {
-    if (times === 0 || (present.length <= WITNESSES && found.length > 0)) continue;
+  const rehearse = async (present) => {
+    for (const rival of present) await guarded(rival, () => warmedUp(context, rival, askOf(rival)));
+  };
+  const measure = async (present, times) => {
     context.say('a round that does not count');
     await oneRound(context, present, askOf, sliceMs);
     for (let round = 0; round < times; round += 1) {
-      context.say(`round ${round + 1} of ${times}`);
+      context.say(`round ${found.length + 1}`);
       found.push(await oneRound(context, present, askOf, sliceMs));
     }
+  };
+  for (let fleet = 0; fleet < fleets; fleet += 1) {
+    if (fleet > 0) for (const rival of regulars) await guarded(rival, () => startAgain(context, rival));
+    await rehearse(regulars);
+    await measure(regulars, rounds / fleets);
+  }
+  if (others.length > 0 && fewRounds > 0) {
+    await rehearse(others);
+    // Some of those that were measured stay, to tell the pace.
+    await measure([...regulars.slice(0, WITNESSES), ...others], fewRounds);
   }
   for (const rival of rivals.filter(({ problem }) => problem === undefined)) {
     const paces = pacesOf(found, regulars, rival);
@@ -75,6 +88,18 @@ export async function cpuRounds(context, rivals, asked, { sliceMs = context.pace
     }
     await context.load.ask('stop', { crowd: rival.key });
   }
+}
+
+async function startAgain(context, rival) {
+  await context.load.ask('stop', { crowd: rival.key });
+  await rival.process.close();
+  await launch(context, rival);
+}
+
+/** One answer is looked at before there are many. */
+async function warmedUp(context, rival, ask) {
+  check(await context.load.ask('once', { ...ask, target: rival.target, path: ask.path.replace('{n}', '000000') }));
+  check(await warmUp(context, rival, ask));
 }
 
 /** CPU time per request and requests per second of each rival. */
@@ -108,6 +133,17 @@ function pacesOf(rounds, regulars, rival) {
     );
     return parts.length === 0 ? 1 : Math.exp(parts.reduce((sum, part) => sum + part, 0) / parts.length);
   });
+}
+
+/** Takes the pace of the machine out of a measure of which each rival has one sample for each round. */
+export function withoutPace(rivals, measure) {
+  const sound = rivals.filter(({ problem }) => problem === undefined);
+  const rounds = sound[0]?.samples[measure].map(
+    (_sample, index) => new Map(sound.map((rival) => [rival, { cpu: Math.max(rival.samples[measure][index], 1) }])),
+  );
+  for (const [rival, paces] of sound.map((one) => [one, pacesOf(rounds, sound, one)])) {
+    rival.samples[measure] = rival.samples[measure].map((sample, index) => sample / paces[index]);
+  }
 }
 
 /** Figures of rivals as they are kept: what was measured, or what went wrong. */

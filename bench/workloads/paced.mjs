@@ -1,4 +1,4 @@
-import { add, check, figures, guarded, visit, withRivals } from '../measure.mjs';
+import { add, check, figures, guarded, visit, withoutPace, withRivals } from '../measure.mjs';
 import { median } from '../statistics.mjs';
 
 const RIVALS = ['ours-express', 'ours-node', 'node-client', 'node-dispatch', 'node-fetch', 'express-fetch', 'nginx'];
@@ -33,6 +33,7 @@ export const paced = {
           note(direct, slices.get(direct));
           for (const rival of rivals) if (rival.problem === undefined) note(rival, slices.get(rival), direct);
         }
+        for (const measure of ['added', 'firstByte']) withoutPace(rivals, measure);
         const event = median(direct.samples.latency);
         const first = median(direct.samples.firstByte);
         return {

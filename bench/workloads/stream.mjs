@@ -24,7 +24,7 @@ export const stream = {
       async (rivals) => {
         const ask = { scenario: 'stream', path: '/api/a2a', connections: 50 };
         // Long enough for every visitor to have some whole streams.
-        await cpuRounds(context, rivals, ask, { sliceMs: 400 });
+        await cpuRounds(context, rivals, ask, { sliceMs: 225 });
         return { figures: figures(rivals) };
       },
     );

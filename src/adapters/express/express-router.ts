@@ -50,7 +50,7 @@ export function expressRouter<AnyRouter extends ExpressLikeRouter>(
 
 async function answer(request: ExpressRequest, response: ServerResponse, handler: HttpHandler): Promise<void> {
   const mount = { target: targetOf(request), publicUrl: () => publicUrl(request) };
-  await writeHttpResponse(response, await handler(toHttpRequest(request, response, mount)), request.method);
+  writeHttpResponse(response, await handler(toHttpRequest(request, response, mount)), request.method);
 }
 
 /** Of two slashes behind the mount point, Express 4 takes one for the mount point's: the path must mean the same in both versions. */

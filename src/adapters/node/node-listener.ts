@@ -53,7 +53,7 @@ async function answer(
   { mount, handler }: NodeRoute,
 ): Promise<void> {
   const below = { target: target.slice(mount.length), publicUrl: () => publicUrl(request, mount) };
-  await writeHttpResponse(response, await handler(toHttpRequest(request, response, below)), request.method);
+  writeHttpResponse(response, await handler(toHttpRequest(request, response, below)), request.method);
 }
 
 /** Whether a raw target is the mount point or lies below it: `/api/a2abc` does not. */

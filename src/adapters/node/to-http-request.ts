@@ -138,7 +138,7 @@ function closeSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   if (lineOf(response).closed && !isComplete(response)) controller.abort();
   else {
-    response.once('close', () => {
+    response.on('close', () => {
       if (!isComplete(response)) controller.abort();
     });
   }

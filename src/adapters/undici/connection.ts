@@ -13,7 +13,7 @@ export class Connection {
   #readBefore = 0;
   #fault: Error | undefined;
 
-  constructor(origin: string, connect: buildConnector.connector) {
+  constructor(origin: URL, connect: buildConnector.connector) {
     this.client = new UndiciClient(origin, {
       pipelining: 1,
       maxHeaderSize: LONGEST_HEAD_BYTES,

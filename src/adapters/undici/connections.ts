@@ -11,7 +11,8 @@ export type ExchangeEnd = 'complete' | 'broken' | 'stale';
  * here a connection is found at once, however many streams are open, and one whose request was aborted is gone.
  */
 export class Connections {
-  readonly #origin: string;
+  /** One for all connections: undici would make one for each, and an open stream holds on to its connection. */
+  readonly #origin: URL;
   readonly #connect: buildConnector.connector;
   readonly #idle: Connection[] = [];
   /** Where each idle connection stands, so that one that times out is taken out at once. */
@@ -21,7 +22,7 @@ export class Connections {
   #isRetired = false;
 
   constructor(origin: string, connectMs: number) {
-    this.#origin = origin;
+    this.#origin = new URL(origin);
     this.#connect = buildConnector({ timeout: connectMs });
   }
 

@@ -17,7 +17,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   >;
   readonly #connections: Connections;
   readonly #connection: Connection;
-  readonly #resolve: (outcome: UpstreamOutcome) => void;
+  #resolve: ((outcome: UpstreamOutcome) => void) | undefined;
   #controller: Controller | undefined;
   #body: UpstreamBody | undefined;
   #end: EndCheck | undefined;
@@ -97,7 +97,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     queueMicrotask(() => {
       const whole = isStream ? undefined : body.whole();
       if (whole === undefined) body.watch();
-      this.#resolve({ kind: 'response', response: { ...head, body: whole ?? body, ...openEnded } });
+      this.#answer({ kind: 'response', response: { ...head, body: whole ?? body, ...openEnded } });
     });
   }
 
@@ -130,7 +130,13 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   #fail(reason: UpstreamFailureReason, detail: string, isStale: boolean): void {
     // undici names the controller when it begins to write.
     const sent = this.#controller === undefined ? 'nothing' : isStale ? 'on-stale-connection' : undefined;
-    this.#resolve({ kind: 'failure', reason, detail, ...(sent === undefined ? {} : { sent }) });
+    this.#answer({ kind: 'failure', reason, detail, ...(sent === undefined ? {} : { sent }) });
+  }
+
+  /** What was told is not held on to: the answer it holds may stay open for hours. */
+  #answer(outcome: UpstreamOutcome): void {
+    this.#resolve?.(outcome);
+    this.#resolve = undefined;
   }
 
   #settle(end: ExchangeEnd): void {

@@ -1,5 +1,7 @@
 import type { HttpBody } from '../../ports/http.js';
 
+const encoder = new TextEncoder();
+
 /** Whose turn it is while a body is sent as it comes. */
 export interface UploadTurns {
   /** The browser's: its next chunk is awaited. */
@@ -10,7 +12,9 @@ export interface UploadTurns {
 
 /** The body to send; one that streams tells whose turn it is. */
 export function upload(body: HttpBody, turns: UploadTurns): HttpBody {
-  if (body === null || typeof body === 'string' || body instanceof Uint8Array) return body;
+  if (body === null || body instanceof Uint8Array) return body;
+  // An open stream keeps the message that began it; undici would put its bytes into a block with those of many others, and keep the block.
+  if (typeof body === 'string') return encoder.encode(body);
   return {
     [Symbol.asyncIterator]: () => {
       const source = body[Symbol.asyncIterator]();

@@ -3,9 +3,9 @@ export interface EventStreamOptions {
   /** Silence after which a comment is sent, in milliseconds; 0 sends none. */
   readonly keepAliveMs: number;
   /** The event that tells the client that the stream broke; called when it breaks between two events. */
-  readonly brokenEvent: () => string;
+  brokenEvent(): string;
   /** Called once when the platform breaks the stream. */
-  readonly onBroken: (error: unknown) => void;
+  onBroken(error: unknown): void;
 }
 
 const encoder = new TextEncoder();

@@ -2,7 +2,7 @@ import { type AgentBffError, UpstreamError } from '../../domain/errors.js';
 import { isStream } from '../../domain/upstream/body-kind.js';
 import { isEventStream } from '../../domain/upstream/header-policy.js';
 import type { HeaderFields, HttpRequest, HttpResponse } from '../../ports/http.js';
-import { EventStream } from './event-stream.js';
+import { EventStream, type EventStreamOptions } from './event-stream.js';
 import type { SiteSettings } from './site-settings.js';
 
 /** How a route watches the streams it passes on. */
@@ -20,23 +20,33 @@ export interface StreamWatch {
 export function watchedStream(response: HttpResponse, watch: StreamWatch): HttpResponse {
   const { body } = response;
   if (!isStream(body) || !isReadableEventStream(response.headers)) return response;
-  const { site, route, requestId, signal, errorText } = watch;
-  return {
-    ...response,
-    body: new EventStream(body, {
-      keepAliveMs: site.keepAliveMs,
-      brokenEvent: () => `event: error\ndata: ${errorText(interrupted())}\n\n`,
-      onBroken: (error) => {
-        site.telemetry.emit({
-          type: 'stream_broken',
-          requestId,
-          route,
-          side: signal.aborted ? 'browser' : 'upstream',
-          detail: error instanceof Error ? error.message : 'unknown',
-        });
-      },
-    }),
-  };
+  return { ...response, body: new EventStream(body, new SiteWatch(watch)) };
+}
+
+/** An object and no functions of its own, since there is one for each open stream. */
+class SiteWatch implements EventStreamOptions {
+  readonly keepAliveMs: number;
+  readonly #watch: StreamWatch;
+
+  constructor(watch: StreamWatch) {
+    this.keepAliveMs = watch.site.keepAliveMs;
+    this.#watch = watch;
+  }
+
+  brokenEvent(): string {
+    return `event: error\ndata: ${this.#watch.errorText(interrupted())}\n\n`;
+  }
+
+  onBroken(error: unknown): void {
+    const { site, route, requestId, signal } = this.#watch;
+    site.telemetry.emit({
+      type: 'stream_broken',
+      requestId,
+      route,
+      side: signal.aborted ? 'browser' : 'upstream',
+      detail: error instanceof Error ? error.message : 'unknown',
+    });
+  }
 }
 
 function interrupted(): UpstreamError {

@@ -82,8 +82,7 @@ export class SurfaceService {
     requireTarget(this.#api, pathName(ref, 'render'));
     // (1)
     const caller = await this.#call.caller(plan, request.head);
-    const render = (signal = request.head.signal): Promise<RenderReply> =>
-      this.#render(ref, request, caller, signal);
+    const render = (signal = request.head.signal): Promise<RenderReply> => this.#render(ref, request, caller, signal);
     // (2)
     const subject = cache && this.#subject(ref, request, caller);
     if (cache === undefined || subject === undefined) {
@@ -147,12 +146,7 @@ export class SurfaceService {
     return themeAnswer(response, request.head.headers);
   }
 
-  async #render(
-    ref: SurfaceRef,
-    request: SurfaceRequest,
-    caller: Caller,
-    signal: AbortSignal,
-  ): Promise<RenderReply> {
+  async #render(ref: SurfaceRef, request: SurfaceRequest, caller: Caller, signal: AbortSignal): Promise<RenderReply> {
     const target = this.#target(ref, 'render');
     // (3)
     const response = await this.#call.send(this.#message('POST', target, request, signal), caller);

@@ -61,7 +61,7 @@ export function platformTarget(
   let path = base.replace(/\/+$/, '');
   // Piece by piece: a replacement by a function costs several times as much, and this is on the way of every cached render.
   const template = api.paths[name];
-  for (let from = 0; ; ) {
+  for (let from = 0; ;) {
     const open = template.indexOf('{', from);
     if (open === -1) return { origin, path: path + template.slice(from) };
     const close = template.indexOf('}', open);
