@@ -37,21 +37,18 @@ const WORKLOADS = {
 const SLOW_TO_BUILD = ['next'];
 /** What disturbs this machine comes and goes within a second, so a round is made of slices far shorter. */
 const FULL_PACE = {
-  rounds: 9,
-  // Two processes of one server differ by some parts of a hundred, for as long as they live.
-  fleets: 3,
+  rounds: 8,
   fewRounds: 2,
-  roundMs: 900,
+  roundMs: 1_200,
   sliceMs: 100,
-  pacedSlices: 8,
+  pacedSlices: 6,
   warmUpMs: 2_000,
   // A Node server is at its usual speed after some ten thousand requests; the first hundreds cost five times as much.
   warmUpAnswers: 30_000,
-  longestWarmUpMs: 3_000,
+  longestWarmUpMs: 4_000,
 };
 const QUICK_PACE = {
   rounds: 4,
-  fleets: 1,
   fewRounds: 0,
   roundMs: 300,
   sliceMs: 100,

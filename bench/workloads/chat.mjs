@@ -38,7 +38,8 @@ export const chat = {
   plot: 'cpu',
   run: (context) => {
     const landscape = context.quick ? [] : LANDSCAPE.map((name) => ({ name, few: true }));
-    return withRivals(context, [...COMPARED.map((name) => ({ name })), ...landscape], async (rivals) => {
+    const processes = context.quick ? 1 : 2;
+    return withRivals(context, [...COMPARED.map((name) => ({ name, processes })), ...landscape], async (rivals) => {
       await cpuRounds(context, rivals, { scenario: 'chat', path: '/api/a2a', connections: 50 });
       return { figures: figures(rivals) };
     });

@@ -7,7 +7,7 @@ export const cluster = {
   measures: { cpu: 'CPU µs per request', rate: 'requests/s' },
   run: (context) =>
     withRivals(context, [{ name: 'ours-express' }, { name: 'ours-cluster' }], async (rivals) => {
-      await cpuRounds(context, rivals, { scenario: 'chat', path: '/api/a2a', connections: 100 }, { fleets: 1 });
+      await cpuRounds(context, rivals, { scenario: 'chat', path: '/api/a2a', connections: 100 });
       return { figures: figures(rivals) };
     }),
 };

@@ -35,8 +35,7 @@ async function besideStreams(context) {
         check({ problem });
       });
     }
-    // Whose streams are open cannot be started anew.
-    await cpuRounds(context, rivals, CHAT, { fleets: 1 });
+    await cpuRounds(context, rivals, CHAT);
     await context.load.ask('release');
     return figures(rivals);
   });
@@ -60,5 +59,5 @@ async function overEntries(context, what, name, ask) {
 /** Rivals that are asked for different numbers of things, in alternating rounds all the same. */
 async function alternated(context, rivals, ask) {
   const asks = ENTRIES.map((vary) => ({ ...ask, vary, fields: { 'x-user': 'user-{n}' } }));
-  await cpuRounds(context, rivals, (rival) => asks[rivals.indexOf(rival)], { fleets: 1 });
+  await cpuRounds(context, rivals, (rival) => asks[rivals.indexOf(rival)]);
 }

@@ -27,10 +27,7 @@ export const next = {
     await exec(process.execPath, ['node_modules/next/dist/bin/next', 'build'], { cwd: FOLDER, env });
     const entries = Object.keys(PATHS).map((name) => ({ name }));
     return withRivals(context, entries, async (rivals) => {
-      // Few servers and slow ones: longer rounds instead of new processes, which take long to start.
-      const pace = { ...context.pace, roundMs: 2 * context.pace.roundMs };
-      const askOf = ({ name }) => ({ scenario: 'chat', path: PATHS[name], connections: 50 });
-      await cpuRounds({ ...context, pace }, rivals, askOf, { fleets: 1 });
+      await cpuRounds(context, rivals, ({ name }) => ({ scenario: 'chat', path: PATHS[name], connections: 50 }));
       return { figures: figures(rivals) };
     });
   },
