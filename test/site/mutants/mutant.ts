@@ -34,9 +34,11 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a forwarder that does not hear a browser leave',
     noticedBy: 'before the answer begins ends the request to the agent within a second',
     breakIt: (_request, response) => {
-      const once = response.once.bind(response) as (event: string, listener: () => void) => ServerResponse;
-      response.once = ((event: string, listener: () => void) =>
-        event === 'close' ? response : once(event, listener)) as never;
+      for (const name of ['on', 'once'] as const) {
+        const listen = response[name].bind(response) as (event: string, listener: () => void) => ServerResponse;
+        response[name] = ((event: string, listener: () => void) =>
+          event === 'close' ? response : listen(event, listener)) as never;
+      }
     },
   },
   {
