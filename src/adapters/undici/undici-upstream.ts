@@ -79,7 +79,7 @@ function exchange({ path, method, headers, body }: UpstreamRequest, reader: Resp
       path,
       method: method as 'POST',
       headers: { ...PLAIN_BYTES, ...(headers as Record<string, string | string[]>) },
-      body: upload(body, turns) as Uint8Array,
+      body: upload(body, headers['accept'], turns) as Uint8Array,
       // ResponseReader counts: an upload takes its time, and only the head of an answer tells that it is a stream of events, which may be silent.
       headersTimeout: 0,
       bodyTimeout: 0,

@@ -1,4 +1,4 @@
-import type { HttpBody } from '../../ports/http.js';
+import type { HeaderFields, HttpBody } from '../../ports/http.js';
 
 const encoder = new TextEncoder();
 
@@ -11,10 +11,10 @@ export interface UploadTurns {
 }
 
 /** The body to send; one that streams tells whose turn it is. */
-export function upload(body: HttpBody, turns: UploadTurns): HttpBody {
+export function upload(body: HttpBody, accept: HeaderFields[string], turns: UploadTurns): HttpBody {
   if (body === null || body instanceof Uint8Array) return body;
-  // An open stream keeps the message that began it; undici would put its bytes into a block with those of many others, and keep the block.
-  if (typeof body === 'string') return encoder.encode(body);
+  // An open stream keeps the message that began it. undici puts short texts into a block with others, which is cheaper, but keeps the whole block.
+  if (typeof body === 'string') return String(accept).includes('text/event-stream') ? encoder.encode(body) : body;
   return {
     [Symbol.asyncIterator]: () => {
       const source = body[Symbol.asyncIterator]();
