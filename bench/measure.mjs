@@ -17,48 +17,39 @@ export async function withRivals(context, entries, use) {
   try {
     return await use(rivals);
   } finally {
-    await Promise.all(rivals.flatMap(({ lives }) => lives.map(({ process }) => process.close())));
+    await Promise.all(rivals.map(({ process }) => process?.close()));
   }
 }
 
-/** `entry`: `{ name, key?, label?, options?, gc?, few?, processes? }`; each process gets an address of the upstream for itself. */
+/** `entry`: `{ name, key?, label?, options?, gc?, few? }`; each process gets an address of the upstream for itself. */
 async function start(context, entry) {
-  const { name, key = name, label = RIVALS[name].label, options = {}, gc = false, few = false, processes = 1 } = entry;
-  const rival = { name, key, label, few, lives: [], problem: undefined, samples: {} };
+  const { name, key = name, label = RIVALS[name].label, options = {}, gc = false, few = false } = entry;
+  const rival = { name, key, label, few, problem: undefined, samples: {} };
   try {
-    for (let life = 0; life < processes; life += 1) {
-      const upstream = context.upstreamAddress(options.path ?? '/chat');
-      const process = await startRival(name, { ...options, upstream }, { gc });
-      const target = { host: '127.0.0.1', port: process.facts.port };
-      rival.lives.push({ process, target, crowd: `${key} ${life}` });
-    }
-    take(rival, 0);
+    const upstream = context.upstreamAddress(options.path ?? '/chat');
+    rival.process = await startRival(name, { ...options, upstream }, { gc });
+    rival.target = { host: '127.0.0.1', port: rival.process.facts.port };
   } catch (error) {
     rival.problem = `left out: ${shortened(error)}`;
   }
   return rival;
 }
 
-/** From now on this process of a rival is meant. */
-function take(rival, life) {
-  Object.assign(rival, rival.lives[life % rival.lives.length]);
-}
-
 /**
  * CPU time per request, and requests per second. A round of a rival is put together from short slices, and all take turns at every slice,
  * so that what disturbs the machine for a moment, or for some seconds, disturbs everybody alike; that part is taken out (see `pacesOf`).
  * `asked` says what visitors ask: `{ scenario, path, connections, fields, vary }`, for all rivals or for each.
- * Rivals with several processes are measured in one and the other by turns: two processes of one server differ for as long as they live.
  */
 export async function cpuRounds(context, rivals, asked, { sliceMs = context.pace.sliceMs } = {}) {
   const askOf = (rival) => (typeof asked === 'function' ? asked(rival) : asked);
   const { rounds, fewRounds } = context.pace;
   const regulars = rivals.filter(({ few }) => !few);
   for (const rival of rivals) {
-    for (let life = 0; life < rival.lives.length; life += 1) {
-      take(rival, life);
-      await guarded(rival, () => warmedUp(context, rival, askOf(rival)));
-    }
+    await guarded(rival, async () => {
+      const ask = askOf(rival);
+      check(await context.load.ask('once', { ...ask, target: rival.target, path: ask.path.replace('{n}', '000000') }));
+      check(await warmUp(context, rival, ask));
+    });
   }
   const found = [];
   for (const [present, times] of [
@@ -67,12 +58,11 @@ export async function cpuRounds(context, rivals, asked, { sliceMs = context.pace
     [[...regulars.slice(0, WITNESSES), ...rivals.filter(({ few }) => few)], fewRounds],
   ]) {
     if (times === 0 || (present.length <= WITNESSES && found.length > 0)) continue;
-    const lives = Math.max(...present.map((rival) => rival.lives.length));
-    for (let round = -lives; round < times; round += 1) {
-      context.say(round < 0 ? 'a round that does not count' : `round ${round + 1} of ${times}`);
-      for (const rival of present) if (rival.problem === undefined) take(rival, round + lives);
-      const figures = await oneRound(context, present, askOf, sliceMs);
-      if (round >= 0) found.push(figures);
+    context.say('a round that does not count');
+    await oneRound(context, present, askOf, sliceMs);
+    for (let round = 0; round < times; round += 1) {
+      context.say(`round ${round + 1} of ${times}`);
+      found.push(await oneRound(context, present, askOf, sliceMs));
     }
   }
   for (const rival of rivals.filter(({ problem }) => problem === undefined)) {
@@ -83,14 +73,8 @@ export async function cpuRounds(context, rivals, asked, { sliceMs = context.pace
       add(rival, 'cpu', cpu / paces[index]);
       add(rival, 'rate', rate * paces[index]);
     }
-    for (const { crowd } of rival.lives) await context.load.ask('stop', { crowd });
+    await context.load.ask('stop', { crowd: rival.key });
   }
-}
-
-/** One answer is looked at before there are many. */
-async function warmedUp(context, rival, ask) {
-  check(await context.load.ask('once', { ...ask, target: rival.target, path: ask.path.replace('{n}', '000000') }));
-  check(await warmUp(context, rival, ask));
 }
 
 /** CPU time per request and requests per second of each rival. */
@@ -186,7 +170,7 @@ async function warmUp(context, rival, ask) {
 
 /** Visitors for a while, and until they have been answered at least `least` times, if that comes within `moreMs`. */
 export async function visit(context, rival, ask, ms, least = 0, moreMs = 20_000) {
-  const crowd = rival.crowd ?? 'direct';
+  const crowd = rival.key ?? 'direct';
   await context.load.ask('start', { ...ask, crowd, target: rival.target });
   await pause(ms);
   for (let waited = 0; waited < moreMs; waited += 100) {
@@ -204,7 +188,7 @@ async function undisturbed(context, rival, ask, ms) {
 }
 
 async function measured({ load }, rival, ask, ms) {
-  const { crowd } = rival;
+  const crowd = rival.key;
   await load.ask('gather', { ...ask, crowd, target: rival.target });
   const stolenBefore = stolenMs();
   const cpuBefore = await rival.process.ask('cpu');

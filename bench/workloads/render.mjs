@@ -12,10 +12,9 @@ export const render = {
   run: async (context) => {
     const notes = [];
     const redis = await startRedis().catch((error) => void notes.push(`Left out: ${error.message}.`));
-    const processes = context.quick ? 1 : 2;
     const entries = [
-      { name: 'express-constant', options: { scenario: 'render' }, processes },
-      { name: 'ours-render', processes },
+      { name: 'express-constant', options: { scenario: 'render' } },
+      { name: 'ours-render' },
       ...(redis === undefined
         ? []
         : [{ name: 'ours-render-redis', options: { redis: `redis://127.0.0.1:${redis.facts.port}` } }]),
