@@ -74,6 +74,11 @@ export interface SessionTokenSource {
    * Absent: the server holds the session, and a sign-out counts at once.
    */
   readonly sessionInCookie?: boolean;
+  /**
+   * Names the session as it was after its last refresh, for a library that writes its cookie anew on each answer: requests that agree in it may share a token, whatever their cookies.
+   * The refresh token is such a name; only its hash is kept. Absent, or `undefined` for a request: the cookies tell.
+   */
+  sessionVersion?(request: SessionRequest): string | undefined;
   /** Finds the token; may renew it, and then write cookies to the native response. */
   getToken(request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken>;
 }

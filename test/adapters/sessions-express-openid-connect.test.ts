@@ -1,6 +1,7 @@
+import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { expressOpenidConnectSession } from '../../src/adapters/sessions/express-openid-connect.js';
-import type { SessionRequest } from '../../src/ports/session-token-source.js';
+import type { SessionRequest, SessionToken } from '../../src/ports/session-token-source.js';
 import { ask, rejects, visit } from '../support/session-visit.js';
 
 describe('express-openid-connect', () => {
@@ -17,7 +18,7 @@ describe('express-openid-connect', () => {
 
   it('gives a token that is good as it is', async () => {
     const before = Date.now();
-    const found = await ask(source, request({ accessToken: token('good', false) }));
+    const found = await ask(source, request({ accessToken: token('good', false), refreshToken: undefined }));
     expect(found).toMatchObject({ kind: 'token', accessToken: 'good', subject: 'https://t|1' });
     expect(found).not.toHaveProperty('adopt');
     expect(found.kind === 'token' && found.expiresAt).toBeGreaterThanOrEqual(before + IN_A_MINUTE * 1_000);
@@ -45,6 +46,50 @@ describe('express-openid-connect', () => {
     if (found.kind === 'token') found.adopt?.(request({}, other));
     expect(other).toEqual({ access_token: 'new', refresh_token: 'good', cart: 'its own' });
     if (found.kind === 'token') found.adopt?.(visit({})); // another route, without the middleware
+  });
+
+  describe('a session that another request refreshes', () => {
+    const signedIn = (refreshToken = 'spent') => ({ access_token: 'old', refresh_token: refreshToken, cart: 'mine' });
+    const refreshOf = (session: object) => async () => {
+      Object.assign(session, { access_token: 'new', refresh_token: 'good' });
+      return token('new', false) as never;
+    };
+    const underWay = async (session: object, response: EventEmitter): Promise<SessionToken> =>
+      ask(
+        source,
+        visit({ appSession: session, oidc: { refreshToken: 'spent', accessToken: token('old', false) } }, response),
+      );
+    const refreshElsewhere = async (): Promise<void> => {
+      const session = signedIn();
+      await ask(source, request({ accessToken: token('old', true, refreshOf(session)) }, session));
+    };
+
+    it('is written refreshed on an answer that is still under way', async () => {
+      const [session, sharing, other] = [signedIn(), signedIn(), signedIn('of somebody else')];
+      const found = await underWay(session, new EventEmitter());
+      if (found.kind === 'token') found.adopt?.(visit({ appSession: sharing }, new EventEmitter()));
+      await underWay(other, new EventEmitter());
+      await refreshElsewhere();
+      expect(session).toEqual({ access_token: 'new', refresh_token: 'good', cart: 'mine' });
+      expect(sharing).toEqual(session);
+      expect(other).toEqual(signedIn('of somebody else'));
+    });
+
+    it('is left alone, and not held, once its answer is out', async () => {
+      const [session, response] = [signedIn(), new EventEmitter()];
+      await underWay(session, response);
+      await underWay(session, response);
+      expect(response.listenerCount('close')).toBe(1);
+      response.emit('close');
+      await refreshElsewhere();
+      expect(session).toEqual(signedIn());
+    });
+  });
+
+  it('names a session by its refresh token, since its cookie changes with each answer', () => {
+    expect(source.sessionVersion?.(request({ refreshToken: 'r7' }))).toBe('r7');
+    expect(source.sessionVersion?.(request({ refreshToken: undefined }))).toBeUndefined();
+    expect(source.sessionVersion?.(visit({}))).toBeUndefined();
   });
 
   const answers: Readonly<Record<string, readonly [object, object]>> = {

@@ -57,19 +57,32 @@ export interface ExpressOpenidConnectOptions {
  */
 export function expressOpenidConnectSession(options: ExpressOpenidConnectOptions = {}): SessionTokenSource {
   const { sessionName = 'appSession' } = options;
+  const underWay = new SessionsUnderWay(sessionName);
   return {
     sessionCookies: [sessionName],
+    sessionVersion: ({ native }) => (native.request as { oidc?: OpenidConnectContext }).oidc?.refreshToken,
     getToken: async (request, query) => {
       const oidc = contextOf(request);
       const token = oidc.accessToken;
       if (token === undefined) return { kind: 'no-session' };
-      if (!token.isExpired() && query.forceRefresh !== true) return tokenOf(token, oidc);
+      underWay.add(request);
+      if (!token.isExpired() && query.forceRefresh !== true) {
+        // Nothing can change without a refresh token, and what can be adopted is kept, past a sign-out too (decision 53).
+        return { ...tokenOf(token, oidc), ...(oidc.refreshToken !== undefined && { adopt: (to) => underWay.add(to) }) };
+      }
       if (oidc.refreshToken === undefined) return { kind: 'expired', detail: 'the session has no refresh token' };
       try {
         const before = { ...sessionOf(request, sessionName) };
         const refreshed = await token.refresh();
         const changes = changed(before, { ...sessionOf(request, sessionName) });
-        return { ...tokenOf(refreshed, oidc), adopt: (to) => carryOver(changes, sessionOf(to, sessionName)) };
+        underWay.carryOver(changes, before);
+        return {
+          ...tokenOf(refreshed, oidc),
+          adopt: (to) => {
+            Object.assign(sessionOf(to, sessionName) ?? {}, changes);
+            underWay.add(to);
+          },
+        };
       } catch (error) {
         return refusal(error);
       }
@@ -99,10 +112,33 @@ function changed(before: SessionFields, after: SessionFields): SessionFields {
   return Object.fromEntries(Object.entries(after).filter(([name, value]) => before[name] !== value));
 }
 
-// Its middleware writes the cookie of a rolling session on every response, so a response that still
-// had the old session would put the spent refresh token back into the browser.
-function carryOver(changes: SessionFields, session: SessionFields | undefined): void {
-  if (session !== undefined) Object.assign(session, changes);
+/**
+ * The sessions of requests whose answers are not out yet.
+ * The middleware writes the cookie of a rolling session on every answer, however late: one that began before a refresh
+ * would put the spent refresh token back into the browser, and the provider would take the next refresh for a theft.
+ */
+class SessionsUnderWay {
+  readonly #sessions = new Set<SessionFields>();
+  readonly #name: string;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  add(request: SessionRequest): void {
+    const session = sessionOf(request, this.#name);
+    const response = request.native.response as { once?: (event: string, listener: () => void) => unknown } | undefined;
+    if (session === undefined || response?.once === undefined || this.#sessions.has(session)) return;
+    this.#sessions.add(session);
+    response.once('close', () => this.#sessions.delete(session));
+  }
+
+  /** To all that have the refresh token of before. */
+  carryOver(changes: SessionFields, before: SessionFields): void {
+    const spent = before['refresh_token'];
+    if (spent === undefined) return;
+    for (const session of this.#sessions) if (session['refresh_token'] === spent) Object.assign(session, changes);
+  }
 }
 
 type SessionFields = Record<string, unknown>;

@@ -1,4 +1,4 @@
-import type { SessionTokenSource } from '../../ports/session-token-source.js';
+import type { SessionRequest, SessionTokenSource } from '../../ports/session-token-source.js';
 import { inTime } from './deadline.js';
 
 /** A session source whose requests do not wait for ever; what does not come in time is a throw: the session could not be read. */
@@ -7,6 +7,9 @@ export function timedSessionSource(source: SessionTokenSource, ms: number): Sess
   return {
     ...(sessionCookies === undefined ? {} : { sessionCookies }),
     ...(sessionInCookie === undefined ? {} : { sessionInCookie }),
+    ...(source.sessionVersion !== undefined && {
+      sessionVersion: (request: SessionRequest) => source.sessionVersion?.(request),
+    }),
     getToken: async (request, query) => inTime(source.getToken(request, query), ms, 'the session library'),
   };
 }

@@ -1,4 +1,4 @@
-import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
+import type { SessionRequest, SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { withoutSecrets } from './redact.js';
 import { hideToken } from './request-scope.js';
 import { requestSecrets } from './request-secrets.js';
@@ -7,6 +7,15 @@ import { requestSecrets } from './request-secrets.js';
 export function discreetSessionSource(source: SessionTokenSource): SessionTokenSource {
   return {
     ...traits(source),
+    ...(source.sessionVersion !== undefined && {
+      sessionVersion: (request: SessionRequest) => {
+        try {
+          return source.sessionVersion?.(request);
+        } catch (error) {
+          throw quoteless(error, requestSecrets(request.headers));
+        }
+      },
+    }),
     getToken: async (request, query) => {
       try {
         const found = await source.getToken(request, query);
@@ -31,10 +40,14 @@ export function hiddenTokens(source: SessionTokenSource): SessionTokenSource {
   };
 }
 
-function traits({ sessionCookies, sessionInCookie }: SessionTokenSource): Omit<SessionTokenSource, 'getToken'> {
+function traits(source: SessionTokenSource): Omit<SessionTokenSource, 'getToken'> {
+  const { sessionCookies, sessionInCookie } = source;
   return {
     ...(sessionCookies === undefined ? {} : { sessionCookies }),
     ...(sessionInCookie === undefined ? {} : { sessionInCookie }),
+    ...(source.sessionVersion !== undefined && {
+      sessionVersion: (request: SessionRequest) => source.sessionVersion?.(request),
+    }),
   };
 }
 

@@ -34,7 +34,7 @@ interface Kept {
  *
  * Without it, parallel requests each spend the session's refresh token, and with rotating tokens all but one fail.
  * The first request is the one handed to the library, which writes the new cookie on that request's response.
- * A request without one of the source's session cookies shares with nobody, and forces no refresh: nothing would hold back the next one.
+ * A request without a session's version or one of the source's session cookies shares with nobody, and forces no refresh: nothing would hold back the next one.
  */
 export class SessionTokens implements SessionTokenSource {
   readonly #source: SessionTokenSource;
@@ -55,7 +55,8 @@ export class SessionTokens implements SessionTokenSource {
   }
 
   async getToken(request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken> {
-    const session = sessionKey(request.headers, this.#source.sessionCookies ?? []);
+    const session =
+      this.#source.sessionVersion?.(request) ?? sessionKey(request.headers, this.#source.sessionCookies ?? []);
     if (session === undefined) return this.#ask(request, unforced(query));
     // Tokens differ by audience and scope: sharing by session alone would hand out one for another API.
     const key = this.#hash(JSON.stringify([session, query.audience ?? null, query.scope ?? null]));
@@ -111,9 +112,16 @@ export class SessionTokens implements SessionTokenSource {
   }
 
   async #ask(request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken> {
+    const askedAt = this.#clock.now();
     const found = await this.#source.getToken(request, query);
-    if (found.kind !== 'token' || found.expiresAt === undefined || this.#clock.now() < found.expiresAt) return found;
-    return { kind: 'expired', detail: 'the session gave a token that has expired' };
+    if (!this.#hasEnded(found)) return found;
+    // It ended while it was fetched, so the source took it for good: asked again, it sees the end and refreshes.
+    const again = found.expiresAt < askedAt ? found : await this.#source.getToken(request, unforced(query));
+    return this.#hasEnded(again) ? { kind: 'expired', detail: 'the session gave a token that has expired' } : again;
+  }
+
+  #hasEnded(found: SessionToken): found is FoundToken & { readonly expiresAt: number } {
+    return found.kind === 'token' && found.expiresAt !== undefined && found.expiresAt <= this.#clock.now();
   }
 
   #fresh(key: string): FoundToken | undefined {

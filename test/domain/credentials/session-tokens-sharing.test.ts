@@ -65,6 +65,48 @@ describe('different users never share:', () => {
   });
 });
 
+describe('a source that names the version of a session', () => {
+  const named = (version: string | undefined, cookie: string): SessionRequest => ({
+    headers: { cookie },
+    native: { request: { version } },
+  });
+  const versioned = (): SessionWorld => {
+    const world = new SessionWorld();
+    world.sessionVersion = ({ native }) => (native.request as { version?: string }).version;
+    return world;
+  };
+
+  it('shares among requests whose cookies were written at different times', async () => {
+    const world = versioned();
+    const visits = [named('r1', 'sid=a'), named('r1', 'sid=b'), named('r2', 'sid=b')];
+    const found = await Promise.all(visits.map((visit) => world.tokens.getToken(visit, {})));
+    expect(found.map((token) => token.kind === 'token' && token.accessToken)).toEqual([
+      'token-1',
+      'token-1',
+      'token-2',
+    ]);
+  });
+
+  it('falls back on the cookies for a request without one', async () => {
+    const world = versioned();
+    const visits = [named(undefined, 'sid=a'), named(undefined, 'sid=a'), named(undefined, 'sid=b')];
+    const found = await Promise.all(visits.map((visit) => world.tokens.getToken(visit, {})));
+    expect(found.map((token) => token.kind === 'token' && token.accessToken)).toEqual([
+      'token-1',
+      'token-1',
+      'token-2',
+    ]);
+  });
+
+  it('has no version kept as it is', async () => {
+    const world = versioned();
+    const hashed: string[] = [];
+    world.hash = (text) => `#${String(hashed.push(text))}`;
+    await world.tokens.getToken(named('a refresh token', 'sid=a'), {});
+    expect(hashed[0]).toContain('a refresh token');
+  });
+});
+
 describe('the refreshed cookie', () => {
   it('goes out with the response of the first request, and the others need none', async () => {
     const sessions = new RotatingSessions(['anna']);

@@ -126,6 +126,26 @@ describe('an answer that is no token', () => {
     expect(await world.get('sid=anna')).toBe('token-2');
   });
 
+  it('is not what a token counts as that ends while the library is asked: asked again, it refreshes', async () => {
+    const world = new SessionWorld();
+    const ending = world.token(1, 1);
+    world.answer = (number) => {
+      if (number > 1) return world.token(number);
+      world.clock.advance(1);
+      return ending;
+    };
+    expect(await world.get('sid=anna')).toBe('token-2');
+    expect(world.asked).toHaveLength(2);
+  });
+
+  it('is what a token counts as that had ended before: the library is asked once', async () => {
+    const world = new SessionWorld();
+    const ended = world.token(1, -1);
+    world.answer = () => ended;
+    expect(await world.get('sid=anna')).toBe('expired');
+    expect(world.asked).toHaveLength(1);
+  });
+
   it('is what a token that has expired counts as', async () => {
     const world = new SessionWorld();
     world.answer = (number) => world.token(number, 0);

@@ -11,6 +11,7 @@ export class SessionWorld {
   readonly clock = new FakeClock();
   readonly asked: { readonly request: SessionRequest; readonly query: SessionTokenQuery }[] = [];
   answer: (number: number) => Promise<SessionToken> | SessionToken = (number) => this.token(number);
+  sessionVersion: (request: SessionRequest) => string | undefined = () => undefined;
   hash = (text: string): string => `#${text}`;
   readonly tokens: SessionTokens;
 
@@ -19,6 +20,7 @@ export class SessionWorld {
       source: {
         ...(sessionCookies.length > 0 && { sessionCookies }),
         sessionInCookie,
+        sessionVersion: (asking) => this.sessionVersion(asking),
         getToken: async (asking, query) => this.answer(this.asked.push({ request: asking, query })),
       },
       clock: this.clock,

@@ -52,6 +52,8 @@ async function startWebsite(lifetimeSeconds = LIFETIME_SECONDS) {
     const refreshed = await request.oidc.accessToken?.refresh().catch(() => undefined);
     response.sendStatus(refreshed === undefined ? 401 : 200);
   });
+  const held: (() => void)[] = [];
+  app.get('/slow', (_request, response) => void held.push(() => response.json({})));
   app.get('/', (_request, response) => void response.send('home'));
   server.on('request', app);
   onTestFinished(async () => {
@@ -61,7 +63,7 @@ async function startWebsite(lifetimeSeconds = LIFETIME_SECONDS) {
     await provider.close();
     await toolkit.close();
   });
-  return { url, provider, agent, telemetry };
+  return { url, provider, agent, telemetry, held };
 }
 
 async function signIn(url: string, user: string): Promise<CookieBrowser> {
@@ -97,6 +99,46 @@ describe('a website that signs its users in with express-openid-connect', () => 
       expect(await me.json()).toEqual({ user: 'ann', expired: false });
     }
   }, 20_000);
+
+  it('an answer from before the refresh that comes after it does not end the session', async () => {
+    const { url, provider, agent } = await startWebsite();
+    const browser = await signIn(url, 'ann');
+    const held: (() => void)[] = [];
+    agent.willAnswer((exchange) => {
+      const answer = (): void => exchange.json(200, { jsonrpc: '2.0', id: 1, result: {} });
+      if (agent.requests.length === 1) held.push(answer);
+      else answer();
+    });
+    const slow = chat(browser, url);
+    await expect.poll(() => held.length).toBe(1);
+    await after(LIFETIME_SECONDS * 1_000 + 100);
+    expect((await chat(browser, url)).status).toBe(200);
+    // The library writes the cookie of a rolling session on this answer too: the old one, with the spent refresh token.
+    held[0]?.();
+    expect((await slow).status).toBe(200);
+
+    expect((await chat(browser, url)).status).toBe(200);
+    expect(provider.tokenRequests.list.filter(({ grant }) => grant === 'refresh_token')).toHaveLength(1);
+    const me = await browser.send(`${url}/me`);
+    expect(await me.json()).toEqual({ user: 'ann', expired: false });
+  });
+
+  it('nor does one of a route of the site, of which this package knows nothing', async () => {
+    const { url, provider, held } = await startWebsite();
+    const browser = await signIn(url, 'ann');
+    const slow = browser.send(`${url}/slow`);
+    await expect.poll(() => held.length).toBe(1);
+    await after(LIFETIME_SECONDS * 1_000 + 100);
+    expect((await chat(browser, url)).status).toBe(200);
+    held[0]?.();
+    expect((await slow).status).toBe(200);
+
+    // The browser has the spent refresh token now, in a cookie it never had before.
+    expect((await chat(browser, url)).status).toBe(200);
+    expect(provider.tokenRequests.list.filter(({ grant }) => grant === 'refresh_token')).toHaveLength(1);
+    const me = await browser.send(`${url}/me`);
+    expect(await me.json()).toEqual({ user: 'ann', expired: false });
+  });
 
   it('the provider means it: a refresh token used twice ends the session, as it would without this package', async () => {
     const { url, provider } = await startWebsite();
