@@ -4,7 +4,7 @@ import { requestBytes, Visitor } from './visitor.mjs';
 
 const STOP_MS = 5_000;
 /** Servers close connections that nobody has used for some seconds: Node's after five. */
-const LONGEST_REST_MS = 3_000;
+const LONGEST_REST_MS = 4_500;
 
 /** Visitors of one server who keep their connections, and ask again as soon as they are answered, while they are let. */
 export class Crowd {

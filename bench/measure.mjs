@@ -17,18 +17,25 @@ export async function withRivals(context, entries, use) {
   try {
     return await use(rivals);
   } finally {
-    await Promise.all(rivals.map(({ process }) => process?.close()));
+    await Promise.all(rivals.flatMap(({ places }) => places.map(({ process }) => process.close())));
   }
 }
 
-/** `entry`: `{ name, key?, label?, options?, gc?, few? }`; each process gets an address of the upstream for itself. */
+/**
+ * `entry`: `{ name, key?, label?, options?, gc?, few?, processes? }`; each process gets an address of the upstream for itself.
+ * Processes of one server differ for as long as they live, by what the compiler made of them: with several, their sums are measured.
+ */
 async function start(context, entry) {
-  const { name, key = name, label = RIVALS[name].label, options = {}, gc = false, few = false } = entry;
-  const rival = { name, key, label, few, problem: undefined, samples: {} };
+  const { name, key = name, label = RIVALS[name].label, options = {}, gc = false, few = false, processes = 1 } = entry;
+  const rival = { name, key, label, few, problem: undefined, samples: {}, places: [] };
   try {
-    const upstream = context.upstreamAddress(options.path ?? '/chat');
-    rival.process = await startRival(name, { ...options, upstream }, { gc });
-    rival.target = { host: '127.0.0.1', port: rival.process.facts.port };
+    for (let number = 1; number <= (context.quick ? 1 : processes); number += 1) {
+      const upstream = context.upstreamAddress(options.path ?? '/chat');
+      const process = await startRival(name, { ...options, upstream }, { gc });
+      const target = { host: '127.0.0.1', port: process.facts.port };
+      rival.places.push({ process, target, key: number === 1 ? key : `${key} ${number}` });
+    }
+    Object.assign(rival, { process: rival.places[0].process, target: rival.places[0].target });
   } catch (error) {
     rival.problem = `left out: ${shortened(error)}`;
   }
@@ -47,8 +54,11 @@ export async function cpuRounds(context, rivals, asked, { sliceMs = context.pace
   for (const rival of rivals) {
     await guarded(rival, async () => {
       const ask = askOf(rival);
-      check(await context.load.ask('once', { ...ask, target: rival.target, path: ask.path.replace('{n}', '000000') }));
-      check(await warmUp(context, rival, ask));
+      for (const place of rival.places) {
+        const path = ask.path.replace('{n}', '000000');
+        check(await context.load.ask('once', { ...ask, target: place.target, path }));
+        check(await warmUp(context, place, ask, rival.few));
+      }
     });
   }
   const found = [];
@@ -73,7 +83,7 @@ export async function cpuRounds(context, rivals, asked, { sliceMs = context.pace
       add(rival, 'cpu', cpu / paces[index]);
       add(rival, 'rate', rate * paces[index]);
     }
-    await context.load.ask('stop', { crowd: rival.key });
+    for (const { key } of rival.places) await context.load.ask('stop', { crowd: key });
   }
 }
 
@@ -82,10 +92,11 @@ async function oneRound(context, rivals, askOf, sliceMs) {
   const present = rivals.filter(({ problem }) => problem === undefined);
   const sums = new Map(present.map((rival) => [rival, { cpu: 0, completed: 0, elapsedMs: 0 }]));
   for (let slice = 0; slice < context.pace.roundMs / sliceMs; slice += 1) {
-    // There and back: nobody always comes after the same one.
+    // There and back: nobody always comes after the same one. A server of several processes is asked for each slice in another.
     for (const rival of slice % 2 === 0 ? present : present.toReversed()) {
+      const place = rival.places[slice % rival.places.length];
       await guarded(rival, async () =>
-        addTo(sums.get(rival), await undisturbed(context, rival, askOf(rival), sliceMs)),
+        addTo(sums.get(rival), await undisturbed(context, place, askOf(rival), sliceMs)),
       );
     }
   }
@@ -160,12 +171,12 @@ export function check({ wrong = 0, dropped = 0, stuck = 0, completed = 1, proble
  * Visitors until the compiler of a server has seen enough: for a while, and for so many answers as far as they come in time.
  * Short requests are compiled by their number; by time alone, a slower machine would measure colder servers.
  */
-async function warmUp(context, rival, ask) {
+async function warmUp(context, place, ask, few) {
   const { warmUpMs, warmUpAnswers, longestWarmUpMs } = context.pace;
-  const moreMs = rival.few ? 0 : longestWarmUpMs - warmUpMs; // no target names those
-  const result = await visit(context, rival, ask, warmUpMs, warmUpAnswers, moreMs);
+  const moreMs = few ? 0 : longestWarmUpMs - warmUpMs; // no target names those
+  const result = await visit(context, place, ask, warmUpMs, warmUpAnswers, moreMs);
   // Whoever asks for many things asks for each at least once.
-  return result.completed < (ask.vary ?? 0) ? visit(context, rival, ask, 0, ask.vary) : result;
+  return result.completed < (ask.vary ?? 0) ? visit(context, place, ask, 0, ask.vary) : result;
 }
 
 /** Visitors for a while, and until they have been answered at least `least` times, if that comes within `moreMs`. */
@@ -182,18 +193,17 @@ export async function visit(context, rival, ask, ms, least = 0, moreMs = 20_000)
 }
 
 /** A slice during which the host left this machine its processors; when it does not, the one after. */
-async function undisturbed(context, rival, ask, ms) {
-  const slice = await measured(context, rival, ask, ms);
-  return slice.stolen <= MOST_STOLEN ? slice : measured(context, rival, ask, ms);
+async function undisturbed(context, place, ask, ms) {
+  const slice = await measured(context, place, ask, ms);
+  return slice.stolen <= MOST_STOLEN ? slice : measured(context, place, ask, ms);
 }
 
-async function measured({ load }, rival, ask, ms) {
-  const crowd = rival.key;
-  await load.ask('gather', { ...ask, crowd, target: rival.target });
+async function measured({ load }, { key: crowd, target, process }, ask, ms) {
+  await load.ask('gather', { ...ask, crowd, target });
   const stolenBefore = stolenMs();
-  const cpuBefore = await rival.process.ask('cpu');
+  const cpuBefore = await process.ask('cpu');
   const slice = await load.ask('slice', { crowd, ms });
-  const cpu = (await rival.process.ask('cpu')) - cpuBefore;
+  const cpu = (await process.ask('cpu')) - cpuBefore;
   check(slice);
   const { completed, elapsedMs } = slice;
   return { cpu, completed, elapsedMs, stolen: (stolenMs() - stolenBefore) / (elapsedMs * availableParallelism()) };

@@ -38,7 +38,7 @@ export const chat = {
   plot: 'cpu',
   run: (context) => {
     const landscape = context.quick ? [] : LANDSCAPE.map((name) => ({ name, few: true }));
-    return withRivals(context, [...COMPARED.map((name) => ({ name })), ...landscape], async (rivals) => {
+    return withRivals(context, [...COMPARED.map((name) => ({ name, processes: 2 })), ...landscape], async (rivals) => {
       await cpuRounds(context, rivals, { scenario: 'chat', path: '/api/a2a', connections: 50 });
       return { figures: figures(rivals) };
     });

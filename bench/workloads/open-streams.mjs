@@ -4,6 +4,10 @@ import { add, check, figures, guarded, visit, withRivals } from '../measure.mjs'
 const STREAMS = 5_000;
 const MOST = 10_000;
 /** A quick run looks at the first three. */
+const TIMES = 3;
+/** Of those that no target names. */
+const FEWER_TIMES = 2;
+const NAMED = ['ours-express', 'node-fetch'];
 const COMPARED = ['ours-express', 'node-fetch', 'node-dispatch', 'ours-node', 'node-client', 'hono-proxy', 'nginx'];
 const CHAT = { scenario: 'chat', path: '/api/a2a', connections: 50 };
 const HOLD = { scenario: 'hold', path: '/api/a2a' };
@@ -26,9 +30,9 @@ export const openStreams = {
   run: async (context) => {
     const notes = [];
     const all = [];
-    const times = context.quick ? 1 : 3;
     for (const name of context.quick ? COMPARED.slice(0, 3) : COMPARED) {
       context.say(name);
+      const times = context.quick ? 1 : NAMED.includes(name) ? TIMES : FEWER_TIMES;
       let kept;
       for (let time = 0; time < times; time += 1) {
         // A process that has had its memory once does not give it back: each time is a process of its own.
