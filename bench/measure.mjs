@@ -68,8 +68,10 @@ export async function cpuRounds(context, rivals, asked, { sliceMs = context.pace
     [[...regulars.slice(0, WITNESSES), ...rivals.filter(({ few }) => few)], fewRounds],
   ]) {
     if (times === 0 || (present.length <= WITNESSES && found.length > 0)) continue;
-    context.say('a round that does not count');
-    await oneRound(context, present, askOf, sliceMs);
+    if (found.length === 0) {
+      context.say('a round that does not count');
+      await oneRound(context, present, askOf, sliceMs);
+    }
     for (let round = 0; round < times; round += 1) {
       context.say(`round ${round + 1} of ${times}`);
       found.push(await oneRound(context, present, askOf, sliceMs));

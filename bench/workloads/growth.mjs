@@ -26,13 +26,13 @@ async function besideStreams(context) {
     key: `streams-${count}`,
     label: `a chat beside ${count.toLocaleString('en')} open ${count === 1 ? 'stream' : 'streams'}`,
     options: { path: '/mixed' },
+    processes: 2,
   }));
   return withRivals(context, entries, async (rivals) => {
     for (const [index, rival] of rivals.entries()) {
       await guarded(rival, async () => {
         const ask = { ...CHAT, scenario: 'hold', connections: sizes[index] };
-        const { problem } = await context.load.ask('hold', { ...ask, target: rival.target });
-        check({ problem });
+        for (const { target } of rival.places) check(await context.load.ask('hold', { ...ask, target }));
       });
     }
     await cpuRounds(context, rivals, CHAT);
@@ -48,6 +48,7 @@ async function overEntries(context, what, name, ask) {
     name,
     key: `${what}-${count}`,
     label: `${what === 'tokens' ? 'a chat' : 'a render'} among ${count.toLocaleString('en')} cached ${what}`,
+    processes: 2,
   }));
   await withRivals(context, entries, async (rivals) => {
     await alternated(context, rivals, ask);

@@ -25,7 +25,7 @@ export const next = {
     linkPackage();
     const env = { ...process.env, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' };
     await exec(process.execPath, ['node_modules/next/dist/bin/next', 'build'], { cwd: FOLDER, env });
-    const entries = Object.keys(PATHS).map((name) => ({ name }));
+    const entries = Object.keys(PATHS).map((name) => ({ name, processes: 2 }));
     return withRivals(context, entries, async (rivals) => {
       await cpuRounds(context, rivals, ({ name }) => ({ scenario: 'chat', path: PATHS[name], connections: 50 }));
       return { figures: figures(rivals) };

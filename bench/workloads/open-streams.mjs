@@ -6,7 +6,7 @@ const MOST = 10_000;
 /** A quick run looks at the first three. */
 const TIMES = 3;
 /** Of those that no target names. */
-const FEWER_TIMES = 2;
+const FEWER_TIMES = 1;
 const NAMED = ['ours-express', 'node-fetch'];
 const COMPARED = ['ours-express', 'node-fetch', 'node-dispatch', 'ours-node', 'node-client', 'hono-proxy', 'nginx'];
 const CHAT = { scenario: 'chat', path: '/api/a2a', connections: 50 };
