@@ -5,8 +5,8 @@
  * @public
  */
 export interface CacheStore {
-  /** The entry, or `undefined` when there is none, it expired, or the store did not answer in time. */
-  get(key: string): Promise<string | undefined>;
+  /** The entry, or `undefined` when there is none, it expired, or the store did not answer in time. A store in memory may answer at once. */
+  get(key: string): string | undefined | Promise<string | undefined>;
   /** Keeps an entry until `expiresAt` (milliseconds since the epoch); replaces an older one. */
   set(key: string, value: string, expiresAt: number): Promise<void>;
   /** Removes an entry; removing an absent one is no error. */

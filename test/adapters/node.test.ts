@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createNodeHandler } from 'agent-bff/node';
 import { createToolkit } from 'agent-bff';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { readJsonBody } from '../../src/adapters/web/read-body.js';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
 import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from '../../src/ports/http.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
@@ -59,6 +60,17 @@ describe('the bridge to node:http', () => {
     const url = await serveHandler((request) => Promise.resolve(text(request.publicUrl)));
     const headers = { host: 'site.example:8080', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
     expect(await (await visit(url, { headers })).text()).toBe('http://site.example:8080/api/a2a');
+  });
+
+  it('gives a short message that comes with its head as bytes, and listens to nothing for it', async () => {
+    const url = await serveHandler(async (request) => {
+      const { request: native } = request.native as { request: IncomingMessage };
+      const listeners = native.listenerCount('close');
+      const { bytes } = await readJsonBody(request, { bodyLimitBytes: 1_000, requestBodyMs: 1_000 });
+      return text(bytes, { 'x-more-listeners': String(native.listenerCount('close') - listeners) });
+    });
+    const reply = await visit(url, { headers: { 'content-type': 'application/json' }, body: '{"a":1}' });
+    expect([await reply.text(), reply.headers['x-more-listeners']]).toEqual(['{"a":1}', '0']);
   });
 
   it('hands the framework’s own objects through', async () => {

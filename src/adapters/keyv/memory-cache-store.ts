@@ -36,14 +36,14 @@ export class MemoryCacheStore implements CacheStore {
     this.#maxBytes = options.maxBytes;
   }
 
-  get(key: string): Promise<string | undefined> {
+  get(key: string): string | undefined {
     const entry = this.#entries.get(key);
-    if (entry === undefined) return Promise.resolve(undefined);
+    if (entry === undefined) return undefined;
     const isExpired = this.#clock.now() >= entry.expiresAt;
     const isBehind = this.#count - entry.usedAt > this.#entries.size * OUT_OF_ORDER;
     if (isExpired || isBehind) this.#take(key);
     if (isBehind && !isExpired) this.#put(key, { ...entry, usedAt: this.#count });
-    return Promise.resolve(isExpired ? undefined : entry.value);
+    return isExpired ? undefined : entry.value;
   }
 
   set(key: string, value: string, expiresAt: number): Promise<void> {

@@ -118,17 +118,16 @@ function written(value: unknown): string | undefined {
 }
 
 /** A parser decoded the bytes, so the coding and the length no longer describe them. */
-function withoutCoding(fields: HeaderFields): HeaderFields {
-  const { 'content-encoding': _coding, 'content-length': _length, ...rest } = fields;
-  return rest;
+function withoutCoding(fields: HeaderFields, type = fields['content-type']): HeaderFields {
+  return { ...fields, 'content-type': type, 'content-encoding': undefined, 'content-length': undefined };
 }
 
 /** What we write again is UTF-8, whatever charset the browser used. */
 function asJson(fields: HeaderFields): HeaderFields {
-  const headers = withoutCoding(fields);
-  const type = headers['content-type'];
-  const isJson = typeof type === 'string' && /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type);
-  return isJson ? { ...headers, 'content-type': type.split(';', 1)[0]?.trim() } : headers;
+  const type = fields['content-type'];
+  if (typeof type !== 'string' || !type.includes(';')) return withoutCoding(fields);
+  const isJson = /^application\/(?:[\w.+-]+\+)?json\s*;/i.test(type);
+  return withoutCoding(fields, isJson ? type.split(';', 1)[0]?.trim() : type);
 }
 
 /**

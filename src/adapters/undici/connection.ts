@@ -5,9 +5,14 @@ import UndiciClient from 'undici/lib/dispatcher/client.js';
 // Node's own limit is 16 KB and can be raised from outside; ours is the same everywhere (reliability-security.md §4.2).
 const LONGEST_HEAD_BYTES = 32_768;
 
+/** The place of a connection that is not idle. */
+export const BUSY = -1;
+
 /** One connection to the platform, and what undici does not tell of it. */
 export class Connection {
   readonly client: Client;
+  /** Where it stands among the idle ones, so that one that times out is taken out at once. */
+  place: number = BUSY;
   #socket: Socket | undefined;
   #exchanges = 0;
   #readBefore = 0;

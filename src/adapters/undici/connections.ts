@@ -1,5 +1,5 @@
 import buildConnector from 'undici/lib/core/connect.js';
-import { Connection } from './connection.js';
+import { BUSY, Connection } from './connection.js';
 
 /** How an exchange ended: completely, broken off, or on a connection that had been closed before it began. */
 export type ExchangeEnd = 'complete' | 'broken' | 'stale';
@@ -14,10 +14,8 @@ export class Connections {
   /** One for all connections: undici would make one for each, and an open stream holds on to its connection. */
   readonly #origin: URL;
   readonly #connect: buildConnector.connector;
+  readonly #open = new Set<Connection>();
   readonly #idle: Connection[] = [];
-  /** Where each idle connection stands, so that one that times out is taken out at once. */
-  readonly #places = new Map<Connection, number>();
-  readonly #busy = new Set<Connection>();
   readonly #waiting: (() => void)[] = [];
   #isRetired = false;
 
@@ -28,25 +26,23 @@ export class Connections {
 
   /** An idle connection, the last one used first: it is the least likely to be timed out by the other side. Else a new one. */
   take(): Connection {
-    const connection = this.#idle.pop() ?? this.#open();
-    this.#places.delete(connection);
-    this.#busy.add(connection);
+    const connection = this.#idle.pop() ?? this.#opened();
+    connection.place = BUSY;
     return connection;
   }
 
   /** Gives back a connection. One whose exchange is not complete is ended: nobody knows what would come next on it. */
   release(connection: Connection, end: ExchangeEnd): void {
-    this.#busy.delete(connection);
     // The others have been idle for longer, so the platform has closed them too.
     if (end === 'stale') this.#endIdle();
     if (end === 'complete' && !this.#isRetired) {
       connection.finish();
-      this.#places.set(connection, this.#idle.length);
+      connection.place = this.#idle.length;
       this.#idle.push(connection);
       return;
     }
-    connection.destroy();
-    if (this.#busy.size === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+    this.#drop(connection);
+    if (this.#isQuiet) for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   /** From now on each connection ends with its exchange; resolves when none is busy. */
@@ -54,18 +50,24 @@ export class Connections {
     this.#isRetired = true;
     this.#endIdle();
     return new Promise((resolve) => {
-      if (this.#busy.size === 0) resolve();
+      if (this.#isQuiet) resolve();
       else this.#waiting.push(resolve);
     });
   }
 
   /** Breaks off what is still running. */
   end(error: Error): void {
-    for (const connection of this.#busy) connection.destroy(error);
+    for (const connection of this.#open) if (connection.place === BUSY) connection.destroy(error);
   }
 
-  #open(): Connection {
+  /** Whether no exchange is under way. */
+  get #isQuiet(): boolean {
+    return this.#open.size === this.#idle.length;
+  }
+
+  #opened(): Connection {
     const connection = new Connection(this.#origin, this.#connect);
+    this.#open.add(connection);
     connection.client.on('disconnect', () => {
       this.#forget(connection);
     });
@@ -73,21 +75,23 @@ export class Connections {
   }
 
   #endIdle(): void {
-    const idle = this.#idle.splice(0);
-    this.#places.clear();
-    for (const connection of idle) connection.destroy();
+    for (const connection of this.#idle.splice(0)) this.#drop(connection);
   }
 
   /** An idle connection that timed out leaves nothing behind. */
   #forget(connection: Connection): void {
-    const place = this.#places.get(connection);
-    if (place === undefined) return;
-    this.#places.delete(connection);
+    const { place } = connection;
+    if (this.#idle[place] !== connection) return;
     const last = this.#idle.pop();
     if (last !== undefined && last !== connection) {
       this.#idle[place] = last;
-      this.#places.set(last, place);
+      last.place = place;
     }
+    this.#drop(connection);
+  }
+
+  #drop(connection: Connection): void {
+    this.#open.delete(connection);
     connection.destroy();
   }
 }

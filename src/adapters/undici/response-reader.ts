@@ -91,13 +91,13 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     this.#body = body;
     const end = answerEnd(method, status, headers as HeaderFields);
     if (end.kind === 'checked') this.#end = end.check;
-    const head = { status, headers: headers as HeaderFields };
-    const openEnded = end.kind === 'unknown' ? { openEnded: true } : {};
+    const openEnded = end.kind === 'unknown';
     // By then undici has told what came together with the head: a short answer is complete, and nobody needs to wait for it.
     queueMicrotask(() => {
       const whole = isStream ? undefined : body.whole();
       if (whole === undefined) body.watch();
-      this.#answer({ kind: 'response', response: { ...head, body: whole ?? body, ...openEnded } });
+      const response = { status, headers: headers as HeaderFields, body: whole ?? body };
+      this.#answer({ kind: 'response', response: openEnded ? { ...response, openEnded } : response });
     });
   }
 

@@ -9,9 +9,6 @@ export interface UndiciUpstreamOptions {
   readonly connectMs: number;
 }
 
-/** Nothing is decoded here, and some answers are read (reliability-security.md M11). */
-const PLAIN_BYTES = { 'accept-encoding': 'identity' } as const;
-
 /**
  * Calls the platform through undici's dispatcher, one set of connections per origin.
  * The dispatcher is the cheapest client there is in Node, and has no redirects, retries or decoding to switch off (performance.md §2.1).
@@ -73,12 +70,15 @@ export class UndiciUpstream implements HttpUpstream {
 
 /** Apart from whatever lives as long as the answer: nothing here may keep the body of the request. */
 function exchange({ path, method, headers, body }: UpstreamRequest, reader: ResponseReader): void {
+  const fields = { ...headers };
+  // Nothing is decoded here, and some answers are read (reliability-security.md M11).
+  fields['accept-encoding'] ??= 'identity';
   const turns = { holdHead: () => reader.holdHead(), expectHead: () => reader.expectHead() };
   try {
     reader.dispatch({
       path,
       method: method as 'POST',
-      headers: { ...PLAIN_BYTES, ...(headers as Record<string, string | string[]>) },
+      headers: fields as Record<string, string | string[]>,
       body: upload(body, headers['accept'], turns) as Uint8Array,
       // ResponseReader counts: an upload takes its time, and only the head of an answer tells that it is a stream of events, which may be silent.
       headersTimeout: 0,

@@ -52,7 +52,7 @@ export class UpstreamBody implements AsyncIterableIterator<Uint8Array> {
   }
 
   next(): Promise<Step> {
-    const chunk = this.#chunks.shift();
+    const chunk = this.#chunks.length === 0 ? undefined : this.#chunks.shift();
     if (chunk !== undefined) {
       this.#size -= chunk.length;
       if (this.#size < HIGH_WATER_BYTES && this.#controller.paused) {

@@ -35,18 +35,21 @@ const ROUTE = 'chat';
 
 /** Routes below the chat mount point: `POST` on the mount itself (with and without slash), `GET /config` (spec §4.1), and another binding where the site serves one. */
 export function chatRoutes(routes: ChatRoutes): HttpHandler {
-  return async (request) => {
-    const { path } = request;
-    if (path === '' || path === '/') {
-      if (request.method === 'POST') return await chat(routes, request);
-      return methodNotAllowed('POST', errorContext(routes.site, ROUTE));
-    }
-    if (routes.config !== undefined && (path === '/config' || path === '/config/')) {
-      if (request.method === 'GET' || request.method === 'HEAD') return routes.config(request);
-      return methodNotAllowed('GET, HEAD', errorContext(routes.site, 'config'));
-    }
-    return routes.httpJson?.(request) ?? notFound(errorContext(routes.site, ROUTE));
+  return (request) => {
+    const { method, path } = request;
+    const isChat = method === 'POST' && (path === '' || path === '/');
+    return isChat ? chat(routes, request) : other(routes, request);
   };
+}
+
+async function other(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
+  const { path } = request;
+  if (path === '' || path === '/') return methodNotAllowed('POST', errorContext(routes.site, ROUTE));
+  if (routes.config !== undefined && (path === '/config' || path === '/config/')) {
+    if (request.method === 'GET' || request.method === 'HEAD') return routes.config(request);
+    return methodNotAllowed('GET, HEAD', errorContext(routes.site, 'config'));
+  }
+  return routes.httpJson?.(request) ?? notFound(errorContext(routes.site, ROUTE));
 }
 
 async function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
@@ -57,9 +60,10 @@ async function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpRespo
   let response: HttpResponse;
   try {
     checkOrigin(request, site.origins, routes.plan.kind === 'session');
-    if (routes.plan.kind !== 'session') await checkVisitor(request, site);
+    if (site.chatLimit !== undefined && routes.plan.kind !== 'session') await checkVisitor(request, site);
     body = await readJsonBody(request, site, JSON_TYPES, jsonOutline);
-    response = await routes.forwarder.forward({ head: request, ...forwarded(body) }, routes.plan, routes.policy);
+    const message = { head: request, body: body.bytes, parsed: body.parsed, text: body.text };
+    response = await routes.forwarder.forward(message, routes.plan, routes.policy);
     if (routes.policy.allows('GetExtendedAgentCard') && asksForExtendedCard(body.bytes, body.parsed)) {
       const { url } = chatAddress(request.publicUrl, routes.publicUrl ?? '');
       response = await rewriteExtendedCard(response, { ...routes.served, url, policy: routes.policy });
@@ -86,10 +90,6 @@ function watchedChat(
   watch: Omit<StreamWatch, 'errorText'>,
 ): HttpResponse {
   return watchedStream(response, { ...watch, errorText: (error) => rpcErrorText(error, id, watch.requestId) });
-}
-
-function forwarded(body: JsonBody): { body: JsonBody['bytes'] } & Pick<JsonBody, 'parsed' | 'text'> {
-  return { body: body.bytes, parsed: body.parsed, text: body.text };
 }
 
 /** The id the browser gave its request, when the body can still be read for it. */

@@ -1,4 +1,5 @@
 import { RequestError } from '../../domain/errors.js';
+import { isStream } from '../../domain/upstream/body-kind.js';
 import { mediaType } from '../../domain/upstream/header-policy.js';
 import type { HttpRequest } from '../../ports/http.js';
 import type { SiteSettings } from './site-settings.js';
@@ -27,12 +28,20 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
  *
  * @throws RequestError `content_type_unsupported`, `content_encoding_unsupported`, `body_too_large`, `body_timeout`, `body_consumed` or `body_invalid`.
  */
-export async function readJsonBody(
+export function readJsonBody(
   request: HttpRequest,
-  { bodyLimitBytes: limitBytes, requestBodyMs }: BodyLimits,
+  limits: BodyLimits,
   types: readonly string[] = JSON_TYPES,
   lookedInto: (bytes: Uint8Array) => Uint8Array = (bytes) => bytes,
-): Promise<JsonBody> {
+): JsonBody | Promise<JsonBody> {
+  checkDeclaration(request, limits, types);
+  const { body } = request;
+  return isStream(body)
+    ? readComing(request, limits, lookedInto)
+    : jsonBody(atHand(body, limits.bodyLimitBytes), request, lookedInto);
+}
+
+function checkDeclaration(request: HttpRequest, { bodyLimitBytes }: BodyLimits, types: readonly string[]): void {
   if (!types.includes(mediaType(request.headers))) {
     throw new RequestError('content_type_unsupported', {
       detail: 'The request body is not declared as JSON.',
@@ -52,8 +61,26 @@ export async function readJsonBody(
       hint: 'Send it without "Content-Encoding", or mount express.json() before the router.',
     });
   }
-  if (Number(request.headers['content-length']) > limitBytes) throw tooLarge(limitBytes);
-  const bytes = await readBytes(timedBody(request.body, requestBodyMs, 'body'), limitBytes);
+  if (Number(request.headers['content-length']) > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
+}
+
+async function readComing(
+  request: HttpRequest,
+  { bodyLimitBytes, requestBodyMs }: BodyLimits,
+  lookedInto: (bytes: Uint8Array) => Uint8Array,
+): Promise<JsonBody> {
+  // Node reads a short message together with its head: after its callback all of it is at hand, and needs no events.
+  await Promise.resolve();
+  const body = timedBody(request.body, requestBodyMs, 'body');
+  const bytes = isStream(body) ? await readStream(body, bodyLimitBytes) : atHand(body, bodyLimitBytes);
+  return jsonBody(bytes, request, lookedInto);
+}
+
+function jsonBody(
+  bytes: Uint8Array | string,
+  request: HttpRequest,
+  lookedInto: (bytes: Uint8Array) => Uint8Array,
+): JsonBody {
   if (bytes.length === 0) throw invalid('The request body is empty.');
   if (request.parsedBody !== undefined) {
     const value = request.parsedBody;
@@ -74,14 +101,13 @@ export async function readJsonBody(
   };
 }
 
-async function readBytes(body: HttpRequest['body'], limitBytes: number): Promise<Uint8Array | string> {
-  if (body === null) return '';
+function atHand(body: Uint8Array | string | null, limitBytes: number): Uint8Array | string {
   // A text here was written by the bridge from a parsed value, under the parser's own limit.
-  if (typeof body === 'string') return body;
-  if (body instanceof Uint8Array) {
-    if (body.length > limitBytes) throw tooLarge(limitBytes);
-    return body;
-  }
+  if (body instanceof Uint8Array && body.length > limitBytes) throw tooLarge(limitBytes);
+  return body ?? '';
+}
+
+async function readStream(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   try {

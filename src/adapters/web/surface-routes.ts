@@ -8,7 +8,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js
 import { answerRoute } from './answer-route.js';
 import { methodNotAllowed, notFound } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
-import { readJsonBody } from './read-body.js';
+import { type JsonBody, readJsonBody } from './read-body.js';
 import { errorContext, type SiteSettings } from './site-settings.js';
 
 /** What the surface routes need. */
@@ -24,15 +24,15 @@ const ROUTE = 'surface';
 
 /** Routes below the surfaces' mount point: render, actions and theme, by id and by name, and nothing else (spec §4.1). */
 export function surfaceRoutes(routes: SurfaceRoutes): HttpHandler {
-  return async (request) => {
+  return (request) => {
     const match = isSafeQuery(request.query)
       ? matchSurface(request.method, request.path)
       : { kind: 'not-found' as const };
     switch (match.kind) {
       case 'not-found':
-        return notFound(errorContext(routes.site, ROUTE));
+        return Promise.resolve(notFound(errorContext(routes.site, ROUTE)));
       case 'method-not-allowed':
-        return methodNotAllowed(match.allow, errorContext(routes.site, ROUTE));
+        return Promise.resolve(methodNotAllowed(match.allow, errorContext(routes.site, ROUTE)));
       case 'route':
         return answerRoute(routes.site, ROUTE, request, () => answer(routes, match.route, request));
     }
@@ -68,9 +68,13 @@ function told({ telemetry }: SiteSettings, cache: RenderCache | undefined, respo
 }
 
 /** A request with its JSON body; a widget may be rendered from nothing, so there need not be one. */
-async function surfaceRequest(request: HttpRequest, site: SiteSettings): Promise<SurfaceRequest> {
+function surfaceRequest(request: HttpRequest, site: SiteSettings): SurfaceRequest | Promise<SurfaceRequest> {
   if (request.body === null && !request.bodyConsumed) return { head: request, body: null, text: noText };
-  const body = await readJsonBody(request, site);
+  const body = readJsonBody(request, site);
+  return body instanceof Promise ? body.then((read) => withBody(request, read)) : withBody(request, body);
+}
+
+function withBody(request: HttpRequest, body: JsonBody): SurfaceRequest {
   const { bytes } = body;
   // Nothing that is no JSON crosses, whether or not renders are kept.
   const value = body.parsed();

@@ -73,7 +73,7 @@ export class ChatForwarder {
     const message = { method: 'POST', origin, path: path + query, browser: headers, body: request.body, signal };
     const response = await this.#call.send(message, caller);
     // (5), (6)
-    return passOn(response);
+    return response.status < 300 ? passed(response) : passOn(response);
   }
 }
 
@@ -93,8 +93,11 @@ function checkPolicy(request: ChatRequest, policy: MethodPolicy): void {
 
 async function passOn(response: HttpResponse): Promise<HttpResponse> {
   await refuseRedirect(response, AGENT);
-  if (response.status >= 500) return agentError(response);
-  return { status: response.status, headers: browserResponseHeaders(response.headers), body: response.body };
+  return response.status >= 500 ? agentError(response) : passed(response);
+}
+
+function passed({ status, headers, body }: HttpResponse): HttpResponse {
+  return { status, headers: browserResponseHeaders(headers), body };
 }
 
 /** JSON-RPC errors pass at any status; another 5xx keeps its status and gets our body (DESIGN §5). */

@@ -59,6 +59,8 @@ export class MethodPolicy {
   }
 }
 
+const CONFIGURATION = 'configuration';
+
 function canonical(method: string): string {
   return SPELLINGS.get(method) ?? method;
 }
@@ -76,14 +78,17 @@ function denialCode(method: string): number {
 
 /** A webhook registered inside a chat message (a2a-and-surfaces.md §1.5): every generation keeps it under `configuration`, as `pushNotification`, `pushNotificationConfig` or `taskPushNotificationConfig`. */
 function hasPushConfiguration(params: unknown): boolean {
-  if (typeof params !== 'object' || params === null) return false;
-  return Object.entries(params).some(
-    ([name, value]) =>
-      folded(name) === 'configuration' &&
-      typeof value === 'object' &&
-      value !== null &&
-      Object.keys(value).some((field) => folded(field).includes('pushnotification')),
-  );
+  if (!isObject(params)) return false;
+  return Object.keys(params).some((name) => {
+    // Folding takes nothing together: a shorter name cannot become it.
+    if (name.length < CONFIGURATION.length || folded(name) !== CONFIGURATION) return false;
+    const value = (params as Readonly<Record<string, unknown>>)[name];
+    return isObject(value) && Object.keys(value).some((field) => folded(field).includes('pushnotification'));
+  });
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 /** Some JSON readers match names without case or underscores, so the check does too. */

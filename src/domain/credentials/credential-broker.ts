@@ -30,6 +30,9 @@ export type CredentialPlan =
       readonly apiKey: Secret | undefined;
     };
 
+/** The site's own credential. */
+export type ServicePlan = Extract<CredentialPlan, { kind: 'service' }>;
+
 /** What the broker is made of; all of it fixed until the configuration changes. */
 export interface CredentialBrokerDependencies {
   readonly clock: Clock;
@@ -61,6 +64,12 @@ export class CredentialBroker {
   constructor(dependencies: CredentialBrokerDependencies) {
     this.#deps = dependencies;
     this.#platformClock = new PlatformClock(dependencies);
+  }
+
+  /** The service's own credential while its token needs no renewal: nearly every request takes this, and waits for nothing. */
+  atHand(plan: ServicePlan): Credential | undefined {
+    const chosen = this.#choose(plan.strategy, plan.apiKey ?? this.#deps.apiKey);
+    return chosen.kind === 'provider' ? this.#credentialAtHand(chosen.name, plan) : undefined;
   }
 
   /**
@@ -116,17 +125,18 @@ export class CredentialBroker {
     return known === undefined ? undefined : this.#deps.tokens.peek(known.key);
   }
 
-  async #service(plan: Extract<CredentialPlan, { kind: 'service' }>): Promise<Credential> {
+  async #service(plan: ServicePlan): Promise<Credential> {
     const apiKey = plan.apiKey ?? this.#deps.apiKey;
     const chosen = this.#choose(plan.strategy, apiKey);
     if (chosen.kind === 'none') throw noStrategy();
     if (chosen.kind === 'api-key') return this.#apiKeyAlone(apiKey);
-    const known = this.#known.get(chosen.name);
-    if (known !== undefined) {
-      const token = this.#deps.tokens.fresh(known.key);
-      if (token !== undefined) return this.#credentialOf(chosen.name, known, token, plan.apiKey);
-    }
-    return this.#ask(chosen.name, plan.apiKey);
+    return this.#credentialAtHand(chosen.name, plan) ?? this.#ask(chosen.name, plan.apiKey);
+  }
+
+  #credentialAtHand(name: string, plan: ServicePlan): Credential | undefined {
+    const known = this.#known.get(name);
+    const token = known && this.#deps.tokens.fresh(known.key);
+    return known && token && this.#credentialOf(name, known, token, plan.apiKey);
   }
 
   async #ask(name: string, planKey: Secret | undefined): Promise<Credential> {

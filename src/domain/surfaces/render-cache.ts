@@ -1,6 +1,7 @@
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpResponse } from '../../ports/http.js';
+import { gathered } from '../gathered.js';
 import { parsedJson } from '../parsed-json.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { type KeptRender, readKeptRender, writeKeptRender } from './kept-render.js';
@@ -108,7 +109,7 @@ export class RenderCache {
     const { store, clock, freshMs, maxAgeMs } = this.#deps;
     const keys = this.#keys.keys(subject);
     if (keys === undefined) return { answer: (await upstream.render()).answer, status: 'BYPASS' };
-    const [generation, text] = await Promise.all([this.#generations.current(keys), store.get(keys.render)]);
+    const [generation, text] = await gathered(this.#generations.current(keys), store.get(keys.render));
     if (generation === undefined) return { answer: (await upstream.render()).answer, status: 'BYPASS' };
     const known = this.#read(keys, text);
     const now = clock.now();

@@ -1,5 +1,6 @@
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
+import { gathered } from '../gathered.js';
 import { parsedJson } from '../parsed-json.js';
 import type { RenderKeyBook, RenderMarks, RenderScope } from './render-keys.js';
 import type { SurfaceRef } from './surface-ref.js';
@@ -23,6 +24,9 @@ export interface SurfaceNames {
   readonly id: string | undefined;
   readonly name: string | undefined;
 }
+
+/** Absent while it is not known whether other processes have another one. */
+type Mark = string | undefined;
 
 /** An absent generation costs a render and is never wrong, so they need not live long. */
 const LIFE_MS = 3_600_000;
@@ -54,9 +58,9 @@ export class RenderGenerations {
   }
 
   /** What a render started now depends on; `undefined` while an action of this process could not be marked. */
-  async current({ everything, surface }: RenderMarks): Promise<string | undefined> {
-    const marks = await Promise.all([this.#mark(everything), this.#mark(surface)]);
-    return marks.every((mark) => mark !== undefined) ? marks.join(' ') : undefined;
+  current({ everything, surface }: RenderMarks): Mark | Promise<Mark> {
+    const marks = gathered(this.#mark(everything), this.#mark(surface));
+    return marks instanceof Promise ? marks.then(generationOf) : generationOf(marks);
   }
 
   /** Whether a render from this time, in milliseconds since the epoch, may be older than an action of which the store knows nothing. */
@@ -92,10 +96,20 @@ export class RenderGenerations {
     );
   }
 
-  async #mark(key: string): Promise<string | undefined> {
+  #mark(key: string): Mark | Promise<Mark> {
+    if (this.#lost.has(key)) return this.#foundMark(key);
+    const known = this.#deps.store.get(key);
+    return typeof known === 'string' ? known : this.#markOf(key, known);
+  }
+
+  async #foundMark(key: string): Promise<Mark> {
     const until = this.#lost.get(key);
     if (until !== undefined && this.#deps.clock.now() < until && !(await this.#replace(key))) return undefined;
-    const known = await this.#deps.store.get(key);
+    return this.#markOf(key, this.#deps.store.get(key));
+  }
+
+  async #markOf(key: string, found: Mark | Promise<Mark>): Promise<Mark> {
+    const known = await found;
     if (known !== undefined) return known;
     let creating = this.#creating.get(key);
     if (creating === undefined) {
@@ -166,6 +180,10 @@ export class RenderGenerations {
   #lifeMs(): number {
     return Math.max(LIFE_MS, this.#deps.maxAgeMs);
   }
+}
+
+function generationOf([everything, surface]: readonly [Mark, Mark]): string | undefined {
+  return everything === undefined || surface === undefined ? undefined : `${everything} ${surface}`;
 }
 
 /** All ways to address a surface; `undefined` unless both are known. */

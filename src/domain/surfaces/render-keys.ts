@@ -44,8 +44,9 @@ export class RenderKeyBook {
   /** The keys of a render; `undefined` when two readers may take its body for two different values. */
   keys(subject: RenderSubject): RenderKeys | undefined {
     const { scope, ref, input, body } = subject;
-    // A list ends where its bracket does, so what follows needs no quotes to be told from it.
-    const text = `${this.#scopeText(scope)}${JSON.stringify([ref.by, ref.value, input, body === null])}${body ?? ''}`;
+    let text = `${this.#scopeText(scope)}${ref.by}${delimited(ref.value)}`;
+    for (const part of input) text += delimited(part);
+    text += delimited(body);
     const known = this.#known.get(text);
     if (known !== undefined) return known;
     const spelling = body === null ? 'none' : canonicalJson(body);
@@ -85,4 +86,10 @@ export class RenderKeyBook {
     const [oldest] = this.#known.keys();
     if (this.#known.size > this.#most && oldest !== undefined) this.#known.delete(oldest);
   }
+}
+
+/** Tells where a part ends, by its length or by its brackets: two lists of parts never make one text. */
+function delimited(part: unknown): string {
+  if (typeof part === 'string') return `${part.length.toString()} ${part}`;
+  return part === null ? 'null' : JSON.stringify(part);
 }

@@ -19,6 +19,8 @@ export type SurfaceMatch =
   | { readonly kind: 'method-not-allowed'; readonly allow: string };
 
 const NOT_FOUND: SurfaceMatch = { kind: 'not-found' };
+const READING: readonly string[] = ['GET', 'HEAD'];
+const SENDING: readonly string[] = ['POST'];
 /** Six slashes are more than any route has. */
 const MOST_SEGMENTS = 5;
 
@@ -26,7 +28,7 @@ const MOST_SEGMENTS = 5;
 export function matchSurface(method: string, path: string): SurfaceMatch {
   const route = surfaceRoute(path);
   if (route === undefined) return NOT_FOUND;
-  const allowed = route.operation === 'theme' ? ['GET', 'HEAD'] : ['POST'];
+  const allowed = route.operation === 'theme' ? READING : SENDING;
   return allowed.includes(method)
     ? { kind: 'route', route }
     : { kind: 'method-not-allowed', allow: allowed.join(', ') };
@@ -35,11 +37,10 @@ export function matchSurface(method: string, path: string): SurfaceMatch {
 function surfaceRoute(path: string): SurfaceRoute | undefined {
   if (!path.startsWith('/')) return undefined;
   const segments = path.slice(1).split('/', MOST_SEGMENTS).map(decodeSegment);
-  const [first, ...rest] = segments;
   // Whatever follows: a surface whose id is "by-name" cannot be reached (a2a-and-surfaces.md §4.4).
-  if (first !== 'by-name') return operation('id', first, rest);
-  const [name, ...below] = rest;
-  return operation('name', name, below);
+  return segments[0] === 'by-name'
+    ? operation('name', segments[1], segments.slice(2))
+    : operation('id', segments[0], segments.slice(1));
 }
 
 function operation(
@@ -49,7 +50,8 @@ function operation(
 ): SurfaceRoute | undefined {
   if (value === undefined) return undefined;
   const ref = { by, value };
-  const [word, action] = rest;
+  const word = rest[0];
+  const action = rest[1];
   if (rest.length === 1 && word === 'render') return { operation: 'render', ref };
   if (rest.length === 1 && word === 'theme.css') return { operation: 'theme', ref };
   return rest.length === 2 && word === 'actions' && action !== undefined

@@ -4,7 +4,7 @@ import type { HeaderFields } from '../../ports/http.js';
 // so hop-by-hop fields, cookies, forwarding fields and the browser's own credentials need no list of their own.
 
 /** Request fields a browser may send to the platform (a2a-and-surfaces.md M2). */
-const REQUEST_FIELDS = [
+const REQUEST_FIELDS: ReadonlySet<string> = new Set([
   'content-type',
   'accept',
   'accept-language',
@@ -15,7 +15,7 @@ const REQUEST_FIELDS = [
   'idempotency-key',
   'traceparent',
   'tracestate',
-] as const;
+]);
 
 /** Further request fields of a theme, which browsers keep and ask for again (RFC 9111 §4.3). */
 export const THEME_REQUEST_FIELDS: readonly string[] = ['if-none-match'];
@@ -33,7 +33,7 @@ export const RECORD_REQUEST_FIELDS: readonly string[] = [
 ];
 
 /** Response fields the platform may send to the browser (reliability-security.md M10). */
-const RESPONSE_FIELDS = [
+const RESPONSE_FIELDS: ReadonlySet<string> = new Set([
   'content-type',
   'content-language',
   'content-encoding',
@@ -46,7 +46,7 @@ const RESPONSE_FIELDS = [
   'a2a-version',
   'a2a-extensions',
   'x-a2a-extensions',
-] as const;
+]);
 
 /** Further response fields of a render (a2a-and-surfaces.md §4.2). */
 export const RENDER_RESPONSE_FIELDS: readonly string[] = ['x-surface-version'];
@@ -64,13 +64,9 @@ export function upstreamRequestHeaders(
   further: readonly string[] = [],
 ): HeaderFields {
   const connection = browser['connection'];
-  const named = connection === undefined ? undefined : connectionOptions(connection);
-  const headers: Record<string, string | readonly string[] | undefined> = {};
-  for (const names of [REQUEST_FIELDS, further]) {
-    for (const name of names) {
-      const value = browser[name];
-      if (value !== undefined && named?.has(name) !== true) headers[name] = value;
-    }
+  const headers = crossing(browser, REQUEST_FIELDS, further);
+  if (connection !== undefined && connection !== 'keep-alive') {
+    for (const name of connectionOptions(connection)) delete headers[name];
   }
   return Object.assign(headers, credential);
 }
@@ -80,13 +76,7 @@ export function browserResponseHeaders(
   upstream: HeaderFields,
   further: readonly string[] = [],
 ): Record<string, string | readonly string[]> {
-  const headers: Record<string, string | readonly string[]> = {};
-  for (const names of [RESPONSE_FIELDS, further]) {
-    for (const name of names) {
-      const value = upstream[name];
-      if (value !== undefined) headers[name] = value;
-    }
-  }
+  const headers = crossing(upstream, RESPONSE_FIELDS, further);
   headers['x-content-type-options'] = 'nosniff';
   if (isActive(upstream)) headers['content-security-policy'] = "sandbox; default-src 'none'";
   if (isEventStream(upstream)) {
@@ -98,6 +88,21 @@ export function browserResponseHeaders(
   }
   headers['cache-control'] = 'no-store';
   return headers;
+}
+
+/** The fields of a message that are on a list. */
+function crossing(
+  fields: HeaderFields,
+  names: ReadonlySet<string>,
+  further: readonly string[],
+): Record<string, string | readonly string[]> {
+  const crossed: Record<string, string | readonly string[]> = {};
+  // Over what came: a message has fewer fields than the lists, and finding out that a field is absent costs the most.
+  for (const name in fields) {
+    const value = fields[name];
+    if (value !== undefined && (names.has(name) || further.includes(name))) crossed[name] = value;
+  }
+  return crossed;
 }
 
 /** The media type of a message in lower case, without parameters; empty when it has none. */

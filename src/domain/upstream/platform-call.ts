@@ -1,4 +1,4 @@
-import type { HeaderFields, HttpBody, HttpResponse, HttpUpstream } from '../../ports/http.js';
+import type { HeaderFields, HttpBody, HttpResponse, HttpUpstream, UpstreamOutcome } from '../../ports/http.js';
 import type { Credential } from '../credentials/credential.js';
 import type { CredentialBroker } from '../credentials/credential-broker.js';
 import { type CallerRequest, obtainCredential, type RoutePlan } from '../credentials/headers-plan.js';
@@ -70,8 +70,9 @@ export class PlatformCall {
    *
    * @throws ServiceAuthError and SessionError when there is no credential.
    */
-  async caller(plan: RoutePlan, request: CallerRequest): Promise<Caller> {
-    return { plan, request, credential: await obtainCredential(this.#deps.credentials, plan, request) };
+  caller(plan: RoutePlan, request: CallerRequest): Caller | Promise<Caller> {
+    const credential = plan.kind === 'service' ? this.#deps.credentials.atHand(plan) : undefined;
+    return credential === undefined ? this.#ask(plan, request) : { plan, request, credential };
   }
 
   /**
@@ -82,7 +83,7 @@ export class PlatformCall {
    */
   async send(message: PlatformMessage, caller: Caller): Promise<HttpResponse> {
     // (a)
-    const response = await this.#attempt(message, caller.credential);
+    const response = answered(await this.#dispatch(message, caller.credential), this.#counterpart);
     if (response.status !== 401) return response;
     // (b) A user's own token that is refused is the user's matter: unless the session gives another one, the answer passes.
     const isOwn = caller.credential.kind !== 'session';
@@ -91,7 +92,7 @@ export class PlatformCall {
     await discardBody(response.body);
     if (renewed === undefined) throw tokenRejected(caller.credential);
     // (c) A 401 says that nothing was done (RFC 9110 §15.5.2), so the same body may be sent again (a2a-and-surfaces.md M12).
-    const again = await this.#attempt(message, renewed);
+    const again = answered(await this.#dispatch(message, renewed), this.#counterpart);
     if (again.status === 401 && isOwn) {
       await discardBody(again.body);
       throw tokenRejected(renewed);
@@ -99,17 +100,21 @@ export class PlatformCall {
     return again;
   }
 
+  async #ask(plan: RoutePlan, request: CallerRequest): Promise<Caller> {
+    return { plan, request, credential: await obtainCredential(this.#deps.credentials, plan, request) };
+  }
+
   async #renew({ plan, request, credential }: Caller, refusal: HttpResponse): Promise<Credential | undefined> {
     if (plan.kind === 'headers') return undefined;
     return this.#deps.credentials.renew(plan, credential, request, String(refusal.headers['date'] ?? ''));
   }
 
-  async #attempt(message: PlatformMessage, credential: Credential): Promise<HttpResponse> {
+  #dispatch(message: PlatformMessage, credential: Credential): Promise<UpstreamOutcome> {
     const { method, origin, path, browser, further, own, body, signal } = message;
     const { upstream } = this.#deps;
     const fields = own === undefined ? credential.headers : { ...own, ...credential.headers };
     const headers = upstreamRequestHeaders(browser, fields, further);
-    const outcome = await upstream.send({ method, origin, path, headers, body, signal, ...this.#deadlines });
-    return answered(outcome, this.#counterpart);
+    // The spread comes first: the engine copies a whole object in one step, and one into another field by field.
+    return upstream.send({ ...this.#deadlines, method, origin, path, headers, body, signal });
   }
 }

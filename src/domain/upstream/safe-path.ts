@@ -33,7 +33,7 @@ export function isSafePath(path: string): boolean {
 
 /** Whether a raw query, with its `?` or empty, can stand behind a path and end nowhere else. */
 export function isSafeQuery(query: string): boolean {
-  return /^(?:\?[\x21\x22\x24-\x7e]*)?$/.test(query);
+  return query === '' || /^\?[\x21\x22\x24-\x7e]*$/.test(query);
 }
 
 function isSafeSegment(raw: string): boolean {

@@ -12,13 +12,13 @@ function text(body: Uint8Array | string): string {
   return typeof body === 'string' ? body : new TextDecoder().decode(body);
 }
 
-function refusal(changes: Partial<HttpRequest>, limit = 1_000): Promise<unknown> {
-  return readJsonBody(browserRequest(changes), limits(limit)).then(
-    () => {
-      throw new Error('read');
-    },
-    (error: unknown) => error,
-  );
+async function refusal(changes: Partial<HttpRequest>, limit = 1_000): Promise<unknown> {
+  try {
+    await readJsonBody(browserRequest(changes), limits(limit));
+  } catch (error) {
+    return error;
+  }
+  throw new Error('read');
 }
 
 describe('a JSON body', () => {

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RenderKeyBook, type RenderSubject } from '../../../src/domain/surfaces/render-keys.js';
 
@@ -41,6 +42,23 @@ describe('the keys of a render', () => {
     expect([keys.keys({ ...SUBJECT }), hashed.length]).toEqual([first, length]);
   });
 
+  it('are those of the request itself, whatever was asked before: no two requests are taken for one', () => {
+    const part = fc.constantFrom('', '1', ' ', '1 a', '4 null', 'null', '["a"]', '2');
+    const subject = fc.record({
+      scope: fc.constant(SUBJECT.scope),
+      ref: fc.record({ by: fc.constantFrom('id' as const, 'name' as const), value: part }),
+      input: fc.array(fc.oneof(part, fc.constant(null), fc.array(part, { maxLength: 2 })), { maxLength: 3 }),
+      body: fc.option(fc.constantFrom('1', '12', '"a"', '[1]', 'null')),
+    });
+    const { book: keys } = book(10_000);
+    fc.assert(
+      fc.property(subject, (asked) => {
+        expect(keys.keys(asked)).toEqual(book().book.keys(asked));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   it('of as many requests as renders are kept are known, and the oldest go first', () => {
     const { book: keys, hashed } = book(1_000);
     const isKnown = (number: number): boolean => {
@@ -55,8 +73,8 @@ describe('the keys of a render', () => {
   });
 
   it('are known only where the request is short', () => {
-    // The scope, the surface and the input in JSON, and whether there is a body.
-    const around = JSON.stringify([SUBJECT.scope, 'id', 'counter', SUBJECT.input, false]).length - 1;
+    // The scope in JSON, and each part behind its length.
+    const around = `${JSON.stringify(SUBJECT.scope)}id7 counter0 null2000 `.length;
     for (const [length, isKnown] of [
       [2_048, true],
       [2_049, false],
