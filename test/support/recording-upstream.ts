@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer as createNetServer, type Socket } from 'node:net';
 
 /** A request as it arrived on the wire. */
 export interface RecordedRequest {
@@ -176,14 +176,21 @@ export class RecordingUpstream {
   }
 }
 
-/** An address nobody listens at. */
+/** Connections that keep their ports from everybody else for as long as this process runs. */
+const taken: Socket[] = [];
+
+/**
+ * An address nobody listens at: the near end of a connection. A port that was only free a moment ago may be
+ * another test's by now.
+ */
 export async function refusedOrigin(): Promise<string> {
-  const server = createNetServer().listen(0, '127.0.0.1');
+  const server = createNetServer((socket) => taken.push(socket.unref())).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const near = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  await once(near, 'connect');
+  taken.push(near.unref());
   server.close();
-  await once(server, 'close');
-  return `http://127.0.0.1:${String(port)}`;
+  return `http://127.0.0.1:${String(near.localPort)}`;
 }
 
 function answerWithTask(exchange: Exchange): void {
