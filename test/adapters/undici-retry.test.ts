@@ -6,7 +6,7 @@ import { UndiciUpstream } from '../../src/adapters/undici/undici-upstream.js';
 import { RetryingUpstream } from '../../src/domain/upstream/retrying-upstream.js';
 import type { UpstreamOutcome, UpstreamRequest } from '../../src/ports/http.js';
 import { responseOf, textOf, upstreamRequest } from '../contracts/http-upstream.contract.js';
-import { type Answer, RecordingUpstream, refusedOrigin } from '../support/recording-upstream.js';
+import { type Answer, RecordingUpstream, freeOrigin } from '../support/recording-upstream.js';
 
 const ok: Answer = (exchange) => exchange.json(200, {});
 const GET: Partial<UpstreamRequest> = { method: 'GET', body: null };
@@ -113,7 +113,7 @@ describe('a platform that nobody can connect to', () => {
   let origin: string;
   let reopened: Server | undefined;
   beforeEach(async () => {
-    origin = await refusedOrigin();
+    origin = await freeOrigin();
     reopened = undefined;
   });
   afterEach(() => reopened?.close());

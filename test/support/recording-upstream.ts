@@ -176,6 +176,16 @@ export class RecordingUpstream {
   }
 }
 
+/** An address nobody listens at yet, which a test may open later. Where it never does, `refusedOrigin` is the surer one. */
+export async function freeOrigin(): Promise<string> {
+  const server = createNetServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return `http://127.0.0.1:${String(port)}`;
+}
+
 /** Connections that keep their ports from everybody else for as long as this process runs. */
 const taken: Socket[] = [];
 

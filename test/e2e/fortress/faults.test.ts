@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readFailure as readRpcFailure } from '../../site/world.js';
-import { type Answer, refusedOrigin } from '../../support/recording-upstream.js';
+import { type Answer, freeOrigin, refusedOrigin } from '../../support/recording-upstream.js';
 import {
   CHAT,
   expectFailure,
@@ -108,7 +108,7 @@ describe.each(HOSTS)('through $name,', (host) => {
 
     it('comes back while a visitor waits costs nothing', async () => {
       if (road.streams) return;
-      const origin = await refusedOrigin();
+      const origin = await freeOrigin();
       const world = await startSite(host, { a2aUrl: `${origin}/agent`, serviceApiUrl: `${origin}/platform` });
       const type = road.visit.path?.endsWith('.css') === true ? 'text/css' : 'application/json';
       const { emit } = world.telemetry;
