@@ -46,8 +46,14 @@ async function start(context, entry) {
  * CPU time per request, and requests per second. A round of a rival is put together from short slices, and all take turns at every slice,
  * so that what disturbs the machine for a moment, or for some seconds, disturbs everybody alike; that part is taken out (see `pacesOf`).
  * `asked` says what visitors ask: `{ scenario, path, connections, fields, vary }`, for all rivals or for each.
+ * Before the rounds that count come some that do not (`uncounted`): a server of long messages goes on getting cheaper for as long.
  */
-export async function cpuRounds(context, rivals, asked, { sliceMs = context.pace.sliceMs } = {}) {
+export async function cpuRounds(
+  context,
+  rivals,
+  asked,
+  { sliceMs = context.pace.sliceMs, longestWarmUpMs = context.pace.longestWarmUpMs, uncounted = 1 } = {},
+) {
   const askOf = (rival) => (typeof asked === 'function' ? asked(rival) : asked);
   const { rounds, fewRounds } = context.pace;
   const regulars = rivals.filter(({ few }) => !few);
@@ -57,7 +63,8 @@ export async function cpuRounds(context, rivals, asked, { sliceMs = context.pace
       for (const place of rival.places) {
         const path = ask.path.replace('{n}', '000000');
         check(await context.load.ask('once', { ...ask, target: place.target, path }));
-        check(await warmUp(context, place, ask, rival.few));
+        // No target names those that take part in few rounds.
+        check(await warmUp(context, place, ask, rival.few ? 0 : longestWarmUpMs));
       }
     });
   }
@@ -68,7 +75,7 @@ export async function cpuRounds(context, rivals, asked, { sliceMs = context.pace
     [[...regulars.slice(0, WITNESSES), ...rivals.filter(({ few }) => few)], fewRounds],
   ]) {
     if (times === 0 || (present.length <= WITNESSES && found.length > 0)) continue;
-    if (found.length === 0) {
+    for (let round = 0; found.length === 0 && round < uncounted; round += 1) {
       context.say('a round that does not count');
       await oneRound(context, present, askOf, sliceMs);
     }
@@ -173,10 +180,9 @@ export function check({ wrong = 0, dropped = 0, stuck = 0, completed = 1, proble
  * Visitors until the compiler of a server has seen enough: for a while, and for so many answers as far as they come in time.
  * Short requests are compiled by their number; by time alone, a slower machine would measure colder servers.
  */
-async function warmUp(context, place, ask, few) {
-  const { warmUpMs, warmUpAnswers, longestWarmUpMs } = context.pace;
-  const moreMs = few ? 0 : longestWarmUpMs - warmUpMs; // no target names those
-  const result = await visit(context, place, ask, warmUpMs, warmUpAnswers, moreMs);
+async function warmUp(context, place, ask, longestMs) {
+  const { warmUpMs, warmUpAnswers } = context.pace;
+  const result = await visit(context, place, ask, warmUpMs, warmUpAnswers, longestMs - warmUpMs);
   // Whoever asks for many things asks for each at least once.
   return result.completed < (ask.vary ?? 0) ? visit(context, place, ask, 0, ask.vary) : result;
 }

@@ -37,7 +37,7 @@ const WORKLOADS = {
 const SLOW_TO_BUILD = ['next'];
 /** What disturbs this machine comes and goes within a second, so a round is made of slices far shorter. */
 const FULL_PACE = {
-  rounds: 6,
+  rounds: 7,
   fewRounds: 2,
   roundMs: 1_200,
   sliceMs: 100,

@@ -23,7 +23,8 @@ export const upload = {
       context,
       entries.map((entry) => ({ ...entry, options })),
       async (rivals) => {
-        await cpuRounds(context, rivals, { scenario: 'upload', path: '/api/a2a', connections: 8 });
+        const ask = { scenario: 'upload', path: '/api/a2a', connections: 8 };
+        await cpuRounds(context, rivals, ask, { uncounted: 3 });
         return { figures: figures(rivals) };
       },
     );

@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import type { Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UpstreamBody } from '../../src/adapters/undici/upstream-body.js';
+import type { BodySink } from '../../src/ports/flow.js';
 
 /** Enough to make a body pause its platform. */
 const FULL = new Uint8Array(65_536);
@@ -63,5 +65,116 @@ describe('the time a platform has for a whole answer', () => {
     body(100, 100).fail(new Error('reset'));
     vi.advanceTimersByTime(1_000);
     expect(controller.aborted).toBeUndefined();
+  });
+});
+
+/** Takes so many chunks, then asks for no more until it is given room. */
+class Sink implements BodySink {
+  readonly taken: number[] = [];
+  outcome: unknown = 'open';
+  room = Infinity;
+  write(chunk: Uint8Array): boolean {
+    this.taken.push(chunk[0] ?? -1);
+    this.room -= 1;
+    return this.room > 0;
+  }
+  end(): void {
+    this.outcome = 'ended';
+  }
+  fail(error: unknown): void {
+    this.outcome = error;
+  }
+}
+
+describe('an answer that flows', () => {
+  it('gives what came before it was asked for, then each chunk as it comes, then its end', () => {
+    const flowing = body(0, 0);
+    const sink = new Sink();
+    flowing.push(Uint8Array.of(1));
+    flowing.flowTo(sink);
+    expect(sink.taken).toEqual([1]);
+    flowing.push(Uint8Array.of(2));
+    expect([sink.taken, sink.outcome]).toEqual([[1, 2], 'open']);
+    flowing.end();
+    expect(sink.outcome).toBe('ended');
+  });
+
+  it.each(['ended', 'broken'] as const)('that has %s already says so after its chunks', (how) => {
+    const flowing = body(0, 0);
+    const sink = new Sink();
+    const error = new Error('reset');
+    flowing.push(Uint8Array.of(1));
+    if (how === 'ended') flowing.end();
+    else flowing.fail(error);
+    sink.room = 1;
+    const flow = flowing.flowTo(sink);
+    expect([sink.taken, sink.outcome]).toEqual([[1], 'open']);
+    flow.resume();
+    expect(sink.outcome).toBe(how === 'ended' ? 'ended' : error);
+  });
+
+  it('that breaks tells its sink', () => {
+    const flowing = body(0, 0);
+    const sink = new Sink();
+    flowing.flowTo(sink);
+    const error = new Error('reset');
+    flowing.fail(error);
+    expect(sink.outcome).toBe(error);
+  });
+
+  it('pauses the platform when its sink is full for long, and not its own clock of silence', () => {
+    const flowing = body(1_000, 0);
+    const sink = new Sink();
+    sink.room = 1;
+    const flow = flowing.flowTo(sink);
+    flowing.push(FULL);
+    expect(controller.paused).toBe(false);
+    flowing.push(FULL);
+    expect(controller.paused).toBe(true);
+    vi.advanceTimersByTime(60_000);
+    expect(controller.aborted).toBeUndefined();
+    sink.room = Infinity;
+    flow.resume();
+    expect([sink.taken.length, controller.paused]).toEqual([2, false]);
+    vi.advanceTimersByTime(1_000);
+    expect(controller.aborted).toContain('sent nothing');
+  });
+
+  it('that is given up ends the request, and says no more', () => {
+    const flowing = body(0, 0);
+    const sink = new Sink();
+    const flow = flowing.flowTo(sink);
+    flow.cancel();
+    flowing.push(Uint8Array.of(1));
+    flowing.fail(new Error('aborted'));
+    expect([sink.taken, sink.outcome]).toEqual([[], 'open']);
+    expect(controller.aborted).toBe('the reader stopped');
+  });
+
+  it('loses nothing and keeps its order, however the sink takes it', () => {
+    const step = fc.oneof(fc.constant('push'), fc.nat({ max: 3 }));
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), fc.nat({ max: 40 }), (steps, flowsAt) => {
+        const flowing = body(0, 0);
+        const sink = new Sink();
+        let pushed = 0;
+        for (const [index, what] of steps.entries()) {
+          if (index === flowsAt) flowing.flowTo(sink);
+          if (what === 'push') {
+            flowing.push(Uint8Array.of(pushed));
+            pushed += 1;
+          } else if (index > flowsAt) {
+            sink.room = what;
+            flowing.resume();
+          }
+        }
+        sink.room = Infinity;
+        if (flowsAt >= steps.length) flowing.flowTo(sink);
+        else flowing.resume();
+        flowing.end();
+        expect(sink.taken).toEqual(Array.from({ length: pushed }, (_, index) => index));
+        expect(sink.outcome).toBe('ended');
+      }),
+    );
   });
 });

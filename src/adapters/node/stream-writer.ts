@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { BodySink, Flow, FlowingBody } from '../../ports/flow.js';
 import { cutOff, isComplete, lineOf } from './http2-exchange.js';
 
 /** A response a compressor may have wrapped. */
@@ -7,71 +8,92 @@ export interface FlushableResponse extends ServerResponse {
   flush?: () => void;
 }
 
-type Step = IteratorResult<Uint8Array>;
-
 /**
  * Writes a body that streams to Node's response, as fast as the browser takes it.
  *
- * Step by step and without `await`: a function that waits holds on to the last chunk for as long as the stream is silent,
- * and every promise and closure is there once for each open stream.
+ * Without `await`: a function that waits holds on to the last chunk for as long as the stream is silent, and every promise and closure
+ * is there once for each open stream. A body that flows needs none of them; any other is read step by step.
  */
-export class StreamWriter {
+export class StreamWriter implements BodySink {
   readonly #response: FlushableResponse;
-  readonly #source: AsyncIterator<Uint8Array>;
+  #flow: Flow | undefined;
+  #source: AsyncIterator<Uint8Array> | undefined;
   #head: NodeJS.Immediate | undefined;
 
-  constructor(response: FlushableResponse, body: AsyncIterable<Uint8Array>) {
+  constructor(response: FlushableResponse) {
     this.#response = response;
-    this.#source = body[Symbol.asyncIterator]();
   }
 
-  start(): void {
+  start(body: AsyncIterable<Uint8Array> | FlowingBody): void {
     // Together with the first chunk when that is there already; else alone, since the first chunk may be long in coming.
     this.#head = setImmediate(flushHead, this.#response);
     // Without this it would wait for a chunk nobody wants any more.
     this.#response.on('close', () => {
-      if (!isComplete(this.#response)) void this.#source.return?.();
+      if (!isComplete(this.#response)) this.#giveUp();
     });
-    this.#ask();
+    if ('flowTo' in body) {
+      this.#flow = body.flowTo(this);
+    } else {
+      this.#source = body[Symbol.asyncIterator]();
+      this.#goOn();
+    }
   }
 
-  readonly #ask = (): void => {
-    try {
-      this.#source.next().then(this.#take, this.#fail);
-    } catch {
-      this.#fail();
-    }
-  };
-
-  readonly #take = (step: Step): void => {
+  write(chunk: Uint8Array): boolean {
     this.#forgetHead();
-    try {
-      this.#pass(step);
-    } catch {
-      this.#fail();
-    }
-  };
-
-  #pass({ done, value }: Step): void {
     const response = this.#response;
-    if (lineOf(response).destroyed) return;
-    if (done === true) {
-      response.end();
-      return;
+    if (lineOf(response).destroyed) return false;
+    try {
+      const isReady = response.write(chunk);
+      response.flush?.();
+      if (!isReady) whenDrained(response, this.#goOn);
+      return isReady;
+    } catch {
+      this.fail();
+      return false;
     }
-    const ready = response.write(value);
-    response.flush?.();
-    if (ready) this.#ask();
-    else whenDrained(response, this.#ask);
   }
 
-  readonly #fail = (): void => {
+  end(): void {
+    this.#forgetHead();
+    const response = this.#response;
+    try {
+      if (!lineOf(response).destroyed) response.end();
+    } catch {
+      this.fail();
+    }
+  }
+
+  fail(): void {
     this.#forgetHead();
     const response = this.#response;
     // A browser may send again what it got no head for; and Node holds back until the next turn what was written in this one.
     if (!response.headersSent) response.flushHeaders();
     setImmediate(cutOff, response);
+  }
+
+  readonly #goOn = (): void => {
+    this.#flow?.resume();
+    try {
+      this.#source?.next().then(this.#take, this.#break);
+    } catch {
+      this.fail();
+    }
   };
+
+  readonly #take = ({ done, value }: IteratorResult<Uint8Array>): void => {
+    if (done === true) this.end();
+    else if (this.write(value)) this.#goOn();
+  };
+
+  readonly #break = (): void => {
+    this.fail();
+  };
+
+  #giveUp(): void {
+    this.#flow?.cancel();
+    this.#source?.return?.().catch(() => undefined);
+  }
 
   #forgetHead(): void {
     clearImmediate(this.#head);

@@ -27,7 +27,7 @@ export function writeHttpResponse(response: FlushableResponse, answer: HttpRespo
   } else if (typeof body === 'string' || body instanceof Uint8Array) {
     response.end(body);
   } else {
-    new StreamWriter(response, body).start();
+    new StreamWriter(response).start(body);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { BodySink, Flow, FlowingBody } from '../../ports/flow.js';
 
 type Step = IteratorResult<Uint8Array>;
 interface Waiting {
@@ -15,12 +16,15 @@ const DONE: Step = { done: true, value: undefined };
  * The body of one answer, read as it comes.
  * When the reader is slow the socket is paused; when the reader stops early the request is aborted.
  */
-export class UpstreamBody implements AsyncIterableIterator<Uint8Array> {
+export class UpstreamBody implements AsyncIterableIterator<Uint8Array>, FlowingBody, Flow {
   readonly #controller: Dispatcher.DispatchController;
   readonly #idleMs: number;
   #chunks: Uint8Array[] = [];
   #size = 0;
   #waiting: Waiting | undefined;
+  #sink: BodySink | undefined;
+  /** Whether chunks go straight to the sink. */
+  #isFlowing = false;
   #ended = false;
   #error: Error | undefined;
   #idle: NodeJS.Timeout | undefined;
@@ -52,15 +56,8 @@ export class UpstreamBody implements AsyncIterableIterator<Uint8Array> {
   }
 
   next(): Promise<Step> {
-    const chunk = this.#chunks.length === 0 ? undefined : this.#chunks.shift();
-    if (chunk !== undefined) {
-      this.#size -= chunk.length;
-      if (this.#size < HIGH_WATER_BYTES && this.#controller.paused) {
-        this.#watch();
-        this.#controller.resume();
-      }
-      return Promise.resolve({ done: false, value: chunk });
-    }
+    const chunk = this.#shift();
+    if (chunk !== undefined) return Promise.resolve({ done: false, value: chunk });
     if (this.#error !== undefined) return Promise.reject(this.#error);
     if (this.#ended) return Promise.resolve(DONE);
     return new Promise((resolve, reject) => {
@@ -78,9 +75,34 @@ export class UpstreamBody implements AsyncIterableIterator<Uint8Array> {
     return Promise.resolve(DONE);
   }
 
+  flowTo(sink: BodySink): Flow {
+    this.#sink = sink;
+    this.resume();
+    return this;
+  }
+
+  resume(): void {
+    const sink = this.#sink;
+    if (sink === undefined || this.#isFlowing) return;
+    for (let chunk = this.#shift(); chunk !== undefined; chunk = this.#shift()) if (!sink.write(chunk)) return;
+    this.#isFlowing = true;
+    if (this.#error !== undefined) sink.fail(this.#error);
+    else if (this.#ended) sink.end();
+  }
+
+  cancel(): void {
+    this.#isFlowing = false;
+    this.#sink = undefined;
+    void this.return();
+  }
+
   push(chunk: Uint8Array): void {
     if (this.#ended) return;
     this.#idle?.refresh();
+    if (this.#isFlowing) {
+      this.#isFlowing = this.#sink?.write(chunk) === true;
+      return;
+    }
     const waiting = this.#waiting;
     if (waiting !== undefined) {
       this.#waiting = undefined;
@@ -99,6 +121,7 @@ export class UpstreamBody implements AsyncIterableIterator<Uint8Array> {
   end(): void {
     this.#ended = true;
     this.#unwatch();
+    if (this.#isFlowing) this.#sink?.end();
     this.#waiting?.resolve(DONE);
     this.#waiting = undefined;
   }
@@ -107,8 +130,21 @@ export class UpstreamBody implements AsyncIterableIterator<Uint8Array> {
     this.#unwatch();
     if (this.#ended) return;
     this.#error = error;
+    if (this.#isFlowing) this.#sink?.fail(error);
     this.#waiting?.reject(error);
     this.#waiting = undefined;
+  }
+
+  /** The chunk that has waited longest; a platform that was paused goes on when its reader has caught up. */
+  #shift(): Uint8Array | undefined {
+    if (this.#chunks.length === 0) return undefined;
+    const chunk = this.#chunks.shift();
+    this.#size -= chunk?.length ?? 0;
+    if (this.#size < HIGH_WATER_BYTES && this.#controller.paused) {
+      this.#watch();
+      this.#controller.resume();
+    }
+    return chunk;
   }
 
   #watch(): void {

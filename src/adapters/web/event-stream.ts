@@ -1,3 +1,7 @@
+import type { BodySink, Flow, FlowingBody } from '../../ports/flow.js';
+import { FlowReader } from './flow-reader.js';
+import { flowing, stop } from './iterated-flow.js';
+
 /** How a stream is watched while it passes. */
 export interface EventStreamOptions {
   /** Silence after which a comment is sent, in milliseconds; 0 sends none. */
@@ -15,39 +19,33 @@ const KEEP_ALIVE = encoder.encode(': keep-alive\n\n');
 const LF = 0x0a;
 const CR = 0x0d;
 
-type Step = IteratorResult<Uint8Array>;
-interface Waiting {
-  resolve(step: Step): void;
-  reject(error: unknown): void;
-}
-
-const DONE: Step = { done: true, value: undefined };
-
 /**
  * Passes a stream of server-sent events on, byte for byte.
  * Comments are added in silence, and only between two events. A stream that breaks there ends with an error event; one that breaks inside an event
  * throws, so that the connection is cut: completing half an event would hand the client a message nobody sent.
  */
-export class EventStream implements AsyncIterableIterator<Uint8Array> {
-  readonly #source: AsyncIterator<Uint8Array>;
+export class EventStream implements FlowingBody, BodySink, Flow {
+  readonly #source: FlowingBody;
   readonly #options: EventStreamOptions;
   readonly #boundary = new BoundaryFinder();
-  #waiting: Waiting | undefined;
-  #isAsked = false;
-  /** Hands over what came while nobody waited. */
-  #early: (() => void) | undefined;
+  #sink: BodySink | undefined;
+  #flow: Flow | undefined;
+  /** Whether the sink waits for the next chunk: a slow reader is no silence. */
+  #isAwaited = true;
   /** One timer, started anew for each wait between two events: a timer for each event costs more than the event. */
   #silence: ReturnType<typeof setTimeout> | undefined;
   #isOver = false;
+  #reader: FlowReader | undefined;
   #onOver: (() => void) | undefined;
 
   constructor(source: AsyncIterable<Uint8Array>, options: EventStreamOptions) {
-    this.#source = source[Symbol.asyncIterator]();
+    this.#source = flowing(source);
     this.#options = options;
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
+  [Symbol.asyncIterator](): FlowReader {
+    this.#reader ??= new FlowReader(this);
+    return this.#reader;
   }
 
   /** Calls this once when the stream has ended, broken or been given up. */
@@ -55,71 +53,67 @@ export class EventStream implements AsyncIterableIterator<Uint8Array> {
     this.#onOver = call;
   }
 
-  next(): Promise<Step> {
-    if (this.#isOver) return Promise.resolve(DONE);
-    return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
-      const early = this.#early;
-      this.#early = undefined;
-      if (early !== undefined) {
-        early();
-        return;
-      }
-      if (this.#boundary.atBoundary) this.#expectSilence();
-      else this.#forgetSilence();
-      if (this.#isAsked) return;
-      this.#isAsked = true;
-      this.#source.next().then(this.#take, this.#break);
-    });
+  flowTo(sink: BodySink): Flow {
+    this.#sink = sink;
+    this.#expectSilence();
+    this.#flow = this.#source.flowTo(this);
+    return this;
   }
 
-  async return(): Promise<Step> {
+  resume(): void {
+    if (this.#isOver) return;
+    this.#isAwaited = true;
+    this.#expectSilence();
+    this.#flow?.resume();
+  }
+
+  cancel(): void {
+    this.#sink = undefined;
     this.#finish();
-    await this.#source.return?.();
-    return DONE;
+    if (this.#flow === undefined) stop(this.#source[Symbol.asyncIterator]());
+    else this.#flow.cancel();
   }
 
-  readonly #take = (step: Step): void => {
-    const waiting = this.#answered(() => this.#take(step));
-    if (waiting === undefined) return;
-    if (step.done === true) this.#finish();
-    else this.#boundary.push(step.value);
-    waiting.resolve(step);
-  };
+  write(chunk: Uint8Array): boolean {
+    this.#boundary.push(chunk);
+    this.#isAwaited = this.#sink?.write(chunk) === true;
+    this.#expectSilence();
+    return this.#isAwaited;
+  }
 
-  readonly #break = (error: unknown): void => {
-    const waiting = this.#answered(() => this.#break(error));
-    if (waiting === undefined) return;
+  end(): void {
+    this.#finish();
+    this.#sink?.end();
+  }
+
+  fail(error: unknown): void {
     this.#finish();
     this.#options.onBroken(error);
-    if (this.#boundary.atBoundary) waiting.resolve({ done: false, value: encoder.encode(this.#options.brokenEvent()) });
-    else waiting.reject(error);
-  };
-
-  /** Whoever waits for what the source said; nobody while a comment is still on its way. */
-  #answered(again: () => void): Waiting | undefined {
-    const waiting = this.#waiting;
-    if (waiting === undefined) this.#early = again;
-    else this.#isAsked = false;
-    this.#waiting = undefined;
-    return waiting;
+    if (this.#boundary.atBoundary) {
+      this.#sink?.write(encoder.encode(this.#options.brokenEvent()));
+      this.#sink?.end();
+    } else {
+      this.#sink?.fail(error);
+    }
   }
 
   /** The wait never keeps the process alive. */
   #expectSilence(): void {
     const { keepAliveMs } = this.#options;
-    if (keepAliveMs === 0) return;
-    if (this.#silence === undefined) {
+    if (!this.#boundary.atBoundary || this.#isOver) {
+      this.#forgetSilence();
+    } else if (this.#silence !== undefined) {
+      this.#silence.refresh();
+    } else if (keepAliveMs > 0) {
       this.#silence = setTimeout(this.#comment, keepAliveMs);
       this.#silence.unref();
-    } else {
-      this.#silence.refresh();
     }
   }
 
   readonly #comment = (): void => {
-    this.#waiting?.resolve({ done: false, value: KEEP_ALIVE });
-    this.#waiting = undefined;
+    if (!this.#isAwaited) return;
+    this.#isAwaited = this.#sink?.write(KEEP_ALIVE) === true;
+    this.#expectSilence();
   };
 
   #forgetSilence(): void {

@@ -2,20 +2,23 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { EventStream } from '../../../src/adapters/web/event-stream.js';
 import { bytes, streamed } from './browser-request.js';
+import type { BodySink, Flow } from '../../../src/ports/flow.js';
+import { PushFlow } from './push-flow.js';
 import { PushStream } from './push-stream.js';
 
 const BROKEN_EVENT = 'event: error\ndata: {"requestId":"req-1"}\n\n';
 const KEEP_ALIVE = ': keep-alive\n\n';
 
-interface Watched {
-  readonly source: PushStream;
+interface Watched<Source> {
+  readonly source: Source;
   readonly stream: EventStream;
   /** What broke the stream, each time it was told. */
   readonly breaks: unknown[];
 }
 
-function watched(keepAliveMs = 15_000): Watched {
-  const source = new PushStream();
+function watched(keepAliveMs?: number): Watched<PushStream>;
+function watched<Source extends AsyncIterable<Uint8Array>>(keepAliveMs: number, source: Source): Watched<Source>;
+function watched(keepAliveMs = 15_000, source: AsyncIterable<Uint8Array> = new PushStream()): Watched<unknown> {
   const breaks: unknown[] = [];
   const stream = new EventStream(source, {
     keepAliveMs,
@@ -25,10 +28,18 @@ function watched(keepAliveMs = 15_000): Watched {
   return { source, stream, breaks };
 }
 
-/** Reads to the end in the background. */
-class Reader {
+type Outcome = 'reading' | 'ended' | { readonly thrown: unknown };
+
+/** What came of a stream so far. */
+interface Reading {
+  readonly text: string;
+  readonly outcome: Outcome;
+}
+
+/** Reads to the end in the background, step by step. */
+class Reader implements Reading {
   text = '';
-  outcome: 'reading' | 'ended' | { readonly thrown: unknown } = 'reading';
+  outcome: Outcome = 'reading';
 
   constructor(stream: AsyncIterable<Uint8Array>) {
     void this.#read(stream);
@@ -44,6 +55,40 @@ class Reader {
     }
   }
 }
+
+/** Has the stream flow to itself; `isReady` says what it answers to a chunk. */
+class Sink implements Reading, BodySink {
+  text = '';
+  outcome: Outcome = 'reading';
+  isReady = true;
+  readonly flow: Flow;
+  readonly #decoder = new TextDecoder();
+
+  constructor(stream: EventStream) {
+    this.flow = stream.flowTo(this);
+  }
+
+  write(chunk: Uint8Array): boolean {
+    this.text += this.#decoder.decode(chunk, { stream: true });
+    return this.isReady;
+  }
+
+  end(): void {
+    this.outcome = 'ended';
+  }
+
+  fail(thrown: unknown): void {
+    this.outcome = { thrown };
+  }
+}
+
+/** A stream is read step by step, or flows; and so does its source. */
+const WAYS = [
+  { way: 'read step by step', source: () => new PushStream(), read: (stream: EventStream) => new Reader(stream) },
+  { way: 'flowing from steps', source: () => new PushStream(), read: (stream: EventStream) => new Sink(stream) },
+  { way: 'read as it flows', source: () => new PushFlow(), read: (stream: EventStream) => new Reader(stream) },
+  { way: 'flowing', source: () => new PushFlow(), read: (stream: EventStream) => new Sink(stream) },
+] as const;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -69,14 +114,14 @@ describe('a stream of events', () => {
   it('passes each chunk itself, not a copy', async () => {
     const piece = bytes('data: 1\n\n');
     const options = { keepAliveMs: 0, brokenEvent: () => BROKEN_EVENT, onBroken: () => undefined };
-    const { value } = await new EventStream(streamed([piece]), options).next();
+    const { value } = await new EventStream(streamed([piece]), options)[Symbol.asyncIterator]().next();
     expect(value).toBe(piece);
   });
 
   it('asks for more only when its reader does', async () => {
     const { source, stream } = watched();
     for (let count = 0; count < 3; count += 1) source.push('data: 1\n\n');
-    await stream.next();
+    await stream[Symbol.asyncIterator]().next();
     await pass(60_000);
     expect(source.pulls).toBe(1);
   });
@@ -88,7 +133,7 @@ describe('a stream of events', () => {
     const reader = new Reader(stream);
     await pass(0);
     expect([reader.text, reader.outcome]).toEqual(['data: 1\n\n', 'ended']);
-    expect(await stream.next()).toEqual({ done: true, value: undefined });
+    expect(await stream[Symbol.asyncIterator]().next()).toEqual({ done: true, value: undefined });
     expect([source.pulls, breaks]).toEqual([2, []]);
   });
 
@@ -100,7 +145,7 @@ describe('a stream of events', () => {
       break;
     }
     expect(source.returned).toBe(true);
-    expect(await stream.next()).toEqual({ done: true, value: undefined });
+    expect(await stream[Symbol.asyncIterator]().next()).toEqual({ done: true, value: undefined });
   });
 
   it('whose source cannot be stopped is left all the same', async () => {
@@ -112,14 +157,14 @@ describe('a stream of events', () => {
       brokenEvent: () => BROKEN_EVENT,
       onBroken: () => undefined,
     });
-    expect(await stream.return()).toEqual({ done: true, value: undefined });
+    expect(await stream[Symbol.asyncIterator]().return()).toEqual({ done: true, value: undefined });
   });
 });
 
-describe('a silent stream is kept alive by a comment', () => {
+describe.each(WAYS)('a silent stream is kept alive by a comment, $way', ({ source: sourceOf, read }) => {
   it('after each span of silence, before the first event too', async () => {
-    const { source, stream } = watched();
-    const reader = new Reader(stream);
+    const { source, stream } = watched(15_000, sourceOf());
+    const reader = read(stream);
     await pass(14_999);
     expect(reader.text).toBe('');
     await pass(1);
@@ -131,14 +176,13 @@ describe('a silent stream is kept alive by a comment', () => {
     expect(reader.text).toBe(`${KEEP_ALIVE.repeat(2)}data: 1\n\n`);
     await pass(1);
     expect(reader.text).toBe(`${KEEP_ALIVE.repeat(2)}data: 1\n\n${KEEP_ALIVE}`);
-    expect(source.pulls).toBe(2);
   });
 
   it.each(['data: 1', 'data: 1\n', 'data: 1\r\n', 'data: 1\n\ndata: 2', 'id: 1\n\n:'])(
     'but never inside an event, after %j',
     async (piece) => {
-      const { source, stream } = watched();
-      const reader = new Reader(stream);
+      const { source, stream } = watched(15_000, sourceOf());
+      const reader = read(stream);
       source.push(piece);
       await pass(600_000);
       expect(reader.text).toBe(piece);
@@ -151,8 +195,8 @@ describe('a silent stream is kept alive by a comment', () => {
   it.each(['data: 1\n\n', 'data: 1\r\n\r\n', 'data: 1\r\r', 'data: 1\r\n\r'])(
     'between two events, after %j',
     async (piece) => {
-      const { source, stream } = watched();
-      const reader = new Reader(stream);
+      const { source, stream } = watched(15_000, sourceOf());
+      const reader = read(stream);
       source.push(piece);
       await pass(15_000);
       expect(reader.text).toBe(piece + KEEP_ALIVE);
@@ -160,16 +204,16 @@ describe('a silent stream is kept alive by a comment', () => {
   );
 
   it('never, when the span is 0', async () => {
-    const { stream } = watched(0);
-    const reader = new Reader(stream);
+    const { stream } = watched(0, sourceOf());
+    const reader = read(stream);
     await pass(86_400_000);
     expect([reader.text, reader.outcome]).toEqual(['', 'reading']);
     expect(vi.getTimerCount()).toBe(0);
   });
 
   it('and leaves no timer behind when an event comes, the stream ends or breaks', async () => {
-    const { source, stream } = watched();
-    const reader = new Reader(stream);
+    const { source, stream } = watched(15_000, sourceOf());
+    const reader = read(stream);
     await pass(1);
     source.push('data: 1\n');
     await pass(1);
@@ -183,12 +227,12 @@ describe('a silent stream is kept alive by a comment', () => {
   });
 });
 
-describe('a stream that breaks', () => {
+describe.each(WAYS)('a stream that breaks, $way', ({ source: sourceOf, read }) => {
   it.each(['', 'data: 1\n\n', 'data: 1\r\n\r\n'])(
     'between two events ends with an error event, after %j',
     async (piece) => {
-      const { source, stream, breaks } = watched();
-      const reader = new Reader(stream);
+      const { source, stream, breaks } = watched(15_000, sourceOf());
+      const reader = read(stream);
       if (piece !== '') source.push(piece);
       await pass(0);
       const error = new Error('socket hang up');
@@ -202,8 +246,8 @@ describe('a stream that breaks', () => {
   it.each(['data: 1', 'data: 1\n', 'data: 1\n\nd'])(
     'inside an event is cut, for half an event must not look whole: %j',
     async (piece) => {
-      const { source, stream, breaks } = watched();
-      const reader = new Reader(stream);
+      const { source, stream, breaks } = watched(15_000, sourceOf());
+      const reader = read(stream);
       source.push(piece);
       await pass(0);
       const error = new Error('socket hang up');
@@ -211,16 +255,74 @@ describe('a stream that breaks', () => {
       await pass(0);
       expect([reader.text, reader.outcome]).toEqual([piece, { thrown: error }]);
       expect(breaks).toEqual([error]);
-      expect(await stream.next()).toEqual({ done: true, value: undefined });
     },
   );
 
   it('after a comment for silence ends with an error event', async () => {
-    const { source, stream } = watched();
-    const reader = new Reader(stream);
+    const { source, stream } = watched(15_000, sourceOf());
+    const reader = read(stream);
     await pass(15_000);
     source.break(new Error('socket hang up'));
     await pass(0);
     expect([reader.text, reader.outcome]).toEqual([KEEP_ALIVE + BROKEN_EVENT, 'ended']);
+  });
+});
+
+describe('a stream that flows', () => {
+  it('gives each chunk before its source goes on', () => {
+    const { source, stream } = watched(15_000, new PushFlow());
+    const sink = new Sink(stream);
+    source.push('data: 1\n\n');
+    expect(sink.text).toBe('data: 1\n\n');
+  });
+
+  it('holds its source back while the sink is full, and lets it go on', () => {
+    const { source, stream } = watched(15_000, new PushFlow());
+    const sink = new Sink(stream);
+    sink.isReady = false;
+    expect(source.push('data: 1\n\n')).toBe(false);
+    expect(source.resumed).toBe(0);
+    sink.isReady = true;
+    sink.flow.resume();
+    expect(source.resumed).toBe(1);
+    expect(source.push('data: 2\n\n')).toBe(true);
+  });
+
+  it('takes a full sink for no silence', async () => {
+    const { source, stream } = watched(15_000, new PushFlow());
+    const sink = new Sink(stream);
+    sink.isReady = false;
+    source.push('data: 1\n\n');
+    await pass(60_000);
+    expect(sink.text).toBe('data: 1\n\n');
+    sink.flow.resume();
+    await pass(15_000);
+    expect(sink.text).toBe(`data: 1\n\n${KEEP_ALIVE}`);
+  });
+
+  it('asks steps of its source only while the sink has room', async () => {
+    const { source, stream } = watched();
+    const sink = new Sink(stream);
+    sink.isReady = false;
+    for (let count = 0; count < 3; count += 1) source.push('data: 1\n\n');
+    await pass(0);
+    expect(source.pulls).toBe(1);
+    sink.flow.resume();
+    sink.flow.resume();
+    await pass(0);
+    expect(source.pulls).toBe(2);
+  });
+
+  it.each([new PushStream(), new PushFlow()])('stops its source when it is given up', async (source) => {
+    const { stream, breaks } = watched(15_000, source);
+    const over: string[] = [];
+    stream.whenOver(() => over.push('over'));
+    const sink = new Sink(stream);
+    sink.flow.cancel();
+    expect(source.returned).toBe(true);
+    source.push('data: 1\n\n');
+    await pass(60_000);
+    expect([sink.text, sink.outcome, over, breaks]).toEqual(['', 'reading', ['over'], []]);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -1,0 +1,78 @@
+import type { BodySink, Flow, FlowingBody } from '../../ports/flow.js';
+
+type Step = IteratorResult<Uint8Array>;
+interface Waiting {
+  resolve(step: Step): void;
+  reject(error: unknown): void;
+}
+
+const DONE: Step = { done: true, value: undefined };
+
+/** Reads a flowing body by the steps of an iterator: a chunk flows when it is asked for. */
+export class FlowReader implements AsyncIterableIterator<Uint8Array>, BodySink {
+  readonly #body: FlowingBody & Flow;
+  #isBegun = false;
+  #isOver = false;
+  #waiting: Waiting | undefined;
+  /** What came while nobody waited. */
+  readonly #early: (() => Promise<Step>)[] = [];
+
+  constructor(body: FlowingBody & Flow) {
+    this.#body = body;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Step> {
+    const early = this.#early.shift();
+    if (early !== undefined) return early();
+    if (this.#isOver) return Promise.resolve(DONE);
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      if (this.#isBegun) this.#body.resume();
+      else this.#begin();
+    });
+  }
+
+  return(): Promise<Step> {
+    this.#isOver = true;
+    this.#early.length = 0;
+    this.#body.cancel();
+    this.#waiting?.resolve(DONE);
+    this.#waiting = undefined;
+    return Promise.resolve(DONE);
+  }
+
+  write(chunk: Uint8Array): boolean {
+    const waiting = this.#taken();
+    if (waiting === undefined) this.#early.push(() => Promise.resolve({ done: false, value: chunk }));
+    else waiting.resolve({ done: false, value: chunk });
+    return false;
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#taken()?.resolve(DONE);
+  }
+
+  fail(error: unknown): void {
+    this.#isOver = true;
+    const waiting = this.#taken();
+    if (waiting === undefined) this.#early.push(() => Promise.reject(error as Error));
+    else waiting.reject(error);
+  }
+
+  #begin(): void {
+    this.#isBegun = true;
+    this.#body.flowTo(this);
+  }
+
+  /** Whoever waits for a step, which is given now. */
+  #taken(): Waiting | undefined {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    return waiting;
+  }
+}
