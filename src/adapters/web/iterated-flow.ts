@@ -35,7 +35,11 @@ class IteratedFlow implements FlowingBody, Flow {
   resume(): void {
     if (this.#isAsked || this.#sink === undefined) return;
     this.#isAsked = true;
-    this.#source?.next().then(this.#take, this.#break);
+    try {
+      this.#source?.next().then(this.#take, this.#break);
+    } catch (error) {
+      this.#break(error);
+    }
   }
 
   cancel(): void {

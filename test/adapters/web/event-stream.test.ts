@@ -313,6 +313,19 @@ describe('a stream that flows', () => {
     expect(source.pulls).toBe(2);
   });
 
+  it('breaks when its source throws in place of giving a promise', () => {
+    const error = new Error('out of order');
+    const { stream, breaks } = watched(15_000, {
+      [Symbol.asyncIterator]: () => ({
+        next: () => {
+          throw error;
+        },
+      }),
+    });
+    const sink = new Sink(stream);
+    expect([sink.text, sink.outcome, breaks]).toEqual([BROKEN_EVENT, 'ended', [error]]);
+  });
+
   it.each([new PushStream(), new PushFlow()])('stops its source when it is given up', async (source) => {
     const { stream, breaks } = watched(15_000, source);
     const over: string[] = [];
