@@ -41,7 +41,7 @@ const FULL_PACE = {
   fewRounds: 2,
   roundMs: 1_200,
   sliceMs: 100,
-  pacedSlices: 3,
+  pacedSlices: 8,
   warmUpMs: 2_000,
   // A Node server is at its usual speed after twenty thousand requests or more; the first hundreds cost five times as much.
   warmUpAnswers: 30_000,

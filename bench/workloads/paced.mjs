@@ -2,8 +2,8 @@ import { add, check, figures, guarded, visit, withoutPace, withRivals } from '..
 import { median } from '../statistics.mjs';
 
 const RIVALS = ['ours-express', 'ours-node', 'node-client', 'node-dispatch', 'node-fetch', 'express-fetch', 'nginx'];
-/** Time for six streams of each visitor: the first of them finds a server that has forgotten how it is done. */
-const SLICE_MS = 500;
+/** Time for three streams of each visitor. */
+const SLICE_MS = 250;
 const ASK = { scenario: 'paced', connections: 4 };
 
 export const paced = {
