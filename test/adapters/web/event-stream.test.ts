@@ -137,6 +137,27 @@ describe('a stream of events', () => {
     expect([source.pulls, breaks]).toEqual([2, []]);
   });
 
+  it('asks its source once for each chunk, however many comments come meanwhile', async () => {
+    const { source, stream } = watched();
+    const reader = new Reader(stream);
+    await pass(30_000);
+    source.push('data: 1\n\n');
+    await pass(15_000);
+    expect(reader.text).toBe(`${KEEP_ALIVE.repeat(2)}data: 1\n\n${KEEP_ALIVE}`);
+    expect(source.pulls).toBe(2);
+  });
+
+  it('that was cut stays ended', async () => {
+    const { source, stream } = watched();
+    const reader = new Reader(stream);
+    source.push('data: 1');
+    await pass(0);
+    source.break(new Error('socket hang up'));
+    await pass(0);
+    expect(reader.outcome).toEqual({ thrown: new Error('socket hang up') });
+    expect(await stream[Symbol.asyncIterator]().next()).toEqual({ done: true, value: undefined });
+  });
+
   it('stops its source when its reader leaves', async () => {
     const { source, stream } = watched();
     source.push('data: 1\n\n');
