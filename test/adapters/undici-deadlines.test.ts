@@ -88,13 +88,14 @@ describe('the deadline of a whole answer', () => {
 
   it('does not count the time its reader takes', async () => {
     const { exchange, response } = await opened({ bodyMs: 300 });
-    exchange.end(Buffer.alloc(8 * 1_048_576));
+    // More than is read ahead, and no more: what is left must arrive within the time that is left on a busy machine too.
+    exchange.end(Buffer.alloc(1_048_576));
     const chunks = (response.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
     await chunks.next();
     await passed(700);
     let length = 0;
     for (let step = await chunks.next(); step.done !== true; step = await chunks.next()) length += step.value.length;
-    expect(length).toBeGreaterThan(8 * 1_048_576 - 65_537);
+    expect(length).toBeGreaterThan(1_048_576 - 65_537);
   });
 
   it('is none of a stream of events', async () => {

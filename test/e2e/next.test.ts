@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CookieBrowser } from '../support/cookie-browser.js';
 import { A_BUILD_MS, buildNextExample, nextIsInstalled } from '../support/next-example.js';
-import { freePort, NextServer } from '../support/next-server.js';
+import { freePort } from '../support/free-port.js';
+import { NextServer } from '../support/next-server.js';
 import { type SignIn, startSignIn } from '../support/next-sign-in.js';
 import { type Exchange, RecordingUpstream } from '../support/recording-upstream.js';
 import { MESSAGE, visit } from '../support/visitor.js';
@@ -22,7 +23,7 @@ describe.skipIf(!nextIsInstalled).each(['start', 'dev'] as const)(
 
     beforeAll(async () => {
       if (command === 'start') await buildNextExample();
-      const port = await freePort();
+      const port = await freePort('localhost');
       platform = await RecordingUpstream.start();
       signIn = await startSignIn(`http://localhost:${String(port)}`, TOKEN_SECONDS);
       site = await NextServer.start(command, port, {

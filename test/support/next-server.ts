@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { NEXT_EXAMPLE } from './next-example.js';
 
 /** The example as `next start` or `next dev` serves it, in a process of its own. */
@@ -68,14 +66,4 @@ export class NextServer {
       ]);
     }
   }
-}
-
-/** A port of this machine that nobody uses. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, 'localhost');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { pathToFileURL } from 'node:url';
 import { NEXT_EXAMPLE, SIGN_IN } from './next-example.js';
-import { freePort } from './next-server.js';
+import { freePort } from './free-port.js';
 
 interface ProviderModule {
   createProvider(
@@ -30,7 +30,7 @@ export async function startSignIn(siteUrl: string, tokenSeconds: number): Promis
   const { createProvider } = (await import(
     pathToFileURL(`${NEXT_EXAMPLE}/provider/provider.mjs`).href
   )) as ProviderModule;
-  const port = await freePort();
+  const port = await freePort('localhost');
   const issuer = `http://localhost:${String(port)}/`;
   const provider = createProvider(
     {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, createServer as createNetServer, type Socket } from 'node:net';
+import { freePort } from './free-port.js';
 
 /** A request as it arrived on the wire. */
 export interface RecordedRequest {
@@ -178,12 +179,7 @@ export class RecordingUpstream {
 
 /** An address nobody listens at yet, which a test may open later. Where it never does, `refusedOrigin` is the surer one. */
 export async function freeOrigin(): Promise<string> {
-  const server = createNetServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return `http://127.0.0.1:${String(port)}`;
+  return `http://127.0.0.1:${String(await freePort('127.0.0.1'))}`;
 }
 
 /** Connections that keep their ports from everybody else for as long as this process runs. */

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { createClient } from '@keyv/redis';
+import { freePort } from './free-port.js';
 
 /** Where the server program is: `REDIS_SERVER_PATH`, else the first on the `PATH`; absent when there is none. */
 export const REDIS_SERVER: string | undefined = [
@@ -34,7 +34,7 @@ export class RedisServer {
   }
 
   static async start(): Promise<RedisServer> {
-    const server = new RedisServer(await freePort());
+    const server = new RedisServer(await freePort('127.0.0.1'));
     await server.restart();
     return server;
   }
@@ -91,14 +91,4 @@ export class RedisServer {
     await this.kill();
     rmSync(this.#folder, { recursive: true, force: true });
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
