@@ -5,9 +5,11 @@ import { fetchHandler } from '../../src/adapters/fetch/fetch-handler.js';
 import { requestAddress } from '../../src/adapters/fetch/request-address.js';
 import { toHttpRequest } from '../../src/adapters/fetch/to-http-request.js';
 import { toResponse } from '../../src/adapters/fetch/to-response.js';
+import { flowing } from '../../src/adapters/web/iterated-flow.js';
 import { isSafePath } from '../../src/domain/upstream/safe-path.js';
 import type { HttpBody, HttpRequest, HttpResponse } from '../../src/ports/http.js';
 import { PATH_CORPUS } from '../support/path-corpus.js';
+import { PushFlow } from './web/push-flow.js';
 
 const MOUNT = '/api/a2a';
 const SITE = 'https://site.example';
@@ -24,8 +26,8 @@ const read = (request: Request, mount = MOUNT) => {
 };
 
 /** What a browser gets for one answer. */
-const sent = (answer: HttpResponse, init: RequestInit = {}, sendsHeadWithFirstChunk = false): Response =>
-  toResponse(answer, read(new Request(SITE + MOUNT, init)), { sendsHeadWithFirstChunk });
+const sent = (answer: HttpResponse, init: RequestInit = {}): Response =>
+  toResponse(answer, read(new Request(SITE + MOUNT, init)));
 
 /** A body whose chunks the test hands out, and which tells what happened to it. */
 class WatchedBody implements AsyncIterableIterator<Uint8Array> {
@@ -56,6 +58,9 @@ class WatchedBody implements AsyncIterableIterator<Uint8Array> {
     return Promise.resolve({ done: true, value: undefined });
   }
 }
+
+/** A stream that reads ahead does so in turns of its own. */
+const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 describe('a Web request', () => {
   it('tells method, raw path and raw query below the mount', () => {
@@ -208,7 +213,7 @@ describe('a Web response', () => {
     expect([written.getHeader('x-lib'), written.getHeader('x-none')]).toEqual(['1', undefined]);
     expect(written.headersSent).toBe(false);
     const answer = text('', { 'cache-control': 'no-store', 'set-cookie': 'b=2' });
-    const { headers } = toResponse(answer, request, { sendsHeadWithFirstChunk: false });
+    const { headers } = toResponse(answer, request);
     expect(written.headersSent).toBe(true);
     expect(headers.getSetCookie()).toEqual(['session=1', 'b=2']);
     expect([headers.get('cache-control'), headers.get('x-lib')]).toEqual(['no-store', '1']);
@@ -228,40 +233,84 @@ describe('a Web response', () => {
     expect([body.asked, body.returned]).toEqual([0, true]);
   });
 
-  it('asks for a chunk when the browser wants one, and not before', async () => {
+  it('to a HEAD lets go of a body that would flow', () => {
+    const body = new WatchedBody('x');
+    sent(text(flowing(body)), { method: 'HEAD' });
+    expect([body.asked, body.returned]).toEqual([0, true]);
+  });
+});
+
+// Both are told apart by `flowTo` (decision 78), and the browser must not tell them apart.
+describe.each<[string, (body: WatchedBody) => AsyncIterable<Uint8Array>]>([
+  ['read step by step', (body) => body],
+  ['that flows', flowing],
+])('a Web response with a body %s', (_kind, as) => {
+  const readerOf = async (body: WatchedBody): Promise<ReadableStreamDefaultReader<Uint8Array>> => {
+    const reader = sent(text(as(body))).body?.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+    // Servers keep the head back until the first chunk.
+    expect(await reader.read()).toEqual({ done: false, value: new Uint8Array(0) });
+    return reader;
+  };
+  const step = (chunk: string) => ({ done: false, value: new TextEncoder().encode(chunk) });
+
+  it('sends its head at once, and asks for a chunk when the browser wants one, and not before', async () => {
     const body = new WatchedBody('one', 'two');
-    const reader = sent(text(body)).body?.getReader();
-    // A stream that reads ahead does so in turns of its own.
-    const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+    const reader = await readerOf(body);
     await turn();
     expect(body.asked).toBe(0);
-    expect(await reader?.read()).toEqual({ done: false, value: new TextEncoder().encode('one') });
+    expect(await reader.read()).toEqual(step('one'));
     await turn();
     expect(body.asked).toBe(1);
+    expect(await reader.read()).toEqual(step('two'));
+    expect(await reader.read()).toEqual({ done: true, value: undefined });
   });
 
-  it('starts with an empty chunk where the server keeps the head back until there is one', async () => {
-    const body = new WatchedBody('one');
-    const reader = sent(text(body), {}, true).body?.getReader();
-    expect(await reader?.read()).toEqual({ done: false, value: new Uint8Array(0) });
-    expect(body.asked).toBe(0);
-    expect(await reader?.read()).toEqual({ done: false, value: new TextEncoder().encode('one') });
+  it('serves reads that wait at the same time in their order', async () => {
+    const reader = await readerOf(new WatchedBody('one', 'two', 'three'));
+    const steps = await Promise.all([reader.read(), reader.read(), reader.read(), reader.read()]);
+    expect(steps).toEqual([step('one'), step('two'), step('three'), { done: true, value: undefined }]);
   });
 
   it('breaks when its body breaks, and never ends cleanly', async () => {
     const broken = new Error('the platform is gone');
-    const reader = sent(text(new WatchedBody('half', broken))).body?.getReader();
-    await reader?.read();
-    await expect(reader?.read()).rejects.toBe(broken);
+    const reader = await readerOf(new WatchedBody('half', broken));
+    await reader.read();
+    await expect(reader.read()).rejects.toBe(broken);
   });
 
   it('lets go of its body when the browser leaves, also while it waits for a chunk', async () => {
     const body = new WatchedBody('one');
     body.next = () => new Promise(() => undefined);
-    const reader = sent(text(body)).body?.getReader();
-    void reader?.read().catch(() => undefined);
-    await reader?.cancel();
+    const reader = await readerOf(body);
+    void reader.read().catch(() => undefined);
+    await reader.cancel();
     expect(body.returned).toBe(true);
+  });
+
+  it('lets go of its body when the browser leaves before it asked for any of it', async () => {
+    const body = new WatchedBody('one');
+    const reader = await readerOf(body);
+    await reader.cancel();
+    expect([body.asked, body.returned]).toEqual([0, true]);
+  });
+});
+
+describe('a Web response that flows', () => {
+  it('tells its body after each chunk whether one more is waited for', async () => {
+    const body = new PushFlow();
+    const reader = sent(text(body)).body?.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+    await reader.read();
+    const reads = [reader.read(), reader.read()];
+    await turn();
+    const { resumed } = body;
+    expect([body.push('one'), body.push('two')]).toEqual([true, false]);
+    // By its answer alone: a body told to go on while it hands a chunk over would begin anew in the middle.
+    expect(body.resumed).toBe(resumed);
+    const chunks = await Promise.all(reads);
+    expect(chunks.map(({ value }) => new TextDecoder().decode(value))).toEqual(['one', 'two']);
+    void reader.read();
+    expect(body.resumed).toBe(resumed + 1);
+    body.end();
   });
 });
 

@@ -19,6 +19,6 @@ export function fetchHandler(
     const route = routes.find(({ mount }) => isBelow(address.path, mount));
     const { mount, handler } = route ?? { mount: '', handler: otherwise };
     const read = toHttpRequest(request, address, { mount, path: address.path.slice(mount.length) });
-    return toResponse(await handler(read), read, { sendsHeadWithFirstChunk: true });
+    return toResponse(await handler(read), read);
   };
 }

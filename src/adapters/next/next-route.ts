@@ -37,9 +37,6 @@ export interface NextRoute extends NextRouteFunction {
   readonly DELETE: NextRouteFunction;
 }
 
-// Next sends the head together with the first chunk.
-const HABITS = { sendsHeadWithFirstChunk: true };
-
 /** A route handler for a handler of ours, which lies where the rule says. */
 export function nextRoute(handler: HttpHandler, rule: MountRule): NextRoute {
   const route: NextRouteFunction = async (request, context) => {
@@ -52,7 +49,7 @@ export function nextRoute(handler: HttpHandler, rule: MountRule): NextRoute {
     const { mount, path: below } = targetOf(path, found, rule);
     const target = { mount: isBelow(mount, basePath()) ? mount : basePath() + mount, path: below };
     const read = toHttpRequest(request, address, target, headers);
-    return toResponse(plainAnswer(await handler(read)), read, HABITS);
+    return toResponse(plainAnswer(await handler(read)), read);
   };
   return Object.assign(route, {
     GET: route,

@@ -77,7 +77,7 @@ export class EventStream implements FlowingBody, BodySink, Flow {
   write(chunk: Uint8Array): boolean {
     this.#boundary.push(chunk);
     this.#isAwaited = this.#sink?.write(chunk) === true;
-    this.#expectSilence();
+    if (this.#isAwaited) this.#expectSilence();
     return this.#isAwaited;
   }
 
