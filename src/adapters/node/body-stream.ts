@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import type { BodySink, Flow, FlowingBody } from '../../ports/flow.js';
 import type { HttpBody } from '../../ports/http.js';
 import { cutOff } from './http2-exchange.js';
 
@@ -17,33 +18,65 @@ export function toNodeBody(body: HttpBody, response: ServerResponse): NodeBody {
 export class BodyStream extends Readable {
   /** Why the source broke, as opposed to why whoever reads gave it up. */
   failure: Error | undefined;
-  readonly #source: AsyncIterator<Uint8Array, unknown>;
+  readonly #body: AsyncIterable<Uint8Array> | FlowingBody;
   readonly #response: ServerResponse;
+  #flow: Flow | undefined;
+  #source: AsyncIterator<Uint8Array> | undefined;
+  #isWriting = false;
 
-  constructor(body: AsyncIterable<Uint8Array>, response: ServerResponse) {
+  constructor(body: AsyncIterable<Uint8Array> | FlowingBody, response: ServerResponse) {
     super();
-    this.#source = body[Symbol.asyncIterator]();
+    this.#body = body;
     this.#response = response;
   }
 
   override _read(): void {
     // The framework has finished the head by the time it asks for the body, and the first chunk may be long in coming.
     if (!this.#response.headersSent) this.#response.flushHeaders();
-    this.#source.next().then(
-      ({ done, value }) => {
-        this.push(done === true ? null : value);
-      },
-      (error: unknown) => {
-        this.failure = error instanceof Error ? error : new Error('the body broke', { cause: error });
-        this.destroy(this.failure);
-      },
-    );
+    if (this.#isWriting) return; // `write` tells.
+    if (this.#flow !== undefined) this.#flow.resume();
+    else if ('flowTo' in this.#body) this.#flow = this.#body.flowTo(this.#sink);
+    else this.#step(this.#body);
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     // Not every framework does: a clean end would claim that the answer was complete.
     if (error !== null) cutOff(this.#response);
-    this.#source.return?.().catch(() => undefined);
+    if (this.#flow !== undefined) this.#flow.cancel();
+    else (this.#source ?? this.#body[Symbol.asyncIterator]()).return?.().catch(() => undefined);
     callback(error);
+  }
+
+  /** Apart from the stream: what has a `write` passes for a writable one. */
+  readonly #sink: BodySink = {
+    write: (chunk) => {
+      this.#isWriting = true;
+      const hasRoom = this.push(chunk);
+      this.#isWriting = false;
+      return hasRoom;
+    },
+    end: () => {
+      this.push(null);
+    },
+    fail: (error) => {
+      this.#break(error);
+    },
+  };
+
+  #step(body: AsyncIterable<Uint8Array>): void {
+    this.#source ??= body[Symbol.asyncIterator]();
+    this.#source.next().then(
+      ({ done, value }) => {
+        this.push(done === true ? null : value);
+      },
+      (error: unknown) => {
+        this.#break(error);
+      },
+    );
+  }
+
+  #break(error: unknown): void {
+    this.failure = error instanceof Error ? error : new Error('the body broke', { cause: error });
+    this.destroy(this.failure);
   }
 }

@@ -6,6 +6,7 @@ import legacyBodyParser from 'koa-bodyparser';
 import mount from 'koa-mount';
 import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import { koaRouter } from '../../../src/adapters/koa/koa-router.js';
+import { flowing } from '../../../src/adapters/web/iterated-flow.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../src/ports/http.js';
 import { MESSAGE, visit } from '../../support/visitor.js';
 import { listeningSite } from './listening-site.js';
@@ -212,10 +213,16 @@ describe('an answer', () => {
     expect(reply.headers['content-length']).toBe('9');
     expect(await reply.text()).toBe('<grüezi>');
   });
+});
 
+// Both are told apart by `flowTo` (decision 78), and nobody around the routes must tell them apart.
+describe.each<[string, (body: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>]>([
+  ['read step by step', (body) => body],
+  ['that flows', flowing],
+])('an answer with a body %s', (_kind, as) => {
   it('to a HEAD has no body, and the stream it would have is given up', async () => {
     const body = new HeldBody();
-    const { url } = await serve(appWith(answering({ body, headers: { 'content-type': 'text/plain' } })));
+    const { url } = await serve(appWith(answering({ body: as(body), headers: { 'content-type': 'text/plain' } })));
     const reply = await visit(url, { method: 'HEAD' });
     expect(reply.headers['content-type']).toBe('text/plain');
     await body.givenUp;
@@ -223,7 +230,7 @@ describe('an answer', () => {
 
   it('that breaks breaks the connection, and the application is told why', async () => {
     const body = new HeldBody();
-    const { url, errors } = await serve(appWith(answering({ body })));
+    const { url, errors } = await serve(appWith(answering({ body: as(body) })));
     const reply = await visit(url);
     body.send('one');
     await reply.until('one');
@@ -241,7 +248,7 @@ describe('an answer', () => {
         return next();
       };
     });
-    const { url, errors } = await serve(appWith(answering({ body }), before));
+    const { url, errors } = await serve(appWith(answering({ body: as(body) }), before));
     const reply = await visit(url);
     body.send('one');
     await reply.until('one');
@@ -263,7 +270,7 @@ describe('an answer', () => {
         return: () => Promise.resolve({ done: true, value: undefined }),
       }),
     };
-    const { url } = await serve(appWith(answering({ body: endless })));
+    const { url } = await serve(appWith(answering({ body: as(endless) })));
     const reply = await visit(url);
     let stopped = -1;
     while (stopped !== given) {

@@ -1,0 +1,134 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BodyStream } from '../../src/adapters/node/body-stream.js';
+import type { BodySink, Flow, FlowingBody } from '../../src/ports/flow.js';
+import { PushFlow } from './web/push-flow.js';
+
+const response = (): ServerResponse => new ServerResponse(new IncomingMessage(new Socket()));
+
+/**
+ * A body that hands on what it has for as long as its sink has room: at once, as one does that was read ahead, or in a turn of its own, as it
+ * comes from a socket.
+ */
+class ReadyFlow implements FlowingBody, Flow {
+  readonly #chunks: Buffer[];
+  readonly #isLate: boolean;
+  #sink: BodySink | undefined;
+  #isFlowing = false;
+  #isWriting = false;
+
+  constructor(chunks: readonly Buffer[], isLate: boolean) {
+    this.#chunks = [...chunks];
+    this.#isLate = isLate;
+  }
+
+  [Symbol.asyncIterator](): never {
+    throw new Error('this body flows');
+  }
+
+  flowTo(sink: BodySink): Flow {
+    this.#sink = sink;
+    this.resume();
+    return this;
+  }
+
+  resume(): void {
+    expect(this.#isWriting, 'told to go on by its answer alone').toBe(false);
+    if (this.#isFlowing) return;
+    this.#isFlowing = true;
+    if (this.#isLate) setImmediate(() => this.#handOn());
+    else this.#handOn();
+  }
+
+  #handOn(): void {
+    for (let chunk = this.#chunks.shift(); chunk !== undefined; chunk = this.#chunks.shift()) {
+      this.#isWriting = true;
+      this.#isFlowing = this.#sink?.write(chunk) === true;
+      this.#isWriting = false;
+      if (!this.#isFlowing) return;
+    }
+    this.#sink?.end();
+  }
+
+  cancel(): void {
+    this.#sink = undefined;
+  }
+}
+
+const READERS: Record<string, (stream: BodyStream) => Promise<Buffer>> = {
+  'steps of its iterator': async (stream) => {
+    const read: Buffer[] = [];
+    for await (const chunk of stream) read.push(chunk as Buffer);
+    return Buffer.concat(read);
+  },
+  'a pipe to somebody slow': async (stream) => {
+    const read: Buffer[] = [];
+    const slow = new Writable({
+      highWaterMark: 1,
+      write: (chunk: Buffer, _encoding, done) => {
+        read.push(chunk);
+        setImmediate(done);
+      },
+    });
+    await pipeline(stream, slow);
+    return Buffer.concat(read);
+  },
+  'pieces of its own size': async (stream) => {
+    const read: Buffer[] = [];
+    await new Promise<void>((resolve, reject) => {
+      stream.on('readable', () => {
+        for (let piece = stream.read(7) ?? stream.read(); piece !== null; piece = stream.read(7) ?? stream.read()) {
+          read.push(piece as Buffer);
+        }
+      });
+      stream.once('end', resolve).once('error', reject);
+    });
+    return Buffer.concat(read);
+  },
+  'a listener that reads on while it is told': async (stream) => {
+    const read: Buffer[] = [];
+    await new Promise<void>((resolve, reject) => {
+      stream.on('data', (chunk: Buffer) => {
+        read.push(chunk);
+        stream.read(0);
+      });
+      stream.once('end', resolve).once('error', reject);
+    });
+    return Buffer.concat(read);
+  },
+};
+
+describe('a body that flows, as a stream of Node’s', () => {
+  it.each(Object.entries(READERS))('loses nothing and keeps its order, read by %s', async (_how, readAll) => {
+    const size = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 60_000, max: 70_000 }));
+    await fc.assert(
+      fc.asyncProperty(fc.array(size, { maxLength: 12 }), fc.boolean(), async (sizes, isLate) => {
+        const chunks = sizes.map((length, index) => Buffer.alloc(length, index + 1));
+        const read = await readAll(new BodyStream(new ReadyFlow(chunks, isLate), response()));
+        expect(read.equals(Buffer.concat(chunks))).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('is not begun before somebody reads', () => {
+    const body = new PushFlow();
+    new BodyStream(body, response());
+    expect(body.push('nobody')).toBe(undefined);
+  });
+
+  it('passes for nothing that can be written to', () => {
+    const stream = new BodyStream(new PushFlow(), response());
+    expect('write' in stream || 'end' in stream).toBe(false);
+  });
+
+  it('sends the head when it is asked for the body', () => {
+    const answer = response();
+    new BodyStream(new PushFlow(), answer).read(0);
+    expect(answer.headersSent).toBe(true);
+  });
+});
