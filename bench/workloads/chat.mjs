@@ -1,14 +1,12 @@
 import { cpuRounds, figures, withRivals } from '../measure.mjs';
 
+/** Those that most targets name. */
+const NAMED_MOST = ['ours-express', 'ours-node', 'node-dispatch', 'express-dispatch', 'fastify-reply-from'];
 const COMPARED = [
-  'ours-express',
+  ...NAMED_MOST,
   'ours-express-unparsed',
-  'ours-node',
   'ours-fastify',
   'ours-koa',
-  'node-dispatch',
-  'express-dispatch',
-  'fastify-reply-from',
   'http-proxy-middleware-parser',
   'koa-proxies',
   'express-fetch',
@@ -38,7 +36,8 @@ export const chat = {
   plot: 'cpu',
   run: (context) => {
     const landscape = context.quick ? [] : LANDSCAPE.map((name) => ({ name, few: true }));
-    return withRivals(context, [...COMPARED.map((name) => ({ name, processes: 2 })), ...landscape], async (rivals) => {
+    const entries = COMPARED.map((name) => ({ name, processes: NAMED_MOST.includes(name) ? 3 : 2 }));
+    return withRivals(context, [...entries, ...landscape], async (rivals) => {
       await cpuRounds(context, rivals, { scenario: 'chat', path: '/api/a2a', connections: 50 });
       return { figures: figures(rivals) };
     });

@@ -35,7 +35,7 @@ async function besideStreams(context) {
         for (const { target } of rival.places) check(await context.load.ask('hold', { ...ask, target }));
       });
     }
-    await cpuRounds(context, rivals, CHAT);
+    await cpuRounds(context, rivals, CHAT, warmUpOf(context));
     await context.load.ask('release');
     return figures(rivals);
   });
@@ -60,5 +60,10 @@ async function overEntries(context, what, name, ask) {
 /** Rivals that are asked for different numbers of things, in alternating rounds all the same. */
 async function alternated(context, rivals, ask) {
   const asks = ENTRIES.map((vary) => ({ ...ask, vary, fields: { 'x-user': 'user-{n}' } }));
-  await cpuRounds(context, rivals, (rival) => asks[rivals.indexOf(rival)]);
+  await cpuRounds(context, rivals, (rival) => asks[rivals.indexOf(rival)], warmUpOf(context));
+}
+
+/** All are the same server, so that what is left to compile is left to all of them. */
+function warmUpOf({ pace }) {
+  return { longestWarmUpMs: Math.min(6_000, pace.longestWarmUpMs) };
 }

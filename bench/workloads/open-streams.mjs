@@ -3,11 +3,11 @@ import { add, check, figures, guarded, visit, withRivals } from '../measure.mjs'
 
 const STREAMS = 5_000;
 const MOST = 10_000;
-/** A quick run looks at the first three. */
-const TIMES = 3;
+const TIMES = 2;
 /** Of those that no target names. */
 const FEWER_TIMES = 1;
 const NAMED = ['ours-express', 'node-fetch'];
+/** A quick run looks at the first two. */
 const COMPARED = ['ours-express', 'node-fetch', 'node-dispatch', 'ours-node', 'node-client', 'hono-proxy', 'nginx'];
 const CHAT = { scenario: 'chat', path: '/api/a2a', connections: 50 };
 const HOLD = { scenario: 'hold', path: '/api/a2a' };
@@ -30,7 +30,7 @@ export const openStreams = {
   run: async (context) => {
     const notes = [];
     const all = [];
-    for (const name of context.quick ? COMPARED.slice(0, 3) : COMPARED) {
+    for (const name of context.quick ? COMPARED.slice(0, 2) : COMPARED) {
       context.say(name);
       const times = context.quick ? 1 : NAMED.includes(name) ? TIMES : FEWER_TIMES;
       let kept;

@@ -14,11 +14,13 @@ export const paced = {
   run: (context) =>
     withRivals(
       context,
-      RIVALS.map((name) => ({ name, options: { path: '/paced', scenario: 'paced' } })),
+      RIVALS.map((name) => ({ name, processes: 2, options: { path: '/paced', scenario: 'paced' } })),
       async (rivals) => {
         const direct = { target: context.upstreamTarget(), samples: {} };
         for (const rival of rivals) {
-          await guarded(rival, async () => check(await visit(context, rival, through, context.pace.warmUpMs)));
+          await guarded(rival, async () => {
+            for (const place of rival.places) check(await visit(context, place, through, context.pace.warmUpMs));
+          });
         }
         const { rounds, pacedSlices } = context.pace;
         for (let round = 0; round < rounds; round += 1) {
@@ -27,7 +29,8 @@ export const paced = {
           for (let slice = 0; slice < pacedSlices; slice += 1) {
             slices.get(direct).push(await latency(context, direct, { ...ASK, path: '/paced' }));
             for (const rival of rivals) {
-              await guarded(rival, async () => slices.get(rival).push(await latency(context, rival, through)));
+              const place = rival.places[slice % rival.places.length];
+              await guarded(rival, async () => slices.get(rival).push(await latency(context, place, through)));
             }
           }
           note(direct, slices.get(direct));

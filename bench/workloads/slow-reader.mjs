@@ -39,7 +39,7 @@ async function crawl(context, rival) {
   await pause(500);
   await rival.process.ask('rss');
   const before = await rival.process.ask('watchRss');
-  const { received, problem } = await context.load.ask('crawl', { ...ask, seconds: context.quick ? 3 : 6 });
+  const { received, problem } = await context.load.ask('crawl', { ...ask, seconds: context.quick ? 3 : 4 });
   check({ completed: received, problem });
   add(rival, 'megabytes', ((await rival.process.ask('peakRss')) - before) / MIB);
 }

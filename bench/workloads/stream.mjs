@@ -17,7 +17,7 @@ export const stream = {
   plot: 'cpu',
   run: (context) => {
     const landscape = context.quick ? [] : LANDSCAPE.map((name) => ({ name, few: true }));
-    const entries = [...COMPARED.map((name) => ({ name, processes: 2 })), ...landscape];
+    const entries = [...COMPARED.map((name) => ({ name, processes: 3 })), ...landscape];
     return withRivals(
       context,
       entries.map((entry) => ({ ...entry, options: { path: '/stream', scenario: 'stream' } })),

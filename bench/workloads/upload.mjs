@@ -17,14 +17,14 @@ export const upload = {
   plot: 'cpu',
   run: (context) => {
     const landscape = context.quick ? [] : LANDSCAPE.map((name) => ({ name, few: true }));
-    const entries = [...COMPARED.map((name) => ({ name })), ...landscape];
+    const entries = [...COMPARED.map((name) => ({ name, processes: 2 })), ...landscape];
     const options = { path: '/upload', scenario: 'upload' };
     return withRivals(
       context,
       entries.map((entry) => ({ ...entry, options })),
       async (rivals) => {
         const ask = { scenario: 'upload', path: '/api/a2a', connections: 8 };
-        await cpuRounds(context, rivals, ask, { uncounted: 3 });
+        await cpuRounds(context, rivals, ask, { uncounted: context.quick ? 1 : 3 });
         return { figures: figures(rivals) };
       },
     );
