@@ -29,8 +29,6 @@ export interface HttpRequest {
   readonly headers: HeaderFields;
   /** The body in whatever state the host left it. */
   readonly body: HttpBody;
-  /** What a JSON parser of the host already made of the body; absent when none ran. */
-  readonly parsedBody?: unknown;
   /** Whether something in front read the body and left nothing of it. */
   readonly bodyConsumed: boolean;
   /** Scheme, host and mount path the browser used, such as `https://site.example/api/a2a`. */

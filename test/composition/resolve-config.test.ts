@@ -97,7 +97,7 @@ describe('a configuration that sets nothing', () => {
     });
     const methods = ['message/send', 'tasks/get', 'tasks/list', 'agent/getAuthenticatedExtendedCard'];
     expect(methods.map((method) => servicePolicy.allows(method))).toEqual([true, true, false, false]);
-    expect(sessionPolicy.open).toBe(true);
+    expect(sessionPolicy.scrutiny).toBe('method');
   });
 });
 
@@ -180,8 +180,8 @@ describe('addresses', () => {
 
 describe('a method policy', () => {
   it('that is configured holds for services and sessions alike', () => {
-    for (const { open } of [resolve({ a2aMethods: 'all' }).servicePolicy, resolve({ a2aMethods: 'all' }).sessionPolicy])
-      expect(open).toBe(true);
+    const open = resolve({ a2aMethods: 'all' });
+    for (const { scrutiny } of [open.servicePolicy, open.sessionPolicy]) expect(scrutiny).toBe('method');
     const listed = resolve({ a2aMethods: ['tasks/list'] });
     for (const policy of [listed.servicePolicy, listed.sessionPolicy]) {
       expect([policy.allows('ListTasks'), policy.allows('message/send')]).toEqual([true, false]);

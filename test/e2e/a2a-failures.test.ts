@@ -82,11 +82,18 @@ describe.each([
       }
     });
 
-    it('and under null when the request has no id that JSON-RPC knows', async () => {
-      for (const id of ['', '"id":{},', '"id":[1],', '"id":true,']) {
+    it('and under null when the request has no id', async () => {
+      const body = JSON.stringify({ jsonrpc: '2.0', method: 'SendMessage', params: { message: {} }, ...request });
+      const reply = await visit(site.url, { body });
+      expect(await reply.json()).toMatchObject({ jsonrpc: '2.0', id: null, error: { code } });
+    });
+
+    it('unless its id is none that JSON-RPC knows', async () => {
+      for (const id of ['{}', '[1]', 'true']) {
         const rest = JSON.stringify({ jsonrpc: '2.0', method: 'SendMessage', params: { message: {} }, ...request });
-        const reply = await visit(site.url, { body: `{${id}${rest.slice(1)}` });
-        expect(await reply.json()).toMatchObject({ jsonrpc: '2.0', id: null, error: { code } });
+        const reply = await visit(site.url, { body: `{"id":${id},${rest.slice(1)}` });
+        expect(reply.status).toBe(400);
+        expect(await reply.json()).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32600 } });
       }
     });
   });

@@ -40,7 +40,6 @@ class NodeHttpRequest implements HttpRequest {
   readonly query: string;
   readonly headers: HeaderFields;
   readonly bodyConsumed: boolean;
-  readonly parsedBody?: unknown;
   readonly native: NativeRequest;
   #body: HttpBody;
   readonly #response: ServerResponse;
@@ -67,7 +66,6 @@ class NodeHttpRequest implements HttpRequest {
     this.headers = read.headers ?? fields;
     this.#body = read.body;
     this.bodyConsumed = read.consumed;
-    if (read.parsed !== undefined) this.parsedBody = read.parsed;
   }
 
   /** Looked at when a route asks for it: the rest of a short message has come by then. */
@@ -89,14 +87,13 @@ class NodeHttpRequest implements HttpRequest {
 interface ReadBody {
   readonly body: HttpBody;
   readonly consumed: boolean;
-  readonly parsed?: unknown;
   readonly headers?: HeaderFields;
 }
 
 /** The body in whatever state the host's middleware left it. */
 function readBody(request: IncomingMessage, fields: HeaderFields, { rawBody, body }: ParsedBody): ReadBody {
   if (rawBody instanceof Uint8Array) return { body: rawBody, consumed: false, headers: withoutCoding(fields) };
-  if (typeof rawBody === 'string') return { body: rawBody, consumed: false, headers: asJson(fields) };
+  if (typeof rawBody === 'string') return { body: rawBody, consumed: false, headers: withoutCoding(fields) };
   // Express 4's parser sets `req.body = {}` on requests it did not read, so the stream's own state decides.
   if (!request.readableDidRead) return { body: hasBody(request) ? new RequestBody(request) : null, consumed: false };
   if (body === undefined) return { body: null, consumed: hasBody(request) };
@@ -105,7 +102,7 @@ function readBody(request: IncomingMessage, fields: HeaderFields, { rawBody, bod
   }
   const text = written(body);
   if (text === undefined) return { body: null, consumed: true };
-  return { body: text, consumed: false, parsed: body, headers: asJson(fields) };
+  return { body: text, consumed: false, headers: withoutCoding(fields) };
 }
 
 /** A parsed value as JSON again; `undefined` when it is none, or too deep to be written. */
@@ -118,16 +115,8 @@ function written(value: unknown): string | undefined {
 }
 
 /** A parser decoded the bytes, so the coding and the length no longer describe them. */
-function withoutCoding(fields: HeaderFields, type = fields['content-type']): HeaderFields {
-  return { ...fields, 'content-type': type, 'content-encoding': undefined, 'content-length': undefined };
-}
-
-/** What we write again is UTF-8, whatever charset the browser used. */
-function asJson(fields: HeaderFields): HeaderFields {
-  const type = fields['content-type'];
-  if (typeof type !== 'string' || !type.includes(';')) return withoutCoding(fields);
-  const isJson = /^application\/(?:[\w.+-]+\+)?json\s*;/i.test(type);
-  return withoutCoding(fields, isJson ? type.split(';', 1)[0]?.trim() : type);
+function withoutCoding(fields: HeaderFields): HeaderFields {
+  return { ...fields, 'content-encoding': undefined, 'content-length': undefined };
 }
 
 /**

@@ -1,16 +1,14 @@
 import type { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
 import type { AgentCardRewrite } from '../../domain/chat/agent-card.js';
-import { asksForExtendedCard, rewriteExtendedCard } from '../../domain/chat/extended-card.js';
-import { jsonOutline } from '../../domain/chat/json-outline.js';
-import { rpcIdOf } from '../../domain/chat/json-rpc.js';
+import { isExtendedCardMethod, rewriteExtendedCard } from '../../domain/chat/extended-card.js';
+import { readRpcMessage } from '../../domain/chat/chat-message.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
 import type { CredentialPlan } from '../../domain/credentials/credential-broker.js';
-import { isEventStream } from '../../domain/upstream/header-policy.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { methodNotAllowed, notFound, problemResponse, rpcErrorResponse, rpcErrorText } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
 import { chatAddress } from './public-address.js';
-import { JSON_TYPES, type JsonBody, readJsonBody } from './read-body.js';
+import { readJsonBody } from './read-body.js';
 import { errorContext, type SiteSettings } from './site-settings.js';
 import { checkVisitor } from './visitor-limit.js';
 import { type StreamWatch, watchedStream } from './watched-stream.js';
@@ -56,20 +54,21 @@ async function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpRespo
   const { site } = routes;
   const startedAt = site.now();
   const context = errorContext(site, ROUTE);
-  let body: JsonBody | undefined;
+  let id = 'null';
   let response: HttpResponse;
   try {
     checkOrigin(request, site.origins, routes.plan.kind === 'session');
     if (site.chatLimit !== undefined && routes.plan.kind !== 'session') await checkVisitor(request, site);
-    body = await readJsonBody(request, site, JSON_TYPES, jsonOutline);
-    const message = { head: request, body: body.bytes, parsed: body.parsed, text: body.text };
-    response = await routes.forwarder.forward(message, routes.plan, routes.policy);
-    if (routes.policy.allows('GetExtendedAgentCard') && asksForExtendedCard(body.bytes, body.parsed)) {
+    const body = (await readJsonBody(request, site)).bytes;
+    const message = readRpcMessage(body, routes.policy.scrutiny);
+    ({ id } = message);
+    response = await routes.forwarder.forward({ head: request, body, message }, routes.plan, routes.policy);
+    if (isExtendedCardMethod(message.method)) {
       const { url } = chatAddress(request.publicUrl, routes.publicUrl ?? '');
       response = await rewriteExtendedCard(response, { ...routes.served, url, policy: routes.policy });
     }
   } catch (error) {
-    response = rpcErrorResponse(error, requestId(body), context);
+    response = rpcErrorResponse(error, id, context);
   }
   site.telemetry.emit({
     type: 'request',
@@ -80,25 +79,11 @@ async function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpRespo
     durationMs: site.now() - startedAt,
   });
   // Its id alone: a stream that stays open for hours must not keep the message that began it.
-  const id = isEventStream(response.headers) ? requestId(body) : null;
   return watchedChat(response, id, { site, route: ROUTE, requestId: context.requestId, signal: request.signal });
 }
 
-function watchedChat(
-  response: HttpResponse,
-  id: string | number | null,
-  watch: Omit<StreamWatch, 'errorText'>,
-): HttpResponse {
+function watchedChat(response: HttpResponse, id: string, watch: Omit<StreamWatch, 'errorText'>): HttpResponse {
   return watchedStream(response, { ...watch, errorText: (error) => rpcErrorText(error, id, watch.requestId) });
-}
-
-/** The id the browser gave its request, when the body can still be read for it. */
-function requestId(body: JsonBody | undefined): string | number | null {
-  try {
-    return rpcIdOf(body?.parsed());
-  } catch {
-    return null;
-  }
 }
 
 /** A mount that can only say why it does not work; `chat` mounts say it to A2A clients. */
@@ -106,6 +91,6 @@ export function failing(site: SiteSettings, cause: unknown, chat: boolean): Http
   return (request) => {
     const context = errorContext(site, ROUTE);
     const isChat = chat && request.method === 'POST';
-    return Promise.resolve(isChat ? rpcErrorResponse(cause, null, context) : problemResponse(cause, context));
+    return Promise.resolve(isChat ? rpcErrorResponse(cause, 'null', context) : problemResponse(cause, context));
   };
 }

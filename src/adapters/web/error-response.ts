@@ -77,8 +77,8 @@ export function problemResponse(cause: unknown, context: ErrorContext): HttpResp
   return { status, headers: headers(error, status, 'application/problem+json'), body: JSON.stringify(problem) };
 }
 
-/** The same error as a JSON-RPC answer, which every A2A client shows to its user. */
-export function rpcErrorResponse(cause: unknown, id: string | number | null, context: ErrorContext): HttpResponse {
+/** The same error as a JSON-RPC response, which every A2A client shows to its user; the id is JSON text. */
+export function rpcErrorResponse(cause: unknown, id: string, context: ErrorContext): HttpResponse {
   const error = named(cause);
   const status = report(error, context);
   return {
@@ -89,16 +89,14 @@ export function rpcErrorResponse(cause: unknown, id: string | number | null, con
 }
 
 /** One JSON-RPC error object as text, on one line so that it also fits an event (a2a-and-surfaces.md §1.4). */
-export function rpcErrorText(error: AgentBffError, id: string | number | null, requestId: string): string {
-  return JSON.stringify({
-    jsonrpc: '2.0',
-    id,
-    error: {
-      code: error.rpcCode ?? RPC_CODE[error.code] ?? -32603,
-      message: error.message,
-      data: [errorInfo(error, requestId)],
-    },
+export function rpcErrorText(error: AgentBffError, id: string, requestId: string): string {
+  const body = JSON.stringify({
+    code: error.rpcCode ?? RPC_CODE[error.code] ?? -32603,
+    message: error.message,
+    data: [errorInfo(error, requestId)],
   });
+  // As the client wrote it: a number beyond 2^53 would come back as another one.
+  return `{"jsonrpc":"2.0","id":${id},"error":${body}}`;
 }
 
 /** The same error in the HTTP+JSON binding (A2A v1.0 §11.6). */

@@ -1,30 +1,26 @@
 import { RequestError } from '../../domain/errors.js';
 import { isStream } from '../../domain/upstream/body-kind.js';
-import { mediaType } from '../../domain/upstream/header-policy.js';
+import { jsonMediaType } from '../../domain/upstream/header-policy.js';
 import type { HttpRequest } from '../../ports/http.js';
 import type { SiteSettings } from './site-settings.js';
 import { timedBody } from './timed-body.js';
 
-/** A JSON body as it will be sent, and ways to look into it that cost nothing until they are used. */
+/** A JSON body as it will be sent. */
 export interface JsonBody {
-  readonly bytes: Uint8Array | string;
-  readonly parsed: () => unknown;
-  /** The text, when it is the browser's own and not one written anew from a parsed value. */
-  readonly text: () => string | undefined;
+  readonly bytes: Uint8Array;
+  /** Its media type, without parameters. */
+  readonly type: string;
 }
 
 /** What a site takes of a body. */
 export type BodyLimits = Pick<SiteSettings, 'bodyLimitBytes' | 'requestBodyMs'>;
 
 /** The media types of JSON without a vocabulary of its own. */
-export const JSON_TYPES: readonly string[] = ['application/json'];
-
-// Fatal: bytes that are no UTF-8 are no JSON (RFC 8259 §8.1).
-const decoder = new TextDecoder('utf-8', { fatal: true });
+const JSON_TYPES: readonly string[] = ['application/json'];
+const encoder = new TextEncoder();
 
 /**
- * Reads a JSON request body of one of these media types, as long and as large as the site takes it.
- * `lookedInto` says what of its bytes is worth looking into: nothing else is decoded and parsed.
+ * Reads a JSON request body of one of these media types, as long and as large as the site takes it. What it holds is not looked at.
  *
  * @throws RequestError `content_type_unsupported`, `content_encoding_unsupported`, `body_too_large`, `body_timeout`, `body_consumed` or `body_invalid`.
  */
@@ -32,20 +28,18 @@ export function readJsonBody(
   request: HttpRequest,
   limits: BodyLimits,
   types: readonly string[] = JSON_TYPES,
-  lookedInto: (bytes: Uint8Array) => Uint8Array = (bytes) => bytes,
 ): JsonBody | Promise<JsonBody> {
-  checkDeclaration(request, limits, types);
+  const type = declaredType(request, limits, types);
   const { body } = request;
-  return isStream(body)
-    ? readComing(request, limits, lookedInto)
-    : jsonBody(atHand(body, limits.bodyLimitBytes), request, lookedInto);
+  return isStream(body) ? readComing(request, limits, type) : jsonBody(whole(body, limits.bodyLimitBytes), type);
 }
 
-function checkDeclaration(request: HttpRequest, { bodyLimitBytes }: BodyLimits, types: readonly string[]): void {
-  if (!types.includes(mediaType(request.headers))) {
+function declaredType(request: HttpRequest, { bodyLimitBytes }: BodyLimits, types: readonly string[]): string {
+  const type = jsonMediaType(request.headers, types);
+  if (type === undefined) {
     throw new RequestError('content_type_unsupported', {
-      detail: 'The request body is not declared as JSON.',
-      hint: 'Send the header "Content-Type: application/json".',
+      detail: 'The request body is not declared as JSON in UTF-8.',
+      hint: `Send the header "Content-Type: ${types.join('" or "')}".`,
     });
   }
   if (request.bodyConsumed) {
@@ -62,49 +56,30 @@ function checkDeclaration(request: HttpRequest, { bodyLimitBytes }: BodyLimits, 
     });
   }
   if (Number(request.headers['content-length']) > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
+  return type;
 }
 
 async function readComing(
   request: HttpRequest,
   { bodyLimitBytes, requestBodyMs }: BodyLimits,
-  lookedInto: (bytes: Uint8Array) => Uint8Array,
+  type: string,
 ): Promise<JsonBody> {
-  // Node reads a short message together with its head: after its callback all of it is at hand, and needs no events.
+  // Node reads a short message together with its head: after its callback all of it is there, and needs no events.
   await Promise.resolve();
   const body = timedBody(request.body, requestBodyMs, 'body');
-  const bytes = isStream(body) ? await readStream(body, bodyLimitBytes) : atHand(body, bodyLimitBytes);
-  return jsonBody(bytes, request, lookedInto);
+  return jsonBody(isStream(body) ? await readStream(body, bodyLimitBytes) : whole(body, bodyLimitBytes), type);
 }
 
-function jsonBody(
-  bytes: Uint8Array | string,
-  request: HttpRequest,
-  lookedInto: (bytes: Uint8Array) => Uint8Array,
-): JsonBody {
+function jsonBody(bytes: Uint8Array, type: string): JsonBody {
   if (bytes.length === 0) throw invalid('The request body is empty.');
-  if (request.parsedBody !== undefined) {
-    const value = request.parsedBody;
-    return { bytes, parsed: () => value, text: () => undefined };
-  }
-  let text: string | undefined;
-  let value: unknown;
-  let known = false;
-  const readText = (): string => (text ??= decode(bytes, lookedInto));
-  return {
-    bytes,
-    text: readText,
-    parsed: () => {
-      if (!known) value = parse(readText());
-      known = true;
-      return value;
-    },
-  };
+  return { bytes, type };
 }
 
-function atHand(body: Uint8Array | string | null, limitBytes: number): Uint8Array | string {
+function whole(body: Uint8Array | string | null, limitBytes: number): Uint8Array {
   // A text here was written by the bridge from a parsed value, under the parser's own limit.
-  if (body instanceof Uint8Array && body.length > limitBytes) throw tooLarge(limitBytes);
-  return body ?? '';
+  if (typeof body === 'string') return encoder.encode(body);
+  if (body !== null && body.length > limitBytes) throw tooLarge(limitBytes);
+  return body ?? new Uint8Array();
 }
 
 async function readStream(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Uint8Array> {
@@ -129,23 +104,6 @@ async function readStream(body: AsyncIterable<Uint8Array>, limitBytes: number): 
     offset += chunk.length;
   }
   return bytes;
-}
-
-function decode(bytes: Uint8Array | string, lookedInto: (bytes: Uint8Array) => Uint8Array): string {
-  if (typeof bytes === 'string') return bytes;
-  try {
-    return decoder.decode(lookedInto(bytes));
-  } catch {
-    throw invalid('The request body is not UTF-8 text.');
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw invalid('The request body is not JSON.');
-  }
 }
 
 function invalid(detail: string): RequestError {

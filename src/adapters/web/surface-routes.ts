@@ -3,6 +3,7 @@ import { RequestError } from '../../domain/errors.js';
 import type { RenderCache } from '../../domain/surfaces/render-cache.js';
 import { matchSurface, type SurfaceRoute } from '../../domain/surfaces/surface-ref.js';
 import type { SurfaceRequest, SurfaceService } from '../../domain/surfaces/surface-service.js';
+import { JsonCursor, JsonTextError } from '../../domain/shared/json-cursor.js';
 import { isSafeQuery } from '../../domain/upstream/safe-path.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { answerRoute } from './answer-route.js';
@@ -52,7 +53,7 @@ async function answer(
     case 'action':
       return service.action(route.ref, route.action, await surfaceRequest(request, site), plan, cache);
     case 'theme':
-      return service.theme(route.ref, { head: request, body: null, text: noText }, plan);
+      return service.theme(route.ref, { head: request, body: null }, plan);
   }
 }
 
@@ -69,23 +70,28 @@ function told({ telemetry }: SiteSettings, cache: RenderCache | undefined, respo
 
 /** A request with its JSON body; a widget may be rendered from nothing, so there need not be one. */
 function surfaceRequest(request: HttpRequest, site: SiteSettings): SurfaceRequest | Promise<SurfaceRequest> {
-  if (request.body === null && !request.bodyConsumed) return { head: request, body: null, text: noText };
+  if (request.body === null && !request.bodyConsumed) return { head: request, body: null };
   const body = readJsonBody(request, site);
   return body instanceof Promise ? body.then((read) => withBody(request, read)) : withBody(request, body);
 }
 
-function withBody(request: HttpRequest, body: JsonBody): SurfaceRequest {
-  const { bytes } = body;
-  // Nothing that is no JSON crosses, whether or not renders are kept.
-  const value = body.parsed();
-  if (value === undefined) throw new RequestError('body_invalid', { detail: 'The request body is not JSON.' });
-  return {
-    head: request,
-    body: bytes,
-    text: () => (typeof bytes === 'string' ? bytes : (body.text() ?? JSON.stringify(value))),
-  };
+function withBody(request: HttpRequest, { bytes, type }: JsonBody): SurfaceRequest {
+  // Nothing that is not JSON crosses, whether or not renders are kept.
+  checkJson(bytes);
+  return { head: request, body: bytes, contentType: type };
 }
 
-function noText(): string {
-  return '';
+function checkJson(bytes: Uint8Array): void {
+  try {
+    const cursor = new JsonCursor(bytes);
+    cursor.skipValue();
+    cursor.end();
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    throw new RequestError('body_invalid', {
+      detail:
+        error.reason === 'depth' ? 'The request body is nested too deep.' : 'The request body is not JSON in UTF-8.',
+      hint: 'Send one JSON value.',
+    });
+  }
 }

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { CredentialPlan } from '../credentials/credential-broker.js';
-import { AgentBffError, RequestError } from '../errors.js';
+import { AgentBffError } from '../errors.js';
 import { parsedJson } from '../parsed-json.js';
 import { bodyBytes } from '../upstream/body-bytes.js';
 import { discardBody } from '../upstream/body-text.js';
@@ -9,19 +9,16 @@ import { AGENT, refuseRedirect, serverError } from '../upstream/platform-answer.
 import { PlatformCall, type PlatformCallDependencies } from '../upstream/platform-call.js';
 import { isSafeQuery } from '../upstream/safe-path.js';
 import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';
-import { hasRepeatedName } from './json-names.js';
-import { rpcEnvelope } from './json-rpc.js';
+import type { ChatMessage } from './chat-message.js';
 import type { MethodPolicy } from './method-policy.js';
 
 /** A chat request whose body the edge has read. */
 export interface ChatRequest {
   readonly head: Pick<HttpRequest, 'headers' | 'native' | 'query' | 'signal'>;
   /** The JSON text as it will be sent. */
-  readonly body: Uint8Array | string;
-  /** The same body, parsed; called only when a policy has to look. */
-  readonly parsed: () => unknown;
-  /** The same body as text; called only when a policy has to look and no parser of the host ran. */
-  readonly text: () => string | undefined;
+  readonly body: Uint8Array;
+  /** What was read of that text. */
+  readonly message: ChatMessage;
 }
 
 /** What the forwarder is made of. */
@@ -32,8 +29,6 @@ export interface ChatForwarderDependencies extends PlatformCallDependencies {
 
 /** A stored error answer is read up to here to see whether it is JSON-RPC. */
 const ERROR_BODY_LIMIT = 65_536;
-/** How deep a request is searched for repeated names: body, `params`, `configuration`. */
-const POLICY_DEPTH = 3;
 
 /**
  * Forwards one chat request to the agent (spec §4.1).
@@ -63,32 +58,22 @@ export class ChatForwarder {
   async forward(request: ChatRequest, plan: CredentialPlan, policy: MethodPolicy): Promise<HttpResponse> {
     // (1)
     if (!isSafeQuery(request.head.query)) throw new AgentBffError('not_found', { detail: 'There is no such route.' });
-    checkPolicy(request, policy);
+    policy.check(request.message.method, request.message);
     const agent = requireEndpoint('a2aUrl', this.#agent);
     // (2)
     const caller = await this.#call.caller(plan, request.head);
     // (3), (4)
     const { headers, query, signal } = request.head;
     const { origin, path } = agent;
-    const message = { method: 'POST', origin, path: path + query, browser: headers, body: request.body, signal };
-    const response = await this.#call.send(message, caller);
+    const { body } = request;
+    const target = path + query;
+    const response = await this.#call.send(
+      { method: 'POST', origin, path: target, browser: headers, contentType: 'application/json', body, signal },
+      caller,
+    );
     // (5), (6)
     return response.status < 300 ? passed(response) : passOn(response);
   }
-}
-
-function checkPolicy(request: ChatRequest, policy: MethodPolicy): void {
-  if (policy.open) return;
-  const envelope = rpcEnvelope(request.parsed());
-  const text = request.text();
-  if (envelope === undefined || (text !== undefined && hasRepeatedName(text, POLICY_DEPTH))) {
-    throw new RequestError('body_invalid', {
-      detail: 'The request body is not one JSON-RPC 2.0 request.',
-      hint: 'Send one object with "jsonrpc", "id", "method" and "params", each once.',
-      rpcCode: -32600,
-    });
-  }
-  policy.check(envelope);
 }
 
 async function passOn(response: HttpResponse): Promise<HttpResponse> {

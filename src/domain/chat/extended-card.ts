@@ -3,21 +3,13 @@ import { UpstreamError } from '../errors.js';
 import { parsedJson } from '../parsed-json.js';
 import { bodyText } from '../upstream/body-text.js';
 import { type AgentCardRewrite, isAgentCard, rewriteAgentCard } from './agent-card.js';
-import { rpcEnvelope } from './json-rpc.js';
 
 const METHODS: ReadonlySet<string> = new Set(['GetExtendedAgentCard', 'agent/getAuthenticatedExtendedCard']);
 const LONGEST_REPLY = 1_048_576;
 
-/** Whether a chat request asks for the extended card. Parses only bodies that name its method, or may name it in escapes. */
-export function asksForExtendedCard(body: Uint8Array | string, parsed: () => unknown): boolean {
-  const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
-  if (!/ExtendedAgentCard|AuthenticatedExtendedCard|\\u00/.test(text)) return false;
-  try {
-    const envelope = rpcEnvelope(parsed());
-    return envelope !== undefined && METHODS.has(envelope.method);
-  } catch {
-    return false;
-  }
+/** Whether the response to a method holds the extended card. */
+export function isExtendedCardMethod(method: string): boolean {
+  return METHODS.has(method);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { CredentialPlan } from '../credentials/credential-broker.js';
-import { AgentBffError, RequestError, UpstreamError } from '../errors.js';
+import { AgentBffError, UpstreamError } from '../errors.js';
 import { parsedJson } from '../parsed-json.js';
 import { bodyText, discardBody } from '../upstream/body-text.js';
 import { browserResponseHeaders } from '../upstream/header-policy.js';
@@ -17,8 +17,8 @@ import {
   rewriteAgentCard,
   textOf,
 } from './agent-card.js';
+import { readHttpJsonMessage } from './chat-message.js';
 import type { HttpJsonCall } from './http-json-call.js';
-import { hasRepeatedName } from './json-names.js';
 import type { MethodPolicy } from './method-policy.js';
 
 /** What the binding is made of. */
@@ -37,18 +37,15 @@ export interface HttpJsonRequest {
   readonly body: HttpJsonBody | undefined;
 }
 
-/** A JSON body, and ways to look into it. */
+/** A JSON body of this binding. */
 export interface HttpJsonBody {
-  readonly bytes: Uint8Array | string;
-  readonly parsed: () => unknown;
-  /** The text, when no parser of the host ran. */
-  readonly text: () => string | undefined;
+  readonly bytes: Uint8Array;
+  /** Its media type, without parameters. */
+  readonly type: string;
 }
 
 const HTTP_JSON = 'HTTP+JSON';
 const LONGEST_STORED = 1_048_576;
-/** How deep a message is searched for repeated names: body and `configuration`. */
-const POLICY_DEPTH = 2;
 
 /**
  * Forwards calls of the HTTP+JSON binding to the interface the agent's card names for it.
@@ -90,6 +87,7 @@ export class HttpJsonBinding {
         origin: agent.origin,
         path: base + call.path + head.query,
         browser: head.headers,
+        ...(body === undefined ? {} : { contentType: body.type }),
         body: body?.bytes ?? null,
         signal: head.signal,
       },
@@ -105,20 +103,10 @@ export class HttpJsonBinding {
 }
 
 function checkPolicy(method: string, body: HttpJsonBody | undefined, policy: MethodPolicy): void {
-  if (policy.open) return;
   // First without the body, so that what is denied anyway is not read.
-  policy.check({ id: null, method, params: undefined });
-  if (body === undefined) return;
-  const params = body.parsed();
-  const text = body.text();
-  const isObject = typeof params === 'object' && params !== null && !Array.isArray(params);
-  if (!isObject || (text !== undefined && hasRepeatedName(text, POLICY_DEPTH))) {
-    throw new RequestError('body_invalid', {
-      detail: 'The request body is not one JSON object.',
-      hint: 'Send one object, with each field once.',
-    });
-  }
-  policy.check({ id: null, method, params });
+  policy.check(method, undefined);
+  // Here the path names the method, so a policy that denies nothing depends on nothing in the body.
+  if (body !== undefined && policy.scrutiny === 'policy') policy.check(method, readHttpJsonMessage(body.bytes));
 }
 
 /** The path of the agent's HTTP+JSON interface for a generation, without a trailing slash. */

@@ -1,5 +1,5 @@
 import { RequestError } from '../errors.js';
-import type { RpcEnvelope } from './json-rpc.js';
+import type { ChatMessage, Scrutiny } from './chat-message.js';
 
 /** Methods under their v1.0 name, with the name of v0.2 and v0.3 where there is one (a2a-and-surfaces.md §1.1). */
 const SPELLINGS: ReadonlyMap<string, string> = new Map([
@@ -35,9 +35,9 @@ export class MethodPolicy {
     else this.#allowed = new Set(methods.map(canonical));
   }
 
-  /** Whether no request needs to be looked at. */
-  get open(): boolean {
-    return this.#allowed === undefined;
+  /** What of a message it depends on. */
+  get scrutiny(): Scrutiny {
+    return this.#allowed === undefined ? 'method' : 'policy';
   }
 
   /** Whether a method, in either spelling, crosses. */
@@ -46,20 +46,20 @@ export class MethodPolicy {
   }
 
   /**
-   * Refuses what the policy denies.
+   * Refuses what the policy denies, and what two readers may take for two messages: one of them might read a denied one.
    *
    * @throws RequestError `method_denied`, with the code the agent itself would use for a missing feature:
    * -32003 for push notifications, -32004 for listing, -32601 otherwise.
+   * @throws RequestError `body_invalid` with the fault of the message.
    */
-  check(request: RpcEnvelope): void {
-    if (!this.allows(request.method)) throw denied(denialCode(request.method), 'This method is not available here.');
-    if (hasPushConfiguration(request.params) && !this.allows('CreateTaskPushNotificationConfig')) {
+  check(method: string, message: ChatMessage | undefined): void {
+    if (message?.fault !== undefined) throw message.fault;
+    if (!this.allows(method)) throw denied(denialCode(method), 'This method is not available here.');
+    if (message?.hasPushConfiguration === true && !this.allows('CreateTaskPushNotificationConfig')) {
       throw denied(-32003, 'Push notifications are not available here.');
     }
   }
 }
-
-const CONFIGURATION = 'configuration';
 
 function canonical(method: string): string {
   return SPELLINGS.get(method) ?? method;
@@ -74,24 +74,4 @@ function denialCode(method: string): number {
   const name = canonical(method);
   if (name.includes('PushNotificationConfig')) return -32003;
   return name === 'ListTasks' ? -32004 : -32601;
-}
-
-/** A webhook registered inside a chat message (a2a-and-surfaces.md §1.5): every generation keeps it under `configuration`, as `pushNotification`, `pushNotificationConfig` or `taskPushNotificationConfig`. */
-function hasPushConfiguration(params: unknown): boolean {
-  if (!isObject(params)) return false;
-  return Object.keys(params).some((name) => {
-    // Folding takes nothing together: a shorter name cannot become it.
-    if (name.length < CONFIGURATION.length || folded(name) !== CONFIGURATION) return false;
-    const value = (params as Readonly<Record<string, unknown>>)[name];
-    return isObject(value) && Object.keys(value).some((field) => folded(field).includes('pushnotification'));
-  });
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
-}
-
-/** Some JSON readers match names without case or underscores, so the check does too. */
-function folded(name: string): string {
-  return name.toLowerCase().replaceAll('_', '');
 }

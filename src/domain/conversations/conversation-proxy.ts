@@ -82,9 +82,14 @@ function checkRequest({ path, query, headers }: ConversationRequest): void {
   }
 }
 
-/** The length of a body that crosses as it comes; of any other, the length is known from the body itself. */
+/** What describes a body that crosses as it comes; of any other, the length is known from the body itself, and a text is sent in UTF-8. */
 function fieldsFor(body: HttpBody, headers: HeaderFields): HeaderFields {
   if (isStream(body)) return headers;
-  const { 'content-length': _length, ...rest } = headers;
-  return rest;
+  const { 'content-length': _length, 'content-type': type, ...rest } = headers;
+  return { ...rest, 'content-type': typeof body === 'string' && typeof type === 'string' ? withoutCharset(type) : type };
+}
+
+function withoutCharset(type: string): string {
+  const [name = '', ...parameters] = type.split(';');
+  return [name, ...parameters.filter((parameter) => !parameter.toLowerCase().includes('charset'))].join(';');
 }

@@ -1,4 +1,4 @@
-import { hasRepeatedName } from '../chat/json-names.js';
+import { hasRepeatedName } from './json-names.js';
 
 /** Numbers that lose something when they are parsed and written again: long, broken or with an exponent, and minus zero. */
 const FRAGILE_NUMBER = /\d{16}|\d[.eE]|(?:^|[[:,\s])-0/;

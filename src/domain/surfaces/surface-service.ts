@@ -35,9 +35,9 @@ import { themeAnswer } from './theme.js';
 export interface SurfaceRequest {
   readonly head: Pick<HttpRequest, 'headers' | 'native' | 'query' | 'signal'>;
   /** The JSON text as it will be sent; null when there is none. */
-  readonly body: Uint8Array | string | null;
-  /** The same text; called only when it becomes part of a key. */
-  readonly text: () => string;
+  readonly body: Uint8Array | null;
+  /** The media type of that body, without parameters. */
+  readonly contentType?: string;
 }
 
 /** What the service is made of. */
@@ -47,6 +47,8 @@ export interface SurfaceServiceDependencies extends PlatformCallDependencies {
 
 /** Request fields a platform may choose a render by: all that cross but the names of one request. */
 const INPUT_FIELDS = ['accept', 'accept-language', 'content-type', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions'];
+// What crosses was read as UTF-8 before.
+const decoder = new TextDecoder();
 /** An action's reply is read up to here to see which surface it names. */
 const NAMED_REPLY_LIMIT = 1_048_576;
 
@@ -190,7 +192,8 @@ export class SurfaceService {
     }
   }
 
-  #message(method: string, target: Target, { head, body }: SurfaceRequest, signal: AbortSignal): PlatformMessage {
+  #message(method: string, target: Target, request: SurfaceRequest, signal: AbortSignal): PlatformMessage {
+    const { head, body, contentType } = request;
     const { origin, path } = target;
     const own = platformFields(this.#api);
     return {
@@ -199,6 +202,7 @@ export class SurfaceService {
       path: path + head.query,
       browser: head.headers,
       own,
+      ...(contentType === undefined ? {} : { contentType }),
       body,
       signal,
     };
@@ -208,11 +212,11 @@ export class SurfaceService {
     return platformTarget(this.#api, pathName(ref, operation), { ...values, [ref.by]: ref.value });
   }
 
-  #subject(ref: SurfaceRef, { head, body, text }: SurfaceRequest, caller: Caller): RenderSubject | undefined {
+  #subject(ref: SurfaceRef, { head, body }: SurfaceRequest, caller: Caller): RenderSubject | undefined {
     const scope = this.#scope(caller);
     if (scope === undefined) return undefined;
     const input = [head.query, ...INPUT_FIELDS.map((name) => head.headers[name] ?? null)];
-    return { scope, ref, input, body: body === null ? null : text() };
+    return { scope, ref, input, body: body === null ? null : decoder.decode(body) };
   }
 
   #scope({ plan, credential }: Caller): RenderScope | undefined {

@@ -56,18 +56,20 @@ export const RECORD_RESPONSE_FIELDS: readonly string[] = ['accept-ranges', 'allo
 
 /**
  * The fields of an upstream request: the browser's allowed ones, minus those it named in `Connection` (RFC 9110 §7.6.1),
- * then the credential's, which always win.
+ * then the media type its body was judged by, then the credential's, which always win.
  */
 export function upstreamRequestHeaders(
   browser: HeaderFields,
   credential: HeaderFields,
   further: readonly string[] = [],
+  contentType?: string,
 ): HeaderFields {
   const connection = browser['connection'];
   const headers = crossing(browser, REQUEST_FIELDS, further);
   if (connection !== undefined && connection !== 'keep-alive') {
     for (const name of connectionOptions(connection)) delete headers[name];
   }
+  if (contentType !== undefined) headers['content-type'] = contentType;
   return Object.assign(headers, credential);
 }
 
@@ -111,6 +113,21 @@ export function mediaType(headers: HeaderFields): string {
   const text = typeof field === 'string' ? field : (field?.[0] ?? '');
   const end = text.indexOf(';');
   return (end < 0 ? text : text.slice(0, end)).trim().toLowerCase();
+}
+
+/**
+ * The media type of a JSON body in UTF-8 when it is one of these, without its parameters; `undefined` when it is another,
+ * or when a parameter could make a reader decode the bytes in another charset (RFC 8259 §8.1 knows none but UTF-8).
+ */
+export function jsonMediaType(headers: HeaderFields, types: readonly string[]): string | undefined {
+  const field = headers['content-type'];
+  if (typeof field !== 'string' || field.includes(',')) return undefined;
+  if (types.includes(field)) return field;
+  const [type = '', ...parameters] = field.toLowerCase().split(';');
+  const charsets = parameters.filter((parameter) => parameter.includes('charset'));
+  if (charsets.length > 1 || !charsets.every((charset) => /^\s*charset=(?:utf-?8|"utf-?8")\s*$/.test(charset)))
+    return undefined;
+  return types.find((known) => known === type.trim());
 }
 
 /** Whether a message is a style sheet in UTF-8, and nothing a browser could take it for besides. */

@@ -31,6 +31,8 @@ export interface PlatformMessage {
   readonly further?: readonly string[];
   /** Fields of our own; the credential's win over them. */
   readonly own?: HeaderFields;
+  /** Media type of a body that was judged as such, sent without the browser's parameters; absent: the browser's field crosses. */
+  readonly contentType?: string;
   readonly body: HttpBody;
   readonly signal: AbortSignal;
 }
@@ -110,10 +112,10 @@ export class PlatformCall {
   }
 
   #dispatch(message: PlatformMessage, credential: Credential): Promise<UpstreamOutcome> {
-    const { method, origin, path, browser, further, own, body, signal } = message;
+    const { method, origin, path, browser, further, own, contentType, body, signal } = message;
     const { upstream } = this.#deps;
     const fields = own === undefined ? credential.headers : { ...own, ...credential.headers };
-    const headers = upstreamRequestHeaders(browser, fields, further);
+    const headers = upstreamRequestHeaders(browser, fields, further, contentType);
     // The spread comes first: the engine copies a whole object in one step, and one into another field by field.
     return upstream.send({ ...this.#deadlines, method, origin, path, headers, body, signal });
   }

@@ -93,9 +93,9 @@ describe('a message', () => {
 
   it('that the host parsed crosses as the text the host wrote anew', async () => {
     const { world, handle } = routes();
-    const parsedBody = { jsonrpc: '2.0', id: 1, method: 'tasks/get' };
-    await handle(browserRequest({ body: JSON.stringify(parsedBody), parsedBody }));
-    expect(world.upstream.requests[0]?.body).toBe('{"jsonrpc":"2.0","id":1,"method":"tasks/get"}');
+    const written = '{"jsonrpc":"2.0","id":1,"method":"tasks/get"}';
+    await handle(browserRequest({ body: written }));
+    expect(world.upstream.requests[0]?.body).toEqual(bytes(written));
   });
 
   it("from another site's page spends nothing of this site's agent", async () => {

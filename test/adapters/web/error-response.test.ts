@@ -73,7 +73,7 @@ describe('the status of an error is part of the contract:', () => {
       retryable: false,
       requestId: 'req-1',
     });
-    const rpc = rpcErrorResponse(error, 7, context());
+    const rpc = rpcErrorResponse(error, '7', context());
     expect(rpc.status).toBe(status);
     expect(json(rpc)).toMatchObject({ id: 7, error: { code: rpcCode } });
   });
@@ -152,7 +152,7 @@ describe('a problem document', () => {
 
 describe('a JSON-RPC error', () => {
   it('has the shape every A2A client shows to its user', () => {
-    const response = rpcErrorResponse(REFUSAL, 'call-1', context());
+    const response = rpcErrorResponse(REFUSAL, '"call-1"', context());
     expect(json(response)).toEqual({
       jsonrpc: '2.0',
       id: 'call-1',
@@ -187,7 +187,7 @@ describe('a JSON-RPC error', () => {
   it('says null when the request had no id, and leaves out what it does not know', () => {
     const text = rpcErrorText(
       new AgentBffError('upstream_timeout', { detail: 'Late.', retryable: true }),
-      null,
+      'null',
       'req-9',
     );
     expect(JSON.parse(text)).toEqual({
@@ -208,13 +208,21 @@ describe('a JSON-RPC error', () => {
     });
   });
 
+  it.each(['12345678901234567890', '1.0', '"\\u00fc"'])('repeats the id %s as the client wrote it', (id) => {
+    const text = rpcErrorText(new AgentBffError('internal_error', { detail: 'It broke.' }), id, 'r');
+    expect(text.startsWith(`{"jsonrpc":"2.0","id":${id},"error":{`)).toBe(true);
+    expect(() => JSON.parse(text) as unknown).not.toThrow();
+  });
+
   it('is one line, whatever the hint holds, so that it fits into an event', () => {
-    expect(rpcErrorText(new AgentBffError('internal_error', { detail: 'a\nb\r\nc' }), null, 'r')).not.toMatch(/[\r\n]/);
+    expect(rpcErrorText(new AgentBffError('internal_error', { detail: 'a\nb\r\nc' }), 'null', 'r')).not.toMatch(
+      /[\r\n]/,
+    );
   });
 
   it('uses the code of the error itself where it has one', () => {
     const denied = new AgentBffError('method_denied', { detail: 'No.', rpcCode: -32003 });
-    expect(json(rpcErrorResponse(denied, null, context()))).toMatchObject({ error: { code: -32003 } });
+    expect(json(rpcErrorResponse(denied, 'null', context()))).toMatchObject({ error: { code: -32003 } });
   });
 });
 
@@ -222,7 +230,7 @@ describe('every error answer', () => {
   it('is told to operators under the request id the visitor sees', () => {
     const settings = site();
     problemResponse(REFUSAL, context(settings));
-    rpcErrorResponse(new AgentBffError('not_found', { detail: 'No.' }), null, context(settings));
+    rpcErrorResponse(new AgentBffError('not_found', { detail: 'No.' }), 'null', context(settings));
     expect(settings.telemetry.events).toEqual([
       {
         type: 'error',

@@ -4,6 +4,7 @@ import {
   type ChatForwarderDependencies,
   type ChatRequest,
 } from '../../../src/domain/chat/chat-forwarder.js';
+import { readRpcMessage, type Scrutiny } from '../../../src/domain/chat/chat-message.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { BrokerWorld } from '../credentials/broker-world.js';
 
@@ -35,7 +36,12 @@ export class ChatWorld extends BrokerWorld {
   }
 }
 
-export function chatRequest(text: string = MESSAGE, head: Partial<ChatRequest['head']> = {}): ChatRequest {
+export function chatRequest(
+  text: string = MESSAGE,
+  head: Partial<ChatRequest['head']> = {},
+  scrutiny: Scrutiny = 'policy',
+): ChatRequest {
+  const body = new TextEncoder().encode(text);
   return {
     head: {
       headers: { 'content-type': 'application/json' },
@@ -44,9 +50,8 @@ export function chatRequest(text: string = MESSAGE, head: Partial<ChatRequest['h
       signal: new AbortController().signal,
       ...head,
     },
-    body: text,
-    parsed: () => JSON.parse(text) as unknown,
-    text: () => text,
+    body,
+    message: readRpcMessage(body, scrutiny),
   };
 }
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { ChatMessage } from '../../../src/domain/chat/chat-message.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
+import { RequestError } from '../../../src/domain/errors.js';
 
 /** Each method in both spellings, and the JSON-RPC code it is refused with. */
 const CHAT: readonly (readonly [string, string])[] = [
@@ -18,9 +20,11 @@ const OTHERS: readonly (readonly [string, string, number])[] = [
   ['agent/getAuthenticatedExtendedCard', 'GetExtendedAgentCard', -32601],
 ];
 
-function refusal(policy: MethodPolicy, method: string, params: unknown = {}): unknown {
+const QUIET: ChatMessage = { id: '1', method: '', hasPushConfiguration: false };
+
+function refusal(policy: MethodPolicy, method: string, message: ChatMessage | undefined = QUIET): unknown {
   try {
-    policy.check({ id: 1, method, params });
+    policy.check(method, message);
   } catch (error) {
     return error;
   }
@@ -30,8 +34,8 @@ function refusal(policy: MethodPolicy, method: string, params: unknown = {}): un
 describe('the policy "chat"', () => {
   const policy = new MethodPolicy('chat');
 
-  it('has to look at requests', () => {
-    expect(policy.open).toBe(false);
+  it('depends on everything that says what a message does', () => {
+    expect(policy.scrutiny).toBe('policy');
   });
 
   it.each(CHAT)('lets %s cross, which is also %s', (old, current) => {
@@ -66,52 +70,32 @@ describe('the policy "chat"', () => {
     expect(refusal(policy, method)).toMatchObject({ code: 'method_denied', rpcCode: -32601 });
   });
 
-  it.each([
-    ['pushNotificationConfig', 'configuration'],
-    ['taskPushNotificationConfig', 'configuration'],
-    ['push_notification_config', 'configuration'],
-    ['task_push_notification_config', 'configuration'],
-    ['PushNotificationConfig', 'Configuration'],
-    ['PUSHNOTIFICATIONCONFIG', 'CONFIGURATION'],
-  ])('refuses a message that registers a webhook as "%s" in "%s"', (field, configuration) => {
-    const params = {
-      message: {},
-      [configuration]: { blocking: true, [field]: { url: 'https://attacker.example' } },
-    };
-    for (const method of ['message/send', 'SendStreamingMessage']) {
-      expect(refusal(policy, method, params)).toMatchObject({
-        code: 'method_denied',
-        rpcCode: -32003,
-        detail: 'Push notifications are not available here.',
-      });
-    }
+  it.each(['message/send', 'SendStreamingMessage'])('refuses a %s that registers a webhook', (method) => {
+    expect(refusal(policy, method, { ...QUIET, hasPushConfiguration: true })).toMatchObject({
+      code: 'method_denied',
+      rpcCode: -32003,
+      detail: 'Push notifications are not available here.',
+    });
   });
 
-  it.each([
-    undefined,
-    null,
-    'text',
-    7,
-    [],
-    {},
-    { configuration: null },
-    { configuration: 'pushNotificationConfig' },
-    { configuration: { acceptedOutputModes: ['text/plain'], blocking: true } },
-    { metadata: { pushNotificationConfig: 'a field of the browser' } },
-    { message: { metadata: { pushNotificationConfig: 'a word in a message' } } },
-  ])('lets a message with the parameters %j cross', (params) => {
-    expect(refusal(policy, 'message/send', params)).toBeUndefined();
+  it('refuses a message with a fault before it looks at the method', () => {
+    const fault = new RequestError('body_invalid', { detail: 'There are two.', rpcCode: -32600 });
+    expect(refusal(policy, 'tasks/list', { ...QUIET, fault })).toBe(fault);
+  });
+
+  it('lets a call without a body cross', () => {
+    expect(() => policy.check('tasks/cancel', undefined)).not.toThrow();
   });
 });
 
 describe('the policy "all"', () => {
   const policy = new MethodPolicy('all');
 
-  it('lets everything cross without looking', () => {
-    expect(policy.open).toBe(true);
+  it('lets every method cross and depends on nothing else', () => {
+    expect(policy.scrutiny).toBe('method');
     for (const method of ['tasks/list', 'ListTasks', 'anything']) {
       expect(policy.allows(method)).toBe(true);
-      expect(refusal(policy, method, { configuration: { pushNotificationConfig: {} } })).toBeUndefined();
+      expect(refusal(policy, method, { ...QUIET, hasPushConfiguration: true })).toBeUndefined();
     }
   });
 });
@@ -126,7 +110,7 @@ describe('a list of methods', () => {
       true,
     ]);
     expect(policy.allows('message/stream')).toBe(false);
-    expect(policy.open).toBe(false);
+    expect(policy.scrutiny).toBe('policy');
   });
 
   const spellings = [...CHAT, ...OTHERS].map(([old, current]) => [old, current] as const);
@@ -146,6 +130,6 @@ describe('a list of methods', () => {
 
   it('with push configuration in it lets a message register a webhook', () => {
     const policy = new MethodPolicy(['message/send', 'tasks/pushNotificationConfig/set']);
-    expect(refusal(policy, 'message/send', { configuration: { pushNotificationConfig: {} } })).toBeUndefined();
+    expect(refusal(policy, 'message/send', { ...QUIET, hasPushConfiguration: true })).toBeUndefined();
   });
 });

@@ -248,7 +248,7 @@ describe('an action', () => {
     expect(world.upstream.requests[0]).toMatchObject({
       method: 'POST',
       path: '/api/surfaces/by-name/Counter/actions/add?dry=1',
-      body: '{"by":1}',
+      body: new TextEncoder().encode('{"by":1}'),
       headers: { 'idempotency-key': 'once', 'content-type': 'application/json', authorization: 'Bearer ada-token' },
     });
   });

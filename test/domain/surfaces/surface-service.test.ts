@@ -32,7 +32,7 @@ describe('a render', () => {
           'x-api-key': 'site-key',
           'x-project-id': 'proj-1',
         },
-        body: '{"a": 1}',
+        body: new TextEncoder().encode('{"a": 1}'),
         signal,
         headersMs: 60_000,
         bodyIdleMs: 30_000,

@@ -125,8 +125,8 @@ export function request({
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
   return {
     head: { headers: { ...type, ...headers }, native: { request: undefined }, query, signal },
-    body: body ?? null,
-    text: () => body ?? '',
+    body: body === undefined ? null : new TextEncoder().encode(body),
+    ...(body === undefined ? {} : { contentType: 'application/json' }),
   };
 }
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { EventStream } from '../../../src/adapters/web/event-stream.js';
-import { hasRepeatedName } from '../../../src/domain/chat/json-names.js';
 import { canonicalJson } from '../../../src/domain/surfaces/canonical-json.js';
+import { hasRepeatedName } from '../../../src/domain/surfaces/json-names.js';
 import { bodyBytes, readAhead } from '../../../src/domain/upstream/body-bytes.js';
 
 // Thousands of runs take their time on a busy machine.

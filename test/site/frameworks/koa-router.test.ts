@@ -317,6 +317,6 @@ describe('a body that a parser has read', () => {
       }, parser),
     );
     await (await visit(url, { body: spaced })).text();
-    expect(seen).toMatchObject([{ body: MESSAGE, parsedBody: JSON.parse(MESSAGE) as unknown }]);
+    expect(seen).toMatchObject([{ body: MESSAGE }]);
   });
 });

@@ -63,9 +63,8 @@ export function requestSuite(framework: Framework): void {
       };
       await chat({ headers });
       const arrived = Object.fromEntries(upstream.requests[0]?.fields ?? []);
-      // A parser read the text, so it is written again in UTF-8 whatever it was.
-      const type = framework.parsesJson ? 'application/json' : headers['content-type'];
-      expect(arrived).toMatchObject({ ...headers, 'content-type': type });
+      // A parameter is one more thing that two readers may take for two.
+      expect(arrived).toMatchObject({ ...headers, 'content-type': 'application/json' });
     });
 
     it('leaves every other header field behind', async () => {

@@ -2,10 +2,12 @@ import type { AbuseFamily } from './abuse-case.js';
 import { activeContent, answerFields, brokenAnswers, repeatedActions } from './answers.js';
 import { bodySizes, contentCodings, contentTypes } from './bodies.js';
 import { caches } from './caches.js';
+import { charsets } from './charsets.js';
 import { connectionOptions } from './connection-options.js';
 import { halfMessages, pipelines } from './connections.js';
 import { cookies } from './cookies.js';
 import { credentialFields } from './credential-fields.js';
+import { foldings } from './foldings.js';
 import { framing } from './framing.js';
 import { hosts } from './hosts.js';
 import { identityFields } from './identity-fields.js';
@@ -35,9 +37,11 @@ export const ABUSE_FAMILIES: readonly AbuseFamily[] = [
   hosts,
   framing,
   contentTypes,
+  charsets,
   contentCodings,
   bodySizes,
   json,
+  foldings,
   methods,
   origins,
   crossOriginSharing,

@@ -72,10 +72,6 @@ export const caches: AbuseFamily = {
       render(['A2A-Version: 0.3']),
       render(['A2A-Version: 1.0']),
     ]),
-    apartUnlessParsed('charset', "give other visitors one's own charset", VARY, [
-      render(['Content-Type: application/json; charset=x']),
-      render(),
-    ]),
     apart('query', 'have a query ignored', KEY, [at(`${ID}?a=1`), at(`${ID}?a=2`)]),
     apart('query-order', 'have the order of a query ignored', KEY, [at(`${ID}?a=1&b=2`), at(`${ID}?b=2&a=1`)]),
     apart('query-none', 'have an empty query taken for none', KEY, [at(ID), at(`${ID}?x`)]),

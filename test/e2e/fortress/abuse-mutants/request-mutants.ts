@@ -30,7 +30,7 @@ const withPath =
     changed(request, { path: change(request.path) });
 
 /** A request of ours has getters, which a spread would lose. */
-function changed(request: HttpRequest, change: Partial<HttpRequest>): HttpRequest {
+export function changed(request: HttpRequest, change: Partial<HttpRequest>): HttpRequest {
   return Object.create(
     request,
     Object.fromEntries([
@@ -40,6 +40,14 @@ function changed(request: HttpRequest, change: Partial<HttpRequest>): HttpReques
       ['publicUrl', { get: () => request.publicUrl }],
     ]) as PropertyDescriptorMap,
   ) as HttpRequest;
+}
+
+/** All of a body that nobody read before; `undefined` when there is none to read. */
+export async function wholeBody({ body }: HttpRequest): Promise<Uint8Array | undefined> {
+  if (body === null || typeof body === 'string' || body instanceof Uint8Array) return undefined;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
 const decoded = (path: string): string => {
@@ -264,14 +272,12 @@ export const REQUEST_MUTANTS: readonly AbuseMutant[] = [
   },
   {
     name: 'does not look at how a body is coded',
-    noticedBy: ['content codings', 'body-coding-chat-0-gzip'],
+    noticedBy: ['content codings', 'body-coding-render-14-unknown'],
     breaks: {
       request: (request) => {
         const { 'content-encoding': _coding, ...headers } = request.headers;
         // Unread, as if nobody had to decide by it.
-        return request.body === null
-          ? request
-          : changed(request, { headers, parsedBody: { jsonrpc: '2.0', id: 1, method: 'SendMessage' } });
+        return request.body === null ? request : changed(request, { headers });
       },
     },
   },
@@ -325,12 +331,9 @@ export const REQUEST_MUTANTS: readonly AbuseMutant[] = [
     noticedBy: ['JSON', 'json-twice-1'],
     breaks: {
       request: async (request) => {
-        const { body } = request;
-        if (body === null || typeof body === 'string' || body instanceof Uint8Array) return request;
-        let whole = '';
-        for await (const chunk of body) whole += Buffer.from(chunk).toString();
-        const parsedBody: unknown = JSON.parse(whole);
-        return changed(request, { body: whole, parsedBody });
+        const whole = await wholeBody(request);
+        if (whole === undefined) return request;
+        return changed(request, { body: JSON.stringify(JSON.parse(Buffer.from(whole).toString())) });
       },
     },
   },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasRepeatedName } from '../../../src/domain/chat/json-names.js';
+import { hasRepeatedName } from '../../../src/domain/surfaces/json-names.js';
 
 const name = fc.oneof(
   fc.string(),

@@ -1,0 +1,360 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type ChatMessage,
+  readHttpJsonMessage,
+  readRpcMessage,
+  type Scrutiny,
+} from '../../../src/domain/chat/chat-message.js';
+
+const encoder = new TextEncoder();
+
+function read(text: string, scrutiny: Scrutiny = 'policy'): ChatMessage {
+  return readRpcMessage(encoder.encode(text), scrutiny);
+}
+
+/** A request whose parts are given as JSON text. */
+function rpc(params: string, more = ''): string {
+  return `{"jsonrpc":"2.0","id":1,"method":"SendMessage"${more},"params":${params}}`;
+}
+
+/** What is wrong with a message: JSON-RPC's code and the sentence; nothing when it reads alike everywhere. */
+function fault(text: string, scrutiny: Scrutiny = 'policy'): readonly [number | undefined, string] | undefined {
+  const error = read(text, scrutiny).fault;
+  if (error !== undefined) expect(error).toMatchObject({ name: 'RequestError', code: 'body_invalid' });
+  return error === undefined ? undefined : [error.rpcCode, error.detail];
+}
+
+const twice = (member: string): string => `The member "${member}" is there twice.`;
+const resembles = (member: string): string => `A member resembles "${member}" and is spelled differently.`;
+const noObject = (member: string): string => `The member "${member}" is not an object.`;
+
+/** Members of each level, with a text that holds some more members there. */
+const LEVELS: readonly (readonly [
+  level: string,
+  rpcCode: number,
+  members: readonly string[],
+  wrap: (more: string) => string,
+])[] = [
+  ['the envelope', -32600, ['jsonrpc', 'id', 'method', 'params'], (more) => `{"x":0,${more}}`],
+  [
+    '"params"',
+    -32602,
+    ['message', 'configuration', 'metadata', 'tenant', 'id', 'historyLength'],
+    (more) => rpc(`{${more}}`),
+  ],
+  [
+    '"message"',
+    -32602,
+    ['messageId', 'contextId', 'taskId', 'role', 'parts', 'metadata', 'extensions', 'referenceTaskIds', 'kind'],
+    (more) => rpc(`{"message":{${more}}}`),
+  ],
+  [
+    '"configuration"',
+    -32602,
+    ['acceptedOutputModes', 'blocking', 'historyLength', 'returnImmediately', 'pushNotificationConfig'],
+    (more) => rpc(`{"configuration":{${more}}}`),
+  ],
+];
+const MEMBERS = LEVELS.flatMap(([level, rpcCode, members, wrap]) =>
+  members.map((member) => ({ level, rpcCode, member, wrap })),
+);
+
+/** Spellings that some reader takes for the name. */
+const LOOKALIKES: readonly (readonly [what: string, spell: (name: string) => string | undefined])[] = [
+  ['in capitals', (name) => name.toUpperCase()],
+  ['with a capital first', (name) => name.charAt(0).toUpperCase() + name.slice(1)],
+  ['with the long s that Go takes for s', (name) => (name.includes('s') ? name.replace('s', '\u017F') : undefined)],
+  ['with that letter as an escape', (name) => (name.includes('s') ? name.replace('s', '\\u017f') : undefined)],
+  ['with the Kelvin sign', (name) => (name.includes('k') ? name.replace('k', '\u212A') : undefined)],
+  ['with a dotless i', (name) => (name.includes('i') ? name.replace('i', '\u0131') : undefined)],
+  ['in full width', (name) => String.fromCodePoint((name.codePointAt(0) ?? 0) + 0xfee0) + name.slice(1)],
+  ['with an accent beside its letter', (name) => `${name}\u0301`],
+  ['with an escape', (name) => `\\u${(name.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}${name.slice(1)}`],
+  ['with a space behind', (name) => `${name} `],
+  ['with a NUL behind', (name) => `${name}\\u0000`],
+  ['with an invisible space inside', (name) => `${name.slice(0, 1)}\u200B${name.slice(1)}`],
+  [
+    'with hyphens',
+    (name) => (/[A-Z]/.test(name) ? name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) : undefined),
+  ],
+  ['with an underscore before', (name) => `_${name}`],
+];
+
+describe('a member that readers act upon', () => {
+  it.each(MEMBERS)('of $level named twice is a fault: $member', ({ member, rpcCode, wrap }) => {
+    expect(fault(wrap(`"${member}":null,"${member}":null`))).toEqual([rpcCode, twice(member)]);
+  });
+
+  it.each(MEMBERS)('of $level is taken in its own spelling and in no other: $member', ({ member, rpcCode, wrap }) => {
+    const own = wrap(`"${member}":null`);
+    if (member === 'method') expect(fault(own)?.[1]).toBe('The request has no "method", or one that is not a string.');
+    else if (!own.startsWith('{"x"')) expect(fault(own)).toBeUndefined();
+    for (const [what, spell] of LOOKALIKES) {
+      const name = spell(member);
+      if (name === undefined) continue;
+      expect(fault(wrap(`"${name}":null`)), what).toEqual([rpcCode, resembles(member)]);
+    }
+  });
+
+  it.each([
+    ['messageId', 'message_id', (more: string) => rpc(`{"message":{${more}}}`)],
+    ['referenceTaskIds', 'reference_task_ids', (more: string) => rpc(`{"message":{${more}}}`)],
+    ['historyLength', 'history_length', (more: string) => rpc(`{${more}}`)],
+    ['acceptedOutputModes', 'accepted_output_modes', (more: string) => rpc(`{"configuration":{${more}}}`)],
+    ['message', 'request', (more: string) => rpc(`{${more}}`)],
+  ])('%s may be spelled %s, but not both in one message', (member, twin, wrap) => {
+    expect(fault(wrap(`"${twin}":null`))).toBeUndefined();
+    expect(fault(wrap(`"${member}":null,"${twin}":null`))).toEqual([-32602, twice(member)]);
+    expect(fault(wrap(`"${twin}":null,"${member}":null`))).toEqual([-32602, twice(member)]);
+  });
+
+  it.each(['"__proto__"', '"\\u005f_proto__"'])('is not hidden in %s', (name) => {
+    expect(fault(`{${name}:{},"method":"SendMessage"}`)).toEqual([-32600, resembles('__proto__')]);
+    expect(fault(rpc(`{${name}:{"configuration":{}}}`))).toEqual([-32602, resembles('__proto__')]);
+  });
+
+  it.each(['[]', '"{}"', '1', 'true', 'false', '[{}]'])('that is an object is not %s', (value) => {
+    expect(fault(rpc(value))).toEqual([-32602, noObject('params')]);
+    expect(fault(rpc(`{"message":${value}}`))).toEqual([-32602, noObject('message')]);
+    expect(fault(rpc(`{"request":${value}}`))).toEqual([-32602, noObject('message')]);
+    expect(fault(rpc(`{"configuration":${value}}`))).toEqual([-32602, noObject('configuration')]);
+  });
+
+  it('may be null or absent', () => {
+    for (const params of ['null', '{}', '{"message":null,"configuration":null}'])
+      expect(fault(rpc(params))).toBeUndefined();
+    expect(fault('{"method":"GetTask"}')).toBeUndefined();
+  });
+
+  it('is judged wherever it stands, also behind what is not', () => {
+    const text = rpc('{"x":[{"message":{"a":1,"a":2}}],"message":{"parts":[{"text":"}{"}],"taskId":"1","taskId":"2"}}');
+    expect(fault(text)).toEqual([-32602, twice('taskId')]);
+  });
+});
+
+describe('what is not judged', () => {
+  it.each([
+    ['names that no reader knows', rpc('{"x":1,"X":2,"x":3,"method":"ListTasks","jsonrpc":[]}')],
+    ['an extension URI', rpc('{"message":{"metadata":{"https://example.com/ext/v1":{"a":1,"A":2}}}}')],
+    [
+      'parts',
+      rpc('{"message":{"parts":[{"text":"a","Text":"b","text":"c"},{"data":{"message":[],"configuration":7}}]}}'),
+    ],
+    ['metadata', rpc('{"metadata":{"configuration":{"pushNotificationConfig":{"url":"https://a.example"}}}}')],
+    ['a cut emoji', rpc('{"message":{"parts":[{"text":"\\ud83d"}]}}')],
+    ['escapes in values', '{"method":"Send\\u004dessage","params":{"message":{"messageId":"\\u006d"}}}'],
+    ['the version', '{"jsonrpc":2,"method":"SendMessage"}'],
+    ['big numbers', rpc('{"historyLength":123456789012345678901234567890,"metadata":{"n":1e400}}')],
+  ])('crosses: %s', (_what, text) => {
+    expect(read(text)).toEqual({
+      id: expect.any(String) as string,
+      method: 'SendMessage',
+      hasPushConfiguration: false,
+    });
+  });
+
+  it.each(['[]', '"x"', '{"Message":{}}', '{"message":1,"message":2}'])(
+    'under a policy that denies nothing: the parameters %s',
+    (params) => {
+      expect(fault(rpc(params), 'method')).toBeUndefined();
+      expect(fault(rpc(params, ',"Params":1,"ID":2'), 'method')).toBeUndefined();
+    },
+  );
+});
+
+describe('a webhook in a message', () => {
+  const NAMES = ['pushNotification', 'pushNotificationConfig', 'taskPushNotificationConfig'];
+  const TWINS = ['push_notification', 'push_notification_config', 'task_push_notification_config'];
+
+  it.each([...NAMES, ...TWINS])('is found as %s, whatever its value is', (name) => {
+    for (const value of ['{"url":"https://a.example"}', '{}', '[]', '"x"', 'false', '0']) {
+      expect(read(rpc(`{"configuration":{"${name}":${value}}}`)).hasPushConfiguration, value).toBe(true);
+      expect(read(rpc(`{"${name}":${value}}`)).hasPushConfiguration, value).toBe(true);
+    }
+  });
+
+  it('is found under a name that a later version might give it', () => {
+    expect(read(rpc('{"configuration":{"pushNotificationConfigs":[{}]}}')).hasPushConfiguration).toBe(true);
+  });
+
+  it('is none when it is null, as clients write what they leave out', () => {
+    for (const name of [...NAMES, ...TWINS]) {
+      expect(read(rpc(`{"configuration":{"${name}": null}}`))).toMatchObject({ hasPushConfiguration: false });
+    }
+  });
+
+  it('is none in metadata, in a part or in a message', () => {
+    const hook = '{"pushNotificationConfig":{"url":"https://a.example"}}';
+    for (const params of [`{"metadata":${hook}}`, `{"message":${hook}}`, `{"message":{"parts":[{"data":${hook}}]}}`]) {
+      expect(read(rpc(params)).hasPushConfiguration).toBe(false);
+    }
+  });
+});
+
+describe('the id of a request', () => {
+  it.each([
+    ['1', '1'],
+    ['-1.50', '-1.50'],
+    ['12345678901234567890', '12345678901234567890'],
+    ['"a"', '"a"'],
+    ['"\\u00e9 \\n"', '"\\u00e9 \\n"'],
+    ['"é\u2028"', '"é\u2028"'],
+    ['null', 'null'],
+  ])('is given as the client wrote it: %s', (written, id) => {
+    expect(read(`{"method":"GetTask","id": ${written} }`)).toEqual({
+      id,
+      method: 'GetTask',
+      hasPushConfiguration: false,
+    });
+  });
+
+  it('may have 256 characters, however they are written', () => {
+    const id = `"${'\\u0069'.repeat(256)}"`;
+    expect(read(`{"method":"GetTask","id":${id}}`)).toEqual({ id, method: 'GetTask', hasPushConfiguration: false });
+  });
+
+  it.each(['{}', '[1]', 'true', 'false', `"${'i'.repeat(257)}"`, '1'.repeat(257)])('is not %s', (id) => {
+    const detail = 'The "id" is not a string or number of at most 256 characters.';
+    expect(read(`{"method":"GetTask","id":${id}}`)).toMatchObject({ id: 'null', fault: { rpcCode: -32600, detail } });
+    expect(read(`{"method":"GetTask","id":${id}}`, 'method')).toEqual({
+      id: 'null',
+      method: 'GetTask',
+      hasPushConfiguration: false,
+    });
+  });
+
+  it('is known of a message with a fault, wherever it stands', () => {
+    expect(read('{"params":[],"method":"SendMessage","id":"late"}').id).toBe('"late"');
+    expect(read('{"id":"early","method":7}').id).toBe('"early"');
+  });
+});
+
+describe('the method of a request', () => {
+  it.each(['7', 'null', '{}', '["ListTasks"]', 'true'])('is not %s', (method) => {
+    const text = `{"id":1,"method":${method}}`;
+    expect(fault(text)).toEqual([-32600, 'The request has no "method", or one that is not a string.']);
+    expect(read(text, 'method')).toEqual({ id: '1', method: '', hasPushConfiguration: false });
+  });
+
+  it('that is too long to be one is empty', () => {
+    expect(read(`{"method":"${'m'.repeat(1_000)}"}`)).toMatchObject({ method: '' });
+  });
+
+  it('is judged under every policy', () => {
+    for (const scrutiny of ['policy', 'method'] as const) {
+      expect(fault('{"method":"GetTask","method":"GetTask"}', scrutiny)).toEqual([-32600, twice('method')]);
+      expect(fault('{"method":"GetTask","METHOD":"x"}', scrutiny)).toEqual([-32600, resembles('method')]);
+    }
+  });
+});
+
+describe('a text that is not one message', () => {
+  it.each([
+    '',
+    ' ',
+    '{',
+    '{}}',
+    '{"method":"GetTask"',
+    "{'method':'GetTask'}",
+    '{"method":"GetTask",}',
+    '\uFEFF{}',
+    '{}\n{}',
+    '{"a":NaN}',
+  ])('is not JSON: %j', (text) => {
+    for (const scrutiny of ['policy', 'method'] as const) {
+      expect(read(text, scrutiny)).toMatchObject({
+        id: 'null',
+        method: '',
+        fault: { rpcCode: undefined, detail: 'The request body is not JSON in UTF-8.' },
+      });
+    }
+  });
+
+  it('is not UTF-8', () => {
+    const utf16 = new Uint8Array(Buffer.from('{"method":"ListTasks"}', 'utf16le'));
+    for (const bytes of [Uint8Array.of(0x22, 0xff, 0x22), utf16]) {
+      expect(readRpcMessage(bytes, 'method').fault?.detail).toBe('The request body is not JSON in UTF-8.');
+    }
+  });
+
+  it.each(['[]', 'null', '"GetTask"', '1', '[{"method":"GetExtendedAgentCard"}]'])('is no object: %s', (text) => {
+    for (const scrutiny of ['policy', 'method'] as const) {
+      expect(fault(text, scrutiny)).toEqual([-32600, 'The message is not one JSON object.']);
+    }
+  });
+
+  it('is nested too deep, and the code says where', () => {
+    const deep = '['.repeat(1_001) + ']'.repeat(1_001);
+    const detail = 'The message is nested deeper than 1000 levels.';
+    expect(read(`{"id":5,"x":${deep}}`)).toMatchObject({ id: '5', fault: { rpcCode: -32600, detail } });
+    expect(fault(rpc(`{"x":${deep}}`))).toEqual([-32602, detail]);
+    expect(fault(`{"method":"GetTask","params":${deep}}`, 'method')).toEqual([-32600, detail]);
+  });
+
+  it('has more members than any message, or a name longer than any', () => {
+    const many = Array.from({ length: 1_001 }, (_, index) => `"k${String(index)}":0`).join(',');
+    const detail = 'The message has too many members, or one with a name that is too long.';
+    expect(fault(rpc(`{${many}}`))).toEqual([-32602, detail]);
+    expect(fault(rpc(`{"message":{"${'n'.repeat(257)}":0}}`))).toEqual([-32602, detail]);
+    expect(fault(rpc(`{"message":{"parts":[{${many}}],"metadata":{"${'n'.repeat(257)}":0}}}`))).toBeUndefined();
+  });
+});
+
+describe('a message of the HTTP+JSON binding', () => {
+  const readBody = (text: string): ChatMessage => readHttpJsonMessage(encoder.encode(text));
+
+  it('is judged as the parameters of JSON-RPC are', () => {
+    expect(readBody('{"message":{"messageId":"1"},"configuration":{"blocking":true}}')).toEqual({
+      id: 'null',
+      method: '',
+      hasPushConfiguration: false,
+    });
+    expect(readBody('{"configuration":{"pushNotificationConfig":{}}}').hasPushConfiguration).toBe(true);
+    expect(readBody('{"Message":{}}').fault).toMatchObject({ rpcCode: -32602, detail: resembles('message') });
+    expect(readBody('[]').fault).toMatchObject({ rpcCode: -32602 });
+  });
+});
+
+describe('whatever text comes,', () => {
+  it('reading it throws nothing, and what has no fault is read as the engine reads it', () => {
+    const name = fc.constantFrom(
+      'method',
+      'params',
+      'id',
+      'message',
+      'configuration',
+      'Method',
+      'pushNotificationConfig',
+      'metho\\u0064',
+      'x',
+    );
+    const { value } = fc.letrec<{ value: string }>((tie) => ({
+      value: fc.oneof(
+        { depthSize: 'small' },
+        fc.constantFrom('1', 'null', '"SendMessage"', '"ListTasks"', '[]', '{}', '"\\ud800"'),
+        fc
+          .array(fc.tuple(name, tie('value')), { maxLength: 4 })
+          .map((members) => `{${members.map(([key, inner]) => `"${key}":${inner}`).join(',')}}`),
+      ),
+    }));
+    fc.assert(
+      fc.property(value, (text) => {
+        const message = read(text);
+        if (message.fault !== undefined) return;
+        const parsed = JSON.parse(text) as {
+          method: unknown;
+          id?: unknown;
+          params?: { configuration?: object } | null;
+        };
+        expect(message.method).toBe(parsed.method);
+        expect(JSON.parse(message.id)).toEqual(parsed.id ?? null);
+        const hooks = [parsed.params, parsed.params?.configuration].map(
+          (place) => (place as { pushNotificationConfig?: unknown } | null | undefined)?.pushNotificationConfig ?? null,
+        );
+        expect(message.hasPushConfiguration).toBe(hooks.some((hook) => hook !== null));
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+});

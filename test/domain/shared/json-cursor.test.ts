@@ -1,0 +1,205 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { JsonCursor, JsonTextError, MAX_JSON_DEPTH } from '../../../src/domain/shared/json-cursor.js';
+
+const encoder = new TextEncoder();
+
+/** What a cursor says of a text: nothing when it is one JSON value, else the reason. */
+function verdict(text: string | Uint8Array): 'syntax' | 'depth' | undefined {
+  const cursor = new JsonCursor(typeof text === 'string' ? encoder.encode(text) : text);
+  try {
+    cursor.skipValue();
+    cursor.end();
+    return undefined;
+  } catch (error) {
+    if (error instanceof JsonTextError) return error.reason;
+    throw error;
+  }
+}
+
+/** What the engine's own parser says of the same bytes. */
+function isJson(bytes: Uint8Array): boolean {
+  try {
+    JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Bytes that JSON and UTF-8 are made of, so that many of their sequences are almost valid. */
+const fragment = fc
+  .oneof(
+    fc.constantFrom(
+      ...'{ } [ ] , : " \\ 0 1 - + . e E 1e5 -0.5 true false null nul tru "a" "a":1 {"a": \\u \\u00e9 \\ud800 \\n \\x'.split(
+        ' ',
+      ),
+      ' ',
+      '\n',
+      '\t',
+      '\u00A0',
+      '\uFEFF',
+      '\u0000',
+      '\u001F',
+      '\u007F',
+      '\u2028',
+      'é',
+      '漢',
+      '😀',
+    ),
+    fc.string({ maxLength: 3 }),
+  )
+  .map((text) => [...encoder.encode(text)]);
+const rawByte = fc.integer({ min: 0, max: 255 }).map((byte) => [byte]);
+
+describe('a JSON cursor', () => {
+  it('accepts exactly the bytes that the engine parses, whatever they are', () => {
+    const pieces = fc.array(fc.oneof({ weight: 9, arbitrary: fragment }, { weight: 1, arbitrary: rawByte }), {
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(pieces, (parts) => {
+        const bytes = Uint8Array.from(parts.flat());
+        expect(verdict(bytes) === undefined, new TextDecoder().decode(bytes)).toBe(isJson(bytes));
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it('accepts every JSON text, however it is spaced', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.constantFrom(0, 1, '\t'), (text, space) => {
+        expect(verdict(JSON.stringify(JSON.parse(text), null, space))).toBeUndefined();
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('accepts exactly the UTF-8 that a strict decoder accepts', () => {
+    const byte = fc.constantFrom(
+      0x20,
+      0x41,
+      0x7f,
+      0x80,
+      0x8f,
+      0x90,
+      0x9f,
+      0xa0,
+      0xbf,
+      0xc0,
+      0xc1,
+      0xc2,
+      0xdf,
+      0xe0,
+      0xe1,
+      0xed,
+      0xef,
+      0xf0,
+      0xf1,
+      0xf4,
+      0xf5,
+      0xff,
+    );
+    fc.assert(
+      fc.property(fc.array(byte, { minLength: 1, maxLength: 6 }), (inner) => {
+        const bytes = Uint8Array.from([0x22, ...inner, 0x22]);
+        expect(verdict(bytes) === undefined).toBe(isJson(bytes));
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it('finds the end of a long text wherever its bytes lie in memory', () => {
+    const characters = fc.constantFrom('A', '=', ' ', '~', '\u007F', '\\n', '\\u0041', 'é', '"', '\n', '\\');
+    fc.assert(
+      fc.property(fc.nat(7), fc.nat(300), characters, fc.nat(70), (offset, length, odd, tail) => {
+        const text = encoder.encode(`"${'A'.repeat(length)}${odd}${'B'.repeat(tail)}"`);
+        const memory = new Uint8Array(offset + text.length + 9).fill(0x22);
+        memory.set(text, offset);
+        const bytes = memory.subarray(offset, offset + text.length);
+        expect(verdict(bytes) === undefined).toBe(isJson(bytes));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it.each(['{}', '[]', '"x"', '0', '-0', '1E-2', 'true', ' null ', '{"a":[{"b":{}},[]],"c":""}'])(
+    'passes %s',
+    (text) => {
+      expect(verdict(text)).toBeUndefined();
+    },
+  );
+
+  it.each([
+    '',
+    ' ',
+    '{',
+    '[',
+    '{}}',
+    '[1,]',
+    '{"a":1,}',
+    '{,}',
+    '[,1]',
+    '{"a"}',
+    '{"a" 1}',
+    '{a:1}',
+    '01',
+    '1.',
+    '.5',
+    '+1',
+    '1e',
+    '0x1',
+    'NaN',
+    'Infinity',
+    'truE',
+    '"\n"',
+    '"\\',
+    '"\\u00g0"',
+    '// x\n1',
+    '{} {}',
+    '[1 2]',
+    '[1}',
+    '{"a":1]',
+    '\uFEFF{}',
+  ])('stops at what is wrong with %j', (text) => {
+    expect(verdict(text)).toBe('syntax');
+  });
+
+  it('takes a thousand levels and not one more, in objects and arrays', () => {
+    const nested = (levels: number, open: string, close: string): string =>
+      `${open.repeat(levels)}0${close.repeat(levels)}`;
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"a":', '}'],
+    ] as const) {
+      expect(verdict(nested(MAX_JSON_DEPTH, open, close))).toBeUndefined();
+      expect(verdict(nested(MAX_JSON_DEPTH + 1, open, close))).toBe('depth');
+    }
+  });
+
+  it('ends two million brackets where the thousand and first opens', () => {
+    const cursor = new JsonCursor(new Uint8Array(2_000_000).fill(0x5b));
+    expect(() => cursor.skipValue()).toThrow(expect.objectContaining({ reason: 'depth' }));
+    expect(cursor.position).toBe(MAX_JSON_DEPTH);
+  });
+
+  it('reads the names of an object one after the other', () => {
+    const bytes = encoder.encode(' { "a" : 1 , "\\u0062":{"c":[2]}, "":null }');
+    const cursor = new JsonCursor(bytes);
+    const names: string[] = [];
+    expect(cursor.enterObject()).toBe(true);
+    for (let name = cursor.nextName(true); name !== undefined; name = cursor.nextName(false)) {
+      names.push(new TextDecoder().decode(bytes.subarray(name.start, name.end)));
+      cursor.skipValue();
+    }
+    cursor.end();
+    expect(names).toEqual(['a', '\\u0062', '']);
+  });
+
+  it('counts the objects it stands in as levels', () => {
+    const cursor = new JsonCursor(encoder.encode(`{"a":${'['.repeat(MAX_JSON_DEPTH)}`));
+    cursor.enterObject();
+    cursor.nextName(true);
+    expect(() => cursor.skipValue()).toThrow(expect.objectContaining({ reason: 'depth' }));
+  });
+});
