@@ -1,5 +1,5 @@
 import { RequestError } from '../errors.js';
-import { JsonCursor, type JsonString, JsonTextError, MAX_JSON_DEPTH } from '../shared/json-cursor.js';
+import { JsonCursor, type JsonSpan, JsonTextError, MAX_JSON_DEPTH } from '../shared/json-cursor.js';
 import { MemberNames } from './member-names.js';
 
 /** What a policy reads of a chat message; the bytes themselves go to the agent as they are. */
@@ -239,7 +239,7 @@ class MessageReader {
     return end - start > maxBytes ? undefined : this.#text({ start, end });
   }
 
-  #text({ start, end }: JsonString): string {
+  #text({ start, end }: JsonSpan): string {
     return decoder.decode(this.#bytes.subarray(start, end));
   }
 

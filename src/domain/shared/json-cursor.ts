@@ -14,8 +14,8 @@ export class JsonTextError extends Error {
   }
 }
 
-/** Where a string stands between its quotes. */
-export interface JsonString {
+/** Where a text stands, from its first byte to the one behind its last. */
+export interface JsonSpan {
   readonly start: number;
   readonly end: number;
 }
@@ -71,7 +71,7 @@ export class JsonCursor {
   }
 
   /** The name of the next member, its colon passed; `undefined` at the end of the object, which is left then. */
-  nextName(isFirst: boolean): JsonString | undefined {
+  nextName(isFirst: boolean): JsonSpan | undefined {
     const byte = this.peek();
     if (byte === OBJECT_END) {
       this.#position += 1;
@@ -145,7 +145,7 @@ export class JsonCursor {
     else throw new JsonTextError('syntax');
   }
 
-  #name(): JsonString {
+  #name(): JsonSpan {
     this.#skipBlanks();
     this.#expect(QUOTE);
     const start = this.#position;
@@ -267,7 +267,7 @@ const PLAIN: Uint8Array = new Uint8Array(256).map((_, byte) =>
   byte >= 0x20 && byte < 0x80 && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
 );
 /** What may stand behind a backslash, but for `u`. */
-const ESCAPED: ReadonlySet<number> = new Set([...'"\\/bfnrt'].map((letter) => letter.charCodeAt(0)));
+const ESCAPED: ReadonlySet<number> = new Set(new TextEncoder().encode('"\\/bfnrt'));
 
 function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= ZERO && byte <= 0x39;

@@ -14,6 +14,7 @@ const HOSTS: readonly Framework[] = [
   nodeHttpSite('node:http'),
   expressSite('Express 5', express),
   expressSite('Express 5 after express.json()', express, { json: true }),
+  expressSite('Express 5 after an express.json() that keeps the raw body', express, { json: 'rawBody' }),
   expressSite('Express 4', express4),
   koaSite('Koa'),
   webSite,

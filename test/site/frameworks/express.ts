@@ -7,7 +7,8 @@ import { listeningSite } from './listening-site.js';
 
 /** What stands in front of the routes. */
 export interface ExpressHost {
-  readonly json?: boolean;
+  /** `rawBody`: the parser keeps the bytes as they came, too. */
+  readonly json?: boolean | 'rawBody';
   readonly compression?: boolean;
 }
 
@@ -15,13 +16,19 @@ export interface ExpressHost {
 export function expressSite(name: string, framework: typeof express, host: ExpressHost = {}): Framework {
   return {
     name,
-    parsesJson: host.json === true,
+    parsesJson: host.json !== undefined && host.json !== false,
     start: ({ toolkit, before, auth = nobody, cache }) => {
       const app = framework();
       if (before !== undefined) app.use(before as RequestHandler);
       if (host.compression === true) app.use(compression());
       app.use('/api/service', createServiceProxyRouter(framework, { toolkit, auth }));
       if (host.json === true) app.use(framework.json({ limit: '2mb' }));
+      if (host.json === 'rawBody') {
+        const verify = (request: object, _response: unknown, rawBody: Buffer): void => {
+          Object.assign(request, { rawBody });
+        };
+        app.use(framework.json({ limit: '2mb', verify }));
+      }
       app.use('/api/a2a', createA2ARouter(framework, { toolkit }));
       app.use('/api/service-surfaces', createServiceSurfaceRouter(framework, { toolkit, auth, cache }));
       app.use((_request, response) => {

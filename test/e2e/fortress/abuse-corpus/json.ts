@@ -187,7 +187,7 @@ export const json: AbuseFamily = {
       fact: 'CVE-2025-32996',
       steps: [step(chat([], `{ "jsonrpc" : "2.0",\t"id":1.0,"method":"SendMessage","params":{"x":"\\u00fc"} }`))],
       safe: { statuses: [200], platform: 'must', upstream: ['"id":1.0,', '"\\u00fc"} }'] },
-      on: { parsing: { upstream: ['"id":1,'] } },
+      on: { parsing: { upstream: ['"id":1'] } },
     },
     {
       id: 'json-record-multipart',
