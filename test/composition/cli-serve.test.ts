@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, get, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ServerConfig } from 'agent-bff';
 import { FakeIdentityProvider } from 'agent-bff/testing';
@@ -10,6 +10,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCommand } from '../../src/composition/cli/run-command.js';
 import { RecordingUpstream } from '../support/recording-upstream.js';
 import { visit } from '../support/visitor.js';
+
+const HAS_IPV6 = Object.values(networkInterfaces())
+  .flat()
+  .some((one) => one?.address === '::1');
 
 /** A gateway started from the command line, as soon as it says where it serves. */
 function startGateway(...args: string[]) {
@@ -139,6 +143,20 @@ describe('agent-bff serve', () => {
     const { origin } = await startGateway('--host', 'localhost');
     expect((await visit(origin, { headers: { host: 'evil.example' } })).status).toBe(421);
     expect((await visit(origin)).status).toBe(200);
+  });
+
+  it.skipIf(!HAS_IPV6)('knows the loopback address of IPv6', async () => {
+    const { origin } = await startGateway('--host', '::1');
+    const { port } = new URL(origin);
+    const statusBy = async (host: string) => {
+      const [response] = (await once(get({ host: '::1', port, path: '/nowhere', headers: { host } }), 'response')) as [
+        IncomingMessage,
+      ];
+      response.resume();
+      return response.statusCode;
+    };
+    expect(await statusBy('evil.example')).toBe(421);
+    expect(await statusBy(`[::1]:${port}`)).toBe(404);
   });
 
   it('does not start with an invalid entry in "allowedHosts"', async () => {
