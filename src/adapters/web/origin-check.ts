@@ -33,7 +33,7 @@ export function checkOrigin(
   const origin = single(headers, 'origin');
   if (origin === undefined && site === undefined) return; // Not a browser: every browser sends one of the two.
   if (origin !== undefined && isListed(origin, policy.allowedOrigins)) return;
-  // Whatever else it says, the browser does not take the page for one of this site.
+  // With any other value the browser itself says that the page is of another site.
   const isOwn = site === undefined || site === 'same-origin' || site === 'none';
   if (isOwn && isOwnPage(origin, site, single(headers, 'host') ?? '', policy.publicOrigin)) return;
   throw policy.publicOrigin === ''
