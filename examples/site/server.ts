@@ -4,6 +4,7 @@ import express, { type Express } from 'express';
 
 import { createDemoRouter } from './demo-router.js';
 import { answerErrors } from './error-answers.js';
+import { loopbackNamesOnly } from './loopback-names.js';
 import { createPageRouter } from './page-router.js';
 import type { PlatformView } from './platform-view.js';
 import { bySignIn } from './sign-in/by-sign-in.js';
@@ -48,6 +49,7 @@ export function createSite(options: SiteOptions): Express {
   const cache = { enabled: true, freshMs };
 
   const app = express();
+  app.use(loopbackNamesOnly);
   app.use(['/api', '/auth'], createSessions());
   // Before the body parser: what goes through it streams.
   // A token that agent-bff has just read serves its session for some seconds more: who signed out is nobody at once.

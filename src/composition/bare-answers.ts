@@ -10,7 +10,7 @@ import { newRequestId } from './request-id.js';
 
 const BARE_SITE: SiteSettings = {
   telemetry: silentTelemetry,
-  origins: { publicHost: '', allowedOrigins: new Set() },
+  origins: { publicOrigin: '', allowedOrigins: new Set() },
   bodyLimitBytes: 0,
   requestBodyMs: 0,
   keepAliveMs: 0,

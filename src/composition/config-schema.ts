@@ -80,6 +80,7 @@ const fields = {
   maxInFlight: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
   keepAliveMs: milliseconds,
   allowedOrigins: v.optional(v.array(v.string())),
+  allowedHosts: v.optional(v.array(v.string())),
   authUnavailableStatus: v.optional(v.picklist([401, 503])),
   onBehalfOf: v.optional(blocks.onBehalfOf),
   cacheStore: v.optional(store),

@@ -184,7 +184,7 @@ export interface ServerConfig {
   readonly idpAServiceUser?: IdpAServiceUserConfig | undefined;
   /** Used with `authProvider: 'idp_b'`. */
   readonly idpBService?: IdpBServiceConfig | undefined;
-  /** The site's public address. Default: taken from each request through the framework's own trust setting. */
+  /** The site's public address. Where it is set, only its pages and those of `allowedOrigins` may call the routes. Default: taken from each request through the framework's own trust setting. */
   readonly publicUrl?: string | undefined;
   /** Where the agent's card is. Default: the well-known addresses below and beside `a2aUrl`. */
   readonly agentCardUrl?: string | undefined;
@@ -202,8 +202,13 @@ export interface ServerConfig {
   readonly maxInFlight?: number | undefined;
   /** Silence after which an event stream gets a comment, in milliseconds. Default 15 000; 0 sends none. */
   readonly keepAliveMs?: number | undefined;
-  /** Further origins whose pages may call the routes, such as `https://shop.example`. Default: only the site's own. */
+  /** Further origins whose pages may call the routes, such as `https://shop.example`, or `https://www.site.example` beside a `publicUrl` without `www.`. Default: only the site's own. */
   readonly allowedOrigins?: readonly string[] | undefined;
+  /**
+   * Host names by which the routes may be called besides that of `publicUrl`, such as `site.example` on any port or `10.0.0.7:3000` on that one; any other name gets 421 (`host_refused`).
+   * Default: any name; an empty list allows any too.
+   */
+  readonly allowedHosts?: readonly string[] | undefined;
   /** Status when the identity provider is out of order. Default 401. */
   readonly authUnavailableStatus?: 401 | 503 | undefined;
   /** Exchanges the signed-in user's token before it goes to the platform. Default: the token goes as it is. */

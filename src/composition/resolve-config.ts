@@ -8,6 +8,8 @@ import type { CacheStore } from '../ports/cache-store.js';
 import type { Secret } from '../ports/secret.js';
 import type { Telemetry } from '../ports/telemetry.js';
 import type { VisitorLimit } from '../ports/visitor-limit.js';
+import type { HostName } from '../adapters/web/host-name.js';
+import { allowedHost } from './allowed-hosts.js';
 import { type CacheAddress, cacheAddress } from './cache-address.js';
 import type { ServerConfig } from './config.js';
 import { checkConfig } from './config-schema.js';
@@ -41,6 +43,8 @@ export interface ResolvedConfig {
   readonly maxInFlight: number;
   readonly keepAliveMs: number;
   readonly allowedOrigins: ReadonlySet<string>;
+  /** Empty when any name will do. */
+  readonly allowedHosts: readonly HostName[];
   readonly authUnavailableStatus: number;
   /** Undefined when users' tokens go as they are, unless a route asks for the exchange. */
   readonly onBehalfOf: ResolvedOnBehalfOf;
@@ -151,6 +155,7 @@ export function resolveConfig(config: ServerConfig, customProviders: ReadonlySet
     maxInFlight: config.maxInFlight ?? 0,
     keepAliveMs: config.keepAliveMs ?? 15_000,
     allowedOrigins: new Set((config.allowedOrigins ?? []).map(allowedOrigin)),
+    allowedHosts: (config.allowedHosts ?? []).map(allowedHost),
     authUnavailableStatus: config.authUnavailableStatus ?? 401,
     onBehalfOf: onBehalfOf(config),
     cacheStore: typeof cacheStore === 'string' ? undefined : cacheStore,
@@ -247,7 +252,7 @@ function publicAddress(address: string): string {
 
 function allowedOrigin(origin: string): string {
   // Browsers leave the scheme's own port out.
-  if (/^https?:\/\/[^/\s,@]+$/i.test(origin) && URL.canParse(origin)) return new URL(origin).origin;
+  if (/^https?:\/\/[^/\\?#*\s,@]+$/i.test(origin) && URL.canParse(origin)) return new URL(origin).origin;
   throw new ConfigurationError({
     detail: '"allowedOrigins" holds something that is no origin.',
     hint: 'List scheme and host only, such as https://shop.example.',

@@ -1,8 +1,9 @@
-import { chatRoutes, failing } from '../adapters/web/chat-routes.js';
+import { chatRoutes } from '../adapters/web/chat-routes.js';
 import { agentCardRoute, configRoute } from '../adapters/web/config-route.js';
-import { problemResponse } from '../adapters/web/error-response.js';
 import { conversationRoutes } from '../adapters/web/conversation-routes.js';
+import { behindHostCheck } from '../adapters/web/host-check.js';
 import { httpJsonRoutes } from '../adapters/web/http-json-routes.js';
+import { refusal } from '../adapters/web/refusal.js';
 import type { RequestGate } from '../adapters/web/request-gate.js';
 import { errorContext, type SiteSettings } from '../adapters/web/site-settings.js';
 import { surfaceRoutes } from '../adapters/web/surface-routes.js';
@@ -15,7 +16,8 @@ import { RenderCache } from '../domain/surfaces/render-cache.js';
 import type { SurfaceService } from '../domain/surfaces/surface-service.js';
 import type { CacheStore } from '../ports/cache-store.js';
 import type { Clock } from '../ports/clock.js';
-import type { HttpHandler } from '../ports/http.js';
+import type { RequestError } from '../domain/errors.js';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/http.js';
 import { type ChatHandlerOptions, chatPlan } from './chat-options.js';
 import { configPlan, timedPlan } from './config-options.js';
 import { newRequestId } from './request-id.js';
@@ -47,7 +49,7 @@ export class SiteHandlers {
   }
 
   chat(options: ChatHandlerOptions): HttpHandler {
-    return this.#observed(this.#guarded(this.#chat(options), 'chat'));
+    return this.#served(this.#chat(options), 'chat');
   }
 
   #chat(options: ChatHandlerOptions): HttpHandler {
@@ -76,30 +78,29 @@ export class SiteHandlers {
         ? undefined
         : new RenderCache({ ...settings, store, clock, hash: sha256, newGeneration: () => crypto.randomUUID(), later });
     const routes = surfaceRoutes({ site, service, plan: timedPlan(plan, config.timeouts.sessionMs), cache });
-    return this.#observed(this.#guarded(routes, 'surface'));
+    return this.#served(routes, 'surface');
   }
 
   conversations(options: ServiceProxyOptions): HttpHandler {
     const { site, conversations: proxy, sessions } = this.#deps;
     const routes = conversationRoutes({ site, proxy, plan: serviceProxyPlan(options, sessions) });
-    return this.#observed(this.#guarded(routes, 'conversation'));
+    return this.#served(routes, 'conversation');
   }
 
-  #guarded(routes: HttpHandler, route: 'chat' | 'surface' | 'conversation'): HttpHandler {
+  /** What is asked before a route is: by which name, and whether there is room. */
+  #served(routes: HttpHandler, route: 'chat' | 'surface' | 'conversation'): HttpHandler {
     const { gate, site } = this.#deps;
-    return gate.guard(routes, {
-      refuse: (request, refusal) => {
-        const speaksRpc = route === 'chat' && /^\/?$/.test(request.path);
-        return speaksRpc
-          ? failing(site, refusal, true)(request)
-          : Promise.resolve(problemResponse(refusal, errorContext(site, route)));
-      },
+    const refuse = (request: HttpRequest, error: RequestError): HttpResponse =>
+      refusal(error, request, errorContext(site, route));
+    const guarded = gate.guard(routes, {
+      refuse: (request, error) => Promise.resolve(refuse(request, error)),
       onBroken: ({ signal }, error) => {
         const side = signal.aborted ? 'browser' : 'upstream';
         const detail = error instanceof Error ? error.message : 'unknown';
         site.telemetry.emit({ type: 'stream_broken', route, side, detail });
       },
     });
+    return this.#observed(site.hosts === undefined ? guarded : behindHostCheck(guarded, site.hosts, refuse));
   }
 
   /** Gives each request its name before anything happens, where somebody listens. */

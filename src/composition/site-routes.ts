@@ -25,6 +25,8 @@ export interface SiteRoutesOptions {
 
 /** One handler and the path it is mounted at. */
 export interface SiteRoute {
+  /** What it is called in events. */
+  readonly route: 'chat' | 'surface' | 'conversation';
   readonly mount: string;
   readonly handler: HttpHandler;
 }
@@ -43,11 +45,11 @@ export function siteRoutes(options: SiteRoutesOptions): readonly SiteRoute[] {
   if (service !== undefined) checkProxyOptions(service);
   const chat = currentHandler(toolkit, (current) => current.chatHandler(a2a), UNCONFIGURED_CHAT);
   const widgets = currentHandler(toolkit, (current) => current.surfaceRouter(surfaces));
-  const routes = [
-    { mount: `${base}/a2a`, handler: chat },
-    { mount: `${base}/service-surfaces`, handler: widgets },
+  const routes: readonly SiteRoute[] = [
+    { route: 'chat', mount: `${base}/a2a`, handler: chat },
+    { route: 'surface', mount: `${base}/service-surfaces`, handler: widgets },
   ];
   if (service === undefined) return routes;
   const records = currentHandler(toolkit, (current) => current.conversationHandler(service));
-  return [...routes, { mount: `${base}/service`, handler: records }];
+  return [...routes, { route: 'conversation', mount: `${base}/service`, handler: records }];
 }

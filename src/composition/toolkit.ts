@@ -4,6 +4,7 @@ import { TimedTokenExchange } from '../adapters/system/timed-token-exchange.js';
 import { RequestGate } from '../adapters/web/request-gate.js';
 import type { SiteSettings } from '../adapters/web/site-settings.js';
 import type { CredentialPlan } from '../domain/credentials/credential-broker.js';
+import { hostPolicy } from './allowed-hosts.js';
 import type { ServerConfig } from './config.js';
 import { domainModule } from './domain-module.js';
 import { headerSecret } from './header-secret.js';
@@ -157,9 +158,12 @@ const SERVICE: CredentialPlan = { kind: 'service', strategy: '', apiKey: undefin
 const NO_REQUEST = { headers: {}, native: { request: undefined } };
 
 function siteSettings(config: ResolvedConfig, parts: KeptParts): SiteSettings {
+  const { publicUrl, allowedOrigins } = config;
+  const hosts = hostPolicy(config);
   return {
     telemetry: parts.telemetry,
-    origins: { publicHost: hostOf(config.publicUrl), allowedOrigins: config.allowedOrigins },
+    origins: { publicOrigin: publicUrl === '' ? '' : new URL(publicUrl).origin, allowedOrigins },
+    ...(hosts === undefined ? {} : { hosts }),
     bodyLimitBytes: config.bodyLimitBytes,
     requestBodyMs: config.timeouts.requestBodyMs,
     keepAliveMs: config.keepAliveMs,
@@ -177,9 +181,4 @@ function servicePlan({ strategy, apiKey }: AuthHeadersOptions, config: ResolvedC
     strategy: strategy ?? '',
     apiKey: headerSecret('apiKey', apiKey),
   };
-}
-
-function hostOf(publicUrl: string): string {
-  const host = /^https?:\/\/([^/]+)/i.exec(publicUrl)?.[1]?.toLowerCase() ?? '';
-  return host.replace(publicUrl.toLowerCase().startsWith('https:') ? /:443$/ : /:80$/, '');
 }

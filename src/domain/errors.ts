@@ -12,6 +12,7 @@ export type ErrorCode =
   | 'session_expired'
   | 'interaction_required'
   | 'origin_refused'
+  | 'host_refused'
   | 'rate_limited'
   | 'body_invalid'
   | 'body_too_large'
@@ -170,7 +171,7 @@ export class SessionError extends AgentBffError {
 }
 
 /**
- * The browser's request is not one we forward: wrong body, method, media type or origin, or one too many.
+ * The browser's request is not one we forward: wrong body, method, media type, origin or host, or one too many.
  *
  * @public
  */

@@ -110,7 +110,7 @@ describe('a Web request', () => {
 
   it('has its fields by lower-case name', () => {
     const { headers } = read(new Request(SITE, { headers: { 'X-One': '1', Cookie: 'a=1; b=2' } }), '');
-    expect(headers).toEqual({ 'x-one': '1', cookie: 'a=1; b=2' });
+    expect(headers).toEqual({ 'x-one': '1', cookie: 'a=1; b=2', host: 'site.example' });
   });
 
   it('passes its body on chunk by chunk, the very chunks', async () => {

@@ -126,7 +126,7 @@ describe('a Next route', () => {
   ])('reads the cookies as proxy.ts left them when it %s', async (_what, sent, written, cookie) => {
     const { route, seen } = telling();
     await route(new Request(SITE, { headers: { cookie: sent, 'x-middleware-set-cookie': written } }));
-    expect(seen[0]?.headers).toEqual({ cookie });
+    expect(seen[0]?.headers).toEqual({ cookie, host: new URL(SITE).host });
   });
 
   it.each([

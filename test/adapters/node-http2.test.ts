@@ -59,6 +59,14 @@ describe('a request over HTTP/2', () => {
     expect((await visitor.visit({ headers: { origin: 'http://evil.example' } })).status).toBe(403);
   });
 
+  it('is refused by an :authority the site does not have, whatever host is named beside it', async () => {
+    const { world, visitor } = await startSite({ allowedHosts: ['site.example'] });
+    expect((await visitor.visit({ headers: { ':authority': 'site.example' } })).status).toBe(200);
+    const reply = await visitor.visit({ headers: { ':authority': 'evil.example', host: 'site.example' } });
+    expect([reply.status, await reply.text()]).toEqual([421, expect.stringContaining('HOST_REFUSED')]);
+    expect(world.upstream.requests).toHaveLength(1);
+  });
+
   it('that ends in mid-upload never looks complete', async () => {
     const readings: string[] = [];
     let over: () => void = () => undefined;

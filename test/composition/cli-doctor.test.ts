@@ -43,16 +43,17 @@ const site = (changes: ServerConfig = {}): ServerConfig => ({
 
 interface Run {
   readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
   readonly ports?: ToolkitPorts;
 }
 
-async function doctor(config: ServerConfig, { args = [], ports = {} }: Run = {}) {
+async function doctor(config: ServerConfig, { args = [], env = {}, ports = {} }: Run = {}) {
   const path = join(folder, `config-${crypto.randomUUID()}.json`);
   writeFileSync(path, JSON.stringify(config));
   const printed: string[] = [];
   const shown: string[] = [];
   const terminal = {
-    env: {},
+    env,
     print: (text: string) => printed.push(text),
     complain: (text: string) => printed.push(text),
     stopped: Promise.resolve(),
@@ -310,6 +311,21 @@ describe('agent-bff doctor warns, and passes, when', () => {
       ports: { clock: new FakeClock(Date.now() - 600_000) },
     });
     expect(printed).toMatch(/! platform clock +the local clock is (599|600|601) s behind the platform's/);
+  });
+
+  it('a site in production has no public address', async () => {
+    const production = { env: { NODE_ENV: 'production' } };
+    const { status, printed } = await doctor(site(), production);
+    expect(printed).toMatch(
+      /! public address +is not set, .*https:\/\/site\.example\n {4}fix: configureServer: publicUrl/,
+    );
+    expect(status).toBe(0);
+    const named = site({ publicUrl: 'https://shop.example', allowedHosts: ['shop.example'] });
+    const { printed: other } = await doctor(named, production);
+    expect(other).toMatch(/✓ public address +https:\/\/shop\.example$/m);
+    // The visits of the doctor itself use no name of the site.
+    expect(other).toContain('All is well.');
+    expect((await doctor(site())).printed).not.toContain('public address');
   });
 
   it('the card is not where it should be', async () => {

@@ -1,25 +1,43 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, get, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ServerConfig } from 'agent-bff';
 import { FakeIdentityProvider } from 'agent-bff/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCommand } from '../../src/composition/cli/run-command.js';
 import { RecordingUpstream } from '../support/recording-upstream.js';
 import { visit } from '../support/visitor.js';
 
+const HAS_IPV6 = Object.values(networkInterfaces())
+  .flat()
+  .some((one) => one?.address === '::1');
+
 /** A gateway started from the command line, as soon as it says where it serves. */
-async function startGateway(...args: string[]) {
+function startGateway(...args: string[]) {
+  return startGatewayOf({}, ...args);
+}
+
+async function startGatewayOf(changes: ServerConfig, ...args: string[]) {
   const upstream = await RecordingUpstream.start();
   const folder = mkdtempSync(join(tmpdir(), 'agent-bff-serve-'));
   const config = join(folder, 'config.json');
-  writeFileSync(config, JSON.stringify({ a2aUrl: `${upstream.origin}/agent`, serviceAuthStrategy: 'demo' }));
+  writeFileSync(
+    config,
+    JSON.stringify({ a2aUrl: `${upstream.origin}/agent`, serviceAuthStrategy: 'demo', ...changes }),
+  );
   const printed: string[] = [];
   const provider = new FakeIdentityProvider('gateway');
   let stop = (): void => undefined;
   let status: Promise<number> | undefined;
+  onTestFinished(async () => {
+    stop();
+    await status;
+    await upstream.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
   const url = await new Promise<string>((resolve, reject) => {
     const terminal = {
       env: {},
@@ -36,12 +54,6 @@ async function startGateway(...args: string[]) {
     status = runCommand(['serve', '--config', config, '--port', '0', ...args], terminal, {
       identityProviders: { demo: provider },
     });
-  });
-  onTestFinished(async () => {
-    stop();
-    await status;
-    await upstream.close();
-    rmSync(folder, { recursive: true, force: true });
   });
   const lines = () => printed.map((line) => JSON.parse(line) as Record<string, unknown>);
   return { url, origin: new URL(url).origin, upstream, provider, stop, status: () => status, lines };
@@ -86,6 +98,69 @@ describe('agent-bff serve', () => {
     const text = await health.text();
     expect(JSON.parse(text)).toMatchObject({ status: 'degraded', checks: { credential: { block: 'demo' } } });
     expect(text).not.toContain('hunter2');
+  });
+
+  it('on a loopback address responds to loopback names only, and tells its health to every caller', async () => {
+    const { origin, upstream, lines } = await startGateway();
+    const { port } = new URL(origin);
+    for (const host of ['localhost', `app.localhost:${port}`, '127.0.0.9', `[::1]:${port}`]) {
+      expect((await visit(origin, { headers: { host } })).status).toBe(200);
+    }
+    const before = upstream.requests.length;
+    const rebound = { host: 'evil.example', origin: 'http://evil.example' };
+    const reply = await visit(origin, { headers: rebound });
+    expect([reply.status, await reply.json()]).toMatchObject([
+      421,
+      { jsonrpc: '2.0', id: null, error: { data: [{ reason: 'HOST_REFUSED' }] } },
+    ]);
+    for (const path of ['/api/a2a/config', '/api/service-surfaces/x/theme.css', '/elsewhere', '/', '/healthz/']) {
+      const other = await visit(origin, { method: 'GET', path, headers: rebound });
+      expect([path, other.status, await other.json()]).toMatchObject([path, 421, { code: 'host_refused' }]);
+    }
+    expect(upstream.requests).toHaveLength(before);
+    expect(lines().filter(({ event, code }) => event === 'error' && code === 'host_refused')).toHaveLength(6);
+    expect((await visit(origin, { method: 'GET', path: '/healthz', headers: { host: '10.0.0.7' } })).status).toBe(200);
+  });
+
+  it('on a loopback address also responds to the names of its configuration', async () => {
+    const { origin } = await startGatewayOf({ publicUrl: 'https://site.example', allowedHosts: ['gateway:8080'] });
+    const statusBy = async (host: string) => (await visit(origin, { headers: { host } })).status;
+    for (const host of ['site.example', 'gateway:8080', 'localhost']) expect(await statusBy(host)).toBe(200);
+    for (const host of ['www.site.example', 'gateway', '0.0.0.0']) expect(await statusBy(host)).toBe(421);
+  });
+
+  it('on every address of the machine responds to any name, unless "allowedHosts" is set', async () => {
+    const statusesOf = async (changes: ServerConfig) => {
+      const { origin } = await startGatewayOf(changes, '--host', '0.0.0.0');
+      const hosts = ['site.example', 'evil.example', 'localhost'];
+      return Promise.all(hosts.map(async (host) => (await visit(origin, { headers: { host } })).status));
+    };
+    expect(await statusesOf({})).toEqual([200, 200, 200]);
+    expect(await statusesOf({ allowedHosts: ['site.example'] })).toEqual([200, 421, 421]);
+  });
+
+  it('knows a loopback address behind the name of --host', async () => {
+    const { origin } = await startGateway('--host', 'localhost');
+    expect((await visit(origin, { headers: { host: 'evil.example' } })).status).toBe(421);
+    expect((await visit(origin)).status).toBe(200);
+  });
+
+  it.skipIf(!HAS_IPV6)('knows the loopback address of IPv6', async () => {
+    const { origin } = await startGateway('--host', '::1');
+    const { port } = new URL(origin);
+    const statusBy = async (host: string) => {
+      const [response] = (await once(get({ host: '::1', port, path: '/nowhere', headers: { host } }), 'response')) as [
+        IncomingMessage,
+      ];
+      response.resume();
+      return response.statusCode;
+    };
+    expect(await statusBy('evil.example')).toBe(421);
+    expect(await statusBy(`[::1]:${port}`)).toBe(404);
+  });
+
+  it('does not start with an invalid entry in "allowedHosts"', async () => {
+    await expect(startGatewayOf({ allowedHosts: ['https://site.example'] })).rejects.toThrow('"allowedHosts"');
   });
 
   it('writes one line of JSON for each event', async () => {

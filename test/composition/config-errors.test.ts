@@ -20,6 +20,7 @@ describe('a field nobody knows', () => {
     ['serviceAcount', 'serviceAccount'],
     ['timeout', 'timeouts'],
     ['allowedOrigin', 'allowedOrigins'],
+    ['allowedHost', 'allowedHosts'],
   ])('is refused: "%s" was meant as "%s"', (field, meant) => {
     expect(refusal({ [field]: 'x' })).toMatchObject({
       name: 'ConfigurationError',
@@ -65,6 +66,7 @@ describe('a value of a wrong kind', () => {
     ['telemetry', [{ emit: () => undefined }, {}], 'an object with emit, or several'],
     ['chatLimit', { consume: () => undefined }, 'an object with admit'],
     ['allowedOrigins', 'https://shop.example', 'Array'],
+    ['allowedHosts', 'site.example', 'Array'],
     ['a2aMethods', 'chats', '"chat" or "all" or Array'],
   ])('in "%s" is refused: %j', (field, value, expected) => {
     expect(refusal({ [field]: value })).toMatchObject({
@@ -184,6 +186,10 @@ describe('an address that cannot be called', () => {
     'https://shop.example/',
     'https://shop.example/path',
     'https://a.example, https://b.example',
+    'https://*.shop.example',
+    'https://shop.example?x=1',
+    'https://shop.example#x',
+    'https://shop.example\\x',
     '*',
     'null',
     '',
@@ -191,6 +197,38 @@ describe('an address that cannot be called', () => {
     expect(refusal({ allowedOrigins: [origin] })).toMatchObject({
       detail: '"allowedOrigins" holds something that is no origin.',
       fields: ['allowedOrigins'],
+    });
+  });
+
+  it.each([
+    'https://site.example',
+    'site.example/',
+    'site.example/path',
+    'site.example?x=1',
+    'site.example#x',
+    'site.example\\x',
+    'user@site.example',
+    'user:pass@site.example',
+    '*.site.example',
+    '*',
+    '.*',
+    'site.example, other.example',
+    'site.example other.example',
+    'site%2eexample',
+    'site.example:',
+    'site.example:http',
+    'site.example:65536',
+    '::1',
+    '[::1',
+    '[::g]',
+    ':3000',
+    '',
+    ' ',
+  ])('is refused as an allowed host: "%s"', (host) => {
+    expect(refusal({ allowedHosts: [host] })).toMatchObject({
+      detail: 'Invalid value in "allowedHosts".',
+      block: 'configureServer',
+      fields: ['allowedHosts'],
     });
   });
 
@@ -232,6 +270,8 @@ describe('no error about a configuration quotes a value, for a secret may sit in
     { keepAliveMs: marker },
     { allowedOrigins: [marker] },
     { allowedOrigins: marker },
+    { allowedHosts: [`https://${marker}`] },
+    { allowedHosts: marker },
     { authUnavailableStatus: marker },
     { cacheStore: marker },
     { telemetry: marker },

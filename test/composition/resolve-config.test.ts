@@ -61,6 +61,7 @@ describe('a configuration that sets nothing', () => {
       maxInFlight: 0,
       keepAliveMs: 15_000,
       allowedOrigins: new Set(),
+      allowedHosts: [],
       authUnavailableStatus: 401,
       cacheStore: undefined,
       cacheAddress: undefined,

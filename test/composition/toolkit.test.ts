@@ -141,6 +141,11 @@ describe('settings reach the routes:', () => {
     ['http://www.site.example:80', 'http://www.site.example', 200],
     ['https://WWW.site.example:8443', 'https://www.site.example:8443', 200],
     ['https://www.site.example', 'https://evil.example', 403],
+    ['https://www.site.example', 'http://www.site.example', 403],
+    ['https://www.site.example', 'https://site.example', 403],
+    ['https://www.site.example', 'http://10.0.0.7', 403],
+    ['https://bücher.example', 'https://xn--bcher-kva.example', 200],
+    ['', 'http://10.0.0.7', 200],
     ['', 'https://www.site.example', 403],
   ])('with the public address "%s", a page of %s gets %i', async (publicUrl, origin, status) => {
     expect(await statusOf({ publicUrl }, { origin })).toBe(status);
@@ -151,6 +156,37 @@ describe('settings reach the routes:', () => {
     expect(await statusOf({ allowedOrigins: ['https://SHOP.example'] }, headers)).toBe(200);
     expect(await statusOf({}, headers)).toBe(403);
   });
+
+  it('the hosts a site is called by, before anything else is looked at', async () => {
+    const config = { allowedHosts: ['site.example'] };
+    expect(await statusOf(config, { host: 'site.example:3000' })).toBe(200);
+    const foreign = { host: 'evil.example', origin: 'https://evil.example', 'content-type': 'text/plain' };
+    expect(await statusOf(config, foreign)).toBe(421);
+    expect(await statusOf({}, foreign)).not.toBe(421);
+    expect(await statusOf({ allowedHosts: [] }, { host: 'evil.example' })).toBe(200);
+  });
+
+  it.each(['chatHandler', 'surfaceRouter', 'surfaceHandler', 'serviceSurfaceHandler', 'conversationHandler'] as const)(
+    'the hosts, on whatever path and method of %s',
+    async (name) => {
+      const ports = fakes();
+      const toolkit = createToolkit({ ...CONFIG, bindings: ['HTTP+JSON'], allowedHosts: ['site.example'] }, ports);
+      const handler = toolkit[name]({ auth: () => 'ada-token' });
+      for (const path of ['', '/config', '/.well-known/agent-card.json', '/message:send', '/x/render', '/nowhere']) {
+        for (const method of ['GET', 'POST', 'OPTIONS', 'TRACE']) {
+          const response = await handler(browserRequest({ method, path, headers: { host: 'evil.example' } }));
+          expect([path, method, response.status]).toEqual([path, method, 421]);
+          const isChat = name === 'chatHandler' && method === 'POST' && path === '';
+          expect(JSON.parse(response.body as string)).toMatchObject(
+            isChat
+              ? { jsonrpc: '2.0', id: null, error: { code: -32603, data: [{ reason: 'HOST_REFUSED' }] } }
+              : { status: 421, code: 'host_refused', fields: ['publicUrl', 'allowedHosts'] },
+          );
+        }
+      }
+      expect(ports.upstream.requests).toEqual([]);
+    },
+  );
 
   it('the body limit', async () => {
     expect(await statusOf({ bodyLimitBytes: LIST.length }, {})).toBe(200);

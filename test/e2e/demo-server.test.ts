@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Demo, startDemo } from '../../examples/start-demo.js';
 import { DemoVisitor } from '../support/demo-visitor.js';
+import { visit } from '../support/visitor.js';
 
 let demo: Demo;
 let ada: DemoVisitor;
@@ -71,6 +72,25 @@ describe('conversations of the demo', () => {
       await visitor.read('POST', '/demo/credential', { broken: false });
     }
     expect((await visitor.chat({ text: 'Hello' })).words).toContain('“Hello”');
+  });
+});
+
+describe('the demo', () => {
+  it.each(['/', '/api/a2a/config', '/api/service/conversations', '/auth/me', '/demo/credential', '/nowhere'])(
+    'refuses %s to a page whose name leads to this machine',
+    async (path) => {
+      const before = demo.platform.requestTotal;
+      for (const host of ['evil.example', 'localhost.evil.example:3000', '127.0.0.1.evil.example']) {
+        expect((await visit(demo.url, { method: 'GET', path, headers: { host } })).status).toBe(421);
+      }
+      expect(demo.platform.requestTotal).toBe(before);
+    },
+  );
+
+  it('is shown by every name of this machine', async () => {
+    for (const host of ['localhost', 'LOCALHOST:3000', 'demo.localhost:3000', '127.0.0.1:3000', '[::1]:3000']) {
+      expect((await visit(demo.url, { method: 'GET', path: '/auth/me', headers: { host } })).status).toBe(200);
+    }
   });
 });
 

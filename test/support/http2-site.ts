@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
 import type { HttpBody, HttpHandler, HttpResponse } from '../../src/ports/http.js';
 import { type Framework, nobody } from '../site/framework.js';
-import { startWorld, type World } from '../site/world.js';
+import { startWorld, type World, type WorldOptions } from '../site/world.js';
 import { Http2Visitor } from './http2-visitor.js';
 
 /** The routes behind `node:http2`, without encryption. */
@@ -23,8 +23,10 @@ const http2Site: Framework = {
 };
 
 /** A site over HTTP/2 without encryption, and a visitor of it. */
-export async function startSite(): Promise<{ readonly world: World; readonly visitor: Http2Visitor }> {
-  const world = await startWorld(http2Site);
+export async function startSite(
+  options: WorldOptions = {},
+): Promise<{ readonly world: World; readonly visitor: Http2Visitor }> {
+  const world = await startWorld(http2Site, options);
   return { world, visitor: await arrive(world.url) };
 }
 

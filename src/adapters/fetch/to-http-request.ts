@@ -37,7 +37,7 @@ class WebRequest implements FetchRequest {
   readonly body: HttpBody;
   readonly bodyConsumed: boolean;
   readonly native: FetchRequest['native'];
-  readonly #address: RequestAddress;
+  readonly #scheme: string;
   readonly #mount: string;
 
   constructor(request: Request, address: RequestAddress, { mount, path }: Target, headers: HeaderFields) {
@@ -45,9 +45,10 @@ class WebRequest implements FetchRequest {
     this.method = request.method.toUpperCase();
     this.path = path;
     this.query = address.query;
-    this.headers = headers;
+    // A `Request` that was made from its address alone has no such field, and the address says the same.
+    this.headers = headers['host'] === undefined ? { ...headers, host: address.host } : headers;
     this.native = { request, response: new ResponseFields() };
-    this.#address = address;
+    this.#scheme = address.scheme;
     this.#mount = mount;
     const { body } = request;
     // A reader that somebody else still holds cannot be followed either.
@@ -59,8 +60,7 @@ class WebRequest implements FetchRequest {
 
   /** Some servers write a host of their own into `url`, so the browser's field comes first; no forwarded field is believed. */
   get publicUrl(): string {
-    const { scheme, host } = this.#address;
-    return `${scheme}//${(this.headers['host'] as string | undefined) ?? host}${this.#mount}`;
+    return `${this.#scheme}//${String(this.headers['host'])}${this.#mount}`;
   }
 
   get signal(): AbortSignal {

@@ -12,6 +12,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   session_expired: 401,
   interaction_required: 403,
   origin_refused: 403,
+  host_refused: 421,
   rate_limited: 429,
   body_invalid: 400,
   body_too_large: 413,

@@ -1,12 +1,15 @@
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
 import type { ErrorContext } from './error-response.js';
+import type { HostPolicy } from './host-check.js';
 import type { OriginPolicy } from './origin-check.js';
 
 /** What all routes of a site share; complete, so that no route knows a default. */
 export interface SiteSettings {
   readonly telemetry: Telemetry;
   readonly origins: OriginPolicy;
+  /** By which names the routes may be called; absent where any will do. */
+  readonly hosts?: HostPolicy;
   readonly bodyLimitBytes: number;
   /** Milliseconds for a request body that is read here, and for each pause in one that streams through; 0 waits for ever. */
   readonly requestBodyMs: number;

@@ -23,7 +23,8 @@ export async function doctorCommand(args: string[], terminal: Terminal, ports: T
   const { progress = () => undefined } = terminal;
   let findings: readonly Finding[];
   try {
-    findings = await examine(config, ports, { surface, message }, (check) => progress(`… ${check}`));
+    const isProduction = terminal.env['NODE_ENV'] === 'production';
+    findings = await examine(config, ports, { surface, message }, (check) => progress(`… ${check}`), isProduction);
   } finally {
     progress('');
   }

@@ -18,12 +18,14 @@ import { tokenFindings } from './token-findings.js';
 /**
  * Tries a configuration for real: reads keys and certificates, looks for the providers, asks for a token,
  * compares it with what is configured, and visits the site. `begin` is told what is looked at. What rests on something that failed is not tried, so that one fault is one line.
+ * `isProduction`: also says what a site misses that visitors from elsewhere reach.
  */
 export async function examine(
   config: ServerConfig,
   ports: ToolkitPorts = {},
   trials: Trials = { surface: '', message: '' },
   begin: (check: string) => void = () => undefined,
+  isProduction = false,
 ): Promise<readonly Finding[]> {
   let resolved: ResolvedConfig;
   try {
@@ -54,6 +56,7 @@ export async function examine(
   return [
     { check: 'configuration', result: 'ok', says: 'every field is known and well formed' },
     address('agent address', 'a2aUrl', resolved.agent, true),
+    ...publicAddress(resolved, isProduction),
     ...credential,
     ...cache,
     ...(await visit()),
@@ -74,6 +77,16 @@ function address(check: string, field: string, found: { origin: string } | undef
   if (found !== undefined) return { check, result: 'ok', says: found.origin };
   const result = isNeeded ? 'failed' : 'warning';
   return { check, result, says: 'is not set', block: 'configureServer', fields: [field] };
+}
+
+/** A page of any name that leads to the server is taken for the site's own where the site has no address of its own. */
+function publicAddress({ publicUrl }: ResolvedConfig, isProduction: boolean): readonly Finding[] {
+  const check = 'public address';
+  if (publicUrl !== '') return [{ check, result: 'ok', says: publicUrl }];
+  if (!isProduction) return [];
+  const says =
+    'is not set, so the origin check goes by the Host field of each request; set it to the address visitors use, such as https://site.example';
+  return [{ check, result: 'warning', says, block: 'configureServer', fields: ['publicUrl'] }];
 }
 
 function needsAudience(chosen: ChosenStrategy, { serviceAccount }: ResolvedConfig): boolean {

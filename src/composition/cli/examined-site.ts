@@ -38,8 +38,8 @@ export class ExaminedSite {
     const clock = ports.clock ?? systemClock;
     const upstream = ports.upstream ?? new UndiciUpstream({ connectMs: timeouts.connectMs });
     this.#upstream = new WatchedUpstream(upstream, clock);
-    // What is shared with the running site is left alone: its cache, and those who listen to it.
-    const { cacheStore: _cacheStore, cacheKeys: _cacheKeys, telemetry: _telemetry, ...own } = config;
+    // What is shared with the running site is left alone: its cache, and those who listen to it. Its visits use no name of the site, so any will do.
+    const { cacheStore: _store, cacheKeys: _keys, telemetry: _telemetry, allowedHosts: _hosts, ...own } = config;
     this.toolkit = createToolkit(own, { telemetry: silentTelemetry, ...ports, clock, upstream: this.#upstream });
   }
 

@@ -21,6 +21,7 @@ export const COMMAND_HELP: Readonly<Record<CommandName, string>> = {
   serve: `agent-bff serve [--config FILE] [--port N] [--host H] [--base PATH] [--grace SECONDS]
 
 Serves the routes without a site of your own. GET /healthz answers 200 while every request can be served, else 503.
+On a loopback address all other requests must use a loopback name, publicUrl's host or one of allowedHosts.
 
   --config FILE    reads the configuration from here
   --port N         default 8080; 0 takes any free port

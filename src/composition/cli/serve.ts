@@ -1,9 +1,17 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { nodeListener, type NodeListener } from '../../adapters/node/node-listener.js';
+import { behindHostCheck, type HostPolicy } from '../../adapters/web/host-check.js';
+import { refusal } from '../../adapters/web/refusal.js';
+import type { HttpHandler } from '../../ports/http.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
+import { hostPolicy } from '../allowed-hosts.js';
 import type { ServerConfig } from '../config.js';
-import { createNodeHandler } from '../node.js';
+import { noSuchRoute } from '../current-handler.js';
 import type { ToolkitPorts } from '../ports.js';
+import { newRequestId } from '../request-id.js';
+import { resolveConfig } from '../resolve-config.js';
+import { siteRoutes } from '../site-routes.js';
 import type { Toolkit } from '../toolkit-type.js';
 import { createToolkit } from '../toolkit.js';
 
@@ -31,22 +39,30 @@ export interface Gateway {
 
 const HEALTH = '/healthz';
 
-/** Serves the routes without a site of one's own: `/healthz` tells how it is, everything else is a route or 404. */
+/**
+ * Serves the routes without a site of one's own: `/healthz` tells how it is, everything else is a route or 404.
+ * On a loopback address all of it but `/healthz` is there for the names of this machine alone, and for those of the configuration (decision 80).
+ */
 export async function serve(settings: GatewaySettings): Promise<Gateway> {
   const { config, ports, host, port, basePath, graceMs, log } = settings;
-  const toolkit = createToolkit({ ...config, telemetry: lines(log) }, ports);
-  const routes = createNodeHandler({ toolkit, basePath });
-  const server = createServer((request, response) => {
-    if (request.url?.replace(/\?.*$/s, '') === HEALTH) void answerHealth(toolkit, request, response);
-    else routes(request, response);
-  });
+  const resolved = resolveConfig(config, new Set(Object.keys(ports.identityProviders ?? {})));
+  // Looked at in front of the routes, with everything else there is.
+  const { allowedHosts: _allowedHosts, ...own } = config;
+  const telemetry = lines(log);
+  const toolkit = createToolkit({ ...own, telemetry }, ports);
+  const server = createServer();
   try {
     await listen(server, port, host);
   } catch (error) {
     await toolkit.close({ graceMs: 0 });
     throw error;
   }
-  const { port: chosen } = server.address() as AddressInfo;
+  const { address, port: chosen } = server.address() as AddressInfo;
+  const routes = routesFor(hostPolicy(resolved, isLoopback(address)), { toolkit, basePath, telemetry });
+  server.on('request', (request, response) => {
+    if (request.url?.replace(/\?.*$/s, '') === HEALTH) void answerHealth(toolkit, request, response);
+    else routes(request, response);
+  });
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${String(chosen)}`,
     stop: async () => {
@@ -55,6 +71,32 @@ export async function serve(settings: GatewaySettings): Promise<Gateway> {
       server.closeAllConnections();
     },
   };
+}
+
+interface ServedRoutes {
+  readonly toolkit: Toolkit;
+  readonly basePath: string;
+  readonly telemetry: Telemetry;
+}
+
+/** The routes, and 404 for everything else, for those who call them by a name of the policy. */
+function routesFor(hosts: HostPolicy | undefined, { toolkit, basePath, telemetry }: ServedRoutes): NodeListener {
+  const checked = (handler: HttpHandler, route: string): HttpHandler =>
+    hosts === undefined
+      ? handler
+      : behindHostCheck(handler, hosts, (request, error) =>
+          refusal(error, request, { requestId: newRequestId(), route, telemetry, authUnavailableStatus: 401 }),
+        );
+  const routes = siteRoutes({ toolkit, basePath });
+  return nodeListener(
+    routes.map(({ route, mount, handler }) => ({ mount, handler: checked(handler, route) })),
+    checked(noSuchRoute, 'none'),
+  );
+}
+
+/** Whether only this machine reaches an address a server listens on. */
+function isLoopback(address: string): boolean {
+  return address === '::1' || /^(?:::ffff:)?127\./.test(address);
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

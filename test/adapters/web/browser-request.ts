@@ -22,7 +22,7 @@ export function browserRequest(changes: Partial<HttpRequest> = {}): HttpRequest 
 export function site(changes: Partial<SiteSettings> = {}): SiteSettings & { readonly telemetry: RecordingTelemetry } {
   let count = 0;
   return {
-    origins: { publicHost: '', allowedOrigins: new Set() },
+    origins: { publicOrigin: '', allowedOrigins: new Set() },
     bodyLimitBytes: 1_000,
     requestBodyMs: 0,
     keepAliveMs: 15_000,

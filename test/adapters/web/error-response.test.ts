@@ -22,6 +22,7 @@ const TABLE: Readonly<Record<ErrorCode, readonly [number, string, number]>> = {
   session_expired: [401, 'Session expired', -32603],
   interaction_required: [403, 'Interaction required', -32603],
   origin_refused: [403, 'Origin refused', -32603],
+  host_refused: [421, 'Host refused', -32603],
   rate_limited: [429, 'Too many requests', -32603],
   body_invalid: [400, 'Body invalid', -32700],
   body_too_large: [413, 'Body too large', -32603],

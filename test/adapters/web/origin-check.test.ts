@@ -2,9 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { checkOrigin, type OriginPolicy } from '../../../src/adapters/web/origin-check.js';
 import type { HeaderFields } from '../../../src/ports/http.js';
 
-const OWN: OriginPolicy = { publicHost: '', allowedOrigins: new Set() };
-const SHOP: OriginPolicy = { publicHost: '', allowedOrigins: new Set(['https://shop.example']) };
-const PUBLIC: OriginPolicy = { publicHost: 'www.site.example', allowedOrigins: new Set() };
+const OWN: OriginPolicy = { publicOrigin: '', allowedOrigins: new Set() };
+const SHOP: OriginPolicy = { publicOrigin: '', allowedOrigins: new Set(['https://shop.example']) };
+const PUBLIC: OriginPolicy = { publicOrigin: 'https://site.example', allowedOrigins: new Set() };
+const PUBLIC_AND_WWW: OriginPolicy = { ...PUBLIC, allowedOrigins: new Set(['https://www.site.example']) };
+const ON_A_PORT: OriginPolicy = { publicOrigin: 'http://[::1]:8443', allowedOrigins: new Set() };
+
+const UPSTREAM_NAME = { host: '10.0.0.7:3000' };
+const REBOUND = { host: 'evil.example' };
 
 function passes(method: string, headers: HeaderFields, policy: OriginPolicy = OWN, session = false): boolean {
   try {
@@ -14,7 +19,7 @@ function passes(method: string, headers: HeaderFields, policy: OriginPolicy = OW
       name: 'RequestError',
       code: 'origin_refused',
       detail: 'The request comes from a page of another site.',
-      fields: ['allowedOrigins'],
+      fields: policy.publicOrigin === '' ? ['allowedOrigins'] : ['publicUrl', 'allowedOrigins'],
     });
     return false;
   }
@@ -37,6 +42,11 @@ describe('a request that changes something', () => {
     ['an older browser that shouts', { origin: 'HTTPS://SITE.EXAMPLE' }],
     ['an older browser when the host is shouted', { origin: 'https://site.example', host: 'SITE.example' }],
     ['an older browser on another port of both', { origin: 'https://site.example:8443', host: 'site.example:8443' }],
+    [
+      'an older browser when the host names the default port',
+      { origin: 'https://site.example', host: 'site.example:443' },
+    ],
+    ['an older browser on an IPv6 address', { origin: 'http://[::1]:3000', host: '[0:0::1]:3000' }],
   ])('from %s passes', (_who, headers) => {
     expect(passes('POST', headers)).toBe(true);
     expect(passes('POST', headers, OWN, true)).toBe(true);
@@ -71,6 +81,15 @@ describe('a request that changes something', () => {
     ['nowhere, when the host is missing too', { origin: 'null', host: undefined }],
     ['no host at all', { origin: 'https://', host: '' }],
     ['the port alone', { origin: 'https://:443', host: '' }],
+    ['a port no host has', { origin: 'https://site.example:65536', host: 'site.example:65536' }],
+    ['a port with a zero before it', { origin: 'https://site.example:0443' }],
+    ['the absolute form of our name', { origin: 'https://site.example.' }],
+    ['our name with an escape', { origin: 'https://site%2eexample' }],
+    ['a number that is an address', { origin: 'http://2130706433', host: '127.0.0.1' }],
+    ['half an address', { origin: 'http://127.1', host: '127.0.0.1' }],
+    ['half an address, and so is the host', { origin: 'http://127.1', host: '127.1' }],
+    ['our name, when two hosts are named', { origin: 'https://site.example', host: ['site.example', 'evil.example'] }],
+    ['our name, when a host has a user', { origin: 'https://site.example', host: 'evil@site.example' }],
   ])('from %s is refused', (_who, headers) => {
     expect(passes('POST', headers)).toBe(false);
     expect(passes('POST', headers, OWN, true)).toBe(false);
@@ -102,14 +121,130 @@ describe('an origin the site allows', () => {
   });
 });
 
-describe('behind a proxy that changes the host', () => {
-  it('an older browser on the configured public address passes', () => {
-    expect(passes('POST', { origin: 'https://www.site.example', host: '10.0.0.7:3000' }, PUBLIC)).toBe(true);
-    expect(passes('POST', { origin: 'https://www.site.example', host: '10.0.0.7:3000' })).toBe(false);
+describe('with a public address, a request that changes something', () => {
+  it.each<[string, HeaderFields]>([
+    ["the site's own page", { 'sec-fetch-site': 'same-origin', origin: 'https://site.example' }],
+    ['an older browser', { origin: 'https://site.example' }],
+    ['an older browser that shouts and names the default port', { origin: 'HTTPS://SITE.example:443' }],
+    [
+      'a proxy that names its upstream',
+      { ...UPSTREAM_NAME, 'sec-fetch-site': 'same-origin', origin: 'https://site.example' },
+    ],
+    ['a proxy that names its upstream, and an older browser', { ...UPSTREAM_NAME, origin: 'https://site.example' }],
+    ['a proxy that names nothing', { host: undefined, origin: 'https://site.example' }],
+    ['a browser that leaves the origin out', { 'sec-fetch-site': 'same-origin' }],
+    [
+      'a browser that leaves the origin out, with the default port',
+      { 'sec-fetch-site': 'same-origin', host: 'SITE.example:443' },
+    ],
+    ['the address bar', { 'sec-fetch-site': 'none' }],
+    ['no browser', {}],
+    ['no browser, by another name', UPSTREAM_NAME],
+  ])('from %s passes', (_who, headers) => {
+    expect(passes('POST', headers, PUBLIC)).toBe(true);
+    expect(passes('POST', headers, PUBLIC, true)).toBe(true);
   });
 
-  it('the public address says nothing about a request the browser calls cross-site', () => {
-    expect(passes('POST', { 'sec-fetch-site': 'cross-site', origin: 'https://www.site.example' }, PUBLIC)).toBe(false);
+  it.each<[string, HeaderFields]>([
+    ['a page whose name leads here', { ...REBOUND, origin: 'https://evil.example' }],
+    ['such a page over http', { ...REBOUND, origin: 'http://evil.example' }],
+    [
+      'such a page, which the browser takes for ours',
+      { ...REBOUND, 'sec-fetch-site': 'same-origin', origin: 'http://evil.example' },
+    ],
+    ['such a page without an origin', { ...REBOUND, 'sec-fetch-site': 'same-origin' }],
+    ['such a page in the address bar', { ...REBOUND, 'sec-fetch-site': 'none' }],
+    ['a foreign page, by our name', { 'sec-fetch-site': 'same-origin', origin: 'https://evil.example' }],
+    ['our name over http', { origin: 'http://site.example' }],
+    [
+      'our name over http, which the browser takes for ours',
+      { 'sec-fetch-site': 'same-origin', origin: 'http://site.example' },
+    ],
+    ['www. beside our name', { 'sec-fetch-site': 'same-site', origin: 'https://www.site.example' }],
+    [
+      'www. beside our name, by both',
+      { host: 'www.site.example', 'sec-fetch-site': 'same-origin', origin: 'https://www.site.example' },
+    ],
+    ['another port', { 'sec-fetch-site': 'same-site', origin: 'https://site.example:8443' }],
+    [
+      'another port, by both',
+      { host: 'site.example:8443', 'sec-fetch-site': 'same-origin', origin: 'https://site.example:8443' },
+    ],
+    ['the default port of the other scheme', { origin: 'https://site.example:80' }],
+    [
+      'the absolute form of our name',
+      { host: 'site.example.', 'sec-fetch-site': 'same-origin', origin: 'https://site.example.' },
+    ],
+    ['the absolute form of our name without an origin', { host: 'site.example.', 'sec-fetch-site': 'same-origin' }],
+    ['nowhere', { 'sec-fetch-site': 'same-origin', origin: 'null' }],
+    ['an empty origin', { 'sec-fetch-site': 'same-origin', origin: '' }],
+    ['several origins', { 'sec-fetch-site': 'same-origin', origin: ['https://site.example', 'https://site.example'] }],
+    ['a user at our name', { origin: 'https://evil@site.example' }],
+    [
+      'our own page, which the browser calls another site',
+      { 'sec-fetch-site': 'cross-site', origin: 'https://site.example' },
+    ],
+    [
+      'our own page, which the browser calls a sibling',
+      { 'sec-fetch-site': 'same-site', origin: 'https://site.example' },
+    ],
+    ['a sibling without an origin', { 'sec-fetch-site': 'same-site' }],
+    ['a proxy that names its upstream, without an origin', { ...UPSTREAM_NAME, 'sec-fetch-site': 'same-origin' }],
+    ['another port of ours without an origin', { host: 'site.example:8443', 'sec-fetch-site': 'same-origin' }],
+    ['no host, without an origin', { host: undefined, 'sec-fetch-site': 'same-origin' }],
+    ['two hosts, without an origin', { host: ['site.example', 'site.example'], 'sec-fetch-site': 'same-origin' }],
+    ['a host with a path, without an origin', { host: 'site.example/x', 'sec-fetch-site': 'same-origin' }],
+    ['a host with a user, without an origin', { host: 'x@site.example', 'sec-fetch-site': 'same-origin' }],
+  ])('from %s is refused', (_who, headers) => {
+    expect(passes('POST', headers, PUBLIC)).toBe(false);
+    expect(passes('POST', headers, PUBLIC, true)).toBe(false);
+  });
+
+  it('passes from www. beside the bare name when that is allowed, whatever name it uses', () => {
+    const www = { origin: 'https://www.site.example' };
+    for (const site of ['same-origin', 'same-site', undefined]) {
+      expect(passes('POST', { ...www, 'sec-fetch-site': site }, PUBLIC_AND_WWW)).toBe(true);
+      expect(passes('POST', { ...www, 'sec-fetch-site': site, host: 'www.site.example' }, PUBLIC_AND_WWW)).toBe(true);
+    }
+    // The name alone is no page.
+    const nameless = { host: 'www.site.example', 'sec-fetch-site': 'same-origin' };
+    expect(passes('POST', nameless, PUBLIC_AND_WWW)).toBe(false);
+  });
+
+  it('goes by scheme, port and every spelling of an IPv6 address', () => {
+    expect(passes('POST', { origin: 'http://[::1]:8443' }, ON_A_PORT)).toBe(true);
+    expect(passes('POST', { origin: 'http://[0:0:0:0:0:0:0:1]:8443' }, ON_A_PORT)).toBe(true);
+    expect(passes('POST', { host: '[0::1]:8443', 'sec-fetch-site': 'same-origin' }, ON_A_PORT)).toBe(true);
+    expect(passes('POST', { origin: 'https://[::1]:8443' }, ON_A_PORT)).toBe(false);
+    expect(passes('POST', { origin: 'http://[::1]' }, ON_A_PORT)).toBe(false);
+    expect(passes('POST', { host: '[::1]', 'sec-fetch-site': 'same-origin' }, ON_A_PORT)).toBe(false);
+  });
+
+  it('tells whoever is refused that www. is an origin of its own', () => {
+    const request = { method: 'POST', headers: { origin: 'https://www.site.example' } };
+    expect(() => checkOrigin(request, PUBLIC, false)).toThrow(/"publicUrl".*"allowedOrigins".*www\./);
+  });
+});
+
+describe('with a public address, a request that only reads', () => {
+  it.each<[string, HeaderFields]>([
+    ['the site itself', { 'sec-fetch-site': 'same-origin' }],
+    ['the site itself behind a proxy that names its upstream', { ...UPSTREAM_NAME, 'sec-fetch-site': 'same-origin' }],
+    ['the address bar', { 'sec-fetch-site': 'none' }],
+    ['the address bar behind a proxy that names its upstream', { ...UPSTREAM_NAME, 'sec-fetch-site': 'none' }],
+    ['a sibling', { 'sec-fetch-site': 'same-site' }],
+    ['a page whose name leads here, which has no cookies of ours', { ...REBOUND, 'sec-fetch-site': 'same-origin' }],
+    ['no browser', UPSTREAM_NAME],
+  ])('of a signed-in user passes from %s', (_who, headers) => {
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) expect(passes(method, headers, PUBLIC, true)).toBe(true);
+  });
+
+  it('of a signed-in user is refused when another site caused it, even one that claims to be ours', () => {
+    expect(passes('GET', { 'sec-fetch-site': 'cross-site' }, PUBLIC, true)).toBe(false);
+    const claim = { 'sec-fetch-site': 'cross-site', origin: 'https://site.example' };
+    expect(passes('GET', claim, PUBLIC, true)).toBe(false);
+    const allowed = { 'sec-fetch-site': 'cross-site', origin: 'https://www.site.example' };
+    expect(passes('GET', allowed, PUBLIC_AND_WWW, true)).toBe(true);
   });
 });
 

@@ -247,7 +247,7 @@ describe('whatever fields come,', () => {
   });
 
   it('an origin that passes is the own one', () => {
-    const policy = { publicHost: 'site.example', allowedOrigins: new Set<string>() };
+    const policy = { publicOrigin: 'https://site.example', allowedOrigins: new Set<string>() };
     const part = fc.constantFrom(
       'https://',
       'http://',
@@ -287,6 +287,7 @@ describe('whatever fields come,', () => {
         }
         passed += 1;
         expect(new URL(headers.origin)).toMatchObject({
+          protocol: 'https:',
           hostname: 'site.example',
           port: '',
           username: '',

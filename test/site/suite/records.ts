@@ -78,6 +78,21 @@ export function recordSuite(framework: Framework): void {
       expect(world.upstream.requests).toEqual([]);
     });
 
+    it('is refused by a name the site does not have, a GET too', async () => {
+      const world = await startPlatformWorld(framework, { allowedHosts: ['site.example'] });
+      const own = { ...ADA, host: 'site.example:3000' };
+      expect((await world.visit(`${MOUNT}/conversations`, { headers: own })).status).toBe(200);
+      const before = world.upstream.requests.length;
+      for (const method of ['GET', 'POST']) {
+        const answer = await world.visit(`${MOUNT}/conversations`, {
+          method,
+          headers: { ...ADA, host: 'evil.example' },
+        });
+        expect([answer.status, (await readProblem(world, answer)).code]).toEqual([421, 'host_refused']);
+      }
+      expect(world.upstream.requests.length).toBe(before);
+    });
+
     it('that would echo the credential is refused', async () => {
       const world = await startPlatformWorld(framework);
       const client = await RawClient.connect(world.url);

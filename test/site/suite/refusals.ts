@@ -68,6 +68,16 @@ export function refusalSuite(framework: Framework): void {
       expect(world.upstream.requests).toEqual([]);
     });
 
+    it('is refused with 421 when it uses a name the site does not have', async () => {
+      const world = await startWorld(framework, { allowedHosts: ['site.example'] });
+      expect((await world.chat({ headers: { host: 'site.example' } })).status).toBe(200);
+      const before = world.upstream.requests.length;
+      const reply = await world.chat({ headers: { host: 'evil.example', origin: 'http://evil.example' } });
+      expect(reply.status).toBe(421);
+      expect(reasonOf(await readFailure(world, reply))).toBe('HOST_REFUSED');
+      expect(world.upstream.requests.length).toBe(before);
+    });
+
     it('is refused when its method is none of the chat', async () => {
       const world = await startWorld(framework);
       const body = JSON.stringify({ jsonrpc: '2.0', id: 'list', method: 'ListTasks', params: {} });

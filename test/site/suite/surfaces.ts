@@ -107,6 +107,15 @@ export function surfaceSuite(framework: Framework): void {
       expect(world.upstream.requests).toEqual([]);
     });
 
+    it('is not rendered by a name the site does not have', async () => {
+      const world = await startPlatformWorld(framework, { allowedHosts: ['site.example'] });
+      expect((await world.visit(`${MOUNT}/counter/render`, post({}, { host: 'site.example' }))).status).toBe(200);
+      const before = world.upstream.requests.length;
+      const answer = await world.visit(`${MOUNT}/counter/render`, post({}, { host: 'evil.example' }));
+      expect([answer.status, (await readProblem(world, answer)).code]).toEqual([421, 'host_refused']);
+      expect(world.upstream.requests.length).toBe(before);
+    });
+
     it('is not rendered from a body that is no JSON, or a type that is not', async () => {
       const world = await startPlatformWorld(framework);
       const render = { method: 'POST', body: '{"half":' };

@@ -17,6 +17,7 @@ import { methods } from './methods.js';
 import { crossOriginSharing, origins } from './origins.js';
 import { chatPaths, corpusPaths, traversal } from './paths.js';
 import { queries } from './queries.js';
+import { rebinding } from './rebinding.js';
 import { redirects } from './redirects.js';
 import { sessions } from './sessions.js';
 import { streams } from './streams.js';
@@ -45,6 +46,7 @@ export const ABUSE_FAMILIES: readonly AbuseFamily[] = [
   methods,
   origins,
   crossOriginSharing,
+  rebinding,
   upgrades,
   injections,
   oversized,

@@ -36,6 +36,8 @@ const PAGES: readonly (readonly [fields: readonly string[], fact: string])[] = [
   [['Origin: https://evil.example?site.example'], SUBSTRING],
   [['Origin: https://site.example:8443'], FORGERY],
   [['Origin: https://site.example.'], SUBSTRING],
+  [['Origin: http://site.example:443'], FORGERY],
+  [['Origin: https://site.example:80'], FORGERY],
   [['Origin: https://shop.site.example'], SUBSTRING],
   [['Origin: https://site.exampl'], SUBSTRING],
   [['Origin: site.example'], FORGERY],

@@ -261,6 +261,48 @@ export const REQUEST_MUTANTS: readonly AbuseMutant[] = [
     },
   },
   {
+    name: 'trusts Sec-Fetch-Site over Origin',
+    noticedBy: ['rebinding', 'rebind-chat-host-evil.example-sec-fetch-site-same-origin-origin-https-ev'],
+    breaks: {
+      request: (request) => {
+        const { origin: _origin, 'sec-fetch-site': site, ...headers } = request.headers;
+        return site === 'same-origin' ? changed(request, { headers }) : request;
+      },
+    },
+  },
+  {
+    name: 'takes the host it was called by for its own',
+    noticedBy: ['rebinding', 'rebind-chat-host-evil.example-origin-http-evil.example'],
+    breaks: {
+      request: (request) => {
+        const { origin, host } = request.headers;
+        return text(origin).replace(/^https?:\/\//, '') === host
+          ? changed(request, { headers: { ...request.headers, origin: 'https://site.example' } })
+          : request;
+      },
+    },
+  },
+  {
+    name: "takes the browser's word where no origin is named",
+    noticedBy: ['rebinding', 'rebind-chat-host-evil.example-sec-fetch-site-same-origin'],
+    breaks: {
+      request: (request) => {
+        const { 'sec-fetch-site': site, ...headers } = request.headers;
+        return site === 'same-origin' && headers['origin'] === undefined ? changed(request, { headers }) : request;
+      },
+    },
+  },
+  {
+    name: 'does not look at the scheme of an origin',
+    noticedBy: ['rebinding', 'rebind-chat-origin-http-site.example'],
+    breaks: {
+      request: (request) =>
+        request.headers['origin'] === 'http://site.example'
+          ? changed(request, { headers: { ...request.headers, origin: 'https://site.example' } })
+          : request,
+    },
+  },
+  {
     name: 'takes any body for JSON',
     noticedBy: ['content types', 'ct-chat-0-text-plain'],
     breaks: {
