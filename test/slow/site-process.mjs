@@ -4,20 +4,21 @@ import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 
 const FILE = fileURLToPath(import.meta.url);
 const SAMPLE_MS = 50;
 
 /**
- * Starts the site over the built package, with what `config` adds: in Express, or behind `node:http2`.
- * `measure` collects garbage first; `peakRss` is the most since the last call.
+ * Starts the site over the built package, with what `config` adds: in Express after its parser, behind `node:http2`, or (`plain`) in `node:http` alone.
+ * `measure` collects garbage first; `peakRss` is the most since the last call; `work` is the CPU time since the last call, and the longest the event loop stood still.
  */
-export async function startSite(a2aUrl, config = {}, { http2 = false } = {}) {
+export async function startSite(a2aUrl, config = {}, { http2 = false, plain = false } = {}) {
   if (!existsSync(new URL('../../dist/composition/express.js', import.meta.url))) {
     throw new Error('dist is missing: run "npm run build" first');
   }
-  const child = fork(FILE, [JSON.stringify({ config: { a2aUrl, ...config }, http2 })], { execArgv: ['--expose-gc'] });
+  const child = fork(FILE, [JSON.stringify({ config: { a2aUrl, ...config }, http2, plain })], { execArgv: ['--expose-gc'] });
   const [{ url }] = await once(child, 'message');
   const ask = async (question) => {
     child.send(question);
@@ -27,6 +28,7 @@ export async function startSite(a2aUrl, config = {}, { http2 = false } = {}) {
     url,
     measure: () => ask('measure'),
     peakRss: async () => (await ask('peak')).rss,
+    work: () => ask('work'),
     close: async () => {
       const exited = once(child, 'exit');
       child.disconnect();
@@ -35,7 +37,7 @@ export async function startSite(a2aUrl, config = {}, { http2 = false } = {}) {
   };
 }
 
-async function serve({ config, http2 }) {
+async function serve({ config, http2, plain }) {
   const { createToolkit } = await import('agent-bff');
   const { privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
@@ -47,7 +49,7 @@ async function serve({ config, http2 }) {
     ...config,
     serviceAccount: { serviceAccountId: 'site', keyId: 'key', privateKeyPem: privateKey },
   });
-  const server = await (http2 ? http2Server(toolkit) : expressServer(toolkit));
+  const server = await (http2 ? http2Server(toolkit) : plain ? plainServer(toolkit) : expressServer(toolkit));
   server.listen(0, '127.0.0.1', 1024);
   await once(server, 'listening');
 
@@ -56,7 +58,17 @@ async function serve({ config, http2 }) {
     peak = Math.max(peak, process.memoryUsage.rss());
   }, SAMPLE_MS).unref();
 
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  let worked = process.cpuUsage();
   process.on('message', (question) => {
+    if (question === 'work') {
+      const { user, system } = process.cpuUsage(worked);
+      process.send({ cpuMs: (user + system) / 1_000, stallMs: delay.max / 1_000_000 });
+      delay.reset();
+      worked = process.cpuUsage();
+      return;
+    }
     if (question === 'peak') {
       const rss = Math.max(peak, process.memoryUsage.rss());
       peak = 0;
@@ -81,6 +93,12 @@ async function expressServer(toolkit) {
   app.use(express.json({ limit: '2mb' }));
   app.use('/api/a2a', createA2ARouter(express, { strategy: 'service_account', toolkit }));
   return createServer(app);
+}
+
+async function plainServer(toolkit) {
+  const { createNodeHandler } = await import('agent-bff/node');
+  const options = { a2a: { strategy: 'service_account' }, surfaces: { strategy: 'service_account' } };
+  return createServer(createNodeHandler({ ...options, service: { auth: () => 'user-token' }, toolkit }));
 }
 
 async function http2Server(toolkit) {

@@ -1,0 +1,211 @@
+// node test/slow/proportion.mjs [--table]: hostile inputs, once and twice as long. Twice the input may cost at most 2.5 times the CPU,
+// and no body may hold the event loop for 100 ms. --table prints the figures as docs/security.md has them.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { Socket } from 'node:net';
+import { Report } from './report.mjs';
+import { startSite } from './site-process.mjs';
+
+const MOST_GROWTH = 2.5;
+const MOST_STALL_MS = 100;
+/** Below this, what is measured is the request and not its input. */
+const LEAST_MS = 4;
+const ROUNDS = 5;
+
+const BODY = { size: 1_000_000, times: 1 };
+const FIELD = { size: 3_500, times: 100 };
+const CHAT = '/api/a2a';
+const RENDER = '/api/service-surfaces/s/render';
+const SEND = '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":';
+
+const fill = (unit, size) => unit.repeat(Math.ceil(size / unit.length)).slice(0, size);
+const numbered = (size, make) => {
+  const parts = [];
+  for (let length = 0, index = 0; length < size; index += 1) {
+    parts.push(make(index));
+    length += parts.at(-1).length + 1;
+  }
+  return parts.join(',');
+};
+
+/** Bodies by what they hold; each is sent as a chat message and as the input of a widget. */
+const BODIES = {
+  'opening brackets': (size) => fill('[', size),
+  'opening objects': (size) => fill('{"a":', size),
+  'closed lists in a list': (size) => `[${fill('[],', size - 3)}[]]`.replace(/\[?,*\[\]\]$/, '0]'),
+  'one text': (size) => `"${fill('x', size)}"`,
+  backslashes: (size) => `"${fill('\\\\', size)}"`,
+  escapes: (size) => `"${fill('\\u0041', size - (size % 6))}"`,
+  'quotes that do not end': (size) => `{"a":"${fill('\\"', size)}`,
+  digits: (size) => fill('1', size),
+  spaces: (size) => `${fill(' ', size)}{}`,
+  'three-byte characters': (size) => `"${fill('漢', Math.floor(size / 3))}"`,
+  members: (size) => `{${numbered(size, (index) => `"k${index}":0`)}}`,
+  'members of the message': (size) => `${SEND}{"message":{${numbered(size, (index) => `"k${index}":0`)}}}}`,
+  'a name': (size) => `{"${fill('n', size)}":0}`,
+  'a name of invisible characters': (size) => `{"${fill('\u200B', Math.floor(size / 3))}":0}`,
+  'names of accents': (size) => `${SEND}{${numbered(size, (index) => `"\u0301\u0327${index}":0`)}}}`,
+  'one member again and again': (size) => `${SEND}{${numbered(size, () => '"message":{}')}}}`,
+  'numbers in a list': (size) => `[${numbered(size, () => '1')}]`,
+};
+
+/** Header fields of a browser. */
+const FIELDS = {
+  'content-type': (size) => `application/json${fill(' ', size)};x`,
+  'content-type parameters': (size) => ['content-type', `application/json${fill(';charset', size)}`],
+  'content-type slashes': (size) => ['content-type', fill('a/', size)],
+  cookie: (size) => fill('a=b; ', size),
+  'cookie quotes': (size) => ['cookie', `a=${fill('"', size)}`],
+  connection: (size) => fill('a, ', size),
+  origin: (size) => `https://${fill('a.', size)}`,
+  'origin digits': (size) => ['origin', `https://a:${fill('1', size)}`],
+  'origin colons': (size) => ['origin', `https://${fill(':', size)}`],
+  'sec-fetch-site': (size) => fill('same-origin,', size),
+  'a2a-version': (size) => fill('1.', size),
+  accept: (size) => fill('text/html;q=0.1,', size),
+  'if-none-match': (size) => fill('W/"",', size),
+  traceparent: (size) => fill('0-', size),
+  authorization: (size) => `Bearer ${fill(' ', size)}x`,
+  'x-forwarded-for': (size) => fill('::1, ', size),
+};
+
+/** Paths and queries. */
+const PATHS = {
+  'slashes below the chat': (size) => `${CHAT}${fill('/', size)}x`,
+  'dots below the records': (size) => `/api/service/${fill('../', size)}x`,
+  'escapes below the records': (size) => `/api/service/${fill('%252e', size - (size % 5))}`,
+  'segments below the records': (size) => `/api/service/${fill('a/', size)}`,
+  'a name of a widget': (size) => `/api/service-surfaces/by-name/${fill('a', size)}/render`,
+  'slashes below the widgets': (size) => `/api/service-surfaces${fill('/', size)}render`,
+  'a query': (size) => `${CHAT}/config?${fill('a=b&', size)}`,
+  'versions in a query': (size) => `${CHAT}/config?${fill('A2A-Version=1&', size)}`,
+};
+
+/** Header fields of the platform. */
+const UPSTREAM = {
+  'content-type': (size) => `text/css${fill(' ', size)}x`,
+  'content-type parameters': (size) => ['content-type', `text/css${fill(';charset=', size)}`],
+  'content-encoding': (size) => fill('gzip,', size),
+  'cache-control': (size) => fill('max-age=1,', size),
+  'retry-after': (size) => `${fill(' ', size)}x`,
+  etag: (size) => `W/"${fill('"', size)}`,
+  vary: (size) => fill('a,', size),
+  date: (size) => fill('Mon, ', size),
+};
+
+const answers = new Map();
+const FINE = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}';
+const platform = createServer((incoming) => {
+  // Past Node's own response, which would refuse to send what a hostile platform sends.
+  incoming.resume().on('end', () => incoming.socket.end(answers.get(incoming.headers['idempotency-key']) ?? FINE));
+});
+platform.listen(0, '127.0.0.1');
+await once(platform, 'listening');
+const upstream = `http://127.0.0.1:${platform.address().port}`;
+const site = await startSite(`${upstream}/a2a`, { serviceApiUrl: `${upstream}/api` }, { plain: true });
+const { hostname, port } = new URL(site.url);
+
+/** One request on a connection of its own, to the end of its response. */
+async function send(message) {
+  const socket = new Socket();
+  socket.on('error', () => undefined);
+  socket.connect(Number(port), hostname);
+  await once(socket, 'connect');
+  socket.resume();
+  socket.write(message);
+  await once(socket, 'close');
+}
+
+function request({ method = 'POST', target = CHAT, fields = {}, body = SEND + '{}}' }) {
+  const bytes = Buffer.from(method === 'POST' ? body : '');
+  const all = {
+    host: `${hostname}:${port}`,
+    'content-type': 'application/json',
+    'content-length': bytes.length,
+    connection: 'close',
+    ...fields,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.concat([Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'), bytes]);
+}
+
+const field = (name, value) => (Array.isArray(value) ? { [value[0]]: value[1] } : { [name]: value });
+
+/** Every input, with its request by size. */
+const INPUTS = [
+  ...Object.entries(BODIES).flatMap(([name, make]) =>
+    [CHAT, RENDER].map((target) => ({
+      ...BODY,
+      kind: target === CHAT ? 'chat body' : 'widget input',
+      name,
+      make: (size) => request({ target, body: make(size) }),
+    })),
+  ),
+  ...Object.entries(FIELDS).map(([name, make]) => ({
+    ...FIELD,
+    kind: 'request field',
+    name,
+    make: (size) => request({ fields: field(name, make(size)) }),
+  })),
+  ...Object.entries(PATHS).map(([name, make]) => ({
+    ...FIELD,
+    kind: 'path',
+    name,
+    make: (size) => request({ method: 'GET', target: make(size) }),
+  })),
+  ...Object.entries(UPSTREAM).flatMap(([name, make]) =>
+    ['/api/service-surfaces/s/theme.css', '/api/service/x'].map((target, index) => ({
+      ...FIELD,
+      kind: index === 0 ? 'field of a theme' : 'field of a record',
+      name,
+      make: (size) => {
+        const key = `${index}-${name.replaceAll(' ', '-')}-${size}`;
+        const [[header, value]] = Object.entries(field(name, make(size)));
+        answers.set(key, `HTTP/1.1 200 OK\r\n${header}: ${value}\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}`);
+        return request({ method: 'GET', target, fields: { 'idempotency-key': key } });
+      },
+    })),
+  ),
+];
+
+async function cost(message, times) {
+  let cpuMs = Infinity;
+  let stallMs = Infinity;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await site.work();
+    for (let count = 0; count < times; count += 1) await send(message);
+    const work = await site.work();
+    cpuMs = Math.min(cpuMs, work.cpuMs);
+    stallMs = Math.min(stallMs, work.stallMs);
+  }
+  return { cpuMs, stallMs };
+}
+
+const asTable = process.argv.includes('--table');
+const report = new Report('work in proportion to hostile input');
+for (let count = 0; count < 300; count += 1) await send(request({}));
+if (asTable)
+  process.stdout.write(
+    '| Input | Length | CPU, ms | Twice as long | Longest stall, ms |\n| --- | --- | --- | --- | --- |\n',
+  );
+for (const { kind, name, make, size, times } of INPUTS) {
+  const once_ = await cost(make(size), times);
+  const twice = await cost(make(size * 2), times);
+  const growth = twice.cpuMs / once_.cpuMs;
+  const isBody = times === 1;
+  const kept =
+    (growth <= MOST_GROWTH || twice.cpuMs / times < LEAST_MS / times) && (!isBody || twice.stallMs < MOST_STALL_MS);
+  const each = (ms) => (ms / times).toFixed(2);
+  if (asTable) {
+    const stall = isBody ? twice.stallMs.toFixed(0) : '';
+    process.stdout.write(`| ${kind}: ${name} | ${size} | ${each(once_.cpuMs)} | ${growth.toFixed(1)} × | ${stall} |\n`);
+  }
+  report.check(
+    `${kind}: ${name}`,
+    kept,
+    `${each(once_.cpuMs)} ms, twice as long ${growth.toFixed(2)} times, stall ${twice.stallMs.toFixed(0)} ms`,
+  );
+}
+await site.close();
+platform.close();
+report.finish();
