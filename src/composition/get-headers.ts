@@ -1,7 +1,8 @@
 import type { SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
+import { readOptions } from '../domain/shared/options.js';
 import { currentToolkit } from './auth-headers.js';
-import { checkChatOptions } from './chat-options.js';
 import type { ServiceAuthStrategy } from './config.js';
+import { SERVICE_HEADERS, SESSION_HEADERS, withToolkit } from './route-options.js';
 import type { Toolkit } from './toolkit-type.js';
 
 /**
@@ -58,9 +59,8 @@ export interface SessionHeadersOptions {
  *
  * @public
  */
-export function createGetHeadersWithServiceAuth(options: ServiceHeadersOptions = {}): HeadersFunction {
-  const { toolkit, ...service } = options;
-  checkChatOptions(service, toolkit?.customProviders ?? new Set());
+export function createGetHeadersWithServiceAuth(options?: ServiceHeadersOptions): HeadersFunction {
+  const { toolkit, ...service } = readOptions('createGetHeadersWithServiceAuth', withToolkit(SERVICE_HEADERS), options);
   return () => (toolkit ?? currentToolkit()).authHeaders(service);
 }
 
@@ -80,7 +80,6 @@ export function createGetHeadersWithServiceAuth(options: ServiceHeadersOptions =
  * @public
  */
 export function createGetHeadersForSession(options: SessionHeadersOptions): HeadersFunction {
-  const { toolkit, authClient, ...rest } = options;
-  checkChatOptions({ getSessionToken: authClient, ...rest }, new Set());
-  return (request) => (toolkit ?? currentToolkit()).sessionHeaders({ authClient, ...rest }, request);
+  const { toolkit, ...session } = readOptions('createGetHeadersForSession', withToolkit(SESSION_HEADERS), options);
+  return (request) => (toolkit ?? currentToolkit()).sessionHeaders(session, request);
 }

@@ -1,19 +1,26 @@
 import { type NextRoute, nextRoute } from '../adapters/next/next-route.js';
-import { type ChatHandlerOptions, checkChatOptions } from './chat-options.js';
-import { currentHandler, UNCONFIGURED_CHAT } from './current-handler.js';
-import {
-  type A2AConfigWebOptions,
-  type A2AProxyHandlerOptions,
-  type A2AServiceHandlerOptions,
-  type A2AWebOptions,
-  checkIdp,
-  type NextServiceProxyOptions,
-  type NextServiceSurfaceOptions,
-  type NextSurfaceOptions,
+import { readOptions } from '../domain/shared/options.js';
+import { currentHandler, routeHandler, UNCONFIGURED_CHAT } from './current-handler.js';
+import type {
+  A2AConfigWebOptions,
+  A2AProxyHandlerOptions,
+  A2AServiceHandlerOptions,
+  A2AWebOptions,
+  NextServiceProxyOptions,
+  NextServiceSurfaceOptions,
+  NextSurfaceOptions,
 } from './next-options.js';
-import { checkProxyOptions, serviceSurfaceHandlerPlan } from './surface-options.js';
-import { checkSurfaceRouterOptions } from './surface-router-options.js';
-import type { Toolkit } from './toolkit-type.js';
+import {
+  NEXT_CONFIG,
+  NEXT_MESSAGE,
+  NEXT_SERVICE_CHAT,
+  NEXT_SESSION_CHAT,
+  PROXY,
+  SERVICE_SURFACES,
+  SURFACES,
+  withToolkit,
+} from './route-options.js';
+import type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './surface-options.js';
 
 export type { NextRoute, NextRouteFunction } from '../adapters/next/next-route.js';
 export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
@@ -37,7 +44,7 @@ export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHea
 const CHAT = { usual: '/api/a2a' };
 const CONFIG = { ...CHAT, fixed: '/config' };
 const MESSAGES = { ...CHAT, fixed: '' };
-const SURFACES = { usual: '/api/service-surfaces' };
+const WIDGETS = { usual: '/api/service-surfaces' };
 const RECORDS = { usual: '/api/service' };
 
 /**
@@ -54,9 +61,15 @@ const RECORDS = { usual: '/api/service' };
  *
  * @public
  */
-export function createA2AProxyHandlerWithServiceAuth(options: A2AServiceHandlerOptions = {}): NextRoute {
-  const { toolkit, ...chat } = options;
-  return chatRoute(chat, toolkit);
+export function createA2AProxyHandlerWithServiceAuth(options?: A2AServiceHandlerOptions): NextRoute {
+  const handler = routeHandler<Omit<A2AServiceHandlerOptions, 'toolkit'>>(
+    'createA2AProxyHandlerWithServiceAuth',
+    NEXT_SERVICE_CHAT,
+    options,
+    (current, given) => current.chatHandler(given),
+    UNCONFIGURED_CHAT,
+  );
+  return nextRoute(handler, CHAT);
 }
 
 /**
@@ -76,9 +89,14 @@ export function createA2AProxyHandlerWithServiceAuth(options: A2AServiceHandlerO
  * @public
  */
 export function createA2AProxyHandler(options: A2AProxyHandlerOptions): NextRoute {
-  const { toolkit, idp, ...chat } = options;
-  checkIdp(idp);
-  return chatRoute({ ...chat, getSessionToken: idp }, toolkit);
+  const handler = routeHandler<Omit<A2AProxyHandlerOptions, 'toolkit'>>(
+    'createA2AProxyHandler',
+    NEXT_SESSION_CHAT,
+    options,
+    (current, { idp, ...given }) => current.chatHandler({ ...given, getSessionToken: idp }),
+    UNCONFIGURED_CHAT,
+  );
+  return nextRoute(handler, CHAT);
 }
 
 /**
@@ -93,8 +111,8 @@ export function createA2AProxyHandler(options: A2AProxyHandlerOptions): NextRout
  *
  * @public
  */
-export function handleA2AWebPOST(request: Request, options: A2AWebOptions = {}): Promise<Response> {
-  const { toolkit } = options;
+export async function handleA2AWebPOST(request: Request, options?: A2AWebOptions): Promise<Response> {
+  const { toolkit } = readOptions('handleA2AWebPOST', withToolkit(NEXT_MESSAGE), options);
   return toolkit === undefined ? answerMessage(request) : nextRoute(toolkit.chatHandler(), MESSAGES)(request);
 }
 
@@ -116,8 +134,8 @@ const answerMessage = nextRoute(
  *
  * @public
  */
-export function handleA2AConfigWebGET(request: Request, options: A2AConfigWebOptions = {}): Promise<Response> {
-  const { toolkit, getHeaders } = options;
+export async function handleA2AConfigWebGET(request: Request, options?: A2AConfigWebOptions): Promise<Response> {
+  const { toolkit, getHeaders } = readOptions('handleA2AConfigWebGET', withToolkit(NEXT_CONFIG), options);
   const handler = currentHandler(toolkit, (current) => current.chatHandler({ configGetHeaders: getHeaders }));
   return nextRoute(handler, CONFIG)(request);
 }
@@ -137,12 +155,15 @@ export function handleA2AConfigWebGET(request: Request, options: A2AConfigWebOpt
  *
  * @public
  */
-export function createSurfaceHandlerWithServiceAuth(options: NextServiceSurfaceOptions = {}): NextRoute {
-  const { toolkit, ...surfaces } = options;
-  serviceSurfaceHandlerPlan(surfaces, customProvidersOf(toolkit)); // Wrong options throw here, not at the first request.
+export function createSurfaceHandlerWithServiceAuth(options?: NextServiceSurfaceOptions): NextRoute {
   return nextRoute(
-    currentHandler(toolkit, (current) => current.serviceSurfaceHandler(surfaces)),
-    SURFACES,
+    routeHandler<ServiceSurfaceHandlerOptions>(
+      'createSurfaceHandlerWithServiceAuth',
+      SERVICE_SURFACES,
+      options,
+      (current, given) => current.serviceSurfaceHandler(given),
+    ),
+    WIDGETS,
   );
 }
 
@@ -162,12 +183,12 @@ export function createSurfaceHandlerWithServiceAuth(options: NextServiceSurfaceO
  *
  * @public
  */
-export function createSurfaceHandler(options: NextSurfaceOptions = {}): NextRoute {
-  const { toolkit, ...surfaces } = options;
-  checkSurfaceRouterOptions(surfaces, customProvidersOf(toolkit), 'createSurfaceHandler');
+export function createSurfaceHandler(options?: NextSurfaceOptions): NextRoute {
   return nextRoute(
-    currentHandler(toolkit, (current) => current.surfaceHandler(surfaces)),
-    SURFACES,
+    routeHandler<SurfaceHandlerOptions>('createSurfaceHandler', SURFACES, options, (current, given) =>
+      current.surfaceHandler(given),
+    ),
+    WIDGETS,
   );
 }
 
@@ -187,23 +208,10 @@ export function createSurfaceHandler(options: NextSurfaceOptions = {}): NextRout
  * @public
  */
 export function createServiceProxyHandler(options: NextServiceProxyOptions): NextRoute {
-  const { toolkit, ...proxy } = options;
-  checkProxyOptions(proxy);
   return nextRoute(
-    currentHandler(toolkit, (current) => current.conversationHandler(proxy)),
+    routeHandler<ServiceProxyOptions>('createServiceProxyHandler', PROXY, options, (current, given) =>
+      current.conversationHandler(given),
+    ),
     RECORDS,
   );
-}
-
-function chatRoute(chat: ChatHandlerOptions, toolkit: Toolkit | undefined): NextRoute {
-  checkChatOptions(chat, customProvidersOf(toolkit));
-  return nextRoute(
-    currentHandler(toolkit, (current) => current.chatHandler(chat), UNCONFIGURED_CHAT),
-    CHAT,
-  );
-}
-
-/** The names of providers the site registered; without a toolkit they are not known before the first request. */
-function customProvidersOf(toolkit: Toolkit | undefined): ReadonlySet<string> {
-  return toolkit?.customProviders ?? new Set();
 }

@@ -40,6 +40,6 @@ export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHea
  *
  * @public
  */
-export function createNodeHandler(options: SiteRoutesOptions = {}): NodeListener {
-  return nodeListener(siteRoutes(options), noSuchRoute);
+export function createNodeHandler(options?: SiteRoutesOptions): NodeListener {
+  return nodeListener(siteRoutes('createNodeHandler', options), noSuchRoute);
 }

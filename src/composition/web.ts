@@ -34,6 +34,6 @@ export type WebHandler = (request: Request) => Promise<Response>;
  *
  * @public
  */
-export function createWebHandler(options: SiteRoutesOptions = {}): WebHandler {
-  return fetchHandler(siteRoutes(options), noSuchRoute);
+export function createWebHandler(options?: SiteRoutesOptions): WebHandler {
+  return fetchHandler(siteRoutes('createWebHandler', options), noSuchRoute);
 }

@@ -14,7 +14,7 @@ import {
   isAgentCard,
   liesAt,
   records,
-  rewriteAgentCard,
+  rewrittenCard,
   textOf,
 } from './agent-card.js';
 import type { HttpJsonCall } from './http-json-call.js';
@@ -173,5 +173,5 @@ async function rewritten(response: HttpResponse, rewrite: AgentCardRewrite): Pro
       detail: 'The agent sent something else than its extended card.',
     });
   }
-  return { ...response, headers, body: JSON.stringify(rewriteAgentCard(card, rewrite)) };
+  return { ...response, headers, body: JSON.stringify(rewrittenCard(card, rewrite)) };
 }
