@@ -7,7 +7,7 @@ import type { AuthHeadersOptions, Toolkit } from './toolkit-type.js';
 /**
  * Headers for the site's own calls to the platform: the bearer token of a strategy, and the API key (spec §4.4).
  *
- * @throws ConfigurationError (code `configuration_invalid`) naming the option.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  * @throws ServiceAuthError (codes `service_auth_failed`, `identity_provider_unavailable`) naming block and fields.
  *
  * @example

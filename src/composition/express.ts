@@ -30,7 +30,7 @@ export interface A2ARouterOptions extends ChatHandlerOptions {
  * The chat routes as an Express router, for Express 4 and 5; mount it at `/api/a2a` (spec §4.3).
  * Works before or after `express.json()`.
  *
- * @throws ConfigurationError (code `configuration_invalid`) when options contradict each other.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -75,7 +75,7 @@ export interface ServiceSurfaceRouterOptions extends SurfaceRouterOptions {
  * The widget routes as an Express router, for Express 4 and 5; mount it at `/api/service-surfaces` (spec §4.3).
  * Only render, actions and theme.css are served; everything else is 404 and reaches nobody.
  *
- * @throws ConfigurationError (code `configuration_invalid`) naming the option.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -114,7 +114,7 @@ export interface ServiceProxyRouterOptions extends ServiceProxyOptions {
  * The proxy for conversation records as an Express router, for signed-in users only; mount it at `/api/service` (spec §4.1).
  * Mount it before `express.json()`: bodies stream through it as they come.
  *
- * @throws ConfigurationError (code `configuration_invalid`) when `auth` is nothing a session can be read with.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts

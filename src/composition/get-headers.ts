@@ -47,7 +47,8 @@ export interface SessionHeadersOptions {
 /**
  * A function that gives the service credential as headers, whoever asks (spec §4.2).
  *
- * @throws ConfigurationError (code `configuration_invalid`) when the strategy is unknown. The function made throws ServiceAuthError naming block and fields.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
+ * The function made throws ServiceAuthError naming block and fields.
  *
  * @example
  * ```ts
@@ -67,7 +68,7 @@ export function createGetHeadersWithServiceAuth(options?: ServiceHeadersOptions)
 /**
  * A function that gives the signed-in user's token as headers, from the framework's own request (spec §4.2).
  *
- * @throws ConfigurationError (code `configuration_invalid`) when `authClient` is nothing a session can be read with.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  * The function made throws SessionError (`session_required`, `session_expired`, `interaction_required`).
  *
  * @example

@@ -21,7 +21,7 @@ export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHea
  * The chat routes as a router of `@koa/router`; mount it at `/api/a2a` (spec §4.3), by `prefix`, in another router or with `koa-mount`.
  * Works before or after a body parser. What reads a session is given Koa's context.
  *
- * @throws ConfigurationError (code `configuration_invalid`) when options contradict each other.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -56,7 +56,7 @@ export function createA2ARouter<AnyRouter extends KoaLikeRouter>(
  * The widget routes as a router of `@koa/router`; mount it at `/api/service-surfaces` (spec §4.3).
  * Only render, actions and theme.css are served; everything else is 404 and reaches nobody.
  *
- * @throws ConfigurationError (code `configuration_invalid`) naming the option.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -86,7 +86,7 @@ export function createServiceSurfaceRouter<AnyRouter extends KoaLikeRouter>(
  * The proxy for conversation records as a router of `@koa/router`, for signed-in users only; mount it at `/api/service` (spec §4.1).
  * Mount it before a body parser: bodies stream through it as they come. `auth` is given Koa's context.
  *
- * @throws ConfigurationError (code `configuration_invalid`) when `auth` is nothing a session can be read with.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts

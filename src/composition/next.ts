@@ -50,7 +50,7 @@ const RECORDS = { usual: '/api/service' };
 /**
  * The chat routes with the service credential (spec §4.2). In `app/api/a2a/[[...path]]/route.ts` they serve `/config` too.
  *
- * @throws ConfigurationError (code `configuration_invalid`) when the strategy is unknown.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -76,7 +76,7 @@ export function createA2AProxyHandlerWithServiceAuth(options?: A2AServiceHandler
  * The chat routes with the signed-in user's token; without a session they answer 401 (spec §4.2).
  * In `app/api/a2a/[[...path]]/route.ts` they serve `/config` too.
  *
- * @throws ConfigurationError (code `configuration_invalid`) when `idp` is nothing a session can be read with.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -102,6 +102,8 @@ export function createA2AProxyHandler(options: A2AProxyHandlerOptions): NextRout
 /**
  * Answers one chat message with the credential of the configured strategy (spec §4.2), wherever its route lies.
  *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
+ *
  * @example
  * ```ts
  * import { handleA2AWebPOST } from 'agent-bff/next';
@@ -124,6 +126,8 @@ const answerMessage = nextRoute(
 /**
  * Answers with the chat configuration record, looked up with whatever `getHeaders` returns (spec §4.2); the chat lies one segment above its route.
  *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
+ *
  * @example
  * ```ts
  * import { createGetHeadersWithServiceAuth, handleA2AConfigWebGET } from 'agent-bff/next';
@@ -144,7 +148,7 @@ export async function handleA2AConfigWebGET(request: Request, options?: A2AConfi
  * The widget routes with the service credential (spec §4.2), for `app/api/service-surfaces/[...path]/route.ts`.
  * Only render, actions and theme.css are served; everything else is 404 and reaches nobody.
  *
- * @throws ConfigurationError (code `configuration_invalid`) naming the option.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -171,7 +175,7 @@ export function createSurfaceHandlerWithServiceAuth(options?: NextServiceSurface
  * The widget routes with the API key, and with `auth` the signed-in user's token (spec §4.2), for `app/api/service-surfaces/[...path]/route.ts`.
  * Only render, actions and theme.css are served; everything else is 404 and reaches nobody.
  *
- * @throws ConfigurationError (code `configuration_invalid`) naming the option.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -195,7 +199,7 @@ export function createSurfaceHandler(options?: NextSurfaceOptions): NextRoute {
 /**
  * The proxy for conversation records, for signed-in users only (spec §4.2), for `app/api/service/[...path]/route.ts`.
  *
- * @throws ConfigurationError (code `configuration_invalid`) when `auth` is nothing a session can be read with.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts

@@ -67,6 +67,7 @@ export interface ToolkitHealth {
 
 /**
  * One configured set of routes and credentials.
+ * Methods read their options strictly: ConfigurationError (code `configuration_invalid`) names method and option.
  *
  * @public
  */

@@ -38,7 +38,7 @@ import type { CloseOptions, HealthCheck, Toolkit } from './toolkit-type.js';
 /**
  * Builds everything the routes need from one configuration; keeps no global state, so a process may have many.
  *
- * @throws ConfigurationError (code `configuration_invalid`) naming block and field.
+ * @throws ConfigurationError (code `configuration_invalid`) naming block and field, or the port.
  *
  * @example
  * ```ts

@@ -32,7 +32,7 @@ export interface SessionSourceOptions {
    * Requests that agree in them share one token for a moment, so list them only when nothing else tells users apart.
    */
   readonly sessionCookies?: readonly string[] | undefined;
-  /** Whether the session itself is in those cookies: then a token is kept for ten seconds more, for requests sent before the refreshed cookie came. Default: the server holds the session. */
+  /** Whether the session itself is in those cookies: then a token is kept for ten seconds more, for requests sent before the refreshed cookie came. Default: as the session library has it; of a function, the server holds the session. */
   readonly sessionInCookie?: boolean | undefined;
 }
 
