@@ -288,7 +288,7 @@ describe.each(everyFactory)('$maker', (factory) => {
     if (Object.keys(fewest).length === 0) await expect(call(undefined)).resolves.toBeUndefined();
   });
 
-  it('refuses an option nobody knows, and says which ones there are', async () => {
+  it('refuses an unknown option and lists the known ones', async () => {
     const error = await refusal(factory, { ...taken, nonsenseOfNobody: 'marker' });
     expect(error).toMatchObject({
       detail: `Unknown option "nonsenseOfNobody" of ${maker}.`,
@@ -299,7 +299,7 @@ describe.each(everyFactory)('$maker', (factory) => {
     expect(known.toSorted()).toEqual(names.toSorted());
   });
 
-  it.each(names)('refuses a misspelt "%s", and names the right one', async (name) => {
+  it.each(names)('refuses a misspelt "%s" and suggests the right name', async (name) => {
     for (const misspelt of [`${name}s`, name.slice(1)]) {
       expect(await refusal(factory, { ...taken, [misspelt]: undefined })).toMatchObject({
         detail: `Unknown option "${misspelt}" of ${maker}.`,
@@ -310,7 +310,7 @@ describe.each(everyFactory)('$maker', (factory) => {
     }
   });
 
-  it.each(checked)('refuses an invalid value for "%s", and never quotes it', async (name) => {
+  it.each(checked)('refuses an invalid value for "%s" and never quotes it', async (name) => {
     const values = INVALID[name] ?? [];
     expect(values.length).toBeGreaterThan(0);
     for (const value of values) {
@@ -325,7 +325,7 @@ describe.each(everyFactory)('$maker', (factory) => {
     }
   });
 
-  it.each(Object.keys(fewest))('refuses to go without "%s"', async (name) => {
+  it.each(Object.keys(fewest))('refuses to be called without "%s"', async (name) => {
     for (const absent of [undefined, '']) {
       expect(await refusal(factory, { ...taken, [name]: absent })).toMatchObject({
         detail: `Missing option "${name}" of ${maker}.`,
@@ -345,7 +345,7 @@ describe.each(everyFactory)('$maker', (factory) => {
     },
   );
 
-  it('refuses what is no object of options', async () => {
+  it('refuses options that are not an object literal', async () => {
     class Settings {}
     for (const options of [null, [], 'marker', '', 7, true, () => undefined, new Map(), new Settings()]) {
       expect(await refusal(factory, options)).toMatchObject({ detail: `Invalid options of ${maker}.`, block: maker });
@@ -432,7 +432,7 @@ describe('a strategy', () => {
 });
 
 describe('a misspelt requireSession', () => {
-  it('opens no door: createSurfaceHandler refuses it', () => {
+  it('is refused by createSurfaceHandler, which suggests the right name', () => {
     const options = { auth: session, requiresession: true };
     expect(() => next.createSurfaceHandler(options)).toThrow(
       'Unknown option "requiresession" of createSurfaceHandler. Did you mean "requireSession"?',
@@ -444,7 +444,7 @@ describe('requireSession without auth', () => {
   it.each<[string, (toolkit: root.Toolkit) => Promise<{ readonly status: number; readonly body: unknown }>]>([
     ['toolkit.surfaceHandler', (own) => own.surfaceHandler({ requireSession: true })(RENDER)],
     ['toolkit.surfaceRouter', (own) => own.surfaceRouter({ requireSession: true, auth: undefined })(RENDER)],
-  ])('returns 401 session_required for every request, and asks the platform nothing: %s', async (_name, visit) => {
+  ])('returns 401 session_required without asking the platform: %s', async (_name, visit) => {
     const upstream = new FakeUpstream();
     const response = await visit(root.createToolkit(CONFIG, { upstream }));
     expect(response.status).toBe(401);
@@ -452,7 +452,7 @@ describe('requireSession without auth', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it('returns 401 from a handler for Next too, and false is as if it were not set', async () => {
+  it('returns 401 from a handler for Next, where false is the same as absent', async () => {
     const visit = (): Request =>
       new Request('https://site.example/api/service-surfaces/poll/render', { method: 'POST' });
     const statuses = [true, false].map(async (requireSession) => {
