@@ -6,26 +6,33 @@ import { describe, expect, it } from 'vitest';
 /** What the files of one folder may import besides each other. */
 interface Rule {
   readonly folders: readonly string[];
+  /** Folders of which only types may be imported. */
+  readonly types?: readonly string[];
   /** Packages; with `types`, only by `import type`. */
   readonly packages?: Readonly<Record<string, 'types' | 'code'>>;
   readonly node?: 'types' | 'code';
 }
 
-const PORTS_ONLY: Rule = { folders: ['ports'], node: 'code' };
-const FRAMEWORK: Rule = { folders: ['ports', 'adapters/web', 'adapters/node', 'adapters/fetch'], node: 'types' };
+const SHARED = 'domain/shared';
+const PORTS_ONLY: Rule = { folders: ['ports', SHARED], node: 'code' };
+const FRAMEWORK: Rule = {
+  folders: ['ports', SHARED, 'adapters/web', 'adapters/node', 'adapters/fetch'],
+  node: 'types',
+};
 const adapterFor = (name: string, use: 'types' | 'code' = 'code'): Rule => ({
   ...PORTS_ONLY,
   packages: { [name]: use },
 });
-const providerFor = (name: string): Rule => ({ ...adapterFor(name), folders: ['ports', 'adapters/oauth'] });
+const providerFor = (name: string): Rule => ({ ...adapterFor(name), folders: ['ports', SHARED, 'adapters/oauth'] });
 
 /** The import table of the design. A folder without a row may not exist; there are no exemptions. */
 const TABLE: Readonly<Record<string, Rule>> = {
-  ports: { folders: [] },
-  domain: { folders: ['ports'] },
-  'adapters/web': { folders: ['ports', 'domain'] },
+  [SHARED]: { folders: [] },
+  ports: { folders: [], types: [SHARED] },
+  domain: { folders: ['ports', SHARED] },
+  'adapters/web': { folders: ['ports', 'domain', SHARED] },
   'adapters/node': PORTS_ONLY,
-  'adapters/fetch': { folders: ['ports'] },
+  'adapters/fetch': { folders: ['ports', SHARED] },
   'adapters/express': FRAMEWORK,
   'adapters/koa': FRAMEWORK,
   'adapters/next': FRAMEWORK,
@@ -83,7 +90,8 @@ function importViolations({ path }: SourceFile, tokens: readonly Token[]): reado
     const refused = [`${path}: may not import "${specifier}"${typeOnly ? ' (type)' : ''}`];
     if (specifier.startsWith('.')) {
       const target = folderOf(posix.join(posix.dirname(path), specifier));
-      return target === home || rule.folders.includes(target) ? [] : refused;
+      const isType = typeOnly && rule.types?.includes(target) === true;
+      return target === home || rule.folders.includes(target) || isType ? [] : refused;
     }
     const permission = specifier.startsWith('node:') ? rule.node : rule.packages?.[packageOf(specifier)];
     return permission === 'code' || (permission === 'types' && typeOnly) ? [] : refused;
@@ -91,7 +99,7 @@ function importViolations({ path }: SourceFile, tokens: readonly Token[]): reado
 }
 
 function purityViolations({ path }: SourceFile, tokens: readonly Token[]): readonly string[] {
-  if (!['domain', 'ports'].includes(folderOf(path))) return [];
+  if (!['domain', SHARED, 'ports'].includes(folderOf(path))) return [];
   const code = tokens.map(({ kind, text }) => (kind === 'string' ? "''" : text)).join(' ');
   return IMPURE.filter((pattern) => pattern.test(code)).map((pattern) => `${path}: mentions ${pattern.source}`);
 }
@@ -114,11 +122,12 @@ function fileViolations({ path, text }: SourceFile, tokens: readonly Token[]): r
   return found;
 }
 
-/** `ports`, `domain`, `composition` or `adapters/<name>`; anything else is no layer of ours. */
+/** `ports`, `domain`, `domain/shared`, `composition` or `adapters/<name>`; anything else is no layer of ours. */
 function folderOf(path: string): string {
   const [layer = '', name = ''] = path.split('/');
   if (layer === '..') return 'outside of src';
   if (!path.includes('/')) return 'src itself';
+  if (path.startsWith(`${SHARED}/`)) return SHARED;
   return layer === 'adapters' ? (path.split('/').length > 2 ? `adapters/${name}` : 'adapters itself') : layer;
 }
 
@@ -252,6 +261,14 @@ describe('architecture', () => {
         `import { b } from '../credentials/../../adapters/web/b.js';`,
       ],
       'a type import': ['ports/a.ts', `import type { B } from '../domain/b.js';`],
+      'a port, from the shared folder': ['domain/shared/a.ts', `import type { B } from '../../ports/b.js';`],
+      'the domain, from the shared folder': ['domain/shared/a.ts', `import { B } from '../errors.js';`],
+      'code of the shared folder, from a port': ['ports/a.ts', `import { B } from '../domain/shared/b.js';`],
+      'the rest of the domain, from an adapter': [
+        'adapters/sessions/a.ts',
+        `import { B } from '../../domain/errors.js';`,
+      ],
+      'a clock in the shared folder': ['domain/shared/a.ts', 'const a = Date.now();'],
       'a side effect import': ['domain/a.ts', `import 'reflect-metadata';`],
       'an import over several lines': ['domain/a.ts', `import {\n  // from './b.js'\n  b,\n} from\n  'jose';`],
       'export … from': ['domain/a.ts', `export { b } from '../adapters/web/b.js';`],
@@ -306,6 +323,8 @@ describe('architecture', () => {
         'domain/chat/a.ts',
         `import { b } from '../errors.js'; import type { C } from '../../ports/c.js';`,
       ],
+      'the shared folder, from an adapter': ['adapters/sessions/a.ts', `import { b } from '../../domain/shared/b.js';`],
+      'types of the shared folder, from a port': ['ports/a.ts', `import type { B } from '../domain/shared/b.js';`],
       comments: ['domain/a.ts', `// import 'jose'; process.env\n/* import('jose') */ const a = 1;`],
       strings: ['domain/a.ts', `const a = "import 'jose'" + 'process' + \`fetch( import('jose')\`;`],
       'words that only contain a forbidden one': ['domain/a.ts', 'const a = processed + prefetch(b) + update.now;'],

@@ -1,10 +1,13 @@
 import { ServiceAuthError } from '../domain/errors.js';
+import { readOptions } from '../domain/shared/options.js';
+import { SERVICE_HEADERS } from './route-options.js';
 import { serverState } from './server-state.js';
 import type { AuthHeadersOptions, Toolkit } from './toolkit-type.js';
 
 /**
  * Headers for the site's own calls to the platform: the bearer token of a strategy, and the API key (spec §4.4).
  *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  * @throws ServiceAuthError (codes `service_auth_failed`, `identity_provider_unavailable`) naming block and fields.
  *
  * @example
@@ -17,8 +20,9 @@ import type { AuthHeadersOptions, Toolkit } from './toolkit-type.js';
  *
  * @public
  */
-export async function getAuthHeaders(options: AuthHeadersOptions = {}): Promise<Record<string, string>> {
-  return currentToolkit().authHeaders(options);
+export async function getAuthHeaders(options?: AuthHeadersOptions): Promise<Record<string, string>> {
+  const toolkit = currentToolkit();
+  return toolkit.authHeaders(readOptions('getAuthHeaders', SERVICE_HEADERS, options, { toolkit }));
 }
 
 /**

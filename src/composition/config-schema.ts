@@ -1,14 +1,22 @@
 import * as v from 'valibot';
 import { ConfigurationError } from '../domain/errors.js';
-import { nearest } from './nearest.js';
-import { checkName, STRATEGIES } from './strategy-names.js';
+import { nearest } from '../domain/shared/nearest.js';
+import { hasMethods } from '../domain/shared/option-checks.js';
+import { HEADER_KEY, isHeaderKey } from './header-secret.js';
+import { nameHint, STRATEGIES } from './strategy-names.js';
 
 const text = v.optional(v.string());
+const headerKey = v.optional(
+  v.pipe(
+    v.string(),
+    v.check((key) => key === '' || isHeaderKey(key), HEADER_KEY),
+  ),
+);
 /** The longest a timer of Node can wait, 24 days; one that is to wait longer fires at once. */
 const LONGEST_MS = 2_147_483_647;
 const milliseconds = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(LONGEST_MS)));
 const store = v.custom<string | object>(
-  (value) => typeof value === 'string' || ['get', 'set', 'delete'].every((name) => has(value, name)),
+  (value) => typeof value === 'string' || hasMethods(value, ['get', 'set', 'delete']),
   'an address, or an object with get, set and delete',
 );
 
@@ -61,7 +69,7 @@ const blocks = {
 const fields = {
   a2aUrl: text,
   serviceApiUrl: text,
-  serviceApiKey: text,
+  serviceApiKey: headerKey,
   serviceProjectId: text,
   serviceAuthStrategy: text,
   authProvider: text,
@@ -85,9 +93,12 @@ const fields = {
   onBehalfOf: v.optional(blocks.onBehalfOf),
   cacheStore: v.optional(store),
   cacheKeys: v.optional(v.array(v.string())),
-  chatLimit: v.optional(v.custom<object>((value) => has(value, 'admit'), 'an object with admit')),
+  chatLimit: v.optional(v.custom<object>((value) => hasMethods(value, ['admit']), 'an object with admit')),
   telemetry: v.optional(
-    v.custom<object>((value) => [value].flat().every((one) => has(one, 'emit')), 'an object with emit, or several'),
+    v.custom<object>(
+      (value) => [value].flat().every((one) => hasMethods(one, ['emit'])),
+      'an object with emit, or several',
+    ),
   ),
 };
 
@@ -104,6 +115,13 @@ export function checkConfig(config: unknown, customProviders: ReadonlySet<string
   checkName('serviceAuthStrategy', result.output.serviceAuthStrategy, [...STRATEGIES, ...customProviders]);
   checkName('provider', result.output.onBehalfOf?.provider, ['idp_a', 'idp_b']);
   checkName('authProvider', result.output.authProvider, ['idp_a', 'idp_b', ...customProviders]);
+}
+
+function checkName(field: string, value: string | undefined, known: readonly string[]): void {
+  const hint = value === undefined || value === '' ? undefined : nameHint(value, known);
+  if (hint === undefined) return;
+  const detail = `Invalid value for "${field}" in configureServer.`;
+  throw new ConfigurationError({ detail, hint, block: 'configureServer', fields: [field] });
 }
 
 function configurationError(issue: v.BaseIssue<unknown>): ConfigurationError {
@@ -123,14 +141,14 @@ function configurationError(issue: v.BaseIssue<unknown>): ConfigurationError {
   }
   if (!known.includes(field) && issue.expected === 'never') {
     return new ConfigurationError({
-      detail: `"${field}" is no field of ${inside}.`,
+      detail: `Unknown field "${field}" in ${inside}.`,
       hint: `Did you mean "${nearest(field, known)}"?`,
       block: block === '' ? 'configureServer' : block,
       fields: [field],
     });
   }
   return new ConfigurationError({
-    detail: `"${field}" in ${inside} has a value of a wrong kind.`,
+    detail: `Invalid value for "${field}" in ${inside}.`,
     hint: `Set it to ${expected(issue)}.`,
     block: block === '' ? 'configureServer' : block,
     fields: [field],
@@ -138,14 +156,10 @@ function configurationError(issue: v.BaseIssue<unknown>): ConfigurationError {
 }
 
 function expected(issue: v.BaseIssue<unknown>): string {
-  if (issue.type === 'custom') return issue.message;
+  if (issue.type === 'custom' || issue.type === 'check') return issue.message;
   if (issue.type === 'integer') return 'a whole number';
   const { requirement } = issue;
   if (issue.type === 'min_value') return `a number of at least ${String(requirement)}`;
   if (issue.type === 'max_value') return `a number of at most ${String(requirement)}`;
   return (issue.expected ?? 'another value').replaceAll(/[()]/g, '').replaceAll(' | ', ' or ');
-}
-
-function has(value: unknown, method: string): boolean {
-  return typeof (Object(value) as Record<string, unknown>)[method] === 'function';
 }

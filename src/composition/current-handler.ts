@@ -1,4 +1,6 @@
+import { type Given, type OptionShape, readOptions } from '../domain/shared/options.js';
 import type { HttpHandler } from '../ports/http.js';
+import { withToolkit } from './route-options.js';
 import { serverState } from './server-state.js';
 import type { Toolkit } from './toolkit-type.js';
 
@@ -22,6 +24,31 @@ export function currentHandler(
     }
     return handler(request);
   };
+}
+
+/** The option every route factory has. */
+interface ToolkitOption {
+  readonly toolkit?: Toolkit | undefined;
+}
+
+/**
+ * A handler of the current toolkit from the options of a factory.
+ *
+ * @throws ConfigurationError naming `maker`, before any request.
+ */
+export function routeHandler<Options extends object>(
+  maker: string,
+  shape: OptionShape<keyof Options & string>,
+  options: (Options & ToolkitOption) | undefined,
+  handlerOf: (toolkit: Toolkit, options: Given<Options>) => HttpHandler,
+  unconfigured?: HttpHandler,
+): HttpHandler {
+  const { toolkit, ...given } = readOptions<ToolkitOption>(
+    maker,
+    withToolkit(shape) as OptionShape<'toolkit'>,
+    options,
+  );
+  return currentHandler(toolkit, (current) => handlerOf(current, given as Given<Options>), unconfigured);
 }
 
 /** What the chat route answers before `configureServer` was called. */

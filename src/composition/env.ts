@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../domain/errors.js';
 import type { ServerConfig } from './config.js';
-import { distance, nearest } from './nearest.js';
+import { distance, nearest } from '../domain/shared/nearest.js';
 
 /** Where each variable goes: a field, or block and field. */
 const VARIABLES: Readonly<Record<string, readonly [string] | readonly [string, string]>> = {

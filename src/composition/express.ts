@@ -1,8 +1,9 @@
 import { type ExpressLike, type ExpressLikeRouter, expressRouter } from '../adapters/express/express-router.js';
-import { type ChatHandlerOptions, checkChatOptions } from './chat-options.js';
-import { currentHandler, UNCONFIGURED_CHAT } from './current-handler.js';
-import { checkProxyOptions, type ServiceProxyOptions } from './surface-options.js';
-import { checkSurfaceRouterOptions, type SurfaceRouterOptions } from './surface-router-options.js';
+import type { ChatHandlerOptions } from './chat-options.js';
+import { routeHandler, UNCONFIGURED_CHAT } from './current-handler.js';
+import { CHAT, PROXY, SURFACE_ROUTER } from './route-options.js';
+import type { ServiceProxyOptions } from './surface-options.js';
+import type { SurfaceRouterOptions } from './surface-router-options.js';
 import type { Toolkit } from './toolkit-type.js';
 
 export type { ExpressLike, ExpressLikeRouter } from '../adapters/express/express-router.js';
@@ -29,7 +30,7 @@ export interface A2ARouterOptions extends ChatHandlerOptions {
  * The chat routes as an Express router, for Express 4 and 5; mount it at `/api/a2a` (spec §4.3).
  * Works before or after `express.json()`.
  *
- * @throws ConfigurationError (code `configuration_invalid`) when options contradict each other.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -46,13 +47,17 @@ export interface A2ARouterOptions extends ChatHandlerOptions {
  */
 export function createA2ARouter<AnyRouter extends ExpressLikeRouter>(
   framework: ExpressLike<AnyRouter>,
-  options: A2ARouterOptions = {},
+  options?: A2ARouterOptions,
 ): AnyRouter {
-  const { toolkit, ...chat } = options;
-  checkChatOptions(chat, toolkit?.customProviders ?? new Set()); // Wrong options throw here, not at the first request.
   return expressRouter(
     framework,
-    currentHandler(toolkit, (current) => current.chatHandler(chat), UNCONFIGURED_CHAT),
+    routeHandler<ChatHandlerOptions>(
+      'createA2ARouter',
+      CHAT,
+      options,
+      (current, given) => current.chatHandler(given),
+      UNCONFIGURED_CHAT,
+    ),
   );
 }
 
@@ -70,7 +75,7 @@ export interface ServiceSurfaceRouterOptions extends SurfaceRouterOptions {
  * The widget routes as an Express router, for Express 4 and 5; mount it at `/api/service-surfaces` (spec §4.3).
  * Only render, actions and theme.css are served; everything else is 404 and reaches nobody.
  *
- * @throws ConfigurationError (code `configuration_invalid`) naming the option.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -85,13 +90,13 @@ export interface ServiceSurfaceRouterOptions extends SurfaceRouterOptions {
  */
 export function createServiceSurfaceRouter<AnyRouter extends ExpressLikeRouter>(
   framework: ExpressLike<AnyRouter>,
-  options: ServiceSurfaceRouterOptions = {},
+  options?: ServiceSurfaceRouterOptions,
 ): AnyRouter {
-  const { toolkit, ...surfaces } = options;
-  checkSurfaceRouterOptions(surfaces, toolkit?.customProviders ?? new Set()); // Wrong options throw here, not at the first request.
   return expressRouter(
     framework,
-    currentHandler(toolkit, (current) => current.surfaceRouter(surfaces)),
+    routeHandler<SurfaceRouterOptions>('createServiceSurfaceRouter', SURFACE_ROUTER, options, (current, given) =>
+      current.surfaceRouter(given),
+    ),
   );
 }
 
@@ -109,7 +114,7 @@ export interface ServiceProxyRouterOptions extends ServiceProxyOptions {
  * The proxy for conversation records as an Express router, for signed-in users only; mount it at `/api/service` (spec §4.1).
  * Mount it before `express.json()`: bodies stream through it as they come.
  *
- * @throws ConfigurationError (code `configuration_invalid`) when `auth` is nothing a session can be read with.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -127,10 +132,10 @@ export function createServiceProxyRouter<AnyRouter extends ExpressLikeRouter>(
   framework: ExpressLike<AnyRouter>,
   options: ServiceProxyRouterOptions,
 ): AnyRouter {
-  const { toolkit, ...proxy } = options;
-  checkProxyOptions(proxy); // Wrong options throw here, not at the first request.
   return expressRouter(
     framework,
-    currentHandler(toolkit, (current) => current.conversationHandler(proxy)),
+    routeHandler<ServiceProxyOptions>('createServiceProxyRouter', PROXY, options, (current, given) =>
+      current.conversationHandler(given),
+    ),
   );
 }

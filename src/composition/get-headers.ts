@@ -1,7 +1,8 @@
 import type { SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
+import { readOptions } from '../domain/shared/options.js';
 import { currentToolkit } from './auth-headers.js';
-import { checkChatOptions } from './chat-options.js';
 import type { ServiceAuthStrategy } from './config.js';
+import { SERVICE_HEADERS, SESSION_HEADERS, withToolkit } from './route-options.js';
 import type { Toolkit } from './toolkit-type.js';
 
 /**
@@ -46,7 +47,8 @@ export interface SessionHeadersOptions {
 /**
  * A function that gives the service credential as headers, whoever asks (spec §4.2).
  *
- * @throws ConfigurationError (code `configuration_invalid`) when the strategy is unknown. The function made throws ServiceAuthError naming block and fields.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
+ * The function made throws ServiceAuthError naming block and fields.
  *
  * @example
  * ```ts
@@ -58,16 +60,15 @@ export interface SessionHeadersOptions {
  *
  * @public
  */
-export function createGetHeadersWithServiceAuth(options: ServiceHeadersOptions = {}): HeadersFunction {
-  const { toolkit, ...service } = options;
-  checkChatOptions(service, toolkit?.customProviders ?? new Set());
+export function createGetHeadersWithServiceAuth(options?: ServiceHeadersOptions): HeadersFunction {
+  const { toolkit, ...service } = readOptions('createGetHeadersWithServiceAuth', withToolkit(SERVICE_HEADERS), options);
   return () => (toolkit ?? currentToolkit()).authHeaders(service);
 }
 
 /**
  * A function that gives the signed-in user's token as headers, from the framework's own request (spec §4.2).
  *
- * @throws ConfigurationError (code `configuration_invalid`) when `authClient` is nothing a session can be read with.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  * The function made throws SessionError (`session_required`, `session_expired`, `interaction_required`).
  *
  * @example
@@ -80,7 +81,6 @@ export function createGetHeadersWithServiceAuth(options: ServiceHeadersOptions =
  * @public
  */
 export function createGetHeadersForSession(options: SessionHeadersOptions): HeadersFunction {
-  const { toolkit, authClient, ...rest } = options;
-  checkChatOptions({ getSessionToken: authClient, ...rest }, new Set());
-  return (request) => (toolkit ?? currentToolkit()).sessionHeaders({ authClient, ...rest }, request);
+  const { toolkit, ...session } = readOptions('createGetHeadersForSession', withToolkit(SESSION_HEADERS), options);
+  return (request) => (toolkit ?? currentToolkit()).sessionHeaders(session, request);
 }

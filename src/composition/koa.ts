@@ -1,9 +1,10 @@
 import { type KoaLike, type KoaLikeRouter, koaRouter } from '../adapters/koa/koa-router.js';
-import { checkChatOptions } from './chat-options.js';
-import { currentHandler, UNCONFIGURED_CHAT } from './current-handler.js';
+import type { ChatHandlerOptions } from './chat-options.js';
+import { routeHandler, UNCONFIGURED_CHAT } from './current-handler.js';
 import type { A2ARouterOptions, ServiceProxyRouterOptions, ServiceSurfaceRouterOptions } from './express.js';
-import { checkProxyOptions } from './surface-options.js';
-import { checkSurfaceRouterOptions } from './surface-router-options.js';
+import { CHAT, PROXY, SURFACE_ROUTER } from './route-options.js';
+import type { ServiceProxyOptions } from './surface-options.js';
+import type { SurfaceRouterOptions } from './surface-router-options.js';
 
 export type { KoaLike, KoaLikeRouter, KoaLikeRouterClass } from '../adapters/koa/koa-router.js';
 export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
@@ -20,7 +21,7 @@ export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHea
  * The chat routes as a router of `@koa/router`; mount it at `/api/a2a` (spec §4.3), by `prefix`, in another router or with `koa-mount`.
  * Works before or after a body parser. What reads a session is given Koa's context.
  *
- * @throws ConfigurationError (code `configuration_invalid`) when options contradict each other.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -37,13 +38,17 @@ export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHea
  */
 export function createA2ARouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
-  options: A2ARouterOptions = {},
+  options?: A2ARouterOptions,
 ): AnyRouter {
-  const { toolkit, ...chat } = options;
-  checkChatOptions(chat, toolkit?.customProviders ?? new Set()); // Wrong options throw here, not at the first request.
   return koaRouter(
     framework,
-    currentHandler(toolkit, (current) => current.chatHandler(chat), UNCONFIGURED_CHAT),
+    routeHandler<ChatHandlerOptions>(
+      'createA2ARouter',
+      CHAT,
+      options,
+      (current, given) => current.chatHandler(given),
+      UNCONFIGURED_CHAT,
+    ),
   );
 }
 
@@ -51,7 +56,7 @@ export function createA2ARouter<AnyRouter extends KoaLikeRouter>(
  * The widget routes as a router of `@koa/router`; mount it at `/api/service-surfaces` (spec §4.3).
  * Only render, actions and theme.css are served; everything else is 404 and reaches nobody.
  *
- * @throws ConfigurationError (code `configuration_invalid`) naming the option.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -67,13 +72,13 @@ export function createA2ARouter<AnyRouter extends KoaLikeRouter>(
  */
 export function createServiceSurfaceRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
-  options: ServiceSurfaceRouterOptions = {},
+  options?: ServiceSurfaceRouterOptions,
 ): AnyRouter {
-  const { toolkit, ...surfaces } = options;
-  checkSurfaceRouterOptions(surfaces, toolkit?.customProviders ?? new Set()); // Wrong options throw here, not at the first request.
   return koaRouter(
     framework,
-    currentHandler(toolkit, (current) => current.surfaceRouter(surfaces)),
+    routeHandler<SurfaceRouterOptions>('createServiceSurfaceRouter', SURFACE_ROUTER, options, (current, given) =>
+      current.surfaceRouter(given),
+    ),
   );
 }
 
@@ -81,7 +86,7 @@ export function createServiceSurfaceRouter<AnyRouter extends KoaLikeRouter>(
  * The proxy for conversation records as a router of `@koa/router`, for signed-in users only; mount it at `/api/service` (spec §4.1).
  * Mount it before a body parser: bodies stream through it as they come. `auth` is given Koa's context.
  *
- * @throws ConfigurationError (code `configuration_invalid`) when `auth` is nothing a session can be read with.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -99,10 +104,10 @@ export function createServiceProxyRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   options: ServiceProxyRouterOptions,
 ): AnyRouter {
-  const { toolkit, ...proxy } = options;
-  checkProxyOptions(proxy); // Wrong options throw here, not at the first request.
   return koaRouter(
     framework,
-    currentHandler(toolkit, (current) => current.conversationHandler(proxy)),
+    routeHandler<ServiceProxyOptions>('createServiceProxyRouter', PROXY, options, (current, given) =>
+      current.conversationHandler(given),
+    ),
   );
 }

@@ -1,12 +1,7 @@
-import { sessionKind, type SessionTokenLike } from '../adapters/sessions/session-like.js';
+import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
 import type { ServiceAuthStrategy } from './config.js';
 import type { ConfigHandlerOptions, GetHeaders } from './config-options.js';
-import {
-  type ServiceProxyOptions,
-  type ServiceSurfaceHandlerOptions,
-  type SurfaceHandlerOptions,
-  wrong,
-} from './surface-options.js';
+import type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './surface-options.js';
 import type { Toolkit } from './toolkit-type.js';
 
 /**
@@ -97,14 +92,4 @@ export interface NextSurfaceOptions extends SurfaceHandlerOptions {
 export interface NextServiceProxyOptions extends ServiceProxyOptions {
   /** Use this toolkit. Default: the one `configureServer` made last. */
   readonly toolkit?: Toolkit | undefined;
-}
-
-/** @throws ConfigurationError when `idp` is nothing a session can be read with. */
-export function checkIdp(idp: SessionTokenLike): void {
-  try {
-    sessionKind(idp);
-  } catch (error) {
-    const expected = error instanceof Error ? error.message : 'see its documentation';
-    throw wrong('createA2AProxyHandler', 'idp', `a session source of this package: ${expected}`);
-  }
 }

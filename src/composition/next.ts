@@ -1,19 +1,26 @@
 import { type NextRoute, nextRoute } from '../adapters/next/next-route.js';
-import { type ChatHandlerOptions, checkChatOptions } from './chat-options.js';
-import { currentHandler, UNCONFIGURED_CHAT } from './current-handler.js';
-import {
-  type A2AConfigWebOptions,
-  type A2AProxyHandlerOptions,
-  type A2AServiceHandlerOptions,
-  type A2AWebOptions,
-  checkIdp,
-  type NextServiceProxyOptions,
-  type NextServiceSurfaceOptions,
-  type NextSurfaceOptions,
+import { readOptions } from '../domain/shared/options.js';
+import { currentHandler, routeHandler, UNCONFIGURED_CHAT } from './current-handler.js';
+import type {
+  A2AConfigWebOptions,
+  A2AProxyHandlerOptions,
+  A2AServiceHandlerOptions,
+  A2AWebOptions,
+  NextServiceProxyOptions,
+  NextServiceSurfaceOptions,
+  NextSurfaceOptions,
 } from './next-options.js';
-import { checkProxyOptions, serviceSurfaceHandlerPlan } from './surface-options.js';
-import { checkSurfaceRouterOptions } from './surface-router-options.js';
-import type { Toolkit } from './toolkit-type.js';
+import {
+  NEXT_CONFIG,
+  NEXT_MESSAGE,
+  NEXT_SERVICE_CHAT,
+  NEXT_SESSION_CHAT,
+  PROXY,
+  SERVICE_SURFACES,
+  SURFACES,
+  withToolkit,
+} from './route-options.js';
+import type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './surface-options.js';
 
 export type { NextRoute, NextRouteFunction } from '../adapters/next/next-route.js';
 export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
@@ -37,13 +44,13 @@ export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHea
 const CHAT = { usual: '/api/a2a' };
 const CONFIG = { ...CHAT, fixed: '/config' };
 const MESSAGES = { ...CHAT, fixed: '' };
-const SURFACES = { usual: '/api/service-surfaces' };
+const WIDGETS = { usual: '/api/service-surfaces' };
 const RECORDS = { usual: '/api/service' };
 
 /**
  * The chat routes with the service credential (spec §4.2). In `app/api/a2a/[[...path]]/route.ts` they serve `/config` too.
  *
- * @throws ConfigurationError (code `configuration_invalid`) when the strategy is unknown.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -54,16 +61,22 @@ const RECORDS = { usual: '/api/service' };
  *
  * @public
  */
-export function createA2AProxyHandlerWithServiceAuth(options: A2AServiceHandlerOptions = {}): NextRoute {
-  const { toolkit, ...chat } = options;
-  return chatRoute(chat, toolkit);
+export function createA2AProxyHandlerWithServiceAuth(options?: A2AServiceHandlerOptions): NextRoute {
+  const handler = routeHandler<Omit<A2AServiceHandlerOptions, 'toolkit'>>(
+    'createA2AProxyHandlerWithServiceAuth',
+    NEXT_SERVICE_CHAT,
+    options,
+    (current, given) => current.chatHandler(given),
+    UNCONFIGURED_CHAT,
+  );
+  return nextRoute(handler, CHAT);
 }
 
 /**
  * The chat routes with the signed-in user's token; without a session they answer 401 (spec §4.2).
  * In `app/api/a2a/[[...path]]/route.ts` they serve `/config` too.
  *
- * @throws ConfigurationError (code `configuration_invalid`) when `idp` is nothing a session can be read with.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -76,13 +89,20 @@ export function createA2AProxyHandlerWithServiceAuth(options: A2AServiceHandlerO
  * @public
  */
 export function createA2AProxyHandler(options: A2AProxyHandlerOptions): NextRoute {
-  const { toolkit, idp, ...chat } = options;
-  checkIdp(idp);
-  return chatRoute({ ...chat, getSessionToken: idp }, toolkit);
+  const handler = routeHandler<Omit<A2AProxyHandlerOptions, 'toolkit'>>(
+    'createA2AProxyHandler',
+    NEXT_SESSION_CHAT,
+    options,
+    (current, { idp, ...given }) => current.chatHandler({ ...given, getSessionToken: idp }),
+    UNCONFIGURED_CHAT,
+  );
+  return nextRoute(handler, CHAT);
 }
 
 /**
  * Answers one chat message with the credential of the configured strategy (spec §4.2), wherever its route lies.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -93,8 +113,8 @@ export function createA2AProxyHandler(options: A2AProxyHandlerOptions): NextRout
  *
  * @public
  */
-export function handleA2AWebPOST(request: Request, options: A2AWebOptions = {}): Promise<Response> {
-  const { toolkit } = options;
+export async function handleA2AWebPOST(request: Request, options?: A2AWebOptions): Promise<Response> {
+  const { toolkit } = readOptions('handleA2AWebPOST', withToolkit(NEXT_MESSAGE), options);
   return toolkit === undefined ? answerMessage(request) : nextRoute(toolkit.chatHandler(), MESSAGES)(request);
 }
 
@@ -106,6 +126,8 @@ const answerMessage = nextRoute(
 /**
  * Answers with the chat configuration record, looked up with whatever `getHeaders` returns (spec §4.2); the chat lies one segment above its route.
  *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
+ *
  * @example
  * ```ts
  * import { createGetHeadersWithServiceAuth, handleA2AConfigWebGET } from 'agent-bff/next';
@@ -116,8 +138,8 @@ const answerMessage = nextRoute(
  *
  * @public
  */
-export function handleA2AConfigWebGET(request: Request, options: A2AConfigWebOptions = {}): Promise<Response> {
-  const { toolkit, getHeaders } = options;
+export async function handleA2AConfigWebGET(request: Request, options?: A2AConfigWebOptions): Promise<Response> {
+  const { toolkit, getHeaders } = readOptions('handleA2AConfigWebGET', withToolkit(NEXT_CONFIG), options);
   const handler = currentHandler(toolkit, (current) => current.chatHandler({ configGetHeaders: getHeaders }));
   return nextRoute(handler, CONFIG)(request);
 }
@@ -126,7 +148,7 @@ export function handleA2AConfigWebGET(request: Request, options: A2AConfigWebOpt
  * The widget routes with the service credential (spec §4.2), for `app/api/service-surfaces/[...path]/route.ts`.
  * Only render, actions and theme.css are served; everything else is 404 and reaches nobody.
  *
- * @throws ConfigurationError (code `configuration_invalid`) naming the option.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -137,12 +159,15 @@ export function handleA2AConfigWebGET(request: Request, options: A2AConfigWebOpt
  *
  * @public
  */
-export function createSurfaceHandlerWithServiceAuth(options: NextServiceSurfaceOptions = {}): NextRoute {
-  const { toolkit, ...surfaces } = options;
-  serviceSurfaceHandlerPlan(surfaces, customProvidersOf(toolkit)); // Wrong options throw here, not at the first request.
+export function createSurfaceHandlerWithServiceAuth(options?: NextServiceSurfaceOptions): NextRoute {
   return nextRoute(
-    currentHandler(toolkit, (current) => current.serviceSurfaceHandler(surfaces)),
-    SURFACES,
+    routeHandler<ServiceSurfaceHandlerOptions>(
+      'createSurfaceHandlerWithServiceAuth',
+      SERVICE_SURFACES,
+      options,
+      (current, given) => current.serviceSurfaceHandler(given),
+    ),
+    WIDGETS,
   );
 }
 
@@ -150,7 +175,7 @@ export function createSurfaceHandlerWithServiceAuth(options: NextServiceSurfaceO
  * The widget routes with the API key, and with `auth` the signed-in user's token (spec §4.2), for `app/api/service-surfaces/[...path]/route.ts`.
  * Only render, actions and theme.css are served; everything else is 404 and reaches nobody.
  *
- * @throws ConfigurationError (code `configuration_invalid`) naming the option.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -162,19 +187,19 @@ export function createSurfaceHandlerWithServiceAuth(options: NextServiceSurfaceO
  *
  * @public
  */
-export function createSurfaceHandler(options: NextSurfaceOptions = {}): NextRoute {
-  const { toolkit, ...surfaces } = options;
-  checkSurfaceRouterOptions(surfaces, customProvidersOf(toolkit), 'createSurfaceHandler');
+export function createSurfaceHandler(options?: NextSurfaceOptions): NextRoute {
   return nextRoute(
-    currentHandler(toolkit, (current) => current.surfaceHandler(surfaces)),
-    SURFACES,
+    routeHandler<SurfaceHandlerOptions>('createSurfaceHandler', SURFACES, options, (current, given) =>
+      current.surfaceHandler(given),
+    ),
+    WIDGETS,
   );
 }
 
 /**
  * The proxy for conversation records, for signed-in users only (spec §4.2), for `app/api/service/[...path]/route.ts`.
  *
- * @throws ConfigurationError (code `configuration_invalid`) when `auth` is nothing a session can be read with.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -187,23 +212,10 @@ export function createSurfaceHandler(options: NextSurfaceOptions = {}): NextRout
  * @public
  */
 export function createServiceProxyHandler(options: NextServiceProxyOptions): NextRoute {
-  const { toolkit, ...proxy } = options;
-  checkProxyOptions(proxy);
   return nextRoute(
-    currentHandler(toolkit, (current) => current.conversationHandler(proxy)),
+    routeHandler<ServiceProxyOptions>('createServiceProxyHandler', PROXY, options, (current, given) =>
+      current.conversationHandler(given),
+    ),
     RECORDS,
   );
-}
-
-function chatRoute(chat: ChatHandlerOptions, toolkit: Toolkit | undefined): NextRoute {
-  checkChatOptions(chat, customProvidersOf(toolkit));
-  return nextRoute(
-    currentHandler(toolkit, (current) => current.chatHandler(chat), UNCONFIGURED_CHAT),
-    CHAT,
-  );
-}
-
-/** The names of providers the site registered; without a toolkit they are not known before the first request. */
-function customProvidersOf(toolkit: Toolkit | undefined): ReadonlySet<string> {
-  return toolkit?.customProviders ?? new Set();
 }

@@ -18,7 +18,7 @@ export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHea
  * called with `next`, it passes on requests outside its routes; without, it answers them with 404.
  * Over HTTP/2 a browser that leaves resets its stream, and a platform that breaks resets it from here; the connection stays.
  *
- * @throws ConfigurationError (code `configuration_invalid`) when options are wrong or contradict each other.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -40,6 +40,6 @@ export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHea
  *
  * @public
  */
-export function createNodeHandler(options: SiteRoutesOptions = {}): NodeListener {
-  return nodeListener(siteRoutes(options), noSuchRoute);
+export function createNodeHandler(options?: SiteRoutesOptions): NodeListener {
+  return nodeListener(siteRoutes('createNodeHandler', options), noSuchRoute);
 }

@@ -1,3 +1,5 @@
+import { accept, callback, hasMethods, methods } from '../domain/shared/option-checks.js';
+import type { OptionShape } from '../domain/shared/options.js';
 import type { Clock } from '../ports/clock.js';
 import type { HttpUpstream } from '../ports/http.js';
 import type { IdentityProvider } from '../ports/identity-provider.js';
@@ -25,3 +27,18 @@ export interface ToolkitPorts {
   /** A number from 0 up to 1, for jitter. Default: `Math.random`. */
   readonly random?: (() => number) | undefined;
 }
+
+export const PORTS: OptionShape<keyof ToolkitPorts> = {
+  options: {
+    clock: methods('now'),
+    upstream: methods('send', 'close'),
+    telemetry: methods('emit'),
+    identityProviders: accept(
+      (value) => Object.values(Object(value) as object).every((one) => hasMethods(one, ['fingerprint', 'issue'])),
+      'an object of providers, each with fingerprint and issue',
+    ),
+    tokenExchange: methods('fingerprint', 'exchange'),
+    identityFetch: callback,
+    random: callback,
+  },
+};

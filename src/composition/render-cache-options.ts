@@ -1,4 +1,3 @@
-import { ConfigurationError } from '../domain/errors.js';
 import type { RenderCacheSettings } from '../domain/surfaces/render-cache.js';
 
 /**
@@ -21,32 +20,7 @@ export interface RenderCacheOptions {
 
 const DEFAULTS: RenderCacheSettings = { freshMs: 3_000, maxAgeMs: 300_000, maxEntries: 500, maxEntryBytes: 1_048_576 };
 
-/**
- * Completes the option `cache`; `undefined` when renders are not kept.
- *
- * @throws ConfigurationError naming the field.
- */
-export function renderCacheSettings(
-  options: RenderCacheOptions | undefined,
-  maker: string,
-): RenderCacheSettings | undefined {
-  const { enabled = false, ...spans } = options ?? {};
-  if (typeof enabled !== 'boolean') throw wrong('enabled', 'true or false', maker);
-  const settings: Record<string, number> = { ...DEFAULTS };
-  for (const [name, value] of Object.entries(spans)) {
-    if (!Object.hasOwn(DEFAULTS, name)) throw wrong(name, `one of enabled, ${Object.keys(DEFAULTS).join(', ')}`, maker);
-    if (value === undefined) continue;
-    if (!Number.isSafeInteger(value) || value < 0) throw wrong(name, 'a whole number, 0 or more', maker);
-    settings[name] = value;
-  }
-  return enabled ? (settings as unknown as RenderCacheSettings) : undefined;
-}
-
-function wrong(field: string, expected: string, maker: string): ConfigurationError {
-  return new ConfigurationError({
-    detail: `"cache.${field}" is no setting of a render cache.`,
-    hint: `Set it to ${expected}.`,
-    block: maker,
-    fields: [`cache.${field}`],
-  });
+/** Completes the option `cache`, as `readOptions` has read it; `undefined` when renders are not kept. */
+export function renderCacheSettings({ enabled, ...given }: RenderCacheOptions = {}): RenderCacheSettings | undefined {
+  return enabled === true ? ({ ...DEFAULTS, ...given } as RenderCacheSettings) : undefined;
 }

@@ -129,7 +129,7 @@ export function resolveConfig(config: ServerConfig, customProviders: ReadonlySet
     upstream: resolveUpstream(config.upstream),
     bindings: [...new Set(['JSONRPC', ...(config.bindings ?? [])])],
     serviceApi: serviceApiUrl === '' ? undefined : endpoint('serviceApiUrl', serviceApiUrl),
-    serviceApiKey: headerSecret('serviceApiKey', config.serviceApiKey),
+    serviceApiKey: headerSecret(config.serviceApiKey),
     serviceProjectId: config.serviceProjectId ?? '',
     serviceAuthStrategy: config.serviceAuthStrategy ?? '',
     authProvider: config.authProvider ?? '',

@@ -2,13 +2,15 @@ import { type SessionTokenLike, asSessionTokenSource } from '../adapters/session
 import { sha256 } from '../adapters/system/sha256.js';
 import { discreetSessionSource, hiddenTokens } from '../adapters/telemetry/discreet-session-source.js';
 import { timedSessionSource } from '../adapters/system/timed-session-source.js';
+import type { CredentialPlan } from '../domain/credentials/credential-broker.js';
 import { ExchangedTokens } from '../domain/credentials/exchanged-tokens.js';
-import type { SessionPlan } from '../domain/credentials/session-credentials.js';
 import { SessionTokens } from '../domain/credentials/session-tokens.js';
 import type { TokenCache } from '../domain/credentials/token-cache.js';
 import type { Clock } from '../ports/clock.js';
 import type { SessionTokenSource } from '../ports/session-token-source.js';
 import type { TokenExchange } from '../ports/token-exchange.js';
+import type { ChatHandlerOptions } from './chat-options.js';
+import { headerSecret } from './header-secret.js';
 
 const MOST_SESSIONS = 10_000;
 
@@ -19,30 +21,40 @@ export interface SessionPlansDependencies {
   readonly exchange: TokenExchange;
   /** Whether every session route exchanges. */
   readonly alwaysExchange: boolean;
-  readonly customProviders: ReadonlySet<string>;
   /** Milliseconds for one answer of a session library; 0 waits for ever. */
   readonly sessionMs: number;
 }
 
-/** Makes the session half of credential plans: one set of coalesced refreshes for each session library, whichever route uses it. */
+/** What every route of signed-in users may be told. */
+type UserOptions = Pick<ChatHandlerOptions, 'audience' | 'apiKey' | 'exchange'>;
+
+type UserPlan<Required extends boolean> = Extract<CredentialPlan, { kind: 'session' }> & {
+  readonly required: Required;
+};
+
+/** Makes the credential plans of signed-in users: one set of coalesced refreshes for each session library, whichever route uses it. */
 export class SessionPlans {
-  readonly customProviders: ReadonlySet<string>;
   readonly #deps: SessionPlansDependencies;
   readonly #exchanged: ExchangedTokens;
   readonly #sources = new Map<SessionTokenSource, SessionTokenSource>();
 
   constructor(dependencies: SessionPlansDependencies) {
-    const { clock, tokens, exchange, customProviders } = dependencies;
+    const { clock, tokens, exchange } = dependencies;
     this.#deps = dependencies;
-    this.customProviders = customProviders;
     this.#exchanged = new ExchangedTokens({ exchange, tokens, clock, hash: sha256, block: 'onBehalfOf' });
   }
 
-  planFor(like: SessionTokenLike, audience: string, exchange: boolean): SessionPlan {
+  planFor<Required extends boolean>(
+    like: SessionTokenLike,
+    { required, audience = '', apiKey, exchange }: UserOptions & { readonly required: Required },
+  ): UserPlan<Required> {
     return {
+      kind: 'session',
+      required,
+      apiKey: headerSecret(apiKey),
       source: this.#coalesced(asSessionTokenSource(like)),
       audience,
-      exchange: exchange || this.#deps.alwaysExchange ? this.#exchanged : undefined,
+      exchange: exchange !== undefined || this.#deps.alwaysExchange ? this.#exchanged : undefined,
     };
   }
 

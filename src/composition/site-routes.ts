@@ -1,8 +1,10 @@
+import { readOptions } from '../domain/shared/options.js';
 import type { HttpHandler } from '../ports/http.js';
-import { type ChatHandlerOptions, checkChatOptions } from './chat-options.js';
+import type { ChatHandlerOptions } from './chat-options.js';
 import { currentHandler, UNCONFIGURED_CHAT } from './current-handler.js';
-import { checkProxyOptions, type ServiceProxyOptions } from './surface-options.js';
-import { checkSurfaceRouterOptions, type SurfaceRouterOptions } from './surface-router-options.js';
+import { SITE, withToolkit } from './route-options.js';
+import type { ServiceProxyOptions } from './surface-options.js';
+import type { SurfaceRouterOptions } from './surface-router-options.js';
 import type { Toolkit } from './toolkit-type.js';
 
 /**
@@ -36,13 +38,9 @@ export interface SiteRoute {
  *
  * @throws ConfigurationError (code `configuration_invalid`) when options are wrong, before the first request.
  */
-export function siteRoutes(options: SiteRoutesOptions): readonly SiteRoute[] {
-  const { basePath = '/api', a2a = {}, surfaces = {}, service, toolkit } = options;
+export function siteRoutes(maker: string, options: SiteRoutesOptions | undefined): readonly SiteRoute[] {
+  const { basePath = '/api', a2a, surfaces, service, toolkit } = readOptions(maker, withToolkit(SITE), options);
   const base = basePath.replace(/\/+$/, '');
-  const customProviders = toolkit?.customProviders ?? new Set<string>();
-  checkChatOptions(a2a, customProviders);
-  checkSurfaceRouterOptions(surfaces, customProviders);
-  if (service !== undefined) checkProxyOptions(service);
   const chat = currentHandler(toolkit, (current) => current.chatHandler(a2a), UNCONFIGURED_CHAT);
   const widgets = currentHandler(toolkit, (current) => current.surfaceRouter(surfaces));
   const routes: readonly SiteRoute[] = [

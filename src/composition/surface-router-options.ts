@@ -1,17 +1,13 @@
 import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
 import { Credential } from '../domain/credentials/credential.js';
 import type { HeadersPlan } from '../domain/credentials/headers-plan.js';
-import { ConfigurationError } from '../domain/errors.js';
 import type { Secret } from '../ports/secret.js';
 import type { ServiceAuthStrategy } from './config.js';
 import { type GetHeaders, headersPlan } from './config-options.js';
 import { headerSecret } from './header-secret.js';
 import { type RenderCacheOptions, renderCacheSettings } from './render-cache-options.js';
 import type { SessionPlans } from './session-plans.js';
-import { checkStrategy } from './strategy-names.js';
-import { checkSource, surfaceHandlerPlan, type SurfacePlan, wrong } from './surface-options.js';
-
-const MAKER = 'createServiceSurfaceRouter';
+import { surfaceHandlerPlan, type SurfacePlan } from './surface-options.js';
 
 /**
  * Options of `createServiceSurfaceRouter` (spec §4.3). At most one of `getHeaders`, `strategy` and `auth` says whose credential it is.
@@ -29,7 +25,7 @@ export interface SurfaceRouterOptions {
   readonly auth?: SessionTokenLike | undefined;
   /** Audience of the user's token. Default: whatever the session holds. */
   readonly audience?: string | undefined;
-  /** Refuses visitors who are not signed in. Default false. */
+  /** Refuses visitors who are not signed in: all of them without `auth`. Default false. */
   readonly requireSession?: boolean | undefined;
   /** Exchanges the user's token even when `onBehalfOf` is not configured. Default: only with that block. */
   readonly exchange?: 'on_behalf_of' | undefined;
@@ -43,49 +39,16 @@ export interface ConfiguredKey {
   readonly apiKeyHeader: string;
 }
 
-/**
- * Refuses options that are wrong or contradict each other.
- *
- * @throws ConfigurationError naming the options.
- */
-export function checkSurfaceRouterOptions(
-  options: SurfaceRouterOptions,
-  customProviders: ReadonlySet<string>,
-  maker: string = MAKER,
-): void {
-  const { getHeaders, strategy, auth, requireSession = false, exchange } = options;
-  renderCacheSettings(options.cache, maker);
-  headerSecret('apiKey', options.apiKey);
-  checkStrategy(strategy, customProviders);
-  if (getHeaders !== undefined && typeof getHeaders !== 'function') throw wrong(maker, 'getHeaders', 'a function');
-  if (auth !== undefined) checkSource(auth, maker);
-  else if (requireSession || exchange !== undefined) {
-    throw wrong(maker, 'auth', "what gives the signed-in user's token: another option asks for it");
-  }
-  const given = Object.entries({ getHeaders, strategy, auth }).filter(
-    ([, value]) => value !== undefined && value !== '',
-  );
-  if (given.length < 2) return;
-  const fields = given.map(([name]) => name);
-  throw new ConfigurationError({
-    detail: `A surface route got ${fields.map((name) => `"${name}"`).join(' and ')}.`,
-    hint: 'Keep one of them: each says whose credential the platform gets.',
-    block: maker,
-    fields,
-  });
-}
-
-/** Completes the options of a surface router. */
+/** Completes the options of a surface router, as `readOptions` has read them. */
 export function surfaceRouterPlan(
   options: SurfaceRouterOptions,
   configured: ConfiguredKey,
   sessions: SessionPlans,
 ): SurfacePlan {
-  checkSurfaceRouterOptions(options, sessions.customProviders);
-  const { getHeaders, strategy = '', auth } = options;
-  if (auth !== undefined) return surfaceHandlerPlan(options, sessions, MAKER);
-  const cache = renderCacheSettings(options.cache, MAKER);
-  const apiKey = headerSecret('apiKey', options.apiKey);
+  const { getHeaders, strategy = '', ...rest } = options;
+  if (rest.auth !== undefined || rest.requireSession === true) return surfaceHandlerPlan(rest, sessions);
+  const cache = renderCacheSettings(rest.cache);
+  const apiKey = headerSecret(rest.apiKey);
   if (getHeaders !== undefined) {
     return { cache, plan: withKey(headersPlan(getHeaders), apiKey ?? configured.apiKey, configured.apiKeyHeader) };
   }

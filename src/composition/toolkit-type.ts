@@ -67,6 +67,7 @@ export interface ToolkitHealth {
 
 /**
  * One configured set of routes and credentials.
+ * Methods read their options strictly: ConfigurationError (code `configuration_invalid`) names method and option.
  *
  * @public
  */
@@ -96,7 +97,7 @@ export interface Toolkit {
    *
    * @throws SessionError (codes `session_required`, `session_expired`, `interaction_required`).
    */
-  sessionHeaders(options: SessionHeadersOptions, request?: unknown): Promise<Record<string, string>>;
+  sessionHeaders(options: Omit<SessionHeadersOptions, 'toolkit'>, request?: unknown): Promise<Record<string, string>>;
   /** The cached service token, or `undefined` when there is none that is still valid; asks nobody. */
   cachedServiceToken(): string | undefined;
   /** Names of the identity providers the site registered, which are strategies here. */

@@ -4,32 +4,42 @@ import { TimedTokenExchange } from '../adapters/system/timed-token-exchange.js';
 import { RequestGate } from '../adapters/web/request-gate.js';
 import type { SiteSettings } from '../adapters/web/site-settings.js';
 import type { CredentialPlan } from '../domain/credentials/credential-broker.js';
+import { accept } from '../domain/shared/option-checks.js';
+import { type Given, type OptionShape, readOptions } from '../domain/shared/options.js';
 import { hostPolicy } from './allowed-hosts.js';
+import { chatPlan } from './chat-options.js';
 import type { ServerConfig } from './config.js';
 import { domainModule } from './domain-module.js';
-import { headerSecret } from './header-secret.js';
 import { type Identities, identityModule } from './identity-module.js';
 import { platformModule } from './platform-module.js';
 import { type KeptParts, platformParts } from './platform-parts.js';
-import type { ToolkitPorts } from './ports.js';
+import { PORTS, type ToolkitPorts } from './ports.js';
 import { newRequestId } from './request-id.js';
 import { type ResolvedConfig, resolveConfig } from './resolve-config.js';
+import {
+  CHAT,
+  PROXY,
+  SERVICE_HEADERS,
+  SERVICE_SURFACES,
+  SESSION_HEADERS,
+  SURFACE_ROUTER,
+  SURFACES,
+} from './route-options.js';
 import { SessionPlans } from './session-plans.js';
 import { SiteHandlers } from './site-handlers.js';
 import { serviceSurfaceHandlerPlan, surfaceHandlerPlan } from './surface-options.js';
 import { surfaceRouterPlan } from './surface-router-options.js';
 import { shutDown } from './shut-down.js';
 import { sessionRequest } from './session-request.js';
-import { checkStrategy } from './strategy-names.js';
 import { tokenExchange } from './token-exchange.js';
 import { TOKENS, type Token } from './tokens.js';
 import { configurationCheck, credentialCheck } from './toolkit-health.js';
-import type { AuthHeadersOptions, HealthCheck, Toolkit } from './toolkit-type.js';
+import type { CloseOptions, HealthCheck, Toolkit } from './toolkit-type.js';
 
 /**
  * Builds everything the routes need from one configuration; keeps no global state, so a process may have many.
  *
- * @throws ConfigurationError (code `configuration_invalid`) naming block and field.
+ * @throws ConfigurationError (code `configuration_invalid`) naming block and field, or the port.
  *
  * @example
  * ```ts
@@ -44,8 +54,8 @@ import type { AuthHeadersOptions, HealthCheck, Toolkit } from './toolkit-type.js
  *
  * @public
  */
-export function createToolkit(config: ServerConfig, ports: ToolkitPorts = {}): Toolkit {
-  return buildToolkit(config, ports, undefined);
+export function createToolkit(config: ServerConfig, ports?: ToolkitPorts): Toolkit {
+  return buildToolkit(config, readOptions('createToolkit', PORTS, ports), undefined);
 }
 
 /** Builds a toolkit that keeps what a change of configuration does not touch: tokens by their identity, connections by their settings. */
@@ -72,7 +82,6 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
         ? tokenExchange(resolved, identities, parts.clock)
         : new TimedTokenExchange(ports.tokenExchange, resolved.timeouts.identityProviderMs),
     alwaysExchange: resolved.onBehalfOf.configured,
-    customProviders: resolved.customProviders,
     sessionMs: resolved.timeouts.sessionMs,
   });
   const gate = new RequestGate({ maxInFlight: resolved.maxInFlight });
@@ -92,27 +101,29 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
   const directory = get(TOKENS.PlatformDirectory);
   let closing: Promise<void> | undefined;
   const configuredKey = { apiKey: resolved.serviceApiKey, apiKeyHeader: resolved.upstream.headers.apiKey };
+  const read = <Options extends object>(
+    method: string,
+    shape: OptionShape<keyof Options & string>,
+    options: Options | undefined,
+  ): Given<Options> => readOptions(`toolkit.${method}`, shape, options, { toolkit });
   const toolkit: Toolkit = {
-    chatHandler: (options = {}) => handlers.chat(options),
-    surfaceRouter: (options = {}) => handlers.surfaces(surfaceRouterPlan(options, configuredKey, sessions)),
-    surfaceHandler: (options = {}) => handlers.surfaces(surfaceHandlerPlan(options, sessions)),
-    serviceSurfaceHandler: (options = {}) =>
-      handlers.surfaces(serviceSurfaceHandlerPlan(options, resolved.customProviders)),
-    conversationHandler: (options) => handlers.conversations(options),
+    chatHandler: (options) => handlers.chat(read('chatHandler', CHAT, options)),
+    surfaceRouter: (options) =>
+      handlers.surfaces(surfaceRouterPlan(read('surfaceRouter', SURFACE_ROUTER, options), configuredKey, sessions)),
+    surfaceHandler: (options) =>
+      handlers.surfaces(surfaceHandlerPlan(read('surfaceHandler', SURFACES, options), sessions)),
+    serviceSurfaceHandler: (options) =>
+      handlers.surfaces(serviceSurfaceHandlerPlan(read('serviceSurfaceHandler', SERVICE_SURFACES, options))),
+    conversationHandler: (options) => handlers.conversations(read('conversationHandler', PROXY, options)),
     projectId: async () => (await directory.resolve('project', SERVICE, NO_REQUEST)).value,
     brandCss: async () => (await directory.resolve('brand', SERVICE, NO_REQUEST)).value ?? '',
-    authHeaders: async (options: AuthHeadersOptions = {}) => {
-      const credential = await broker.obtain(servicePlan(options, resolved), NO_REQUEST);
-      return { ...credential.headers } as Record<string, string>;
+    authHeaders: async (options) => {
+      const plan = chatPlan(read('authHeaders', SERVICE_HEADERS, options), sessions);
+      return { ...(await broker.obtain(plan, NO_REQUEST)).headers } as Record<string, string>;
     },
-    sessionHeaders: async ({ authClient, audience = '', apiKey, exchange }, request) => {
-      const session = sessions.planFor(authClient, audience, exchange === 'on_behalf_of');
-      const plan: CredentialPlan = {
-        kind: 'session',
-        required: true,
-        apiKey: headerSecret('apiKey', apiKey),
-        ...session,
-      };
+    sessionHeaders: async (options, request) => {
+      const { authClient, ...user } = read('sessionHeaders', SESSION_HEADERS, options);
+      const plan = sessions.planFor(authClient, { ...user, required: true });
       return { ...(await broker.obtain(plan, sessionRequest(request))).headers } as Record<string, string>;
     },
     customProviders: resolved.customProviders,
@@ -126,7 +137,8 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
       const { inFlight, openStreams } = gate;
       return { status: gate.isClosed ? 'closing' : works ? 'ready' : 'degraded', checks, inFlight, openStreams };
     },
-    close: ({ graceMs = GRACE_MS } = {}) => {
+    close: (options) => {
+      const { graceMs = GRACE_MS } = read('close', CLOSE, options);
       const own = REPLACED.has(toolkit) ? undefined : PARTS.get(toolkit);
       closing ??= shutDown(
         { gate, upstreams: own === undefined ? [] : [own.upstream, ...own.retired], store: own?.redis },
@@ -142,6 +154,10 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
   if (previous?.cachedServiceToken() !== undefined) void broker.recall();
   return toolkit;
 }
+
+const CLOSE: OptionShape<keyof CloseOptions> = {
+  options: { graceMs: accept((value) => typeof value === 'number', 'a number of milliseconds') },
+};
 
 /** Milliseconds running requests have to finish when a toolkit is closed. */
 const GRACE_MS = 10_000;
@@ -171,14 +187,5 @@ function siteSettings(config: ResolvedConfig, parts: KeptParts): SiteSettings {
     newRequestId: () => currentRequestId() ?? newRequestId(),
     ...(config.chatLimit === undefined ? {} : { chatLimit: config.chatLimit }),
     now: () => parts.clock.now(),
-  };
-}
-
-function servicePlan({ strategy, apiKey }: AuthHeadersOptions, config: ResolvedConfig): CredentialPlan {
-  checkStrategy(strategy, config.customProviders);
-  return {
-    kind: 'service',
-    strategy: strategy ?? '',
-    apiKey: headerSecret('apiKey', apiKey),
   };
 }

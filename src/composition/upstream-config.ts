@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../domain/errors.js';
+import { nearest } from '../domain/shared/nearest.js';
 import type { PlatformPathName } from '../domain/upstream/platform-api.js';
 import { isSafePath } from '../domain/upstream/safe-path.js';
-import { nearest } from './nearest.js';
 
 /**
  * Paths of the platform's API below `serviceApiUrl`. `{id}`, `{name}`, `{action}` and `{projectId}` stand for percent-encoded values.
@@ -132,7 +132,8 @@ function completed<Block extends object>(
       throw wrong(`${block}.${name}`, `Did you mean "${nearest(name, Object.keys(defaults))}"?`);
     }
     if (value === undefined || value === '') continue;
-    if (!isRight(value)) throw wrong(`${block}.${name}`, 'It has a value of a wrong kind.');
+    if (!isRight(value))
+      throw wrong(`${block}.${name}`, isRight === isText ? 'Set it to a string.' : 'Set it to an object.');
     merged[name as keyof Block] = value as Block[keyof Block];
   }
   return merged;

@@ -22,7 +22,7 @@ export type WebHandler = (request: Request) => Promise<Response>;
 /**
  * All routes of the package as one function from `Request` to `Response`; requests outside its routes get 404.
  *
- * @throws ConfigurationError (code `configuration_invalid`) when options are wrong or contradict each other.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
  * @example
  * ```ts
@@ -34,6 +34,6 @@ export type WebHandler = (request: Request) => Promise<Response>;
  *
  * @public
  */
-export function createWebHandler(options: SiteRoutesOptions = {}): WebHandler {
-  return fetchHandler(siteRoutes(options), noSuchRoute);
+export function createWebHandler(options?: SiteRoutesOptions): WebHandler {
+  return fetchHandler(siteRoutes('createWebHandler', options), noSuchRoute);
 }

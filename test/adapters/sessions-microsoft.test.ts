@@ -91,7 +91,9 @@ describe('Easy Auth', () => {
   });
 
   it('cannot be switched on by accident', () => {
-    expect(() => easyAuthSession({} as never)).toThrow('behindAppService: true');
-    expect(() => easyAuthSession({ behindAppService: 'yes' } as never)).toThrow(TypeError);
+    expect(() => easyAuthSession({} as never)).toThrow('Missing option "behindAppService" of easyAuthSession.');
+    expect(() => easyAuthSession({ behindAppService: 'yes' } as never)).toThrow(
+      'Invalid value for "behindAppService" of easyAuthSession.',
+    );
   });
 });

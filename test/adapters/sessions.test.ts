@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { asSessionTokenSource, type SessionTokenLike } from '../../src/adapters/sessions/as-session-token-source.js';
 import { auth0Session } from '../../src/adapters/sessions/auth0.js';
+import { betterAuthSession } from '../../src/adapters/sessions/better-auth.js';
 import { expressSession, passportSession } from '../../src/adapters/sessions/express-session.js';
 import { fromFunction } from '../../src/adapters/sessions/from-function.js';
 import { ironSession } from '../../src/adapters/sessions/iron-session.js';
+import { msalSession } from '../../src/adapters/sessions/msal-session.js';
 import type { SessionToken, SessionTokenSource } from '../../src/ports/session-token-source.js';
 import { sessionTokenSourceContract } from '../contracts/session-token-source.contract.js';
 import { ask, rejects, visit } from '../support/session-visit.js';
@@ -32,6 +34,25 @@ describe('sessions of the site’s own', () => {
     const own = expressSession({ accessToken: ({ tokens }) => tokens.at as string });
     expect(await ask(own, request)).toEqual({ kind: 'token', accessToken: 'own' });
     expect(await ask(expressSession(), visit({ session: {} }))).toEqual({ kind: 'no-session' });
+  });
+
+  it('keeps the cookies a site names, and whether the session is in them', () => {
+    const options = { sessionCookies: ['site'], sessionInCookie: true };
+    const account = { client: () => undefined as never, account: () => null, scopes: ['api'] };
+    const sources: readonly (readonly [SessionTokenSource, SessionTokenSource])[] = [
+      [expressSession(), expressSession(options)],
+      [passportSession(), passportSession(options)],
+      [
+        betterAuthSession({} as never, { providerId: 'p' }),
+        betterAuthSession({} as never, { providerId: 'p', ...options }),
+      ],
+      [msalSession(account), msalSession({ ...account, ...options })],
+    ];
+    for (const [usual, own] of sources) {
+      expect(usual.sessionInCookie).toBeUndefined();
+      expect(own).toMatchObject(options);
+    }
+    expect(auth0Session({} as never, { sessionInCookie: false }).sessionInCookie).toBe(false);
   });
 
   it('a function may say more than the token', async () => {

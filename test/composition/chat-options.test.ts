@@ -4,7 +4,9 @@ import { FakeSessionTokenSource } from '../../src/adapters/fakes/fake-session-to
 import { FakeTokenExchange } from '../../src/adapters/fakes/fake-token-exchange.js';
 import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
 import { type ChatHandlerOptions, chatPlan } from '../../src/composition/chat-options.js';
+import { CHAT } from '../../src/composition/route-options.js';
 import { SessionPlans } from '../../src/composition/session-plans.js';
+import { readOptions } from '../../src/domain/shared/options.js';
 import { TokenCache } from '../../src/domain/credentials/token-cache.js';
 
 const exchange = new FakeTokenExchange();
@@ -12,10 +14,10 @@ const exchange = new FakeTokenExchange();
 function plan(options: ChatHandlerOptions, custom: readonly string[] = []): ReturnType<typeof chatPlan> {
   const clock = new FakeClock();
   const tokens = new TokenCache({ clock, telemetry: new RecordingTelemetry(), random: () => 0, maxEntries: 10 });
-  const customProviders = new Set(custom);
+  const toolkit = { customProviders: new Set(custom) };
   return chatPlan(
-    options,
-    new SessionPlans({ clock, tokens, exchange, alwaysExchange: false, sessionMs: 0, customProviders }),
+    readOptions('createA2ARouter', CHAT, options, { toolkit }),
+    new SessionPlans({ clock, tokens, exchange, alwaysExchange: false, sessionMs: 0 }),
   );
 }
 
@@ -75,7 +77,7 @@ describe('a chat route is refused', () => {
     expect(() => plan({ strategy: 'service_account', getSessionToken: () => null })).toThrow(
       expect.objectContaining({
         name: 'ConfigurationError',
-        detail: 'A chat route got both "strategy" and "getSessionToken".',
+        detail: 'Conflicting options "strategy" and "getSessionToken" of createA2ARouter.',
         fields: ['strategy', 'getSessionToken'],
       }),
     );
@@ -85,7 +87,7 @@ describe('a chat route is refused', () => {
     expect(() => plan({ exchange: 'on_behalf_of' })).toThrow(
       expect.objectContaining({
         name: 'ConfigurationError',
-        detail: 'A chat route got "exchange" without "getSessionToken".',
+        detail: 'Missing option "getSessionToken" of createA2ARouter.',
         fields: ['getSessionToken', 'exchange'],
       }),
     );

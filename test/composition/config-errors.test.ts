@@ -25,7 +25,7 @@ describe('a field nobody knows', () => {
     expect(refusal({ [field]: 'x' })).toMatchObject({
       name: 'ConfigurationError',
       code: 'configuration_invalid',
-      detail: `"${field}" is no field of configureServer.`,
+      detail: `Unknown field "${field}" in configureServer.`,
       hint: `Did you mean "${meant}"?`,
       block: 'configureServer',
       fields: [field],
@@ -41,7 +41,7 @@ describe('a field nobody knows', () => {
     ['timeouts', 'connect', 'connectMs'],
   ])('is refused in the block "%s": "%s" was meant as "%s"', (block, field, meant) => {
     expect(refusal({ [block]: { [field]: 'x' } })).toMatchObject({
-      detail: `"${field}" is no field of the "${block}" configuration block.`,
+      detail: `Unknown field "${field}" in the "${block}" configuration block.`,
       hint: `Did you mean "${meant}"?`,
       block,
       fields: [field],
@@ -49,7 +49,7 @@ describe('a field nobody knows', () => {
   });
 });
 
-describe('a value of a wrong kind', () => {
+describe('an invalid value', () => {
   it.each([
     ['a2aUrl', 7, 'string'],
     ['serviceApiKey', null, 'string'],
@@ -70,7 +70,7 @@ describe('a value of a wrong kind', () => {
     ['a2aMethods', 'chats', '"chat" or "all" or Array'],
   ])('in "%s" is refused: %j', (field, value, expected) => {
     expect(refusal({ [field]: value })).toMatchObject({
-      detail: `"${field}" in configureServer has a value of a wrong kind.`,
+      detail: `Invalid value for "${field}" in configureServer.`,
       hint: `Set it to ${expected}.`,
       block: 'configureServer',
       fields: [field],
@@ -87,7 +87,7 @@ describe('a value of a wrong kind', () => {
     ['timeouts', 'headersMs', Number.POSITIVE_INFINITY, 'a whole number'],
   ])('in the block "%s" is refused in "%s": %j', (block, field, value, expected) => {
     expect(refusal({ [block]: { [field]: value } })).toMatchObject({
-      detail: `"${field}" in the "${block}" configuration block has a value of a wrong kind.`,
+      detail: `Invalid value for "${field}" in the "${block}" configuration block.`,
       hint: `Set it to ${expected}.`,
       block,
       fields: [field],
@@ -124,7 +124,7 @@ describe('a value of a wrong kind', () => {
 
   it('inside a list names the list', () => {
     expect(refusal({ allowedOrigins: ['https://shop.example', 7] })).toMatchObject({
-      detail: '"allowedOrigins" in configureServer has a value of a wrong kind.',
+      detail: 'Invalid value for "allowedOrigins" in configureServer.',
       block: 'configureServer',
       fields: ['allowedOrigins'],
     });
@@ -142,7 +142,7 @@ describe('a value of a wrong kind', () => {
 describe('a name nobody knows', () => {
   it("is refused with the nearest strategy, the site's own ones among them", () => {
     expect(refusal({ serviceAuthStrategy: 'service-account' })).toMatchObject({
-      detail: '"serviceAuthStrategy" has a value this package does not know.',
+      detail: 'Invalid value for "serviceAuthStrategy" in configureServer.',
       hint: 'Did you mean "service_account"? Known values: service_account, resource_owner_password, client_credentials.',
       block: 'configureServer',
       fields: ['serviceAuthStrategy'],
@@ -236,7 +236,8 @@ describe('an address that cannot be called', () => {
     'and a key that fits into no header field: %j',
     (serviceApiKey) => {
       expect(refusal({ serviceApiKey })).toMatchObject({
-        detail: '"serviceApiKey" holds characters that no header field may have.',
+        detail: 'Invalid value for "serviceApiKey" in configureServer.',
+        hint: 'Set it to the key as the platform shows it, without spaces, quotes or line breaks.',
         fields: ['serviceApiKey'],
       });
     },

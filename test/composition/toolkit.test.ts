@@ -20,19 +20,20 @@ interface Ports extends ToolkitPorts {
   readonly clock: FakeClock;
   readonly upstream: FakeUpstream;
   readonly telemetry: RecordingTelemetry;
-  readonly okta: FakeIdentityProvider;
+  readonly identityProviders: { readonly okta: FakeIdentityProvider; readonly ping: FakeIdentityProvider };
 }
 
 function fakes(): Ports {
-  const okta = new FakeIdentityProvider('okta', 'okta');
-  const identityProviders = { okta, ping: new FakeIdentityProvider('ping', 'ping') };
+  const identityProviders = {
+    okta: new FakeIdentityProvider('okta', 'okta'),
+    ping: new FakeIdentityProvider('ping', 'ping'),
+  };
   return {
     clock: new FakeClock(),
     upstream: new FakeUpstream(),
     telemetry: new RecordingTelemetry(),
     random: () => 0,
     identityProviders,
-    okta,
   };
 }
 
@@ -62,7 +63,7 @@ describe('a toolkit', () => {
       'x-api-key': 'other',
     });
     await toolkit.chatHandler()(browserRequest());
-    expect(ports.okta.issued).toBe(1);
+    expect(ports.identityProviders.okta.issued).toBe(1);
     expect(toolkit.cachedServiceToken()).toBe('okta-token-1');
   });
 
@@ -171,7 +172,9 @@ describe('settings reach the routes:', () => {
     async (name) => {
       const ports = fakes();
       const toolkit = createToolkit({ ...CONFIG, bindings: ['HTTP+JSON'], allowedHosts: ['site.example'] }, ports);
-      const handler = toolkit[name]({ auth: () => 'ada-token' });
+      const auth = (): string => 'ada-token';
+      const needsUser = name === 'conversationHandler';
+      const handler = needsUser ? toolkit[name]({ auth }) : toolkit[name]();
       for (const path of ['', '/config', '/.well-known/agent-card.json', '/message:send', '/x/render', '/nowhere']) {
         for (const method of ['GET', 'POST', 'OPTIONS', 'TRACE']) {
           const response = await handler(browserRequest({ method, path, headers: { host: 'evil.example' } }));
@@ -203,7 +206,7 @@ describe('settings reach the routes:', () => {
 
   it('the status of an outage', async () => {
     const ports = fakes();
-    ports.okta.answer = () => {
+    ports.identityProviders.okta.answer = () => {
       throw new Error('down');
     };
     const response = await createToolkit({ ...CONFIG, authUnavailableStatus: 503 }, ports).chatHandler()(
@@ -235,14 +238,14 @@ describe('a toolkit that replaces another', () => {
       first,
     );
     expect(await second.authHeaders()).toEqual({ authorization: 'Bearer okta-token-1', 'x-api-key': 'new-key' });
-    expect(ports.okta.issued).toBe(1);
+    expect(ports.identityProviders.okta.issued).toBe(1);
   });
 
   it('asks anew when the identity behind the token changed', async () => {
     const ports = fakes();
     const first = buildToolkit(CONFIG, ports, undefined);
     await first.authHeaders();
-    ports.okta.name = 'rotated';
+    ports.identityProviders.okta.name = 'rotated';
     expect(await buildToolkit(CONFIG, ports, first).authHeaders()).toMatchObject({
       authorization: 'Bearer rotated-token-2',
     });
@@ -253,7 +256,7 @@ describe('a toolkit that replaces another', () => {
     const first = buildToolkit(CONFIG, ports, undefined);
     let answer: (() => void) | undefined;
     const { clock } = ports;
-    ports.okta.answer = () =>
+    ports.identityProviders.okta.answer = () =>
       new Promise((resolve) => {
         answer = () => {
           resolve({ kind: 'token', token: { value: 'of-before', expiresAt: clock.now() + 300_000 } });
@@ -261,8 +264,8 @@ describe('a toolkit that replaces another', () => {
       });
     const before = first.authHeaders();
     await new Promise(setImmediate);
-    ports.okta.name = 'rotated';
-    ports.okta.answer = undefined;
+    ports.identityProviders.okta.name = 'rotated';
+    ports.identityProviders.okta.answer = undefined;
     const after = await buildToolkit(CONFIG, ports, first).authHeaders();
     answer?.();
     expect([(await before)['authorization'], after['authorization']]).toEqual([

@@ -1,3 +1,5 @@
+import { accept, callback } from '../../domain/shared/option-checks.js';
+import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { LimitVerdict, VisitorLimit } from '../../ports/visitor-limit.js';
 import { visitorAddress } from './visitor-address.js';
 
@@ -31,11 +33,22 @@ export interface RateLimiterOptions {
 /** The longest a timer of Node can wait; one that is to wait longer fires at once, and every visitor would go on. */
 const LONGEST_MS = 2_147_483_647;
 
+const OPTIONS: OptionShape<keyof RateLimiterOptions> = {
+  options: {
+    visitor: callback,
+    deadlineMs: accept(
+      (value) => typeof value === 'number' && value > 0 && value <= LONGEST_MS,
+      `a number of milliseconds above 0 and up to ${String(LONGEST_MS)}`,
+    ),
+  },
+};
+
 /**
  * Limits what one visitor may send, with a limiter of the library `rate-limiter-flexible`; give it to `chatLimit`.
  * In one process its memory is enough; several processes share a limit through its Redis or Valkey limiters.
  *
- * @throws TypeError when there is no `consume`, or `deadlineMs` is not above 0 or more than a timer can wait (2 147 483 647).
+ * @throws TypeError when there is no `consume`.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option: `deadlineMs` is above 0, and no more than a timer can wait (2 147 483 647).
  *
  * @example
  * ```ts
@@ -47,16 +60,11 @@ const LONGEST_MS = 2_147_483_647;
  *
  * @public
  */
-export function rateLimiter(limiter: RateLimiterLike, options: RateLimiterOptions = {}): VisitorLimit {
-  const { visitor = visitorAddress, deadlineMs = 50 } = options;
+export function rateLimiter(limiter: RateLimiterLike, options?: RateLimiterOptions): VisitorLimit {
+  const { visitor = visitorAddress, deadlineMs = 50 } = readOptions('rateLimiter', OPTIONS, options);
   if (typeof (Object(limiter) as Partial<RateLimiterLike>).consume !== 'function') {
     throw new TypeError(
       'rateLimiter takes a limiter of "rate-limiter-flexible", such as new RateLimiterMemory({ points: 20, duration: 60 })',
-    );
-  }
-  if (!(deadlineMs > 0 && deadlineMs <= LONGEST_MS)) {
-    throw new TypeError(
-      `"deadlineMs" of rateLimiter is a number of milliseconds above 0 and up to ${String(LONGEST_MS)}`,
     );
   }
   return {

@@ -1,5 +1,7 @@
+import { flag, text } from '../../domain/shared/option-checks.js';
+import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { SessionRequest, SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import type { SessionSourceOptions } from './from-function.js';
+import { type SessionSourceOptions, STORED_TOKEN } from './from-function.js';
 import { nodePair } from './node-pair.js';
 import { withRefreshedCookies } from './refreshed-cookies.js';
 import { sessionFault } from './session-fault.js';
@@ -26,6 +28,8 @@ export type AuthJsFunction = () => Promise<object | null>;
 /**
  * Reads the user's token from an Auth.js 5 session; the site's `session` callback must put it there.
  *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option.
+ *
  * @example
  * ```ts
  * import { authJsSession } from 'agent-bff';
@@ -36,14 +40,16 @@ export type AuthJsFunction = () => Promise<object | null>;
  *
  * @public
  */
-export function authJsSession(auth: AuthJsFunction, options: AuthJsOptions = {}): SessionTokenSource {
+export function authJsSession(auth: AuthJsFunction, options?: AuthJsOptions): SessionTokenSource {
+  const { accessToken, ...given } = readOptions('authJsSession', STORED_TOKEN, options);
   return {
-    sessionCookies: options.sessionCookies ?? ['authjs.session-token', '__Secure-authjs.session-token'],
+    sessionCookies: ['authjs.session-token', '__Secure-authjs.session-token'],
     sessionInCookie: true,
+    ...given,
     getToken: (request) =>
       withRefreshedCookies(request, async () => {
         const session = await call(() => (auth as (...parameters: unknown[]) => unknown)(...nodePair(request)));
-        return tokenOf(session, options);
+        return tokenOf(session, accessToken);
       }),
   };
 }
@@ -70,9 +76,15 @@ export interface NextAuthOptions extends AuthJsOptions {
   readonly secureCookie?: boolean | undefined;
 }
 
+const NEXT_AUTH: OptionShape<keyof NextAuthOptions> = {
+  options: { secret: text, cookieName: text, secureCookie: flag, ...STORED_TOKEN.options },
+};
+
 /**
  * Reads the user's token from the encrypted cookie of next-auth 4; the site's `jwt` callback must put it there.
  * Nothing is refreshed: a token past `expires_at` (seconds) counts as expired.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
  * @example
  * ```ts
@@ -84,16 +96,22 @@ export interface NextAuthOptions extends AuthJsOptions {
  *
  * @public
  */
-export function nextAuthSession(getToken: NextAuthGetToken, options: NextAuthOptions = {}): SessionTokenSource {
-  const { secret, cookieName, secureCookie } = options;
+export function nextAuthSession(getToken: NextAuthGetToken, options?: NextAuthOptions): SessionTokenSource {
+  const {
+    accessToken,
+    sessionCookies,
+    sessionInCookie = true,
+    ...library
+  } = readOptions('nextAuthSession', NEXT_AUTH, options);
+  const { cookieName } = library;
   const names = ['next-auth.session-token', '__Secure-next-auth.session-token'];
   return {
-    sessionCookies: options.sessionCookies ?? (cookieName === undefined ? names : [cookieName]),
-    sessionInCookie: true,
+    sessionCookies: sessionCookies ?? (cookieName === undefined ? names : [cookieName]),
+    sessionInCookie,
     getToken: async (request) => {
       // `req.cookies` is a parser's work that not every framework has done.
       const req = { headers: webHeaders(request.headers), cookies: cookiesOf(request) };
-      return tokenOf(await call(() => getToken(defined({ req, secret, cookieName, secureCookie }))), options);
+      return tokenOf(await call(() => getToken({ req, ...library })), accessToken);
     },
   };
 }
@@ -106,7 +124,7 @@ async function call(read: () => unknown): Promise<unknown> {
   }
 }
 
-function tokenOf(session: unknown, { accessToken: read }: AuthJsOptions): SessionToken {
+function tokenOf(session: unknown, read: AuthJsOptions['accessToken']): SessionToken {
   if (session === null || session === undefined || session === '') return { kind: 'no-session' };
   if (typeof session === 'string') return { kind: 'token', accessToken: session };
   const facts = session as { accessToken?: unknown; access_token?: unknown; expires_at?: unknown; error?: unknown };
@@ -128,8 +146,4 @@ function cookiesOf({ headers }: SessionRequest): Readonly<Record<string, string>
     return [name.trim(), value.join('=').trim()];
   });
   return Object.fromEntries(pairs);
-}
-
-function defined(settings: Readonly<Record<string, unknown>>): object {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }

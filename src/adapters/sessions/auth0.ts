@@ -1,5 +1,6 @@
+import { readOptions } from '../../domain/shared/options.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
-import type { SessionSourceOptions } from './from-function.js';
+import { SESSION_SOURCE, type SessionSourceOptions } from './from-function.js';
 import { jwtSubject } from './jwt-subject.js';
 import { nodePair } from './node-pair.js';
 import { refreshRefusal } from './refresh-refusal.js';
@@ -22,6 +23,8 @@ export interface Auth0Like {
  * Reads the user's token from an Auth0 session; the client refreshes it when it is due.
  * Works in the App Router, and in Pages Router API routes.
  *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option.
+ *
  * @example
  * ```ts
  * import { auth0Session } from 'agent-bff';
@@ -32,10 +35,11 @@ export interface Auth0Like {
  *
  * @public
  */
-export function auth0Session(auth0: Auth0Like, options: SessionSourceOptions = {}): SessionTokenSource {
+export function auth0Session(auth0: Auth0Like, options?: SessionSourceOptions): SessionTokenSource {
   return {
-    sessionCookies: options.sessionCookies ?? ['__session', 'appSession'],
+    sessionCookies: ['__session', 'appSession'],
     sessionInCookie: true,
+    ...readOptions('auth0Session', SESSION_SOURCE, options),
     getToken: (request, query) =>
       withRefreshedCookies(request, async () => {
         try {

@@ -1,5 +1,7 @@
+import { text } from '../../domain/shared/option-checks.js';
+import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import type { SessionSourceOptions } from './from-function.js';
+import { SESSION_SOURCE, type SessionSourceOptions } from './from-function.js';
 import { writeCookies } from './refreshed-cookies.js';
 import { sessionFault } from './session-fault.js';
 import { webHeaders } from './web-headers.js';
@@ -28,8 +30,15 @@ export interface BetterAuthOptions extends SessionSourceOptions {
   readonly providerId: string;
 }
 
+const BETTER_AUTH: OptionShape<keyof BetterAuthOptions> = {
+  options: { providerId: text, ...SESSION_SOURCE.options },
+  required: ['providerId'],
+};
+
 /**
  * Reads the user's provider token from a better-auth session, which refreshes it when it is due.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
  * @example
  * ```ts
@@ -42,10 +51,10 @@ export interface BetterAuthOptions extends SessionSourceOptions {
  * @public
  */
 export function betterAuthSession(auth: BetterAuthLike, options: BetterAuthOptions): SessionTokenSource {
-  const { providerId } = options;
-  const names = ['better-auth.session_token', '__Secure-better-auth.session_token'];
+  const { providerId, ...given } = readOptions('betterAuthSession', BETTER_AUTH, options);
   return {
-    sessionCookies: options.sessionCookies ?? names,
+    sessionCookies: ['better-auth.session_token', '__Secure-better-auth.session_token'],
+    ...given,
     getToken: async (request) => {
       try {
         const answer = (await auth.api.getAccessToken({

@@ -1,3 +1,5 @@
+import { accept } from '../../domain/shared/option-checks.js';
+import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { HeaderFields } from '../../ports/http.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
 
@@ -14,8 +16,17 @@ export interface EasyAuthOptions {
   readonly behindAppService: true;
 }
 
+const EASY_AUTH: OptionShape<keyof EasyAuthOptions> = {
+  options: {
+    behindAppService: accept((value) => value === true, 'true, where every request passes App Service authentication'),
+  },
+  required: ['behindAppService'],
+};
+
 /**
  * Reads the user's Entra token from the headers that Azure App Service authentication ("Easy Auth") adds.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
  * @example
  * ```ts
@@ -26,8 +37,8 @@ export interface EasyAuthOptions {
  *
  * @public
  */
-export function easyAuthSession({ behindAppService }: EasyAuthOptions): SessionTokenSource {
-  if (behindAppService !== true) throw new TypeError('easyAuthSession needs "behindAppService: true"');
+export function easyAuthSession(options: EasyAuthOptions): SessionTokenSource {
+  readOptions('easyAuthSession', EASY_AUTH, options);
   return {
     getToken: ({ headers }) => {
       const accessToken = single(headers, 'x-ms-token-aad-access-token');

@@ -1,3 +1,5 @@
+import { text } from '../../domain/shared/option-checks.js';
+import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { SessionRequest, SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { refreshRefusal } from './refresh-refusal.js';
 import { sessionFault } from './session-fault.js';
@@ -42,9 +44,13 @@ export interface ExpressOpenidConnectOptions {
   readonly sessionName?: string | undefined;
 }
 
+const OPENID_CONNECT: OptionShape<keyof ExpressOpenidConnectOptions> = { options: { sessionName: text } };
+
 /**
  * Reads the user's token from `req.oidc` and refreshes it when it has expired.
  * Mount `auth()` of express-openid-connect before the routes.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
  * @example
  * ```ts
@@ -55,8 +61,8 @@ export interface ExpressOpenidConnectOptions {
  *
  * @public
  */
-export function expressOpenidConnectSession(options: ExpressOpenidConnectOptions = {}): SessionTokenSource {
-  const { sessionName = 'appSession' } = options;
+export function expressOpenidConnectSession(options?: ExpressOpenidConnectOptions): SessionTokenSource {
+  const { sessionName = 'appSession' } = readOptions('expressOpenidConnectSession', OPENID_CONNECT, options);
   const underWay = new SessionsUnderWay(sessionName);
   return {
     sessionCookies: [sessionName],

@@ -1,5 +1,6 @@
+import { readOptions } from '../../domain/shared/options.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
-import { fromFunction, type SessionSourceOptions } from './from-function.js';
+import { fromFunction, type SessionSourceOptions, STORED_TOKEN } from './from-function.js';
 
 /**
  * How the site stores the access token.
@@ -15,6 +16,8 @@ export interface ExpressSessionOptions extends SessionSourceOptions {
 /**
  * Reads the user's token from `req.session` of express-session (or cookie-session).
  *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option.
+ *
  * @example
  * ```ts
  * import { expressSession } from 'agent-bff';
@@ -24,12 +27,14 @@ export interface ExpressSessionOptions extends SessionSourceOptions {
  *
  * @public
  */
-export function expressSession(options: ExpressSessionOptions = {}): SessionTokenSource {
-  return holderSource('session', options);
+export function expressSession(options?: ExpressSessionOptions): SessionTokenSource {
+  return holderSource('session', readOptions('expressSession', STORED_TOKEN, options));
 }
 
 /**
  * Reads the user's token from `req.user`, where Passport puts the signed-in user.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
  * @example
  * ```ts
@@ -40,17 +45,17 @@ export function expressSession(options: ExpressSessionOptions = {}): SessionToke
  *
  * @public
  */
-export function passportSession(options: ExpressSessionOptions = {}): SessionTokenSource {
-  return holderSource('user', options);
+export function passportSession(options?: ExpressSessionOptions): SessionTokenSource {
+  return holderSource('user', readOptions('passportSession', STORED_TOKEN, options));
 }
 
 function holderSource(field: 'session' | 'user', options: ExpressSessionOptions): SessionTokenSource {
-  const { accessToken = (holder: { accessToken?: string }) => holder.accessToken } = options;
+  const { accessToken = (holder: { accessToken?: string }) => holder.accessToken, ...session } = options;
   return fromFunction(
     (request: Partial<Record<'session' | 'user', object>>) => {
       const holder = request[field];
       return holder === undefined ? null : accessToken(holder);
     },
-    { sessionCookies: options.sessionCookies ?? ['connect.sid'] },
+    { sessionCookies: ['connect.sid'], ...session },
   );
 }

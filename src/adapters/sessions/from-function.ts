@@ -1,3 +1,5 @@
+import { callback, flag, texts } from '../../domain/shared/option-checks.js';
+import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type {
   SessionRequest,
   SessionToken,
@@ -30,13 +32,24 @@ export interface SessionSourceOptions {
    * Requests that agree in them share one token for a moment, so list them only when nothing else tells users apart.
    */
   readonly sessionCookies?: readonly string[] | undefined;
-  /** Whether the session itself is in those cookies: then a token is kept for ten seconds more, for requests sent before the refreshed cookie came. Default: the server holds the session. */
+  /** Whether the session itself is in those cookies: then a token is kept for ten seconds more, for requests sent before the refreshed cookie came. Default: as the session library has it; of a function, the server holds the session. */
   readonly sessionInCookie?: boolean | undefined;
 }
+
+export const SESSION_SOURCE: OptionShape<keyof SessionSourceOptions> = {
+  options: { sessionCookies: texts, sessionInCookie: flag },
+};
+
+/** Of a session whose token the site stored under a name of its own. */
+export const STORED_TOKEN: OptionShape<'accessToken' | keyof SessionSourceOptions> = {
+  options: { accessToken: callback, ...SESSION_SOURCE.options },
+};
 
 /**
  * Makes a session source of a function of the site.
  * Without `sessionCookies` the function is called for every request.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
  * @example
  * ```ts
@@ -47,11 +60,9 @@ export interface SessionSourceOptions {
  *
  * @public
  */
-export function fromFunction(read: SessionTokenFunction, options: SessionSourceOptions = {}): SessionTokenSource {
-  const { sessionCookies, sessionInCookie } = options;
+export function fromFunction(read: SessionTokenFunction, options?: SessionSourceOptions): SessionTokenSource {
   return {
-    ...(sessionCookies !== undefined && { sessionCookies }),
-    ...(sessionInCookie !== undefined && { sessionInCookie }),
+    ...readOptions('fromFunction', SESSION_SOURCE, options),
     getToken: async (request: SessionRequest, query: SessionTokenQuery) =>
       sessionToken(await read(request.native.request, query)),
   };

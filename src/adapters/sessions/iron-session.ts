@@ -1,5 +1,6 @@
+import { readOptions } from '../../domain/shared/options.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
-import { fromFunction, type SessionSourceOptions } from './from-function.js';
+import { fromFunction, type SessionSourceOptions, STORED_TOKEN } from './from-function.js';
 
 /**
  * Opens the session: `getIronSession` with the site's own settings.
@@ -24,6 +25,8 @@ export interface IronSessionOptions extends SessionSourceOptions {
 /**
  * Reads the user's token from an iron-session cookie. Give the cookie's name, so that parallel requests share.
  *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option.
+ *
  * @example
  * ```ts
  * import { ironSession } from 'agent-bff';
@@ -37,13 +40,17 @@ export interface IronSessionOptions extends SessionSourceOptions {
  *
  * @public
  */
-export function ironSession(open: OpenIronSession, options: IronSessionOptions = {}): SessionTokenSource {
-  const { accessToken = (session: { accessToken?: string }) => session.accessToken, sessionCookies } = options;
+export function ironSession(open: OpenIronSession, options?: IronSessionOptions): SessionTokenSource {
+  const { accessToken = (session: { accessToken?: string }) => session.accessToken, ...given } = readOptions(
+    'ironSession',
+    STORED_TOKEN,
+    options,
+  );
   const source = (response: unknown): SessionTokenSource =>
     fromFunction(async (request) => accessToken(await open(request, response)));
   return {
-    ...(sessionCookies !== undefined && { sessionCookies }),
     sessionInCookie: true,
+    ...given,
     getToken: (request, query) => source(request.native.response).getToken(request, query),
   };
 }

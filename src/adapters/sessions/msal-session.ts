@@ -1,5 +1,7 @@
+import { accept, callback, hasMethods, texts } from '../../domain/shared/option-checks.js';
+import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import type { SessionSourceOptions } from './from-function.js';
+import { SESSION_SOURCE, type SessionSourceOptions } from './from-function.js';
 import { refreshRefusal } from './refresh-refusal.js';
 import { sessionFault } from './session-fault.js';
 
@@ -62,8 +64,23 @@ export interface MsalSessionOptions<Account extends MsalAccountLike> extends Ses
   readonly scopes: readonly string[];
 }
 
+const MSAL: OptionShape<keyof MsalSessionOptions<MsalAccountLike>> = {
+  options: {
+    client: accept(
+      (value) => typeof value === 'function' || hasMethods(value, ['acquireTokenSilent']),
+      'a client of msal-node, or a function that gives one',
+    ),
+    account: callback,
+    scopes: texts,
+    ...SESSION_SOURCE.options,
+  },
+  required: ['client', 'account', 'scopes'],
+};
+
 /**
  * Acquires the user's token silently from msal-node's cache, which refreshes it when it is due.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
  * @example
  * ```ts
@@ -81,9 +98,10 @@ export interface MsalSessionOptions<Account extends MsalAccountLike> extends Ses
  * @public
  */
 export function msalSession<Account extends MsalAccountLike>(options: MsalSessionOptions<Account>): SessionTokenSource {
-  const { client, account: accountOf, scopes } = options;
+  const { client, account: accountOf, scopes, ...given } = readOptions('msalSession', MSAL, options);
   return {
-    sessionCookies: options.sessionCookies ?? ['connect.sid'],
+    sessionCookies: ['connect.sid'],
+    ...given,
     getToken: async ({ native: { request } }, { scope, forceRefresh = false }) => {
       const account = await accountOf(request);
       if (account === null || account === undefined) return { kind: 'no-session' };

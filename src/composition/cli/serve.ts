@@ -87,7 +87,7 @@ function routesFor(hosts: HostPolicy | undefined, { toolkit, basePath, telemetry
       : behindHostCheck(handler, hosts, (request, error) =>
           refusal(error, request, { requestId: newRequestId(), route, telemetry, authUnavailableStatus: 401 }),
         );
-  const routes = siteRoutes({ toolkit, basePath });
+  const routes = siteRoutes('serve', { toolkit, basePath });
   return nodeListener(
     routes.map(({ route, mount, handler }) => ({ mount, handler: checked(handler, route) })),
     checked(noSuchRoute, 'none'),

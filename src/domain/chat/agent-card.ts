@@ -1,4 +1,6 @@
 import { UpstreamError } from '../errors.js';
+import { accept, hasMethods, text, texts } from '../shared/option-checks.js';
+import { type OptionShape, readOptions } from '../shared/options.js';
 import { MethodPolicy } from './method-policy.js';
 
 /**
@@ -34,6 +36,19 @@ export interface CardPolicy {
   allows(method: string): boolean;
 }
 
+const REWRITE: OptionShape<keyof AgentCardRewrite> = {
+  options: {
+    url: text,
+    policy: accept(
+      (value) => value === 'chat' || value === 'all' || Array.isArray(value) || hasMethods(value, ['allows']),
+      '"chat", "all", a list of methods, or an object with allows',
+    ),
+    bindings: texts,
+    agentOrigin: text,
+  },
+  required: ['url'],
+};
+
 const JSON_RPC = 'JSONRPC';
 /** The edit breaks a signature, and the site holds the credential: a reader must neither verify the one nor look for the other. */
 const SECURITY = ['signatures', 'securitySchemes', 'securityRequirements', 'security'] as const;
@@ -54,6 +69,7 @@ const CARD_FLAGS: Flags = [['supportsAuthenticatedExtendedCard', 'GetExtendedAge
  * Every endpoint becomes `url`; interfaces the site does not serve, signatures and security schemes go; capabilities are false where the policy denies their methods.
  * Every other field stays, known or not, and the given card is not changed.
  *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  * @throws UpstreamError (code `agent_binding_unsupported`) when the agent has no interface of a binding the site serves.
  *
  * @example
@@ -67,6 +83,11 @@ const CARD_FLAGS: Flags = [['supportsAuthenticatedExtendedCard', 'GetExtendedAge
  * @public
  */
 export function rewriteAgentCard(card: AgentCardJson, rewrite: AgentCardRewrite): Record<string, unknown> {
+  return rewrittenCard(card, readOptions('rewriteAgentCard', REWRITE, rewrite));
+}
+
+/** The same for what the package itself says, which is checked already. */
+export function rewrittenCard(card: AgentCardJson, rewrite: AgentCardRewrite): Record<string, unknown> {
   const { url, policy = 'chat', bindings = [JSON_RPC], agentOrigin } = rewrite;
   const names = new Set(bindings.map(folded));
   const isServed = (offer: CardInterface): boolean =>

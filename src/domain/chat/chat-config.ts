@@ -4,7 +4,7 @@ import { type CallerRequest, obtainCredential, type RoutePlan } from '../credent
 import type { Caller } from '../upstream/platform-call.js';
 import type { Lookup } from '../upstream/platform-directory.js';
 import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';
-import { type AgentCardJson, type CardPolicy, rewriteAgentCard } from './agent-card.js';
+import { type AgentCardJson, type CardPolicy, rewrittenCard } from './agent-card.js';
 import {
   AgentCardSource,
   type AgentCardSourceDependencies,
@@ -86,7 +86,7 @@ export class ChatConfig {
       looked('project_unavailable', () => directory.project(caller)),
       looked('brand_unavailable', () => directory.brand(caller)),
     ]);
-    const agentCard = rewriteAgentCard(found.card, { ...entrance, agentOrigin: agent.origin });
+    const agentCard = rewrittenCard(found.card, { ...entrance, agentOrigin: agent.origin });
     const missed =
       cardAddress !== undefined && found.address !== cardAddress ? 'agent_card_url_unavailable' : undefined;
     return {
@@ -113,7 +113,7 @@ export class ChatConfig {
     const agent = requireEndpoint('a2aUrl', this.#deps.agent);
     const credential = await obtainCredential(this.#deps.credentials, plan, request);
     const card = await this.card(version, { plan, request, credential });
-    return rewriteAgentCard(card, { ...entrance, agentOrigin: agent.origin });
+    return rewrittenCard(card, { ...entrance, agentOrigin: agent.origin });
   }
 
   /**

@@ -2,7 +2,7 @@ import type { HttpResponse } from '../../ports/http.js';
 import { UpstreamError } from '../errors.js';
 import { parsedJson } from '../parsed-json.js';
 import { bodyText } from '../upstream/body-text.js';
-import { type AgentCardRewrite, isAgentCard, rewriteAgentCard } from './agent-card.js';
+import { type AgentCardRewrite, isAgentCard, rewrittenCard } from './agent-card.js';
 
 const METHODS: ReadonlySet<string> = new Set(['GetExtendedAgentCard', 'agent/getAuthenticatedExtendedCard']);
 const LONGEST_REPLY = 1_048_576;
@@ -26,7 +26,7 @@ export async function rewriteExtendedCard(response: HttpResponse, rewrite: Agent
   if (typeof reply !== 'object' || reply === null || !('jsonrpc' in reply)) throw unreadable();
   if (!('result' in reply)) return { ...response, headers, body: text ?? '' };
   if (!isAgentCard(reply.result)) throw unreadable();
-  const result = rewriteAgentCard(reply.result, rewrite);
+  const result = rewrittenCard(reply.result, rewrite);
   return { ...response, headers, body: JSON.stringify({ ...reply, result }) };
 }
 

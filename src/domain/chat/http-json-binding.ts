@@ -14,7 +14,7 @@ import {
   isAgentCard,
   liesAt,
   records,
-  rewriteAgentCard,
+  rewrittenCard,
   textOf,
 } from './agent-card.js';
 import { readHttpJsonMessage } from './chat-message.js';
@@ -161,5 +161,5 @@ async function rewritten(response: HttpResponse, rewrite: AgentCardRewrite): Pro
       detail: 'The agent sent something else than its extended card.',
     });
   }
-  return { ...response, headers, body: JSON.stringify(rewriteAgentCard(card, rewrite)) };
+  return { ...response, headers, body: JSON.stringify(rewrittenCard(card, rewrite)) };
 }

@@ -86,7 +86,10 @@ function checkRequest({ path, query, headers }: ConversationRequest): void {
 function fieldsFor(body: HttpBody, headers: HeaderFields): HeaderFields {
   if (isStream(body)) return headers;
   const { 'content-length': _length, 'content-type': type, ...rest } = headers;
-  return { ...rest, 'content-type': typeof body === 'string' && typeof type === 'string' ? withoutCharset(type) : type };
+  return {
+    ...rest,
+    'content-type': typeof body === 'string' && typeof type === 'string' ? withoutCharset(type) : type,
+  };
 }
 
 function withoutCharset(type: string): string {

@@ -12,6 +12,12 @@ export function nearest(name: string, candidates: readonly string[]): string {
   return best;
 }
 
+/** The nearest candidate when no more than a third of the name's letters differ: a far-fetched suggestion misleads. */
+export function similar(name: string, candidates: readonly string[]): string | undefined {
+  const best = nearest(name, candidates);
+  return distance(name.toLowerCase(), best.toLowerCase()) <= Math.ceil(name.length / 3) ? best : undefined;
+}
+
 /** Levenshtein distance, one row at a time. */
 export function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);

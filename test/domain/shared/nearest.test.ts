@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { distance, nearest } from '../../src/composition/nearest.js';
+import { distance, nearest, similar } from '../../../src/domain/shared/nearest.js';
 
 describe('the name somebody most likely meant', () => {
   it.each([
@@ -10,6 +10,15 @@ describe('the name somebody most likely meant', () => {
     ['x', [], ''],
   ])('"%s" among %j is "%s"', (name, candidates, meant) => {
     expect(nearest(name, candidates)).toBe(meant);
+  });
+
+  it.each([
+    ['requiresession', ['requireSession', 'cache'], 'requireSession'],
+    ['cahce', ['requireSession', 'cache'], 'cache'],
+    ['token', ['auth', 'toolkit'], undefined],
+    ['ca', ['cache'], undefined],
+  ])('"%s" is suggested among %j only when it is near: %s', (name, candidates, meant) => {
+    expect(similar(name, candidates)).toBe(meant);
   });
 
   it.each([

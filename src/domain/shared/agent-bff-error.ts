@@ -1,0 +1,133 @@
+/**
+ * Every failure this package names. The status that goes with each code stands in one table of the web edge.
+ *
+ * @public
+ */
+export type ErrorCode =
+  | 'configuration_invalid'
+  | 'service_auth_failed'
+  | 'identity_provider_unavailable'
+  | 'service_token_rejected'
+  | 'session_required'
+  | 'session_expired'
+  | 'interaction_required'
+  | 'origin_refused'
+  | 'host_refused'
+  | 'rate_limited'
+  | 'body_invalid'
+  | 'body_too_large'
+  | 'body_consumed'
+  | 'body_timeout'
+  | 'content_type_unsupported'
+  | 'content_encoding_unsupported'
+  | 'method_denied'
+  | 'method_not_allowed'
+  | 'not_found'
+  | 'upgrade_unsupported'
+  | 'upstream_unreachable'
+  | 'upstream_timeout'
+  | 'upstream_redirect'
+  | 'upstream_invalid_response'
+  | 'upstream_error'
+  | 'agent_binding_unsupported'
+  | 'server_busy'
+  | 'server_closing'
+  | 'internal_error';
+
+/**
+ * What the reader of an error gets to know. All of it is public but `log`.
+ *
+ * @public
+ */
+export interface ErrorFacts {
+  /** One sentence: what happened. */
+  readonly detail: string;
+  /** One sentence: what to do. Names blocks and fields, never values. */
+  readonly hint?: string;
+  /** The configuration block to check. */
+  readonly block?: string;
+  /** The fields of that block to check. */
+  readonly fields?: readonly string[];
+  /** Whether the same request may succeed later without a change. */
+  readonly retryable?: boolean;
+  /** Milliseconds to wait before trying again. */
+  readonly retryAfterMs?: number;
+  /** The JSON-RPC code on the chat route, where the default (-32603) says too little. */
+  readonly rpcCode?: number;
+  /** The platform's own status, kept for the answer. */
+  readonly upstreamStatus?: number;
+  /** For the server's log only. */
+  readonly log?: string;
+}
+
+// A bundler may load this module twice in one process (Next does), so classes are recognised by a registered symbol.
+const brand: unique symbol = Symbol.for('agent-bff/error@1') as never;
+
+/**
+ * Base class of all errors of this package; `code` is stable and documented, the message is not.
+ *
+ * @example
+ * ```ts
+ * import { getAuthHeaders, isAgentBffError } from 'agent-bff';
+ *
+ * try {
+ *   await getAuthHeaders({ strategy: 'service_account' });
+ * } catch (error) {
+ *   if (isAgentBffError(error)) console.error(error.code, error.hint);
+ * }
+ * ```
+ *
+ * @public
+ */
+export class AgentBffError extends Error {
+  /** Always `AgentBffError`. */
+  override readonly name: string = 'AgentBffError';
+  /** What happened, as a stable name. */
+  readonly code: ErrorCode;
+  /** One sentence: what happened. Public. */
+  readonly detail: string;
+  /** One sentence: what to do. Public. */
+  readonly hint: string | undefined;
+  /** The configuration block to check. */
+  readonly block: string | undefined;
+  /** The fields of that block to check; empty when none is named. */
+  readonly fields: readonly string[];
+  /** Whether the same request may succeed later without a change. */
+  readonly retryable: boolean;
+  /** Milliseconds to wait before trying again. */
+  readonly retryAfterMs: number | undefined;
+  /** The JSON-RPC code on the chat route; absent where the default says enough. */
+  readonly rpcCode: number | undefined;
+  /** The platform's own status, where the answer keeps it. */
+  readonly upstreamStatus: number | undefined;
+  readonly #log: string | undefined;
+
+  constructor(code: ErrorCode, facts: ErrorFacts) {
+    super(facts.hint === undefined ? facts.detail : `${facts.detail} ${facts.hint}`);
+    this.code = code;
+    this.detail = facts.detail;
+    this.hint = facts.hint;
+    this.block = facts.block;
+    this.fields = facts.fields ?? [];
+    this.retryable = facts.retryable ?? false;
+    this.retryAfterMs = facts.retryAfterMs;
+    this.rpcCode = facts.rpcCode;
+    this.upstreamStatus = facts.upstreamStatus;
+    this.#log = facts.log;
+    Object.defineProperty(this, brand, { value: true });
+  }
+
+  /** What an operator may read and a visitor may not: provider texts, hosts, paths. */
+  logDetail(): string {
+    return this.#log ?? this.detail;
+  }
+}
+
+/**
+ * Whether a value is an error of this package, also when another copy of it in the process made it.
+ *
+ * @public
+ */
+export function isAgentBffError(value: unknown): value is AgentBffError {
+  return typeof value === 'object' && value !== null && (value as { [brand]?: unknown })[brand] === true;
+}

@@ -1,0 +1,97 @@
+import { ConfigurationError } from './configuration-error.js';
+import { similar } from './nearest.js';
+
+/** What to do about a value that an option may not have; `undefined` when it may. `all` is the whole object the site passed. */
+export type OptionCheck = (value: unknown, all: object) => string | undefined;
+
+/** The options of one function. */
+export interface OptionShape<Names extends string = string> {
+  /** How the value of each is checked, in this order; a shape where the value holds options itself. */
+  readonly options: Readonly<Record<Names, OptionCheck | OptionShape>>;
+  readonly required?: readonly Names[];
+  /** At most one option of each group may be set; `false` is not. */
+  readonly exclusive?: readonly (readonly Names[])[];
+  /** Options that mean nothing without another one. */
+  readonly needs?: Readonly<Partial<Record<Names, Names>>>;
+}
+
+/** The options that are set. */
+export type Given<Options> = { readonly [Name in keyof Options]: Exclude<Options[Name], undefined> };
+
+/**
+ * Reads an option object strictly (decision 79). `undefined` and an empty string are absent; errors never quote a value.
+ *
+ * @throws ConfigurationError naming `maker`, the function the site called, and the option.
+ */
+export function readOptions<Options extends object>(
+  maker: string,
+  shape: OptionShape<keyof Options & string>,
+  options: Options | undefined,
+  all: object = { ...options },
+): Given<Options> {
+  const given: unknown = options === undefined ? {} : options;
+  if (isPlainObject(given)) return read({ maker, all, path: '' }, shape as OptionShape, given) as Given<Options>;
+  throw new ConfigurationError({
+    detail: `Invalid options of ${maker}.`,
+    hint: `Pass an object. Known options: ${Object.keys(shape.options).join(', ')}.`,
+    block: maker,
+  });
+}
+
+interface Place {
+  readonly maker: string;
+  readonly all: object;
+  /** The path of a nested object, with a dot at its end. */
+  readonly path: string;
+}
+
+function read(place: Place, shape: OptionShape, options: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const known = Object.keys(shape.options);
+  for (const name of Object.keys(options)) {
+    if (known.includes(name)) continue;
+    const near = similar(name, known);
+    const hint = near === undefined ? `Known options: ${known.join(', ')}.` : `Did you mean "${place.path}${near}"?`;
+    throw refusal(place, 'Unknown option', [name], hint);
+  }
+  const given: Record<string, unknown> = {};
+  for (const [name, option] of Object.entries(shape.options)) {
+    const value = options[name] === '' ? undefined : options[name];
+    const isAbsent = value === undefined;
+    if (isAbsent && shape.required?.includes(name) !== true) continue;
+    const nested = typeof option !== 'function' && isPlainObject(value);
+    const hint = typeof option === 'function' ? option(value, place.all) : nested ? undefined : 'Set it to an object.';
+    if (hint !== undefined) throw refusal(place, isAbsent ? 'Missing option' : 'Invalid value for', [name], hint);
+    given[name] = nested ? read({ ...place, path: `${place.path}${name}.` }, option, value) : value;
+  }
+  for (const group of shape.exclusive ?? []) {
+    const set = group.filter((name) => (given[name] ?? false) !== false);
+    if (set.length < 2) continue;
+    throw refusal(place, 'Conflicting options', set, 'Keep one of them: no route falls back from one to the other.');
+  }
+  for (const [name, other = ''] of Object.entries(shape.needs ?? {})) {
+    if (given[name] === undefined || given[other] !== undefined) continue;
+    const hint = `"${place.path}${name}" needs it: add it, or leave "${place.path}${name}" out.`;
+    throw refusal(place, 'Missing option', [other], hint, [name]);
+  }
+  return given;
+}
+
+function refusal(
+  { maker, path }: Place,
+  problem: string,
+  names: readonly string[],
+  hint: string,
+  others: readonly string[] = [],
+): ConfigurationError {
+  const quoted = names.map((name) => `"${path}${name}"`).join(' and ');
+  const fields = [...names, ...others].map((name) => path + name);
+  return new ConfigurationError({ detail: `${problem} ${quoted} of ${maker}.`, hint, block: maker, fields });
+}
+
+/** Whether a value is an object literal: not a list, and no instance of a class, whose members would be taken for options. */
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // Each realm (a worker, Next's sandbox) has an `Object.prototype` of its own, which has no prototype itself.
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
