@@ -1,5 +1,6 @@
 // npm test [-- vitest arguments]: installs and compiles what is missing, says what this machine cannot test, runs vitest.
 // REQUIRE_ALL=1 turns everything left out into a failure: a missing program, a skipped test.
+import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +16,21 @@ const PROGRAMS = [
   { suites: 'Chromium', variable: 'CHROMIUM_PATH', names: ['chromium', 'chromium-browser', 'google-chrome'] },
   { suites: 'Redis', variable: 'REDIS_SERVER_PATH', names: ['redis-server'] },
   { suites: 'Keyv 6', variable: 'KEYV6_PATH', names: ['keyv'], folder: join(ROOT, 'temp/keyv6/node_modules') },
+  {
+    suites: 'Go',
+    variable: 'GO_BINARY_PATH',
+    names: ['go'],
+    package: '/usr/share/gocode/src/google.golang.org/protobuf',
+    remedy: 'install golang-go and golang-google-protobuf-dev or set GO_BINARY_PATH',
+  },
+  {
+    suites: 'Python',
+    variable: 'PYTHON3_PATH',
+    names: ['python3 with pydantic and protobuf'],
+    // Another Python may come first on the PATH and lack the packages of the system's own.
+    command: ['/usr/bin/python3', '-c', 'import pydantic, google.protobuf'],
+    remedy: 'install python3-pydantic and python3-protobuf or set PYTHON3_PATH',
+  },
   { suites: 'Next', names: ['next'], folder: NEXT, remedy: 'run npm ci --prefix examples/next' },
 ];
 
@@ -52,8 +68,11 @@ if (requireAll) {
   if (skipped.length > 0) fail(`REQUIRE_ALL=1 allows no skipped test:\n  ${skipped.join('\n  ')}`);
 }
 
-function isPresent({ variable, names, folder }) {
+function isPresent(program) {
+  const { variable, names, folder, command } = program;
   if (variable !== undefined && process.env[variable]) return true; // named on purpose: a wrong one shall fail the tests, not skip them
+  if (program.package !== undefined && !existsSync(program.package)) return false;
+  if (command !== undefined) return spawnSync(command[0], command.slice(1)).status === 0;
   if (folder !== undefined) return names.every((name) => existsSync(join(folder, name)));
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   const endings = process.platform === 'win32' ? ['.exe', '.cmd'] : [''];

@@ -1,0 +1,55 @@
+import { createToolkit } from 'agent-bff';
+import { createNodeHandler } from 'agent-bff/node';
+import { FakeIdentityProvider } from 'agent-bff/testing';
+import { listeningSite } from '../../../site/frameworks/listening-site.js';
+import { PostingClient } from '../../../support/other-readers/posting-client.js';
+import type { CrossedMessage } from '../../../support/other-readers/reading.js';
+import { RecordingUpstream } from '../../../support/recording-upstream.js';
+import type { HostileMessage } from './hostile-message.js';
+
+/** A message that reached the agent, and what it was when it was sent. */
+export interface Crossing extends CrossedMessage {
+  readonly sent: HostileMessage;
+  /** How the agent is told the body is coded; no reader here would decode it. */
+  readonly contentEncoding: string | undefined;
+}
+
+const CONNECTIONS = 4;
+
+/** Sends messages to a site whose visitors share one credential, and gives back those that reached its agent. */
+export async function crossings(messages: readonly HostileMessage[]): Promise<readonly Crossing[]> {
+  const upstream = await RecordingUpstream.start();
+  upstream.willAnswer((exchange) => exchange.json(200, { jsonrpc: '2.0', id: 1, result: {} }));
+  const toolkit = createToolkit(
+    {
+      a2aUrl: `${upstream.origin}/agent/v1`,
+      serviceApiUrl: `${upstream.origin}/platform/v1`,
+      serviceAuthStrategy: 'demo',
+      keepAliveMs: 0,
+    },
+    { identityProviders: { demo: new FakeIdentityProvider('visitor-service') } },
+  );
+  const site = await listeningSite(createNodeHandler({ toolkit }));
+  const left = messages.entries();
+  const sender = async (): Promise<void> => {
+    const client = new PostingClient(site.url);
+    for (const [index, { declares, body }] of left) {
+      const status = await client.post('/api/a2a', [`Idempotency-Key: ${String(index)}`, ...declares], body);
+      if (status === 'cut') throw new Error(`message ${String(index)} has no response`);
+    }
+    client.close();
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, sender));
+  await site.close();
+  await toolkit.close();
+  await upstream.close();
+  return upstream.requests.map(({ fields, body }) => {
+    const value = (name: string): string | undefined => fields.find(([field]) => field === name)?.[1];
+    return {
+      sent: messages[Number(value('idempotency-key'))] as HostileMessage,
+      contentType: value('content-type') ?? '',
+      contentEncoding: value('content-encoding'),
+      body,
+    };
+  });
+}

@@ -1,0 +1,106 @@
+import { hostile, type HostileMessage } from './hostile-message.js';
+
+/** Texts that some reader takes for JSON, or for other JSON than another reader. */
+export function brokenTexts(sent: string, denied: string): readonly HostileMessage[] {
+  const inner = sent.slice(1, -1);
+  const around: readonly (readonly [string, string])[] = [
+    ['a byte order mark', `\ufeff${sent}`],
+    ['a byte order mark before a denied method', `\ufeff${denied}`],
+    ['two byte order marks', `\ufeff\ufeff${denied}`],
+    ['a byte order mark at the end', `${sent}\ufeff`],
+    ['a second message', `${sent}${denied}`],
+    ['a second message on a line', `${sent}\n${denied}`],
+    ['a second message behind a comma', `${sent},${denied}`],
+    ['a denied message before', `${denied}${sent}`],
+    ['a denied message on the line before', `${denied}\n${sent}`],
+    ['a record separator', `\u001e${denied}\n\u001e${sent}`],
+    ['a guard', `)]}',\n${sent}`],
+    ['NUL behind', `${sent}\0`],
+    ['NUL before', `\0${sent}`],
+    ['a message behind NUL', `${sent}\0${denied}`],
+    ['a message before NUL', `${denied}\0${sent}`],
+    ['a brace too many', `${sent}}`],
+    ['a brace too few', sent.slice(0, -1)],
+    ['letters behind', `${sent}x`],
+    ['a semicolon behind', `${sent};`],
+    ['no-break spaces', `\u00a0${sent}\u00a0`],
+    ['a vertical tab', `\u000b${sent}`],
+    ['a form feed', `${sent}\u000c`],
+    ['a next line', `\u0085${sent}`],
+    ['a line separator', `\u2028${sent}`],
+    ['a call', `callback(${sent})`],
+    ['an assignment', `x=${sent}`],
+    ['white space', ` \t\r\n${sent}\r\n\t `],
+  ];
+  const within: readonly (readonly [string, string])[] = [
+    ['a trailing comma', `{${inner},}`],
+    ['a leading comma', `{,${inner}}`],
+    ['two commas', `{"x":1,,${inner}}`],
+    ['NaN', `{"x":NaN,${inner}}`],
+    ['Infinity', `{"x":-Infinity,${inner}}`],
+    ['undefined', `{"x":undefined,${inner}}`],
+    ['a comment', `{/* "x":1 */${inner}}`],
+    ['a comment to the end', `{${inner}} // ${denied}`],
+    ['a comment that hides the method', `{"method":"ListTasks",/*${inner}*/"params":{}}`],
+    ['a hash comment', `# ${denied}\n${sent}`],
+    ['a closing comment in a name', `{"x/*":1,${inner},"*/":1,"Method":"ListTasks"}`],
+    ['single quotes', `{'method':'ListTasks',${inner}}`],
+    ['a single-quoted text that hides a method', `{'x':'","method":"ListTasks","y":"',${inner}}`],
+    ['a name without quotes', `{method:"ListTasks",${inner}}`],
+    ['a text without quotes', `{"method":ListTasks,${inner}}`],
+    ['an equals sign', `{"method"="ListTasks",${inner}}`],
+    ['semicolons', `{"method":"ListTasks";${inner}}`],
+    ['a hexadecimal number', `{"x":0x1F,${inner}}`],
+    ['a plus sign', `{"x":+1,${inner}}`],
+    ['a leading zero', `{"x":012,${inner}}`],
+    ['a bare point', `{"x":.5,"y":5.,${inner}}`],
+    ['a line feed in a text', `{"x":"\n",${inner}}`],
+    ['a tab in a name', `{"meth\tod":"ListTasks",${inner}}`],
+    ['NUL in a name', `{"method\0":"ListTasks",${inner}}`],
+    ['NUL between members', `{"x":1,\0${inner}}`],
+    ['an escape that is none', `{"\\method":"ListTasks",${inner}}`],
+    ['a hexadecimal escape', `{"\\x6dethod":"ListTasks",${inner}}`],
+    ['a long escape', `{"\\u{6d}ethod":"ListTasks",${inner}}`],
+    ['an octal escape', `{"\\155ethod":"ListTasks",${inner}}`],
+    ['a short escape', `{"\\u6dethod":"ListTasks",${inner}}`],
+    ['a continued line', `{"me\\\nthod":"ListTasks",${inner}}`],
+    ['half a pair in a name', `{"\\ud83d":1,"method\\udc00":"ListTasks",${inner}}`],
+    ['half a pair in a text', `{"x":"\\ud83d",${inner}}`],
+    ['a pair the wrong way round', `{"x":"\\udc00\\ud800",${inner}}`],
+    ['a template literal', `{"method":\`ListTasks\`,${inner}}`],
+    ['a triple quote', `{"method":"""ListTasks""",${inner}}`],
+    ['a big integer', `{"x":1n,${inner}}`],
+    ['True', `{"x":True,${inner}}`],
+    ['a name that is a number', `{1:"ListTasks",${inner}}`],
+    ['an empty name', `{"":"ListTasks",${inner}}`],
+  ];
+  const bytes: readonly (readonly [string, readonly number[]])[] = [
+    ['a byte that is no UTF-8', [0xff]],
+    ['a byte that continues nothing', [0x80]],
+    ['an overlong letter', [0xc1, 0xad]],
+    ['an overlong NUL', [0xc0, 0x80]],
+    ['an encoded surrogate', [0xed, 0xa0, 0x80]],
+    ['a pair of encoded surrogates', [0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80]],
+    ['a code point out of range', [0xf4, 0x90, 0x80, 0x80]],
+    ['half a character', [0xe2, 0x80]],
+    ['a letter that lacks its tail', [0xc5]],
+  ];
+  return [
+    ...[...around, ...within].map(([what, text]) => hostile(`text with ${what}`, text)),
+    ...bytes.flatMap(([what, values]) => [
+      hostile(`text with ${what} in it`, spliced(`{"x":"`, values, `",${inner}}`)),
+      hostile(`name with ${what} inside`, spliced(`{"meth`, values, `od":"ListTasks",${inner}}`)),
+      hostile(`name with ${what} behind`, spliced(`{"method`, values, `":"ListTasks",${inner}}`)),
+      hostile(`name with ${what} for a letter`, spliced(`{"`, values, `ethod":"ListTasks",${inner}}`)),
+      hostile(
+        `method value with ${what}`,
+        spliced(`{"method":"SendMessage`, values, `",${inner.replace(/"method":"SendMessage",/, '')}}`),
+      ),
+      hostile(`text with ${what} behind`, spliced(sent, values, '')),
+    ]),
+  ];
+}
+
+function spliced(before: string, bytes: readonly number[], behind: string): Buffer {
+  return Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(behind)]);
+}

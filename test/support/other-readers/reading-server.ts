@@ -1,0 +1,34 @@
+import type { Site } from '../../site/framework.js';
+import { PostingClient } from './posting-client.js';
+import type { CrossedMessage, Reading } from './reading.js';
+
+/** A server that reads messages over a socket of its own. */
+export interface ReadingServer {
+  readonly reader: string;
+  /** Fields its clients send besides the content type. */
+  readonly fields?: readonly string[];
+  /** Starts it; it tells `report` what it reads before it responds. */
+  start(report: (reading: Pick<Reading, 'method' | 'push'>) => void): Promise<Site>;
+}
+
+/** What a server makes of all messages, one after the other. */
+export async function readByServer(
+  server: ReadingServer,
+  messages: readonly CrossedMessage[],
+): Promise<readonly Reading[]> {
+  let last: Pick<Reading, 'method' | 'push'> | undefined;
+  const { url, close } = await server.start((reading) => {
+    last = reading;
+  });
+  const client = new PostingClient(url);
+  const readings: Reading[] = [];
+  for (const [id, message] of messages.entries()) {
+    last = undefined;
+    const declared = message.contentType === '' ? [] : [`Content-Type: ${message.contentType}`];
+    const status = await client.post('/', [...declared, ...(server.fields ?? [])], message.body);
+    readings.push({ id, reader: server.reader, ...(last ?? { method: null, push: false, error: status }) });
+  }
+  client.close();
+  await close();
+  return readings;
+}

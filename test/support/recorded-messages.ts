@@ -1,0 +1,27 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** A chat message as a client sends it. */
+export interface RecordedMessage {
+  /** What it says or asks for. */
+  readonly says: string;
+  readonly contentType: string;
+  /** Its text, to the letter. */
+  readonly body: string;
+}
+
+/** Messages of one client. */
+export interface RecordedClient {
+  readonly client: string;
+  /** `recorded`, or after what the messages were written. */
+  readonly origin: string;
+  readonly messages: readonly RecordedMessage[];
+}
+
+const FOLDER = new URL('recorded-messages/', import.meta.url);
+
+/** Chat messages that policy `chat` lets cross, by the clients that send them: A2A v0.2 to v1.0, in JSON and in the JSON of protobuf. */
+export const RECORDED_CLIENTS: readonly RecordedClient[] = readdirSync(fileURLToPath(FOLDER))
+  .filter((name) => name.endsWith('.json'))
+  .sort()
+  .map((name) => JSON.parse(readFileSync(new URL(name, FOLDER), 'utf8')) as RecordedClient);
