@@ -15,6 +15,7 @@ import type { ServerConfig } from './config.js';
 import { checkConfig } from './config-schema.js';
 import { type ResolvedUpstream, resolveUpstream } from './upstream-config.js';
 import { headerSecret } from './header-secret.js';
+import { withoutTrailingSlashes } from '../domain/shared/trailing-slashes.js';
 
 /** Text fields are empty when absent; secrets are wrapped. Behind this type nothing has a default any more. */
 export interface ResolvedConfig {
@@ -266,5 +267,5 @@ function orElse(value: string | undefined, fallback: string): string {
 }
 
 function withoutSlash(address: string): string {
-  return address.trim().replace(/\/+$/, '');
+  return withoutTrailingSlashes(address.trim());
 }

@@ -6,6 +6,7 @@ import { SITE, withToolkit } from './route-options.js';
 import type { ServiceProxyOptions } from './surface-options.js';
 import type { SurfaceRouterOptions } from './surface-router-options.js';
 import type { Toolkit } from './toolkit-type.js';
+import { withoutTrailingSlashes } from '../domain/shared/trailing-slashes.js';
 
 /**
  * Options of the handlers that serve all routes at once: `createNodeHandler` and `createWebHandler`.
@@ -40,7 +41,7 @@ export interface SiteRoute {
  */
 export function siteRoutes(maker: string, options: SiteRoutesOptions | undefined): readonly SiteRoute[] {
   const { basePath = '/api', a2a, surfaces, service, toolkit } = readOptions(maker, withToolkit(SITE), options);
-  const base = basePath.replace(/\/+$/, '');
+  const base = withoutTrailingSlashes(basePath);
   const chat = currentHandler(toolkit, (current) => current.chatHandler(a2a), UNCONFIGURED_CHAT);
   const widgets = currentHandler(toolkit, (current) => current.surfaceRouter(surfaces));
   const routes: readonly SiteRoute[] = [

@@ -1,3 +1,5 @@
+import { withoutTrailingSlashes } from '../../domain/shared/trailing-slashes.js';
+
 /** What tenant and authority stand for together. */
 export type TenantAddress =
   | { readonly kind: 'address'; readonly authority: string; readonly host: string }
@@ -22,5 +24,9 @@ export function tenantAddress(tenantId: string, authority: string): TenantAddres
   if (url?.protocol !== 'https:' || url.username !== '' || url.search !== '' || url.hash !== '') {
     return { kind: 'unusable', note: 'needs an authority that is an https address without user, query or fragment' };
   }
-  return { kind: 'address', authority: `${url.origin}${url.pathname.replace(/\/+$/, '')}/${tenantId}`, host: url.host };
+  return {
+    kind: 'address',
+    authority: `${url.origin}${withoutTrailingSlashes(url.pathname)}/${tenantId}`,
+    host: url.host,
+  };
 }

@@ -12,7 +12,10 @@ const BLOCK = /-----BEGIN ((?:X509 |TRUSTED )?CERTIFICATE)-----([\s\S]*?)-----EN
 
 /** Reads the certificates of a file: PEM, alone or among others, or DER. */
 export function readCertificates(file: Buffer): CertificateList {
-  const text = file.toString('latin1').replace(/\\+r/g, '').replace(/\\+n/g, '\n');
+  const text = file
+    .toString('latin1')
+    .replace(/(?<!\\)\\+r/g, '')
+    .replace(/(?<!\\)\\+n/g, '\n');
   if (text.trim() === '') return refused('empty');
   if (!text.includes('-----BEGIN ')) return parse([file], 'no-certificate');
 

@@ -66,7 +66,10 @@ function unwrap(text: string): string {
   const trimmed = text.trim();
   const unquoted = /^(["'])([\s\S]*)\1$/.exec(trimmed)?.[2] ?? trimmed;
   // Several backslashes: a value that was escaped twice, once for JSON and once for the shell.
-  return unquoted.replace(/\\+r/g, '').replace(/\\+n/g, '\n').trim();
+  return unquoted
+    .replace(/(?<!\\)\\+r/g, '')
+    .replace(/(?<!\\)\\+n/g, '\n')
+    .trim();
 }
 
 function isPlaceholder(text: string): boolean {

@@ -11,7 +11,10 @@ export function requestSecrets(headers: HeaderFields): string[] {
   const cookies = text(headers['cookie'], ';')
     .split(';')
     .map((pair) => pair.slice(pair.indexOf('=') + 1).trim());
-  const [, scheme = '', credential = ''] = /^\s*(\S+)\s+(.*)$/s.exec(text(headers['authorization'], ',')) ?? [];
+  const authorization = text(headers['authorization'], ',').trim();
+  const schemeEnd = authorization.search(/\s/);
+  const scheme = authorization.slice(0, Math.max(0, schemeEnd));
+  const credential = schemeEnd < 0 ? '' : authorization.slice(schemeEnd).trimStart();
   const basic = scheme.toLowerCase() === 'basic' ? fromBase64(credential) : '';
   const secrets = [...cookies, credential, basic, basic.slice(basic.indexOf(':') + 1)].flatMap(readingsOf);
   return [...new Set(secrets)].filter((secret) => secret !== '');

@@ -1,3 +1,5 @@
+import { withoutTrailingSlashes } from '../../domain/shared/trailing-slashes.js';
+
 /** Where visitors reach the chat route. */
 export interface PublicAddress {
   /** Scheme, host and path, such as `https://site.example/api/a2a`. */
@@ -13,10 +15,10 @@ export interface PublicAddress {
  */
 export function chatAddress(requested: string, configured: string): PublicAddress {
   const { origin, path } = split(requested);
-  const mount = path.replace(/\/+$/, '').replace(/\/config$/, '');
+  const mount = withoutTrailingSlashes(path).replace(/\/config$/, '');
   if (configured === '') return { url: origin + mount, path: mount === '' ? '/' : mount };
   const site = split(configured);
-  const prefix = site.path.replace(/\/+$/, '');
+  const prefix = withoutTrailingSlashes(site.path);
   const full = mount === prefix || mount.startsWith(`${prefix}/`) ? mount : prefix + mount;
   return { url: site.origin + full, path: full === '' ? '/' : full };
 }

@@ -9,6 +9,7 @@ import type { Toolkit } from '../toolkit-type.js';
 import { createToolkit } from '../toolkit.js';
 import type { Finding } from './finding.js';
 import { described, type WatchedCall, WatchedUpstream } from './watched-upstream.js';
+import { withoutTrailingSlashes } from '../../domain/shared/trailing-slashes.js';
 
 /** What the package itself says of a failure. */
 interface Problem {
@@ -32,7 +33,7 @@ export class ExaminedSite {
 
   constructor(config: ServerConfig, resolved: ResolvedConfig, ports: ToolkitPorts) {
     const { timeouts, serviceApi, upstream: names, serviceProjectId } = resolved;
-    const base = `${serviceApi?.origin ?? ''}${serviceApi?.path.replace(/\/+$/, '') ?? ''}`;
+    const base = `${serviceApi?.origin ?? ''}${withoutTrailingSlashes(serviceApi?.path ?? '')}`;
     const project = encodeURIComponent(serviceProjectId);
     this.#lookups = new Map(LOOKUPS.map((name) => [name, base + names.paths[name].replaceAll('{projectId}', project)]));
     const clock = ports.clock ?? systemClock;

@@ -60,7 +60,7 @@ export async function serve(settings: GatewaySettings): Promise<Gateway> {
   const { address, port: chosen } = server.address() as AddressInfo;
   const routes = routesFor(hostPolicy(resolved, isLoopback(address)), { toolkit, basePath, telemetry });
   server.on('request', (request, response) => {
-    if (request.url?.replace(/\?.*$/s, '') === HEALTH) void answerHealth(toolkit, request, response);
+    if (request.url?.split('?', 1)[0] === HEALTH) void answerHealth(toolkit, request, response);
     else routes(request, response);
   });
   return {

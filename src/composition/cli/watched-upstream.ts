@@ -29,7 +29,7 @@ export class WatchedUpstream implements HttpUpstream {
   async send(request: UpstreamRequest): Promise<UpstreamOutcome> {
     const outcome = await this.#upstream.send(request);
     const { origin, path } = request;
-    this.calls.push({ origin, path: path.replace(/\?.*$/s, ''), ...this.#became(outcome) });
+    this.calls.push({ origin, path: path.split('?', 1)[0] ?? '', ...this.#became(outcome) });
     return outcome;
   }
 
@@ -43,7 +43,7 @@ export class WatchedUpstream implements HttpUpstream {
     const written = Date.parse(String(headers['date'] ?? ''));
     return {
       status,
-      contentType: String(headers['content-type'] ?? 'no content type').replace(/;.*$/s, ''),
+      contentType: String(headers['content-type'] ?? 'no content type').split(';', 1)[0] ?? '',
       ...(Number.isNaN(written) ? {} : { aheadMs: this.#clock.now() - written }),
     };
   }

@@ -8,6 +8,7 @@ import { type LookupTime, within } from '../upstream/deadline.js';
 import { AGENT, answered, tokenRejected } from '../upstream/platform-answer.js';
 import type { Endpoint } from '../upstream/upstream-request.js';
 import { type AgentCardJson, isAgentCard } from './agent-card.js';
+import { withoutTrailingSlashes } from '../shared/trailing-slashes.js';
 
 /** What the source is made of. */
 export interface AgentCardSourceDependencies extends LookupTime {
@@ -222,7 +223,7 @@ export class AgentCardSource {
 
 /** Where agents have their cards. */
 function cardAddresses(agent: Endpoint): readonly Endpoint[] {
-  const base = agent.path.replace(/\/+$/, '');
+  const base = withoutTrailingSlashes(agent.path);
   const paths = ['agent-card.json', 'agent.json'].flatMap((name) => [
     `${base}/.well-known/${name}`,
     `/.well-known/${name}`,

@@ -20,6 +20,7 @@ import {
 import { readHttpJsonMessage } from './chat-message.js';
 import type { HttpJsonCall } from './http-json-call.js';
 import type { MethodPolicy } from './method-policy.js';
+import { withoutTrailingSlashes } from '../shared/trailing-slashes.js';
 
 /** What the binding is made of. */
 export interface HttpJsonBindingDependencies extends PlatformCallDependencies {
@@ -125,7 +126,7 @@ function interfacePath(card: AgentCardJson, agent: Endpoint, legacy: boolean): s
       fields: ['a2aUrl'],
     });
   }
-  return new URL(own.url).pathname.replace(/\/+$/, '');
+  return withoutTrailingSlashes(new URL(own.url).pathname);
 }
 
 interface Offer {

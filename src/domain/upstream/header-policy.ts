@@ -132,8 +132,12 @@ export function jsonMediaType(headers: HeaderFields, types: readonly string[]): 
 
 /** Whether a message is a style sheet in UTF-8, and nothing a browser could take it for besides. */
 export function isStyleSheet(headers: HeaderFields): boolean {
-  const type = headers['content-type'];
-  return typeof type === 'string' && /^text\/css\s*(?:;\s*charset\s*=\s*"?(?:utf-8|us-ascii)"?\s*)?;?\s*$/i.test(type);
+  const field = headers['content-type'];
+  if (typeof field !== 'string') return false;
+  const [type, ...parameters] = field.split(';').map((part) => part.trim().toLowerCase());
+  const charsets = parameters.filter((parameter) => parameter !== '');
+  const isUtf8 = charsets.every((charset) => /^charset\s*=\s*"?(?:utf-8|us-ascii)"?$/.test(charset));
+  return type === 'text/css' && charsets.length <= 1 && isUtf8;
 }
 
 /** Whether a message is a stream of server-sent events. */

@@ -1,6 +1,7 @@
 import type { HeaderFields } from '../../ports/http.js';
 import { ServiceAuthError } from '../errors.js';
 import { type Endpoint, requireEndpoint } from './upstream-request.js';
+import { withoutTrailingSlashes } from '../shared/trailing-slashes.js';
 
 /** The calls below `serviceApiUrl`, each with a path of its own. */
 export type PlatformPathName =
@@ -58,7 +59,7 @@ export function platformTarget(
   values: Readonly<Record<string, string>>,
 ): PlatformTarget {
   const { origin, path: base } = requireEndpoint('serviceApiUrl', api.endpoint);
-  let path = base.replace(/\/+$/, '');
+  let path = withoutTrailingSlashes(base);
   // Piece by piece: a replacement by a function costs several times as much, and this is on the way of every cached render.
   const template = api.paths[name];
   for (let from = 0; ;) {
