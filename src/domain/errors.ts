@@ -55,6 +55,8 @@ export interface ErrorFacts {
   readonly rpcCode?: number;
   /** The platform's own status, kept for the answer. */
   readonly upstreamStatus?: number;
+  /** Fields of the platform's response that the answer keeps, by lower-case name. */
+  readonly upstreamHeaders?: Readonly<Record<string, string>>;
   /** For the server's log only. */
   readonly log?: string;
 }
@@ -99,6 +101,8 @@ export class AgentBffError extends Error {
   readonly rpcCode: number | undefined;
   /** The platform's own status, where the answer keeps it. */
   readonly upstreamStatus: number | undefined;
+  /** Fields of the platform's response that the answer keeps, by lower-case name; empty when there are none. */
+  readonly upstreamHeaders: Readonly<Record<string, string>>;
   readonly #log: string | undefined;
 
   constructor(code: ErrorCode, facts: ErrorFacts) {
@@ -112,6 +116,7 @@ export class AgentBffError extends Error {
     this.retryAfterMs = facts.retryAfterMs;
     this.rpcCode = facts.rpcCode;
     this.upstreamStatus = facts.upstreamStatus;
+    this.upstreamHeaders = facts.upstreamHeaders ?? {};
     this.#log = facts.log;
     Object.defineProperty(this, brand, { value: true });
   }

@@ -32,6 +32,9 @@ export const RECORD_REQUEST_FIELDS: readonly string[] = [
   'range',
 ];
 
+/** What a response to a request for records keeps when its body is replaced: a 405 and a 416 are incomplete without (RFC 9110 §15.5.6, §15.5.17). */
+export const RECORD_ERROR_FIELDS: readonly string[] = ['allow', 'content-range'];
+
 /** Response fields the platform may send to the browser (reliability-security.md M10). */
 const RESPONSE_FIELDS: ReadonlySet<string> = new Set([
   'content-type',
@@ -111,6 +114,13 @@ export function mediaType(headers: HeaderFields): string {
   const text = typeof field === 'string' ? field : (field?.[0] ?? '');
   const end = text.indexOf(';');
   return (end < 0 ? text : text.slice(0, end)).trim().toLowerCase();
+}
+
+/** Whether a message is JSON by its media type (RFC 6839 §3.1), and nothing a browser could take it for besides. */
+export function isJson(headers: HeaderFields): boolean {
+  if (typeof headers['content-type'] !== 'string') return false;
+  const type = mediaType(headers);
+  return type === 'application/json' || (type.endsWith('+json') && !type.includes(','));
 }
 
 /** Whether a message is a style sheet in UTF-8, and nothing a browser could take it for besides. */

@@ -26,8 +26,8 @@ describe('the card is looked for', () => {
       fields: ['a2aUrl', 'agentCardUrl'],
     });
     expect(error.logDetail()).toBe(
-      '/v1/a2a/.well-known/agent-card.json: status 404; /.well-known/agent-card.json: status 404; ' +
-        '/v1/a2a/.well-known/agent.json: status 404; /.well-known/agent.json: status 404',
+      '/v1/a2a/.well-known/agent-card.json: status 404: no; /.well-known/agent-card.json: status 404: no; ' +
+        '/v1/a2a/.well-known/agent.json: status 404: no; /.well-known/agent.json: status 404: no',
     );
     expect(world.paths).toEqual([NEAR, FAR, '/v1/a2a/.well-known/agent.json', '/.well-known/agent.json']);
     expect(new Set(world.upstream.requests.map(({ origin, method }) => `${method} ${origin}`))).toEqual(
@@ -150,7 +150,7 @@ describe('a configured card address', () => {
       origin === ELSEWHERE.origin ? { kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED' } : NOT_FOUND,
     );
     expect((await failureOf(world.read())).logDetail()).toBe(
-      '/agents/7.json: ECONNREFUSED; /.well-known/agent-card.json: status 404; /.well-known/agent.json: status 404',
+      '/agents/7.json: ECONNREFUSED; /.well-known/agent-card.json: status 404: no; /.well-known/agent.json: status 404: no',
     );
   });
 
@@ -235,7 +235,7 @@ describe('a credential the agent refuses for its card', () => {
     world.upstream.willAnswer(refusing('none'));
     const error = await failureOf(world.read('', session('ada')));
     expect(error.code).toBe('upstream_invalid_response');
-    expect(error.logDetail()).toBe('status 401 to the user');
+    expect(error.logDetail()).toMatch(/^\/v1\/a2a\/.well-known\/agent-card.json: status 401, no body; /);
   });
 
   it('that is an API key names the key', async () => {
