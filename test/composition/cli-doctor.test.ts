@@ -244,7 +244,9 @@ describe('agent-bff doctor of a site whose platform cannot be used names the blo
       'a surface the platform answers with a page for',
       async () =>
         site({
-          serviceApiUrl: await answering((exchange) => exchange.head(404, { 'content-type': 'text/html' }).end('<h1>')),
+          serviceApiUrl: await answering((exchange) =>
+            exchange.head(exchange.request.method === 'POST' ? 400 : 404, { 'content-type': 'text/html' }).end('<h1>'),
+          ),
           serviceProjectId: 'p',
         }),
       ['--surface', 'nonsense'],

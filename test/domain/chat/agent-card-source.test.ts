@@ -154,6 +154,24 @@ describe('a configured card address', () => {
     );
   });
 
+  it('that says much leaves room in the log for what the others say', async () => {
+    const world = new ConfigWorld({ cardAddress: ELSEWHERE, agent: { origin: 'https://agent.example', path: '/' } });
+    world.upstream.willAnswer(({ origin }) =>
+      origin === ELSEWHERE.origin ? { ...NOT_FOUND, body: 'much '.repeat(500) } : NOT_FOUND,
+    );
+    const said = (await failureOf(world.read())).logDetail();
+    expect(said).toMatch(
+      /^\/agents\/7\.json: status 404: much much .*…; \/\.well-known\/agent-card\.json: status 404: no;/,
+    );
+    expect(said.length).toBeLessThan(600);
+  });
+
+  it('that shows something else than a card is quoted too', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(() => served('<!doctype html>sign in', { 'content-type': 'text/html' }));
+    expect((await failureOf(world.read())).logDetail()).toMatch(/: status 200, text\/html: <!doctype html>sign in; /);
+  });
+
   it('that refuses everybody says nothing about the credential', async () => {
     const world = new ConfigWorld({ cardAddress: ELSEWHERE });
     world.upstream.willAnswer(({ origin }) => ({ ...NOT_FOUND, status: origin === ELSEWHERE.origin ? 401 : 404 }));

@@ -95,7 +95,11 @@ describe('what the platform says of an error', () => {
   });
 
   it('ends with no half of a secret where its reading ends, even behind others that were taken out', async () => {
-    for (const secret of ['opaque+token/1==', 'key$with&odd "signs"', `eyJ${'x'.repeat(1_000)}.${'x'.repeat(1_000)}.x`]) {
+    for (const secret of [
+      'opaque+token/1==',
+      'key$with&odd "signs"',
+      `eyJ${'x'.repeat(1_000)}.${'x'.repeat(1_000)}.x`,
+    ]) {
       for (let length = 4_090 - secret.length; length < 4_097; length += 7) {
         const many = `${JWT} `.repeat(length / (JWT.length + 1));
         expect(await said(`${many.padEnd(length, ' x')} ${secret} end`, {})).not.toMatch(/opaq|key\$|eyJ/);
