@@ -55,7 +55,7 @@ export interface ErrorFacts {
   readonly rpcCode?: number;
   /** The platform's own status, kept for the answer. */
   readonly upstreamStatus?: number;
-  /** Fields of the platform's response that the answer keeps, by lower-case name. */
+  /** Fields of the platform's response that ours keeps, by lower-case name. */
   readonly upstreamHeaders?: Readonly<Record<string, string>>;
   /** For the server's log only. */
   readonly log?: string;
@@ -101,7 +101,7 @@ export class AgentBffError extends Error {
   readonly rpcCode: number | undefined;
   /** The platform's own status, where the answer keeps it. */
   readonly upstreamStatus: number | undefined;
-  /** Fields of the platform's response that the answer keeps, by lower-case name; empty when there are none. */
+  /** Fields of the platform's response that ours keeps, by lower-case name; empty when there are none. */
   readonly upstreamHeaders: Readonly<Record<string, string>>;
   readonly #log: string | undefined;
 

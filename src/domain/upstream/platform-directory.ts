@@ -37,14 +37,14 @@ interface Remembered {
 
 type LookupName = 'project' | 'brand';
 
-/** How the answer to a look-up is read. */
+/** How the response to a look-up is read. */
 interface LookupKind {
   readonly accept: string;
   /** The value where the platform has none; absent where that is a failure. */
   readonly ifMissing?: string;
   readonly limitBytes: number;
   readonly fits: (headers: HeaderFields) => boolean;
-  /** The value in an answer; `undefined` when it is none. */
+  /** The value in a response; `undefined` when it holds none. */
   readonly read: (bytes: Uint8Array) => string | undefined;
 }
 
