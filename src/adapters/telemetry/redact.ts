@@ -72,7 +72,7 @@ function without(text: string, secrets: readonly Hidden[]): string {
 
 /** A secret in every spelling, also one that changes from character to character. */
 function spelled(secret: string): RegExp {
-  const characters = [...secret].map((character) => {
+  const characters = Array.from(secret, (character) => {
     const spellings = spellingsOf(character).map((spelling) => spelling.replace(/[^\w]/gu, String.raw`\$&`));
     return spellings.length === 1 ? String(spellings[0]) : `(?:${spellings.join('|')})`;
   });
