@@ -93,7 +93,7 @@ export class PlatformCall {
     const { credential } = caller;
     const response = answered(await this.#dispatch(message, credential), this.#counterpart);
     if (response.status !== 401) return { response, credential };
-    // (b)
+    // (b) Where nothing else is given in its place, the refusal stands.
     const renewed = await this.#renew(caller, response);
     if (renewed === undefined || isStream(message.body)) return { response, credential };
     await discardBody(response.body);
