@@ -28,21 +28,23 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
     site: siteName(config),
   };
   return new ContainerModule(({ bind }) => {
-    const call = [TOKENS.Upstream, TOKENS.CredentialBroker] as const;
+    const call = [TOKENS.Upstream, TOKENS.CredentialBroker, TOKENS.Excerpts] as const;
     provide(
       bind,
       TOKENS.ChatForwarder,
-      call,
-      (upstream, credentials) => new ChatForwarder({ upstream, credentials, agent, ...deadlines }),
+      [...call, TOKENS.Telemetry],
+      (upstream, credentials, excerpts, telemetry) =>
+        new ChatForwarder({ upstream, credentials, excerpts, telemetry, agent, ...deadlines }),
     );
     provide(
       bind,
       TOKENS.PlatformDirectory,
       [...call, TOKENS.Clock, TOKENS.Telemetry],
-      (upstream, credentials, clock, telemetry) =>
+      (upstream, credentials, excerpts, clock, telemetry) =>
         new PlatformDirectory({
           upstream,
           credentials,
+          excerpts,
           headersMs,
           bodyIdleMs,
           ...lookupTime,
@@ -57,10 +59,11 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
       bind,
       TOKENS.ChatConfig,
       [...call, TOKENS.Clock, TOKENS.PlatformDirectory],
-      (upstream, credentials, clock, directory) =>
+      (upstream, credentials, excerpts, clock, directory) =>
         new ChatConfig({
           upstream,
           credentials,
+          excerpts,
           clock,
           directory,
           agent,
@@ -76,10 +79,11 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
       bind,
       TOKENS.HttpJsonBinding,
       [...call, TOKENS.ChatConfig],
-      (upstream, credentials, chatConfig) =>
+      (upstream, credentials, excerpts, chatConfig) =>
         new HttpJsonBinding({
           upstream,
           credentials,
+          excerpts,
           ...deadlines,
           agent,
           card: (version, caller) => chatConfig.card(version, caller),
@@ -89,14 +93,15 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
       bind,
       TOKENS.SurfaceService,
       call,
-      (upstream, credentials) => new SurfaceService({ upstream, credentials, ...deadlines, api }),
+      (upstream, credentials, excerpts) => new SurfaceService({ upstream, credentials, excerpts, ...deadlines, api }),
     );
     provide(
       bind,
       TOKENS.ConversationProxy,
       call,
       // Records are as large as they are: what streams through has no time for the whole.
-      (upstream, credentials) => new ConversationProxy({ upstream, credentials, ...deadlines, bodyMs: 0, api }),
+      (upstream, credentials, excerpts) =>
+        new ConversationProxy({ upstream, credentials, excerpts, ...deadlines, bodyMs: 0, api }),
     );
   });
 }

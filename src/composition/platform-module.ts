@@ -5,6 +5,7 @@ import type { HttpUpstream } from '../ports/http.js';
 import type { Telemetry } from '../ports/telemetry.js';
 import { pause } from '../adapters/system/pause.js';
 import { ObservedUpstream } from '../adapters/telemetry/observed-upstream.js';
+import { ErrorExcerpts, type ErrorExcerptsDependencies } from '../domain/upstream/error-excerpts.js';
 import { RetryingUpstream } from '../domain/upstream/retrying-upstream.js';
 import { provide } from './provide.js';
 import { newRequestId } from './request-id.js';
@@ -14,6 +15,8 @@ import { TOKENS } from './tokens.js';
 export interface PlatformParts {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
+  /** Makes texts of others fit for that telemetry. */
+  readonly conceal: ErrorExcerptsDependencies['conceal'];
   readonly upstream: HttpUpstream;
   readonly tokens: TokenCache;
   /** Tells two credentials apart without revealing either. */
@@ -30,6 +33,12 @@ export function platformModule(parts: PlatformParts): ContainerModule {
       TOKENS.Upstream,
       [TOKENS.Telemetry],
       (telemetry) => new RetryingUpstream({ upstream: observed(parts), telemetry, pause }),
+    );
+    provide(
+      bind,
+      TOKENS.Excerpts,
+      [],
+      () => new ErrorExcerpts({ deadline: (ms) => AbortSignal.timeout(ms), conceal: parts.conceal }),
     );
     provide(bind, TOKENS.TokenCache, [], () => parts.tokens);
   });

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { MemoryCacheStore } from '../adapters/keyv/memory-cache-store.js';
 import type { RedisStore } from '../adapters/redis/redis-store.js';
 import { OperatorTelemetry } from '../adapters/telemetry/operator-telemetry.js';
+import { redactor } from '../adapters/telemetry/redact.js';
 import { silentTelemetry } from '../adapters/telemetry/silent-telemetry.js';
 import { systemClock } from '../adapters/system/system-clock.js';
 import { UndiciUpstream } from '../adapters/undici/undici-upstream.js';
@@ -57,6 +58,7 @@ export function platformParts(config: ResolvedConfig, ports: ToolkitPorts, kept:
   return {
     clock,
     telemetry,
+    conceal: concealer(telemetry),
     listeners,
     retired,
     connectMs,
@@ -118,6 +120,12 @@ function operatorTelemetry(
   }
   known.learn(secrets);
   return known;
+}
+
+/** Without listeners nobody reads the texts, and nothing but their secrets matters. */
+function concealer(telemetry: Telemetry): PlatformParts['conceal'] {
+  if (telemetry instanceof OperatorTelemetry) return (text, secrets) => telemetry.redact(text, secrets);
+  return redactor([]);
 }
 
 /** Processes that share tokens must name one credential alike; without a shared key nobody else reads the names. */

@@ -5,6 +5,7 @@ import type { ConversationProxy } from '../domain/conversations/conversation-pro
 import type { CredentialBroker } from '../domain/credentials/credential-broker.js';
 import type { TokenCache } from '../domain/credentials/token-cache.js';
 import type { SurfaceService } from '../domain/surfaces/surface-service.js';
+import type { ErrorExcerpts } from '../domain/upstream/error-excerpts.js';
 import type { PlatformDirectory } from '../domain/upstream/platform-directory.js';
 import type { Clock } from '../ports/clock.js';
 import type { HttpUpstream } from '../ports/http.js';
@@ -23,6 +24,7 @@ export const TOKENS: {
   readonly Clock: Token<Clock>;
   readonly Telemetry: Token<Telemetry>;
   readonly Upstream: Token<HttpUpstream>;
+  readonly Excerpts: Token<ErrorExcerpts>;
   readonly Providers: Token<ProviderLoader>;
   readonly TokenCache: Token<TokenCache>;
   readonly CredentialBroker: Token<CredentialBroker>;
@@ -36,6 +38,7 @@ export const TOKENS: {
   Clock: token('Clock'),
   Telemetry: token('Telemetry'),
   Upstream: token('Upstream'),
+  Excerpts: token('Excerpts'),
   Providers: token('Providers'),
   TokenCache: token('TokenCache'),
   CredentialBroker: token('CredentialBroker'),

@@ -1,5 +1,5 @@
 /**
- * What happened, one event at a time. No field of an event ever holds a secret, a token or a body.
+ * What happened, one event at a time. No field of an event ever holds a secret or a token, nor a body but the start of one by which the platform explains an error.
  * `requestId` is there wherever an event belongs to one request: error answers carry the same name.
  *
  * @public
@@ -20,7 +20,7 @@ export type TelemetryEvent =
       readonly route: string;
       readonly status: number;
       readonly code: string;
-      /** For operators: may name hosts, paths and provider codes; never a secret. */
+      /** For operators, at most 2,048 characters: may name hosts, paths and provider codes, and quote what the platform said; never a secret. */
       readonly detail: string;
       readonly block?: string;
       readonly fields?: readonly string[];

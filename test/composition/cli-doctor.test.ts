@@ -241,6 +241,18 @@ describe('agent-bff doctor of a site whose platform cannot be used names the blo
       'configureServer: serviceApiKey',
     ],
     ['a surface nobody knows', async () => site(), ['--surface', 'nonsense'], 'command line: --surface'],
+    [
+      'a surface the platform answers with a page for',
+      async () =>
+        site({
+          serviceApiUrl: await answering((exchange) =>
+            exchange.head(exchange.request.method === 'POST' ? 400 : 404, { 'content-type': 'text/html' }).end('<h1>'),
+          ),
+          serviceProjectId: 'p',
+        }),
+      ['--surface', 'nonsense'],
+      'command line: --surface',
+    ],
     ['a surface nobody can know', async () => site(), ['--surface', 'no/such'], 'command line: --surface'],
   ])('%s', async (_title, config, args, fix) => {
     const { status, printed } = await doctor(await config(), { args });

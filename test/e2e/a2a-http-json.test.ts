@@ -32,9 +32,12 @@ const closing: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
   const agentUrl = await startAgent();
   const upstream = new UndiciUpstream({ connectMs: 5_000 });
+  const { broker: credentials, excerpts, telemetry } = new BrokerWorld();
   const shared = {
     upstream,
-    credentials: new BrokerWorld().broker,
+    credentials,
+    excerpts,
+    telemetry,
     agent: endpoint('a2aUrl', `${agentUrl}/a2a`),
     headersMs: 10_000,
     bodyIdleMs: 10_000,

@@ -2,6 +2,7 @@ import { describe } from 'vitest';
 import type { Framework } from './framework.js';
 import { answerSuite } from './suite/answers.js';
 import { departureSuite } from './suite/departures.js';
+import { errorSuite } from './suite/errors.js';
 import { hostBodySuite } from './suite/host-bodies.js';
 import { limitSuite } from './suite/limits.js';
 import { pathSuite } from './suite/paths.js';
@@ -18,6 +19,7 @@ const SUITES: Readonly<Record<string, (framework: Framework) => void>> = {
   refusals: refusalSuite,
   limits: limitSuite,
   answers: answerSuite,
+  errors: errorSuite,
   streams: streamSuite,
   departures: departureSuite,
   widgets: surfaceSuite,

@@ -4,14 +4,17 @@ import { provide } from '../../src/composition/provide.js';
 import { type Token, TOKENS } from '../../src/composition/tokens.js';
 import { ChatForwarder } from '../../src/domain/chat/chat-forwarder.js';
 import type { CredentialBroker } from '../../src/domain/credentials/credential-broker.js';
+import type { ErrorExcerpts } from '../../src/domain/upstream/error-excerpts.js';
 import type { Clock } from '../../src/ports/clock.js';
 import type { HttpUpstream } from '../../src/ports/http.js';
+import type { Telemetry } from '../../src/ports/telemetry.js';
 
 declare const bind: ContainerModuleLoadOptions['bind'];
+declare const told: { readonly excerpts: ErrorExcerpts; readonly telemetry: Telemetry };
 
 /** Never called: the compiler is the test. */
 function forwarder(upstream: HttpUpstream, credentials: CredentialBroker): ChatForwarder {
-  return new ChatForwarder({ upstream, credentials, agent: undefined, headersMs: 0, bodyIdleMs: 0 });
+  return new ChatForwarder({ upstream, credentials, ...told, agent: undefined, headersMs: 0, bodyIdleMs: 0 });
 }
 
 describe('a binding', () => {

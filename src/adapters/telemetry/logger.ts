@@ -46,7 +46,7 @@ function levelOf(event: TelemetryEvent): Level {
     case 'request':
       return 'info';
     case 'error':
-      return levelOfError(event.status, event.block);
+      return levelOfError(event);
     case 'upstream':
       return event.failure === undefined || event.failure === 'aborted' ? 'debug' : 'warn';
     case 'token':
@@ -70,9 +70,10 @@ const TOKEN_LEVEL: Readonly<Record<Extract<TelemetryEvent, { type: 'token' }>['o
   rejected: 'warn',
 };
 
-/** A refusal is the visitor's matter; an answer that names a block of the configuration, or an own failure, is the operator's. */
-function levelOfError(status: number, block: string | undefined): Level {
-  return status >= 500 || (status === 401 && block !== undefined) ? 'error' : 'warn';
+/** A refusal is the visitor's matter; one that names a block of the configuration, or an own failure, is the operator's. */
+function levelOfError({ status, block, code }: Extract<TelemetryEvent, { type: 'error' }>): Level {
+  const isOperators = block !== undefined && (status === 401 || code === 'service_token_rejected');
+  return status >= 500 || isOperators ? 'error' : 'warn';
 }
 
 function messageOf(event: TelemetryEvent): string {

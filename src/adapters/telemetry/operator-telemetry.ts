@@ -24,6 +24,11 @@ export class OperatorTelemetry implements Telemetry {
     this.#redact = redactor([...this.#secrets]);
   }
 
+  /** The text as an event would have it, also without these secrets. Half a secret is recognised by nobody: what is to be shortened is redacted first. */
+  redact(text: string, secrets: readonly string[]): string {
+    return this.#redact(text, [...secrets, ...currentSecrets()]);
+  }
+
   emit(event: TelemetryEvent): void {
     const requestId = currentRequestId();
     const told = this.#redacted(requestId === undefined ? event : { requestId, ...event });

@@ -2,23 +2,36 @@ const REDACTED = '[redacted]';
 /** Shorter values would make every other word of a log unreadable, and are no secrets. */
 const SHORTEST_SECRET = 6;
 /** The ids that support asks for stand at the end of a long text. */
-const LONGEST_TEXT = 2000;
+const LONGEST_TEXT = 2_048;
 
-/** Anything that looks like a JWT, and what follows `Bearer` or `Basic`. */
-const TOKEN = /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*|(?<=\b(?:bearer|basic)\s+)[\w.~+/=-]{8,}/giu;
+/** Anything that looks like a JWT, signed or encrypted. */
+const JWT = /\beyJ[\w-]{8,}(?:\.[\w-]*){2,4}/giu;
+/** What follows `Bearer` or `Basic`. */
+const CREDENTIAL = /\b(bearer|basic)(\s+)[\w.~+/=-]{8,}/giu;
 /** A private key, also when its lines were joined. */
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/gu;
 /** Control characters, and the line ends some log readers know besides (CWE-117). */
 const CONTROL = /[\p{Cc}\u2028\u2029]+/gu;
 
+/** What every spelling leaves as it is. */
+const PLAIN = /[\w.-]+/g;
+/** Entities with a name, by character. */
+const ENTITIES: Readonly<Record<string, readonly string[]>> = {
+  '&': ['&amp;'],
+  '<': ['&lt;'],
+  '>': ['&gt;'],
+  '"': ['&quot;'],
+  "'": ['&apos;'],
+};
+
 /**
- * Makes text fit for a log; `secrets` go in every spelling that forms, addresses and JSON give them.
+ * Makes text fit for a log; `secrets` go in every spelling that forms, addresses, JSON and pages give them.
  * What is made takes out further secrets, those of one request.
  */
 export function redactor(secrets: readonly string[]): (text: string, further?: readonly string[]) => string {
-  const spellings = spellingsOf(secrets);
+  const configured = hidden(secrets);
   return (text, further = []) => {
-    const clean = withoutSecrets(without(text, spellings), further);
+    const clean = withoutSecrets(without(text, configured), further);
     return clean.replace(CONTROL, ' ').slice(0, LONGEST_TEXT);
   };
 }
@@ -26,30 +39,66 @@ export function redactor(secrets: readonly string[]): (text: string, further?: r
 /** The text without tokens, keys and these secrets, in the same spellings. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   // First, since a visitor chooses cookies: one like the word before a token must not uncover it.
-  const clean = text.replace(PRIVATE_KEY, REDACTED).replace(TOKEN, REDACTED);
-  // A request may hold thousands, and few texts hold what another spelling is made of.
-  const isSpelled = /[%+\\]/.test(clean);
-  return without(clean, spellingsOf(isSpelled ? secrets : secrets.filter((secret) => clean.includes(secret))));
+  const clean = text.replace(PRIVATE_KEY, REDACTED).replace(JWT, REDACTED).replace(CREDENTIAL, `$1$2${REDACTED}`);
+  return without(clean, hidden(secrets));
 }
 
-function without(text: string, spellings: readonly string[]): string {
-  let clean = text;
-  for (const spelling of spellings) clean = clean.replaceAll(spelling, REDACTED);
-  return clean;
+/** A secret, and what a text has to hold to hold it in any spelling. A request may hold thousands, of which a text holds none or one. */
+interface Hidden {
+  readonly secret: string;
+  readonly core: string;
 }
 
-function spellingsOf(secrets: readonly string[]): readonly string[] {
+function hidden(secrets: readonly string[]): readonly Hidden[] {
   return (
     secrets
       .filter((secret) => secret.length >= SHORTEST_SECRET)
-      .flatMap((secret) => [
-        secret,
-        // Half a character is no text, and throws.
-        encodeURIComponent(secret.replaceAll(/\p{Surrogate}/gu, '')),
-        new URLSearchParams([['', secret]]).toString().slice(1),
-        JSON.stringify(secret).slice(1, -1),
-      ])
+      .map((secret) => ({ secret, core: (secret.match(PLAIN) ?? ['']).reduce(longer) }))
       // Longest first: one secret may be the beginning of another.
-      .sort((one, other) => other.length - one.length)
+      .sort((one, other) => other.secret.length - one.secret.length)
   );
+}
+
+function longer(one: string, other: string): string {
+  return other.length > one.length ? other : one;
+}
+
+function without(text: string, secrets: readonly Hidden[]): string {
+  let clean = text;
+  for (const { secret, core } of secrets) {
+    if (!clean.includes(core)) continue;
+    clean = secret === core ? clean.replaceAll(secret, REDACTED) : clean.replace(spelled(secret), REDACTED);
+  }
+  return clean;
+}
+
+/** A secret in every spelling, also one that changes from character to character. */
+function spelled(secret: string): RegExp {
+  const characters = Array.from(secret, (character) => {
+    const spellings = spellingsOf(character).map((spelling) => spelling.replace(/[^\w]/gu, String.raw`\$&`));
+    return spellings.length === 1 ? String(spellings[0]) : `(?:${spellings.join('|')})`;
+  });
+  return new RegExp(characters.join(''), 'g');
+}
+
+function spellingsOf(character: string): readonly string[] {
+  // Half a character has no other spelling, and throws.
+  if (/^[\w.-]$|\p{Surrogate}/u.test(character)) return [character];
+  const code = character.codePointAt(0) ?? 0;
+  const bytes = [...new TextEncoder().encode(character)].map((byte) => `%${hex(byte, 2)}`).join('');
+  const inJson = Array.from({ length: character.length }, (_, at) => String.raw`\u${hex(character.charCodeAt(at), 4)}`);
+  const coded = [bytes, inJson.join(''), `&#x${hex(code, 2)};`];
+  return [
+    character,
+    ...coded,
+    ...coded.map((spelling) => spelling.replace(/[A-F]/g, (digit) => digit.toLowerCase())),
+    `&#${String(code)};`,
+    JSON.stringify(character).slice(1, -1),
+    ...(character === ' ' ? ['+'] : []),
+    ...(ENTITIES[character] ?? []),
+  ];
+}
+
+function hex(code: number, digits: number): string {
+  return code.toString(16).toUpperCase().padStart(digits, '0');
 }

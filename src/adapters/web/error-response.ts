@@ -184,6 +184,7 @@ function report(error: AgentBffError, context: ErrorContext, own?: number): numb
 
 function headers(error: AgentBffError, status: number, contentType: string): Record<string, string> {
   const fields: Record<string, string> = {
+    ...error.upstreamHeaders,
     'content-type': contentType,
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',

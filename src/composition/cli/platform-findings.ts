@@ -126,14 +126,16 @@ async function render(site: ExaminedSite, surface: string): Promise<Finding> {
   });
   const answer = await jsonOf(response);
   const ms = Math.round(performance.now() - began);
-  const { status, headers } = response;
+  const { status } = response;
   if (status === 200) return { check, result: 'ok', says: `rendered in ${String(ms)} ms` };
-  const isOurs = headers['content-type'] === 'application/problem+json';
-  if (isOurs && status !== NOT_FOUND) return site.failed(check, answer, ['serviceApiUrl']);
-  // The platform's own refusal, which passes as it is: it knows the caller, and not the surface.
-  const says = isOurs
-    ? 'no surface can have this name'
-    : `the platform answers ${String(status)} after ${String(ms)} ms`;
+  const { type, code } = Object(answer) as { readonly type?: unknown; readonly code?: unknown };
+  const isOurs = String(type).startsWith('urn:agent-bff:error:');
+  // The platform knows the caller, and not the surface, whether or not its words pass.
+  const isRefusal = !isOurs || (code === 'upstream_error' && status < 500);
+  if (!isRefusal && status !== NOT_FOUND) return site.failed(check, answer, ['serviceApiUrl']);
+  const says = isRefusal
+    ? `the platform answers ${String(status)} after ${String(ms)} ms`
+    : 'no surface can have this name';
   return { check, result: 'failed', says, block: 'command line', fields: ['--surface'] };
 }
 

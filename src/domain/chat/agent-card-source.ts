@@ -3,9 +3,12 @@ import type { HeaderFields, HttpResponse, HttpUpstream, UpstreamOutcome } from '
 import type { Credential } from '../credentials/credential.js';
 import { UpstreamError } from '../errors.js';
 import { parsedJson } from '../parsed-json.js';
-import { bodyText, discardBody } from '../upstream/body-text.js';
+import { readAhead } from '../upstream/body-bytes.js';
+import { discardBody } from '../upstream/body-text.js';
 import { type LookupTime, within } from '../upstream/deadline.js';
-import { AGENT, answered, tokenRejected } from '../upstream/platform-answer.js';
+import type { ErrorExcerpts } from '../upstream/error-excerpts.js';
+import { AGENT, answered } from '../upstream/platform-answer.js';
+import { tokenRejected } from '../upstream/platform-error.js';
 import type { Endpoint } from '../upstream/upstream-request.js';
 import { type AgentCardJson, isAgentCard } from './agent-card.js';
 import { withoutTrailingSlashes } from '../shared/trailing-slashes.js';
@@ -14,6 +17,7 @@ import { withoutTrailingSlashes } from '../shared/trailing-slashes.js';
 export interface AgentCardSourceDependencies extends LookupTime {
   readonly clock: Clock;
   readonly upstream: HttpUpstream;
+  readonly excerpts: ErrorExcerpts;
   readonly agent: Endpoint;
   /** Where the card is by configuration (`agentCardUrl`); asked first. */
   readonly cardAddress: Endpoint | undefined;
@@ -50,11 +54,13 @@ interface StoredCard extends FoundCard {
 type Discovery =
   | { readonly kind: 'found'; readonly stored: StoredCard }
   /** `date` is the `Date` field of the refusal. */
-  | { readonly kind: 'refused'; readonly date: string }
+  | { readonly kind: 'refused'; readonly date: string; readonly log: string }
   /** `silence` is there when the agent did not answer at all, which says more than a card that is not there. */
   | { readonly kind: 'missing'; readonly silence: UpstreamOutcome | undefined; readonly log: string };
 
 const LONGEST_CARD = 1_048_576;
+/** Characters of what one address said, so that there is room for what the others did. */
+const LONGEST_EXCERPT = 400;
 const DEFAULT_LIFE_MS = 60_000;
 const LONGEST_LIFE_MS = 300_000;
 
@@ -118,8 +124,8 @@ export class AgentCardSource {
         this.#winner = discovery.stored.address;
         return discovery.stored;
       case 'refused':
-        if (credential.kind !== 'session') throw tokenRejected(credential);
-        throw noCard('status 401 to the user');
+        if (credential.kind !== 'session') throw tokenRejected(credential, 401, discovery.log);
+        throw noCard(discovery.log);
       case 'missing':
         if (discovery.silence !== undefined) answered(discovery.silence, AGENT);
         throw noCard(discovery.log);
@@ -137,7 +143,7 @@ export class AgentCardSource {
     const first = [cardAddress, stored?.address, this.#winner].filter((address) => address !== undefined);
     const addresses = [...new Set([...first, ...this.#addresses])];
     const silent = new Map<string, UpstreamOutcome>();
-    const log: string[] = [];
+    const log: Promise<string>[] = [];
     let date: string | undefined;
     for (const address of addresses) {
       if (silent.has(address.origin)) continue;
@@ -147,17 +153,19 @@ export class AgentCardSource {
       const outcome = await this.#ask(address, version, credential, known?.etag, signal);
       if (outcome.kind === 'failure') {
         silent.set(address.origin, outcome);
-        log.push(`${address.path}: ${outcome.detail}`);
+        log.push(Promise.resolve(`${address.path}: ${outcome.detail}`));
         continue;
       }
       const { response } = outcome;
       const found = await this.#read(response, address, known);
-      if (found !== undefined) return { kind: 'found', stored: found };
+      if ('card' in found) return { kind: 'found', stored: found };
       if (response.status === 401 && this.#isAgents(address)) date ??= String(response.headers['date'] ?? '');
-      log.push(`${address.path}: status ${String(response.status)}`);
+      // The next address need not wait for it.
+      log.push(this.#said(address, found, credential));
     }
-    if (date !== undefined) return { kind: 'refused', date };
-    return { kind: 'missing', silence: silent.get(this.#deps.agent.origin), log: log.join('; ') };
+    const said = (await Promise.all(log)).join('; ');
+    if (date !== undefined) return { kind: 'refused', date, log: said };
+    return { kind: 'missing', silence: silent.get(this.#deps.agent.origin), log: said };
   }
 
   async #ask(
@@ -190,12 +198,17 @@ export class AgentCardSource {
     return origin.toLowerCase() === this.#deps.agent.origin.toLowerCase();
   }
 
-  /** The card in an answer; `undefined` when it holds none. */
+  async #said({ path }: Endpoint, response: HttpResponse, credential: Credential): Promise<string> {
+    const text = await this.#deps.excerpts.of(response, credential);
+    return `${path}: ${text.length > LONGEST_EXCERPT ? `${text.slice(0, LONGEST_EXCERPT)}…` : text}`;
+  }
+
+  /** The card in a response; the response itself, with what is left of its body, when it holds none. */
   async #read(
     response: HttpResponse,
     address: Endpoint,
     known: StoredCard | undefined,
-  ): Promise<StoredCard | undefined> {
+  ): Promise<StoredCard | HttpResponse> {
     const { status, headers, body } = response;
     const now = this.#deps.clock.now();
     if (status === 304 && known !== undefined) {
@@ -203,12 +216,11 @@ export class AgentCardSource {
       const lifeMs = lifeOf(headers) ?? known.lifeMs;
       return { ...known, lifeMs, staleAt: now + lifeMs };
     }
-    if (status !== 200 || headers['content-encoding'] !== undefined) {
-      await discardBody(body);
-      return undefined;
-    }
-    const card = parsedJson(await bodyText(body, LONGEST_CARD));
-    if (!isAgentCard(card)) return undefined;
+    if (status !== 200 || headers['content-encoding'] !== undefined) return response;
+    const read = await readAhead(body, LONGEST_CARD);
+    if (!read.complete) return { ...response, body: read.body };
+    const card = parsedJson(new TextDecoder().decode(read.bytes));
+    if (!isAgentCard(card)) return { ...response, body: read.bytes };
     const lifeMs = lifeOf(headers) ?? DEFAULT_LIFE_MS;
     return { card, address, etag: tagOf(headers), lifeMs, staleAt: now + lifeMs };
   }

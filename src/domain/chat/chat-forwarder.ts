@@ -1,12 +1,13 @@
 import type { HttpRequest, HttpResponse } from '../../ports/http.js';
+import type { Telemetry } from '../../ports/telemetry.js';
 import type { CredentialPlan } from '../credentials/credential-broker.js';
 import { AgentBffError } from '../errors.js';
 import { parsedJson } from '../parsed-json.js';
-import { bodyBytes } from '../upstream/body-bytes.js';
-import { discardBody } from '../upstream/body-text.js';
-import { browserResponseHeaders, mediaType } from '../upstream/header-policy.js';
-import { AGENT, refuseRedirect, serverError } from '../upstream/platform-answer.js';
+import { readAhead } from '../upstream/body-bytes.js';
+import { browserResponseHeaders, isJson } from '../upstream/header-policy.js';
+import { AGENT, refuseRedirect } from '../upstream/platform-answer.js';
 import { PlatformCall, type PlatformCallDependencies } from '../upstream/platform-call.js';
+import { type PlatformReply, refusesSite } from '../upstream/platform-error.js';
 import { isSafeQuery } from '../upstream/safe-path.js';
 import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';
 import type { ChatMessage } from './chat-message.js';
@@ -25,9 +26,10 @@ export interface ChatRequest {
 export interface ChatForwarderDependencies extends PlatformCallDependencies {
   /** The agent; absent until `a2aUrl` is configured. */
   readonly agent: Endpoint | undefined;
+  readonly telemetry: Telemetry;
 }
 
-/** A stored error answer is read up to here to see whether it is JSON-RPC. */
+/** The body of an error is read up to here to see whether it is JSON-RPC. */
 const ERROR_BODY_LIMIT = 65_536;
 
 /**
@@ -40,10 +42,12 @@ const ERROR_BODY_LIMIT = 65_536;
  */
 export class ChatForwarder {
   readonly #agent: Endpoint | undefined;
+  readonly #telemetry: Telemetry;
   readonly #call: PlatformCall;
 
   constructor(dependencies: ChatForwarderDependencies) {
     this.#agent = dependencies.agent;
+    this.#telemetry = dependencies.telemetry;
     this.#call = new PlatformCall(dependencies, AGENT);
   }
 
@@ -52,7 +56,8 @@ export class ChatForwarder {
    *
    * @throws AgentBffError `not_found` when the query is none that crosses.
    * @throws RequestError when the policy refuses the method.
-   * @throws ServiceAuthError and SessionError when there is no credential.
+   * @throws ServiceAuthError when there is no service credential, or the agent refuses it.
+   * @throws SessionError when there is no session.
    * @throws UpstreamError when the agent gives no answer that can be passed on.
    */
   async forward(request: ChatRequest, plan: CredentialPlan, policy: MethodPolicy): Promise<HttpResponse> {
@@ -67,39 +72,41 @@ export class ChatForwarder {
     const { origin, path } = agent;
     const { body } = request;
     const target = path + query;
-    const response = await this.#call.send(
+    const reply = await this.#call.send(
       { method: 'POST', origin, path: target, browser: headers, contentType: 'application/json', body, signal },
       caller,
     );
     // (5), (6)
-    return response.status < 300 ? passed(response) : passOn(response);
+    return reply.response.status < 300 ? passed(reply.response) : this.#passOn(reply);
   }
-}
 
-async function passOn(response: HttpResponse): Promise<HttpResponse> {
-  await refuseRedirect(response, AGENT);
-  return response.status >= 500 ? agentError(response) : passed(response);
+  async #passOn(reply: PlatformReply): Promise<HttpResponse> {
+    await refuseRedirect(reply.response, AGENT);
+    return reply.response.status < 400 ? passed(reply.response) : this.#error(reply);
+  }
+
+  /** JSON-RPC errors pass at any status; any other error keeps its status and gets our body (DESIGN §5). */
+  async #error(reply: PlatformReply): Promise<HttpResponse> {
+    const { headers } = reply.response;
+    if (!isJson(headers) || headers['content-encoding'] !== undefined) throw await this.#call.errors.replacing(reply);
+    const read = await readAhead(reply.response.body, ERROR_BODY_LIMIT);
+    const body = read.complete ? read.bytes : read.body;
+    const told = { ...reply, response: { ...reply.response, body } };
+    if (!read.complete || !isRpcError(read.bytes)) throw await this.#call.errors.replacing(told);
+    if (refusesSite(told)) {
+      // The visitor reads it as a message of the agent, and cannot know whose credential it is about.
+      this.#telemetry.emit({ type: 'warning', code: 'credential_refused', detail: await this.#call.errors.said(told) });
+    }
+    return passed(told.response);
+  }
 }
 
 function passed({ status, headers, body }: HttpResponse): HttpResponse {
   return { status, headers: browserResponseHeaders(headers), body };
 }
 
-/** JSON-RPC errors pass at any status; another 5xx keeps its status and gets our body (DESIGN §5). */
-async function agentError(response: HttpResponse): Promise<HttpResponse> {
-  const { status, headers, body } = response;
-  if (mediaType(headers) === 'application/json' && headers['content-encoding'] === undefined) {
-    const bytes = await bodyBytes(body, ERROR_BODY_LIMIT);
-    if (bytes !== undefined && isRpcError(bytes)) {
-      return { status, headers: browserResponseHeaders(headers), body: bytes };
-    }
-  } else {
-    await discardBody(body);
-  }
-  throw serverError(response, AGENT);
-}
-
 function isRpcError(bytes: Uint8Array): boolean {
   const value = parsedJson(new TextDecoder().decode(bytes));
-  return typeof value === 'object' && value !== null && 'jsonrpc' in value && 'error' in value;
+  if (typeof value !== 'object' || value === null || !('jsonrpc' in value) || !('error' in value)) return false;
+  return typeof value.error === 'object' && value.error !== null;
 }

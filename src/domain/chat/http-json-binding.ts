@@ -2,10 +2,12 @@ import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { CredentialPlan } from '../credentials/credential-broker.js';
 import { AgentBffError, UpstreamError } from '../errors.js';
 import { parsedJson } from '../parsed-json.js';
-import { bodyText, discardBody } from '../upstream/body-text.js';
-import { browserResponseHeaders } from '../upstream/header-policy.js';
-import { AGENT, refuseRedirect, serverError } from '../upstream/platform-answer.js';
+import { bodyText } from '../upstream/body-text.js';
+import { readAhead } from '../upstream/body-bytes.js';
+import { browserResponseHeaders, isJson } from '../upstream/header-policy.js';
+import { AGENT, refuseRedirect } from '../upstream/platform-answer.js';
 import { type Caller, PlatformCall, type PlatformCallDependencies } from '../upstream/platform-call.js';
+import { type PlatformReply, refusesSite } from '../upstream/platform-error.js';
 import { isSafeQuery } from '../upstream/safe-path.js';
 import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';
 import {
@@ -65,7 +67,8 @@ export class HttpJsonBinding {
    * The agent's answer as soon as its head is there; the body streams. An extended card is rewritten.
    *
    * @throws RequestError when the policy refuses the call.
-   * @throws ServiceAuthError and SessionError when there is no credential.
+   * @throws ServiceAuthError when there is no service credential, or the agent refuses it.
+   * @throws SessionError when there is no session.
    * @throws UpstreamError when the agent has no such interface, or gives no answer that can be passed on.
    */
   async forward(
@@ -82,7 +85,7 @@ export class HttpJsonBinding {
     const caller = await this.#call.caller(plan, head);
     const version = call.legacy ? '' : String(head.headers['a2a-version'] ?? '1.0');
     const base = interfacePath(await this.#deps.card(version, caller), agent, call.legacy);
-    const response = await this.#call.send(
+    const reply = await this.#call.send(
       {
         method: head.method,
         origin: agent.origin,
@@ -94,12 +97,23 @@ export class HttpJsonBinding {
       },
       caller,
     );
-    await refuseRedirect(response, AGENT);
-    const answer = response.status >= 500 ? await agentError(response) : response;
-    const { status, headers } = answer;
-    const passed = { status, headers: browserResponseHeaders(headers), body: answer.body };
+    await refuseRedirect(reply.response, AGENT);
+    const { status, headers, body: content } = reply.response.status < 400 ? reply.response : await this.#error(reply);
+    const passed = { status, headers: browserResponseHeaders(headers), body: content };
     if (method !== 'GetExtendedAgentCard' || status !== 200) return passed;
     return rewritten(passed, { ...rewrite, agentOrigin: agent.origin });
+  }
+
+  /** JSON errors pass, of 5xx those of the binding's own form; any other error keeps its status and gets our body (DESIGN §5). */
+  async #error(reply: PlatformReply): Promise<HttpResponse> {
+    const { response } = reply;
+    if (refusesSite(reply) || !isJson(response.headers)) throw await this.#call.errors.replacing(reply);
+    if (response.status < 500) return response;
+    if (response.headers['content-encoding'] !== undefined) throw await this.#call.errors.replacing(reply);
+    const read = await readAhead(response.body, LONGEST_STORED);
+    const told = { ...response, body: read.complete ? read.bytes : read.body };
+    if (read.complete && isBindingError(read.bytes)) return told;
+    throw await this.#call.errors.replacing({ ...reply, response: told });
   }
 }
 
@@ -143,14 +157,9 @@ function listed(entries: unknown, field: string): readonly Offer[] {
     }));
 }
 
-/** The binding's own errors pass at any status; another 5xx keeps its status and gets our body (DESIGN §5). */
-async function agentError(response: HttpResponse): Promise<HttpResponse> {
-  const isPlain = response.headers['content-encoding'] === undefined;
-  const text = isPlain ? await bodyText(response.body, LONGEST_STORED) : undefined;
-  const error = (parsedJson(text) as { error?: unknown } | null | undefined)?.error;
-  if (text !== undefined && typeof error === 'object' && error !== null) return { ...response, body: text };
-  await discardBody(response.body);
-  throw serverError(response, AGENT);
+function isBindingError(bytes: Uint8Array): boolean {
+  const value = parsedJson(new TextDecoder().decode(bytes)) as { error?: unknown } | null | undefined;
+  return typeof value?.error === 'object' && value.error !== null;
 }
 
 async function rewritten(response: HttpResponse, rewrite: AgentCardRewrite): Promise<HttpResponse> {

@@ -2,8 +2,13 @@ import type { HeaderFields, HttpBody, HttpRequest, HttpResponse } from '../../po
 import type { CredentialPlan } from '../credentials/credential-broker.js';
 import { AgentBffError, RequestError } from '../errors.js';
 import { isStream } from '../upstream/body-kind.js';
-import { browserResponseHeaders, RECORD_REQUEST_FIELDS, RECORD_RESPONSE_FIELDS } from '../upstream/header-policy.js';
-import { PLATFORM, refuseRedirect, refuseServerError } from '../upstream/platform-answer.js';
+import {
+  browserResponseHeaders,
+  RECORD_ERROR_FIELDS,
+  RECORD_REQUEST_FIELDS,
+  RECORD_RESPONSE_FIELDS,
+} from '../upstream/header-policy.js';
+import { PLATFORM, refuseRedirect } from '../upstream/platform-answer.js';
 import { type PlatformApi, platformFields, platformTarget } from '../upstream/platform-api.js';
 import { PlatformCall, type PlatformCallDependencies } from '../upstream/platform-call.js';
 import { isSafePath, isSafeQuery } from '../upstream/safe-path.js';
@@ -62,10 +67,10 @@ export class ConversationProxy {
     // (3)
     const message = { method, origin: target.origin, path: target.path + query, browser: fieldsFor(body, headers) };
     const own = platformFields(this.#api);
-    const response = await this.#call.send({ ...message, further: RECORD_REQUEST_FIELDS, own, body, signal }, caller);
+    const reply = await this.#call.send({ ...message, further: RECORD_REQUEST_FIELDS, own, body, signal }, caller);
     // (4) A 304 answers a condition of the browser's own.
-    if (response.status !== 304) await refuseRedirect(response, PLATFORM);
-    await refuseServerError(response, PLATFORM);
+    if (reply.response.status !== 304) await refuseRedirect(reply.response, PLATFORM);
+    const response = await this.#call.errors.passed(reply, RECORD_ERROR_FIELDS);
     return { ...response, headers: browserResponseHeaders(response.headers, RECORD_RESPONSE_FIELDS) };
   }
 }

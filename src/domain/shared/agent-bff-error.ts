@@ -56,6 +56,8 @@ export interface ErrorFacts {
   readonly rpcCode?: number;
   /** The platform's own status, kept for the answer. */
   readonly upstreamStatus?: number;
+  /** Fields of the platform's response that ours keeps, by lower-case name. */
+  readonly upstreamHeaders?: Readonly<Record<string, string>>;
   /** For the server's log only. */
   readonly log?: string;
 }
@@ -100,6 +102,8 @@ export class AgentBffError extends Error {
   readonly rpcCode: number | undefined;
   /** The platform's own status, where the answer keeps it. */
   readonly upstreamStatus: number | undefined;
+  /** Fields of the platform's response that ours keeps, by lower-case name; empty when there are none. */
+  readonly upstreamHeaders: Readonly<Record<string, string>>;
   readonly #log: string | undefined;
 
   constructor(code: ErrorCode, facts: ErrorFacts) {
@@ -113,6 +117,7 @@ export class AgentBffError extends Error {
     this.retryAfterMs = facts.retryAfterMs;
     this.rpcCode = facts.rpcCode;
     this.upstreamStatus = facts.upstreamStatus;
+    this.upstreamHeaders = facts.upstreamHeaders ?? {};
     this.#log = facts.log;
     Object.defineProperty(this, brand, { value: true });
   }

@@ -10,7 +10,7 @@ import {
   RENDER_RESPONSE_FIELDS,
   THEME_REQUEST_FIELDS,
 } from '../upstream/header-policy.js';
-import { PLATFORM, refuseRedirect, refuseServerError } from '../upstream/platform-answer.js';
+import { PLATFORM, refuseRedirect } from '../upstream/platform-answer.js';
 import {
   type PlatformApi,
   platformFields,
@@ -24,6 +24,7 @@ import {
   type PlatformCallDependencies,
   type PlatformMessage,
 } from '../upstream/platform-call.js';
+import { refusesSite } from '../upstream/platform-error.js';
 import { mayBeKept } from './kept-render.js';
 import type { CacheStatus, RenderCache, RenderReply, WidgetCheck } from './render-cache.js';
 import { surfaceNames } from './render-cache.js';
@@ -72,7 +73,8 @@ export class SurfaceService {
   /**
    * A widget for this caller; from `cache` when there is one and it is young enough. Says in `x-cache` how it was come by.
    *
-   * @throws ServiceAuthError and SessionError when there is no credential.
+   * @throws ServiceAuthError when there is no service credential, or the platform refuses it.
+   * @throws SessionError when there is no session.
    * @throws UpstreamError when the platform gives no answer that can be passed on.
    */
   async render(
@@ -116,10 +118,10 @@ export class SurfaceService {
     };
     let answer: HttpResponse;
     try {
-      const response = await this.#call.send(this.#message('POST', target, request, request.head.signal), caller);
+      const reply = await this.#call.send(this.#message('POST', target, request, request.head.signal), caller);
+      await refuseRedirect(reply.response, PLATFORM);
+      const response = await this.#call.errors.passed(reply);
       answer = { ...response, headers: browserResponseHeaders(response.headers) };
-      await refuseRedirect(response, PLATFORM);
-      await refuseServerError(response, PLATFORM);
     } catch (error) {
       // It may have been done all the same.
       await forget();
@@ -144,17 +146,17 @@ export class SurfaceService {
     const target = this.#target(ref, 'theme');
     const caller = await this.#call.caller(plan, request.head);
     const message = this.#message('GET', target, request, request.head.signal);
-    const response = await this.#call.send({ ...message, further: THEME_REQUEST_FIELDS }, caller);
-    return themeAnswer(response, request.head.headers);
+    const reply = await this.#call.send({ ...message, further: THEME_REQUEST_FIELDS }, caller);
+    return themeAnswer(await this.#call.errors.passed(reply), request.head.headers);
   }
 
   async #render(ref: SurfaceRef, request: SurfaceRequest, caller: Caller, signal: AbortSignal): Promise<RenderReply> {
     const target = this.#target(ref, 'render');
     // (3)
-    const response = await this.#call.send(this.#message('POST', target, request, signal), caller);
+    const reply = await this.#call.send(this.#message('POST', target, request, signal), caller);
     // (4), (5)
-    await refuseRedirect(response, PLATFORM);
-    await refuseServerError(response, PLATFORM);
+    await refuseRedirect(reply.response, PLATFORM);
+    const response = await this.#call.errors.passed(reply);
     const { status, headers, body } = response;
     const answer = { status, headers: browserResponseHeaders(headers, RENDER_RESPONSE_FIELDS), body };
     return { answer, mayBeKept: mayBeKept(response), etag: etagOf(response) };
@@ -176,7 +178,10 @@ export class SurfaceService {
       ...(etag !== '' && { 'if-none-match': etag }),
     };
     const browser = { 'accept-language': language, traceparent, tracestate };
-    const response = await this.#call.send({ method: 'GET', origin, path, browser, own, body: null, signal }, caller);
+    const reply = await this.#call.send({ method: 'GET', origin, path, browser, own, body: null, signal }, caller);
+    const { response } = reply;
+    // A render would be refused alike.
+    if (response.status === 401 && refusesSite(reply)) throw await this.#call.errors.replacing(reply);
     await discardBody(response.body);
     switch (response.status) {
       case 304:

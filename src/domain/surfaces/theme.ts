@@ -3,14 +3,14 @@ import { UpstreamError } from '../errors.js';
 import { bodyBytes } from '../upstream/body-bytes.js';
 import { discardBody } from '../upstream/body-text.js';
 import { browserResponseHeaders, isStyleSheet } from '../upstream/header-policy.js';
-import { PLATFORM, refuseRedirect, refuseServerError } from '../upstream/platform-answer.js';
+import { PLATFORM, refuseRedirect } from '../upstream/platform-answer.js';
 
 const LONGEST_THEME = 1_048_576;
 /** Browsers may keep it, and ask with its entity tag each time. */
 const CACHE_CONTROL = 'private, no-cache';
 
 /**
- * A theme as it goes to the browser (a2a-and-surfaces.md §4.4). The platform's refusals pass.
+ * A theme as it goes to the browser (a2a-and-surfaces.md §4.4), or the platform's refusal of it.
  *
  * @throws UpstreamError when the answer is no style sheet, or one of more than 1 MiB.
  */
@@ -24,7 +24,6 @@ export async function themeAnswer(response: HttpResponse, browser: HeaderFields)
     return { status, headers: rest, body: null };
   }
   await refuseRedirect(response, PLATFORM);
-  await refuseServerError(response, PLATFORM);
   if (status >= 400) return { status, headers: browserResponseHeaders(response.headers), body: response.body };
   if (status !== 200 || !isStyleSheet(response.headers)) {
     await discardBody(response.body);

@@ -7,10 +7,16 @@ export type ReadBody =
   | { readonly complete: true; readonly bytes: Uint8Array }
   | { readonly complete: false; readonly body: AsyncIterable<Uint8Array> };
 
+/** The first bytes of a body that goes no further, and whether they are all of it. */
+export interface BodyStart {
+  readonly bytes: Uint8Array;
+  readonly isWhole: boolean;
+}
+
 /** Reads at most `limitBytes` and what comes with them. */
 export async function readAhead(body: HttpBody, limitBytes: number): Promise<ReadBody> {
   if (!isStream(body)) {
-    const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? new Uint8Array());
+    const bytes = storedBytes(body);
     return bytes.length > limitBytes
       ? { complete: false, body: new ReplayedBody([bytes], undefined) }
       : { complete: true, bytes };
@@ -38,6 +44,53 @@ export async function bodyBytes(body: HttpBody, limitBytes: number): Promise<Uin
   if (read.complete) return read.bytes;
   await discardBody(read.body);
   return undefined;
+}
+
+/** Reads at most `limitBytes`, and not beyond `deadline`; then the body is ended, so that its connection is free. */
+export async function readStart(body: HttpBody, limitBytes: number, deadline: AbortSignal): Promise<BodyStart> {
+  if (!isStream(body)) {
+    const bytes = storedBytes(body);
+    return { bytes: bytes.subarray(0, limitBytes), isWhole: bytes.length <= limitBytes };
+  }
+  const source = body[Symbol.asyncIterator]();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const toItsEnd = async (): Promise<boolean> => {
+    try {
+      while (length <= limitBytes && !deadline.aborted) {
+        const step = await source.next();
+        if (step.done === true) return true;
+        chunks.push(step.value);
+        length += step.value.length;
+      }
+    } catch {
+      // What came before it broke is all there is.
+    }
+    return false;
+  };
+  const isWhole = await Promise.race([toItsEnd(), expiry(deadline)]);
+  // Nobody waits for it: a source that is silent may end when it speaks again, or never.
+  void endOf(source);
+  return { bytes: joined(chunks, length).subarray(0, limitBytes), isWhole };
+}
+
+function storedBytes(body: Uint8Array | string | null): Uint8Array {
+  return typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? new Uint8Array());
+}
+
+function expiry(deadline: AbortSignal): Promise<false> {
+  return new Promise((resolve) => {
+    if (deadline.aborted) resolve(false);
+    deadline.addEventListener('abort', () => resolve(false), { once: true });
+  });
+}
+
+async function endOf(source: AsyncIterator<Uint8Array>): Promise<void> {
+  try {
+    await source.return?.();
+  } catch {
+    // It is over all the same.
+  }
 }
 
 function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {

@@ -32,6 +32,9 @@ export const RECORD_REQUEST_FIELDS: readonly string[] = [
   'range',
 ];
 
+/** What a response to a request for records keeps when its body is replaced: a 405 and a 416 are incomplete without (RFC 9110 §15.5.6, §15.5.17). */
+export const RECORD_ERROR_FIELDS: readonly string[] = ['allow', 'content-range'];
+
 /** Response fields the platform may send to the browser (reliability-security.md M10). */
 const RESPONSE_FIELDS: ReadonlySet<string> = new Set([
   'content-type',
@@ -128,6 +131,13 @@ export function jsonMediaType(headers: HeaderFields, types: readonly string[]): 
   if (charsets.length > 1 || !charsets.every((charset) => /^\s*charset=(?:utf-?8|"utf-?8")\s*$/.test(charset)))
     return undefined;
   return types.find((known) => known === type.trim());
+}
+
+/** Whether a message is JSON by its media type (RFC 6839 §3.1), and nothing a browser could take it for besides. */
+export function isJson(headers: HeaderFields): boolean {
+  if (typeof headers['content-type'] !== 'string') return false;
+  const type = mediaType(headers);
+  return type === 'application/json' || (type.endsWith('+json') && !type.includes(','));
 }
 
 /** Whether a message is a style sheet in UTF-8, and nothing a browser could take it for besides. */

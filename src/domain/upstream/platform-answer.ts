@@ -1,6 +1,5 @@
 import type { HttpResponse, UpstreamOutcome } from '../../ports/http.js';
-import type { Credential } from '../credentials/credential.js';
-import { ServiceAuthError, UpstreamError } from '../errors.js';
+import { UpstreamError } from '../errors.js';
 import { discardBody } from './body-text.js';
 
 /** Who was called, in the words of an error: who it is, and the field that says where it is. */
@@ -66,46 +65,4 @@ export async function refuseRedirect({ status, body }: HttpResponse, { name, fie
     fields: [field],
     log: `status ${String(status)} from the ${name}`,
   });
-}
-
-/**
- * Lets everything pass but the platform's own failures, which keep their status and lose their body (DESIGN §5).
- *
- * @throws UpstreamError `upstream_error`.
- */
-export async function refuseServerError(response: HttpResponse, counterpart: Counterpart): Promise<void> {
-  if (response.status < 500) return;
-  await discardBody(response.body);
-  throw serverError(response, counterpart);
-}
-
-/** The error for an answer whose status is 5xx. */
-export function serverError(response: HttpResponse, { name }: Counterpart): UpstreamError {
-  const { status } = response;
-  return new UpstreamError('upstream_error', {
-    detail: `The ${name} reported an error of its own.`,
-    retryable: status === 503,
-    upstreamStatus: status,
-    ...retryAfter(response),
-    log: `status ${String(status)} from the ${name}`,
-  });
-}
-
-/** The error for a credential of the site that the platform does not take, even after a renewal. */
-export function tokenRejected({ block }: Credential): ServiceAuthError {
-  return new ServiceAuthError('service_token_rejected', {
-    detail: 'The platform refused the service credential.',
-    hint:
-      block === 'serviceApiKey'
-        ? 'Check "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy".'
-        : `Check the "${block}" configuration block: the platform must know this client or key, its audience and its role.`,
-    block,
-    fields:
-      block === 'serviceAccount' ? ['serviceAccountId', 'keyId', 'privateKeyPem', 'privateKeyPath', 'audience'] : [],
-  });
-}
-
-function retryAfter(response: HttpResponse): { retryAfterMs?: number } {
-  const seconds = Number(response.headers['retry-after']);
-  return Number.isFinite(seconds) && seconds > 0 ? { retryAfterMs: seconds * 1000 } : {};
 }

@@ -5,12 +5,16 @@ import { type CallerRequest, obtainCredential, type RoutePlan } from '../credent
 import { isStream } from './body-kind.js';
 import { discardBody } from './body-text.js';
 import { upstreamRequestHeaders } from './header-policy.js';
-import { answered, type Counterpart, tokenRejected } from './platform-answer.js';
+import type { ErrorExcerpts } from './error-excerpts.js';
+import { answered, type Counterpart } from './platform-answer.js';
+import type { PlatformReply } from './platform-error.js';
+import { PlatformErrors } from './platform-errors.js';
 
 /** What calls to the platform are made with. */
 export interface PlatformCallDependencies {
   readonly upstream: HttpUpstream;
   readonly credentials: CredentialBroker;
+  readonly excerpts: ErrorExcerpts;
   readonly headersMs: number;
   readonly bodyIdleMs: number;
   /** Milliseconds for a whole answer that is no event stream. Default: any. */
@@ -51,6 +55,8 @@ export interface Caller {
  *     (a) send ──► (b) 401? renew ──► (c) send again, once
  */
 export class PlatformCall {
+  /** What becomes of responses of 400 and above. */
+  readonly errors: PlatformErrors;
   readonly #deps: PlatformCallDependencies;
   readonly #counterpart: Counterpart;
   readonly #deadlines: Pick<PlatformCallDependencies, 'headersMs' | 'bodyIdleMs' | 'bodyMs' | 'streamIdleMs'>;
@@ -58,6 +64,7 @@ export class PlatformCall {
   constructor(dependencies: PlatformCallDependencies, counterpart: Counterpart) {
     this.#deps = dependencies;
     this.#counterpart = counterpart;
+    this.errors = new PlatformErrors(dependencies.excerpts, counterpart);
     const { headersMs, bodyIdleMs, bodyMs, streamIdleMs } = dependencies;
     this.#deadlines = {
       headersMs,
@@ -78,28 +85,22 @@ export class PlatformCall {
   }
 
   /**
-   * The answer as soon as its head is there.
+   * The response as soon as its head is there, whatever its status, and the credential it was given to.
    *
-   * @throws ServiceAuthError when the platform refuses the site's own credential, also after a renewal.
-   * @throws UpstreamError when there is no answer.
+   * @throws ServiceAuthError when a refused credential of the site cannot be renewed because its provider fails.
+   * @throws UpstreamError when there is no response.
    */
-  async send(message: PlatformMessage, caller: Caller): Promise<HttpResponse> {
+  async send(message: PlatformMessage, caller: Caller): Promise<PlatformReply> {
     // (a)
-    const response = answered(await this.#dispatch(message, caller.credential), this.#counterpart);
-    if (response.status !== 401) return response;
-    // (b) A user's own token that is refused is the user's matter: unless the session gives another one, the answer passes.
-    const isOwn = caller.credential.kind !== 'session';
+    const { credential } = caller;
+    const response = answered(await this.#dispatch(message, credential), this.#counterpart);
+    if (response.status !== 401) return { response, credential };
+    // (b) Where nothing else is given in its place, the refusal stands.
     const renewed = await this.#renew(caller, response);
-    if (!isOwn && (renewed === undefined || isStream(message.body))) return response;
+    if (renewed === undefined || isStream(message.body)) return { response, credential };
     await discardBody(response.body);
-    if (renewed === undefined) throw tokenRejected(caller.credential);
     // (c) A 401 says that nothing was done (RFC 9110 §15.5.2), so the same body may be sent again (a2a-and-surfaces.md M12).
-    const again = answered(await this.#dispatch(message, renewed), this.#counterpart);
-    if (again.status === 401 && isOwn) {
-      await discardBody(again.body);
-      throw tokenRejected(renewed);
-    }
-    return again;
+    return { response: answered(await this.#dispatch(message, renewed), this.#counterpart), credential: renewed };
   }
 
   async #ask(plan: RoutePlan, request: CallerRequest): Promise<Caller> {
@@ -108,7 +109,12 @@ export class PlatformCall {
 
   async #renew({ plan, request, credential }: Caller, refusal: HttpResponse): Promise<Credential | undefined> {
     if (plan.kind === 'headers') return undefined;
-    return this.#deps.credentials.renew(plan, credential, request, String(refusal.headers['date'] ?? ''));
+    try {
+      return await this.#deps.credentials.renew(plan, credential, request, String(refusal.headers['date'] ?? ''));
+    } catch (error) {
+      await discardBody(refusal.body);
+      throw error;
+    }
   }
 
   #dispatch(message: PlatformMessage, credential: Credential): Promise<UpstreamOutcome> {

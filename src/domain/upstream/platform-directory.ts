@@ -1,10 +1,11 @@
 import type { Clock } from '../../ports/clock.js';
-import type { HttpResponse } from '../../ports/http.js';
+import type { HeaderFields } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { credentialScope } from '../credentials/credential-scope.js';
 import type { CallerRequest, RoutePlan } from '../credentials/headers-plan.js';
 import { isAgentBffError } from '../errors.js';
-import { bodyBytes } from './body-bytes.js';
+import { parsedJson } from '../parsed-json.js';
+import { readAhead } from './body-bytes.js';
 import { discardBody } from './body-text.js';
 import { type LookupTime, within } from './deadline.js';
 import { isStyleSheet, mediaType } from './header-policy.js';
@@ -34,11 +35,32 @@ interface Remembered {
   readonly until: number;
 }
 
+type LookupName = 'project' | 'brand';
+
+/** How the response to a look-up is read. */
+interface LookupKind {
+  readonly accept: string;
+  /** The value where the platform has none; absent where that is a failure. */
+  readonly ifMissing?: string;
+  readonly limitBytes: number;
+  readonly fits: (headers: HeaderFields) => boolean;
+  /** The value in a response; `undefined` when it holds none. */
+  readonly read: (bytes: Uint8Array) => string | undefined;
+}
+
+const KINDS: Readonly<Record<LookupName, LookupKind>> = {
+  project: {
+    accept: 'application/json',
+    limitBytes: 65_536,
+    fits: (headers) => mediaType(headers) === 'application/json',
+    read: projectIn,
+  },
+  brand: { accept: 'text/css', ifMissing: '', limitBytes: 1_048_576, fits: isStyleSheet, read: styleSheetIn },
+};
+
 const FOUND_MS = 60_000;
 /** A failure is soon over, and asking at every request would keep it going. */
 const FAILED_MS = 5_000;
-const LONGEST_PROJECT = 65_536;
-const LONGEST_BRAND = 1_048_576;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 // oxlint-disable-next-line no-control-regex
@@ -59,16 +81,16 @@ export class PlatformDirectory {
   /** The configured project, else the one the platform knows for this caller; null when there is none. */
   async project(caller: Caller): Promise<Lookup> {
     const { projectId } = this.#deps.api;
-    return projectId === '' ? this.#look('project', caller, readProject) : { value: projectId };
+    return projectId === '' ? this.#look('project', caller) : { value: projectId };
   }
 
   /** The style sheet of the site's brand; empty when there is none. */
   async brand(caller: Caller): Promise<Lookup> {
-    return this.#look('brand', caller, readBrand);
+    return this.#look('brand', caller);
   }
 
   /** The same for whoever a plan stands for; a credential that cannot be had degrades like any other failure. */
-  async resolve(name: 'project' | 'brand', plan: RoutePlan, request: CallerRequest): Promise<Lookup> {
+  async resolve(name: LookupName, plan: RoutePlan, request: CallerRequest): Promise<Lookup> {
     const { projectId } = this.#deps.api;
     if (name === 'project' && projectId !== '') return { value: projectId };
     let caller: Caller;
@@ -80,16 +102,16 @@ export class PlatformDirectory {
     return name === 'project' ? this.project(caller) : this.brand(caller);
   }
 
-  async #look(name: 'project' | 'brand', caller: Caller, read: ReadAnswer): Promise<Lookup> {
+  async #look(name: LookupName, caller: Caller): Promise<Lookup> {
     const scope = credentialScope(caller.plan, caller.credential);
     // A caller without a stable name is asked for each time.
-    if (scope === undefined) return this.#ask(name, caller, read);
+    if (scope === undefined) return this.#ask(name, caller);
     const key = this.#deps.hash(JSON.stringify([name, scope]));
     const known = this.#remembered.get(key);
     if (known !== undefined && this.#deps.clock.now() < known.until) return known.lookup;
     let flight = this.#flights.get(key);
     if (flight === undefined) {
-      flight = this.#remember(key, this.#ask(name, caller, read)).finally(() => this.#flights.delete(key));
+      flight = this.#remember(key, this.#ask(name, caller)).finally(() => this.#flights.delete(key));
       this.#flights.set(key, flight);
     }
     return flight;
@@ -105,28 +127,39 @@ export class PlatformDirectory {
     return lookup;
   }
 
-  async #ask(name: 'project' | 'brand', caller: Caller, read: ReadAnswer): Promise<Lookup> {
+  async #ask(name: LookupName, caller: Caller): Promise<Lookup> {
     // Nobody's own signal: others may wait for the same answer.
     const deadline = this.#deps.deadline(this.#deps.lookupMs);
     try {
-      const { value, status } = await within(deadline, PLATFORM, this.#request(name, caller, read, deadline));
-      return value === undefined ? this.#failed(name, `status ${String(status)}, or no such answer`) : { value };
+      const found = await within(deadline, PLATFORM, this.#request(name, caller, deadline));
+      return typeof found === 'string' ? this.#failed(name, found) : found;
     } catch (error) {
       return this.#failed(name, error);
     }
   }
 
-  async #request(name: 'project' | 'brand', caller: Caller, read: ReadAnswer, signal: AbortSignal) {
+  /** What was found, or what was said instead. */
+  async #request(name: LookupName, caller: Caller, signal: AbortSignal): Promise<Lookup | string> {
+    const { accept, ifMissing, limitBytes, fits, read } = KINDS[name];
     const { origin, path } = platformTarget(this.#deps.api, name, {});
-    const own = { ...platformFields(this.#deps.api), accept: name === 'brand' ? 'text/css' : 'application/json' };
-    const response = await this.#call.send(
-      { method: 'GET', origin, path, browser: {}, own, body: null, signal },
-      caller,
-    );
-    return { value: await read(response), status: response.status };
+    const own = { ...platformFields(this.#deps.api), accept };
+    const reply = await this.#call.send({ method: 'GET', origin, path, browser: {}, own, body: null, signal }, caller);
+    const { status, headers } = reply.response;
+    let { body } = reply.response;
+    if (status === 404 && ifMissing !== undefined) {
+      await discardBody(body);
+      return { value: ifMissing };
+    }
+    if (status === 200 && headers['content-encoding'] === undefined && fits(headers)) {
+      const start = await readAhead(body, limitBytes);
+      const value = start.complete ? read(start.bytes) : undefined;
+      if (value !== undefined) return { value };
+      body = start.complete ? start.bytes : start.body;
+    }
+    return this.#call.errors.said({ ...reply, response: { status, headers, body } });
   }
 
-  #failed(name: 'project' | 'brand', cause: unknown): Lookup {
+  #failed(name: LookupName, cause: unknown): Lookup {
     const warning = `${name}_unavailable`;
     const detail = typeof cause === 'string' ? cause : isAgentBffError(cause) ? cause.logDetail() : 'the look-up threw';
     this.#deps.telemetry.emit({ type: 'warning', code: warning, detail });
@@ -134,40 +167,21 @@ export class PlatformDirectory {
   }
 }
 
-/** The value in an answer; `undefined` when it is none. */
-type ReadAnswer = (response: HttpResponse) => Promise<string | undefined>;
-
-async function readProject(response: HttpResponse): Promise<string | undefined> {
-  const text = mediaType(response.headers) === 'application/json' ? await bodyOf(response, LONGEST_PROJECT) : undefined;
-  if (text === undefined) {
-    await discardBody(response.body);
-    return undefined;
-  }
-  try {
-    const { id } = JSON.parse(text) as { id?: unknown };
-    if (typeof id === 'number') return String(id);
-    return typeof id === 'string' && id !== '' ? id : undefined;
-  } catch {
-    return undefined;
-  }
+function projectIn(bytes: Uint8Array): string | undefined {
+  const id = (parsedJson(textOf(bytes)) as { id?: unknown } | null | undefined)?.id;
+  if (typeof id === 'number') return String(id);
+  return typeof id === 'string' && id !== '' ? id : undefined;
 }
 
-async function readBrand(response: HttpResponse): Promise<string | undefined> {
-  if (response.status === 404) {
-    await discardBody(response.body);
-    return '';
-  }
-  const text = isStyleSheet(response.headers) ? await bodyOf(response, LONGEST_BRAND) : undefined;
-  if (text === undefined) await discardBody(response.body);
+function styleSheetIn(bytes: Uint8Array): string | undefined {
+  const text = textOf(bytes);
   // Pages put it into a style element, which `</` would end.
   return text === undefined || UNSAFE_STYLE.test(text) ? undefined : text;
 }
 
-async function bodyOf(response: HttpResponse, limitBytes: number): Promise<string | undefined> {
-  if (response.status !== 200 || response.headers['content-encoding'] !== undefined) return undefined;
-  const bytes = await bodyBytes(response.body, limitBytes);
+function textOf(bytes: Uint8Array): string | undefined {
   try {
-    return bytes === undefined ? undefined : decoder.decode(bytes);
+    return decoder.decode(bytes);
   } catch {
     return undefined;
   }

@@ -56,6 +56,8 @@ describe('a line of the log', () => {
   it.each<[string, TelemetryEvent, keyof typeof LEVELS]>([
     ['an answer that failed', error, 'error'],
     ['a credential to mend', { ...error, status: 401, code: 'service_auth_failed', block: 'idpA' }, 'error'],
+    ['a credential without a role', { ...error, status: 403, code: 'service_token_rejected', block: 'idpA' }, 'error'],
+    ['a visitor who may not', { ...error, status: 404, code: 'upstream_error', block: 'configureServer' }, 'warn'],
     ['a visitor who is not signed in', { ...error, status: 401, code: 'session_required' }, 'warn'],
     ['a call that went well', { ...call, status: 200 }, 'debug'],
     ['a call without an answer', { ...call, failure: 'timeout' }, 'warn'],

@@ -27,6 +27,7 @@ describe('redaction', () => {
     ['it in a form', 'body: password=p%26ss+word', 'body: password=[redacted]'],
     ['it in an address', '/token?password=p%26ss%20word', '/token?password=[redacted]'],
     ['a token', `sent ${JWT}`, 'sent [redacted]'],
+    ['an encrypted token', 'sent eyJhbGciOiJkaXIifQ..aXY.Y2lwaGVy.dGFn.', 'sent [redacted].'],
     ['a credential in a field', 'Authorization: Bearer abcdefgh1234', 'Authorization: Bearer [redacted]'],
     ['a key', '-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY----- ok', '[redacted] ok'],
     ['a key that was cut', 'x -----BEGIN RSA PRIVATE KEY-----\\nMIIE', 'x [redacted]'],
@@ -54,6 +55,18 @@ describe('redaction', () => {
       durationMs: 1,
     });
     expect(JSON.stringify(listener.events)).not.toMatch(/hunter2|eyJ/);
+  });
+});
+
+describe('a text that is to be shortened', () => {
+  it('is redacted first, of what was configured, what is given and what the request holds', () => {
+    const telemetry = new OperatorTelemetry([], ['hunter2-hunter2']);
+    const text = `hunter2-hunter2, given-secret, cookie-secret and ${JWT}`;
+    const request = { ...REQUEST, headers: { cookie: 's=cookie-secret' } };
+    expect(telemetry.runRequest(request, () => telemetry.redact(text, ['given-secret']))).toBe(
+      '[redacted], [redacted], [redacted] and [redacted]',
+    );
+    expect(telemetry.redact('x'.repeat(3_000), [])).toHaveLength(2_048);
   });
 });
 

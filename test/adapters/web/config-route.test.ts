@@ -28,6 +28,7 @@ class RouteWorld extends BrokerWorld {
         clock: this.clock,
         upstream: this.upstream,
         credentials: this.broker,
+        excerpts: this.excerpts,
         agent: { origin: 'https://agent.internal', path: '/a2a' },
         cardAddress: undefined,
         directory: {

@@ -19,8 +19,8 @@ interface Site {
 function start(session: SessionToken = { kind: 'token', accessToken: 'ada-token' }): Site {
   const upstream = new FakeUpstream();
   const settings = site();
-  const { broker: credentials } = new BrokerWorld();
-  const proxy = new ConversationProxy({ upstream, credentials, headersMs: 1, bodyIdleMs: 1, api: API });
+  const { broker: credentials, excerpts } = new BrokerWorld();
+  const proxy = new ConversationProxy({ upstream, credentials, excerpts, headersMs: 1, bodyIdleMs: 1, api: API });
   const plan = { ...sessionPlan(new FakeSessionTokenSource(session)), required: true } as SessionRequired;
   return { upstream, settings, handle: conversationRoutes({ site: settings, proxy, plan }) };
 }

@@ -228,6 +228,18 @@ describe('a JSON-RPC error', () => {
 });
 
 describe('every error answer', () => {
+  it("keeps the fields of the platform's that it was given, and none in place of its own", () => {
+    const error = new AgentBffError('upstream_error', {
+      detail: 'No.',
+      upstreamStatus: 405,
+      upstreamHeaders: { allow: 'GET', 'cache-control': 'public' },
+    });
+    expect(problemResponse(error, context())).toMatchObject({
+      status: 405,
+      headers: { allow: 'GET', 'cache-control': 'no-store', 'content-type': 'application/problem+json' },
+    });
+  });
+
   it('is told to operators under the request id the visitor sees', () => {
     const settings = site();
     problemResponse(REFUSAL, context(settings));

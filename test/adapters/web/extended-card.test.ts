@@ -66,12 +66,15 @@ describe('an extended card that comes through the chat', () => {
     expect((await ask('GetExtendedAgentCard', ALL, error)).body).toBe(error);
   });
 
-  it("is the agent's own refusal where it refuses", async () => {
+  it('is refused with the status of the agent where it refuses', async () => {
     const world = new ChatWorld();
     world.upstream.willAnswer(() => ({ status: 403, headers: {}, body: 'not for you' }));
     const handle = chatRoutes({ site: site(), forwarder: world.forwarder, plan: SERVICE, policy: ALL });
     const response = await handle(browserRequest({ body: '{"jsonrpc":"2.0","id":7,"method":"GetExtendedAgentCard"}' }));
-    expect([response.status, response.body]).toEqual([403, 'not for you']);
+    expect([response.status, JSON.parse(response.body as string)]).toMatchObject([
+      403,
+      { id: 7, error: { code: -32603 } },
+    ]);
   });
 
   it.each([

@@ -10,6 +10,7 @@ import { HttpJsonBinding } from '../../../src/domain/chat/http-json-binding.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { HttpRequest, HttpResponse, UpstreamOutcome, UpstreamRequest } from '../../../src/ports/http.js';
 import { BrokerWorld, SERVICE } from '../../domain/credentials/broker-world.js';
+import { bodyOf } from '../../domain/surfaces/surface-world.js';
 import { FakeDeadlines } from '../../domain/upstream/fake-deadlines.js';
 import { browserRequest, bytes, site, streamed } from './browser-request.js';
 
@@ -51,7 +52,8 @@ class RestWorld extends BrokerWorld {
   ask(method: string, path: string, changes: Partial<HttpRequest> = {}): Promise<HttpResponse> {
     const agent = { origin: AGENT, path: '/rpc' };
     const times = { headersMs: 60_000, bodyIdleMs: 30_000 };
-    const shared = { upstream: this.upstream, credentials: this.broker, agent, ...times };
+    const { upstream, broker: credentials, excerpts, telemetry } = this;
+    const shared = { upstream, credentials, excerpts, telemetry, agent, ...times };
     const directory = {
       project: () => Promise.resolve({ value: null }),
       brand: () => Promise.resolve({ value: null }),
@@ -261,7 +263,7 @@ describe('a call of the HTTP+JSON binding fails', () => {
     for (const status of [404, 501]) {
       world.answer = () => ({ ...FINE, status, body: '{"error":{"message":"Task not found"}}' });
       const response = await world.ask('GET', '/tasks/7');
-      expect([response.status, response.body]).toEqual([status, '{"error":{"message":"Task not found"}}']);
+      expect([response.status, await bodyOf(response)]).toEqual([status, '{"error":{"message":"Task not found"}}']);
     }
   });
 

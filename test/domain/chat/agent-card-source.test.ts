@@ -26,8 +26,8 @@ describe('the card is looked for', () => {
       fields: ['a2aUrl', 'agentCardUrl'],
     });
     expect(error.logDetail()).toBe(
-      '/v1/a2a/.well-known/agent-card.json: status 404; /.well-known/agent-card.json: status 404; ' +
-        '/v1/a2a/.well-known/agent.json: status 404; /.well-known/agent.json: status 404',
+      '/v1/a2a/.well-known/agent-card.json: status 404: no; /.well-known/agent-card.json: status 404: no; ' +
+        '/v1/a2a/.well-known/agent.json: status 404: no; /.well-known/agent.json: status 404: no',
     );
     expect(world.paths).toEqual([NEAR, FAR, '/v1/a2a/.well-known/agent.json', '/.well-known/agent.json']);
     expect(new Set(world.upstream.requests.map(({ origin, method }) => `${method} ${origin}`))).toEqual(
@@ -150,8 +150,26 @@ describe('a configured card address', () => {
       origin === ELSEWHERE.origin ? { kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED' } : NOT_FOUND,
     );
     expect((await failureOf(world.read())).logDetail()).toBe(
-      '/agents/7.json: ECONNREFUSED; /.well-known/agent-card.json: status 404; /.well-known/agent.json: status 404',
+      '/agents/7.json: ECONNREFUSED; /.well-known/agent-card.json: status 404: no; /.well-known/agent.json: status 404: no',
     );
+  });
+
+  it('that says much leaves room in the log for what the others say', async () => {
+    const world = new ConfigWorld({ cardAddress: ELSEWHERE, agent: { origin: 'https://agent.example', path: '/' } });
+    world.upstream.willAnswer(({ origin }) =>
+      origin === ELSEWHERE.origin ? { ...NOT_FOUND, body: 'much '.repeat(500) } : NOT_FOUND,
+    );
+    const said = (await failureOf(world.read())).logDetail();
+    expect(said).toMatch(
+      /^\/agents\/7\.json: status 404: much much .*…; \/\.well-known\/agent-card\.json: status 404: no;/,
+    );
+    expect(said.length).toBeLessThan(600);
+  });
+
+  it('that shows something else than a card is quoted too', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(() => served('<!doctype html>sign in', { 'content-type': 'text/html' }));
+    expect((await failureOf(world.read())).logDetail()).toMatch(/: status 200, text\/html: <!doctype html>sign in; /);
   });
 
   it('that refuses everybody says nothing about the credential', async () => {
@@ -235,7 +253,7 @@ describe('a credential the agent refuses for its card', () => {
     world.upstream.willAnswer(refusing('none'));
     const error = await failureOf(world.read('', session('ada')));
     expect(error.code).toBe('upstream_invalid_response');
-    expect(error.logDetail()).toBe('status 401 to the user');
+    expect(error.logDetail()).toMatch(/^\/v1\/a2a\/.well-known\/agent-card.json: status 401, no body; /);
   });
 
   it('that is an API key names the key', async () => {

@@ -55,16 +55,29 @@ describe('an agent that gives no answer', () => {
 });
 
 describe('an agent that answers an error', () => {
-  it.each([400, 404, 409, 429, 499])('of the 4xx kind (%i) is passed on as it is', async (status) => {
-    const response = await answerTo({
-      status,
-      headers: { 'content-type': 'text/plain', 'retry-after': '7' },
-      body: 'no',
-    });
-    expect([response.status, response.body, response.headers['retry-after']]).toEqual([status, 'no', '7']);
+  it.each([400, 404, 409, 429, 499])(
+    'of the 4xx kind (%i) keeps its status, and its text stays here',
+    async (status) => {
+      const headers = { 'content-type': 'text/plain', 'retry-after': '7' };
+      const error = await errorOf(answerTo({ status, headers, body: 'no tenant-7 at 10.0.0.7' }));
+      expect(error).toMatchObject({
+        code: 'upstream_error',
+        upstreamStatus: status,
+        retryable: status === 429,
+        retryAfterMs: 7_000,
+      });
+      expect(error.message).not.toMatch(/tenant-7|10\.0\.0\.7/);
+      expect(error.logDetail()).toBe(`status ${String(status)} from the agent, text/plain: no tenant-7 at 10.0.0.7`);
+    },
+  );
+
+  it('with nothing at all keeps its status too', async () => {
+    const error = await errorOf(answerTo({ status: 429, headers: {}, body: null }));
+    expect(error).toMatchObject({ code: 'upstream_error', upstreamStatus: 429 });
+    expect(error.logDetail()).toBe('status 429 from the agent, no body');
   });
 
-  it.each([500, 502, 503])('as JSON-RPC is passed on at any status (%i)', async (status) => {
+  it.each([400, 403, 404, 422, 500, 502, 503])('as JSON-RPC is passed on at any status (%i)', async (status) => {
     const error = '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"out of tokens"}}';
     const headers = { 'content-type': 'application/json; charset=utf-8', 'set-cookie': 'a=b' };
     const response = await answerTo({ status, headers, body: new WatchedBody(error.slice(0, 9), error.slice(9)) });
@@ -73,18 +86,51 @@ describe('an agent that answers an error', () => {
     expect(response.headers['set-cookie']).toBeUndefined();
   });
 
+  it.each([401, 403])(
+    'about the credential of the site (%i) as JSON-RPC is passed on, and told to operators',
+    async (status) => {
+      const world = new ChatWorld();
+      const body = '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no role for account-token-2"}}';
+      world.upstream.willAnswer(() => ({ status, headers: { 'content-type': 'application/json' }, body }));
+      const response = await world.forwarder.forward(chatRequest(), SERVICE, CHAT);
+      expect([response.status, text(response.body)]).toEqual([status, body]);
+      expect(world.telemetry.of('warning')).toEqual([
+        {
+          type: 'warning',
+          code: 'credential_refused',
+          detail: `status ${String(status)} from the agent, application/json: ${body}`.replace(
+            /account-token-2/,
+            status === 401 ? '[redacted]' : 'account-token-2',
+          ),
+        },
+      ]);
+    },
+  );
+
+  it.each([404, 500])('about anything else (%i) as JSON-RPC is passed on, and told to nobody', async (status) => {
+    const world = new ChatWorld();
+    const body = '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no"}}';
+    world.upstream.willAnswer(() => ({ status, headers: { 'content-type': 'application/json' }, body }));
+    await world.forwarder.forward(chatRequest(), SERVICE, CHAT);
+    expect(world.telemetry.of('warning')).toEqual([]);
+  });
+
   it.each([
     ['HTML', 'text/html', '<h1>nginx at 10.0.0.7</h1>'],
     ['JSON of another kind', 'application/json', '{"error":"at 10.0.0.7"}'],
     ['JSON-RPC without an error', 'application/json', '{"jsonrpc":"2.0","result":1}'],
     ['broken JSON', 'application/json', '{"jsonrpc":"2.0","error":'],
+    ['a batch', 'application/json', '[{"jsonrpc":"2.0","error":{"code":1}}]'],
+    ['JSON-RPC whose error is a word', 'application/json', '{"jsonrpc":"2.0","error":"no"}'],
+    ['JSON-RPC whose error is nothing', 'application/json', '{"jsonrpc":"2.0","error":null}'],
+    ['JSON-RPC that calls itself text', 'text/plain', '{"jsonrpc":"2.0","error":{"code":1}}'],
     ['a JSON null', 'application/json', 'null'],
     ['a JSON text', 'application/json', '"jsonrpc error"'],
   ])('as %s keeps its status, and its text stays here', async (_what, type, body) => {
     const error = await errorOf(answerTo({ status: 502, headers: { 'content-type': type }, body }));
     expect(error).toMatchObject({ code: 'upstream_error', upstreamStatus: 502, retryable: false });
     expect(error.message).toBe('The agent reported an error of its own.');
-    expect(error.logDetail()).toBe('status 502 from the agent');
+    expect(error.logDetail()).toBe(`status 502 from the agent, ${type}: ${body}`);
   });
 
   it('without a body keeps its status', async () => {
@@ -129,7 +175,9 @@ describe('an agent that answers an error', () => {
       },
     };
     const answer = answerTo({ status: 500, headers: { 'content-type': 'application/json' }, body });
-    expect(await errorOf(answer)).toMatchObject({ code: 'upstream_error' });
+    const error = await errorOf(answer);
+    expect(error).toMatchObject({ code: 'upstream_error' });
+    expect(error.logDetail()).toBe('status 500 from the agent, application/json: …');
   });
 
   it.each([

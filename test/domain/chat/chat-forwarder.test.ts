@@ -220,17 +220,28 @@ describe('when the agent refuses the credential', () => {
     expect(world.upstream.requests).toHaveLength(1);
   });
 
-  it("that is the user's own, the answer passes as it is", async () => {
+  it.each([
+    [401, 'The agent did not accept the sign-in.'],
+    [403, 'The agent does not allow this to the signed-in user.'],
+  ])("that is the user's own, the status stays (%i), and the text stays here", async (status, detail) => {
     const world = new ChatWorld();
-    world.upstream.willAnswer(() => ({ ...REFUSED, body: '{"error":"expired"}' }));
-    const response = await world.forwarder.forward(chatRequest(), session(), ALL);
-    expect([response.status, response.body]).toEqual([401, '{"error":"expired"}']);
+    world.upstream.willAnswer(() => ({ ...REFUSED, status, body: '{"error":"expired in tenant-7"}' }));
+    await expect(world.forwarder.forward(chatRequest(), session(), ALL)).rejects.toMatchObject({
+      code: 'upstream_error',
+      upstreamStatus: status,
+      detail,
+    });
+    expect(world.upstream.requests).toHaveLength(1);
   });
 
-  it('with 403 nothing is renewed, and the answer passes', async () => {
+  it('with 403 nothing is renewed, and the visitor is told which block to check', async () => {
     const world = new ChatWorld();
     world.upstream.willAnswer(() => ({ ...REFUSED, status: 403 }));
-    expect((await world.forwarder.forward(chatRequest(), SERVICE, CHAT)).status).toBe(403);
+    await expect(world.forwarder.forward(chatRequest(), SERVICE, CHAT)).rejects.toMatchObject({
+      code: 'service_token_rejected',
+      upstreamStatus: 403,
+      block: 'serviceAccount',
+    });
     expect(world.upstream.requests).toHaveLength(1);
   });
 });

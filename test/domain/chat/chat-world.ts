@@ -23,6 +23,8 @@ export class ChatWorld extends BrokerWorld {
     this.forwarder = new ChatForwarder({
       upstream: this.upstream,
       credentials: this.broker,
+      excerpts: this.excerpts,
+      telemetry: this.telemetry,
       agent: { origin: 'https://agent.example', path: '/a2a' },
       headersMs: 60_000,
       bodyIdleMs: 30_000,

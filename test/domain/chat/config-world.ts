@@ -50,6 +50,7 @@ export class ConfigWorld extends BrokerWorld {
       clock: this.clock,
       upstream: this.upstream,
       credentials: this.broker,
+      excerpts: this.excerpts,
       agent: { origin: 'https://agent.example', path: '/v1/a2a/' },
       cardAddress: undefined,
       directory: {

@@ -244,10 +244,10 @@ describe('an extended card of the HTTP+JSON binding', () => {
     });
   });
 
-  it('that the agent refuses is refused in its own words', async () => {
+  it('that the agent refuses is refused in its own JSON', async () => {
     const world = new HttpJsonWorld();
-    world.upstream.willAnswer(() => ({ status: 403, headers: JSON_TYPE, body: 'not for you' }));
-    expect(await card(world)).toMatchObject({ status: 403, body: 'not for you' });
+    world.upstream.willAnswer(() => ({ status: 404, headers: JSON_TYPE, body: '{"error":"none"}' }));
+    expect(await card(world)).toMatchObject({ status: 404, body: '{"error":"none"}' });
   });
 
   it('is not looked for in other answers', async () => {

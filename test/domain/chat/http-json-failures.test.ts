@@ -1,14 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
+import type { AgentBffError } from '../../../src/domain/errors.js';
+import { sessionPlan } from '../credentials/broker-world.js';
+import { bodyOf } from '../surfaces/surface-world.js';
 import { WatchedBody } from './chat-world.js';
 import { HttpJsonWorld } from './http-json-world.js';
 
+const JSON_TYPE = { 'content-type': 'application/json' };
 const ERROR = '{"error":{"code":501,"message":"No such task"}}';
 
 describe('an agent that fails in the HTTP+JSON binding', () => {
   it.each([500, 501, 599])("with its binding's own error (%i) is quoted", async (status) => {
     const headers = { 'content-type': 'application/json', 'set-cookie': 'a=b' };
     const response = await new HttpJsonWorld().answered({ status, headers, body: new WatchedBody(ERROR) });
-    expect(response).toMatchObject({ status, body: ERROR });
+    expect([response.status, await bodyOf(response)]).toEqual([status, ERROR]);
     expect(response.headers['set-cookie']).toBeUndefined();
   });
 
@@ -22,7 +27,7 @@ describe('an agent that fails in the HTTP+JSON binding', () => {
     ['more than 1 MiB', JSON.stringify({ error: { message: 'x'.repeat(1_048_576) } })],
   ])('with %s keeps its status and loses its body', async (_what, text) => {
     await expect(
-      new HttpJsonWorld().answered({ status: 503, headers: {}, body: new WatchedBody(text) }),
+      new HttpJsonWorld().answered({ status: 503, headers: JSON_TYPE, body: new WatchedBody(text) }),
     ).rejects.toMatchObject({
       code: 'upstream_error',
       upstreamStatus: 503,
@@ -33,14 +38,64 @@ describe('an agent that fails in the HTTP+JSON binding', () => {
   it('with an error it compressed is not read', async () => {
     const body = new WatchedBody(ERROR);
     await expect(
-      new HttpJsonWorld().answered({ status: 500, headers: { 'content-encoding': 'gzip' }, body }),
+      new HttpJsonWorld().answered({ status: 500, headers: { ...JSON_TYPE, 'content-encoding': 'gzip' }, body }),
     ).rejects.toMatchObject({ code: 'upstream_error', upstreamStatus: 500 });
     expect(body.ended).toBe(true);
   });
 
-  it('below 500 is quoted, whatever it says', async () => {
-    const body = new WatchedBody('<h1>no</h1>');
-    expect((await new HttpJsonWorld().answered({ status: 499, headers: {}, body })).body).toBe(body);
+  it.each(['application/json', 'application/a2a+json', 'application/problem+json; charset=utf-8'])(
+    'below 500 is quoted as it comes where it is %s',
+    async (type) => {
+      const body = new WatchedBody('{"title":"No"}');
+      const headers = { 'content-type': type, 'content-encoding': 'gzip' };
+      expect((await new HttpJsonWorld().answered({ status: 499, headers, body })).body).toBe(body);
+    },
+  );
+
+  it.each([500, 503])(
+    'with an error (%i) that it calls no JSON keeps its status and loses its body',
+    async (status) => {
+      await expect(
+        new HttpJsonWorld().answered({ status, headers: { 'content-type': 'text/plain' }, body: ERROR }),
+      ).rejects.toMatchObject({ code: 'upstream_error', upstreamStatus: status });
+    },
+  );
+
+  it.each<[number, string, string]>([
+    [400, 'text/html', '<h1>agent.internal</h1>'],
+    [404, 'text/plain', 'no route at agent.internal'],
+    [429, '', ''],
+  ])('by %i with %j keeps its status and loses its body', async (status, type, body) => {
+    const headers = type === '' ? {} : { 'content-type': type };
+    const answer = new HttpJsonWorld().answered({ status, headers, body });
+    await expect(answer).rejects.toMatchObject({ code: 'upstream_error', upstreamStatus: status });
+    await expect(answer).rejects.not.toThrow(/agent\.internal/);
+  });
+
+  it.each([
+    [401, 2],
+    [403, 1],
+  ])(
+    'because it refuses the credential of the site (%i) says which block to check, and nothing of its JSON',
+    async (status, calls) => {
+      const world = new HttpJsonWorld();
+      const error = await world
+        .answered({ status, headers: JSON_TYPE, body: ERROR })
+        .catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'service_token_rejected', block: 'serviceAccount' });
+      expect((error as AgentBffError).message).not.toContain('No such task');
+      expect((error as AgentBffError).logDetail()).toBe(
+        `status ${String(status)} from the agent, application/json: ${ERROR}`,
+      );
+      expect(world.upstream.requests).toHaveLength(calls);
+    },
+  );
+
+  it.each([401, 403])("because it refuses the user's own token (%i) is quoted where it is JSON", async (status) => {
+    const world = new HttpJsonWorld();
+    world.upstream.willAnswer(() => ({ status, headers: JSON_TYPE, body: ERROR }));
+    const plan = sessionPlan(new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada-token' }));
+    expect(await bodyOf(await world.ask('GET', '/tasks/7', { plan }))).toBe(ERROR);
   });
 
   it('by a redirect is not followed', async () => {

@@ -16,6 +16,7 @@ class QueryWorld extends BrokerWorld {
   readonly #binding: HttpJsonBinding = new HttpJsonBinding({
     upstream: this.upstream,
     credentials: this.broker,
+    excerpts: this.excerpts,
     agent: { origin: AGENT, path: '/rpc' },
     headersMs: 60_000,
     bodyIdleMs: 30_000,

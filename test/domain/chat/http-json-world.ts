@@ -7,6 +7,7 @@ import {
 } from '../../../src/domain/chat/http-json-binding.js';
 import { httpJsonCall } from '../../../src/domain/chat/http-json-call.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
+import type { CredentialPlan } from '../../../src/domain/credentials/credential-broker.js';
 import type { RoutePlan } from '../../../src/domain/credentials/headers-plan.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { BrokerWorld, SERVICE } from '../credentials/broker-world.js';
@@ -28,7 +29,7 @@ export interface Call {
   readonly head?: Partial<HttpJsonRequest['head']>;
   readonly body?: HttpJsonRequest['body'];
   readonly policy?: ConstructorParameters<typeof MethodPolicy>[0];
-  readonly plan?: typeof SERVICE;
+  readonly plan?: CredentialPlan;
 }
 
 /** The binding between a browser and an agent whose card is known. */
@@ -44,6 +45,7 @@ export class HttpJsonWorld extends BrokerWorld {
     this.#binding = new HttpJsonBinding({
       upstream: this.upstream,
       credentials: this.broker,
+      excerpts: this.excerpts,
       agent: { origin: AGENT, path: '/rpc' },
       card: (version, { plan }) => {
         this.cardsAsked.push([version, plan]);

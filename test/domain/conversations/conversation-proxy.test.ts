@@ -29,6 +29,7 @@ class ProxyWorld extends BrokerWorld {
     this.proxy = new ConversationProxy({
       upstream: this.upstream,
       credentials: this.broker,
+      excerpts: this.excerpts,
       headersMs: 60_000,
       bodyIdleMs: 30_000,
       api: { ...API, ...api },

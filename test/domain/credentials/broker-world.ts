@@ -6,6 +6,9 @@ import {
   type CredentialBrokerDependencies,
   type CredentialPlan,
 } from '../../../src/domain/credentials/credential-broker.js';
+import { redactor } from '../../../src/adapters/telemetry/redact.js';
+import { ErrorExcerpts } from '../../../src/domain/upstream/error-excerpts.js';
+import { FakeDeadlines } from '../upstream/fake-deadlines.js';
 import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
 import { secret } from '../../../src/domain/secret.js';
 import type { SessionRequest, SessionTokenSource } from '../../../src/ports/session-token-source.js';
@@ -38,6 +41,12 @@ export class BrokerWorld {
     telemetry: this.telemetry,
     random: () => 0,
     maxEntries: 100,
+  });
+  /** How long what the platform says of its errors is waited for. */
+  readonly excerptDeadlines: FakeDeadlines = new FakeDeadlines();
+  readonly excerpts: ErrorExcerpts = new ErrorExcerpts({
+    deadline: this.excerptDeadlines.start,
+    conceal: redactor([]),
   });
   readonly broker: CredentialBroker;
 

@@ -40,10 +40,11 @@ class RefusedWorld extends BrokerWorld {
   readonly plan: Extract<CredentialPlan, { kind: 'session' }> = sessionPlan(this.source, 'https://platform.example');
 
   async send(body: HttpBody = '{}', plan: CredentialPlan = this.plan): Promise<HttpResponse> {
-    const { upstream, broker: credentials } = this;
-    const call = new PlatformCall({ upstream, credentials, headersMs: 60_000, bodyIdleMs: 30_000 }, AGENT);
+    const { upstream, broker: credentials, excerpts } = this;
+    const call = new PlatformCall({ upstream, credentials, excerpts, headersMs: 60_000, bodyIdleMs: 30_000 }, AGENT);
     const target = { method: 'POST', origin: 'https://platform.example', path: '/a2a', browser: {} };
-    return call.send({ ...target, body, signal: new AbortController().signal }, await call.caller(plan, REQUEST));
+    const message = { ...target, body, signal: new AbortController().signal };
+    return (await call.send(message, await call.caller(plan, REQUEST))).response;
   }
 
   get sent(): unknown[] {

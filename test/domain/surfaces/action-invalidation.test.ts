@@ -269,7 +269,7 @@ describe('an action', () => {
 
   it('of a user whose token is refused is not repeated: the refusal passes', async () => {
     const world = new SurfaceWorld();
-    world.upstream.willAnswer(() => ({ status: 401, headers: {}, body: 'expired' }));
+    world.upstream.willAnswer(() => ({ status: 401, headers: { 'content-type': 'application/json' }, body: '{}' }));
     expect((await world.act()).status).toBe(401);
     expect(world.upstream.requests).toHaveLength(1);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { COUNTER, COUNTER_BY_NAME, QUOTE, request, streamOf, SurfaceWorld, user } from './surface-world.js';
+import type { ServiceAuthError } from '../../../src/domain/errors.js';
 import { secret } from '../../../src/domain/secret.js';
 import { SERVICE } from '../credentials/broker-world.js';
 
@@ -323,6 +324,18 @@ describe('whether a widget changed', () => {
     world.clock.advance(3_000);
     world.platform.checked = { status, headers: {}, body: null };
     expect([(await world.render()).cache, world.asked]).toEqual(['MISS', [2, 1]]);
+  });
+
+  it('that is refused to the site, also after a renewal, is not followed by a render, which would be refused alike', async () => {
+    const world = new SurfaceWorld();
+    await world.render(SERVICE);
+    world.clock.advance(3_000);
+    world.platform.checked = { status: 401, headers: {}, body: 'no such client' };
+    const refused = world.render(SERVICE);
+    await expect(refused).rejects.toMatchObject({ code: 'service_token_rejected', block: 'serviceAccount' });
+    expect(world.asked).toEqual([1, 2]);
+    const error = await refused.catch((thrown: unknown) => thrown as ServiceAuthError);
+    expect((error as ServiceAuthError).logDetail()).toBe('status 401 from the platform: no such client');
   });
 
   it('that cannot be asked is an error: nothing stale is shown', async () => {

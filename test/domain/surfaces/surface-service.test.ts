@@ -233,14 +233,19 @@ describe('a theme', () => {
     expect((error as UpstreamError).logDetail()).toContain('Status 200.');
   });
 
-  it.each([400, 404])('that the platform refuses (%i) is refused in its own words', async (status) => {
+  it.each([400, 404])('that the platform refuses (%i) is refused in its own JSON', async (status) => {
     const world = new SurfaceWorld();
-    world.upstream.willAnswer(() => ({ status, headers: { 'content-type': 'text/html' }, body: '<h1>' }));
+    world.upstream.willAnswer(() => ({ status, headers: { 'content-type': 'application/json' }, body: '{"no":1}' }));
     const response = await theme(world);
-    expect([response.status, await bodyOf(response)]).toEqual([status, '<h1>']);
-    expect(response.headers).toMatchObject({
-      'content-security-policy': "sandbox; default-src 'none'",
-      'cache-control': 'no-store',
-    });
+    expect([response.status, await bodyOf(response)]).toEqual([status, '{"no":1}']);
+    expect(response.headers['cache-control']).toBe('no-store');
+  });
+
+  it.each([400, 404, 500])('that the platform refuses (%i) by a page is an error without its text', async (status) => {
+    const world = new SurfaceWorld();
+    world.upstream.willAnswer(() => ({ status, headers: { 'content-type': 'text/html' }, body: '<h1>tenant-7' }));
+    const refused = theme(world);
+    await expect(refused).rejects.toMatchObject({ code: 'upstream_error', upstreamStatus: status });
+    await expect(refused).rejects.not.toThrow('tenant-7');
   });
 });

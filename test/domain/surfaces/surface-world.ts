@@ -62,6 +62,7 @@ export class SurfaceWorld extends BrokerWorld {
     this.service = new SurfaceService({
       upstream: this.upstream,
       credentials: this.broker,
+      excerpts: this.excerpts,
       headersMs: 60_000,
       bodyIdleMs: 30_000,
       api: { ...API, ...api },

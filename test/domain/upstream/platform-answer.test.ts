@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Credential } from '../../../src/domain/credentials/credential.js';
 import type { AgentBffError } from '../../../src/domain/errors.js';
-import {
-  AGENT,
-  answered,
-  PLATFORM,
-  refuseRedirect,
-  refuseServerError,
-  tokenRejected,
-} from '../../../src/domain/upstream/platform-answer.js';
+import { AGENT, answered, PLATFORM, refuseRedirect } from '../../../src/domain/upstream/platform-answer.js';
 import type { HttpResponse, UpstreamFailureReason } from '../../../src/ports/http.js';
 import { WatchedBody } from '../chat/chat-world.js';
 
@@ -78,68 +70,5 @@ describe('a redirect', () => {
     const response = answer(status);
     await refuseRedirect(response, PLATFORM);
     expect(response.body.ended).toBe(false);
-  });
-});
-
-describe("the platform's own failure", () => {
-  it.each([
-    ['120', 120_000],
-    ['0', undefined],
-    ['-5', undefined],
-    ['Wed, 21 Oct 2026 07:28:00 GMT', undefined],
-    [undefined, undefined],
-  ])('says when to come back, where it says so in seconds: %s', async (field, retryAfterMs) => {
-    const response = { ...answer(503), headers: { 'retry-after': field } };
-    expect((await errorOf(refuseServerError(response, PLATFORM))).retryAfterMs).toBe(retryAfterMs);
-  });
-
-  it.each([500, 503, 599])('(%i) keeps its status and loses its body', async (status) => {
-    const response = answer(status);
-    const error = await errorOf(refuseServerError(response, PLATFORM));
-    expect(error).toMatchObject({
-      name: 'UpstreamError',
-      code: 'upstream_error',
-      detail: 'The platform reported an error of its own.',
-      upstreamStatus: status,
-      retryable: status === 503,
-    });
-    expect(error.logDetail()).toBe(`status ${String(status)} from the platform`);
-    expect(response.body.ended).toBe(true);
-  });
-
-  it.each([200, 404, 499])('is not every answer: %i passes unread', async (status) => {
-    const response = answer(status);
-    await refuseServerError(response, PLATFORM);
-    expect(response.body.ended).toBe(false);
-  });
-});
-
-describe('a credential the platform does not take', () => {
-  const rejected = (block: string): AgentBffError =>
-    tokenRejected(
-      new Credential({ kind: 'service', headers: {}, identity: 'i', block, cacheKey: undefined, token: undefined }),
-    );
-
-  it.each([
-    [
-      'serviceAccount',
-      'Check the "serviceAccount" configuration block: the platform must know this client or key, its audience and its role.',
-      ['serviceAccountId', 'keyId', 'privateKeyPem', 'privateKeyPath', 'audience'],
-    ],
-    [
-      'idpA',
-      'Check the "idpA" configuration block: the platform must know this client or key, its audience and its role.',
-      [],
-    ],
-    ['serviceApiKey', 'Check "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy".', []],
-  ])('is told with what to check: %s', (block, hint, fields) => {
-    expect(rejected(block)).toMatchObject({
-      name: 'ServiceAuthError',
-      code: 'service_token_rejected',
-      detail: 'The platform refused the service credential.',
-      hint,
-      block,
-      fields,
-    });
   });
 });

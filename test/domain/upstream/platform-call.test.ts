@@ -12,6 +12,7 @@ import {
   type PlatformCallDependencies,
   type PlatformMessage,
 } from '../../../src/domain/upstream/platform-call.js';
+import type { PlatformReply } from '../../../src/domain/upstream/platform-error.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { inTurn, WatchedBody } from '../chat/chat-world.js';
 import { BrokerWorld, REQUEST, SERVICE, sessionPlan } from '../credentials/broker-world.js';
@@ -42,12 +43,23 @@ class CallWorld extends BrokerWorld {
   constructor(settings: Partial<PlatformCallDependencies> = {}) {
     super();
     this.call = new PlatformCall(
-      { upstream: this.upstream, credentials: this.broker, headersMs: 60_000, bodyIdleMs: 30_000, ...settings },
+      {
+        upstream: this.upstream,
+        credentials: this.broker,
+        excerpts: this.excerpts,
+        headersMs: 60_000,
+        bodyIdleMs: 30_000,
+        ...settings,
+      },
       AGENT,
     );
   }
 
-  async send(message: Partial<PlatformMessage> = {}, plan: RoutePlan = SERVICE): Promise<HttpResponse> {
+  async send(message?: Partial<PlatformMessage>, plan?: RoutePlan): Promise<HttpResponse> {
+    return (await this.ask(message, plan)).response;
+  }
+
+  async ask(message: Partial<PlatformMessage> = {}, plan: RoutePlan = SERVICE): Promise<PlatformReply> {
     const caller = await this.call.caller(plan, REQUEST);
     const { signal } = new AbortController();
     const usual = { method: 'POST', origin: 'https://agent.example', path: '/a2a', browser: {}, body: '{}', signal };
@@ -104,20 +116,41 @@ describe('a credential that is refused', () => {
     expect(no.body.ended).toBe(true);
   });
 
-  it('and renewed, and refused again, is told to whoever can repair it', async () => {
+  it('and renewed, and refused again, gives the second refusal unread, beside the credential it is about', async () => {
     const world = new CallWorld();
-    const answers = [refusal(), refusal()];
-    world.upstream.willAnswer(inTurn(...answers));
-    await expect(world.send()).rejects.toMatchObject({ code: 'service_token_rejected', block: 'serviceAccount' });
-    expect(answers.map(({ body }) => body.ended)).toEqual([true, true]);
+    const [first, second] = [refusal(), refusal()];
+    world.upstream.willAnswer(inTurn(first, second));
+    const { response, credential } = await world.ask();
+    expect(response).toBe(second);
+    expect(credential.token).toBe('account-token-2');
+    expect([first.body.ended, second.body.ended]).toEqual([true, false]);
   });
 
-  it('of the site itself cannot be renewed, and is told as such', async () => {
+  it('of the site itself cannot be renewed, and the refusal is given unread', async () => {
     const world = new CallWorld();
     const no = refusal();
     world.upstream.willAnswer(() => no);
-    await expect(world.send({}, OWN)).rejects.toMatchObject({ code: 'service_token_rejected', block: 'headers' });
-    expect([world.upstream.requests.length, no.body.ended]).toEqual([1, true]);
+    const { response, credential } = await world.ask({}, OWN);
+    expect([response, credential.block]).toEqual([no, 'headers']);
+    expect([world.upstream.requests.length, no.body.ended]).toEqual([1, false]);
+  });
+
+  it('and cannot be renewed because its provider fails ends the refusal, so that its connection is free', async () => {
+    const world = new CallWorld();
+    const no = refusal();
+    world.upstream.willAnswer(() => {
+      world.account.answer = () => ({
+        kind: 'failure',
+        reason: 'unavailable',
+        block: 'serviceAccount',
+        fields: [],
+        advice: 'Wait.',
+        detail: 'down',
+      });
+      return no;
+    });
+    await expect(world.send()).rejects.toMatchObject({ code: 'identity_provider_unavailable' });
+    expect(no.body.ended).toBe(true);
   });
 
   it("of a user is the user's matter: the answer passes, unread", async () => {

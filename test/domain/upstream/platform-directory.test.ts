@@ -25,6 +25,7 @@ class DirectoryWorld extends BrokerWorld {
     this.directory = new PlatformDirectory({
       upstream: this.upstream,
       credentials: this.broker,
+      excerpts: this.excerpts,
       clock: this.clock,
       telemetry: this.telemetry,
       hash: sha256,
@@ -210,11 +211,36 @@ describe('an answer that is none', () => {
     expect(body.ended).toBe(true);
   });
 
-  it('is told to operators with its status', async () => {
+  it.each<[string, 'project' | 'brand', HttpResponse, string]>([
+    [
+      'an error',
+      'project',
+      { ...PROJECT, status: 404 },
+      'status 404 from the platform, application/json: {"id":"proj-9"}',
+    ],
+    [
+      'JSON of another kind',
+      'project',
+      { ...PROJECT, body: '{"no":1}' },
+      'status 200 from the platform, application/json: {"no":1}',
+    ],
+    [
+      'a page',
+      'brand',
+      { ...BRAND, headers: { 'content-type': 'text/html' } },
+      `status 200 from the platform, text/html: ${BRAND.body.trim()} `,
+    ],
+    [
+      'a refused credential',
+      'brand',
+      { status: 401, headers: {}, body: 'Bearer account-token-2?' },
+      'status 401 from the platform: Bearer [redacted]?',
+    ],
+  ])('is told to operators with what it said: %s', async (_what, name, answer, detail) => {
     const world = new DirectoryWorld();
-    world.upstream.willAnswer(() => ({ ...PROJECT, status: 404 }));
-    await world.project();
-    expect(details(world)).toEqual(['status 404, or no such answer']);
+    world.upstream.willAnswer(() => answer);
+    await world[name]();
+    expect(details(world)).toEqual([detail]);
   });
 
   it('because something broke here is told without the words of what broke', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { browserResponseHeaders } from '../../../src/domain/upstream/header-policy.js';
+import { browserResponseHeaders, isJson } from '../../../src/domain/upstream/header-policy.js';
 
 const ALLOWED = [
   'content-type',
@@ -17,6 +17,31 @@ const ALLOWED = [
   'x-a2a-extensions',
 ];
 const OURS = ['x-content-type-options', 'cache-control', 'x-accel-buffering', 'content-security-policy'];
+
+describe('what the platform calls JSON', () => {
+  it.each(['application/json', 'Application/JSON; charset=utf-8', 'application/problem+json', 'model/gltf+json;x=y'])(
+    'is %s',
+    (type) => {
+      expect(isJson({ 'content-type': type })).toBe(true);
+    },
+  );
+
+  it.each([
+    [undefined],
+    [''],
+    ['json'],
+    ['text/json'],
+    ['application/jsonp'],
+    ['application/json-seq'],
+    ['text/html; application/json'],
+    // A browser takes the last one.
+    ['application/json, text/html'],
+    ['text/html, application/problem+json'],
+    [['application/json', 'text/html']],
+  ])('is not %j', (type) => {
+    expect(isJson({ 'content-type': type })).toBe(false);
+  });
+});
 
 describe('what the platform answers to a browser', () => {
   it.each(ALLOWED)('crosses as "%s"', (name) => {

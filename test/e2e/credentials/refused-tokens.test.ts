@@ -89,10 +89,17 @@ describe('a token the platform refuses', () => {
     expect(idp.tokenRequests.count).toBeLessThanOrEqual(3);
   });
 
-  it('with 403 is the platform’s own answer and renews nothing', async () => {
-    const { chat, agent } = await startSite(passwordGrant(idp), { ports: identityFetch(trusting) });
+  it('with 403 is an answer of our own with a hint, and renews nothing', async () => {
+    const { chat, agent, telemetry } = await startSite(passwordGrant(idp), { ports: identityFetch(trusting) });
     agent.willAnswer((exchange) => exchange.json(403, { reason: 'role' }));
-    expect(await chat()).toMatchObject({ status: 403, body: '{"reason":"role"}' });
+    const answer = await chat();
+    expect(answer.status).toBe(403);
+    expect(failureOf(answer)).toMatchObject({ code: 'service_token_rejected', block: 'idpA' });
+    expect(failureOf(answer).message).toContain('role that is needed');
+    expect(answer.headers).not.toHaveProperty('www-authenticate');
+    expect(telemetry.of('error')).toMatchObject([
+      { status: 403, detail: 'status 403 from the agent, application/json: {"reason":"role"}' },
+    ]);
     expect(idp.tokenRequests.count).toBe(1);
   });
 });

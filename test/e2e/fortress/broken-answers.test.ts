@@ -58,6 +58,48 @@ describe.each(HOSTS)('through $name,', (host) => {
     await expectHealthy(world, road);
   });
 
+  it.each([
+    ['drips for ever', 20],
+    ['falls silent', 0],
+  ])('an error page that begins and %s keeps no visitor waiting', async (_how, everyMs) => {
+    const world = await startSite(host);
+    const exchanges: Exchange[] = [];
+    world.upstream.willAnswer((exchange) => {
+      exchanges.push(exchange.head(502, { 'content-type': 'text/html' }).write('<h1>db-3 is down '));
+      const drip = everyMs === 0 ? undefined : setInterval(() => exchange.write(' '), everyMs);
+      void exchange.closed.then(() => clearInterval(drip));
+    });
+    const began = performance.now();
+    const replies = await Promise.all([CHAT, RENDER, ACTION, RECORD].map((road) => world.chat(road.visit)));
+    expect(performance.now() - began).toBeLessThan(5_000);
+    for (const reply of replies) {
+      expect([reply.status, await reply.text()]).toEqual([502, expect.not.stringContaining('db-3')]);
+    }
+    for (const { detail } of world.telemetry.of('error')) expect(detail).toContain('text/html: <h1>db-3 is down ');
+    expect(world.telemetry.of('error')).toHaveLength(4);
+    // The platform is told that nobody listens any more.
+    await Promise.all(exchanges.map(({ closed }) => closed));
+    await expectHealthy(world, CHAT);
+  });
+
+  it.each([
+    ['without an end', {}, Buffer.alloc(32 * 1_048_576, 'no db-3 '), 'text/html: no db-3 no db-3 '],
+    ['that is a bomb', { 'content-encoding': 'gzip' }, gzipSync(Buffer.alloc(64 * 1_048_576)), 'compressed (gzip)'],
+  ])('an error page %s is not read to its end', async (_what, headers, bytes, said) => {
+    const world = await startSite(host);
+    const exchanges: Exchange[] = [];
+    world.upstream.willAnswer((exchange) => {
+      exchanges.push(exchange.head(404, { 'content-type': 'text/html', ...headers }).write(bytes));
+    });
+    for (const road of [CHAT, RENDER, ACTION, RECORD]) {
+      const reply = await world.chat(road.visit);
+      expect([reply.status, await reply.text()]).toEqual([404, expect.not.stringContaining('db-3')]);
+      expect(world.telemetry.of('error').at(-1)?.detail).toContain(said);
+    }
+    await Promise.all(exchanges.map(({ closed }) => closed));
+    await expectHealthy(world, CHAT);
+  });
+
   it('a record that comes slowly may take longer than any other answer', async () => {
     const world = await startSite(host, { timeouts: { bodyMs: 100 } });
     const { exchange, reply } = await begun(world, RECORD);

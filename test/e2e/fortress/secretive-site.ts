@@ -136,13 +136,13 @@ export function learnTokens(scan: SecretScan, upstream: RecordingUpstream): void
   }
 }
 
-/** What a visitor sees. A platform that says a secret in an answer of its own, below 500, says it to whom it answers. */
+/** What a visitor sees. A platform that says a secret in JSON of its own, below 500, says it to whom it answers. */
 async function look(url: string, options: VisitOptions, scan: SecretScan): Promise<void> {
   const reply = await visit(url, options);
   const where = `the answer ${String(reply.status)} of ${options.path ?? '/api/a2a'}`;
   scan.text(`the head of ${where}`, JSON.stringify(reply.headers));
   const { bytes } = await reply.ending();
-  if (reply.status >= 500 || reply.headers['content-type'] === 'application/problem+json') {
+  if (reply.status >= 400) {
     scan.text(where, bytes.toString());
   }
 }

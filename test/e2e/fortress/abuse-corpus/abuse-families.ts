@@ -16,6 +16,7 @@ import { json } from './json.js';
 import { methods } from './methods.js';
 import { crossOriginSharing, origins } from './origins.js';
 import { chatPaths, corpusPaths, traversal } from './paths.js';
+import { platformWords } from './platform-words.js';
 import { queries } from './queries.js';
 import { rebinding } from './rebinding.js';
 import { redirects } from './redirects.js';
@@ -55,6 +56,7 @@ export const ABUSE_FAMILIES: readonly AbuseFamily[] = [
   answerFields,
   activeContent,
   brokenAnswers,
+  platformWords,
   repeatedActions,
   streams,
   themes,

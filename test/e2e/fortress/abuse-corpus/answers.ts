@@ -225,6 +225,14 @@ const BROKEN: readonly (readonly [what: string, bytes: PlatformAnswer | string])
     'a refusal with its details',
     { status: 401, fields: ['WWW-Authenticate: Bearer realm="platform-internal"'], body: 'platform-internal' },
   ],
+  [
+    'a refusal in JSON with a challenge',
+    {
+      status: 401,
+      fields: ['Content-Type: application/json', 'WWW-Authenticate: Bearer realm="of-the-inside"'],
+      body: '{"error":"expired"}',
+    },
+  ],
 ];
 
 export const brokenAnswers: AbuseFamily = {
@@ -242,14 +250,7 @@ export const brokenAnswers: AbuseFamily = {
         platform: 'must',
         // A lost GET may be sent once more, and a refused credential renewed.
         mostRequests: 2,
-        notAnswered: [
-          'set-cookie',
-          'poison',
-          '{canary}',
-          '101 switching',
-          '103 early',
-          name === 'record' ? 'realm=' : 'platform-internal',
-        ],
+        notAnswered: ['set-cookie', 'poison', '{canary}', '101 switching', '103 early', 'realm=', 'platform-internal'],
       },
     })),
   ),

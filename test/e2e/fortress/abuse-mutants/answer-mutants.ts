@@ -28,6 +28,15 @@ async function read(body: HttpResponse['body']): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
+/** Passes what the platform says of some errors on. */
+const passingWords = (choose: (response: HttpResponse) => boolean): Break => ({
+  outcome: taking(async (response) => ({ ...response, body: await read(response.body) })),
+  answer: (answer, { got }) => {
+    if (got === undefined || got.status < 400 || !choose(got)) return answer;
+    return { ...answer, headers: { ...answer.headers, 'content-length': undefined }, body: got.body };
+  },
+});
+
 /** A cache of its own, whose key says too little. */
 function keeping(keyOf: (visit: Visit) => string, mayKeep: (response: HttpResponse) => boolean): Break {
   const kept = new Map<string, HttpResponse>();
@@ -108,7 +117,7 @@ export const ANSWER_MUTANTS: readonly AbuseMutant[] = [
   },
   {
     name: 'passes a challenge of the platform on',
-    noticedBy: ['answers that are none', 'up-broken-record-25-a-refusal-with-its-details'],
+    noticedBy: ['answers that are none', 'up-broken-record-26-a-refusal-in-json-with-a-challenge'],
     breaks: passing((name) => name === 'www-authenticate'),
   },
   {
@@ -176,7 +185,22 @@ export const ANSWER_MUTANTS: readonly AbuseMutant[] = [
   {
     name: "passes the platform's own error pages on",
     noticedBy: ['answers that are none', 'up-broken-chat-23-a-server-error-with-its-stack'],
-    breaks: { outcome: taking((response) => (response.status === 500 ? { ...response, status: 400 } : response)) },
+    breaks: passingWords(({ status }) => status >= 500),
+  },
+  {
+    name: "passes the platform's pages on where they are refusals",
+    noticedBy: ['words of the platform', 'up-words-record-404-0-text-html'],
+    breaks: passingWords(({ status }) => status >= 400),
+  },
+  {
+    name: 'takes any refusal of the agent for one of the protocol',
+    noticedBy: ['words of the platform', 'up-words-chat-422-9-application-json'],
+    breaks: passingWords(({ headers }) => headers['content-type'] === 'application/json'),
+  },
+  {
+    name: 'tells visitors what the platform says of a credential that is not theirs',
+    noticedBy: ['words of the platform', 'up-words-render-403-9-application-json'],
+    breaks: passingWords(({ status }) => status === 403),
   },
   {
     name: 'names the platform in its errors',

@@ -1,0 +1,44 @@
+import type { HttpResponse } from '../../ports/http.js';
+import type { ServiceAuthError, UpstreamError } from '../errors.js';
+import type { ErrorExcerpts } from './error-excerpts.js';
+import { isJson } from './header-policy.js';
+import type { Counterpart } from './platform-answer.js';
+import { platformError, type PlatformReply, refusesSite } from './platform-error.js';
+
+/** Decides what of the platform's own errors a browser may read (DESIGN §5; decision 81). */
+export class PlatformErrors {
+  readonly #excerpts: ErrorExcerpts;
+  readonly #counterpart: Counterpart;
+
+  constructor(excerpts: ErrorExcerpts, counterpart: Counterpart) {
+    this.#excerpts = excerpts;
+    this.#counterpart = counterpart;
+  }
+
+  /**
+   * Lets everything below 400 pass, and of 4xx what is JSON, or nothing at all. `kept` names fields a replaced response keeps.
+   *
+   * @throws UpstreamError `upstream_error` and ServiceAuthError `service_token_rejected` in place of any other response.
+   */
+  async passed(reply: PlatformReply, kept: readonly string[] = []): Promise<HttpResponse> {
+    const { response } = reply;
+    if (response.status < 400) return response;
+    const mayPass = response.status < 500 && !refusesSite(reply);
+    if (mayPass && isJson(response.headers)) return response;
+    const start = await this.#excerpts.read(response.body);
+    const isBare = start.isWhole && start.bytes.length === 0 && response.headers['content-type'] === undefined;
+    if (mayPass && isBare) return { ...response, body: null };
+    const said = this.#excerpts.quote(response, start, reply.credential, this.#counterpart);
+    throw platformError(reply, this.#counterpart, said, kept);
+  }
+
+  /** The error in place of a response, with what it says for the log alone; its body is discarded. */
+  async replacing(reply: PlatformReply): Promise<ServiceAuthError | UpstreamError> {
+    return platformError(reply, this.#counterpart, await this.said(reply));
+  }
+
+  /** What a response says, for the log alone; its body is discarded. */
+  said({ response, credential }: PlatformReply): Promise<string> {
+    return this.#excerpts.of(response, credential, this.#counterpart);
+  }
+}
