@@ -18,7 +18,9 @@ export async function startSite(a2aUrl, config = {}, { http2 = false, plain = fa
   if (!existsSync(new URL('../../dist/composition/express.js', import.meta.url))) {
     throw new Error('dist is missing: run "npm run build" first');
   }
-  const child = fork(FILE, [JSON.stringify({ config: { a2aUrl, ...config }, http2, plain })], { execArgv: ['--expose-gc'] });
+  const child = fork(FILE, [JSON.stringify({ config: { a2aUrl, ...config }, http2, plain })], {
+    execArgv: ['--expose-gc'],
+  });
   const [{ url }] = await once(child, 'message');
   const ask = async (question) => {
     child.send(question);
