@@ -130,11 +130,11 @@ export interface OnBehalfOfConfig {
 export interface TimeoutsConfig {
   /** For a connection to the platform, name look-up and TLS included. Default 5 000; 0 waits for ever. */
   readonly connectMs?: number | undefined;
-  /** For the head of the platform's answer, from when the platform has the request. Default 60 000; 0 waits for ever. */
+  /** For the head of the platform's response, from when the platform has the request. Default 60 000, for chat messages 300 000: an agent may work before it speaks. 0 waits for ever. */
   readonly headersMs?: number | undefined;
-  /** Silence inside an answer that is no event stream. Default 60 000; 0 allows any. */
+  /** Silence inside a response that is no event stream. Default 60 000, for chat messages 300 000; 0 allows any. */
   readonly bodyIdleMs?: number | undefined;
-  /** For a whole answer that is no event stream, without the time the browser takes; conversation records may take any. Default 60 000; 0 allows any. */
+  /** For a whole response that is no event stream, without the time the browser takes; conversation records and chat messages may take any unless this is set. Default 60 000; 0 allows any. */
   readonly bodyMs?: number | undefined;
   /** Silence inside an event stream. Default 0: an agent may think for as long as it likes, and TCP finds out when its machine is gone. */
   readonly streamIdleMs?: number | undefined;

@@ -19,6 +19,7 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
   const { agent, agentCard, timeouts, serviceApi, upstream: names, serviceProjectId } = config;
   const { headersMs, bodyIdleMs, bodyMs, streamIdleMs, lookupMs } = timeouts;
   const deadlines = { headersMs, bodyIdleMs, bodyMs, streamIdleMs };
+  const chatDeadlines = { ...timeouts.chat, streamIdleMs };
   const lookupTime = { lookupMs, deadline: (ms: number) => AbortSignal.timeout(ms) };
   const api = {
     endpoint: serviceApi,
@@ -34,7 +35,7 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
       TOKENS.ChatForwarder,
       [...call, TOKENS.Telemetry],
       (upstream, credentials, excerpts, telemetry) =>
-        new ChatForwarder({ upstream, credentials, excerpts, telemetry, agent, ...deadlines }),
+        new ChatForwarder({ upstream, credentials, excerpts, telemetry, agent, ...chatDeadlines }),
     );
     provide(
       bind,
@@ -84,7 +85,7 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
           upstream,
           credentials,
           excerpts,
-          ...deadlines,
+          ...chatDeadlines,
           agent,
           card: (version, caller) => chatConfig.card(version, caller),
         }),

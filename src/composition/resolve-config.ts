@@ -104,6 +104,8 @@ export interface ResolvedOnBehalfOf {
 
 /** All deadlines in milliseconds. */
 export interface ResolvedTimeouts {
+  /** For chat messages, whose agents may work for minutes before they speak. */
+  readonly chat: Pick<ResolvedTimeouts, 'headersMs' | 'bodyIdleMs' | 'bodyMs'>;
   readonly connectMs: number;
   readonly headersMs: number;
   readonly bodyIdleMs: number;
@@ -141,6 +143,11 @@ export function resolveConfig(config: ServerConfig, customProviders: ReadonlySet
     servicePolicy: new MethodPolicy(a2aMethods ?? 'chat'),
     sessionPolicy: new MethodPolicy(a2aMethods ?? 'all'),
     timeouts: {
+      chat: {
+        headersMs: config.timeouts?.headersMs ?? 300_000,
+        bodyIdleMs: config.timeouts?.bodyIdleMs ?? 300_000,
+        bodyMs: config.timeouts?.bodyMs ?? 0,
+      },
       connectMs: config.timeouts?.connectMs ?? 5_000,
       headersMs: config.timeouts?.headersMs ?? 60_000,
       bodyIdleMs: config.timeouts?.bodyIdleMs ?? 60_000,

@@ -46,6 +46,7 @@ describe('a configuration that sets nothing', () => {
       },
       publicUrl: '',
       timeouts: {
+        chat: { headersMs: 300_000, bodyIdleMs: 300_000, bodyMs: 0 },
         connectMs: 5_000,
         headersMs: 60_000,
         bodyIdleMs: 60_000,

@@ -46,8 +46,9 @@ describe('a toolkit', () => {
       {
         origin: 'https://agent.example',
         path: '/a2a',
-        headersMs: 60_000,
-        bodyIdleMs: 60_000,
+        headersMs: 300_000,
+        bodyIdleMs: 300_000,
+        bodyMs: 0,
         headers: { authorization: 'Bearer okta-token-1', 'x-api-key': 'site-key' },
       },
     ]);

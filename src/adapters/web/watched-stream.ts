@@ -52,8 +52,8 @@ class SiteWatch implements EventStreamOptions {
 function interrupted(): UpstreamError {
   return new UpstreamError('upstream_unreachable', {
     detail: 'The connection to the agent was lost before the answer was complete.',
-    hint: 'Subscribe to the task again, or send the message again.',
-    retryable: true,
+    // Sent again, the message would have its work done twice.
+    hint: 'Subscribe to the task again: the agent may still be working on it.',
   });
 }
 

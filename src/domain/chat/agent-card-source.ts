@@ -127,7 +127,7 @@ export class AgentCardSource {
         if (credential.kind !== 'session') throw tokenRejected(credential, 401, discovery.log);
         throw noCard(discovery.log);
       case 'missing':
-        if (discovery.silence !== undefined) answered(discovery.silence, AGENT);
+        if (discovery.silence !== undefined) answered(discovery.silence, AGENT, true);
         throw noCard(discovery.log);
     }
   }

@@ -2,9 +2,7 @@ import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { CredentialPlan } from '../credentials/credential-broker.js';
 import { AgentBffError } from '../errors.js';
-import { parsedJson } from '../parsed-json.js';
-import { readAhead } from '../upstream/body-bytes.js';
-import { browserResponseHeaders, isJson } from '../upstream/header-policy.js';
+import { browserResponseHeaders, isEventStream, isJson } from '../upstream/header-policy.js';
 import { AGENT, refuseRedirect } from '../upstream/platform-answer.js';
 import { PlatformCall, type PlatformCallDependencies } from '../upstream/platform-call.js';
 import { type PlatformReply, refusesSite } from '../upstream/platform-error.js';
@@ -12,6 +10,7 @@ import { isSafeQuery } from '../upstream/safe-path.js';
 import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';
 import type { ChatMessage } from './chat-message.js';
 import type { MethodPolicy } from './method-policy.js';
+import { isRpcErrorBody, MAX_ERROR_BYTES } from './rpc-error-body.js';
 
 /** A chat request whose body the edge has read. */
 export interface ChatRequest {
@@ -28,9 +27,6 @@ export interface ChatForwarderDependencies extends PlatformCallDependencies {
   readonly agent: Endpoint | undefined;
   readonly telemetry: Telemetry;
 }
-
-/** The body of an error is read up to here to see whether it is JSON-RPC. */
-const ERROR_BODY_LIMIT = 65_536;
 
 /**
  * Forwards one chat request to the agent (spec §4.1).
@@ -87,26 +83,20 @@ export class ChatForwarder {
 
   /** JSON-RPC errors pass at any status; any other error keeps its status and gets our body (DESIGN §5). */
   async #error(reply: PlatformReply): Promise<HttpResponse> {
+    const { errors } = this.#call;
     const { headers } = reply.response;
-    if (!isJson(headers) || headers['content-encoding'] !== undefined) throw await this.#call.errors.replacing(reply);
-    const read = await readAhead(reply.response.body, ERROR_BODY_LIMIT);
-    const body = read.complete ? read.bytes : read.body;
-    const told = { ...reply, response: { ...reply.response, body } };
-    if (!read.complete || !isRpcError(read.bytes)) throw await this.#call.errors.replacing(told);
-    if (refusesSite(told)) {
+    if (!isJson(headers) && !isEventStream(headers)) throw await errors.replacing(reply);
+    const start = await errors.start(reply, MAX_ERROR_BYTES);
+    const isRpc = start.isWhole && (await isRpcErrorBody(headers, start.bytes));
+    if (!isRpc) throw await errors.replacing(reply, start);
+    if (refusesSite(reply)) {
       // The visitor reads it as a message of the agent, and cannot know whose credential it is about.
-      this.#telemetry.emit({ type: 'warning', code: 'credential_refused', detail: await this.#call.errors.said(told) });
+      this.#telemetry.emit({ type: 'warning', code: 'credential_refused', detail: await errors.said(reply, start) });
     }
-    return passed(told.response);
+    return passed({ ...reply.response, body: start.bytes });
   }
 }
 
 function passed({ status, headers, body }: HttpResponse): HttpResponse {
   return { status, headers: browserResponseHeaders(headers), body };
-}
-
-function isRpcError(bytes: Uint8Array): boolean {
-  const value = parsedJson(new TextDecoder().decode(bytes));
-  if (typeof value !== 'object' || value === null || !('jsonrpc' in value) || !('error' in value)) return false;
-  return typeof value.error === 'object' && value.error !== null;
 }

@@ -153,7 +153,9 @@ export class SurfaceService {
   async #render(ref: SurfaceRef, request: SurfaceRequest, caller: Caller, signal: AbortSignal): Promise<RenderReply> {
     const target = this.#target(ref, 'render');
     // (3)
-    const reply = await this.#call.send(this.#message('POST', target, request, signal), caller);
+    // Rendering changes nothing.
+    const message = { ...this.#message('POST', target, request, signal), isRepeatable: true };
+    const reply = await this.#call.send(message, caller);
     // (4), (5)
     await refuseRedirect(reply.response, PLATFORM);
     const response = await this.#call.errors.passed(reply);

@@ -15,6 +15,8 @@ export interface ErrorExcerptsDependencies {
 const LONGEST_READ = 4_096;
 /** A visitor waits for it. */
 const READ_MS = 1_000;
+/** A visitor waits for it, and reads it. */
+const WHOLE_READ_MS = 10_000;
 /** Longer secrets consist of the characters of a token. */
 const LONGEST_ODD_SECRET = 128;
 const TOKEN_CHARACTER = /[\w.~+/=%-]/;
@@ -30,6 +32,11 @@ export class ErrorExcerpts {
   /** The start of a body that goes no further; the rest is discarded. */
   read(body: HttpBody): Promise<BodyStart> {
     return readStart(body, LONGEST_READ, this.#deps.deadline(READ_MS));
+  }
+
+  /** A body that may pass once it has been looked into: all of it, when it is no longer and no slower than a visitor should wait for. */
+  readWhole(body: HttpBody, limitBytes: number): Promise<BodyStart> {
+    return readStart(body, limitBytes, this.#deps.deadline(WHOLE_READ_MS));
   }
 
   /** Status, media type and the start of the body, such as `status 502 from the agent, text/html: <h1>…`; the body is discarded. */

@@ -14,16 +14,20 @@ export const PLATFORM: Counterpart = { name: 'platform', field: 'serviceApiUrl' 
 /**
  * The response of an outcome.
  *
+ * `isRepeatable`: whether the same request may be sent again though nobody knows what became of the first (RFC 9110 §9.2.2).
+ * An agent that was late may have done its work, and a second message would have it done twice.
+ *
  * @throws UpstreamError when there is none.
  */
-export function answered(outcome: UpstreamOutcome, { name, field }: Counterpart): HttpResponse {
+export function answered(outcome: UpstreamOutcome, { name, field }: Counterpart, isRepeatable: boolean): HttpResponse {
   if (outcome.kind === 'response') return outcome.response;
   const log = outcome.detail;
+  const retryable = isRepeatable || outcome.sent === 'nothing';
   switch (outcome.reason) {
     case 'timeout':
       throw new UpstreamError('upstream_timeout', {
         detail: `The ${name} did not answer in time.`,
-        retryable: true,
+        retryable,
         log,
       });
     case 'invalid':
@@ -44,7 +48,7 @@ export function answered(outcome: UpstreamOutcome, { name, field }: Counterpart)
     case 'aborted':
       throw new UpstreamError('upstream_unreachable', {
         detail: `The ${name} cannot be reached.`,
-        retryable: true,
+        retryable,
         log,
       });
   }

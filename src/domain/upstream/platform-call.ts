@@ -1,4 +1,4 @@
-import type { HeaderFields, HttpBody, HttpResponse, HttpUpstream, UpstreamOutcome } from '../../ports/http.js';
+import type { HeaderFields, HttpBody, HttpResponse, HttpUpstream } from '../../ports/http.js';
 import type { Credential } from '../credentials/credential.js';
 import type { CredentialBroker } from '../credentials/credential-broker.js';
 import { type CallerRequest, obtainCredential, type RoutePlan } from '../credentials/headers-plan.js';
@@ -38,8 +38,12 @@ export interface PlatformMessage {
   /** Media type of a body that was judged as such, sent without the browser's parameters; absent: the browser's field crosses. */
   readonly contentType?: string;
   readonly body: HttpBody;
+  /** Whether it may be sent again though nobody knows what became of it. Default: as its method says (RFC 9110 §9.2.2). */
+  readonly isRepeatable?: boolean;
   readonly signal: AbortSignal;
 }
+
+const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
 /** On whose behalf a request is sent. */
 export interface Caller {
@@ -93,14 +97,14 @@ export class PlatformCall {
   async send(message: PlatformMessage, caller: Caller): Promise<PlatformReply> {
     // (a)
     const { credential } = caller;
-    const response = answered(await this.#dispatch(message, credential), this.#counterpart);
+    const response = await this.#dispatch(message, credential);
     if (response.status !== 401) return { response, credential };
     // (b) Where nothing else is given in its place, the refusal stands.
     const renewed = await this.#renew(caller, response);
     if (renewed === undefined || isStream(message.body)) return { response, credential };
     await discardBody(response.body);
     // (c) A 401 says that nothing was done (RFC 9110 §15.5.2), so the same body may be sent again (a2a-and-surfaces.md M12).
-    return { response: answered(await this.#dispatch(message, renewed), this.#counterpart), credential: renewed };
+    return { response: await this.#dispatch(message, renewed), credential: renewed };
   }
 
   async #ask(plan: RoutePlan, request: CallerRequest): Promise<Caller> {
@@ -117,12 +121,13 @@ export class PlatformCall {
     }
   }
 
-  #dispatch(message: PlatformMessage, credential: Credential): Promise<UpstreamOutcome> {
+  async #dispatch(message: PlatformMessage, credential: Credential): Promise<HttpResponse> {
     const { method, origin, path, browser, further, own, contentType, body, signal } = message;
     const { upstream } = this.#deps;
     const fields = own === undefined ? credential.headers : { ...own, ...credential.headers };
     const headers = upstreamRequestHeaders(browser, fields, further, contentType);
     // The spread comes first: the engine copies a whole object in one step, and one into another field by field.
-    return upstream.send({ ...this.#deadlines, method, origin, path, headers, body, signal });
+    const outcome = await upstream.send({ ...this.#deadlines, method, origin, path, headers, body, signal });
+    return answered(outcome, this.#counterpart, message.isRepeatable ?? IDEMPOTENT.has(method));
   }
 }

@@ -1,5 +1,6 @@
 import type { HttpResponse } from '../../ports/http.js';
 import type { ServiceAuthError, UpstreamError } from '../errors.js';
+import type { BodyStart } from './body-bytes.js';
 import type { ErrorExcerpts } from './error-excerpts.js';
 import { isJson } from './header-policy.js';
 import type { Counterpart } from './platform-answer.js';
@@ -32,13 +33,19 @@ export class PlatformErrors {
     throw platformError(reply, this.#counterpart, said, kept);
   }
 
-  /** The error in place of a response, with what it says for the log alone; its body is discarded. */
-  async replacing(reply: PlatformReply): Promise<ServiceAuthError | UpstreamError> {
-    return platformError(reply, this.#counterpart, await this.said(reply));
+  /** A body that may pass once it has been looked into, as far as it is neither too long nor too slow. */
+  start({ response }: PlatformReply, limitBytes: number): Promise<BodyStart> {
+    return this.#excerpts.readWhole(response.body, limitBytes);
   }
 
-  /** What a response says, for the log alone; its body is discarded. */
-  said({ response, credential }: PlatformReply): Promise<string> {
-    return this.#excerpts.of(response, credential, this.#counterpart);
+  /** The error in place of a response, with what it says for the log alone; its body is discarded, unless its start was read before. */
+  async replacing(reply: PlatformReply, start?: BodyStart): Promise<ServiceAuthError | UpstreamError> {
+    return platformError(reply, this.#counterpart, await this.said(reply, start));
+  }
+
+  /** What a response says, for the log alone. */
+  async said({ response, credential }: PlatformReply, start?: BodyStart): Promise<string> {
+    const read = start ?? (await this.#excerpts.read(response.body));
+    return this.#excerpts.quote(response, read, credential, this.#counterpart);
   }
 }

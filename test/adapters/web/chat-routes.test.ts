@@ -191,8 +191,8 @@ describe('a streamed answer', () => {
       error: {
         code: -32603,
         message:
-          'The connection to the agent was lost before the answer was complete. Subscribe to the task again, or send the message again.',
-        data: [{ metadata: { code: 'upstream_unreachable', requestId: 'req-1', retryable: 'true' } }],
+          'The connection to the agent was lost before the answer was complete. Subscribe to the task again: the agent may still be working on it.',
+        data: [{ metadata: { code: 'upstream_unreachable', requestId: 'req-1', retryable: 'false' } }],
       },
     });
     expect(settings.telemetry.of('stream_broken')).toEqual([

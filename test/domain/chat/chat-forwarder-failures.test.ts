@@ -1,3 +1,4 @@
+import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { HttpResponse, UpstreamFailureReason } from '../../../src/ports/http.js';
@@ -28,10 +29,10 @@ function text(body: HttpResponse['body']): string {
 
 describe('an agent that gives no answer', () => {
   it.each<[UpstreamFailureReason, string, string, boolean]>([
-    ['timeout', 'upstream_timeout', 'The agent did not answer in time.', true],
+    ['timeout', 'upstream_timeout', 'The agent did not answer in time.', false],
     ['unreachable', 'upstream_unreachable', 'The agent cannot be reached.', true],
-    ['reset', 'upstream_unreachable', 'The agent cannot be reached.', true],
-    ['aborted', 'upstream_unreachable', 'The agent cannot be reached.', true],
+    ['reset', 'upstream_unreachable', 'The agent cannot be reached.', false],
+    ['aborted', 'upstream_unreachable', 'The agent cannot be reached.', false],
     ['invalid', 'upstream_invalid_response', 'The agent sent an answer that is not valid HTTP.', false],
   ])('(%s) is told as %s, and its host only to operators', async (reason, code, detail, retryable) => {
     const world = new ChatWorld();
@@ -120,7 +121,10 @@ describe('an agent that answers an error', () => {
     ['JSON of another kind', 'application/json', '{"error":"at 10.0.0.7"}'],
     ['JSON-RPC without an error', 'application/json', '{"jsonrpc":"2.0","result":1}'],
     ['broken JSON', 'application/json', '{"jsonrpc":"2.0","error":'],
-    ['a batch', 'application/json', '[{"jsonrpc":"2.0","error":{"code":1}}]'],
+    ['an empty batch', 'application/json', '[]'],
+    ['a batch of errors and more', 'application/json', '[{"jsonrpc":"2.0","error":{"code":1}},{"host":"10.0.0.7"}]'],
+    ['a stream of other events', 'text/event-stream', 'data: {"host":"10.0.0.7"}'],
+    ['a stream without data', 'text/event-stream', ': comment'],
     ['JSON-RPC whose error is a word', 'application/json', '{"jsonrpc":"2.0","error":"no"}'],
     ['JSON-RPC whose error is nothing', 'application/json', '{"jsonrpc":"2.0","error":null}'],
     ['JSON-RPC that calls itself text', 'text/plain', '{"jsonrpc":"2.0","error":{"code":1}}'],
@@ -144,23 +148,51 @@ describe('an agent that answers an error', () => {
     expect(body.ended).toBe(true);
   });
 
-  it('that is compressed is not looked into', async () => {
-    const body = new WatchedBody('{"jsonrpc":"2.0","error":{}}');
-    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
-    expect(await errorOf(answerTo({ status: 500, headers, body }))).toMatchObject({ code: 'upstream_error' });
-    expect(body.ended).toBe(true);
+  const ERROR = '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"out of tokens"}}';
+
+  it.each([
+    ['a batch', 'application/json', `[${ERROR},${ERROR}]`],
+    ['an event', 'text/event-stream; charset=utf-8', `event: error\r\ndata: ${ERROR}\r\n\r\n`],
+    ['several events', 'text/event-stream', `: hello\n\ndata: ${ERROR}\n\nid: 2\ndata:${ERROR}\n\n`],
+    ['an event of several lines', 'text/event-stream', `data: ${ERROR.slice(0, 16)}\ndata: ${ERROR.slice(16)}\n\n`],
+    ['another kind of JSON', 'application/a2a+json', ERROR],
+  ])('as JSON-RPC in %s is passed on', async (_what, type, body) => {
+    const response = await answerTo({ status: 500, headers: { 'content-type': type }, body: new WatchedBody(body) });
+    expect([response.status, text(response.body)]).toEqual([500, body]);
   });
 
-  it('of 64 KiB is read, and a longer one is not', async () => {
+  it.each(['gzip', 'deflate'] as const)('as JSON-RPC in %s is passed on as it came', async (coding) => {
+    const body = coding === 'gzip' ? gzipSync(ERROR) : deflateSync(ERROR);
+    const headers = { 'content-type': 'application/json', 'content-encoding': coding };
+    const response = await answerTo({ status: 500, headers, body: new WatchedBody(body) });
+    expect(response.headers['content-encoding']).toBe(coding);
+    expect(Buffer.from(response.body as Uint8Array).equals(body)).toBe(true);
+  });
+
+  it.each<[string, string, string | Uint8Array]>([
+    ['that claims to be compressed', 'gzip', ERROR],
+    ['that is compressed in two layers', 'gzip, gzip', gzipSync(gzipSync(ERROR))],
+    ['in a coding nobody here reads', 'br', gzipSync(ERROR)],
+    ['that grows without measure', 'gzip', gzipSync(ERROR + ' '.repeat(2_000_000))],
+    ['of another kind that is compressed', 'gzip', gzipSync('{"host":"10.0.0.7"}')],
+  ])('%s is not passed on', async (_what, coding, body) => {
+    const watched = new WatchedBody(body);
+    const headers = { 'content-type': 'application/json', 'content-encoding': coding };
+    const error = await errorOf(answerTo({ status: 500, headers, body: watched }));
+    expect(error).toMatchObject({ code: 'upstream_error' });
+    expect(error.logDetail()).toBe(`status 500 from the agent, application/json, compressed (${coding})`);
+  });
+
+  it('of 1 MiB is read, and a longer one is not', async () => {
     const start = '{"jsonrpc":"2.0","error":{"m":"';
-    const full = `${start}${'x'.repeat(65_536 - start.length - 3)}"}}`;
+    const full = `${start}${'x'.repeat(1_048_576 - start.length - 3)}"}}`;
     const headers = { 'content-type': 'application/json' };
     const response = await answerTo({
       status: 500,
       headers,
       body: new WatchedBody(full.slice(0, 999), full.slice(999)),
     });
-    expect(text(response.body)).toHaveLength(65_536);
+    expect(text(response.body)).toHaveLength(1_048_576);
     const longer = new WatchedBody(full, ' ');
     expect(await errorOf(answerTo({ status: 500, headers, body: longer }))).toMatchObject({ code: 'upstream_error' });
     expect(longer.ended).toBe(true);

@@ -31,7 +31,7 @@ describe('a platform that gives no answer', () => {
     (reason, code, detail, retryable, advice) => {
       let thrown: unknown;
       try {
-        answered({ kind: 'failure', reason, detail: 'ECONNREFUSED 10.0.0.7' }, PLATFORM);
+        answered({ kind: 'failure', reason, detail: 'ECONNREFUSED 10.0.0.7' }, PLATFORM, true);
       } catch (error) {
         thrown = error;
       }
@@ -40,6 +40,20 @@ describe('a platform that gives no answer', () => {
       expect((thrown as AgentBffError).logDetail()).toBe('ECONNREFUSED 10.0.0.7');
     },
   );
+});
+
+describe('a request that may not be sent twice', () => {
+  it.each<[UpstreamFailureReason, 'nothing' | 'on-stale-connection' | undefined, boolean]>([
+    ['timeout', undefined, false],
+    ['reset', undefined, false],
+    ['reset', 'on-stale-connection', false],
+    ['timeout', 'nothing', true],
+    ['reset', 'nothing', true],
+    ['unreachable', undefined, true],
+  ])('is retryable only when nothing of it was sent: %s, sent %s', (reason, sent, retryable) => {
+    const outcome = { kind: 'failure' as const, reason, detail: '', ...(sent === undefined ? {} : { sent }) };
+    expect(() => answered(outcome, PLATFORM, false)).toThrow(expect.objectContaining({ retryable }));
+  });
 });
 
 describe('a redirect', () => {

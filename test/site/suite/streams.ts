@@ -198,7 +198,7 @@ async function expectErrorEvent(world: World, text: string): Promise<void> {
   expect(events[1]?.event).toBe('error');
   const failure = JSON.parse(events[1]?.data ?? '') as RpcFailure;
   expect(failure).toMatchObject({ jsonrpc: '2.0', id: 7, error: { code: -32603 } });
-  expect(failure.error.data[0]).toMatchObject({ reason: 'UPSTREAM_UNREACHABLE', metadata: { retryable: 'true' } });
+  expect(failure.error.data[0]).toMatchObject({ reason: 'UPSTREAM_UNREACHABLE', metadata: { retryable: 'false' } });
   expectNothingLeaked(world, await world.chat({ method: 'GET' }), text);
   expect(world.telemetry.of('stream_broken')).toMatchObject([{ route: 'chat', side: 'upstream' }]);
 }
