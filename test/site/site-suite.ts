@@ -8,6 +8,7 @@ import { pathSuite } from './suite/paths.js';
 import { recordSuite } from './suite/records.js';
 import { refusalSuite } from './suite/refusals.js';
 import { requestSuite } from './suite/requests.js';
+import { stalledReaderSuite } from './suite/stalled-readers.js';
 import { streamSuite } from './suite/streams.js';
 import { surfaceSuite } from './suite/surfaces.js';
 
@@ -20,6 +21,7 @@ const SUITES: Readonly<Record<string, (framework: Framework) => void>> = {
   answers: answerSuite,
   streams: streamSuite,
   departures: departureSuite,
+  'stalled readers': stalledReaderSuite,
   widgets: surfaceSuite,
   records: recordSuite,
   paths: pathSuite,
