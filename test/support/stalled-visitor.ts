@@ -35,22 +35,26 @@ export class StalledVisitor {
     return this.#received;
   }
 
-  /** Reads a quarter of a megabyte at a time, after each of which something else happens, as long as `until` is not reached. */
-  async readSlowly(until: number, meanwhile: () => Promise<unknown>): Promise<number> {
-    let read = 0;
-    while (this.#received < until && !this.#socket.destroyed) {
+  /** Reads `total` bytes evenly over so many milliseconds, in which something else happens all the time; gives the number that came. */
+  async readSlowly(total: number, ms: number, meanwhile: () => Promise<unknown>): Promise<number> {
+    const began = performance.now();
+    while (this.#received < total && !this.#socket.destroyed) {
       const chunk = this.#socket.read() as Buffer | null;
-      if (chunk === null) {
-        await once(this.#socket, 'readable');
-        continue;
-      }
-      this.#received += chunk.length;
-      read += chunk.length;
-      if (read < 262_144) continue;
-      read = 0;
-      await meanwhile();
+      this.#received += chunk?.length ?? 0;
+      if (chunk === null) await this.#more();
+      while (performance.now() - began < (this.#received / total) * ms) await meanwhile();
     }
     return this.#received;
+  }
+
+  #more(): Promise<void> {
+    return new Promise((resolve) => {
+      const goOn = (): void => {
+        this.#socket.off('readable', goOn).off('close', goOn);
+        resolve();
+      };
+      this.#socket.on('readable', goOn).on('close', goOn);
+    });
   }
 
   leave(): void {

@@ -48,16 +48,11 @@ export function wholeBodySuite(listenerOf: (handler: HttpHandler) => Listener): 
     });
 
     it('arrives at a browser that takes it slowly', async () => {
-      const listener = listenerOf(handlerOf(() => LONG, 400));
+      const listener = listenerOf(handlerOf(() => LONG, 1_000));
       const { url } = await serve(createServer(), listener);
       const visitor = await StalledVisitor.arrive(url, PATH);
-      const began = performance.now();
-      const other = async (): Promise<unknown> => {
-        for (let count = 0; count < 5; count += 1) await (await visit(url, { path: '/api/a2a' })).text();
-        return undefined;
-      };
-      expect(await visitor.readSlowly(LONG.length, other)).toBeGreaterThanOrEqual(LONG.length);
-      expect(performance.now() - began).toBeGreaterThan(400);
+      const other = async (): Promise<string> => (await visit(url, { path: '/api/a2a' })).text();
+      expect(await visitor.readSlowly(LONG.length, 2_000, other)).toBeGreaterThanOrEqual(LONG.length);
       visitor.leave();
     });
   });

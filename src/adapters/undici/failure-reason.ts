@@ -8,7 +8,7 @@ export function reasonOf(error: Error): UpstreamFailureReason {
     case 'ETIMEDOUT':
       return 'timeout';
     case 'UND_ERR_SOCKET':
-      // "bad upgrade", "bad response": a 101 or 100 nobody asked for.
+      // "bad upgrade", "bad response": a 101 nobody asked for, or bytes without a request.
       return error.message.startsWith('bad ') ? 'invalid' : 'reset';
     case 'ECONNRESET':
     case 'EPIPE':

@@ -57,12 +57,10 @@ export function stalledReaderSuite(framework: Framework): void {
   });
 
   it('a visitor who reads slowly, but steadily, gets everything', async () => {
-    const world = await start({ timeouts: { sendIdleMs: 400 } });
+    const world = await start({ timeouts: { sendIdleMs: 1_000 } });
     const { visitor, flood } = await stall(world, 'application/octet-stream', RECORD);
     world.upstream.willAnswerAgain();
-    const began = performance.now();
-    const received = await visitor.readSlowly(flood.total, async () => (await world.chat()).text());
-    expect(performance.now() - began).toBeGreaterThan(400);
+    const received = await visitor.readSlowly(flood.total, 2_000, async () => (await world.chat()).text());
     expect(received).toBeGreaterThanOrEqual(flood.total);
   });
 
