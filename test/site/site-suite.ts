@@ -11,6 +11,7 @@ import { requestSuite } from './suite/requests.js';
 import { stalledReaderSuite } from './suite/stalled-readers.js';
 import { streamSuite } from './suite/streams.js';
 import { surfaceSuite } from './suite/surfaces.js';
+import { unexpectedResponseSuite } from './suite/unexpected-responses.js';
 
 /** The columns of the table in the README. */
 const SUITES: Readonly<Record<string, (framework: Framework) => void>> = {
@@ -20,6 +21,7 @@ const SUITES: Readonly<Record<string, (framework: Framework) => void>> = {
   limits: limitSuite,
   answers: answerSuite,
   streams: streamSuite,
+  'unexpected responses': unexpectedResponseSuite,
   departures: departureSuite,
   'stalled readers': stalledReaderSuite,
   widgets: surfaceSuite,

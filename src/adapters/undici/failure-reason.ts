@@ -27,7 +27,7 @@ export function reasonOf(error: Error): UpstreamFailureReason {
       break;
   }
   if (error.name === 'HTTPParserError' || code.startsWith('HPE_')) return 'invalid';
-  return /^(?:unexpected upgrade|status \d+)$/.test(error.message) ? 'invalid' : 'unreachable';
+  return /^(?:unexpected upgrade|status \d+|unreadable [a-z-]+)$/.test(error.message) ? 'invalid' : 'unreachable';
 }
 
 /** For operators; undici's messages hold addresses and codes, and never a header field. */

@@ -3,6 +3,7 @@ import { isStream } from '../../domain/upstream/body-kind.js';
 import { isEventStream } from '../../domain/upstream/header-policy.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { EventStream } from './event-stream.js';
+import { stop } from './iterated-flow.js';
 
 /** How many requests a gate lets in. */
 export interface RequestGateSettings {
@@ -21,6 +22,9 @@ export interface GuardedRoute {
 }
 
 const AGAIN_MS = 1_000;
+
+/** Statuses whose responses have no body, whatever the platform sends (RFC 9110 §6.4.1, §15.3.6). */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** Counts the requests of a site, from their start to the end of their answer; lets no more in than may be, and none when the site closes. */
 export class RequestGate {
@@ -97,7 +101,9 @@ export class RequestGate {
   }
 
   #counted(answer: HttpResponse, onBroken: (error: unknown, side?: 'browser') => void): HttpResponse {
-    const response: HttpResponse = { ...answer, sendIdleMs: this.#sendIdleMs };
+    const response = WITHOUT_BODY.has(answer.status)
+      ? withoutBody(answer)
+      : { ...answer, sendIdleMs: this.#sendIdleMs };
     const { body } = response;
     if (!isStream(body)) return response;
     const isEvents = isEventStream(response.headers);
@@ -121,6 +127,12 @@ export class RequestGate {
     if (this.#waiting.length === 0 || this.#inFlight + this.#openStreams > 0) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
+}
+
+/** A length that is told waits for bytes in some hosts; only 304 tells that of a response it does not hold. */
+function withoutBody({ status, headers, body }: HttpResponse): HttpResponse {
+  if (isStream(body)) stop(body[Symbol.asyncIterator]());
+  return { status, headers: status === 304 ? headers : { ...headers, 'content-length': undefined }, body: null };
 }
 
 /** A body that tells when it is over, and how. */
