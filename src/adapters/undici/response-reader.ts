@@ -78,9 +78,9 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    if (status >= 100 && status < 200) return;
-    // Below 100 undici would end in a bare assertion, for whose message Node 20 reads the whole file it stands in: minutes, where that is a bundle.
-    if (status < 100 || status > 599) {
+    if (status > 101 && status < 200) return;
+    // Of a status below 100, or a 101 without its fields, undici would make a bare assertion, for whose message Node 20 reads the whole file it stands in: minutes, where that is a bundle.
+    if (status < 200 || status > 599) {
       controller.abort(new Error(`status ${String(status)}`));
       return;
     }

@@ -12,6 +12,7 @@ const LENGTH = `Content-Length: ${String(GZIP.length)}\r\n`;
 const SENSELESS: readonly (readonly [string, string])[] = [
   ['a status of 000', `HTTP/1.1 000 X\r\nContent-Length: 2\r\n\r\n{}`],
   ['a status of 099', `HTTP/1.1 099\r\nContent-Length: 2\r\n\r\n{}`],
+  ['a change of protocols that names none', 'HTTP/1.1 101 S\r\nContent-Length: 2\r\n\r\n{}'],
   ['two content types', `${OK}Content-Type: text/html\r\n\r\n${RESULT}`],
   ['a coding upon a coding', `HTTP/1.1 200 OK\r\nContent-Encoding: gzip, gzip\r\n${LENGTH}\r\n${GZIP}`],
   [
