@@ -4,18 +4,15 @@ import type { HeaderFields } from '../../ports/http.js';
 const COMMON_CODINGS: ReadonlySet<string> = new Set(['identity', 'gzip', 'x-gzip', 'deflate', 'br']);
 
 /**
- * The field of a response that nobody could read for sure, whose response is refused (decision 85): several types, or a coding upon another,
- * that is unknown, or that was not asked for. A type that is only repeated becomes one.
+ * The field of a response that nobody could read for sure, whose response is refused (decision 85): a coding upon another, one that is unknown,
+ * or one that was not asked for. Several types become one field, which says the same (RFC 9110 §5.3) and which every host can write.
  */
 export function unreadableField(
   headers: Record<string, string | string[] | undefined>,
   accepted: string,
 ): string | undefined {
   const { 'content-type': type, 'content-encoding': coding } = headers;
-  if (Array.isArray(type)) {
-    if (new Set(type).size > 1) return 'content-type';
-    headers['content-type'] = type[0];
-  }
+  if (Array.isArray(type)) headers['content-type'] = [...new Set(type)].join(', ');
   if (coding === undefined) return undefined;
   return typeof coding === 'string' && isReadable(coding.trim().toLowerCase(), accepted)
     ? undefined
