@@ -140,6 +140,8 @@ export interface TimeoutsConfig {
   readonly streamIdleMs?: number | undefined;
   /** For a JSON request body that the package itself reads, and for each pause in a body that streams through. Default 60 000; 0 waits for ever. */
   readonly requestBodyMs?: number | undefined;
+  /** For a browser that takes nothing while bytes of its response wait; counted anew whenever it takes some. Its connection is then cut, and the call to the platform ends. Default 60 000; 0 waits for ever. */
+  readonly sendIdleMs?: number | undefined;
   /** For one look-up of the config route, all its calls included: the agent's card, the project, the brand. At least 1. Default 10 000. */
   readonly lookupMs?: number | undefined;
   /** For one call to an identity provider, discovery included. Default 5 000. */

@@ -94,8 +94,8 @@ export class SiteHandlers {
       refusal(error, request, errorContext(site, route));
     const guarded = gate.guard(routes, {
       refuse: (request, error) => Promise.resolve(refuse(request, error)),
-      onBroken: ({ signal }, error) => {
-        const side = signal.aborted ? 'browser' : 'upstream';
+      onBroken: ({ signal }, error, told) => {
+        const side = told ?? (signal.aborted ? 'browser' : 'upstream');
         const detail = error instanceof Error ? error.message : 'unknown';
         site.telemetry.emit({ type: 'stream_broken', route, side, detail });
       },

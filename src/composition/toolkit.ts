@@ -84,7 +84,7 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
     alwaysExchange: resolved.onBehalfOf.configured,
     sessionMs: resolved.timeouts.sessionMs,
   });
-  const gate = new RequestGate({ maxInFlight: resolved.maxInFlight });
+  const gate = new RequestGate({ maxInFlight: resolved.maxInFlight, sendIdleMs: resolved.timeouts.sendIdleMs });
   const handlers = new SiteHandlers({
     config: resolved,
     site: siteSettings(resolved, parts),

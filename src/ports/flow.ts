@@ -12,8 +12,8 @@ export interface BodySink {
 export interface Flow {
   /** It takes chunks again. */
   resume(): void;
-  /** It wants none of the rest. */
-  cancel(): void;
+  /** It wants none of the rest; `reason` where the browser did not leave by itself. */
+  cancel(reason?: Error): void;
 }
 
 /**

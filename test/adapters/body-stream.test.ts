@@ -108,7 +108,7 @@ describe('a body that flows, as a stream of Node’s', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(size, { maxLength: 12 }), fc.boolean(), async (sizes, isLate) => {
         const chunks = sizes.map((length, index) => Buffer.alloc(length, index + 1));
-        const read = await readAll(new BodyStream(new ReadyFlow(chunks, isLate), response()));
+        const read = await readAll(new BodyStream(new ReadyFlow(chunks, isLate), response(), 0));
         expect(read.equals(Buffer.concat(chunks))).toBe(true);
       }),
       { numRuns: 60 },
@@ -117,18 +117,18 @@ describe('a body that flows, as a stream of Node’s', () => {
 
   it('is not begun before somebody reads', () => {
     const body = new PushFlow();
-    new BodyStream(body, response());
+    new BodyStream(body, response(), 0);
     expect(body.push('nobody')).toBe(undefined);
   });
 
   it('passes for nothing that can be written to', () => {
-    const stream = new BodyStream(new PushFlow(), response());
+    const stream = new BodyStream(new PushFlow(), response(), 0);
     expect('write' in stream || 'end' in stream).toBe(false);
   });
 
   it('sends the head when it is asked for the body', () => {
     const answer = response();
-    new BodyStream(new PushFlow(), answer).read(0);
+    new BodyStream(new PushFlow(), answer, 0).read(0);
     expect(answer.headersSent).toBe(true);
   });
 });

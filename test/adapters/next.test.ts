@@ -151,6 +151,33 @@ describe('a Next route', () => {
     await expect(answer.text()).rejects.toThrow();
   });
 
+  it('breaks with an answer that grows without measure, and not with one that is only large', async () => {
+    const headers = { 'content-encoding': 'gzip' };
+    const large = gzipSync(Buffer.alloc(8_388_608));
+    expect((await (await answering({ body: large, headers })(post('/api/a2a'))).arrayBuffer()).byteLength).toBe(
+      8_388_608,
+    );
+    const bomb = gzipSync(Buffer.alloc(134_217_728));
+    const reader = (await answering({ body: bomb, headers })(post('/api/a2a'))).body?.getReader();
+    let size = 0;
+    const readAll = async (): Promise<void> => {
+      for (let step = await reader?.read(); step?.done === false; step = await reader?.read())
+        size += step.value.length;
+    };
+    await expect(readAll()).rejects.toThrow('without measure');
+    expect(size).toBeLessThan(33_554_432);
+  });
+
+  it.each([
+    ['gzip, deflate, br, zstd', 'gzip, deflate, br'],
+    ['zstd;q=1, gzip;q=0.5', 'gzip;q=0.5'],
+    ['zstd, *', 'identity'],
+  ])('asks for no coding it cannot decode: of %s for %s', async (accepted, asked) => {
+    const { route, seen } = telling();
+    await route(post('/api/a2a', { 'accept-encoding': accepted }));
+    expect(seen[0]?.headers['accept-encoding']?.toString().trim()).toBe(asked);
+  });
+
   it('fails with an answer it cannot decode, rather than send bytes nobody can read', async () => {
     const sending = answering({ body: 'x', headers: { 'content-encoding': 'zstd' } })(post('/api/a2a'));
     await expect(sending).rejects.toThrow('no decoder for the content coding "zstd"');

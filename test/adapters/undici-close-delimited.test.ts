@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { UndiciUpstream } from '../../src/adapters/undici/undici-upstream.js';
 import type { HttpResponse } from '../../src/ports/http.js';
@@ -94,6 +95,26 @@ describe('an answer without length or chunks', () => {
     ['', 'bytes'],
   ])('is broken by a reset, wherever it is: %s %j', async (type, bytes) => {
     await expect(bodyOf(type, bytes, reset)).rejects.toThrow();
+  });
+
+  it('passes as it is when it is a compressed stream of events', async () => {
+    const bytes = gzipSync('data: one\n\n');
+    const server = createServer((socket) => {
+      const head = `HTTP/1.1 200 OK\r\ncontent-type: ${EVENTS}\r\ncontent-encoding: gzip\r\nconnection: close\r\n\r\n`;
+      socket.once('data', () => socket.end(Buffer.concat([Buffer.from(head), bytes])));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const upstream = new UndiciUpstream({ connectMs: 1_000 });
+    closers.push(
+      () => upstream.close(),
+      () => new Promise((resolve) => server.close(resolve)),
+    );
+    const origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    const { body, openEnded } = responseOf(await upstream.send(upstreamRequest(origin)));
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body as AsyncIterable<Uint8Array>) chunks.push(chunk);
+    expect(Buffer.concat(chunks).equals(bytes)).toBe(true);
+    expect(openEnded).toBe(true);
   });
 
   it('says so when nobody can tell whether it is whole', async () => {

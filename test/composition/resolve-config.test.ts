@@ -53,6 +53,7 @@ describe('a configuration that sets nothing', () => {
         bodyMs: 60_000,
         streamIdleMs: 0,
         requestBodyMs: 60_000,
+        sendIdleMs: 60_000,
         lookupMs: 10_000,
         identityProviderMs: 5_000,
         sessionMs: 15_000,

@@ -9,8 +9,10 @@ import { pathSuite } from './suite/paths.js';
 import { recordSuite } from './suite/records.js';
 import { refusalSuite } from './suite/refusals.js';
 import { requestSuite } from './suite/requests.js';
+import { stalledReaderSuite } from './suite/stalled-readers.js';
 import { streamSuite } from './suite/streams.js';
 import { surfaceSuite } from './suite/surfaces.js';
+import { unexpectedResponseSuite } from './suite/unexpected-responses.js';
 
 /** The columns of the table in the README. */
 const SUITES: Readonly<Record<string, (framework: Framework) => void>> = {
@@ -21,7 +23,9 @@ const SUITES: Readonly<Record<string, (framework: Framework) => void>> = {
   answers: answerSuite,
   errors: errorSuite,
   streams: streamSuite,
+  'unexpected responses': unexpectedResponseSuite,
   departures: departureSuite,
+  'stalled readers': stalledReaderSuite,
   widgets: surfaceSuite,
   records: recordSuite,
   paths: pathSuite,

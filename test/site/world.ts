@@ -1,4 +1,4 @@
-import { createToolkit, type RenderCacheOptions, type ServerConfig, type SessionToken } from 'agent-bff';
+import { createToolkit, type RenderCacheOptions, type ServerConfig, type SessionToken, type Toolkit } from 'agent-bff';
 import { FakeIdentityProvider, RecordingTelemetry } from 'agent-bff/testing';
 import { expect, onTestFinished } from 'vitest';
 import { RecordingUpstream } from '../support/recording-upstream.js';
@@ -11,6 +11,7 @@ export interface World {
   readonly upstream: RecordingUpstream;
   readonly provider: FakeIdentityProvider;
   readonly telemetry: RecordingTelemetry;
+  readonly toolkit: Toolkit;
   /** Sends a chat message, or what `options` make of it. */
   chat(options?: VisitOptions): Promise<Reply>;
   start(options?: VisitOptions): Visit;
@@ -55,6 +56,7 @@ export async function startWorld(framework: Framework, options: WorldOptions = {
     upstream,
     provider,
     telemetry,
+    toolkit,
     chat: (visitOptions) => visit(site.url, visitOptions),
     start: (visitOptions) => startVisit(site.url, visitOptions),
   };

@@ -98,10 +98,10 @@ function publicUrl({ protocol, host, originalUrl }: KoaContext, below: string): 
 }
 
 /** Leaves the sending to Koa, so that the middleware around the routes still sees the answer, and may change it. */
-function send(context: KoaContext, { status, headers, body }: HttpResponse): void {
+function send(context: KoaContext, { status, headers, body, sendIdleMs = 0 }: HttpResponse): void {
   // Under a type that an earlier middleware set, Koa would make a JSON `null` of an answer without a body.
   context.remove('content-type');
-  context.body = toNodeBody(body, context.res);
+  context.body = toNodeBody(body, context.res, sendIdleMs);
   context.status = status; // after the body: without one, Koa makes it 204
   context.remove('content-type'); // Koa's guess
   for (const name in headers) {
@@ -125,6 +125,8 @@ const CLOSED: ReadonlySet<unknown> = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECO
 
 /** The platform's connection may end in the same words, but that is a failure of the body. */
 function isDeparture(error: unknown, { req, body }: KoaContext): boolean {
+  // The browser that took nothing is told of in our own words.
+  if (body instanceof BodyStream && body.stall !== undefined) return error === body.stall;
   const { code } = Object(error) as { code?: unknown };
   const isOfPlatform = body instanceof BodyStream && error === body.failure;
   return req.socket.destroyed && CLOSED.has(code) && !isOfPlatform;

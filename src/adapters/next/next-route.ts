@@ -4,7 +4,7 @@ import { headerFields, toHttpRequest } from '../fetch/to-http-request.js';
 import { toResponse } from '../fetch/to-response.js';
 import { addsSlashes, basePath } from './compiled-settings.js';
 import { type MountRule, targetOf, withoutSlash } from './mount.js';
-import { plainAnswer } from './plain-answer.js';
+import { plainAnswer, withDecodable } from './plain-answer.js';
 import { withProxyCookies } from './proxy-cookies.js';
 
 /**
@@ -45,7 +45,7 @@ export function nextRoute(handler: HttpHandler, rule: MountRule): NextRoute {
     const found = await params;
     const address = requestAddress(request.url);
     const path = addsSlashes() ? withoutSlash(address.path) : address.path;
-    const headers = withProxyCookies(headerFields(request));
+    const headers = withDecodable(withProxyCookies(headerFields(request)));
     const { mount, path: below } = targetOf(path, found, rule);
     const target = { mount: isBelow(mount, basePath()) ? mount : basePath() + mount, path: below };
     const read = toHttpRequest(request, address, target, headers);

@@ -15,3 +15,13 @@ export function plainAnswer(answer: HttpResponse): HttpResponse {
 function decoded(body: HttpBody, coding: string): HttpBody {
   return body === null ? null : decodedBody(body, coding);
 }
+
+const DECODABLE: ReadonlySet<string> = new Set(['br', 'deflate', 'gzip']);
+
+/** The fields of a request that asks the platform for no coding but those that can be taken off again. */
+export function withDecodable<Fields extends Readonly<Record<string, string>>>(headers: Fields): Fields {
+  const accepted = headers['accept-encoding'];
+  if (accepted === undefined) return headers;
+  const kept = accepted.split(',').filter((one) => DECODABLE.has((one.split(';', 1)[0] ?? '').trim().toLowerCase()));
+  return { ...headers, 'accept-encoding': kept.length === 0 ? 'identity' : kept.join(',') };
+}

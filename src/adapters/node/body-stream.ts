@@ -2,32 +2,42 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { BodySink, Flow, FlowingBody } from '../../ports/flow.js';
 import type { HttpBody } from '../../ports/http.js';
-import { cutOff } from './http2-exchange.js';
+import { cutOff, tellsProgress } from './http2-exchange.js';
+import { SendWatch, watchRest } from './send-watch.js';
 
 /** A body as frameworks send it that write to the socket themselves. */
 export type NodeBody = BodyStream | Buffer | string | null;
 
 /** Hands a body over to such a framework; what comes as a stream goes on as a stream. */
-export function toNodeBody(body: HttpBody, response: ServerResponse): NodeBody {
-  if (body === null || typeof body === 'string') return body;
-  if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  return new BodyStream(body, response);
+export function toNodeBody(body: HttpBody, response: ServerResponse, sendIdleMs: number): NodeBody {
+  if (body === null) return null;
+  const isWhole = typeof body === 'string' || body instanceof Uint8Array;
+  if (!isWhole) return new BodyStream(body, response, sendIdleMs);
+  if (sendIdleMs > 0 && tellsProgress(response)) watchRest(response, { idleMs: sendIdleMs });
+  return typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 }
 
 /** A body that comes in pieces. Reads only as fast as it is read, and stops its source when it is given up. */
 export class BodyStream extends Readable {
   /** Why the source broke, as opposed to why whoever reads gave it up. */
   failure: Error | undefined;
+  /** Why the browser was given up. */
+  stall: Error | undefined;
   readonly #body: AsyncIterable<Uint8Array> | FlowingBody;
   readonly #response: ServerResponse;
+  readonly #sendIdleMs: number;
+  /** There once bytes have had to wait. */
+  #watch: SendWatch | undefined;
   #flow: Flow | undefined;
   #source: AsyncIterator<Uint8Array> | undefined;
   #isWriting = false;
 
-  constructor(body: AsyncIterable<Uint8Array> | FlowingBody, response: ServerResponse) {
+  /** Milliseconds a browser may take nothing while bytes wait; 0 allows any. */
+  constructor(body: AsyncIterable<Uint8Array> | FlowingBody, response: ServerResponse, sendIdleMs: number) {
     super();
     this.#body = body;
     this.#response = response;
+    this.#sendIdleMs = sendIdleMs;
   }
 
   override _read(): void {
@@ -42,8 +52,8 @@ export class BodyStream extends Readable {
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     // Not every framework does: a clean end would claim that the answer was complete.
     if (error !== null) cutOff(this.#response);
-    if (this.#flow !== undefined) this.#flow.cancel();
-    else (this.#source ?? this.#body[Symbol.asyncIterator]()).return?.().catch(() => undefined);
+    if (this.#flow !== undefined) this.#flow.cancel(this.stall);
+    else (this.#source ?? this.#body[Symbol.asyncIterator]()).return?.(this.stall).catch(() => undefined);
     callback(error);
   }
 
@@ -51,12 +61,12 @@ export class BodyStream extends Readable {
   readonly #sink: BodySink = {
     write: (chunk) => {
       this.#isWriting = true;
-      const hasRoom = this.push(chunk);
+      const hasRoom = this.#hand(chunk);
       this.#isWriting = false;
       return hasRoom;
     },
     end: () => {
-      this.push(null);
+      this.#finish();
     },
     fail: (error) => {
       this.#break(error);
@@ -67,12 +77,36 @@ export class BodyStream extends Readable {
     this.#source ??= body[Symbol.asyncIterator]();
     this.#source.next().then(
       ({ done, value }) => {
-        this.push(done === true ? null : value);
+        if (done === true) this.#finish();
+        else this.#hand(value);
       },
       (error: unknown) => {
         this.#break(error);
       },
     );
+  }
+
+  #hand(chunk: Uint8Array): boolean {
+    const waits = this.#response.writableLength > 0;
+    const hasRoom = this.push(chunk);
+    if (this.#watch !== undefined) this.#watch.written += chunk.length;
+    if ((waits || !hasRoom) && this.#sendIdleMs > 0) this.#watched().begin();
+    return hasRoom;
+  }
+
+  #finish(): void {
+    this.push(null);
+    // What is left still goes through the framework's hands.
+    if (this.#sendIdleMs > 0 && !this.#response.closed) this.#watched().begin();
+  }
+
+  #watched(): SendWatch {
+    const onStalled = (reason: Error): void => {
+      this.stall = reason;
+      this.destroy(reason);
+    };
+    this.#watch ??= new SendWatch(this.#response, { idleMs: this.#sendIdleMs, onStalled, front: this });
+    return this.#watch;
   }
 
   #break(error: unknown): void {

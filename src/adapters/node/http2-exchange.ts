@@ -60,6 +60,47 @@ export function cutOff(response: ServerResponse): void {
   else stream.close(INTERNAL_ERROR);
 }
 
+/**
+ * Resets a response whose browser takes nothing: a connection that is only closed would keep what waits in the system, for as long as the browser answers.
+ * A connection of HTTP/2 that takes not even the reset ends after `graceMs`, with all its streams.
+ */
+export function breakOff(response: ServerResponse, graceMs: number): void {
+  const stream = streamOf(response);
+  if (stream !== undefined) {
+    const { session } = stream;
+    stream.close(INTERNAL_ERROR);
+    if (stream.destroyed) return;
+    const timer = setTimeout(() => session?.destroy(), graceMs).unref();
+    stream.once('close', () => {
+      clearTimeout(timer);
+    });
+    return;
+  }
+  try {
+    response.socket?.resetAndDestroy();
+  } catch {
+    // TLS and pipes know no reset.
+  }
+  response.destroy();
+}
+
+/** Whether the browser can take anything of a response: a pipelined one waits for those before it. */
+export function hasTurn(response: ServerResponse): boolean {
+  return streamOf(response) !== undefined || Boolean(response.socket);
+}
+
+/** What the system has not taken yet of the write under way; undefined where nobody tells. Node's own `net` timeouts go by the same number. */
+export function unsentBytes(response: ServerResponse): number | undefined {
+  if (streamOf(response) !== undefined) return undefined;
+  const socket = response.socket as { readonly _handle?: { readonly writeQueueSize?: number } | null } | null;
+  return socket?._handle?.writeQueueSize;
+}
+
+/** Whether it can be told of one long write that the browser takes it slowly. */
+export function tellsProgress(response: ServerResponse): boolean {
+  return unsentBytes(response) !== undefined;
+}
+
 function isHttp2(request: IncomingMessage | Http2ServerRequest): request is Http2ServerRequest {
   return request.httpVersionMajor === 2;
 }

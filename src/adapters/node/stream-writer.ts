@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { BodySink, Flow, FlowingBody } from '../../ports/flow.js';
 import { cutOff, isComplete, lineOf } from './http2-exchange.js';
+import { SendWatch, type SendWatchOptions, watchRest } from './send-watch.js';
 
 /** A response a compressor may have wrapped. */
 export interface FlushableResponse extends ServerResponse {
@@ -16,12 +17,18 @@ export interface FlushableResponse extends ServerResponse {
  */
 export class StreamWriter implements BodySink {
   readonly #response: FlushableResponse;
+  readonly #sendIdleMs: number;
+  /** There once bytes have had to wait. */
+  #watch: SendWatch | undefined;
   #flow: Flow | undefined;
   #source: AsyncIterator<Uint8Array> | undefined;
   #head: NodeJS.Immediate | undefined;
+  #isGivenUp = false;
 
-  constructor(response: FlushableResponse) {
+  /** Milliseconds a browser may take nothing while bytes wait; 0 allows any. */
+  constructor(response: FlushableResponse, sendIdleMs: number) {
     this.#response = response;
+    this.#sendIdleMs = sendIdleMs;
   }
 
   start(body: AsyncIterable<Uint8Array> | FlowingBody): void {
@@ -42,10 +49,14 @@ export class StreamWriter implements BodySink {
   write(chunk: Uint8Array): boolean {
     this.#forgetHead();
     const response = this.#response;
-    if (lineOf(response).destroyed) return false;
+    if (this.#isGivenUp || lineOf(response).destroyed) return false;
     try {
+      const waits = response.writableLength > 0;
       const isReady = response.write(chunk);
       response.flush?.();
+      if (this.#watch !== undefined) this.#watch.written += chunk.length;
+      // What is alone in waiting is on its way to the socket; what is not gone by the next chunk waits for the browser.
+      if ((waits || !isReady) && this.#sendIdleMs > 0) this.#watched().begin();
       if (!isReady) whenDrained(response, this.#goOn);
       return isReady;
     } catch {
@@ -58,7 +69,9 @@ export class StreamWriter implements BodySink {
     this.#forgetHead();
     const response = this.#response;
     try {
-      if (!lineOf(response).destroyed) response.end();
+      if (this.#isGivenUp || lineOf(response).destroyed) return;
+      response.end();
+      if (this.#sendIdleMs > 0) watchRest(response, this.#watch ?? this.#watchOptions());
     } catch {
       this.fail();
     }
@@ -90,9 +103,20 @@ export class StreamWriter implements BodySink {
     this.fail();
   };
 
-  #giveUp(): void {
-    this.#flow?.cancel();
-    this.#source?.return?.().catch(() => undefined);
+  readonly #giveUp = (reason?: Error): void => {
+    if (this.#isGivenUp) return;
+    this.#isGivenUp = true;
+    this.#flow?.cancel(reason);
+    this.#source?.return?.(reason).catch(() => undefined);
+  };
+
+  #watched(): SendWatch {
+    this.#watch ??= new SendWatch(this.#response, this.#watchOptions());
+    return this.#watch;
+  }
+
+  #watchOptions(): SendWatchOptions {
+    return { idleMs: this.#sendIdleMs, onStalled: this.#giveUp };
   }
 
   #forgetHead(): void {

@@ -1,5 +1,6 @@
 import type { HttpBody, HttpResponse } from '../../ports/http.js';
-import { lineOf, responseFields } from './http2-exchange.js';
+import { lineOf, responseFields, tellsProgress } from './http2-exchange.js';
+import { watchRest } from './send-watch.js';
 import { type FlushableResponse, StreamWriter } from './stream-writer.js';
 
 /**
@@ -7,7 +8,7 @@ import { type FlushableResponse, StreamWriter } from './stream-writer.js';
  * A body that breaks destroys the connection, or resets the stream of HTTP/2: a clean end would claim that the answer was complete.
  */
 export function writeHttpResponse(response: FlushableResponse, answer: HttpResponse, method: string | undefined): void {
-  const { body } = answer;
+  const { body, sendIdleMs = 0 } = answer;
   if (lineOf(response).destroyed || response.headersSent) {
     cancel(body);
     return;
@@ -25,10 +26,28 @@ export function writeHttpResponse(response: FlushableResponse, answer: HttpRespo
     response.end();
     cancel(body);
   } else if (typeof body === 'string' || body instanceof Uint8Array) {
+    if (sendIdleMs > 0 && isLong(body) && !tellsProgress(response)) {
+      const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+      if (!response.hasHeader('content-length')) response.setHeader('content-length', bytes.length);
+      new StreamWriter(response, sendIdleMs).start(pieces(bytes));
+      return;
+    }
     response.end(body);
+    if (sendIdleMs > 0) watchRest(response, { idleMs: sendIdleMs });
   } else {
-    new StreamWriter(response).start(body);
+    new StreamWriter(response, sendIdleMs).start(body);
   }
+}
+
+const PIECE_BYTES = 65_536;
+
+function isLong(body: string | Uint8Array): boolean {
+  return body.length > PIECE_BYTES;
+}
+
+/** Where nobody tells how far one long write has got, a slow reader would look like one that takes nothing. */
+async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
 }
 
 function cancel(body: HttpBody): void {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { buildConnector, Client } from 'undici';
 import UndiciClient from 'undici/lib/dispatcher/client.js';
+import { UnsolicitedContinue } from './unsolicited-continue.js';
 
 // Node's own limit is 16 KB and can be raised from outside; ours is the same everywhere (reliability-security.md §4.2).
 const LONGEST_HEAD_BYTES = 32_768;
@@ -14,6 +15,7 @@ export class Connection {
   /** Where it stands among the idle ones, so that one that times out is taken out at once. */
   place: number = BUSY;
   #socket: Socket | undefined;
+  #filter: UnsolicitedContinue | undefined;
   #exchanges = 0;
   #readBefore = 0;
   #fault: Error | undefined;
@@ -34,6 +36,7 @@ export class Connection {
   /** The first byte of a request is about to be sent. */
   begin(): void {
     this.#readBefore = this.#socket?.bytesRead ?? 0;
+    this.#filter?.expectHead();
   }
 
   /** An exchange is complete, and the next one may follow on the same socket. */
@@ -58,6 +61,7 @@ export class Connection {
 
   #opened(socket: Socket): void {
     this.#socket = socket;
+    this.#filter = new UnsolicitedContinue(socket);
     this.#exchanges = 0;
     this.#fault = undefined;
     // Before undici's own listener, which may end the answer.

@@ -19,10 +19,11 @@ export function answerEnd(method: string, status: number, headers: HeaderFields)
   const isFramed = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
   const isEmpty = method === 'HEAD' || status === 204 || status === 304;
   if (isFramed || isEmpty) return { kind: 'framed' };
-  if (isEventStream(headers)) return { kind: 'checked', check: new EventEnd() };
   const coding = headers['content-encoding'];
-  const isPlain = coding === undefined || coding === 'identity';
-  return isPlain && isJson(headers) ? { kind: 'checked', check: new JsonEnd() } : { kind: 'unknown' };
+  // Compressed bytes tell nothing of the text; their reader misses their own end when they were cut.
+  if (coding !== undefined && coding !== 'identity') return { kind: 'unknown' };
+  if (isEventStream(headers)) return { kind: 'checked', check: new EventEnd() };
+  return isJson(headers) ? { kind: 'checked', check: new JsonEnd() } : { kind: 'unknown' };
 }
 
 export function isEventStream(headers: HeaderFields): boolean {

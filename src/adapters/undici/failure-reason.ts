@@ -8,7 +8,7 @@ export function reasonOf(error: Error): UpstreamFailureReason {
     case 'ETIMEDOUT':
       return 'timeout';
     case 'UND_ERR_SOCKET':
-      // "bad upgrade", "bad response": a 101 or 100 nobody asked for.
+      // "bad upgrade", "bad response": a 101 nobody asked for, or bytes without a request.
       return error.message.startsWith('bad ') ? 'invalid' : 'reset';
     case 'ECONNRESET':
     case 'EPIPE':
@@ -27,7 +27,7 @@ export function reasonOf(error: Error): UpstreamFailureReason {
       break;
   }
   if (error.name === 'HTTPParserError' || code.startsWith('HPE_')) return 'invalid';
-  return /^(?:unexpected upgrade|status \d+)$/.test(error.message) ? 'invalid' : 'unreachable';
+  return /^(?:unexpected upgrade|status \d+|unreadable [a-z-]+)$/.test(error.message) ? 'invalid' : 'unreachable';
 }
 
 /** For operators; undici's messages hold addresses and codes, and never a header field. */

@@ -4,6 +4,7 @@ import type { Connection } from './connection.js';
 import type { Connections, ExchangeEnd } from './connections.js';
 import { answerEnd, type EndCheck, isEventStream } from './end-check.js';
 import { describeError, reasonOf } from './failure-reason.js';
+import { acceptedCodings, unreadableField } from './response-fields.js';
 import { UpstreamBody } from './upstream-body.js';
 
 type Controller = Dispatcher.DispatchController;
@@ -15,6 +16,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     UpstreamRequest,
     'method' | 'signal' | 'headersMs' | 'bodyIdleMs' | 'bodyMs' | 'streamIdleMs'
   >;
+  readonly #acceptedCodings: string;
   readonly #connections: Connections;
   readonly #connection: Connection;
   #resolve: ((outcome: UpstreamOutcome) => void) | undefined;
@@ -26,11 +28,12 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   #settled = false;
 
   constructor(
-    { method, signal, headersMs, bodyIdleMs, bodyMs = 0, streamIdleMs = 0 }: UpstreamRequest,
+    { method, headers, signal, headersMs, bodyIdleMs, bodyMs = 0, streamIdleMs = 0 }: UpstreamRequest,
     connections: Connections,
     resolve: (outcome: UpstreamOutcome) => void,
   ) {
     this.#request = { method, signal, headersMs, bodyIdleMs, bodyMs, streamIdleMs };
+    this.#acceptedCodings = acceptedCodings(headers);
     this.#connections = connections;
     this.#connection = connections.take();
     this.#resolve = resolve;
@@ -75,9 +78,15 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    if (status < 200) return;
-    if (status > 599) {
+    if (status > 101 && status < 200) return;
+    // Of a status below 100, or a 101 without its fields, undici would make a bare assertion, for whose message Node 20 reads the whole file it stands in: minutes, where that is a bundle.
+    if (status < 200 || status > 599) {
       controller.abort(new Error(`status ${String(status)}`));
+      return;
+    }
+    const unreadable = unreadableField(headers, this.#acceptedCodings);
+    if (unreadable !== undefined) {
+      controller.abort(new Error(`unreadable ${unreadable}`));
       return;
     }
     clearTimeout(this.#headTimer);

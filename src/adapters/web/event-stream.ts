@@ -8,8 +8,8 @@ export interface EventStreamOptions {
   readonly keepAliveMs: number;
   /** The event that tells the client that the stream broke; called when it breaks between two events. */
   brokenEvent(): string;
-  /** Called once when the platform breaks the stream. */
-  onBroken(error: unknown): void;
+  /** Called once when the stream breaks; `side` is absent where the request's signal tells it. */
+  onBroken(error: unknown, side?: 'browser'): void;
 }
 
 const encoder = new TextEncoder();
@@ -67,7 +67,8 @@ export class EventStream implements FlowingBody, BodySink, Flow {
     this.#flow?.resume();
   }
 
-  cancel(): void {
+  cancel(reason?: Error): void {
+    if (reason !== undefined && !this.#isOver) this.#options.onBroken(reason, 'browser');
     this.#sink = undefined;
     this.#finish();
     if (this.#flow === undefined) stop(this.#source[Symbol.asyncIterator]());

@@ -36,10 +36,10 @@ export class FlowReader implements AsyncIterableIterator<Uint8Array>, BodySink {
     });
   }
 
-  return(): Promise<Step> {
+  return(reason?: Error): Promise<Step> {
     this.#isOver = true;
     this.#early.length = 0;
-    this.#body.cancel();
+    this.#body.cancel(reason);
     this.#waiting?.resolve(DONE);
     this.#waiting = undefined;
     return Promise.resolve(DONE);

@@ -3,33 +3,41 @@ import { isStream } from '../../domain/upstream/body-kind.js';
 import { isEventStream } from '../../domain/upstream/header-policy.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { EventStream } from './event-stream.js';
+import { stop } from './iterated-flow.js';
 
 /** How many requests a gate lets in. */
 export interface RequestGateSettings {
   /** Most requests under way, open event streams not counted; 0 sets no limit. */
   readonly maxInFlight: number;
+  /** Milliseconds a browser may take nothing while bytes wait for it; 0 allows any. */
+  readonly sendIdleMs: number;
 }
 
 /** What a route does beside answering. */
 export interface GuardedRoute {
   /** Answers those who are not let in. */
   readonly refuse: (request: HttpRequest, error: RequestError) => Promise<HttpResponse>;
-  /** Called once when a body breaks on its way to the browser. */
-  readonly onBroken: (request: HttpRequest, error: unknown) => void;
+  /** Called once when a body breaks on its way to the browser; `side` is absent where the request's signal tells it. */
+  readonly onBroken: (request: HttpRequest, error: unknown, side?: 'browser') => void;
 }
 
 const AGAIN_MS = 1_000;
 
+/** Statuses whose responses have no body, whatever the platform sends (RFC 9110 §6.4.1, §15.3.6). */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
 /** Counts the requests of a site, from their start to the end of their answer; lets no more in than may be, and none when the site closes. */
 export class RequestGate {
   readonly #maxInFlight: number;
+  readonly #sendIdleMs: number;
   #inFlight = 0;
   #openStreams = 0;
   #isClosed = false;
   readonly #waiting: (() => void)[] = [];
 
-  constructor({ maxInFlight }: RequestGateSettings) {
+  constructor({ maxInFlight, sendIdleMs }: RequestGateSettings) {
     this.#maxInFlight = maxInFlight;
+    this.#sendIdleMs = sendIdleMs;
   }
 
   /** Requests under way, without those whose answer is an open event stream. */
@@ -52,7 +60,7 @@ export class RequestGate {
       if (refusal !== undefined) return refuse(request, refusal);
       this.#inFlight += 1;
       try {
-        return this.#counted(await handler(request), (error) => onBroken(request, error));
+        return this.#counted(await handler(request), (error, side) => onBroken(request, error, side));
       } finally {
         this.#inFlight -= 1;
         this.#look();
@@ -92,7 +100,10 @@ export class RequestGate {
     });
   }
 
-  #counted(response: HttpResponse, onBroken: (error: unknown) => void): HttpResponse {
+  #counted(answer: HttpResponse, onBroken: (error: unknown, side?: 'browser') => void): HttpResponse {
+    const response = WITHOUT_BODY.has(answer.status)
+      ? withoutBody(answer)
+      : { ...answer, sendIdleMs: this.#sendIdleMs };
     const { body } = response;
     if (!isStream(body)) return response;
     const isEvents = isEventStream(response.headers);
@@ -118,13 +129,23 @@ export class RequestGate {
   }
 }
 
+/** A length that is told waits for bytes in some hosts; only 304 tells that of a response it does not hold. */
+function withoutBody({ status, headers, body }: HttpResponse): HttpResponse {
+  if (isStream(body)) stop(body[Symbol.asyncIterator]());
+  return { status, headers: status === 304 ? headers : { ...headers, 'content-length': undefined }, body: null };
+}
+
 /** A body that tells when it is over, and how. */
 class CountedBody implements AsyncIterableIterator<Uint8Array> {
   readonly #source: AsyncIterator<Uint8Array>;
-  readonly #onBroken: (error: unknown) => void;
+  readonly #onBroken: (error: unknown, side?: 'browser') => void;
   #onEnd: (() => void) | undefined;
 
-  constructor(body: AsyncIterable<Uint8Array>, onEnd: () => void, onBroken: (error: unknown) => void) {
+  constructor(
+    body: AsyncIterable<Uint8Array>,
+    onEnd: () => void,
+    onBroken: (error: unknown, side?: 'browser') => void,
+  ) {
     this.#source = body[Symbol.asyncIterator]();
     this.#onEnd = onEnd;
     this.#onBroken = onBroken;
@@ -141,7 +162,9 @@ class CountedBody implements AsyncIterableIterator<Uint8Array> {
     return step;
   }
 
-  async return(): Promise<IteratorResult<Uint8Array>> {
+  /** `reason` where the browser did not leave by itself. */
+  async return(reason?: Error): Promise<IteratorResult<Uint8Array>> {
+    if (reason !== undefined && this.#onEnd !== undefined) this.#onBroken(reason, 'browser');
     this.#end();
     await this.#source.return?.();
     return { done: true, value: undefined };

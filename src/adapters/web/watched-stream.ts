@@ -37,13 +37,13 @@ class SiteWatch implements EventStreamOptions {
     return `event: error\ndata: ${this.#watch.errorText(interrupted())}\n\n`;
   }
 
-  onBroken(error: unknown): void {
+  onBroken(error: unknown, side?: 'browser'): void {
     const { site, route, requestId, signal } = this.#watch;
     site.telemetry.emit({
       type: 'stream_broken',
       requestId,
       route,
-      side: signal.aborted ? 'browser' : 'upstream',
+      side: side ?? (signal.aborted ? 'browser' : 'upstream'),
       detail: error instanceof Error ? error.message : 'unknown',
     });
   }

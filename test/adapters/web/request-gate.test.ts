@@ -41,7 +41,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 
 describe('a gate', () => {
   it('counts a request until its answer is there, and a body that streams until its end', async () => {
-    const gate = new RequestGate({ maxInFlight: 0 });
+    const gate = new RequestGate({ maxInFlight: 0, sendIdleMs: 0 });
     const body = new PushStream();
     let give: ((response: HttpResponse) => void) | undefined;
     const pending = guarded(gate, () => new Promise((resolve) => (give = resolve)))();
@@ -62,7 +62,7 @@ describe('a gate', () => {
       async (_body, response) => (response.body as AsyncIterableIterator<Uint8Array>).return?.(),
     ],
   ])('counts open event streams apart, each until it %s', async (_how, end) => {
-    const gate = new RequestGate({ maxInFlight: 1 });
+    const gate = new RequestGate({ maxInFlight: 1, sendIdleMs: 0 });
     const body = new PushStream();
     const response = await guarded(gate, () => Promise.resolve(answer(body, 'text/event-stream')))();
     expect([gate.inFlight, gate.openStreams]).toEqual([0, 1]);
@@ -71,7 +71,7 @@ describe('a gate', () => {
   });
 
   it('lets no more in than may be, and tells the others when to come again', async () => {
-    const gate = new RequestGate({ maxInFlight: 2 });
+    const gate = new RequestGate({ maxInFlight: 2, sendIdleMs: 0 });
     let give: (() => void) | undefined;
     const wait = new Promise<void>((resolve) => (give = resolve));
     const visit = guarded(gate, async () => {
@@ -88,7 +88,7 @@ describe('a gate', () => {
   });
 
   it('that is closed lets nobody in, and is idle when the last one is out', async () => {
-    const gate = new RequestGate({ maxInFlight: 0 });
+    const gate = new RequestGate({ maxInFlight: 0, sendIdleMs: 0 });
     const body = new PushStream();
     const visit = guarded(gate, () => Promise.resolve(answer(body, 'text/event-stream')));
     const open = await visit();
@@ -104,11 +104,11 @@ describe('a gate', () => {
   });
 
   it('that nobody passed is idle', async () => {
-    await new RequestGate({ maxInFlight: 0 }).idle();
+    await new RequestGate({ maxInFlight: 0, sendIdleMs: 0 }).idle();
   });
 
   it('tells of a body that breaks, once, and of none that ends', async () => {
-    const gate = new RequestGate({ maxInFlight: 0 });
+    const gate = new RequestGate({ maxInFlight: 0, sendIdleMs: 0 });
     const body = new PushStream();
     const response = await guarded(gate, () => Promise.resolve(answer(body)))();
     body.break(new Error('cut'));
@@ -121,7 +121,7 @@ describe('a gate', () => {
   });
 
   it('forgets a request whose handler threw', async () => {
-    const gate = new RequestGate({ maxInFlight: 0 });
+    const gate = new RequestGate({ maxInFlight: 0, sendIdleMs: 0 });
     await expect(guarded(gate, () => Promise.reject(new Error('no')))()).rejects.toThrow('no');
     expect(gate.inFlight).toBe(0);
   });

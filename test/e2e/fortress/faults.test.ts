@@ -33,7 +33,7 @@ const INVALID: readonly (readonly [string, string])[] = [
   ['answers with status 600', 'HTTP/1.1 600 X\r\nContent-Length: 0\r\n\r\n'],
   ['answers with status 000', 'HTTP/1.1 000 X\r\nContent-Length: 0\r\n\r\n'],
   ['switches protocols unasked', 'HTTP/1.1 101 S\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n'],
-  ['says "100 Continue" unasked', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'],
+  ['answers with status 099', 'HTTP/1.1 099 X\r\nContent-Length: 2\r\n\r\n{}'],
   ['ends its lines with bare line feeds', 'HTTP/1.1 200 OK\nContent-Length: 0\n\n'],
 ];
 

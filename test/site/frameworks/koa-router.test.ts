@@ -8,6 +8,7 @@ import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import { koaRouter } from '../../../src/adapters/koa/koa-router.js';
 import { flowing } from '../../../src/adapters/web/iterated-flow.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../src/ports/http.js';
+import { type Listener, wholeBodySuite } from '../../support/whole-bodies.js';
 import { MESSAGE, visit } from '../../support/visitor.js';
 import { listeningSite } from './listening-site.js';
 
@@ -281,6 +282,12 @@ describe.each<[string, (body: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8A
     await reply.untilSeen((bytes) => bytes.length > stopped);
     reply.leave();
   });
+});
+
+wholeBodySuite((handler) => {
+  const app = appWith(handler);
+  app.silent = true;
+  return app.callback() as Listener;
 });
 
 describe('a body that a parser has read', () => {

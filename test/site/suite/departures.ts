@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Flood } from '../../support/flood.js';
 import type { Exchange } from '../../support/recording-upstream.js';
 import type { Framework } from '../framework.js';
 import { expectNextRequestWorks, openStream, startWorld, type World } from '../world.js';
@@ -91,29 +92,6 @@ async function expectAborted(exchange: Exchange, leave: () => void): Promise<voi
   await exchange.closed;
   expect(performance.now() - left).toBeLessThan(1_000);
   expect(exchange.aborted).toBe(true);
-}
-
-/** An agent that writes 64 MiB of events as fast as it is let. */
-class Flood {
-  readonly total = 64 * MIB;
-  written = 0;
-
-  constructor(exchange: Exchange) {
-    void this.#write(exchange);
-  }
-
-  async #write({ response }: Exchange): Promise<void> {
-    const event = Buffer.from(`data: ${'x'.repeat(65_536 - 8)}\n\n`);
-    while (this.written < this.total) {
-      if (response.destroyed) return;
-      this.written += event.length;
-      if (response.write(event)) continue;
-      await new Promise<void>((resolve) => {
-        response.once('drain', resolve);
-      });
-    }
-    response.end();
-  }
 }
 
 /** What the flood has written when nothing more moved while others chatted 25 times. */

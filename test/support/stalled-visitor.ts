@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { MESSAGE } from './visitor.js';
+
+/** A browser that sends one request and reads nothing of its response until it is told to. */
+export class StalledVisitor {
+  readonly #socket: Socket;
+  #received = 0;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('error', () => undefined);
+  }
+
+  /** Sends a chat message, or a GET of another path. */
+  static async arrive(url: string, path = '/api/a2a', fields = ''): Promise<StalledVisitor> {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname).pause();
+    await once(socket, 'connect');
+    const isChat = path === '/api/a2a';
+    const head = `${isChat ? 'POST' : 'GET'} ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\n${fields}`;
+    const length = `Content-Type: application/json\r\nContent-Length: ${String(MESSAGE.length)}\r\n\r\n${MESSAGE}`;
+    socket.write(head + (isChat ? length : '\r\n'));
+    return new StalledVisitor(socket);
+  }
+
+  /** Reads on, and gives the number of bytes that came before the connection ended. */
+  async readOn(): Promise<number> {
+    const closed = once(this.#socket, 'close');
+    this.#socket.on('data', (chunk: Buffer) => {
+      this.#received += chunk.length;
+    });
+    this.#socket.resume();
+    await closed;
+    return this.#received;
+  }
+
+  /** Reads `total` bytes evenly over so many milliseconds, in which something else happens all the time; gives the number that came. */
+  async readSlowly(total: number, ms: number, meanwhile: () => Promise<unknown>): Promise<number> {
+    const began = performance.now();
+    while (this.#received < total && !this.#socket.destroyed) {
+      const chunk = this.#socket.read() as Buffer | null;
+      this.#received += chunk?.length ?? 0;
+      if (chunk === null) await this.#more();
+      while (performance.now() - began < (this.#received / total) * ms) await meanwhile();
+    }
+    return this.#received;
+  }
+
+  #more(): Promise<void> {
+    return new Promise((resolve) => {
+      const goOn = (): void => {
+        this.#socket.off('readable', goOn).off('close', goOn);
+        resolve();
+      };
+      this.#socket.on('readable', goOn).on('close', goOn);
+    });
+  }
+
+  leave(): void {
+    this.#socket.destroy();
+  }
+}
