@@ -1,4 +1,5 @@
 import { RequestError } from '../../domain/errors.js';
+import { ByteCollector } from '../../domain/shared/byte-collector.js';
 import { isStream } from '../../domain/upstream/body-kind.js';
 import { jsonMediaType } from '../../domain/upstream/header-policy.js';
 import type { HttpRequest } from '../../ports/http.js';
@@ -83,27 +84,17 @@ function whole(body: Uint8Array | string | null, limitBytes: number): Uint8Array
 }
 
 async function readStream(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+  const collector = new ByteCollector();
   try {
     for await (const chunk of body) {
-      length += chunk.length;
-      if (length > limitBytes) throw tooLarge(limitBytes);
-      chunks.push(chunk);
+      if (collector.length + chunk.length > limitBytes) throw tooLarge(limitBytes);
+      collector.push(chunk);
     }
   } catch (error) {
     if (error instanceof RequestError) throw error;
     throw invalid('The request body ended before it was complete.');
   }
-  const [only] = chunks;
-  if (chunks.length === 1 && only !== undefined) return only;
-  const bytes = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
+  return collector.take();
 }
 
 function invalid(detail: string): RequestError {

@@ -1,4 +1,5 @@
 import type { HttpBody } from '../../ports/http.js';
+import { ByteCollector } from '../shared/byte-collector.js';
 import { isStream } from './body-kind.js';
 import { discardBody } from './body-text.js';
 
@@ -16,20 +17,20 @@ export async function readAhead(body: HttpBody, limitBytes: number): Promise<Rea
       : { complete: true, bytes };
   }
   const source = body[Symbol.asyncIterator]();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+  const collector = new ByteCollector();
   try {
     for (;;) {
       const step = await source.next();
       if (step.done === true) break;
-      chunks.push(step.value);
-      length += step.value.length;
-      if (length > limitBytes) return { complete: false, body: new ReplayedBody(chunks, source) };
+      collector.push(step.value);
+      if (collector.length > limitBytes) {
+        return { complete: false, body: new ReplayedBody(collector.takeBlocks(), source) };
+      }
     }
   } catch (error) {
-    return { complete: false, body: new ReplayedBody(chunks, broken(error)) };
+    return { complete: false, body: new ReplayedBody(collector.takeBlocks(), broken(error)) };
   }
-  return { complete: true, bytes: joined(chunks, length) };
+  return { complete: true, bytes: collector.take() };
 }
 
 /** The whole body, or `undefined` when it is longer than `limitBytes` or breaks. */
@@ -38,18 +39,6 @@ export async function bodyBytes(body: HttpBody, limitBytes: number): Promise<Uin
   if (read.complete) return read.bytes;
   await discardBody(read.body);
   return undefined;
-}
-
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const [only] = chunks;
-  if (chunks.length === 1 && only !== undefined) return only;
-  const bytes = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
 }
 
 /** Gives what was read already, then the rest. */
