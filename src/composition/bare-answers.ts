@@ -13,6 +13,7 @@ const BARE_SITE: SiteSettings = {
   origins: { publicOrigin: '', allowedOrigins: new Set() },
   bodyLimitBytes: 0,
   requestBodyMs: 0,
+  requestIdleMs: 0,
   keepAliveMs: 0,
   authUnavailableStatus: 401,
   newRequestId,

@@ -138,8 +138,10 @@ export interface TimeoutsConfig {
   readonly bodyMs?: number | undefined;
   /** Silence inside an event stream. Default 0: an agent may think for as long as it likes, and TCP finds out when its machine is gone. */
   readonly streamIdleMs?: number | undefined;
-  /** For a JSON request body that the package itself reads, and for each pause in a body that streams through. Default 60 000; 0 waits for ever. */
+  /** For a whole JSON request body that the package itself reads. Default 60 000; 0 waits for ever. */
   readonly requestBodyMs?: number | undefined;
+  /** Silence inside a request body, also one that streams through. Default 30 000; 0 allows any. */
+  readonly requestIdleMs?: number | undefined;
   /** For one look-up of the config route, all its calls included: the agent's card, the project, the brand. At least 1. Default 10 000. */
   readonly lookupMs?: number | undefined;
   /** For one call to an identity provider, discovery included. Default 5 000. */

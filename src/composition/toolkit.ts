@@ -166,6 +166,7 @@ function siteSettings(config: ResolvedConfig, parts: KeptParts): SiteSettings {
     ...(hosts === undefined ? {} : { hosts }),
     bodyLimitBytes: config.bodyLimitBytes,
     requestBodyMs: config.timeouts.requestBodyMs,
+    requestIdleMs: config.timeouts.requestIdleMs,
     keepAliveMs: config.keepAliveMs,
     authUnavailableStatus: config.authUnavailableStatus,
     newRequestId: () => currentRequestId() ?? newRequestId(),

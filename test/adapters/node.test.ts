@@ -66,7 +66,7 @@ describe('the bridge to node:http', () => {
     const url = await serveHandler(async (request) => {
       const { request: native } = request.native as { request: IncomingMessage };
       const listeners = native.listenerCount('close');
-      const { bytes } = await readJsonBody(request, { bodyLimitBytes: 1_000, requestBodyMs: 1_000 });
+      const { bytes } = await readJsonBody(request, { bodyLimitBytes: 1_000, requestBodyMs: 1_000, requestIdleMs: 0 });
       return text(bytes, { 'x-more-listeners': String(native.listenerCount('close') - listeners) });
     });
     const reply = await visit(url, { headers: { 'content-type': 'application/json' }, body: '{"a":1}' });

@@ -101,6 +101,7 @@ describe('a value of a wrong kind', () => {
     'bodyMs',
     'streamIdleMs',
     'requestBodyMs',
+    'requestIdleMs',
     'lookupMs',
     'identityProviderMs',
     'sessionMs',

@@ -14,7 +14,7 @@ export interface JsonBody {
 }
 
 /** What a site takes of a body. */
-export type BodyLimits = Pick<SiteSettings, 'bodyLimitBytes' | 'requestBodyMs'>;
+export type BodyLimits = Pick<SiteSettings, 'bodyLimitBytes' | 'requestBodyMs' | 'requestIdleMs'>;
 
 /** The media types of JSON without a vocabulary of its own. */
 const JSON_TYPES: readonly string[] = ['application/json'];
@@ -62,12 +62,12 @@ function declaredType(request: HttpRequest, { bodyLimitBytes }: BodyLimits, type
 
 async function readComing(
   request: HttpRequest,
-  { bodyLimitBytes, requestBodyMs }: BodyLimits,
+  { bodyLimitBytes, requestBodyMs, requestIdleMs }: BodyLimits,
   type: string,
 ): Promise<JsonBody> {
   // Node reads a short message together with its head: after its callback all of it is there, and needs no events.
   await Promise.resolve();
-  const body = timedBody(request.body, requestBodyMs, 'body');
+  const body = timedBody(request.body, { idleMs: requestIdleMs, totalMs: requestBodyMs });
   return jsonBody(isStream(body) ? await readStream(body, bodyLimitBytes) : whole(body, bodyLimitBytes), type);
 }
 

@@ -11,8 +11,10 @@ export interface SiteSettings {
   /** By which names the routes may be called; absent where any will do. */
   readonly hosts?: HostPolicy;
   readonly bodyLimitBytes: number;
-  /** Milliseconds for a request body that is read here, and for each pause in one that streams through; 0 waits for ever. */
+  /** Milliseconds for a request body that is read here; 0 is any time. */
   readonly requestBodyMs: number;
+  /** Milliseconds for each pause in a request body; 0 is any time. */
+  readonly requestIdleMs: number;
   readonly keepAliveMs: number;
   readonly authUnavailableStatus: number;
   /** Counts the messages of visitors who are not signed in; absent where they are not limited. */

@@ -25,6 +25,7 @@ export function site(changes: Partial<SiteSettings> = {}): SiteSettings & { read
     origins: { publicOrigin: '', allowedOrigins: new Set() },
     bodyLimitBytes: 1_000,
     requestBodyMs: 0,
+    requestIdleMs: 0,
     keepAliveMs: 15_000,
     authUnavailableStatus: 401,
     newRequestId: () => {

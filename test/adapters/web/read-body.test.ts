@@ -6,7 +6,7 @@ import { browserRequest, bytes, streamed } from './browser-request.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-const limits = (bodyLimitBytes: number): BodyLimits => ({ bodyLimitBytes, requestBodyMs: 0 });
+const limits = (bodyLimitBytes: number): BodyLimits => ({ bodyLimitBytes, requestBodyMs: 0, requestIdleMs: 0 });
 
 function text(body: Uint8Array): string {
   return new TextDecoder().decode(body);
