@@ -12,6 +12,7 @@ import { type Identities, identityModule } from './identity-module.js';
 import { platformModule } from './platform-module.js';
 import { type KeptParts, platformParts } from './platform-parts.js';
 import type { ToolkitPorts } from './ports.js';
+import { processBodies } from './process-bodies.js';
 import { newRequestId } from './request-id.js';
 import { type ResolvedConfig, resolveConfig } from './resolve-config.js';
 import { SessionPlans } from './session-plans.js';
@@ -165,6 +166,7 @@ function siteSettings(config: ResolvedConfig, parts: KeptParts): SiteSettings {
     origins: { publicOrigin: publicUrl === '' ? '' : new URL(publicUrl).origin, allowedOrigins },
     ...(hosts === undefined ? {} : { hosts }),
     bodyLimitBytes: config.bodyLimitBytes,
+    bodies: processBodies(config.bodyLimitBytes),
     requestBodyMs: config.timeouts.requestBodyMs,
     requestIdleMs: config.timeouts.requestIdleMs,
     keepAliveMs: config.keepAliveMs,

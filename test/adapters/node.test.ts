@@ -6,6 +6,7 @@ import { readJsonBody } from '../../src/adapters/web/read-body.js';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
 import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from '../../src/ports/http.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
+import { site as siteSettings } from './web/browser-request.js';
 import { RawClient } from '../support/raw-client.js';
 import { visit } from '../support/visitor.js';
 
@@ -66,7 +67,7 @@ describe('the bridge to node:http', () => {
     const url = await serveHandler(async (request) => {
       const { request: native } = request.native as { request: IncomingMessage };
       const listeners = native.listenerCount('close');
-      const { bytes } = await readJsonBody(request, { bodyLimitBytes: 1_000, requestBodyMs: 1_000, requestIdleMs: 0 });
+      const { bytes } = await readJsonBody(request, siteSettings({ requestBodyMs: 1_000 }));
       return text(bytes, { 'x-more-listeners': String(native.listenerCount('close') - listeners) });
     });
     const reply = await visit(url, { headers: { 'content-type': 'application/json' }, body: '{"a":1}' });

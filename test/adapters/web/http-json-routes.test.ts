@@ -175,14 +175,16 @@ describe('the method policy in the HTTP+JSON binding', () => {
     },
   );
 
-  it.each(['[]', 'null', '{"configuration":{},"configuration":{}}', '{"configuration":{"blocking":true,"Blocking":false}}'])(
-    'refuses the message %s, for nobody knows what the agent would read',
-    async (text) => {
-      const world = new RestWorld();
-      expect((await world.ask('POST', '/message:send', { body: bytes(text) })).status).toBe(400);
-      expect(world.calls).toEqual([]);
-    },
-  );
+  it.each([
+    '[]',
+    'null',
+    '{"configuration":{},"configuration":{}}',
+    '{"configuration":{"blocking":true,"Blocking":false}}',
+  ])('refuses the message %s, for nobody knows what the agent would read', async (text) => {
+    const world = new RestWorld();
+    expect((await world.ask('POST', '/message:send', { body: bytes(text) })).status).toBe(400);
+    expect(world.calls).toEqual([]);
+  });
 
   it('"all" lets everything cross, and the extended card is rewritten', async () => {
     const world = new RestWorld('all');

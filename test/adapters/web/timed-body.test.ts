@@ -3,7 +3,7 @@ import type { RequestError } from '../../../src/domain/errors.js';
 import { timedBody } from '../../../src/adapters/web/timed-body.js';
 import { readJsonBody } from '../../../src/adapters/web/read-body.js';
 import { textOf } from '../../contracts/http-upstream.contract.js';
-import { browserRequest, bytes, streamed } from './browser-request.js';
+import { bodyBudget, browserRequest, bytes, streamed } from './browser-request.js';
 import { PushStream } from './push-stream.js';
 
 /** Resolves after so many milliseconds of a silent body: time has passed, and nobody slept. */
@@ -65,14 +65,14 @@ describe('a request body', () => {
   it('of a JSON route is given up by the route', async () => {
     const body = new PushStream();
     body.push('{');
-    const limits = { bodyLimitBytes: 10, requestBodyMs: 20, requestIdleMs: 0 };
+    const limits = { bodyLimitBytes: 10, bodies: bodyBudget(), requestBodyMs: 20, requestIdleMs: 0 };
     await expect(readJsonBody(browserRequest({ body }), limits)).rejects.toMatchObject({ code: 'body_timeout' });
   });
 
   it('of a JSON route is given up when nothing of it arrives, long before its whole time is over', async () => {
     const body = new PushStream();
     body.push('{');
-    const limits = { bodyLimitBytes: 10, requestBodyMs: 60_000, requestIdleMs: 20 };
+    const limits = { bodyLimitBytes: 10, bodies: bodyBudget(), requestBodyMs: 60_000, requestIdleMs: 20 };
     await expect(readJsonBody(browserRequest({ body }), limits)).rejects.toMatchObject({ code: 'body_timeout' });
     expect(body.returned).toBe(true);
   });
