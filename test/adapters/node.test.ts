@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createNodeHandler } from 'agent-bff/node';
 import { createToolkit } from 'agent-bff';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readJsonBody } from '../../src/adapters/web/read-body.js';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
 import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from '../../src/ports/http.js';
@@ -106,6 +106,41 @@ describe('the bridge to node:http', () => {
     await browser.send(`${head(5)}again`);
     await browser.until('again');
     expect(kinds).toEqual(['stream', 'bytes', 'bytes']);
+  });
+
+  it('ends the connection of a browser that still sends long after its response', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const url = await serveHandler(async ({ body }) => {
+      await (body as AsyncIterableIterator<Uint8Array>).return?.();
+      return text('enough');
+    });
+    const browser = await RawClient.connect(url);
+    onTestFinished(() => browser.close());
+    await browser.send(head(1_000_000));
+    await browser.until('enough');
+    // The listeners of the response's end are called one after the other.
+    await new Promise(setImmediate);
+    for (let sent = 0; sent < 10; sent += 1) await browser.send('more of it');
+    vi.advanceTimersByTime(29_999);
+    await browser.send('and more');
+    expect(browser.socket.closed).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(await browser.ending()).toContain('enough');
+  });
+
+  it('keeps the connection of a browser that sends the rest of its message after the response', async () => {
+    const replies = ['first', 'second'];
+    const url = await serveHandler(async ({ body }) => {
+      await (body as AsyncIterableIterator<Uint8Array>).return?.();
+      return text(replies.shift() ?? '');
+    });
+    const browser = await RawClient.connect(url);
+    onTestFinished(() => browser.close());
+    await browser.send(head(4));
+    await browser.until('first');
+    await browser.send(`rest${head(4)}`);
+    await browser.until('second');
   });
 
   it('keeps cookies apart, the handler’s and those of the host', async () => {

@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http';
-import { mayBeCut } from './http2-exchange.js';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { mayBeCut, refuseRest } from './http2-exchange.js';
 
 type Step = IteratorResult<Uint8Array>;
 
@@ -9,16 +9,19 @@ const DONE: Step = { done: true, value: undefined };
  * The body of a request as it comes, by the request's own events: Node's iterator for streams costs more than the rest of reading a short message.
  *
  * A reader that stops early does not destroy the socket, or the browser would never see why; and the rest runs off, or a browser that reads
- * no answer before it has sent everything waits for ever, and so does the next request on its connection.
+ * no answer before it has sent everything waits for ever, and so does the next request on its connection. Not for ever, though: a browser that
+ * still sends long after its response was complete loses the connection.
  */
 export class RequestBody implements AsyncIterableIterator<Uint8Array> {
   readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
   #waiting: { resolve(step: Step): void; reject(error: Error): void } | undefined;
   #isRead = false;
   #isOver = false;
 
-  constructor(request: IncomingMessage) {
+  constructor(request: IncomingMessage, response: ServerResponse) {
     this.#request = request;
+    this.#response = response;
   }
 
   /**
@@ -54,9 +57,25 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
       this.#finish();
       this.#waiting?.resolve(DONE);
       this.#waiting = undefined;
-      this.#request.resume();
+      this.#runOff();
     }
     return Promise.resolve(DONE);
+  }
+
+  #runOff(): void {
+    const request = this.#request;
+    const response = this.#response;
+    request.resume();
+    if (request.complete || request.destroyed) return;
+    response.once('finish', () => {
+      const timer = setTimeout(() => {
+        refuseRest(request);
+      }, LINGER_MS);
+      timer.unref();
+      request.once('close', () => {
+        clearTimeout(timer);
+      });
+    });
   }
 
   /** Nothing is read, and no error taken, before somebody asks. */
@@ -87,5 +106,8 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
     else waiting.reject(request.errored ?? new Error('the request ended before it was complete'));
   };
 }
+
+/** As long as other servers wait for the rest of a body that nobody reads. */
+const LINGER_MS = 30_000;
 
 const EVENTS = ['readable', 'end', 'error', 'close'] as const;
