@@ -106,7 +106,7 @@ export class BodyShare {
   readonly #budget: BodyBudget;
   readonly cut: ((error: RequestError) => void) | undefined;
   pool: Pool;
-  bytes = 0;
+  bytes: number = 0;
   #recent = 0;
   #cameAt = 0;
 
@@ -150,9 +150,9 @@ export class BodyShare {
 
 class Pool {
   limit: number;
-  used = 0;
+  used: number = 0;
   /** Bodies that are not complete. */
-  readonly reading = new Set<BodyShare>();
+  readonly reading: Set<BodyShare> = new Set();
 
   constructor(limit: number) {
     this.limit = limit;
