@@ -253,7 +253,7 @@ describe('the memory of a message', () => {
     let during = 0;
     world.upstream.willAnswer(() => {
       during = settings.bodies.heldBytes;
-      return failure('timeout');
+      return { kind: 'failure', reason: 'timeout', detail: '' };
     });
     await handle(browserRequest({ body: streamed([MESSAGE, ' ']) }));
     expect([during, settings.bodies.heldBytes]).toEqual([MESSAGE.length + 1, 0]);

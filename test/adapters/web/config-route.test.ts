@@ -40,6 +40,7 @@ class RouteWorld extends BrokerWorld {
         lookupMs: 1,
         deadline: this.deadlines.start,
         maxEntries: 10,
+        maxBytes: 1_000_000,
       }),
       plan: SERVICE,
       policy: new MethodPolicy('chat'),
