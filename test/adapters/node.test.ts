@@ -108,6 +108,26 @@ describe('the bridge to node:http', () => {
     expect(kinds).toEqual(['stream', 'bytes', 'bytes']);
   });
 
+  it('breaks a body whose chunks are so small that their framing is most of it, and ends its connection', async () => {
+    let read = 0;
+    const url = await serveHandler(async ({ body }) => {
+      try {
+        for await (const chunk of body as AsyncIterable<Uint8Array>) read += chunk.length;
+      } catch (error) {
+        return text((error as Error).message);
+      }
+      return text('read');
+    });
+    const browser = await RawClient.connect(url);
+    onTestFinished(() => browser.close());
+    const chunked = head(0).replace('content-length: 0', 'transfer-encoding: chunked');
+    await browser.send(`${chunked}${'1\r\nx\r\n'.repeat(10_000)}0\r\n\r\n`);
+    await browser.until('read');
+    await browser.send(`${chunked}${'1\r\nx\r\n'.repeat(500_000)}`);
+    expect(await browser.ending()).toContain('the chunks of the request are too small');
+    expect(read).toBeLessThan(100_000);
+  });
+
   it('ends the connection of a browser that still sends long after its response', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());

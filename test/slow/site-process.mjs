@@ -10,14 +10,15 @@ const FILE = fileURLToPath(import.meta.url);
 const SAMPLE_MS = 50;
 
 /**
- * Starts the site over the built package, with what `config` adds: in Express, or behind `node:http2`.
+ * Starts the site over the built package, with what `config` adds: in Express behind a parser with this limit, or behind `node:http` or `node:http2`.
  * `measure` collects garbage first; `peakRss` is the most since the last call.
  */
-export async function startSite(a2aUrl, config = {}, { http2 = false } = {}) {
+export async function startSite(a2aUrl, config = {}, { server = 'express', parserLimit = '2mb', flags = [] } = {}) {
   if (!existsSync(new URL('../../dist/composition/express.js', import.meta.url))) {
     throw new Error('dist is missing: run "npm run build" first');
   }
-  const child = fork(FILE, [JSON.stringify({ config: { a2aUrl, ...config }, http2 })], { execArgv: ['--expose-gc'] });
+  const task = JSON.stringify({ config: { a2aUrl, ...config }, server, parserLimit });
+  const child = fork(FILE, [task], { execArgv: ['--expose-gc', ...flags] });
   const [{ url }] = await once(child, 'message');
   const ask = async (question) => {
     child.send(question);
@@ -35,7 +36,9 @@ export async function startSite(a2aUrl, config = {}, { http2 = false } = {}) {
   };
 }
 
-async function serve({ config, http2 }) {
+const SERVERS = { express: expressServer, http: httpServer, http2: http2Server };
+
+async function serve({ config, server: kind, parserLimit }) {
   const { createToolkit } = await import('agent-bff');
   const { privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
@@ -47,7 +50,7 @@ async function serve({ config, http2 }) {
     ...config,
     serviceAccount: { serviceAccountId: 'site', keyId: 'key', privateKeyPem: privateKey },
   });
-  const server = await (http2 ? http2Server(toolkit) : expressServer(toolkit));
+  const server = await SERVERS[kind](toolkit, parserLimit);
   server.listen(0, '127.0.0.1', 1024);
   await once(server, 'listening');
 
@@ -72,15 +75,20 @@ async function serve({ config, http2 }) {
   process.send({ url: `http://127.0.0.1:${server.address().port}` });
 }
 
-async function expressServer(toolkit) {
+async function expressServer(toolkit, parserLimit) {
   const { createA2ARouter, createServiceProxyRouter } = await import('agent-bff/express');
   const { default: express } = await import('express');
   const app = express();
   // Before the parser: bodies stream through it.
   app.use('/api/service', createServiceProxyRouter(express, { auth: () => 'user-token', toolkit }));
-  app.use(express.json({ limit: '2mb' }));
+  app.use(express.json({ limit: parserLimit }));
   app.use('/api/a2a', createA2ARouter(express, { strategy: 'service_account', toolkit }));
   return createServer(app);
+}
+
+async function httpServer(toolkit) {
+  const { createNodeHandler } = await import('agent-bff/node');
+  return createServer(createNodeHandler({ a2a: { strategy: 'service_account' }, toolkit }));
 }
 
 async function http2Server(toolkit) {

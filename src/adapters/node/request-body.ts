@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { mayBeCut, refuseRest } from './http2-exchange.js';
 
 type Step = IteratorResult<Uint8Array>;
@@ -18,10 +19,13 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
   #waiting: { resolve(step: Step): void; reject(error: Error): void } | undefined;
   #isRead = false;
   #isOver = false;
+  readonly #wireBefore: number;
+  #bytes = 0;
 
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.#request = request;
     this.#response = response;
+    this.#wireBefore = bytesOnWire(request);
   }
 
   /**
@@ -65,6 +69,13 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
   #runOff(): void {
     const request = this.#request;
     const response = this.#response;
+    if (this.#isWasteful) {
+      response.once('finish', () => {
+        refuseRest(request);
+      });
+      return;
+    }
+    request.on('data', this.#drop);
     request.resume();
     if (request.complete || request.destroyed) return;
     response.once('finish', () => {
@@ -76,6 +87,16 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
         clearTimeout(timer);
       });
     });
+  }
+
+  readonly #drop = (chunk: Uint8Array): void => {
+    this.#bytes += chunk.length;
+    if (this.#isWasteful) refuseRest(this.#request);
+  };
+
+  /** Each chunk costs the same whatever its length: in chunks of one byte, two megabytes take seconds in which nobody else is served. */
+  get #isWasteful(): boolean {
+    return bytesOnWire(this.#request) - this.#wireBefore > 2 * this.#bytes + FRAMING_SLACK;
   }
 
   /** Nothing is read, and no error taken, before somebody asks. */
@@ -98,7 +119,14 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
     if (value === null && !request.readableEnded && !request.destroyed) return;
     this.#waiting = undefined;
     if (value !== null) {
-      waiting.resolve({ done: false, value });
+      this.#bytes += value.length;
+      if (!this.#isWasteful) {
+        waiting.resolve({ done: false, value });
+        return;
+      }
+      this.#finish();
+      this.#runOff();
+      waiting.reject(new Error('the chunks of the request are too small'));
       return;
     }
     this.#finish();
@@ -109,5 +137,14 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
 
 /** As long as other servers wait for the rest of a body that nobody reads. */
 const LINGER_MS = 30_000;
+
+/** What the framing of a body may take beside as many bytes as the body has. */
+const FRAMING_SLACK = 65_536;
+
+/** Bytes the connection has read; those of HTTP/2 are of all its requests together, and say nothing of one. */
+function bytesOnWire({ httpVersionMajor, socket }: IncomingMessage): number {
+  // A host that makes its requests itself may leave the socket out.
+  return httpVersionMajor === 1 ? ((socket as Socket | undefined)?.bytesRead ?? 0) : 0;
+}
 
 const EVENTS = ['readable', 'end', 'error', 'close'] as const;
