@@ -225,7 +225,7 @@ export interface ServerConfig {
    * Default: none, and tokens stay in this process.
    */
   readonly cacheKeys?: readonly string[] | undefined;
-  /** Limits what one anonymous visitor may send to the chat, see `rateLimiter`. Default: no limit. */
+  /** Limits what one anonymous visitor may send to the chat, and have looked up for the config route, see `rateLimiter`. Default: no limit. */
   readonly chatLimit?: VisitorLimit | undefined;
   /** Takes one structured event at a time, or several that each take all of them: see `loggerTelemetry` and `openTelemetry`. Default: none. */
   readonly telemetry?: Telemetry | readonly Telemetry[] | undefined;

@@ -70,6 +70,7 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
     const request = this.#request;
     const response = this.#response;
     if (this.#isWasteful) {
+      request.socket.pause();
       response.once('finish', () => {
         refuseRest(request);
       });
@@ -96,7 +97,9 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
 
   /** Each chunk costs the same whatever its length: in chunks of one byte, two megabytes take seconds in which nobody else is served. */
   get #isWasteful(): boolean {
-    return bytesOnWire(this.#request) - this.#wireBefore > 2 * this.#bytes + FRAMING_SLACK;
+    const request = this.#request;
+    // Behind the end of a message, the next one may have come.
+    return !request.complete && bytesOnWire(request) - this.#wireBefore > 2 * this.#bytes + FRAMING_SLACK;
   }
 
   /** Nothing is read, and no error taken, before somebody asks. */
@@ -139,7 +142,7 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
 const LINGER_MS = 30_000;
 
 /** What the framing of a body may take beside as many bytes as the body has. */
-const FRAMING_SLACK = 65_536;
+const FRAMING_SLACK = 16_384;
 
 /** Bytes the connection has read; those of HTTP/2 are of all its requests together, and say nothing of one. */
 function bytesOnWire({ httpVersionMajor, socket }: IncomingMessage): number {
