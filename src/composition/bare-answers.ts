@@ -1,4 +1,5 @@
 import { silentTelemetry } from '../adapters/telemetry/silent-telemetry.js';
+import { BodyBudget } from '../adapters/web/body-budget.js';
 import { failing } from '../adapters/web/chat-routes.js';
 import { notFound } from '../adapters/web/error-response.js';
 import { errorContext, type SiteSettings } from '../adapters/web/site-settings.js';
@@ -12,7 +13,9 @@ const BARE_SITE: SiteSettings = {
   telemetry: silentTelemetry,
   origins: { publicOrigin: '', allowedOrigins: new Set() },
   bodyLimitBytes: 0,
+  bodies: new BodyBudget({ limitBytes: 0, now: () => 0 }),
   requestBodyMs: 0,
+  requestIdleMs: 0,
   keepAliveMs: 0,
   authUnavailableStatus: 401,
   newRequestId,

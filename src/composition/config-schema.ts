@@ -59,6 +59,7 @@ const blocks = {
     bodyMs: milliseconds,
     streamIdleMs: milliseconds,
     requestBodyMs: milliseconds,
+    requestIdleMs: milliseconds,
     sendIdleMs: milliseconds,
     lookupMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(LONGEST_MS))),
     identityProviderMs: milliseconds,

@@ -138,8 +138,10 @@ export interface TimeoutsConfig {
   readonly bodyMs?: number | undefined;
   /** Silence inside an event stream. Default 0: an agent may think for as long as it likes, and TCP finds out when its machine is gone. */
   readonly streamIdleMs?: number | undefined;
-  /** For a JSON request body that the package itself reads, and for each pause in a body that streams through. Default 60 000; 0 waits for ever. */
+  /** For a whole JSON request body that the package itself reads. Default 60 000; 0 waits for ever. */
   readonly requestBodyMs?: number | undefined;
+  /** Silence inside a request body, also one that streams through. Default 30 000; 0 allows any. */
+  readonly requestIdleMs?: number | undefined;
   /** For a browser that takes nothing while bytes of its response wait; counted anew whenever it takes some. Its connection is then cut, and the call to the platform ends. Default 60 000; 0 waits for ever. */
   readonly sendIdleMs?: number | undefined;
   /** For one look-up of the config route, all its calls included: the agent's card, the project, the brand. At least 1. Default 10 000. */
@@ -225,7 +227,7 @@ export interface ServerConfig {
    * Default: none, and tokens stay in this process.
    */
   readonly cacheKeys?: readonly string[] | undefined;
-  /** Limits what one anonymous visitor may send to the chat, see `rateLimiter`. Default: no limit. */
+  /** Limits what one anonymous visitor may send to the chat, and have looked up for the config route, see `rateLimiter`. Default: no limit. */
   readonly chatLimit?: VisitorLimit | undefined;
   /** Takes one structured event at a time, or several that each take all of them: see `loggerTelemetry` and `openTelemetry`. Default: none. */
   readonly telemetry?: Telemetry | readonly Telemetry[] | undefined;

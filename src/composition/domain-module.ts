@@ -13,6 +13,8 @@ import { TOKENS } from './tokens.js';
 
 /** Callers whose look-ups, and agent cards, are remembered at most. */
 const MOST_LOOKUPS = 1_000;
+/** Text of all that is remembered of one kind: cards, or projects and brands. */
+const MOST_LOOKUP_BYTES = 8_388_608;
 
 /** Binds the domain: what the routes call. */
 export function domainModule(config: ResolvedConfig): ContainerModule {
@@ -54,6 +56,7 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
           telemetry,
           hash: sha256,
           maxEntries: MOST_LOOKUPS,
+          maxBytes: MOST_LOOKUP_BYTES,
         }),
     );
     provide(
@@ -74,6 +77,7 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
           bodyIdleMs,
           ...lookupTime,
           maxEntries: MOST_LOOKUPS,
+          maxBytes: MOST_LOOKUP_BYTES,
         }),
     );
     provide(

@@ -112,6 +112,7 @@ export interface ResolvedTimeouts {
   readonly bodyMs: number;
   readonly streamIdleMs: number;
   readonly requestBodyMs: number;
+  readonly requestIdleMs: number;
   readonly sendIdleMs: number;
   readonly lookupMs: number;
   readonly identityProviderMs: number;
@@ -155,6 +156,7 @@ export function resolveConfig(config: ServerConfig, customProviders: ReadonlySet
       bodyMs: config.timeouts?.bodyMs ?? 60_000,
       streamIdleMs: config.timeouts?.streamIdleMs ?? 0,
       requestBodyMs: config.timeouts?.requestBodyMs ?? 60_000,
+      requestIdleMs: config.timeouts?.requestIdleMs ?? 30_000,
       sendIdleMs: config.timeouts?.sendIdleMs ?? 60_000,
       lookupMs: config.timeouts?.lookupMs ?? 10_000,
       identityProviderMs: config.timeouts?.identityProviderMs ?? 5_000,

@@ -14,6 +14,7 @@ import { type Identities, identityModule } from './identity-module.js';
 import { platformModule } from './platform-module.js';
 import { type KeptParts, platformParts } from './platform-parts.js';
 import { PORTS, type ToolkitPorts } from './ports.js';
+import { processBodies } from './process-bodies.js';
 import { newRequestId } from './request-id.js';
 import { type ResolvedConfig, resolveConfig } from './resolve-config.js';
 import {
@@ -181,7 +182,9 @@ function siteSettings(config: ResolvedConfig, parts: KeptParts): SiteSettings {
     origins: { publicOrigin: publicUrl === '' ? '' : new URL(publicUrl).origin, allowedOrigins },
     ...(hosts === undefined ? {} : { hosts }),
     bodyLimitBytes: config.bodyLimitBytes,
+    bodies: processBodies(config.bodyLimitBytes),
     requestBodyMs: config.timeouts.requestBodyMs,
+    requestIdleMs: config.timeouts.requestIdleMs,
     keepAliveMs: config.keepAliveMs,
     authUnavailableStatus: config.authUnavailableStatus,
     newRequestId: () => currentRequestId() ?? newRequestId(),

@@ -1,11 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createNodeHandler } from 'agent-bff/node';
 import { createToolkit } from 'agent-bff';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readJsonBody } from '../../src/adapters/web/read-body.js';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
 import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from '../../src/ports/http.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
+import { site as siteSettings } from './web/browser-request.js';
 import { RawClient } from '../support/raw-client.js';
 import { visit } from '../support/visitor.js';
 
@@ -66,7 +67,7 @@ describe('the bridge to node:http', () => {
     const url = await serveHandler(async (request) => {
       const { request: native } = request.native as { request: IncomingMessage };
       const listeners = native.listenerCount('close');
-      const { bytes } = await readJsonBody(request, { bodyLimitBytes: 1_000, requestBodyMs: 1_000 });
+      const { bytes } = await readJsonBody(request, siteSettings({ requestBodyMs: 1_000 }));
       return text(bytes, { 'x-more-listeners': String(native.listenerCount('close') - listeners) });
     });
     const reply = await visit(url, { headers: { 'content-type': 'application/json' }, body: '{"a":1}' });
@@ -105,6 +106,61 @@ describe('the bridge to node:http', () => {
     await browser.send(`${head(5)}again`);
     await browser.until('again');
     expect(kinds).toEqual(['stream', 'bytes', 'bytes']);
+  });
+
+  it('breaks a body whose chunks are so small that their framing is most of it, and ends its connection', async () => {
+    let read = 0;
+    const url = await serveHandler(async ({ body }) => {
+      try {
+        for await (const chunk of body as AsyncIterable<Uint8Array>) read += chunk.length;
+      } catch (error) {
+        return text((error as Error).message);
+      }
+      return text('read');
+    });
+    const browser = await RawClient.connect(url);
+    onTestFinished(() => browser.close());
+    const chunked = head(0).replace('content-length: 0', 'transfer-encoding: chunked');
+    await browser.send(`${chunked}${'1\r\nx\r\n'.repeat(2_000)}0\r\n\r\n`);
+    await browser.until('read');
+    await browser.send(`${chunked}${'1\r\nx\r\n'.repeat(500_000)}`);
+    expect(await browser.ending()).toContain('the chunks of the request are too small');
+    expect(read).toBeLessThan(20_000);
+  });
+
+  it('ends the connection of a browser that still sends long after its response', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const url = await serveHandler(async ({ body }) => {
+      await (body as AsyncIterableIterator<Uint8Array>).return?.();
+      return text('enough');
+    });
+    const browser = await RawClient.connect(url);
+    onTestFinished(() => browser.close());
+    await browser.send(head(1_000_000));
+    await browser.until('enough');
+    // The listeners of the response's end are called one after the other.
+    await new Promise(setImmediate);
+    for (let sent = 0; sent < 10; sent += 1) await browser.send('more of it');
+    vi.advanceTimersByTime(29_999);
+    await browser.send('and more');
+    expect(browser.socket.closed).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(await browser.ending()).toContain('enough');
+  });
+
+  it('keeps the connection of a browser that sends the rest of its message after the response', async () => {
+    const replies = ['first', 'second'];
+    const url = await serveHandler(async ({ body }) => {
+      await (body as AsyncIterableIterator<Uint8Array>).return?.();
+      return text(replies.shift() ?? '');
+    });
+    const browser = await RawClient.connect(url);
+    onTestFinished(() => browser.close());
+    await browser.send(head(4));
+    await browser.until('first');
+    await browser.send(`rest${head(4)}`);
+    await browser.until('second');
   });
 
   it('keeps cookies apart, the handler’s and those of the host', async () => {

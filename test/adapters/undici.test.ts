@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer as createNetServer, type AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UndiciUpstream } from '../../src/adapters/undici/undici-upstream.js';
 import type { HttpResponse, UpstreamFailureReason, UpstreamOutcome, UpstreamRequest } from '../../src/ports/http.js';
 import { httpUpstreamContract, responseOf, textOf, upstreamRequest } from '../contracts/http-upstream.contract.js';
@@ -36,6 +38,9 @@ httpUpstreamContract('UndiciUpstream', async () => {
     },
   };
 });
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 describe('UndiciUpstream', () => {
   let platform: RecordingUpstream;
@@ -283,6 +288,30 @@ describe('UndiciUpstream', () => {
   it('does not decode what is compressed', async () => {
     platform.willAnswer((exchange) => exchange.head(200, { 'content-encoding': 'gzip' }).end('not gzip at all'));
     expect(await textOf(responseOf(await send()).body)).toBe('not gzip at all');
+  });
+
+  it.each([1, 4_096, 4_097, 3_000_000])('sends %i bytes with their length, on one connection', async (length) => {
+    const body = new Uint8Array(length).fill(0x61);
+    platform.willAnswer((exchange) => exchange.end('{}'));
+    for (let count = 0; count < 2; count += 1) await textOf(responseOf(await send({ method: 'POST', body })).body);
+    const received = platform.requests.map((request) => ({
+      isWhole: request.body.equals(body),
+      framing: request.fields.filter(([name]) => name === 'content-length' || name === 'transfer-encoding'),
+    }));
+    const whole = { isWhole: true, framing: [['content-length', String(length)]] };
+    expect(received).toEqual([whole, whole]);
+    expect(await platform.connections()).toBe(1);
+  });
+
+  it('keeps nothing of a long message while its stream is open', async () => {
+    const message = new WeakRef(new Uint8Array(100_000));
+    const { exchange, response } = await opened({ method: 'POST', body: message.deref() ?? null }, 'text/event-stream');
+    await vi.waitFor(() => {
+      collectGarbage();
+      expect(message.deref()).toBeUndefined();
+    });
+    exchange.end('data: 1\n\n');
+    expect(await textOf(response.body)).toBe('data: 1\n\n');
   });
 
   it('opens as many connections as there are open answers, and uses them again', async () => {

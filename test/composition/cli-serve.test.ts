@@ -163,6 +163,27 @@ describe('agent-bff serve', () => {
     await expect(startGatewayOf({ allowedHosts: ['https://site.example'] })).rejects.toThrow('"allowedHosts"');
   });
 
+  it('limits its visitors and its requests by numbers in the file', async () => {
+    const limits = { chatLimit: { points: 2, durationSeconds: 60 }, maxInFlight: 5 };
+    const { origin } = await startGatewayOf(limits as unknown as ServerConfig);
+    const statuses: number[] = [];
+    for (let count = 0; count < 3; count += 1) statuses.push((await visit(origin)).status);
+    expect(statuses).toEqual([200, 200, 429]);
+  });
+
+  it.each([
+    30,
+    null,
+    {},
+    { points: 30 },
+    { points: 0, durationSeconds: 60 },
+    { points: 1.5, durationSeconds: 60 },
+    { points: '30', durationSeconds: 60 },
+    { points: 30, durationSeconds: 60, blockSeconds: 60 },
+  ])('does not start with a "chatLimit" of %j, and says what it may be', async (chatLimit) => {
+    await expect(startGatewayOf({ chatLimit } as unknown as ServerConfig)).rejects.toThrow('"points": 30');
+  });
+
   it('writes one line of JSON for each event', async () => {
     const { origin, lines } = await startGateway();
     await (await visit(origin)).text();

@@ -101,6 +101,7 @@ describe('an invalid value', () => {
     'bodyMs',
     'streamIdleMs',
     'requestBodyMs',
+    'requestIdleMs',
     'lookupMs',
     'identityProviderMs',
     'sessionMs',

@@ -52,6 +52,7 @@ beforeAll(async () => {
     directory,
     hash: sha256,
     maxEntries: 9,
+    maxBytes: 1_000_000,
   });
   const routes = {
     site: { ...site(), bodyLimitBytes: 2_097_152 },

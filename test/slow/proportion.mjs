@@ -102,7 +102,7 @@ const platform = createServer((incoming) => {
 platform.listen(0, '127.0.0.1');
 await once(platform, 'listening');
 const upstream = `http://127.0.0.1:${platform.address().port}`;
-const site = await startSite(`${upstream}/a2a`, { serviceApiUrl: `${upstream}/api` }, { plain: true });
+const site = await startSite(`${upstream}/a2a`, { serviceApiUrl: `${upstream}/api` }, { server: 'http' });
 const { hostname, port } = new URL(site.url);
 
 /** One request on a connection of its own, to the end of its response. */

@@ -11,16 +11,15 @@ const FILE = fileURLToPath(import.meta.url);
 const SAMPLE_MS = 50;
 
 /**
- * Starts the site over the built package, with what `config` adds: in Express after its parser, behind `node:http2`, or (`plain`) in `node:http` alone.
+ * Starts the site over the built package, with what `config` adds: in Express behind a parser with this limit, or behind `node:http` or `node:http2`.
  * `measure` collects garbage first; `peakRss` is the most since the last call; `work` is the CPU time since the last call, and the longest the event loop stood still.
  */
-export async function startSite(a2aUrl, config = {}, { http2 = false, plain = false } = {}) {
+export async function startSite(a2aUrl, config = {}, { server = 'express', parserLimit = '2mb', flags = [] } = {}) {
   if (!existsSync(new URL('../../dist/composition/express.js', import.meta.url))) {
     throw new Error('dist is missing: run "npm run build" first');
   }
-  const child = fork(FILE, [JSON.stringify({ config: { a2aUrl, ...config }, http2, plain })], {
-    execArgv: ['--expose-gc'],
-  });
+  const task = JSON.stringify({ config: { a2aUrl, ...config }, server, parserLimit });
+  const child = fork(FILE, [task], { execArgv: ['--expose-gc', ...flags] });
   const [{ url }] = await once(child, 'message');
   const ask = async (question) => {
     child.send(question);
@@ -39,7 +38,9 @@ export async function startSite(a2aUrl, config = {}, { http2 = false, plain = fa
   };
 }
 
-async function serve({ config, http2, plain }) {
+const SERVERS = { express: expressServer, http: httpServer, http2: http2Server };
+
+async function serve({ config, server: kind, parserLimit }) {
   const { createToolkit } = await import('agent-bff');
   const { privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
@@ -51,7 +52,7 @@ async function serve({ config, http2, plain }) {
     ...config,
     serviceAccount: { serviceAccountId: 'site', keyId: 'key', privateKeyPem: privateKey },
   });
-  const server = await (http2 ? http2Server(toolkit) : plain ? plainServer(toolkit) : expressServer(toolkit));
+  const server = await SERVERS[kind](toolkit, parserLimit);
   server.listen(0, '127.0.0.1', 1024);
   await once(server, 'listening');
 
@@ -86,18 +87,18 @@ async function serve({ config, http2, plain }) {
   process.send({ url: `http://127.0.0.1:${server.address().port}` });
 }
 
-async function expressServer(toolkit) {
+async function expressServer(toolkit, parserLimit) {
   const { createA2ARouter, createServiceProxyRouter } = await import('agent-bff/express');
   const { default: express } = await import('express');
   const app = express();
   // Before the parser: bodies stream through it.
   app.use('/api/service', createServiceProxyRouter(express, { auth: () => 'user-token', toolkit }));
-  app.use(express.json({ limit: '2mb' }));
+  app.use(express.json({ limit: parserLimit }));
   app.use('/api/a2a', createA2ARouter(express, { strategy: 'service_account', toolkit }));
   return createServer(app);
 }
 
-async function plainServer(toolkit) {
+async function httpServer(toolkit) {
   const { createNodeHandler } = await import('agent-bff/node');
   const options = { a2a: { strategy: 'service_account' }, surfaces: { strategy: 'service_account' } };
   return createServer(createNodeHandler({ ...options, service: { auth: () => 'user-token' }, toolkit }));

@@ -4,6 +4,8 @@ import type { HeaderFields } from '../../ports/http.js';
 
 // Where the objects that `node:http2` makes for listeners of `node:http` differ from those they stand for, and it matters here.
 
+/** The code of a stream whose rest a server does not need (RFC 9113 §8.1). */
+const NO_ERROR = 0;
 /** The code of a stream that a server cannot complete (RFC 9113 §7). */
 const INTERNAL_ERROR = 2;
 
@@ -99,6 +101,12 @@ export function unsentBytes(response: ServerResponse): number | undefined {
 /** Whether it can be told of one long write that the browser takes it slowly. */
 export function tellsProgress(response: ServerResponse): boolean {
   return unsentBytes(response) !== undefined;
+}
+
+/** Takes nothing more of a request whose response is complete. */
+export function refuseRest(request: IncomingMessage): void {
+  if (isHttp2(request)) request.stream.close(NO_ERROR);
+  else request.destroy();
 }
 
 function isHttp2(request: IncomingMessage | Http2ServerRequest): request is Http2ServerRequest {

@@ -1,5 +1,6 @@
-import type { IncomingMessage } from 'node:http';
-import { mayBeCut } from './http2-exchange.js';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { mayBeCut, refuseRest } from './http2-exchange.js';
 
 type Step = IteratorResult<Uint8Array>;
 
@@ -9,16 +10,22 @@ const DONE: Step = { done: true, value: undefined };
  * The body of a request as it comes, by the request's own events: Node's iterator for streams costs more than the rest of reading a short message.
  *
  * A reader that stops early does not destroy the socket, or the browser would never see why; and the rest runs off, or a browser that reads
- * no answer before it has sent everything waits for ever, and so does the next request on its connection.
+ * no answer before it has sent everything waits for ever, and so does the next request on its connection. Not for ever, though: a browser that
+ * still sends long after its response was complete loses the connection.
  */
 export class RequestBody implements AsyncIterableIterator<Uint8Array> {
   readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
   #waiting: { resolve(step: Step): void; reject(error: Error): void } | undefined;
   #isRead = false;
   #isOver = false;
+  readonly #wireBefore: number;
+  #bytes = 0;
 
-  constructor(request: IncomingMessage) {
+  constructor(request: IncomingMessage, response: ServerResponse) {
     this.#request = request;
+    this.#response = response;
+    this.#wireBefore = bytesOnWire(request);
   }
 
   /**
@@ -54,9 +61,45 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
       this.#finish();
       this.#waiting?.resolve(DONE);
       this.#waiting = undefined;
-      this.#request.resume();
+      this.#runOff();
     }
     return Promise.resolve(DONE);
+  }
+
+  #runOff(): void {
+    const request = this.#request;
+    const response = this.#response;
+    if (this.#isWasteful) {
+      request.socket.pause();
+      response.once('finish', () => {
+        refuseRest(request);
+      });
+      return;
+    }
+    request.on('data', this.#drop);
+    request.resume();
+    if (request.complete || request.destroyed) return;
+    response.once('finish', () => {
+      const timer = setTimeout(() => {
+        refuseRest(request);
+      }, LINGER_MS);
+      timer.unref();
+      request.once('close', () => {
+        clearTimeout(timer);
+      });
+    });
+  }
+
+  readonly #drop = (chunk: Uint8Array): void => {
+    this.#bytes += chunk.length;
+    if (this.#isWasteful) refuseRest(this.#request);
+  };
+
+  /** Each chunk costs the same whatever its length: in chunks of one byte, two megabytes take seconds in which nobody else is served. */
+  get #isWasteful(): boolean {
+    const request = this.#request;
+    // Behind the end of a message, the next one may have come.
+    return !request.complete && bytesOnWire(request) - this.#wireBefore > 2 * this.#bytes + FRAMING_SLACK;
   }
 
   /** Nothing is read, and no error taken, before somebody asks. */
@@ -79,13 +122,32 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
     if (value === null && !request.readableEnded && !request.destroyed) return;
     this.#waiting = undefined;
     if (value !== null) {
-      waiting.resolve({ done: false, value });
+      this.#bytes += value.length;
+      if (!this.#isWasteful) {
+        waiting.resolve({ done: false, value });
+        return;
+      }
+      this.#finish();
+      this.#runOff();
+      waiting.reject(new Error('the chunks of the request are too small'));
       return;
     }
     this.#finish();
     if (request.readableEnded && !mayBeCut(request)) waiting.resolve(DONE);
     else waiting.reject(request.errored ?? new Error('the request ended before it was complete'));
   };
+}
+
+/** As long as other servers wait for the rest of a body that nobody reads. */
+const LINGER_MS = 30_000;
+
+/** What the framing of a body may take beside as many bytes as the body has. */
+const FRAMING_SLACK = 16_384;
+
+/** Bytes the connection has read; those of HTTP/2 are of all its requests together, and say nothing of one. */
+function bytesOnWire({ httpVersionMajor, socket }: IncomingMessage): number {
+  // A host that makes its requests itself may leave the socket out.
+  return httpVersionMajor === 1 ? ((socket as Socket | undefined)?.bytesRead ?? 0) : 0;
 }
 
 const EVENTS = ['readable', 'end', 'error', 'close'] as const;

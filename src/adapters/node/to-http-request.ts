@@ -62,7 +62,7 @@ class NodeHttpRequest implements HttpRequest {
     this.#response = response;
     this.#publicUrl = mount.publicUrl;
     // Express, Connect, Fastify's raw request and serverless hosts leave a parsed body here; each parser types it in its own way.
-    const read = readBody(request, fields, framework?.parsed ?? (request as unknown as ParsedBody));
+    const read = readBody(request, response, fields, framework?.parsed ?? (request as unknown as ParsedBody));
     this.headers = read.headers ?? fields;
     this.#body = read.body;
     this.bodyConsumed = read.consumed;
@@ -91,11 +91,18 @@ interface ReadBody {
 }
 
 /** The body in whatever state the host's middleware left it. */
-function readBody(request: IncomingMessage, fields: HeaderFields, { rawBody, body }: ParsedBody): ReadBody {
+function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  fields: HeaderFields,
+  { rawBody, body }: ParsedBody,
+): ReadBody {
   if (rawBody instanceof Uint8Array) return { body: rawBody, consumed: false, headers: withoutCoding(fields) };
   if (typeof rawBody === 'string') return { body: rawBody, consumed: false, headers: withoutCoding(fields) };
   // Express 4's parser sets `req.body = {}` on requests it did not read, so the stream's own state decides.
-  if (!request.readableDidRead) return { body: hasBody(request) ? new RequestBody(request) : null, consumed: false };
+  if (!request.readableDidRead) {
+    return { body: hasBody(request) ? new RequestBody(request, response) : null, consumed: false };
+  }
   if (body === undefined) return { body: null, consumed: hasBody(request) };
   if (body instanceof Uint8Array || typeof body === 'string') {
     return { body, consumed: false, headers: withoutCoding(fields) };

@@ -1,7 +1,7 @@
 import type { HttpUpstream, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
 import { Connections } from './connections.js';
 import { ResponseReader } from './response-reader.js';
-import { upload } from './upload.js';
+import { PassingBytes, upload } from './upload.js';
 
 /** Connection settings; everything else comes with each request. */
 export interface UndiciUpstreamOptions {
@@ -74,12 +74,15 @@ function exchange({ path, method, headers, body }: UpstreamRequest, reader: Resp
   // Nothing is decoded here, and some answers are read (reliability-security.md M11).
   fields['accept-encoding'] ??= 'identity';
   const turns = { holdHead: () => reader.holdHead(), expectHead: () => reader.expectHead() };
+  const sent = upload(body, headers['accept'], turns);
+  // undici cannot see its length, and not every platform reads chunks.
+  if (sent instanceof PassingBytes) fields['content-length'] = String(sent.length);
   try {
     reader.dispatch({
       path,
       method: method as 'POST',
       headers: fields as Record<string, string | string[]>,
-      body: upload(body, headers['accept'], turns) as Uint8Array,
+      body: sent as Uint8Array,
       // ResponseReader counts: an upload takes its time, and only the head of an answer tells that it is a stream of events, which may be silent.
       headersTimeout: 0,
       bodyTimeout: 0,

@@ -8,7 +8,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js
 import { methodNotAllowed, notFound, problemResponse, rpcErrorResponse, rpcErrorText } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
 import { chatAddress } from './public-address.js';
-import { readJsonBody } from './read-body.js';
+import { type JsonBody, readJsonBody } from './read-body.js';
 import { errorContext, type SiteSettings } from './site-settings.js';
 import { checkVisitor } from './visitor-limit.js';
 import { type StreamWatch, watchedStream } from './watched-stream.js';
@@ -55,20 +55,24 @@ async function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpRespo
   const startedAt = site.now();
   const context = errorContext(site, ROUTE);
   let id = 'null';
+  let body: JsonBody | undefined;
   let response: HttpResponse;
   try {
     checkOrigin(request, site.origins, routes.plan.kind === 'session');
     if (site.chatLimit !== undefined && routes.plan.kind !== 'session') await checkVisitor(request, site);
-    const body = (await readJsonBody(request, site)).bytes;
-    const message = readRpcMessage(body, routes.policy.scrutiny);
+    body = await readJsonBody(request, site);
+    const { bytes } = body;
+    const message = readRpcMessage(bytes, routes.policy.scrutiny);
     ({ id } = message);
-    response = await routes.forwarder.forward({ head: request, body, message }, routes.plan, routes.policy);
+    response = await routes.forwarder.forward({ head: request, body: bytes, message }, routes.plan, routes.policy);
     if (isExtendedCardMethod(message.method)) {
       const { url } = chatAddress(request.publicUrl, routes.publicUrl ?? '');
       response = await rewriteExtendedCard(response, { ...routes.served, url, policy: routes.policy });
     }
   } catch (error) {
     response = rpcErrorResponse(error, id, context);
+  } finally {
+    body?.release();
   }
   site.telemetry.emit({
     type: 'request',

@@ -7,6 +7,7 @@ import { methodNotAllowed } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
 import { chatAddress } from './public-address.js';
 import type { SiteSettings } from './site-settings.js';
+import { checkVisitor } from './visitor-limit.js';
 
 /** What the config route needs. */
 export interface ConfigRoute {
@@ -50,7 +51,9 @@ async function answer(route: ConfigRoute, request: HttpRequest, what: 'record' |
   const isService = plan.kind === 'service' || plan.kind === 'api-key';
   checkOrigin(request, route.site.origins, !isService);
   const entrance = { ...chatAddress(request.publicUrl, route.publicUrl), policy, bindings };
-  const body = JSON.stringify(await config[what](versionOf(request), request, plan, entrance));
+  // What is kept costs nobody anything; what the agent is asked for, strangers can ask for at will.
+  const admit = plan.kind === 'session' ? undefined : () => checkVisitor(request, route.site);
+  const body = JSON.stringify(await config[what](versionOf(request), request, plan, entrance, admit));
   const etag = `"${route.hash(body)}"`;
   const headers = {
     // What the visitor's own session may see is asked for each time; the rest may rest a minute.

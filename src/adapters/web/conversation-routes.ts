@@ -34,7 +34,7 @@ export function conversationRoutes({ site, proxy, plan }: ConversationRoutes): H
         });
       }
       const { method, path, query, headers, native, signal } = request;
-      const body = timedBody(request.body, site.requestBodyMs, 'pause');
+      const body = timedBody(request.body, { idleMs: site.requestIdleMs, totalMs: 0 });
       try {
         return await proxy.forward({ method, path, query, headers, body, native, signal }, plan);
       } catch (error) {

@@ -1,4 +1,4 @@
-import type { HttpJsonBinding, HttpJsonBody } from '../../domain/chat/http-json-binding.js';
+import type { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
 import { httpJsonCall } from '../../domain/chat/http-json-call.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
 import type { CredentialPlan } from '../../domain/credentials/credential-broker.js';
@@ -6,7 +6,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js
 import { methodNotAllowed, notFound, restErrorResponse, restErrorText } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
 import { chatAddress } from './public-address.js';
-import { type BodyLimits, readJsonBody } from './read-body.js';
+import { type BodyLimits, type JsonBody, readJsonBody } from './read-body.js';
 import { errorContext, type SiteSettings } from './site-settings.js';
 import { checkVisitor } from './visitor-limit.js';
 import { watchedStream } from './watched-stream.js';
@@ -41,15 +41,18 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
     if (!Object.hasOwn(call.methods, request.method)) {
       return methodNotAllowed(Object.keys(call.methods).join(', '), context);
     }
+    let body: JsonBody | undefined;
     let response: HttpResponse;
     try {
       checkOrigin(request, site.origins, plan.kind === 'session');
       if (plan.kind !== 'session') await checkVisitor(request, site);
       const { url } = chatAddress(request.publicUrl, routes.publicUrl);
-      const body = await bodyOf(request, site);
+      body = await bodyOf(request, site);
       response = await routes.binding.forward({ head: request, call, body }, plan, policy, { url, policy, bindings });
     } catch (error) {
       response = restErrorResponse(error, context);
+    } finally {
+      body?.release();
     }
     site.telemetry.emit({
       type: 'request',
@@ -70,7 +73,7 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
 }
 
 /** Cancelling and subscribing need no body, so its absence is no fault of the request. */
-async function bodyOf(request: HttpRequest, limits: BodyLimits): Promise<HttpJsonBody | undefined> {
+async function bodyOf(request: HttpRequest, limits: BodyLimits): Promise<JsonBody | undefined> {
   if (request.method !== 'POST' || (request.body === null && !request.bodyConsumed)) return undefined;
   return readJsonBody(request, limits, JSON_TYPES);
 }

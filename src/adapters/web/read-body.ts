@@ -1,19 +1,23 @@
 import { RequestError } from '../../domain/errors.js';
+import { ByteCollector } from '../../domain/shared/byte-collector.js';
 import { isStream } from '../../domain/upstream/body-kind.js';
 import { jsonMediaType } from '../../domain/upstream/header-policy.js';
 import type { HttpRequest } from '../../ports/http.js';
+import type { BodyShare } from './body-budget.js';
 import type { SiteSettings } from './site-settings.js';
-import { timedBody } from './timed-body.js';
+import { TimedBody } from './timed-body.js';
 
 /** A JSON body as it will be sent. */
 export interface JsonBody {
   readonly bytes: Uint8Array;
   /** Its media type, without parameters. */
   readonly type: string;
+  /** To be called when the platform's response has begun, or there will be none: the body counts as held until then. */
+  release(): void;
 }
 
 /** What a site takes of a body. */
-export type BodyLimits = Pick<SiteSettings, 'bodyLimitBytes' | 'requestBodyMs'>;
+export type BodyLimits = Pick<SiteSettings, 'bodies' | 'bodyLimitBytes' | 'requestBodyMs' | 'requestIdleMs'>;
 
 /** The media types of JSON without a vocabulary of its own. */
 const JSON_TYPES: readonly string[] = ['application/json'];
@@ -22,7 +26,7 @@ const encoder = new TextEncoder();
 /**
  * Reads a JSON request body of one of these media types, as long and as large as the site takes it. What it holds is not looked at.
  *
- * @throws RequestError `content_type_unsupported`, `content_encoding_unsupported`, `body_too_large`, `body_timeout`, `body_consumed` or `body_invalid`.
+ * @throws RequestError `content_type_unsupported`, `content_encoding_unsupported`, `body_too_large`, `body_timeout`, `server_busy`, `body_consumed` or `body_invalid`.
  */
 export function readJsonBody(
   request: HttpRequest,
@@ -31,7 +35,7 @@ export function readJsonBody(
 ): JsonBody | Promise<JsonBody> {
   const type = declaredType(request, limits, types);
   const { body } = request;
-  return isStream(body) ? readComing(request, limits, type) : jsonBody(whole(body, limits.bodyLimitBytes), type);
+  return isStream(body) ? readComing(request, limits, type) : readWhole(body, limits, type);
 }
 
 function declaredType(request: HttpRequest, { bodyLimitBytes }: BodyLimits, types: readonly string[]): string {
@@ -59,20 +63,32 @@ function declaredType(request: HttpRequest, { bodyLimitBytes }: BodyLimits, type
   return type;
 }
 
-async function readComing(
-  request: HttpRequest,
-  { bodyLimitBytes, requestBodyMs }: BodyLimits,
-  type: string,
-): Promise<JsonBody> {
+async function readComing(request: HttpRequest, limits: BodyLimits, type: string): Promise<JsonBody> {
   // Node reads a short message together with its head: after its callback all of it is there, and needs no events.
   await Promise.resolve();
-  const body = timedBody(request.body, requestBodyMs, 'body');
-  return jsonBody(isStream(body) ? await readStream(body, bodyLimitBytes) : whole(body, bodyLimitBytes), type);
+  const { body } = request;
+  return isStream(body) ? readStream(body, limits, type) : readWhole(body, limits, type);
 }
 
-function jsonBody(bytes: Uint8Array, type: string): JsonBody {
-  if (bytes.length === 0) throw invalid('The request body is empty.');
-  return { bytes, type };
+function readWhole(body: Uint8Array | string | null, { bodyLimitBytes, bodies }: BodyLimits, type: string): JsonBody {
+  const bytes = notEmpty(whole(body, bodyLimitBytes));
+  return new KeptBody(bytes, type, bodies.hold(bytes.length));
+}
+
+class KeptBody implements JsonBody {
+  readonly bytes: Uint8Array;
+  readonly type: string;
+  readonly #share: BodyShare;
+
+  constructor(bytes: Uint8Array, type: string, share: BodyShare) {
+    this.bytes = bytes;
+    this.type = type;
+    this.#share = share;
+  }
+
+  release(): void {
+    this.#share.release();
+  }
 }
 
 function whole(body: Uint8Array | string | null, limitBytes: number): Uint8Array {
@@ -82,27 +98,31 @@ function whole(body: Uint8Array | string | null, limitBytes: number): Uint8Array
   return body ?? new Uint8Array();
 }
 
-async function readStream(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+async function readStream(
+  body: AsyncIterable<Uint8Array>,
+  { bodyLimitBytes, requestBodyMs, requestIdleMs, bodies }: BodyLimits,
+  type: string,
+): Promise<JsonBody> {
+  const timed = new TimedBody(body, { idleMs: requestIdleMs, totalMs: requestBodyMs });
+  const share = bodies.open((error) => timed.cut(error));
+  const collector = new ByteCollector();
   try {
-    for await (const chunk of body) {
-      length += chunk.length;
-      if (length > limitBytes) throw tooLarge(limitBytes);
-      chunks.push(chunk);
+    for await (const chunk of timed) {
+      if (collector.length + chunk.length > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
+      share.charge(chunk.length);
+      collector.push(chunk);
     }
+    share.keep();
+    return new KeptBody(notEmpty(collector.take()), type, share);
   } catch (error) {
+    share.release();
     if (error instanceof RequestError) throw error;
     throw invalid('The request body ended before it was complete.');
   }
-  const [only] = chunks;
-  if (chunks.length === 1 && only !== undefined) return only;
-  const bytes = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
+}
+
+function notEmpty(bytes: Uint8Array): Uint8Array {
+  if (bytes.length === 0) throw invalid('The request body is empty.');
   return bytes;
 }
 

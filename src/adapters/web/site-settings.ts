@@ -1,5 +1,6 @@
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
+import type { BodyBudget } from './body-budget.js';
 import type { ErrorContext } from './error-response.js';
 import type { HostPolicy } from './host-check.js';
 import type { OriginPolicy } from './origin-check.js';
@@ -11,8 +12,12 @@ export interface SiteSettings {
   /** By which names the routes may be called; absent where any will do. */
   readonly hosts?: HostPolicy;
   readonly bodyLimitBytes: number;
-  /** Milliseconds for a request body that is read here, and for each pause in one that streams through; 0 waits for ever. */
+  /** The memory of request bodies, which all sites of a process share. */
+  readonly bodies: BodyBudget;
+  /** Milliseconds for a request body that is read here; 0 is any time. */
   readonly requestBodyMs: number;
+  /** Milliseconds for each pause in a request body; 0 is any time. */
+  readonly requestIdleMs: number;
   readonly keepAliveMs: number;
   readonly authUnavailableStatus: number;
   /** Counts the messages of visitors who are not signed in; absent where they are not limited. */

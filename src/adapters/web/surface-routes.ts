@@ -9,7 +9,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js
 import { answerRoute } from './answer-route.js';
 import { methodNotAllowed, notFound } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
-import { type JsonBody, readJsonBody } from './read-body.js';
+import { readJsonBody } from './read-body.js';
 import { errorContext, type SiteSettings } from './site-settings.js';
 
 /** What the surface routes need. */
@@ -49,9 +49,11 @@ async function answer(
   checkOrigin(request, site.origins, plan.kind === 'session' || plan.kind === 'headers');
   switch (route.operation) {
     case 'render':
-      return told(site, cache, await service.render(route.ref, await surfaceRequest(request, site), plan, cache));
+      return withBody(request, site, async (read) => {
+        return told(site, cache, await service.render(route.ref, read, plan, cache));
+      });
     case 'action':
-      return service.action(route.ref, route.action, await surfaceRequest(request, site), plan, cache);
+      return withBody(request, site, (read) => service.action(route.ref, route.action, read, plan, cache));
     case 'theme':
       return service.theme(route.ref, { head: request, body: null }, plan);
   }
@@ -68,17 +70,22 @@ function told({ telemetry }: SiteSettings, cache: RenderCache | undefined, respo
   return response;
 }
 
-/** A request with its JSON body; a widget may be rendered from nothing, so there need not be one. */
-function surfaceRequest(request: HttpRequest, site: SiteSettings): SurfaceRequest | Promise<SurfaceRequest> {
-  if (request.body === null && !request.bodyConsumed) return { head: request, body: null };
-  const body = readJsonBody(request, site);
-  return body instanceof Promise ? body.then((read) => withBody(request, read)) : withBody(request, body);
-}
-
-function withBody(request: HttpRequest, { bytes, type }: JsonBody): SurfaceRequest {
-  // Nothing that is not JSON crosses, whether or not renders are kept.
-  checkJson(bytes);
-  return { head: request, body: bytes, contentType: type };
+/** Serves a request with its JSON body; a widget may be rendered from nothing, so there need not be one. */
+async function withBody(
+  request: HttpRequest,
+  site: SiteSettings,
+  serve: (request: SurfaceRequest) => Promise<HttpResponse>,
+): Promise<HttpResponse> {
+  if (request.body === null && !request.bodyConsumed) return serve({ head: request, body: null });
+  const read = readJsonBody(request, site);
+  const body = read instanceof Promise ? await read : read;
+  try {
+    // Nothing that is not JSON crosses, whether or not renders are kept.
+    checkJson(body.bytes);
+    return await serve({ head: request, body: body.bytes, contentType: body.type });
+  } finally {
+    body.release();
+  }
 }
 
 function checkJson(bytes: Uint8Array): void {

@@ -2,35 +2,41 @@ import { RequestError } from '../../domain/errors.js';
 import { isStream } from '../../domain/upstream/body-kind.js';
 import type { HttpBody } from '../../ports/http.js';
 
-/** What a deadline is for: the whole body, or each of its pauses. */
-export type TimedPart = 'body' | 'pause';
-
-/** The same body, whose reader does not wait for a browser that stopped sending; 0 waits for ever. */
-export function timedBody(body: HttpBody, ms: number, part: TimedPart): HttpBody {
-  return isStream(body) && ms > 0 ? new TimedBody(body, ms, part) : body;
+/** Milliseconds a browser has for a body; 0 is any time. */
+export interface BodyDeadlines {
+  /** For its next bytes, while its reader waits for them. */
+  readonly idleMs: number;
+  /** For all of it. */
+  readonly totalMs: number;
 }
 
-/** The error of a body that came too late for its reader; whoever read it may have taken it for something else. */
+/** The same body, whose reader does not wait for a browser that stopped sending. */
+export function timedBody(body: HttpBody, deadlines: BodyDeadlines): HttpBody {
+  const isTimed = isStream(body) && deadlines.idleMs + deadlines.totalMs > 0;
+  return isTimed ? new TimedBody(body, deadlines) : body;
+}
+
+/** The error of a body that came too late for its reader, who may have taken it for something else. */
 export function lateness(body: HttpBody): RequestError | undefined {
-  return body instanceof TimedBody && body.isLate ? late() : undefined;
+  return body instanceof TimedBody ? body.cutBy : undefined;
 }
 
-class TimedBody implements AsyncIterableIterator<Uint8Array> {
+/** A body that can be cut while its reader waits: by its deadlines, or by somebody else. */
+export class TimedBody implements AsyncIterableIterator<Uint8Array> {
   readonly #source: AsyncIterator<Uint8Array>;
-  readonly #ms: number;
-  readonly #part: TimedPart;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #expire: ((error: RequestError) => void) | undefined;
-  #isLate = false;
+  readonly #deadlines: BodyDeadlines;
+  #idle: ReturnType<typeof setTimeout> | undefined;
+  #total: ReturnType<typeof setTimeout> | undefined;
+  #refuse: ((error: RequestError) => void) | undefined;
+  #cutBy: RequestError | undefined;
 
-  constructor(body: AsyncIterable<Uint8Array>, ms: number, part: TimedPart) {
+  constructor(body: AsyncIterable<Uint8Array>, deadlines: BodyDeadlines) {
     this.#source = body[Symbol.asyncIterator]();
-    this.#ms = ms;
-    this.#part = part;
+    this.#deadlines = deadlines;
   }
 
-  get isLate(): boolean {
-    return this.#isLate;
+  get cutBy(): RequestError | undefined {
+    return this.#cutBy;
   }
 
   [Symbol.asyncIterator](): this {
@@ -38,13 +44,14 @@ class TimedBody implements AsyncIterableIterator<Uint8Array> {
   }
 
   next(): Promise<IteratorResult<Uint8Array>> {
-    if (this.#isLate) return Promise.reject(late());
+    if (this.#cutBy !== undefined) return Promise.reject(this.#cutBy);
     this.#start();
     return new Promise((resolve, reject) => {
-      this.#expire = reject;
+      this.#refuse = reject;
       this.#source.next().then(
         (step) => {
-          if (step.done === true || this.#part === 'pause') this.#stop();
+          clearTimeout(this.#idle);
+          if (step.done === true) this.#stop();
           resolve(step);
         },
         (error: unknown) => {
@@ -59,32 +66,44 @@ class TimedBody implements AsyncIterableIterator<Uint8Array> {
     this.#stop();
     const ended = this.#source.return?.();
     // A source that is silent ends when it speaks again, and nobody waits for that.
-    if (this.#isLate) ended?.catch(() => undefined);
+    if (this.#cutBy !== undefined) ended?.catch(() => undefined);
     else await ended;
     return { done: true, value: undefined };
   }
 
+  /** Gives the reader this error at once, and ends the source. */
+  cut(error: RequestError): void {
+    this.#cutBy = error;
+    this.#refuse?.(error);
+    void this.return();
+  }
+
   #start(): void {
-    if (this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => {
-      this.#isLate = true;
-      this.#expire?.(late());
-      void this.return();
-    }, this.#ms);
-    this.#timer.unref?.();
+    const { idleMs, totalMs } = this.#deadlines;
+    if (idleMs > 0) this.#idle = this.#cutAfter(idleMs, 'requestIdleMs');
+    if (totalMs > 0) this.#total ??= this.#cutAfter(totalMs, 'requestBodyMs');
   }
 
   #stop(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    clearTimeout(this.#idle);
+    clearTimeout(this.#total);
+  }
+
+  #cutAfter(ms: number, field: string): ReturnType<typeof setTimeout> {
+    const timer = setTimeout(() => {
+      this.cut(late(`the browser stopped sending: see "timeouts.${field}"`));
+    }, ms);
+    timer.unref?.();
+    return timer;
   }
 }
 
-function late(): RequestError {
+/** The error of a body that is not waited for; `log` says to operators why. */
+export function late(log: string): RequestError {
   return new RequestError('body_timeout', {
     detail: 'The request body did not arrive in time.',
     hint: 'Send it again.',
     retryable: true,
-    log: 'the browser stopped sending: see "timeouts.requestBodyMs"',
+    log,
   });
 }

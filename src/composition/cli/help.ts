@@ -1,7 +1,8 @@
 /** The commands there are. */
 export type CommandName = 'serve' | 'doctor' | 'keygen' | 'demo';
 
-const CONFIGURATION = `FILE is JSON with the fields of configureServer; without one, the environment is read (A2A_URL, SERVICE_API_URL, …).`;
+const CONFIGURATION = `FILE is JSON with the fields of configureServer, chatLimit as { "points": 30, "durationSeconds": 60 } (with the package
+rate-limiter-flexible); without one, the environment is read (A2A_URL, SERVICE_API_URL, …).`;
 const STATUS = `Exit status: 0 all is well, 1 something is to be fixed, 2 the command line is wrong.`;
 
 /** What is said of all commands together. */

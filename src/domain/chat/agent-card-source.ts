@@ -10,11 +10,13 @@ import type { ErrorExcerpts } from '../upstream/error-excerpts.js';
 import { AGENT, answered } from '../upstream/platform-answer.js';
 import { tokenRejected } from '../upstream/platform-error.js';
 import type { Endpoint } from '../upstream/upstream-request.js';
+import { BoundedMap, type MapBounds } from '../shared/bounded-map.js';
 import { type AgentCardJson, isAgentCard } from './agent-card.js';
 import { withoutTrailingSlashes } from '../shared/trailing-slashes.js';
+import { CardVersions } from './card-version.js';
 
 /** What the source is made of. */
-export interface AgentCardSourceDependencies extends LookupTime {
+export interface AgentCardSourceDependencies extends LookupTime, MapBounds {
   readonly clock: Clock;
   readonly upstream: HttpUpstream;
   readonly excerpts: ErrorExcerpts;
@@ -25,8 +27,6 @@ export interface AgentCardSourceDependencies extends LookupTime {
   readonly hash: (text: string) => string;
   readonly headersMs: number;
   readonly bodyIdleMs: number;
-  /** Cards kept at most; one per version and caller. */
-  readonly maxEntries: number;
 }
 
 /** Who asks for the card. */
@@ -36,6 +36,8 @@ export interface CardReader {
   readonly scope: unknown;
   /** A fresh credential after a refusal; absent when there is nothing to renew. */
   readonly renew: (refused: Credential, platformDate: string) => Promise<Credential | undefined>;
+  /** Asked before the agent is; its error is the reader's alone. Absent where everybody may ask. */
+  readonly admit?: (() => Promise<void>) | undefined;
 }
 
 /** The agent's own card, and where it was. */
@@ -48,6 +50,16 @@ interface StoredCard extends FoundCard {
   readonly etag: string | undefined;
   readonly lifeMs: number;
   readonly staleAt: number;
+  /** Length of its text. */
+  readonly bytes: number;
+}
+
+/** The last that was asked for in one place, and what came of it; failures are known of made-up versions only. */
+interface Entry {
+  readonly version: string;
+  readonly askedAt: number;
+  readonly stored?: StoredCard;
+  readonly failure?: unknown;
 }
 
 /** What all addresses together said. */
@@ -63,48 +75,86 @@ const LONGEST_CARD = 1_048_576;
 const LONGEST_EXCERPT = 400;
 const DEFAULT_LIFE_MS = 60_000;
 const LONGEST_LIFE_MS = 300_000;
+/** Between two searches for versions nobody knows, for one caller. */
+const MADE_UP_EVERY_MS = 1_000;
 
 /**
  * Finds the agent's card and keeps it for as long as the agent allows (a2a-and-surfaces.md §1.3).
  * Discovery asks up to five addresses once and then remembers the one that answered.
+ *
+ * Versions are strangers' words: those that neither a specification nor the agent's card names share one place for each caller. They are asked for
+ * as they are, but once a second at most; meanwhile the last of them answers for all (decision 83).
  */
 export class AgentCardSource {
   readonly #deps: AgentCardSourceDependencies;
   /** All but the configured one. */
   readonly #addresses: readonly Endpoint[];
-  readonly #stored = new Map<string, StoredCard>();
+  readonly #versions = new CardVersions();
+  readonly #entries: BoundedMap<Entry>;
   readonly #running = new Map<string, Promise<StoredCard>>();
   #winner: Endpoint | undefined;
 
   constructor(dependencies: AgentCardSourceDependencies) {
     this.#deps = dependencies;
     this.#addresses = cardAddresses(dependencies.agent);
+    this.#entries = new BoundedMap(dependencies);
   }
 
   /**
    * The card in a version of the protocol (`''`: as the agent likes), for one caller.
    * Callers of the same version and identity share one request.
    *
-   * @throws UpstreamError when no address gives a card, or none in time.
+   * @throws UpstreamError when no address gives a card, or none in time; and what the reader's `admit` throws.
    * @throws ServiceAuthError `service_token_rejected` when the platform refuses the credential, also a renewed one.
    */
   async find(version: string, reader: CardReader): Promise<FoundCard> {
-    const key = this.#deps.hash(JSON.stringify([version, reader.scope]));
-    const stored = this.#stored.get(key);
-    if (stored !== undefined && this.#deps.clock.now() < stored.staleAt) return stored;
+    const isKnown = this.#versions.has(version);
+    const key = this.#deps.hash(JSON.stringify([isKnown ? version : null, reader.scope]));
+    const entry = this.#entries.get(key);
+    const kept = entry && this.#answer(entry, version, isKnown);
+    if (kept !== undefined) return kept;
+    // Who waits for a search that runs already costs the agent nothing.
+    if (!this.#running.has(key)) await reader.admit?.();
     let running = this.#running.get(key);
     if (running === undefined) {
-      // The search has a deadline of its own: with its first reader's patience, everybody's would end.
-      const deadline = this.#deps.deadline(this.#deps.lookupMs);
-      running = within(deadline, AGENT, this.#look(version, reader, stored, deadline))
-        .then((found) => {
-          this.#keep(key, found);
-          return found;
-        })
-        .finally(() => this.#running.delete(key));
+      const stored = entry?.version === version ? entry.stored : undefined;
+      running = this.#search(key, version, isKnown, reader, stored).finally(() => this.#running.delete(key));
       this.#running.set(key, running);
     }
     return running;
+  }
+
+  /** The card that needs no search. */
+  #answer(
+    { version: kept, askedAt, stored, failure }: Entry,
+    version: string,
+    isKnown: boolean,
+  ): StoredCard | undefined {
+    const now = this.#deps.clock.now();
+    if (stored !== undefined && kept === version && now < stored.staleAt) return stored;
+    if (isKnown || now < askedAt || now >= askedAt + MADE_UP_EVERY_MS) return undefined;
+    if (stored === undefined) throw failure;
+    return stored;
+  }
+
+  async #search(
+    key: string,
+    version: string,
+    isKnown: boolean,
+    reader: CardReader,
+    stored: StoredCard | undefined,
+  ): Promise<StoredCard> {
+    // The search has a deadline of its own: with its first reader's patience, everybody's would end.
+    const deadline = this.#deps.deadline(this.#deps.lookupMs);
+    try {
+      const found = await within(deadline, AGENT, this.#look(version, reader, stored, deadline));
+      this.#versions.learn(found.card);
+      this.#entries.set(key, { version, askedAt: this.#deps.clock.now(), stored: found }, found.bytes);
+      return found;
+    } catch (failure) {
+      if (!isKnown) this.#entries.set(key, { version, askedAt: this.#deps.clock.now(), failure }, 0);
+      throw failure;
+    }
   }
 
   async #look(
@@ -222,14 +272,7 @@ export class AgentCardSource {
     const card = parsedJson(new TextDecoder().decode(read.bytes));
     if (!isAgentCard(card)) return { ...response, body: read.bytes };
     const lifeMs = lifeOf(headers) ?? DEFAULT_LIFE_MS;
-    return { card, address, etag: tagOf(headers), lifeMs, staleAt: now + lifeMs };
-  }
-
-  #keep(key: string, found: StoredCard): void {
-    this.#stored.delete(key);
-    this.#stored.set(key, found);
-    const [oldest] = this.#stored.keys();
-    if (this.#stored.size > this.#deps.maxEntries && oldest !== undefined) this.#stored.delete(oldest);
+    return { card, address, etag: tagOf(headers), lifeMs, staleAt: now + lifeMs, bytes: read.bytes.length };
   }
 }
 

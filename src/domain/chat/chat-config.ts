@@ -67,7 +67,7 @@ export class ChatConfig {
 
   /**
    * The record for one caller and one protocol version (`''`: the browser named none).
-   * Only the card is indispensable: what else fails becomes a warning.
+   * Only the card is indispensable: what else fails becomes a warning. `admit` is asked before the agent is, and may refuse by an error.
    *
    * @throws ServiceAuthError and SessionError when there is no credential.
    * @throws UpstreamError when there is no card, or none that can be rewritten.
@@ -77,12 +77,13 @@ export class ChatConfig {
     request: CallerRequest,
     plan: RoutePlan,
     entrance: ChatEntrance,
+    admit?: () => Promise<void>,
   ): Promise<ChatConfigRecord> {
     const { credentials, cardAddress, directory } = this.#deps;
     const agent = requireEndpoint('a2aUrl', this.#deps.agent);
     const caller: Caller = { plan, request, credential: await obtainCredential(credentials, plan, request) };
     const [found, project, brand] = await Promise.all([
-      this.#find(version, caller),
+      this.#find(version, caller, admit),
       looked('project_unavailable', () => directory.project(caller)),
       looked('brand_unavailable', () => directory.brand(caller)),
     ]);
@@ -109,10 +110,11 @@ export class ChatConfig {
     request: CallerRequest,
     plan: RoutePlan,
     entrance: ChatEntrance,
+    admit?: () => Promise<void>,
   ): Promise<ChatConfigRecord['agentCard']> {
     const agent = requireEndpoint('a2aUrl', this.#deps.agent);
     const credential = await obtainCredential(this.#deps.credentials, plan, request);
-    const card = await this.card(version, { plan, request, credential });
+    const { card } = await this.#find(version, { plan, request, credential }, admit);
     return rewrittenCard(card, { ...entrance, agentOrigin: agent.origin });
   }
 
@@ -125,9 +127,9 @@ export class ChatConfig {
     return (await this.#find(version, caller)).card;
   }
 
-  #find(version: string, caller: Caller): Promise<FoundCard> {
+  #find(version: string, caller: Caller, admit?: () => Promise<void>): Promise<FoundCard> {
     this.#cards ??= new AgentCardSource({ ...this.#deps, agent: requireEndpoint('a2aUrl', this.#deps.agent) });
-    return this.#cards.find(version, this.#reader(caller));
+    return this.#cards.find(version, { ...this.#reader(caller), admit });
   }
 
   #reader({ plan, request, credential }: Caller): CardReader {

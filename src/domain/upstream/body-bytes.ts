@@ -1,4 +1,5 @@
 import type { HttpBody } from '../../ports/http.js';
+import { ByteCollector } from '../shared/byte-collector.js';
 import { isStream } from './body-kind.js';
 import { discardBody } from './body-text.js';
 
@@ -22,20 +23,20 @@ export async function readAhead(body: HttpBody, limitBytes: number): Promise<Rea
       : { complete: true, bytes };
   }
   const source = body[Symbol.asyncIterator]();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+  const collector = new ByteCollector();
   try {
     for (;;) {
       const step = await source.next();
       if (step.done === true) break;
-      chunks.push(step.value);
-      length += step.value.length;
-      if (length > limitBytes) return { complete: false, body: new ReplayedBody(chunks, source) };
+      collector.push(step.value);
+      if (collector.length > limitBytes) {
+        return { complete: false, body: new ReplayedBody(collector.takeBlocks(), source) };
+      }
     }
   } catch (error) {
-    return { complete: false, body: new ReplayedBody(chunks, broken(error)) };
+    return { complete: false, body: new ReplayedBody(collector.takeBlocks(), broken(error)) };
   }
-  return { complete: true, bytes: joined(chunks, length) };
+  return { complete: true, bytes: collector.take() };
 }
 
 /** The whole body, or `undefined` when it is longer than `limitBytes` or breaks. */
@@ -53,15 +54,13 @@ export async function readStart(body: HttpBody, limitBytes: number, deadline: Ab
     return { bytes: bytes.subarray(0, limitBytes), isWhole: bytes.length <= limitBytes };
   }
   const source = body[Symbol.asyncIterator]();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+  const collector = new ByteCollector();
   const toItsEnd = async (): Promise<boolean> => {
     try {
-      while (length <= limitBytes && !deadline.aborted) {
+      while (collector.length <= limitBytes && !deadline.aborted) {
         const step = await source.next();
         if (step.done === true) return true;
-        chunks.push(step.value);
-        length += step.value.length;
+        collector.push(step.value);
       }
     } catch {
       // What came before it broke is all there is.
@@ -71,7 +70,7 @@ export async function readStart(body: HttpBody, limitBytes: number, deadline: Ab
   const isWhole = await Promise.race([toItsEnd(), expiry(deadline)]);
   // Nobody waits for it: a source that is silent may end when it speaks again, or never.
   void endOf(source);
-  return { bytes: joined(chunks, length).subarray(0, limitBytes), isWhole };
+  return { bytes: collector.take().subarray(0, limitBytes), isWhole };
 }
 
 function storedBytes(body: Uint8Array | string | null): Uint8Array {
@@ -91,18 +90,6 @@ async function endOf(source: AsyncIterator<Uint8Array>): Promise<void> {
   } catch {
     // It is over all the same.
   }
-}
-
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const [only] = chunks;
-  if (chunks.length === 1 && only !== undefined) return only;
-  const bytes = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
 }
 
 /** Gives what was read already, then the rest. */

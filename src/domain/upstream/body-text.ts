@@ -1,4 +1,5 @@
 import type { HttpBody } from '../../ports/http.js';
+import { ByteCollector } from '../shared/byte-collector.js';
 import { isStream } from './body-kind.js';
 
 /** The whole body as UTF-8 text; `undefined` when it is longer than `limitBytes` or breaks before its end. */
@@ -7,18 +8,16 @@ export async function bodyText(body: HttpBody, limitBytes: number): Promise<stri
   if (typeof body === 'string') return bodyText(new TextEncoder().encode(body), limitBytes);
   const decoder = new TextDecoder();
   if (body instanceof Uint8Array) return body.length > limitBytes ? undefined : decoder.decode(body);
-  let text = '';
-  let length = 0;
+  const collector = new ByteCollector();
   try {
     for await (const chunk of body) {
-      length += chunk.length;
-      if (length > limitBytes) return undefined;
-      text += decoder.decode(chunk, { stream: true });
+      if (collector.length + chunk.length > limitBytes) return undefined;
+      collector.push(chunk);
     }
   } catch {
     return undefined;
   }
-  return text + decoder.decode();
+  return decoder.decode(collector.take());
 }
 
 /** Ends a body nobody will read, so that its connection is free. */

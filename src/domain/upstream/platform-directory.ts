@@ -5,6 +5,7 @@ import { credentialScope } from '../credentials/credential-scope.js';
 import type { CallerRequest, RoutePlan } from '../credentials/headers-plan.js';
 import { isAgentBffError } from '../errors.js';
 import { parsedJson } from '../parsed-json.js';
+import { BoundedMap, type MapBounds } from '../shared/bounded-map.js';
 import { readAhead } from './body-bytes.js';
 import { discardBody } from './body-text.js';
 import { type LookupTime, within } from './deadline.js';
@@ -20,14 +21,12 @@ export interface Lookup {
 }
 
 /** What look-ups are made with. */
-export interface PlatformDirectoryDependencies extends PlatformCallDependencies, LookupTime {
+export interface PlatformDirectoryDependencies extends PlatformCallDependencies, LookupTime, MapBounds {
   readonly api: PlatformApi;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   /** A one-way function without collisions. */
   readonly hash: (text: string) => string;
-  /** Most callers remembered; the oldest goes first. */
-  readonly maxEntries: number;
 }
 
 interface Remembered {
@@ -70,12 +69,13 @@ const UNSAFE_STYLE = /<\/|[\u0000-\u0008\u000b\u000e-\u001f\u007f]/;
 export class PlatformDirectory {
   readonly #deps: PlatformDirectoryDependencies;
   readonly #call: PlatformCall;
-  readonly #remembered = new Map<string, Remembered>();
+  readonly #remembered: BoundedMap<Remembered>;
   readonly #flights = new Map<string, Promise<Lookup>>();
 
   constructor(dependencies: PlatformDirectoryDependencies) {
     this.#deps = dependencies;
     this.#call = new PlatformCall(dependencies, PLATFORM);
+    this.#remembered = new BoundedMap(dependencies);
   }
 
   /** The configured project, else the one the platform knows for this caller; null when there is none. */
@@ -120,10 +120,7 @@ export class PlatformDirectory {
   async #remember(key: string, asking: Promise<Lookup>): Promise<Lookup> {
     const lookup = await asking;
     const lifeMs = lookup.warning === undefined ? FOUND_MS : FAILED_MS;
-    this.#remembered.delete(key);
-    this.#remembered.set(key, { lookup, until: this.#deps.clock.now() + lifeMs });
-    const [oldest] = this.#remembered.keys();
-    if (this.#remembered.size > this.#deps.maxEntries && oldest !== undefined) this.#remembered.delete(oldest);
+    this.#remembered.set(key, { lookup, until: this.#deps.clock.now() + lifeMs }, lookup.value?.length ?? 0);
     return lookup;
   }
 

@@ -1,4 +1,5 @@
 import { RecordingTelemetry } from '../../../src/adapters/fakes/recording-telemetry.js';
+import { BodyBudget } from '../../../src/adapters/web/body-budget.js';
 import type { SiteSettings } from '../../../src/adapters/web/site-settings.js';
 import type { HttpRequest } from '../../../src/ports/http.js';
 
@@ -24,7 +25,9 @@ export function site(changes: Partial<SiteSettings> = {}): SiteSettings & { read
   return {
     origins: { publicOrigin: '', allowedOrigins: new Set() },
     bodyLimitBytes: 1_000,
+    bodies: bodyBudget(),
     requestBodyMs: 0,
+    requestIdleMs: 0,
     keepAliveMs: 15_000,
     authUnavailableStatus: 401,
     newRequestId: () => {
@@ -35,6 +38,11 @@ export function site(changes: Partial<SiteSettings> = {}): SiteSettings & { read
     ...changes,
     telemetry: new RecordingTelemetry(),
   };
+}
+
+/** Room for a hundred thousand bytes, a quarter of them for small bodies. */
+export function bodyBudget(now: () => number = () => 0): BodyBudget {
+  return new BodyBudget({ limitBytes: 100_000, now });
 }
 
 export function bytes(text: string): Uint8Array {

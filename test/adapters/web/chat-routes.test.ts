@@ -1,13 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
 import { chatRoutes, type ChatRoutes, failing } from '../../../src/adapters/web/chat-routes.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import { ServiceAuthError } from '../../../src/domain/errors.js';
 import type { HttpHandler, HttpResponse } from '../../../src/ports/http.js';
-import { ChatWorld } from '../../domain/chat/chat-world.js';
+import { ChatWorld, MESSAGE } from '../../domain/chat/chat-world.js';
 import { SERVICE, sessionPlan } from '../../domain/credentials/broker-world.js';
 import { failure } from '../../domain/credentials/token-world.js';
-import { browserRequest, bytes, site, streamed } from './browser-request.js';
+import { bodyBudget, browserRequest, bytes, site, streamed } from './browser-request.js';
+import { PushStream } from './push-stream.js';
 
 interface Routes {
   readonly world: ChatWorld;
@@ -243,5 +244,40 @@ describe('a mount that cannot work', () => {
     expect(await json(await failing(site(), cause, false)(browserRequest()))).toMatchObject({
       code: 'service_auth_failed',
     });
+  });
+});
+
+describe('the memory of a message', () => {
+  it('is held until the response has begun, also where it is refused', async () => {
+    const { world, settings, handle } = routes();
+    let during = 0;
+    world.upstream.willAnswer(() => {
+      during = settings.bodies.heldBytes;
+      return { kind: 'failure', reason: 'timeout', detail: '' };
+    });
+    await handle(browserRequest({ body: streamed([MESSAGE, ' ']) }));
+    expect([during, settings.bodies.heldBytes]).toEqual([MESSAGE.length + 1, 0]);
+    await handle(browserRequest({ body: bytes('{') }));
+    await handle(browserRequest({ body: streamed([' '], new Error('reset')) }));
+    expect(settings.bodies.heldBytes).toBe(0);
+  });
+
+  it('is free again, with a 408, when another message needs it more', async () => {
+    let now = 0;
+    const settings = site({ bodyLimitBytes: 90_000, bodies: bodyBudget(() => now) });
+    const { handle } = routes({ site: settings });
+    const stalled = new PushStream();
+    stalled.push(' '.repeat(70_000));
+    const reply = handle(browserRequest({ body: stalled }));
+    await vi.waitFor(() => expect(stalled.pulls).toBe(2));
+    now = 10_000;
+    expect((await handle(browserRequest({ body: streamed([' '.repeat(70_000), MESSAGE]) }))).status).toBe(200);
+    const cut = await reply;
+    expect([cut.status, await json(cut)]).toEqual([
+      408,
+      expect.objectContaining({ error: expect.objectContaining({ code: -32603 }) as unknown }),
+    ]);
+    expect(stalled.returned).toBe(true);
+    expect(settings.bodies.heldBytes).toBe(0);
   });
 });

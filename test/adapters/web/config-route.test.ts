@@ -7,6 +7,7 @@ import { ChatConfig } from '../../../src/domain/chat/chat-config.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { CredentialPlan } from '../../../src/domain/credentials/credential-broker.js';
 import type { HeaderFields, HttpHandler, HttpResponse } from '../../../src/ports/http.js';
+import type { LimitVerdict } from '../../../src/ports/visitor-limit.js';
 import { BrokerWorld, SERVICE } from '../../domain/credentials/broker-world.js';
 import { FakeDeadlines } from '../../domain/upstream/fake-deadlines.js';
 import { browserRequest, site } from './browser-request.js';
@@ -41,6 +42,7 @@ class RouteWorld extends BrokerWorld {
         lookupMs: 1,
         deadline: this.deadlines.start,
         maxEntries: 10,
+        maxBytes: 1_000_000,
       }),
       plan: SERVICE,
       policy: new MethodPolicy('chat'),
@@ -223,5 +225,29 @@ describe('the configuration fails', () => {
     const headers = { 'sec-fetch-site': 'cross-site' };
     expect((await new RouteWorld({ plan: session() }).get(headers)).status).toBe(403);
     expect((await new RouteWorld().get(headers)).status).toBe(200);
+  });
+});
+
+describe('the limit of visitors', () => {
+  const limited = (plan: CredentialPlan, admit: () => LimitVerdict) =>
+    new RouteWorld({ plan, site: site({ chatLimit: { admit: () => Promise.resolve(admit()) } }) });
+
+  it('counts a configuration that has to be asked for, and none that is known', async () => {
+    let left = 1;
+    const world = limited(SERVICE, () => {
+      left -= 1;
+      return left < 0 ? { kind: 'refused', retryAfterMs: 7_000 } : { kind: 'admitted' };
+    });
+    const statuses: number[] = [];
+    for (const version of ['1.0', '1.0', '0.3', '1.0']) {
+      statuses.push((await world.get({ 'a2a-version': version })).status);
+    }
+    expect(statuses).toEqual([200, 200, 429, 200]);
+    expect(world.upstream.requests).toHaveLength(1);
+  });
+
+  it('does not concern a user who is signed in', async () => {
+    const world = limited(session(), () => ({ kind: 'refused', retryAfterMs: 7_000 }));
+    expect((await world.get()).status).toBe(200);
   });
 });

@@ -67,6 +67,7 @@ class RestWorld extends BrokerWorld {
       directory,
       hash: sha256,
       maxEntries: 9,
+      maxBytes: 1_000_000,
     });
     const routes = { site: this.settings, plan: SERVICE, policy: this.#policy, bindings: BINDINGS, publicUrl: '' };
     const binding = new HttpJsonBinding({ ...shared, card: (version, caller) => config.card(version, caller) });

@@ -2,11 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type BodyLimits, readJsonBody } from '../../../src/adapters/web/read-body.js';
 import type { HttpRequest } from '../../../src/ports/http.js';
-import { browserRequest, bytes, streamed } from './browser-request.js';
+import { bodyBudget, browserRequest, bytes, streamed } from './browser-request.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-const limits = (bodyLimitBytes: number): BodyLimits => ({ bodyLimitBytes, requestBodyMs: 0 });
+const limits = (bodyLimitBytes: number): BodyLimits => ({
+  bodyLimitBytes,
+  bodies: bodyBudget(),
+  requestBodyMs: 0,
+  requestIdleMs: 0,
+});
 
 function text(body: Uint8Array): string {
   return new TextDecoder().decode(body);

@@ -1,33 +1,37 @@
 import { describe, expect, it } from 'vitest';
+import type { RequestError } from '../../../src/domain/errors.js';
 import { timedBody } from '../../../src/adapters/web/timed-body.js';
 import { readJsonBody } from '../../../src/adapters/web/read-body.js';
 import { textOf } from '../../contracts/http-upstream.contract.js';
-import { browserRequest, bytes, streamed } from './browser-request.js';
+import { bodyBudget, browserRequest, bytes, streamed } from './browser-request.js';
 import { PushStream } from './push-stream.js';
 
 /** Resolves after so many milliseconds of a silent body: time has passed, and nobody slept. */
 async function passed(ms: number): Promise<void> {
-  await textOf(timedBody(new PushStream(), ms, 'body')).catch(() => undefined);
+  await textOf(timedBody(new PushStream(), { idleMs: 0, totalMs: ms })).catch(() => undefined);
 }
 
 describe('a request body', () => {
   it('that stops half-way is given up when its time is over', async () => {
     const body = new PushStream();
     body.push('{"half":');
-    await expect(textOf(timedBody(body, 30, 'body'))).rejects.toMatchObject({ code: 'body_timeout', retryable: true });
+    await expect(textOf(timedBody(body, { idleMs: 0, totalMs: 30 }))).rejects.toMatchObject({
+      code: 'body_timeout',
+      retryable: true,
+    });
     expect(body.returned).toBe(true);
   });
 
   it('that drips is given up as a whole', async () => {
     const body = new PushStream();
     const drip = setInterval(() => body.push(' '), 5);
-    await expect(textOf(timedBody(body, 60, 'body'))).rejects.toMatchObject({ code: 'body_timeout' });
+    await expect(textOf(timedBody(body, { idleMs: 0, totalMs: 60 }))).rejects.toMatchObject({ code: 'body_timeout' });
     clearInterval(drip);
   });
 
   it('that streams through may take any time, as long as it does not pause', async () => {
     const body = new PushStream();
-    const reading = textOf(timedBody(body, 600, 'pause'));
+    const reading = textOf(timedBody(body, { idleMs: 600, totalMs: 0 }));
     for (const chunk of ['one', 'two', 'three']) {
       await passed(250);
       body.push(chunk);
@@ -39,11 +43,11 @@ describe('a request body', () => {
   it('that streams through is given up when it pauses', async () => {
     const body = new PushStream();
     body.push('one');
-    await expect(textOf(timedBody(body, 30, 'pause'))).rejects.toMatchObject({ code: 'body_timeout' });
+    await expect(textOf(timedBody(body, { idleMs: 30, totalMs: 0 }))).rejects.toMatchObject({ code: 'body_timeout' });
   });
 
   it('whose reader is slow is not late', async () => {
-    const body = timedBody(streamed(['one', 'two']), 30, 'pause') as AsyncIterableIterator<Uint8Array>;
+    const body = timedBody(streamed(['one', 'two']), { idleMs: 30, totalMs: 0 }) as AsyncIterableIterator<Uint8Array>;
     await body.next();
     await passed(100);
     expect(await body.next()).toEqual({ done: false, value: bytes('two') });
@@ -51,14 +55,33 @@ describe('a request body', () => {
 
   it('that is there already, or has no deadline, stays as it is', () => {
     const body = new PushStream();
-    expect([timedBody('text', 1, 'body'), timedBody(null, 1, 'body')]).toEqual(['text', null]);
-    expect(timedBody(body, 0, 'body')).toBe(body);
+    expect([timedBody('text', { idleMs: 0, totalMs: 1 }), timedBody(null, { idleMs: 0, totalMs: 1 })]).toEqual([
+      'text',
+      null,
+    ]);
+    expect(timedBody(body, { idleMs: 0, totalMs: 0 })).toBe(body);
   });
 
   it('of a JSON route is given up by the route', async () => {
     const body = new PushStream();
     body.push('{');
-    const limits = { bodyLimitBytes: 10, requestBodyMs: 20 };
+    const limits = { bodyLimitBytes: 10, bodies: bodyBudget(), requestBodyMs: 20, requestIdleMs: 0 };
     await expect(readJsonBody(browserRequest({ body }), limits)).rejects.toMatchObject({ code: 'body_timeout' });
+  });
+
+  it('of a JSON route is given up when nothing of it arrives, long before its whole time is over', async () => {
+    const body = new PushStream();
+    body.push('{');
+    const limits = { bodyLimitBytes: 10, bodies: bodyBudget(), requestBodyMs: 60_000, requestIdleMs: 20 };
+    await expect(readJsonBody(browserRequest({ body }), limits)).rejects.toMatchObject({ code: 'body_timeout' });
+    expect(body.returned).toBe(true);
+  });
+
+  it('that drips is waited for as long as it does not pause, and given up as a whole', async () => {
+    const body = new PushStream();
+    const drip = setInterval(() => body.push(' '), 5);
+    const error = await textOf(timedBody(body, { idleMs: 1_000, totalMs: 60 })).catch((cause: unknown) => cause);
+    clearInterval(drip);
+    expect((error as RequestError).logDetail()).toContain('requestBodyMs');
   });
 });

@@ -136,8 +136,15 @@ describe('a card that is known', () => {
   it('makes room for newer ones', async () => {
     const world = new ConfigWorld({ maxEntries: 2 });
     world.upstream.willAnswer(near(CARD));
-    for (const version of ['1', '2', '3', '3', '2', '1']) await world.read(version);
-    expect(world.upstream.requests.map(({ headers }) => headers['a2a-version'])).toEqual(['1', '2', '3', '1']);
+    for (const version of ['0.2', '0.3', '1.0', '1.0', '0.3', '0.2']) await world.read(version);
+    expect(world.upstream.requests.map(({ headers }) => headers['a2a-version'])).toEqual(['0.2', '0.3', '1.0', '0.2']);
+  });
+
+  it('makes room for newer ones when together they are too large', async () => {
+    const world = new ConfigWorld({ maxBytes: 2_500 });
+    world.upstream.willAnswer(near({ ...CARD, description: 'x'.repeat(1_000) }));
+    for (const version of ['0.2', '0.3', '1.0', '1.0', '0.3', '0.2']) await world.read(version);
+    expect(world.upstream.requests.map(({ headers }) => headers['a2a-version'])).toEqual(['0.2', '0.3', '1.0', '0.2']);
   });
 
   it('is fetched once for all who wait for it, and again after a failure', async () => {

@@ -66,6 +66,7 @@ export class ConfigWorld extends BrokerWorld {
       lookupMs: 10_000,
       deadline: this.deadlines.start,
       maxEntries: 100,
+      maxBytes: 1_000_000,
       ...settings,
     });
   }

@@ -34,6 +34,7 @@ class DirectoryWorld extends BrokerWorld {
       lookupMs: 10_000,
       deadline: this.deadlines.start,
       maxEntries,
+      maxBytes: 2_000_000,
       api: { ...API, projectId: '', ...api },
     });
   }

@@ -171,7 +171,7 @@ describe.each(HOSTS)('through $name,', (host) => {
   });
 
   it('an upload that the browser stops half-way is a 408, and the platform is let go', async () => {
-    const world = await startSite(host, { timeouts: { requestBodyMs: 200, headersMs: 100 } });
+    const world = await startSite(host, { timeouts: { requestIdleMs: 200, headersMs: 100 } });
     const visit = world.start({ ...UPLOAD.visit, headers: { ...UPLOAD.visit.headers, 'content-length': '100' } });
     const reply = await visit.reply;
     expect(reply.status).toBe(408);

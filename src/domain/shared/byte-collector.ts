@@ -1,0 +1,80 @@
+/** A chunk this long is kept as it came: what an object of its own costs is little beside it. */
+const WORTH_KEEPING = 4_096;
+const LARGEST_BLOCK = 65_536;
+
+/**
+ * Puts a body together from its chunks. However it was cut, the memory it holds follows its bytes, and not the count of its chunks: a chunk of one
+ * byte costs some 400 as an object of its own. A body that came in one chunk is that chunk, uncopied.
+ */
+export class ByteCollector {
+  /** Complete blocks. */
+  #blocks: Uint8Array[] = [];
+  /** Takes small chunks; grows with the body, so that it is at most as large as what came before it. */
+  #tail: Uint8Array | undefined;
+  #used = 0;
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  push(chunk: Uint8Array): void {
+    const { length } = chunk;
+    if (length === 0) return;
+    if (this.#length === 0 || isWorthKeeping(chunk)) {
+      this.#closeTail();
+      this.#blocks.push(chunk);
+    } else {
+      this.#append(chunk);
+    }
+    this.#length += length;
+  }
+
+  /** Everything in one piece; the collector is empty afterwards. */
+  take(): Uint8Array {
+    const length = this.#length;
+    const blocks = this.takeBlocks();
+    const [only] = blocks;
+    if (only !== undefined && blocks.length === 1) return only;
+    const bytes = new Uint8Array(length);
+    let offset = 0;
+    for (const block of blocks) {
+      bytes.set(block, offset);
+      offset += block.length;
+    }
+    return bytes;
+  }
+
+  /** Everything in few pieces; the collector is empty afterwards. */
+  takeBlocks(): Uint8Array[] {
+    this.#closeTail();
+    const blocks = this.#blocks;
+    this.#blocks = [];
+    this.#length = 0;
+    return blocks;
+  }
+
+  #append(chunk: Uint8Array): void {
+    let rest = chunk;
+    while (rest.length > 0) {
+      this.#tail ??= new Uint8Array(Math.min(Math.max(this.#length, rest.length), LARGEST_BLOCK));
+      const part = rest.subarray(0, this.#tail.length - this.#used);
+      this.#tail.set(part, this.#used);
+      this.#used += part.length;
+      if (this.#used === this.#tail.length) this.#closeTail();
+      rest = rest.subarray(part.length);
+    }
+  }
+
+  #closeTail(): void {
+    if (this.#tail === undefined) return;
+    this.#blocks.push(this.#used === this.#tail.length ? this.#tail : this.#tail.slice(0, this.#used));
+    this.#tail = undefined;
+    this.#used = 0;
+  }
+}
+
+/** A view of a larger buffer keeps the whole of it. */
+function isWorthKeeping(chunk: Uint8Array): boolean {
+  return chunk.length >= WORTH_KEEPING && chunk.length * 2 >= chunk.buffer.byteLength;
+}

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { BodyBudget, type BodyShare } from '../../../src/adapters/web/body-budget.js';
+import type { RequestError } from '../../../src/domain/errors.js';
+
+const LARGE = 100_000;
+
+/** A budget for three large bodies of 100 000 bytes and a reserve of as much as one of them, and what it cut. */
+function world() {
+  let now = 0;
+  const cut: string[] = [];
+  const budget = new BodyBudget({ limitBytes: 4 * LARGE, now: () => now });
+  return {
+    budget,
+    cut,
+    pass: (ms: number) => (now += ms),
+    reads(name: string, ...counts: number[]): BodyShare {
+      const share = budget.open((error) => cut.push(`${name} ${error.code}`));
+      for (const count of counts) share.charge(count);
+      return share;
+    },
+  };
+}
+
+function errorOf(task: () => unknown): RequestError | undefined {
+  try {
+    task();
+  } catch (error) {
+    return error as RequestError;
+  }
+  return undefined;
+}
+
+describe('the memory of request bodies', () => {
+  it('counts what has come, and forgets what was released or cut, once', () => {
+    const { budget, reads } = world();
+    const one = reads('one', 10, 20);
+    const two = reads('two', LARGE);
+    expect(budget.heldBytes).toBe(LARGE + 30);
+    one.release();
+    one.release();
+    two.keep();
+    expect(budget.heldBytes).toBe(LARGE);
+    two.release();
+    expect(budget.heldBytes).toBe(0);
+  });
+
+  it('cuts a body that stopped half-way when another one needs its place, and not the newcomer', () => {
+    const { budget, cut, pass, reads } = world();
+    reads('stalled', LARGE);
+    pass(5_000);
+    reads('second', LARGE);
+    reads('third', LARGE);
+    expect(cut).toEqual([]);
+    reads('newcomer', 70_000);
+    expect(cut).toEqual(['stalled body_timeout']);
+    expect(budget.heldBytes).toBe(2 * LARGE + 70_000);
+  });
+
+  it('takes a body that drips for a slow one, however much it sent at first', () => {
+    const { cut, pass, reads } = world();
+    const dripping = reads('dripping', LARGE);
+    pass(20_000);
+    reads('second', 90_000);
+    reads('third', 90_000);
+    dripping.charge(1);
+    reads('newcomer', 70_000);
+    expect(cut).toEqual(['dripping body_timeout']);
+  });
+
+  it('cuts the body that asks for more when it is itself the slowest', () => {
+    const { budget, cut, pass, reads } = world();
+    const slow = reads('slow', LARGE);
+    pass(10_000);
+    reads('second', LARGE);
+    reads('third', LARGE);
+    expect(errorOf(() => slow.charge(1))).toMatchObject({ code: 'body_timeout', retryable: true });
+    expect([cut, budget.heldBytes]).toEqual([[], 2 * LARGE]);
+  });
+
+  it('leaves small bodies alone when large ones fill it', () => {
+    const { cut, pass, reads } = world();
+    reads('small', 1_000);
+    pass(10_000);
+    for (const name of ['one', 'two', 'three', 'four']) reads(name, LARGE);
+    expect(cut).toEqual(['one body_timeout']);
+  });
+
+  it('lets a small body in when large ones fill it, also one that is there already', () => {
+    const { budget, reads } = world();
+    for (const name of ['one', 'two', 'three']) reads(name, LARGE).keep();
+    reads('small', 65_536).release();
+    expect(budget.hold(65_536).bytes).toBe(65_536);
+  });
+
+  it('cuts the slowest small body when the reserve is full', () => {
+    const { cut, pass, reads } = world();
+    reads('stalled', 50_000);
+    pass(1_000);
+    reads('newcomer', 50_001);
+    expect(cut).toEqual(['stalled body_timeout']);
+  });
+
+  it('never cuts a body that is complete, and refuses a further one where it holds nothing else', () => {
+    const { budget, cut, reads } = world();
+    for (const name of ['one', 'two', 'three']) reads(name, LARGE).keep();
+    expect(errorOf(() => reads('four', LARGE))).toMatchObject({ code: 'server_busy', retryAfterMs: 1_000 });
+    expect(errorOf(() => budget.hold(LARGE))).toMatchObject({ code: 'server_busy' });
+    expect([cut, budget.heldBytes]).toEqual([[], 3 * LARGE]);
+  });
+
+  it('has room for two bodies of the size a site admits', () => {
+    const { budget, cut, reads } = world();
+    expect(errorOf(() => reads('huge', 4 * LARGE))).toMatchObject({ code: 'server_busy' });
+    budget.admit(4 * LARGE);
+    reads('one', 4 * LARGE);
+    reads('two', 4 * LARGE);
+    budget.admit(10);
+    expect([cut, budget.heldBytes]).toEqual([[], 8 * LARGE]);
+  });
+});

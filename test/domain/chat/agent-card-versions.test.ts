@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import type { UpstreamRequest } from '../../../src/ports/http.js';
+import { REQUEST, SERVICE } from '../credentials/broker-world.js';
+import { CARD, ConfigWorld, ENTRANCE, NOT_FOUND, served, session } from './config-world.js';
+
+/** An agent that says in its card which version it was asked for. */
+function world(card: object = CARD): ConfigWorld {
+  const made = new ConfigWorld();
+  made.upstream.willAnswer(({ headers }: UpstreamRequest) =>
+    served({ ...card, name: headers['a2a-version'] ?? 'any' }),
+  );
+  return made;
+}
+
+const asked = ({ upstream }: ConfigWorld) => upstream.requests.map(({ headers }) => headers['a2a-version'] ?? 'any');
+
+describe('the version a visitor asks for', () => {
+  it('costs one call a second at most when it is made up, however many there are', async () => {
+    const made = world();
+    for (let count = 0; count < 2_000; count += 1) {
+      await made.read(`made-up-${String(count)}`);
+      made.clock.advance(1);
+    }
+    expect(asked(made)).toEqual(['made-up-0', 'made-up-1000']);
+  });
+
+  it('is asked for as it is, although nobody knows it', async () => {
+    const made = world();
+    await made.read('1.0');
+    expect((await made.read('2.0')).agentCard['name']).toBe('2.0');
+    made.clock.advance(1_000);
+    expect((await made.read('3.0')).agentCard['name']).toBe('3.0');
+  });
+
+  it('is known for as long as the agent allows when nobody else asks for another one', async () => {
+    const made = world();
+    await made.read('2.0');
+    made.clock.advance(59_999);
+    await made.read('2.0');
+    expect(asked(made)).toEqual(['2.0']);
+  });
+
+  it('does not wait behind made-up ones when it is a published one', async () => {
+    const made = world();
+    for (const version of ['made-up', '', '0.2', '0.3', '1.0', 'made-up', '1.0']) await made.read(version);
+    expect(asked(made)).toEqual(['made-up', 'any', '0.2', '0.3', '1.0']);
+  });
+
+  it.each([
+    ['as its own', { ...CARD, protocolVersion: '0.3.0' }],
+    [
+      'for an interface',
+      { ...CARD, supportedInterfaces: [null, { protocolVersion: '0.3.0', protocolBinding: 'JSONRPC', url: CARD.url }] },
+    ],
+  ])('is known when the card names it %s', async (_where, card) => {
+    const made = world(card);
+    await made.read();
+    for (const version of ['0.3.0', 'made-up', '0.3.0']) await made.read(version);
+    expect(asked(made)).toEqual(['any', '0.3.0', 'made-up']);
+  });
+
+  it('cannot be made known in any number, whatever a card names', async () => {
+    const supportedInterfaces = Array.from({ length: 100 }, (_, index) => ({
+      protocolVersion: `9.${String(index)}`,
+      protocolBinding: 'JSONRPC',
+      url: CARD.url,
+    }));
+    const made = world({ ...CARD, supportedInterfaces });
+    await made.read();
+    for (let index = 0; index < 100; index += 1) await made.read(`9.${String(index)}`);
+    expect(asked(made)).toHaveLength(1 + 16 + 1);
+  });
+
+  it('is refused for a second without a call once the agent refused a made-up one, and then asked for again', async () => {
+    const made = new ConfigWorld();
+    made.upstream.willAnswer(() => NOT_FOUND);
+    await expect(made.read('made-up-1')).rejects.toMatchObject({ code: 'upstream_invalid_response' });
+    const calls = made.paths.length;
+    await expect(made.read('made-up-2')).rejects.toMatchObject({ code: 'upstream_invalid_response' });
+    expect(made.paths).toHaveLength(calls);
+    made.clock.advance(1_000);
+    made.upstream.willAnswer(() => served());
+    expect((await made.read('made-up-2')).agentCard['name']).toBe('Agent');
+  });
+
+  it('is one for each caller, made up or not', async () => {
+    const made = world();
+    for (const plan of [SERVICE, session('ada')]) await made.read('made-up', plan);
+    expect(asked(made)).toEqual(['made-up', 'made-up']);
+  });
+});
+
+describe('a visitor who is not admitted', () => {
+  const read = (made: ConfigWorld, version: string, admit: () => Promise<void>) =>
+    made.config.record(version, REQUEST, SERVICE, ENTRANCE, admit);
+
+  it('is counted for each search, and not for what is known', async () => {
+    const made = world();
+    let counted = 0;
+    const admit = () => Promise.resolve(void (counted += 1));
+    for (const version of ['1.0', '1.0', '0.3', 'made-up', 'made-up-too']) await read(made, version, admit);
+    expect(counted).toBe(3);
+  });
+
+  it('costs the agent nothing, and is the only one who is refused', async () => {
+    const made = world();
+    const refused = read(made, '1.0', () => Promise.reject(new Error('too many')));
+    const other = read(made, '1.0', () => Promise.resolve());
+    await expect(refused).rejects.toThrow('too many');
+    expect((await other).agentCard['name']).toBe('1.0');
+    await expect(read(made, '1.0', () => Promise.reject(new Error('too many')))).resolves.toBeDefined();
+    expect(asked(made)).toEqual(['1.0']);
+  });
+});

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ByteCollector } from '../../../src/domain/shared/byte-collector.js';
+
+function collected(chunks: readonly Uint8Array[]): ByteCollector {
+  const collector = new ByteCollector();
+  for (const chunk of chunks) collector.push(chunk);
+  return collector;
+}
+
+/** What the blocks keep alive: a view keeps all of its buffer. */
+function heldBytes(blocks: readonly Uint8Array[]): number {
+  return [...new Set(blocks.map(({ buffer }) => buffer))].reduce((sum, { byteLength }) => sum + byteLength, 0);
+}
+
+const chunk = fc.oneof(
+  fc.uint8Array({ maxLength: 5 }),
+  fc.integer({ min: 4_090, max: 70_000 }).map((length) => new Uint8Array(length).fill(length)),
+);
+
+describe('a byte collector', () => {
+  it('gives every byte in its order, however they were cut', () => {
+    fc.assert(
+      fc.property(fc.array(chunk, { maxLength: 30 }), (chunks) => {
+        const all = Buffer.concat(chunks);
+        const collector = collected(chunks);
+        expect(collector.length).toBe(all.length);
+        expect(Buffer.from(collector.take()).equals(all)).toBe(true);
+        expect(Buffer.concat(collected(chunks).takeBlocks()).equals(all)).toBe(true);
+      }),
+    );
+  });
+
+  it('gives the only chunk as it came, also when it is a small part of a larger buffer', () => {
+    const only = new Uint8Array(1_000_000).subarray(7, 9);
+    expect(collected([new Uint8Array(), only]).take()).toBe(only);
+  });
+
+  it('puts a body of one-byte chunks into few blocks that hold no more than twice its bytes', () => {
+    const blocks = collected(Array.from({ length: 100_000 }, () => Uint8Array.of(1))).takeBlocks();
+    expect(blocks.length).toBeLessThan(30);
+    expect(heldBytes(blocks)).toBe(100_000);
+  });
+
+  it('keeps no large buffer alive for a small part of it', () => {
+    const parts = Array.from({ length: 20 }, () => new Uint8Array(65_536).subarray(0, 10));
+    expect(heldBytes(collected(parts).takeBlocks())).toBeLessThanOrEqual(65_536 + 200);
+  });
+
+  it('does not copy large chunks', () => {
+    const large = [new Uint8Array(65_536), new Uint8Array(65_536)];
+    const blocks = collected(large).takeBlocks();
+    expect(blocks.map((block, index) => block === large[index])).toEqual([true, true]);
+  });
+
+  it('is empty once it was taken from', () => {
+    const collector = collected([Uint8Array.of(1), Uint8Array.of(2)]);
+    collector.take();
+    expect([collector.length, collector.take()]).toEqual([0, new Uint8Array()]);
+  });
+});

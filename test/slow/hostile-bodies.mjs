@@ -1,0 +1,242 @@
+// node test/slow/hostile-bodies.mjs: strangers fill the memory of a site that has 384 MB of heap, in every way a plain socket can: uploads that
+// stop half-way, uploads in one-byte chunks, streams begun by long messages, invented protocol versions; one after the other, then all at once.
+// An honest visitor must be served meanwhile, and the site must give everything back.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent, createServer, get, request } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { mib, Report } from './report.mjs';
+import { startSite } from './site-process.mjs';
+
+const FILE = fileURLToPath(import.meta.url);
+const MIB = 1_048_576;
+const LONG = 1_900_000;
+const SECONDS = 4;
+const VERSIONS = 20_000;
+const MOST_RSS = 450 * MIB;
+const RSS_SLACK = 128 * MIB;
+const HEAP_SLACK = 8 * MIB;
+const SETTLE_MS = 20_000;
+const HONEST_EVERY_MS = 100;
+const HONEST_WITHIN_MS = 1_000;
+const HONEST_PART = 0.99;
+
+async function survey() {
+  const report = new Report('hostile bodies');
+  const agent = await startAgent();
+  await survived('node:http', report, agent, { server: 'http' }, true);
+  await survived('Express behind express.json()', report, agent, { server: 'express', parserLimit: '100kb' }, false);
+  agent.close();
+  report.finish();
+}
+
+/** Attacks one site, and says what it cost. */
+async function survived(name, report, agent, kind, oneByOne) {
+  const site = await startSite(agent.url, {}, { ...kind, flags: ['--max-old-space-size=384'] });
+  const honest = new HonestVisitor(site.url);
+  for (let count = 0; count < 200; count += 1) await honest.chat();
+  await stage('streams', site.url); // Code and pools of a site that has served somebody are no cost of an attack.
+  const before = await settled(site);
+  await site.peakRss();
+  honest.start();
+  const all = Object.keys(ATTACKS);
+  for (const attacks of [...(oneByOne ? all.map((attack) => [attack]) : []), all]) {
+    const cards = agent.cards();
+    const startedAt = performance.now();
+    await Promise.all(attacks.map((attack) => stage(attack, site.url)));
+    const seconds = (performance.now() - startedAt) / 1_000;
+    const calls = agent.cards() - cards;
+    const what = attacks.length === 1 ? attacks[0] : 'all at once';
+    const peak = await site.peakRss();
+    report.check(`${name}, ${what}, peak memory`, peak < MOST_RSS, `${mib(peak)} in ${seconds.toFixed(1)} s`);
+    if (!attacks.includes('versions')) continue;
+    // Once a second, and each published version once a minute; discovery asks two addresses the first time.
+    report.check(`${name}, ${what}, calls for cards`, calls <= seconds + 5, `${calls} for ${VERSIONS} versions`);
+  }
+  const { tries, served, slowest } = await honest.stop();
+  report.check(
+    `${name}, honest visitor`,
+    served >= tries * HONEST_PART && tries > 0,
+    `${served} of ${tries} served within ${HONEST_WITHIN_MS} ms, slowest ${slowest.toFixed(0)} ms`,
+  );
+  const after = await settled(site, before.descriptors);
+  const held = ({ heapUsed, external }) => heapUsed + external;
+  report.check(
+    `${name}, buffers and heap returned`,
+    held(after) <= held(before) + HEAP_SLACK,
+    `${mib(held(before))} before, ${mib(held(after))} after`,
+  );
+  report.check(
+    `${name}, resident memory returned`,
+    after.rss <= before.rss + RSS_SLACK,
+    `${mib(before.rss)} before, ${mib(after.rss)} after`,
+  );
+  if (before.descriptors === undefined) report.note('no /proc here: file descriptors were not counted');
+  else
+    report.check(
+      `${name}, descriptors returned`,
+      after.descriptors <= before.descriptors,
+      `${before.descriptors} before, ${after.descriptors} after`,
+    );
+  await site.close();
+}
+
+/** An agent that streams for ever to those who ask for a stream, and counts who asks for its card. */
+async function startAgent() {
+  let cards = 0;
+  const server = createServer((incoming, response) => {
+    if (incoming.method === 'GET') {
+      cards += 1;
+      const card = { name: 'Agent', url: 'http://agent.example/a2a', description: 'x'.repeat(10_000) };
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(card));
+      return;
+    }
+    incoming.resume();
+    incoming.on('end', () => {
+      if (Number(incoming.headers['content-length']) > MIB) {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 0\n\n');
+        return;
+      }
+      response.setHeader('content-type', 'application/json').end('{"jsonrpc":"2.0","id":1,"result":{}}');
+    });
+  }).listen(0, '127.0.0.1', 1024);
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${server.address().port}/a2a`,
+    cards: () => cards,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** Sends a message of a kilobyte again and again, and counts who was served in time. */
+class HonestVisitor {
+  #url;
+  #tries = [];
+  #timer;
+
+  constructor(url) {
+    this.#url = url;
+  }
+
+  start() {
+    this.#timer = setInterval(() => this.#tries.push(this.#try()), HONEST_EVERY_MS);
+  }
+
+  async stop() {
+    clearInterval(this.#timer);
+    const times = await Promise.all(this.#tries);
+    const served = times.filter((ms) => ms <= HONEST_WITHIN_MS).length;
+    return { tries: times.length, served, slowest: Math.max(...times) };
+  }
+
+  async #try() {
+    const startedAt = performance.now();
+    const status = await this.chat().catch(() => 0);
+    return status === 200 ? performance.now() - startedAt : Infinity;
+  }
+
+  async chat() {
+    const body = message(1_000);
+    const headers = { 'content-type': 'application/json', 'content-length': body.length };
+    const outgoing = request(`${this.#url}/api/a2a`, { method: 'POST', agent: false, headers });
+    outgoing.end(body);
+    const [response] = await once(outgoing, 'response');
+    for await (const _ of response) void _;
+    return response.statusCode;
+  }
+}
+
+function message(bytes) {
+  const text = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'SendStreamingMessage',
+    params: { message: { text: '' } },
+  });
+  return text.replace('"text":""', () => `"text":"${'x'.repeat(bytes - text.length)}"`);
+}
+
+/** The site's figures when its descriptors are back, or when they have had their time. */
+async function settled(site, descriptors = Infinity) {
+  const startedAt = performance.now();
+  for (;;) {
+    await pause(1_000);
+    const figures = await site.measure();
+    if (!(figures.descriptors > descriptors) || performance.now() - startedAt > SETTLE_MS) return figures;
+  }
+}
+
+/** Runs one attack in a process of its own, which ends its connections when it ends. */
+async function stage(attack, url) {
+  const [code] = await once(fork(FILE, [attack, url]), 'exit');
+  if (code !== 0) throw new Error(`the attack "${attack}" failed`);
+}
+
+const ATTACKS = {
+  halves: async (url) => {
+    const part = Buffer.from(message(LONG));
+    const sockets = Array.from({ length: 300 }, () => post(url, `content-length: ${LONG + 100_000}`));
+    for (const socket of sockets) socket.write(part);
+    await pause(SECONDS * 1_000);
+  },
+  chunks: async (url) => {
+    const piece = Buffer.from('1\r\nx\r\n'.repeat(10_000));
+    for (let count = 0; count < 50; count += 1) {
+      const socket = post(url, 'transfer-encoding: chunked');
+      const more = () => {
+        if (socket.writable) socket.write(piece, more);
+      };
+      more();
+    }
+    await pause(SECONDS * 1_000);
+  },
+  streams: async (url) => {
+    const long = message(LONG);
+    for (let opened = 0; opened < 200; opened += 20) {
+      const replies = Array.from({ length: 20 }, () => {
+        const socket = post(url, `content-length: ${LONG}`);
+        socket.write(long);
+        return Promise.race([once(socket, 'data'), once(socket, 'close')]);
+      });
+      await Promise.race([Promise.all(replies), pause(SECONDS * 1_000)]);
+    }
+    await pause(1_000);
+  },
+  versions: async (url) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+    let asked = 0;
+    const visitors = Array.from({ length: 16 }, async () => {
+      while (asked < VERSIONS) {
+        asked += 1;
+        const [response] = await once(
+          get(new URL(`/api/a2a/config?A2A-Version=${Math.random()}`, url), { agent }),
+          'response',
+        );
+        response.resume();
+        await once(response, 'end');
+      }
+    });
+    await Promise.all(visitors);
+  },
+};
+
+function post({ hostname, port }, framing) {
+  const socket = connect(Number(port), hostname).on('error', () => undefined);
+  socket.write(
+    `POST /api/a2a HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncontent-type: application/json\r\n${framing}\r\n\r\n`,
+  );
+  return socket;
+}
+
+async function attack(name, url) {
+  await ATTACKS[name](url);
+  process.exit(0);
+}
+
+if (process.argv[2] === undefined) await survey();
+else await attack(process.argv[2], new URL(process.argv[3]));
