@@ -196,9 +196,12 @@ const BROKEN: readonly (readonly [what: string, bytes: PlatformAnswer | string])
   ['a head of 200 KB', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(200_000)}\r\nContent-Length: 2\r\n\r\n{}`],
   [
     'an early hint',
-    'HTTP/1.1 103 Early Hints\r\nLink: <http://{canary}/>; rel=preload\r\nSet-Cookie: a=1\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}',
+    'HTTP/1.1 103 Early Hints\r\nLink: <http://{canary}/>; rel=preload\r\nSet-Cookie: a=1\r\n\r\nHTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}',
   ],
-  ['a 100 nobody asked for', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'],
+  [
+    'a 100 nobody asked for',
+    'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}',
+  ],
   [
     'a second answer behind the first',
     'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}HTTP/1.1 200 OK\r\nSet-Cookie: poison=1\r\nContent-Length: 6\r\n\r\npoison',
