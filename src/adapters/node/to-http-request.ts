@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpBody, HeaderFields, HttpRequest, NativeRequest } from '../../ports/http.js';
 import { hasBody, isComplete, lineOf, requestFields } from './http2-exchange.js';
+import { AgentBffError } from '../../domain/shared/agent-bff-error.js';
 import { RequestBody } from './request-body.js';
 
 /** Where the host mounted the route, as the framework tells it. */
@@ -112,14 +113,28 @@ function readBody(
   return { body: text, consumed: false, headers: withoutCoding(fields) };
 }
 
-/** A parsed value as JSON again; `undefined` when it is none, or too deep to be written. */
-function written(value: unknown): string | undefined {
+/** A parsed value as JSON again; `undefined` when it is none. One too deep to be written is a body whose reading fails. */
+function written(value: unknown): HttpBody | undefined {
   try {
     return JSON.stringify(value) as string | undefined;
-  } catch {
-    return undefined;
+  } catch (error) {
+    return error instanceof RangeError ? TOO_DEEP : undefined;
   }
 }
+
+/** JSON is written with as many calls as it has levels, which the stack does not hold. The reader's own limit lies far below. */
+const TOO_DEEP: HttpBody = {
+  [Symbol.asyncIterator]: () => ({
+    next: () =>
+      Promise.reject(
+        new AgentBffError('body_invalid', {
+          detail: 'The request body is nested too deep.',
+          hint: 'Send JSON of at most 1,000 levels.',
+          rpcCode: -32600,
+        }),
+      ),
+  }),
+};
 
 /** A parser decoded the bytes, so the coding and the length no longer describe them. */
 function withoutCoding(fields: HeaderFields): HeaderFields {

@@ -1,4 +1,4 @@
-import { RequestError } from '../../domain/errors.js';
+import { isAgentBffError, RequestError } from '../../domain/errors.js';
 import { ByteCollector } from '../../domain/shared/byte-collector.js';
 import { isStream } from '../../domain/upstream/body-kind.js';
 import { jsonMediaType } from '../../domain/upstream/header-policy.js';
@@ -116,7 +116,7 @@ async function readStream(
     return new KeptBody(notEmpty(collector.take()), type, share);
   } catch (error) {
     share.release();
-    if (error instanceof RequestError) throw error;
+    if (isAgentBffError(error)) throw error;
     throw invalid('The request body ended before it was complete.');
   }
 }
