@@ -53,7 +53,11 @@ async function holdStreams({ name, http2, descriptors, openStream }) {
   if (most < WANTED) {
     report.note(`${WANTED} need "ulimit -n ${descriptors * WANTED + RESERVED_DESCRIPTORS}"; here it is ${limit}`);
   }
-  const site = await startSite(`http://127.0.0.1:${agent.address().port}/a2a`, {}, { server: http2 ? 'http2' : 'express' });
+  const site = await startSite(
+    `http://127.0.0.1:${agent.address().port}/a2a`,
+    {},
+    { server: http2 ? 'http2' : 'express' },
+  );
   const arrive = () => openStream(site.url);
   const fresh = await site.measure();
   // The first crowd warms the process up: code and pools are no cost of a stream.
