@@ -19,7 +19,9 @@ export async function startSite(a2aUrl, config = {}, { server = 'express', parse
     throw new Error('dist is missing: run "npm run build" first');
   }
   const task = JSON.stringify({ config: { a2aUrl, ...config }, server, parserLimit });
-  const child = fork(FILE, [task], { execArgv: ['--expose-gc', ...flags] });
+  // Express prints what its parser refuses, but for this environment.
+  const env = { ...process.env, NODE_ENV: 'test' };
+  const child = fork(FILE, [task], { execArgv: ['--expose-gc', ...flags], env });
   const [{ url }] = await once(child, 'message');
   const ask = async (question) => {
     child.send(question);

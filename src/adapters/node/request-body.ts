@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { mayBeCut, refuseRest } from './http2-exchange.js';
 
 type Step = IteratorResult<Uint8Array>;
@@ -19,13 +18,12 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
   #waiting: { resolve(step: Step): void; reject(error: Error): void } | undefined;
   #isRead = false;
   #isOver = false;
-  readonly #wireBefore: number;
   #bytes = 0;
+  #chunks = 0;
 
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.#request = request;
     this.#response = response;
-    this.#wireBefore = bytesOnWire(request);
   }
 
   /**
@@ -70,7 +68,7 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
     const request = this.#request;
     const response = this.#response;
     if (this.#isWasteful) {
-      request.socket.pause();
+      request.pause();
       response.once('finish', () => {
         refuseRest(request);
       });
@@ -91,15 +89,21 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
   }
 
   readonly #drop = (chunk: Uint8Array): void => {
-    this.#bytes += chunk.length;
+    this.#count(chunk);
     if (this.#isWasteful) refuseRest(this.#request);
   };
 
-  /** Each chunk costs the same whatever its length: in chunks of one byte, two megabytes take seconds in which nobody else is served. */
+  #count(chunk: Uint8Array): void {
+    this.#bytes += chunk.length;
+    this.#chunks += 1;
+  }
+
+  /**
+   * Whether a body comes in chunks much smaller than anybody needs. Node tells of each by itself, and each costs the same whatever its length:
+   * in chunks of one byte, two megabytes take seconds in which nobody else is served.
+   */
   get #isWasteful(): boolean {
-    const request = this.#request;
-    // Behind the end of a message, the next one may have come.
-    return !request.complete && bytesOnWire(request) - this.#wireBefore > 2 * this.#bytes + FRAMING_SLACK;
+    return this.#chunks > FREE_CHUNKS + this.#bytes / LEAST_BYTES_PER_CHUNK;
   }
 
   /** Nothing is read, and no error taken, before somebody asks. */
@@ -122,7 +126,7 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
     if (value === null && !request.readableEnded && !request.destroyed) return;
     this.#waiting = undefined;
     if (value !== null) {
-      this.#bytes += value.length;
+      this.#count(value);
       if (!this.#isWasteful) {
         waiting.resolve({ done: false, value });
         return;
@@ -141,13 +145,8 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
 /** As long as other servers wait for the rest of a body that nobody reads. */
 const LINGER_MS = 30_000;
 
-/** What the framing of a body may take beside as many bytes as the body has. */
-const FRAMING_SLACK = 16_384;
-
-/** Bytes the connection has read; those of HTTP/2 are of all its requests together, and say nothing of one. */
-function bytesOnWire({ httpVersionMajor, socket }: IncomingMessage): number {
-  // A host that makes its requests itself may leave the socket out.
-  return httpVersionMajor === 1 ? ((socket as Socket | undefined)?.bytesRead ?? 0) : 0;
-}
+/** Chunks of any size that a body may have, beside one for each 16 bytes. */
+const FREE_CHUNKS = 2_000;
+const LEAST_BYTES_PER_CHUNK = 16;
 
 const EVENTS = ['readable', 'end', 'error', 'close'] as const;

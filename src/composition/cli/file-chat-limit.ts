@@ -1,4 +1,4 @@
-import type * as RateLimiterFlexible from 'rate-limiter-flexible';
+import type * as RateLimiters from 'rate-limiter-flexible';
 import { rateLimiter } from '../../adapters/rate-limit/rate-limiter.js';
 import { ConfigurationError } from '../../domain/errors.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
@@ -18,7 +18,9 @@ export async function fileChatLimit(value: unknown): Promise<VisitorLimit> {
   return rateLimiter(new RateLimiterMemory({ points, duration: durationSeconds }));
 }
 
-async function loadLimiters(): Promise<typeof RateLimiterFlexible> {
+type Limiters = Pick<typeof RateLimiters, 'RateLimiterMemory'>;
+
+async function loadLimiters(): Promise<Limiters> {
   try {
     return await import('rate-limiter-flexible');
   } catch (error) {
