@@ -12,6 +12,7 @@ export async function tryCase(world: AbuseWorld, abuse: AbuseCase): Promise<read
   number += 1;
   const fill = (text: string): string => text.replaceAll('{n}', String(number)).replaceAll('{canary}', canary.address);
   upstream.requests.length = 0;
+  world.later();
   const visits = canary.visits();
   answerWith(world, abuse.platform, fill);
   const sent: string[] = [];

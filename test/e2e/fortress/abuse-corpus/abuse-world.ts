@@ -13,6 +13,8 @@ export interface AbuseWorld {
   readonly upstream: RecordingUpstream;
   readonly canary: Canary;
   readonly secrets: Secrets;
+  /** Lets time pass, so that nothing a stranger chose is still remembered. */
+  later(): void;
   close(): Promise<void>;
 }
 
@@ -31,6 +33,8 @@ export interface Canary {
 }
 
 export async function startAbuseWorld(framework: Framework, tampering: Tampering = {}): Promise<AbuseWorld> {
+  let passedMs = 0;
+  const clock = { now: () => Date.now() + passedMs };
   const upstream = await RecordingUpstream.start();
   const canary = await startCanary();
   const made = createToolkit(
@@ -42,7 +46,7 @@ export async function startAbuseWorld(framework: Framework, tampering: Tampering
       publicUrl: 'https://site.example',
       keepAliveMs: 0,
     },
-    { identityProviders: { demo: new FakeIdentityProvider('visitor-service') }, random: () => 0, ...tampering.ports },
+    { identityProviders: { demo: new FakeIdentityProvider('visitor-service') }, clock, random: () => 0, ...tampering.ports },
   );
   const toolkit = tampering.toolkit?.(made) ?? made;
   const site = await framework.start({ toolkit, auth: signedIn, cache: { enabled: true, freshMs: 600_000 } });
@@ -61,6 +65,9 @@ export async function startAbuseWorld(framework: Framework, tampering: Tampering
         // A parser's errors are the host's to show, and Express shows their stack outside production.
         ...(framework.parsesJson ? [] : ['node_modules']),
       ],
+    },
+    later: () => {
+      passedMs += 2_000;
     },
     close: async () => {
       await site.close();
