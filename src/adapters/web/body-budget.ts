@@ -2,7 +2,7 @@ import { RequestError } from '../../domain/errors.js';
 import { late } from './timed-body.js';
 
 /** Bodies up to here are small: they have a reserve of their own, which no large one can fill. */
-export const SMALL_BODY_BYTES = 65_536;
+const SMALL_BODY_BYTES = 65_536;
 /** The reserve's part of the whole. */
 const RESERVED = 0.25;
 const AGAIN_MS = 1_000;
