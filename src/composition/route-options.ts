@@ -35,7 +35,7 @@ const exchange: OptionCheck = accept((value) => value === 'on_behalf_of', '"on_b
 
 const toolkit: OptionCheck = accept(
   (value) => hasMethods(value, ['chatHandler', 'surfaceRouter', 'conversationHandler', 'authHeaders']),
-  'what createToolkit or configureServer returned',
+  'a toolkit',
 );
 
 const cache: OptionShape<keyof RenderCacheOptions> = {

@@ -42,13 +42,17 @@ export interface SiteRoute {
 export function siteRoutes(maker: string, options: SiteRoutesOptions | undefined): readonly SiteRoute[] {
   const { basePath = '/api', a2a, surfaces, service, toolkit } = readOptions(maker, withToolkit(SITE), options);
   const base = withoutTrailingSlashes(basePath);
-  const chat = currentHandler(toolkit, (current) => current.chatHandler(a2a), UNCONFIGURED_CHAT);
-  const widgets = currentHandler(toolkit, (current) => current.surfaceRouter(surfaces));
-  const routes: readonly SiteRoute[] = [
-    { route: 'chat', mount: `${base}/a2a`, handler: chat },
-    { route: 'surface', mount: `${base}/service-surfaces`, handler: widgets },
+  const served = (
+    route: SiteRoute['route'],
+    path: string,
+    handlerOf: (current: Toolkit) => HttpHandler,
+    unconfigured?: HttpHandler,
+  ): SiteRoute => ({ route, mount: base + path, handler: currentHandler(toolkit, handlerOf, unconfigured) });
+  return [
+    served('chat', '/a2a', (current) => current.chatHandler(a2a), UNCONFIGURED_CHAT),
+    served('surface', '/service-surfaces', (current) => current.surfaceRouter(surfaces)),
+    ...(service === undefined
+      ? []
+      : [served('conversation', '/service', (current) => current.conversationHandler(service))]),
   ];
-  if (service === undefined) return routes;
-  const records = currentHandler(toolkit, (current) => current.conversationHandler(service));
-  return [...routes, { route: 'conversation', mount: `${base}/service`, handler: records }];
 }

@@ -348,7 +348,10 @@ describe.each(everyFactory)('$maker', (factory) => {
   it('refuses options that are not an object literal', async () => {
     class Settings {}
     for (const options of [null, [], 'marker', '', 7, true, () => undefined, new Map(), new Settings()]) {
-      expect(await refusal(factory, options)).toMatchObject({ detail: `Invalid options of ${maker}.`, block: maker });
+      expect(await refusal(factory, options)).toMatchObject({
+        detail: `Invalid value for "options" of ${maker}.`,
+        block: maker,
+      });
     }
     expect(await refusal(factory, site)).toMatchObject({ block: maker, fields: ['chatHandler'] });
   });

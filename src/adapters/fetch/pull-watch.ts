@@ -52,7 +52,6 @@ export class PullWatch {
     this.#still = this.#hasAsked ? 0 : this.#still + 1;
     this.#hasAsked = false;
     if (this.#still < LOOKS) this.#start();
-    else
-      this.#onStalled(new Error(`the browser took nothing for ${String(this.#idleMs)} ms: see "timeouts.sendIdleMs"`));
+    else this.#onStalled(new Error('the browser took nothing: see "timeouts.sendIdleMs"'));
   };
 }

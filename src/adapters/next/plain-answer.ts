@@ -1,10 +1,8 @@
 import type { HttpBody, HttpResponse } from '../../ports/http.js';
-import { decodedBody } from '../node/decoded-body.js';
 
 /**
- * The answer without its content coding. Next drops `content-encoding` from what a route answers, whatever the bytes are.
- *
- * @throws Error when the coding is unknown: the browser would take compressed bytes for the text.
+ * The response without its content coding. Next drops `content-encoding` from what a route gives it, whatever the bytes are.
+ * A coding nobody knows breaks it off: the browser would take compressed bytes for the text.
  */
 export function plainAnswer(answer: HttpResponse): HttpResponse {
   const { 'content-encoding': coding, 'content-length': _length, ...headers } = answer.headers;
@@ -13,15 +11,19 @@ export function plainAnswer(answer: HttpResponse): HttpResponse {
 }
 
 function decoded(body: HttpBody, coding: string): HttpBody {
-  return body === null ? null : decodedBody(body, coding);
+  return body === null ? null : decodedLater(body, coding);
 }
 
-const DECODABLE: ReadonlySet<string> = new Set(['br', 'deflate', 'gzip']);
+/** Few platforms compress for a server that does not ask for it, so what decodes is loaded when one does. */
+async function* decodedLater(body: Exclude<HttpBody, null>, coding: string): AsyncGenerator<Uint8Array> {
+  const { decodedBody } = await import('../node/decoded-body.js');
+  yield* decodedBody(body, coding);
+}
 
 /** The fields of a request that asks the platform for no coding but those that can be taken off again. */
 export function withDecodable<Fields extends Readonly<Record<string, string>>>(headers: Fields): Fields {
   const accepted = headers['accept-encoding'];
   if (accepted === undefined) return headers;
-  const kept = accepted.split(',').filter((one) => DECODABLE.has((one.split(';', 1)[0] ?? '').trim().toLowerCase()));
-  return { ...headers, 'accept-encoding': kept.length === 0 ? 'identity' : kept.join(',') };
+  const kept = accepted.split(',').filter((one) => /^\s*(?:br|deflate|gzip)\s*(?:;|$)/i.test(one));
+  return { ...headers, 'accept-encoding': kept.join(',') || 'identity' };
 }

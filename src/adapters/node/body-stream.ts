@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { BodySink, Flow, FlowingBody } from '../../ports/flow.js';
 import type { HttpBody } from '../../ports/http.js';
 import { cutOff, tellsProgress } from './http2-exchange.js';
-import { SendWatch, watchRest } from './send-watch.js';
+import { SendWatch } from './send-watch.js';
 
 /** A body as frameworks send it that write to the socket themselves. */
 export type NodeBody = BodyStream | Buffer | string | null;
@@ -13,7 +13,7 @@ export function toNodeBody(body: HttpBody, response: ServerResponse, sendIdleMs:
   if (body === null) return null;
   const isWhole = typeof body === 'string' || body instanceof Uint8Array;
   if (!isWhole) return new BodyStream(body, response, sendIdleMs);
-  if (sendIdleMs > 0 && tellsProgress(response)) watchRest(response, { idleMs: sendIdleMs });
+  if (sendIdleMs > 0 && tellsProgress(response)) new SendWatch(response, { idleMs: sendIdleMs }).watchRest();
   return typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 }
 

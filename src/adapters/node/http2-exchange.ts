@@ -5,9 +5,8 @@ import type { HeaderFields } from '../../ports/http.js';
 // Where the objects that `node:http2` makes for listeners of `node:http` differ from those they stand for, and it matters here.
 
 /** The code of a stream whose rest a server does not need (RFC 9113 §8.1). */
-const NO_ERROR = 0;
 /** The code of a stream that a server cannot complete (RFC 9113 §7). */
-const INTERNAL_ERROR = 2;
+export const INTERNAL_ERROR = 2;
 
 /** What only HTTP/1.1 has, and Node refuses to send over HTTP/2 (RFC 9113 §8.2.2). */
 const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
@@ -62,35 +61,6 @@ export function cutOff(response: ServerResponse): void {
   else stream.close(INTERNAL_ERROR);
 }
 
-/**
- * Resets a response whose browser takes nothing: a connection that is only closed would keep what waits in the system, for as long as the browser answers.
- * A connection of HTTP/2 that takes not even the reset ends after `graceMs`, with all its streams.
- */
-export function breakOff(response: ServerResponse, graceMs: number): void {
-  const stream = streamOf(response);
-  if (stream !== undefined) {
-    const { session } = stream;
-    stream.close(INTERNAL_ERROR);
-    if (stream.destroyed) return;
-    const timer = setTimeout(() => session?.destroy(), graceMs).unref();
-    stream.once('close', () => {
-      clearTimeout(timer);
-    });
-    return;
-  }
-  try {
-    response.socket?.resetAndDestroy();
-  } catch {
-    // TLS and pipes know no reset.
-  }
-  response.destroy();
-}
-
-/** Whether the browser can take anything of a response: a pipelined one waits for those before it. */
-export function hasTurn(response: ServerResponse): boolean {
-  return streamOf(response) !== undefined || Boolean(response.socket);
-}
-
 /** What the system has not taken yet of the write under way; undefined where nobody tells. Node's own `net` timeouts go by the same number. */
 export function unsentBytes(response: ServerResponse): number | undefined {
   if (streamOf(response) !== undefined) return undefined;
@@ -105,7 +75,7 @@ export function tellsProgress(response: ServerResponse): boolean {
 
 /** Takes nothing more of a request whose response is complete. */
 export function refuseRest(request: IncomingMessage): void {
-  if (isHttp2(request)) request.stream.close(NO_ERROR);
+  if (isHttp2(request)) request.stream.close();
   else request.destroy();
 }
 
@@ -113,7 +83,8 @@ function isHttp2(request: IncomingMessage | Http2ServerRequest): request is Http
   return request.httpVersionMajor === 2;
 }
 
-function streamOf(response: ServerResponse | Http2ServerResponse): Http2Stream | undefined {
+/** The stream of a response over HTTP/2. */
+export function streamOf(response: ServerResponse | Http2ServerResponse): Http2Stream | undefined {
   // A host that makes its responses itself may leave the request out.
   const request = response.req as IncomingMessage | Http2ServerRequest | undefined;
   return request?.httpVersionMajor === 2 ? (response as Http2ServerResponse).stream : undefined;

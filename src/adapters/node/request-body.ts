@@ -66,22 +66,12 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
 
   #runOff(): void {
     const request = this.#request;
-    const response = this.#response;
-    if (this.#isWasteful) {
-      request.pause();
-      response.once('finish', () => {
-        refuseRest(request);
-      });
-      return;
-    }
-    request.on('data', this.#drop);
-    request.resume();
+    const lingerMs = this.#isWasteful ? 0 : LINGER_MS;
+    if (lingerMs === 0) request.pause();
+    else request.on('data', this.#drop).resume();
     if (request.complete || request.destroyed) return;
-    response.once('finish', () => {
-      const timer = setTimeout(() => {
-        refuseRest(request);
-      }, LINGER_MS);
-      timer.unref();
+    this.#response.once('finish', () => {
+      const timer = setTimeout(refuseRest, lingerMs, request).unref();
       request.once('close', () => {
         clearTimeout(timer);
       });
@@ -133,7 +123,7 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
       }
       this.#finish();
       this.#runOff();
-      waiting.reject(new Error('the chunks of the request are too small'));
+      waiting.reject(new Error('the chunks are too small'));
       return;
     }
     this.#finish();

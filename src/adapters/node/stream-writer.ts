@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { BodySink, Flow, FlowingBody } from '../../ports/flow.js';
 import { cutOff, isComplete, lineOf } from './http2-exchange.js';
-import { SendWatch, type SendWatchOptions, watchRest } from './send-watch.js';
+import { SendWatch } from './send-watch.js';
 
 /** A response a compressor may have wrapped. */
 export interface FlushableResponse extends ServerResponse {
@@ -71,7 +71,7 @@ export class StreamWriter implements BodySink {
     try {
       if (this.#isGivenUp || lineOf(response).destroyed) return;
       response.end();
-      if (this.#sendIdleMs > 0) watchRest(response, this.#watch ?? this.#watchOptions());
+      if (this.#sendIdleMs > 0) this.#watched().watchRest();
     } catch {
       this.fail();
     }
@@ -111,12 +111,8 @@ export class StreamWriter implements BodySink {
   };
 
   #watched(): SendWatch {
-    this.#watch ??= new SendWatch(this.#response, this.#watchOptions());
+    this.#watch ??= new SendWatch(this.#response, { idleMs: this.#sendIdleMs, onStalled: this.#giveUp });
     return this.#watch;
-  }
-
-  #watchOptions(): SendWatchOptions {
-    return { idleMs: this.#sendIdleMs, onStalled: this.#giveUp };
   }
 
   #forgetHead(): void {

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpBody, HeaderFields, HttpRequest, NativeRequest } from '../../ports/http.js';
 import { hasBody, isComplete, lineOf, requestFields } from './http2-exchange.js';
-import { AgentBffError } from '../../domain/shared/agent-bff-error.js';
 import { RequestBody } from './request-body.js';
 
 /** Where the host mounted the route, as the framework tells it. */
@@ -122,18 +121,9 @@ function written(value: unknown): HttpBody | undefined {
   }
 }
 
-/** JSON is written with as many calls as it has levels, which the stack does not hold. The reader's own limit lies far below. */
+/** JSON is written with as many calls as it has levels, which the stack does not hold. */
 const TOO_DEEP: HttpBody = {
-  [Symbol.asyncIterator]: () => ({
-    next: () =>
-      Promise.reject(
-        new AgentBffError('body_invalid', {
-          detail: 'The request body is nested too deep.',
-          hint: 'Send JSON of at most 1,000 levels.',
-          rpcCode: -32600,
-        }),
-      ),
-  }),
+  [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new RangeError()) }),
 };
 
 /** A parser decoded the bytes, so the coding and the length no longer describe them. */

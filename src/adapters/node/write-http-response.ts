@@ -1,6 +1,6 @@
 import type { HttpBody, HttpResponse } from '../../ports/http.js';
 import { lineOf, responseFields, tellsProgress } from './http2-exchange.js';
-import { watchRest } from './send-watch.js';
+import { SendWatch } from './send-watch.js';
 import { type FlushableResponse, StreamWriter } from './stream-writer.js';
 
 /**
@@ -26,24 +26,20 @@ export function writeHttpResponse(response: FlushableResponse, answer: HttpRespo
     response.end();
     cancel(body);
   } else if (typeof body === 'string' || body instanceof Uint8Array) {
-    if (sendIdleMs > 0 && isLong(body) && !tellsProgress(response)) {
+    if (sendIdleMs > 0 && body.length > PIECE_BYTES && !tellsProgress(response)) {
       const bytes = typeof body === 'string' ? Buffer.from(body) : body;
       if (!response.hasHeader('content-length')) response.setHeader('content-length', bytes.length);
       new StreamWriter(response, sendIdleMs).start(pieces(bytes));
       return;
     }
     response.end(body);
-    if (sendIdleMs > 0) watchRest(response, { idleMs: sendIdleMs });
+    if (sendIdleMs > 0) new SendWatch(response, { idleMs: sendIdleMs }).watchRest();
   } else {
     new StreamWriter(response, sendIdleMs).start(body);
   }
 }
 
 const PIECE_BYTES = 65_536;
-
-function isLong(body: string | Uint8Array): boolean {
-  return body.length > PIECE_BYTES;
-}
 
 /** Where nobody tells how far one long write has got, a slow reader would look like one that takes nothing. */
 async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -30,12 +30,12 @@ export function sessionKind(like: SessionTokenLike): SessionKind {
   }
   if (has(like, 'getToken')) {
     if (!has(like, 'encode')) return { kind: 'source', like };
-    throw new TypeError('this is the module "next-auth/jwt": pass nextAuthSession(getToken)');
+    throw new TypeError('for "next-auth/jwt" pass nextAuthSession(getToken)');
   }
   if (has(like, 'getAccessToken')) return { kind: 'auth0', like };
   const { api } = Object(like) as { api?: unknown };
   if (has(api, 'getAccessToken')) {
-    throw new TypeError('this is a better-auth instance: pass betterAuthSession(auth, { providerId })');
+    throw new TypeError('for better-auth pass betterAuthSession(auth, { providerId })');
   }
   throw new TypeError('a session source is a function, or an object with "getToken" or "getAccessToken"');
 }

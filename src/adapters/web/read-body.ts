@@ -1,4 +1,4 @@
-import { isAgentBffError, RequestError } from '../../domain/errors.js';
+import { RequestError } from '../../domain/errors.js';
 import { ByteCollector } from '../../domain/shared/byte-collector.js';
 import { isStream } from '../../domain/upstream/body-kind.js';
 import { jsonMediaType } from '../../domain/upstream/header-policy.js';
@@ -116,7 +116,9 @@ async function readStream(
     return new KeptBody(notEmpty(collector.take()), type, share);
   } catch (error) {
     share.release();
-    if (isAgentBffError(error)) throw error;
+    if (error instanceof RequestError) throw error;
+    // A parser of the host took what its bridge cannot write again.
+    if (error instanceof RangeError) throw invalid('The request body is nested too deep.', -32600);
     throw invalid('The request body ended before it was complete.');
   }
 }
@@ -126,8 +128,9 @@ function notEmpty(bytes: Uint8Array): Uint8Array {
   return bytes;
 }
 
-function invalid(detail: string): RequestError {
-  return new RequestError('body_invalid', { detail, hint: 'Send one JSON object.' });
+function invalid(detail: string, rpcCode?: number): RequestError {
+  const hint = 'Send one JSON object.';
+  return new RequestError('body_invalid', { detail, hint, ...(rpcCode === undefined ? {} : { rpcCode }) });
 }
 
 function tooLarge(limitBytes: number): RequestError {

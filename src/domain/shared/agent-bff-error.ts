@@ -65,6 +65,8 @@ export interface ErrorFacts {
 // A bundler may load this module twice in one process (Next does), so classes are recognised by a registered symbol.
 const brand: unique symbol = Symbol.for('agent-bff/error@1') as never;
 
+const ABSENT = { fields: [], retryable: false, upstreamHeaders: {} };
+
 /**
  * Base class of all errors of this package; `code` is stable and documented, the message is not.
  *
@@ -85,17 +87,17 @@ export class AgentBffError extends Error {
   /** Always `AgentBffError`. */
   override readonly name: string = 'AgentBffError';
   /** What happened, as a stable name. */
-  readonly code: ErrorCode;
+  declare readonly code: ErrorCode;
   /** One sentence: what happened. Public. */
-  readonly detail: string;
+  declare readonly detail: string;
   /** One sentence: what to do. Public. */
   readonly hint: string | undefined;
   /** The configuration block to check. */
   readonly block: string | undefined;
   /** The fields of that block to check; empty when none is named. */
-  readonly fields: readonly string[];
+  declare readonly fields: readonly string[];
   /** Whether the same request may succeed later without a change. */
-  readonly retryable: boolean;
+  declare readonly retryable: boolean;
   /** Milliseconds to wait before trying again. */
   readonly retryAfterMs: number | undefined;
   /** The JSON-RPC code on the chat route; absent where the default says enough. */
@@ -103,22 +105,13 @@ export class AgentBffError extends Error {
   /** The platform's own status, where the answer keeps it. */
   readonly upstreamStatus: number | undefined;
   /** Fields of the platform's response that ours keeps, by lower-case name; empty when there are none. */
-  readonly upstreamHeaders: Readonly<Record<string, string>>;
+  declare readonly upstreamHeaders: Readonly<Record<string, string>>;
   readonly #log: string | undefined;
 
-  constructor(code: ErrorCode, facts: ErrorFacts) {
+  constructor(code: ErrorCode, { log, ...facts }: ErrorFacts) {
     super(facts.hint === undefined ? facts.detail : `${facts.detail} ${facts.hint}`);
-    this.code = code;
-    this.detail = facts.detail;
-    this.hint = facts.hint;
-    this.block = facts.block;
-    this.fields = facts.fields ?? [];
-    this.retryable = facts.retryable ?? false;
-    this.retryAfterMs = facts.retryAfterMs;
-    this.rpcCode = facts.rpcCode;
-    this.upstreamStatus = facts.upstreamStatus;
-    this.upstreamHeaders = facts.upstreamHeaders ?? {};
-    this.#log = facts.log;
+    Object.assign(this, ABSENT, facts, { code });
+    this.#log = log;
     Object.defineProperty(this, brand, { value: true });
   }
 

@@ -1,33 +1,30 @@
 /** The candidate that differs from a name in the fewest letters: what its writer most likely meant. */
 export function nearest(name: string, candidates: readonly string[]): string {
-  let best = candidates[0] ?? '';
-  let fewest = Infinity;
-  for (const candidate of candidates) {
-    const letters = distance(name.toLowerCase(), candidate.toLowerCase());
-    if (letters < fewest) {
-      fewest = letters;
-      best = candidate;
-    }
-  }
-  return best;
+  return candidates.reduce((best, one) => (unlike(name, one) < unlike(name, best) ? one : best), candidates[0] ?? '');
 }
 
 /** The nearest candidate when no more than a third of the name's letters differ: a far-fetched suggestion misleads. */
 export function similar(name: string, candidates: readonly string[]): string | undefined {
   const best = nearest(name, candidates);
-  return distance(name.toLowerCase(), best.toLowerCase()) <= Math.ceil(name.length / 3) ? best : undefined;
+  return unlike(name, best) <= Math.ceil(name.length / 3) ? best : undefined;
+}
+
+function unlike(name: string, candidate: string): number {
+  return distance(name.toLowerCase(), candidate.toLowerCase());
 }
 
 /** Levenshtein distance, one row at a time. */
 export function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= from.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= to.length; j += 1) {
-      const substituted = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min((next[j - 1] ?? 0) + 1, (row[j] ?? 0) + 1, substituted));
-    }
-    row = next;
+  for (const letter of from) {
+    let left = -1;
+    let before = 0;
+    row = row.map((above, index) => {
+      const substituted = index === 0 ? Infinity : before + (to[index - 1] === letter ? 0 : 1);
+      before = above;
+      left = index === 0 ? above + 1 : Math.min(left + 1, above + 1, substituted);
+      return left;
+    });
   }
   return row[to.length] ?? 0;
 }

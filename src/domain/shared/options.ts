@@ -31,11 +31,7 @@ export function readOptions<Options extends object>(
 ): Given<Options> {
   const given: unknown = options === undefined ? {} : options;
   if (isPlainObject(given)) return read({ maker, all, path: '' }, shape as OptionShape, given) as Given<Options>;
-  throw new ConfigurationError({
-    detail: `Invalid options of ${maker}.`,
-    hint: `Pass an object. Known options: ${Object.keys(shape.options).join(', ')}.`,
-    block: maker,
-  });
+  throw refusal({ maker, path: '' }, 'Invalid value for', ['options'], 'Set it to an object.');
 }
 
 interface Place {
@@ -66,18 +62,18 @@ function read(place: Place, shape: OptionShape, options: Readonly<Record<string,
   for (const group of shape.exclusive ?? []) {
     const set = group.filter((name) => (given[name] ?? false) !== false);
     if (set.length < 2) continue;
-    throw refusal(place, 'Conflicting options', set, 'Keep one of them: no route falls back from one to the other.');
+    throw refusal(place, 'Conflicting options', set, 'Keep one of them.');
   }
   for (const [name, other = ''] of Object.entries(shape.needs ?? {})) {
     if (given[name] === undefined || given[other] !== undefined) continue;
-    const hint = `"${place.path}${name}" needs it: add it, or leave "${place.path}${name}" out.`;
+    const hint = `"${place.path}${name}" needs it.`;
     throw refusal(place, 'Missing option', [other], hint, [name]);
   }
   return given;
 }
 
 function refusal(
-  { maker, path }: Place,
+  { maker, path }: Pick<Place, 'maker' | 'path'>,
   problem: string,
   names: readonly string[],
   hint: string,

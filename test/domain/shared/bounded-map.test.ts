@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { BoundedMap } from '../../../src/domain/shared/bounded-map.js';
 
 function kept(map: BoundedMap<number>, keys: string): string {
-  return Array.from(keys).filter((key) => map.get(key) !== undefined).join('');
+  return Array.from(keys)
+    .filter((key) => map.get(key) !== undefined)
+    .join('');
 }
 
 describe('a bounded map', () => {

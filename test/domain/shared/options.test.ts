@@ -34,7 +34,7 @@ describe('the options of a function', () => {
   });
 
   it('are not those an object only inherits', () => {
-    expect(() => read(Object.create({ name: 'a' }))).toThrow('Invalid options of makeThings.');
+    expect(() => read(Object.create({ name: 'a' }))).toThrow('Invalid value for "options" of makeThings.');
   });
 
   it('do not contradict each other where one of them is false', () => {
@@ -51,7 +51,7 @@ describe('the options of a function', () => {
     expect(() => read({ names: [] })).toThrow(
       expect.objectContaining({
         detail: 'Missing option "name" of makeThings.',
-        hint: '"names" needs it: add it, or leave "names" out.',
+        hint: '"names" needs it.',
         fields: ['name', 'names'],
       }),
     );

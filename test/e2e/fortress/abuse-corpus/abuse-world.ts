@@ -46,7 +46,12 @@ export async function startAbuseWorld(framework: Framework, tampering: Tampering
       publicUrl: 'https://site.example',
       keepAliveMs: 0,
     },
-    { identityProviders: { demo: new FakeIdentityProvider('visitor-service') }, clock, random: () => 0, ...tampering.ports },
+    {
+      identityProviders: { demo: new FakeIdentityProvider('visitor-service') },
+      clock,
+      random: () => 0,
+      ...tampering.ports,
+    },
   );
   const toolkit = tampering.toolkit?.(made) ?? made;
   const site = await framework.start({ toolkit, auth: signedIn, cache: { enabled: true, freshMs: 600_000 } });

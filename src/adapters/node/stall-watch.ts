@@ -1,0 +1,105 @@
+import type { ServerResponse } from 'node:http';
+import { INTERNAL_ERROR, streamOf, unsentBytes } from './http2-exchange.js';
+import type { SendWatchOptions } from './send-watch.js';
+
+/** Looks in one span: the more, the nearer to the last byte taken it is counted. */
+const LOOKS = 4;
+
+/**
+ * Cuts a response whose browser takes nothing while bytes wait for it (decision 84).
+ * It looks four times in a span instead of timing each write, so a stream that flows pays for four timers a minute, and a silent one for none.
+ */
+export class StallWatch {
+  readonly #response: ServerResponse;
+  readonly #options: SendWatchOptions;
+  /** Bytes of the body handed over, from any moment on. */
+  readonly #written: () => number;
+  #timer: NodeJS.Timeout | undefined;
+  #taken = 0;
+  #unsent: number | undefined;
+  #still = 0;
+  #isOver = false;
+
+  constructor(response: ServerResponse, options: SendWatchOptions, written: () => number) {
+    this.#response = response;
+    this.#options = options;
+    this.#written = written;
+    this.#isOver = response.closed;
+    response.on('close', () => {
+      this.#isOver = true;
+      clearTimeout(this.#timer);
+    });
+  }
+
+  /** Bytes wait: from now on it is looked whether the browser takes any, until none wait any more. */
+  begin(): void {
+    if (this.#timer !== undefined || this.#isOver) return;
+    this.#remember();
+    this.#timer = setTimeout(this.#look, Math.ceil(this.#options.idleMs / LOOKS));
+    this.#timer.unref();
+  }
+
+  readonly #look = (): void => {
+    if (!this.#hasBacklog()) {
+      this.#still = 0;
+      this.#timer = undefined;
+      return;
+    }
+    this.#still = this.#remember() ? 0 : this.#still + 1;
+    if (this.#still < LOOKS) this.#timer?.refresh();
+    else this.#cut();
+  };
+
+  /** Nothing of a framework's own stream waits for the browser before the framework has written it. */
+  #hasBacklog(): boolean {
+    return this.#response.writableLength > 0 || (this.#options.front?.readableLength ?? 0) > 0;
+  }
+
+  /** Whether the browser took something since the last time, or cannot yet. */
+  #remember(): boolean {
+    const response = this.#response;
+    const taken = this.#written() - response.writableLength - (this.#options.front?.readableLength ?? 0);
+    const unsent = unsentBytes(response);
+    // Of one long write the system takes a part at a time. What was written meanwhile makes `taken` smaller, by its framing.
+    const hasMoved = taken > this.#taken || unsent !== this.#unsent;
+    this.#taken = taken;
+    this.#unsent = unsent;
+    return hasMoved || !hasTurn(response) || response.writableLength === 0;
+  }
+
+  #cut(): void {
+    this.#isOver = true;
+    const { idleMs, onStalled } = this.#options;
+    onStalled?.(new Error(`the browser took nothing for ${String(idleMs)} ms: see "timeouts.sendIdleMs"`));
+    breakOff(this.#response, idleMs);
+  }
+}
+
+/**
+ * Resets a response whose browser takes nothing: a connection that is only closed would keep what waits in the system, for as long as the browser answers.
+ * A connection of HTTP/2 that takes not even the reset ends after `graceMs`, with all its streams.
+ */
+function breakOff(response: ServerResponse, graceMs: number): void {
+  const stream = streamOf(response);
+  if (stream !== undefined) {
+    const { session } = stream;
+    stream.close(INTERNAL_ERROR);
+    if (stream.destroyed) return;
+    const timer = setTimeout(() => session?.destroy(), graceMs).unref();
+    stream.once('close', () => {
+      clearTimeout(timer);
+    });
+    return;
+  }
+  try {
+    response.socket?.resetAndDestroy();
+  } catch {
+    // TLS and pipes know no reset.
+  }
+  response.destroy();
+}
+
+/** Whether the browser can take anything of a response: a pipelined one waits for those before it. */
+function hasTurn(response: ServerResponse): boolean {
+  return streamOf(response) !== undefined || Boolean(response.socket);
+}
