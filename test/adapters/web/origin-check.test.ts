@@ -220,7 +220,7 @@ describe('with a public address, a request that changes something', () => {
     expect(passes('POST', { host: '[::1]', 'sec-fetch-site': 'same-origin' }, ON_A_PORT)).toBe(false);
   });
 
-  it('tells whoever is refused that www. is an origin of its own', () => {
+  it('tells a refused page that www. is an origin of its own', () => {
     const request = { method: 'POST', headers: { origin: 'https://www.site.example' } };
     expect(() => checkOrigin(request, PUBLIC, false)).toThrow(/"publicUrl".*"allowedOrigins".*www\./);
   });
