@@ -3,7 +3,6 @@ import type { CredentialPlan } from '../credentials/credential-broker.js';
 import { AgentBffError, UpstreamError } from '../errors.js';
 import { parsedJson } from '../parsed-json.js';
 import { bodyText } from '../upstream/body-text.js';
-import { readAhead } from '../upstream/body-bytes.js';
 import { browserResponseHeaders, isJson } from '../upstream/header-policy.js';
 import { AGENT, refuseRedirect } from '../upstream/platform-answer.js';
 import { type Caller, PlatformCall, type PlatformCallDependencies } from '../upstream/platform-call.js';
@@ -110,10 +109,9 @@ export class HttpJsonBinding {
     if (refusesSite(reply) || !isJson(response.headers)) throw await this.#call.errors.replacing(reply);
     if (response.status < 500) return response;
     if (response.headers['content-encoding'] !== undefined) throw await this.#call.errors.replacing(reply);
-    const read = await readAhead(response.body, LONGEST_STORED);
-    const told = { ...response, body: read.complete ? read.bytes : read.body };
-    if (read.complete && isBindingError(read.bytes)) return told;
-    throw await this.#call.errors.replacing({ ...reply, response: told });
+    const start = await this.#call.errors.start(reply, LONGEST_STORED);
+    if (start.isWhole && isBindingError(start.bytes)) return { ...response, body: start.bytes };
+    throw await this.#call.errors.replacing(reply, start);
   }
 }
 

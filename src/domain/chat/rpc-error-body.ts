@@ -1,5 +1,6 @@
 import type { HeaderFields } from '../../ports/http.js';
 import { parsedJson } from '../parsed-json.js';
+import { ByteCollector } from '../shared/byte-collector.js';
 import { isEventStream } from '../upstream/header-policy.js';
 
 /** Longer error bodies are not looked into, compressed or not. */
@@ -41,23 +42,15 @@ async function decoded(body: Uint8Array, coding: HeaderFields[string]): Promise<
   if (coding === undefined || coding === 'identity') return body;
   const format = typeof coding === 'string' ? FORMATS[coding.toLowerCase()] : undefined;
   if (format === undefined) return undefined;
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+  const collector = new ByteCollector();
   try {
     const stream = new Blob([body as BlobPart]).stream().pipeThrough(new DecompressionStream(format));
     for await (const chunk of stream as unknown as AsyncIterable<Uint8Array>) {
-      length += chunk.length;
-      if (length > MAX_ERROR_BYTES) return undefined;
-      chunks.push(chunk);
+      collector.push(chunk);
+      if (collector.length > MAX_ERROR_BYTES) return undefined;
     }
   } catch {
     return undefined;
   }
-  const bytes = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
+  return collector.take();
 }

@@ -183,6 +183,16 @@ describe('an agent that answers an error', () => {
     expect(error.logDetail()).toBe(`status 500 from the agent, application/json, compressed (${coding})`);
   });
 
+  it('that never ends is not waited for beyond the time a visitor should wait', async () => {
+    const world = new ChatWorld();
+    const body = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) };
+    world.upstream.willAnswer(() => ({ status: 500, headers: { 'content-type': 'application/json' }, body }));
+    const error = errorOf(world.forwarder.forward(chatRequest(), SERVICE, CHAT));
+    await expect.poll(() => world.excerptDeadlines.spans).toEqual([10_000]);
+    world.excerptDeadlines.pass(10_000);
+    expect(await error).toMatchObject({ code: 'upstream_error', upstreamStatus: 500 });
+  });
+
   it('of 1 MiB is read, and a longer one is not', async () => {
     const start = '{"jsonrpc":"2.0","error":{"m":"';
     const full = `${start}${'x'.repeat(1_048_576 - start.length - 3)}"}}`;

@@ -17,6 +17,15 @@ describe('an agent that fails in the HTTP+JSON binding', () => {
     expect(response.headers['set-cookie']).toBeUndefined();
   });
 
+  it('whose error never ends is not waited for beyond the time a visitor should wait', async () => {
+    const world = new HttpJsonWorld();
+    const silent = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) };
+    const answer = world.answered({ status: 503, headers: JSON_TYPE, body: silent });
+    await expect.poll(() => world.excerptDeadlines.spans).toEqual([10_000]);
+    world.excerptDeadlines.pass(10_000);
+    await expect(answer).rejects.toMatchObject({ code: 'upstream_error', upstreamStatus: 503 });
+  });
+
   it.each([
     ['a web page', '<h1>nginx</h1>'],
     ['an error that is a word', '{"error":"no"}'],
