@@ -66,12 +66,14 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
 
   #runOff(): void {
     const request = this.#request;
-    const lingerMs = this.#isWasteful ? 0 : LINGER_MS;
-    if (lingerMs === 0) request.pause();
+    const isWasteful = this.#isWasteful;
+    if (isWasteful) request.pause();
     else request.on('data', this.#drop).resume();
     if (request.complete || request.destroyed) return;
     this.#response.once('finish', () => {
-      const timer = setTimeout(refuseRest, lingerMs, request).unref();
+      // At once: until the event loop turns, Node would read on.
+      if (isWasteful) return refuseRest(request);
+      const timer = setTimeout(refuseRest, LINGER_MS, request).unref();
       request.once('close', () => {
         clearTimeout(timer);
       });
