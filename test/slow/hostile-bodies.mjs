@@ -1,6 +1,6 @@
 // node test/slow/hostile-bodies.mjs: strangers fill the memory of a site that has 384 MB of heap, in every way a plain socket can: uploads that
-// stop half-way, uploads in one-byte chunks, streams begun by long messages, invented protocol versions; one after the other, then all at once.
-// An honest visitor must be served meanwhile, and the site must give everything back.
+// stop half-way, uploads in one-byte chunks, streams begun by long messages, browsers that read nothing, invented protocol versions; one after the
+// other, then all at once. Honest visitors must be served meanwhile, and the site must give everything back.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, createServer, get, request } from 'node:http';
@@ -13,6 +13,11 @@ import { startSite } from './site-process.mjs';
 const FILE = fileURLToPath(import.meta.url);
 const MIB = 1_048_576;
 const LONG = 1_900_000;
+const FLOOD = 2_000;
+const FLOOD_BYTES = 4 * MIB;
+const FLOOD_EVERY_MS = 50;
+const FLOOD_SECONDS = 15;
+const EVENT = `data: ${'x'.repeat(16_000)}\n\n`;
 const SECONDS = 4;
 const VERSIONS = 20_000;
 const MOST_RSS = 450 * MIB;
@@ -26,38 +31,51 @@ const HONEST_PART = 0.99;
 async function survey() {
   const report = new Report('hostile bodies');
   const agent = await startAgent();
-  await survived('node:http', report, agent, { server: 'http' }, true);
-  await survived('Express behind express.json()', report, agent, { server: 'express', parserLimit: '100kb' }, false);
+  const all = Object.keys(ATTACKS);
+  await survived('node:http', report, agent, { server: 'http' }, [...all.map((attack) => [attack]), all]);
+  // What a parser in front does with one-byte chunks is the parser's own: the routes never see them.
+  const others = all.filter((attack) => attack !== 'chunks');
+  const bodies = ['halves', 'streams'];
+  const parserLimit = '100kb';
+  const behind = await survived('behind express.json()', report, agent, { parserLimit }, [bodies, others]);
+  const alone = await survived('express.json() alone', report, agent, { server: 'parser', parserLimit }, [bodies]);
+  const peaks = `${mib(behind)} beside ${mib(alone)}`;
+  report.check('peak memory behind express.json() beside the parser alone', behind <= 1.1 * alone, peaks);
   agent.close();
   report.finish();
 }
 
-/** Attacks one site, and says what it cost. */
-async function survived(name, report, agent, kind, oneByOne) {
+/** Attacks one site with one set of attacks after the other, and says what it cost; returns the peak of the first. */
+async function survived(name, report, agent, kind, sets) {
   const site = await startSite(agent.url, {}, { ...kind, flags: ['--max-old-space-size=384'] });
-  const honest = new HonestVisitor(site.url);
-  for (let count = 0; count < 200; count += 1) await honest.chat();
+  const honest = [
+    new HonestVisitor('an honest visitor', site.url, new Agent({ keepAlive: true })),
+    new HonestVisitor('one who connects anew', site.url, false),
+  ];
+  for (let count = 0; count < 200; count += 1) await honest[0].chat();
   await stage('streams', site.url); // Code and pools of a site that has served somebody are no cost of an attack.
   const before = await settled(site);
   await site.peakRss();
-  // What a parser in front does with one-byte chunks is the parser's own: the routes never see them.
-  const all = Object.keys(ATTACKS).filter((attack) => oneByOne || attack !== 'chunks');
-  for (const attacks of [...(oneByOne ? all.map((attack) => [attack]) : []), all]) {
-    const cards = agent.cards();
-    honest.start();
+  const peaks = [];
+  for (const attacks of sets) {
+    const cards = await agent.cards();
+    for (const visitor of honest) visitor.start();
     const startedAt = performance.now();
     await Promise.all(attacks.map((attack) => stage(attack, site.url)));
     const seconds = (performance.now() - startedAt) / 1_000;
-    const calls = agent.cards() - cards;
-    const what = attacks.length === 1 ? attacks[0] : 'all at once';
+    const calls = (await agent.cards()) - cards;
+    const what = attacks.join(', ');
     const peak = await site.peakRss();
+    peaks.push(peak);
     report.check(`${name}, ${what}, peak memory`, peak < MOST_RSS, `${mib(peak)} in ${seconds.toFixed(1)} s`);
-    const { tries, served, slowest } = await honest.stop();
-    report.check(
-      `${name}, ${what}, honest visitor`,
-      served >= tries * HONEST_PART,
-      `${served} of ${tries} served within ${HONEST_WITHIN_MS} ms, slowest ${slowest.toFixed(0)} ms`,
-    );
+    for (const visitor of honest) {
+      const { tries, served, slowest } = await visitor.stop();
+      report.check(
+        `${name}, ${what}, ${visitor.name}`,
+        served >= tries * HONEST_PART,
+        `${served} of ${tries} served within ${HONEST_WITHIN_MS} ms, slowest ${slowest.toFixed(0)} ms`,
+      );
+    }
     if (!attacks.includes('versions')) continue;
     // Once a second, and each published version once a minute; discovery asks two addresses the first time.
     report.check(`${name}, ${what}, calls for cards`, calls <= seconds + 5, `${calls} for ${VERSIONS} versions`);
@@ -82,10 +100,25 @@ async function survived(name, report, agent, kind, oneByOne) {
       `${before.descriptors} before, ${after.descriptors} after`,
     );
   await site.close();
+  return peaks[0];
 }
 
-/** An agent that streams for ever to those who ask for a stream, and counts who asks for its card. */
+/** Starts the agent in a process of its own: what it streams must not delay the honest visitors of this one. */
 async function startAgent() {
+  const child = fork(FILE, ['agent']);
+  const [url] = await once(child, 'message');
+  return {
+    url,
+    cards: async () => {
+      child.send('cards');
+      return (await once(child, 'message'))[0];
+    },
+    close: () => child.kill(),
+  };
+}
+
+/** Streams for ever to those who begin with a long message, and much to those whose message has a length agreed on; counts who asks for its card. */
+async function serveAgent() {
   let cards = 0;
   const server = createServer((incoming, response) => {
     if (incoming.method === 'GET') {
@@ -94,38 +127,53 @@ async function startAgent() {
       response.setHeader('content-type', 'application/json').end(JSON.stringify(card));
       return;
     }
+    const length = Number(incoming.headers['content-length']);
     incoming.resume();
     incoming.on('end', () => {
-      if (Number(incoming.headers['content-length']) > MIB) {
-        response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 0\n\n');
-        return;
-      }
-      response.setHeader('content-type', 'application/json').end('{"jsonrpc":"2.0","id":1,"result":{}}');
+      if (length === FLOOD) flood(response.writeHead(200, { 'content-type': 'text/event-stream' }));
+      else if (length > MIB) response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 0\n\n');
+      else response.setHeader('content-type', 'application/json').end('{"jsonrpc":"2.0","id":1,"result":{}}');
     });
   }).listen(0, '127.0.0.1', 1024);
   await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${server.address().port}/a2a`,
-    cards: () => cards,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  process.on('message', () => process.send(cards));
+  process.on('disconnect', () => process.exit(0));
+  process.send(`http://127.0.0.1:${server.address().port}/a2a`);
 }
 
-/** Sends a message of a kilobyte again and again, and counts who was served in time. */
+/** Sixteen times what a quick model writes, until the buffers of the system are full too. */
+function flood(response) {
+  let left = FLOOD_BYTES;
+  const timer = setInterval(() => {
+    if (response.writableNeedDrain) return;
+    response.write(EVENT);
+    left -= EVENT.length;
+    if (left <= 0) clearInterval(timer);
+  }, FLOOD_EVERY_MS);
+  response.on('close', () => clearInterval(timer));
+}
+
+/** Sends a message of a kilobyte again and again, over one connection or a new one each time, and counts what was served in time. */
 class HonestVisitor {
+  name;
   #url;
+  #agent;
   #tries = [];
   #timer;
 
-  constructor(url) {
+  constructor(name, url, agent) {
+    Object.assign(this, { name });
     this.#url = url;
+    this.#agent = agent;
   }
 
   start() {
-    this.#timer = setInterval(() => this.#tries.push(this.#try()), HONEST_EVERY_MS);
+    let last;
+    this.#timer = setInterval(() => {
+      // One after the other where there is one connection.
+      last = this.#agent === false ? this.#try() : Promise.resolve(last).then(() => this.#try());
+      this.#tries.push(last);
+    }, HONEST_EVERY_MS);
   }
 
   async stop() {
@@ -144,7 +192,7 @@ class HonestVisitor {
   async chat() {
     const body = message(1_000);
     const headers = { 'content-type': 'application/json', 'content-length': body.length };
-    const outgoing = request(`${this.#url}/api/a2a`, { method: 'POST', agent: false, headers });
+    const outgoing = request(`${this.#url}/api/a2a`, { method: 'POST', agent: this.#agent, headers });
     outgoing.end(body);
     const [response] = await once(outgoing, 'response');
     for await (const _ of response) void _;
@@ -208,6 +256,14 @@ const ATTACKS = {
     }
     await pause(1_000);
   },
+  readers: async (url) => {
+    for (let count = 0; count < 500; count += 1) {
+      const socket = post(url, `content-length: ${FLOOD}`);
+      socket.pause();
+      socket.write(message(FLOOD));
+    }
+    await pause(FLOOD_SECONDS * 1_000);
+  },
   versions: async (url) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 16 });
     let asked = 0;
@@ -240,4 +296,5 @@ async function attack(name, url) {
 }
 
 if (process.argv[2] === undefined) await survey();
+else if (process.argv[2] === 'agent') await serveAgent();
 else await attack(process.argv[2], new URL(process.argv[3]));

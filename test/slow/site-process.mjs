@@ -40,7 +40,7 @@ export async function startSite(a2aUrl, config = {}, { server = 'express', parse
   };
 }
 
-const SERVERS = { express: expressServer, http: httpServer, http2: http2Server };
+const SERVERS = { express: expressServer, parser: parserServer, http: httpServer, http2: http2Server };
 
 async function serve({ config, server: kind, parserLimit }) {
   const { createToolkit } = await import('agent-bff');
@@ -97,6 +97,15 @@ async function expressServer(toolkit, parserLimit) {
   app.use('/api/service', createServiceProxyRouter(express, { auth: () => 'user-token', toolkit }));
   app.use(express.json({ limit: parserLimit }));
   app.use('/api/a2a', createA2ARouter(express, { strategy: 'service_account', toolkit }));
+  return createServer(app);
+}
+
+/** The parser alone, with nothing of this package behind it. */
+async function parserServer(toolkit, parserLimit) {
+  const { default: express } = await import('express');
+  const app = express();
+  app.use(express.json({ limit: parserLimit }));
+  app.use((_, response) => response.json({}));
   return createServer(app);
 }
 

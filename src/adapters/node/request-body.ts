@@ -138,7 +138,7 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
 const LINGER_MS = 30_000;
 
 /** Chunks of any size that a body may have, beside one for each 16 bytes. */
-const FREE_CHUNKS = 2_000;
+const FREE_CHUNKS = 500;
 const LEAST_BYTES_PER_CHUNK = 16;
 
 const EVENTS = ['readable', 'end', 'error', 'close'] as const;
