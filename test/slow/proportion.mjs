@@ -1,5 +1,5 @@
-// node test/slow/proportion.mjs [--table]: hostile inputs, once and twice as long. Twice the input may cost at most 2.5 times the CPU,
-// and no body may hold the event loop for 100 ms. --table prints the figures as docs/security.md has them.
+// node test/slow/proportion.mjs [--table]: hostile inputs, once and four times as long. Twice the input may cost at most 2.5 times the CPU
+// (the root of what four times costs: two doublings average out what a collection of garbage adds to one), and no body may hold the event loop for 100 ms. --table prints the figures as docs/security.md has them.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { Socket } from 'node:net';
@@ -10,9 +10,9 @@ const MOST_GROWTH = 2.5;
 const MOST_STALL_MS = 100;
 /** Below this, what is measured is the request and not its input. */
 const LEAST_MS = 4;
-const ROUNDS = 3;
+const ROUNDS = 15;
 
-const BODY = { size: 1_000_000, times: 1 };
+const BODY = { size: 500_000, times: 1 };
 const FIELD = { size: 3_500, times: 30 };
 const CHAT = '/api/a2a';
 const RENDER = '/api/service-surfaces/s/render';
@@ -56,7 +56,7 @@ const FIELDS = {
   'content-type slashes': (size) => ['content-type', fill('a/', size)],
   cookie: (size) => fill('a=b; ', size),
   'cookie quotes': (size) => ['cookie', `a=${fill('"', size)}`],
-  connection: (size) => fill('a, ', size),
+  connection: (size) => `close, ${fill('a, ', size)}`,
   origin: (size) => `https://${fill('a.', size)}`,
   'origin digits': (size) => ['origin', `https://a:${fill('1', size)}`],
   'origin colons': (size) => ['origin', `https://${fill(':', size)}`],
@@ -170,15 +170,16 @@ const INPUTS = [
 
 async function cost(message, times) {
   let cpuMs = Infinity;
-  let stallMs = Infinity;
+  const stalls = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     await site.work();
     for (let count = 0; count < times; count += 1) await send(message);
     const work = await site.work();
     cpuMs = Math.min(cpuMs, work.cpuMs);
-    stallMs = Math.min(stallMs, work.stallMs);
+    stalls.push(work.stallMs);
   }
-  return { cpuMs, stallMs };
+  // The watch of the loop misses some; the middle one it did not.
+  return { cpuMs, stallMs: stalls.sort((a, b) => a - b)[Math.ceil(ROUNDS / 2)] };
 }
 
 const asTable = process.argv.includes('--table');
@@ -186,24 +187,26 @@ const report = new Report('work in proportion to hostile input');
 for (let count = 0; count < 300; count += 1) await send(request({}));
 if (asTable)
   process.stdout.write(
-    '| Input | Length | CPU, ms | Twice as long | Longest stall, ms |\n| --- | --- | --- | --- | --- |\n',
+    '| Input | Bytes | CPU, ms | Twice as long | CPU of 4 × the bytes, ms | Its longest stall, ms |\n| --- | --- | --- | --- | --- | --- |\n',
   );
 for (const { kind, name, make, size, times } of INPUTS) {
   const once_ = await cost(make(size), times);
-  const twice = await cost(make(size * 2), times);
-  const growth = twice.cpuMs / once_.cpuMs;
+  const long = await cost(make(size * 4), times);
+  const growth = Math.sqrt(long.cpuMs / once_.cpuMs);
   const isBody = times === 1;
   const kept =
-    (growth <= MOST_GROWTH || twice.cpuMs / times < LEAST_MS / times) && (!isBody || twice.stallMs < MOST_STALL_MS);
+    (growth <= MOST_GROWTH || long.cpuMs / times < LEAST_MS / times) && (!isBody || long.stallMs < MOST_STALL_MS);
   const each = (ms) => (ms / times).toFixed(2);
   if (asTable) {
-    const stall = isBody ? twice.stallMs.toFixed(0) : '';
-    process.stdout.write(`| ${kind}: ${name} | ${size} | ${each(once_.cpuMs)} | ${growth.toFixed(1)} × | ${stall} |\n`);
+    const stall = isBody ? long.stallMs.toFixed(0) : '';
+    process.stdout.write(
+      `| ${kind}: ${name} | ${size} | ${each(once_.cpuMs)} | ${growth.toFixed(1)} × | ${each(long.cpuMs)} | ${stall} |\n`,
+    );
   }
   report.check(
     `${kind}: ${name}`,
     kept,
-    `${each(once_.cpuMs)} ms, twice as long ${growth.toFixed(2)} times, stall ${twice.stallMs.toFixed(0)} ms`,
+    `${each(once_.cpuMs)} ms, twice as long ${growth.toFixed(2)} times, stall ${long.stallMs.toFixed(0)} ms`,
   );
 }
 await site.close();
