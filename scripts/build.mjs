@@ -27,6 +27,22 @@ const PARTS = {
     emits: '.$1js',
     inputs: ['package.json', 'tsconfig.json', 'examples/tsconfig.json', 'src'],
   },
+  /** The demo as it is published: one file, with everything it runs on. */
+  demo: {
+    commands: [['scripts/bundle.mjs', 'demo']],
+    sources: 'examples',
+    output: 'examples/dist/demo',
+    bundle: 'examples/dist/demo/start-demo.js',
+    inputs: ['package.json', 'package-lock.json', 'scripts/bundle.mjs'],
+  },
+  /** The demo as it is published: one file, with everything it runs on. */
+  demo: {
+    commands: [['scripts/bundle.mjs', 'demo']],
+    sources: 'examples',
+    output: 'examples/dist/demo',
+    bundle: 'examples/dist/demo/start-demo.js',
+    inputs: ['package.json', 'package-lock.json', 'scripts/bundle.mjs'],
+  },
   /** The page of the example site: all of it becomes one bundle. */
   web: {
     commands: [['node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn', '--config', `${WEB}/vite.config.ts`]],
@@ -93,6 +109,8 @@ function modified(file) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const onlyIfNeeded = process.argv.includes('--if-needed');
-  const name = process.argv.slice(2).find((argument) => !argument.startsWith('--')) ?? 'package';
-  process.exitCode = await build(name, { clean: !onlyIfNeeded, onlyIfNeeded });
+  const names = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+  for (const name of names.length === 0 ? ['package'] : names) {
+    process.exitCode ||= await build(name, { clean: !onlyIfNeeded, onlyIfNeeded });
+  }
 }

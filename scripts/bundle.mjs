@@ -1,48 +1,66 @@
-// The package's JavaScript: its own files and inversify's few hundred, put together. A process that begins with a message
+// The JavaScript that is published. The package: its own files and inversify's few hundred, put together. A process that begins with a message
 // (a cold container, a function) would spend most of its start on finding and reading them (decision 74).
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+// With `demo`: the demo and all it runs on, so that `npx agent-bff demo` needs nothing else (decision 92).
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const OUTPUT = join(ROOT, 'dist');
-/** Packages that become part of ours; all others are imported where they are installed. */
-const INCLUDED = /^(?:inversify|@inversifyjs\/|reflect-metadata)/;
 const PACKAGE_OF = /.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/;
 
-const { exports, bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-const entries = [...Object.values(exports), ...Object.values(bin)].flatMap((target) => {
-  const name = /^\.\/dist\/(.*)\.js$/.exec(target.default ?? target)?.[1];
-  return name === undefined ? [] : [[name, join(ROOT, 'src', `${name}.ts`)]];
-});
+await (process.argv[2] === 'demo' ? bundleDemo() : bundlePackage());
 
-const bundle = await rolldown({
-  input: Object.fromEntries(entries),
-  platform: 'node',
-  tsconfig: join(ROOT, 'tsconfig.json'),
-  resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
-  external: (id) => /^[^./]/.test(id) && !INCLUDED.test(id),
-  onLog(level, log) {
-    if (level === 'warn') throw new Error(log.message);
-  },
-});
-rmSync(join(OUTPUT, 'chunks'), { recursive: true, force: true });
-const { output } = await bundle.write({
-  dir: OUTPUT,
-  entryFileNames: '[name].js',
-  chunkFileNames: 'chunks/[name].js',
-  codeSplitting: { groups: [{ name: 'inversify', test: /node_modules/ }] },
-  sourcemap: true,
-});
-await bundle.close();
+async function bundlePackage() {
+  const folder = join(ROOT, 'dist');
+  const { exports, bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const entries = [...Object.values(exports), ...Object.values(bin)].flatMap((target) => {
+    const name = /^\.\/dist\/(.*)\.js$/.exec(target.default ?? target)?.[1];
+    return name === undefined ? [] : [[name, join(ROOT, 'src', `${name}.ts`)]];
+  });
+  const isIncluded = /^(?:inversify|@inversifyjs\/|reflect-metadata)/;
+  await bundle(folder, {
+    input: Object.fromEntries(entries),
+    tsconfig: join(ROOT, 'tsconfig.json'),
+    external: (id) => /^[^./]/.test(id) && !isIncluded.test(id),
+    output: { codeSplitting: { groups: [{ name: 'inversify', test: /node_modules/ }] }, sourcemap: true },
+  });
+}
 
-const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
-const included = new Set(modules.flatMap((id) => PACKAGE_OF.exec(id)?.slice(0, 1) ?? []));
-writeFileSync(join(OUTPUT, 'LICENSES.txt'), [...included].sort().map(licence).join('\n'));
+async function bundleDemo() {
+  await bundle(join(ROOT, 'examples/dist/demo'), {
+    input: join(ROOT, 'examples/start-demo.ts'),
+    tsconfig: join(ROOT, 'examples/tsconfig.json'),
+    external: /^agent-bff/,
+    // One of Express's packages evaluates text of its own.
+    checks: { eval: false },
+    // The provider tells its models by the names of their classes.
+    output: { minify: { mangle: false } },
+  });
+}
+
+async function bundle(folder, { output: format, ...options }) {
+  rmSync(join(folder, 'chunks'), { recursive: true, force: true });
+  const bundled = await rolldown({
+    platform: 'node',
+    resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
+    onLog(level, log) {
+      if (level === 'warn') throw new Error(log.message);
+    },
+    ...options,
+  });
+  const names = { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' };
+  const { output } = await bundled.write({ dir: folder, ...names, ...format });
+  await bundled.close();
+  const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+  const included = new Set(modules.flatMap((id) => PACKAGE_OF.exec(id)?.slice(0, 1) ?? []));
+  writeFileSync(join(folder, 'LICENSES.txt'), [...included].sort().map(licence).join('\n'));
+}
 
 /** The licence of an included package, which asks to be kept with its code. */
 function licence(folder) {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  return `${name} ${version} (${license})\n\n${readFileSync(join(folder, 'LICENSE'), 'utf8').trim()}\n`;
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  const text = file === undefined ? '' : `\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+  return `${name} ${version} (${license})\n${text}`;
 }

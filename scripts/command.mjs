@@ -7,9 +7,9 @@ const SIGNAL_NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
  * Runs one program with our own terminal, hands our signals to it, and resolves to its exit status
  * (128 + n when signal n ended it, as a shell reports it).
  */
-export function run(program, args, { cwd, env, shell = false } = {}) {
+export function run(program, args, { cwd, env, shell = false, stdio = 'inherit' } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio: 'inherit', shell });
+    const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio, shell });
     const forward = (signal) => void child.kill(signal);
     const settle = (finish) => {
       for (const signal of FORWARDED) process.off(signal, forward);

@@ -76,10 +76,12 @@ async function installWithSignsOfLife(root, started) {
   }, SIGN_OF_LIFE_MS);
   try {
     // The tools are devDependencies: NODE_ENV=production or omit=dev must not leave them out.
-    const args = ['ci', '--include=dev', '--no-audit', '--no-fund'];
+    const args = ['ci', '--include=dev', '--ignore-scripts', '--json=false', '--no-audit', '--no-fund'];
+    // What is printed there may be for a program: `npm pack --json` installs too, in a fresh clone.
+    const stdio = ['inherit', process.stderr, 'inherit'];
     const npm = process.env.npm_execpath;
-    if (npm !== undefined && basename(npm) === 'npm-cli.js') return await runNode(npm, args, { cwd: root });
-    return await run('npm', args, { cwd: root, shell: process.platform === 'win32' });
+    if (npm !== undefined && basename(npm) === 'npm-cli.js') return await runNode(npm, args, { cwd: root, stdio });
+    return await run('npm', args, { cwd: root, stdio, shell: process.platform === 'win32' });
   } finally {
     clearInterval(timer);
   }

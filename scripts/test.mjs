@@ -51,7 +51,7 @@ await ensureInstalled();
 await ensureInstalled(FRAMEWORKS);
 // The type tests and the tests of the built package read dist.
 const buildStatus = await build('package', { onlyIfNeeded: true });
-if (buildStatus === 0) for (const part of ['examples', 'web']) await build(part, { onlyIfNeeded: true });
+if (buildStatus === 0) for (const part of ['examples', 'web', 'demo']) await build(part, { onlyIfNeeded: true });
 if (buildStatus !== 0) console.error('src does not compile (see above): the run goes on, and will fail in the end.');
 
 mkdirSync(join(ROOT, 'reports'), { recursive: true });

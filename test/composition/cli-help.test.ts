@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { missingPackagesCommand } from '../../src/composition/cli/demo-packages.js';
 import { runCommand } from '../../src/composition/cli/run-command.js';
 import type { Terminal } from '../../src/composition/cli/terminal.js';
 
@@ -63,14 +62,6 @@ describe('agent-bff', () => {
 });
 
 describe('agent-bff demo', () => {
-  const versions = { express: '5.3.0', 'express-session': '1.19.0', '@a2a-js/sdk': '1.3.0', 'oidc-provider': '9.13.3' };
-  const without =
-    (...missing: string[]) =>
-    (name: string): string => {
-      if (missing.includes(name)) throw Object.assign(new Error(), { code: 'ERR_MODULE_NOT_FOUND' });
-      return `file:///site/node_modules/${name}/index.js`;
-    };
-
   it('runs a whole site until it is stopped', { timeout: 30_000 }, async () => {
     let stop = (): void => undefined;
     const stopped = new Promise<void>((resolve) => {
@@ -97,28 +88,5 @@ describe('agent-bff demo', () => {
 
   it('refuses a port that is none', async () => {
     expect((await run(['demo', '--port', 'http'])).status).toBe(2);
-  });
-
-  it('needs nothing more where all packages are there', () => {
-    const here = { url: 'file:///site/node_modules/agent-bff/a.js', devDependencies: versions, resolve: without() };
-    expect(missingPackagesCommand(here)).toBeUndefined();
-  });
-
-  it('names the command that brings what is missing, in the versions it was made with', () => {
-    const here = {
-      url: 'file:///site/node_modules/agent-bff/dist/composition/cli/demo-command.js',
-      devDependencies: versions,
-      resolve: without('express', 'oidc-provider'),
-    };
-    expect(missingPackagesCommand(here)).toBe('npm install express@5.3.0 oidc-provider@9.13.3');
-  });
-
-  it('names another one where npx keeps the package in a folder of its own', () => {
-    const here = {
-      url: 'file:///home/ada/.npm/_npx/1f2e/node_modules/agent-bff/dist/composition/cli/demo-command.js',
-      devDependencies: versions,
-      resolve: without('@a2a-js/sdk'),
-    };
-    expect(missingPackagesCommand(here)).toBe('npx -p agent-bff -p @a2a-js/sdk@1.3.0 agent-bff demo');
   });
 });

@@ -21,7 +21,8 @@ export class SendWatch {
   written = 0;
   readonly #response: ServerResponse;
   readonly #options: SendWatchOptions;
-  #watch: Promise<StallWatch> | undefined;
+  #isBegun = false;
+  #watch: StallWatch | undefined;
 
   constructor(response: ServerResponse, options: SendWatchOptions) {
     this.#response = response;
@@ -30,11 +31,14 @@ export class SendWatch {
 
   /** Bytes wait: from now on it is looked whether the browser takes any, until none wait any more. */
   begin(): void {
-    this.#watch ??= import('./stall-watch.js').then(
-      ({ StallWatch }) => new StallWatch(this.#response, this.#options, () => this.written),
-    );
-    void this.#watch.then((watch) => {
-      watch.begin();
+    if (this.#isBegun) {
+      this.#watch?.begin();
+      return;
+    }
+    this.#isBegun = true;
+    void import('./stall-watch.js').then(({ StallWatch }) => {
+      this.#watch = new StallWatch(this.#response, this.#options, () => this.written);
+      this.#watch.begin();
     });
   }
 

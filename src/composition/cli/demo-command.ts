@@ -1,8 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { missingPackagesCommand } from './demo-packages.js';
 import type { Terminal } from './terminal.js';
 import { HIGHEST_PORT, wholeNumber } from './whole-number.js';
 
@@ -11,13 +10,13 @@ interface Demo {
   readonly close: () => Promise<void>;
 }
 
-/** The part of the demo that is used: `examples/start-demo.ts`, compiled. */
+/** The part of the demo that is used: `examples/start-demo.ts`, with all it runs on. */
 interface DemoModule {
   readonly startDemo: (options: { readonly port: number }) => Promise<Demo>;
 }
 
 const MANIFEST = pathToFileURL(createRequire(import.meta.url).resolve('agent-bff/package.json'));
-const DEMO = new URL('examples/dist/start-demo.js', MANIFEST);
+const DEMO = new URL('examples/dist/demo/start-demo.js', MANIFEST);
 const PAGE = new URL('examples/dist/web/index.html', MANIFEST);
 
 /** Runs `demo`, until it is told to stop. */
@@ -32,15 +31,6 @@ export async function demoCommand(args: string[], terminal: Terminal): Promise<n
     terminal.complain(
       'agent-bff: the demo is not built; in a clone of the repository, `npm start` builds and starts it.',
     );
-    return 1;
-  }
-  const { devDependencies } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as {
-    devDependencies: Record<string, string>;
-  };
-  const resolve = (name: string): string => import.meta.resolve(name);
-  const command = missingPackagesCommand({ url: import.meta.url, devDependencies, resolve });
-  if (command !== undefined) {
-    terminal.complain(`agent-bff: the demo needs packages that are not installed: ${command}`);
     return 1;
   }
   const { startDemo } = (await import(DEMO.href)) as DemoModule;
