@@ -32,6 +32,8 @@ async function bundleDemo() {
     input: join(ROOT, 'examples/start-demo.ts'),
     tsconfig: join(ROOT, 'examples/tsconfig.json'),
     external: /^agent-bff/,
+    // Of the examples some do something just by being there, unlike the package, whose manifest says so.
+    treeshake: { moduleSideEffects: () => true },
     // One of Express's packages evaluates text of its own.
     checks: { eval: false },
     // The provider tells its models by the names of their classes.

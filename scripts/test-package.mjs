@@ -35,6 +35,7 @@ writeFileSync(join(folder, 'package.json'), '{ "name": "a-site", "private": true
 npm('install', '--no-audit', '--no-fund', '--omit=dev', `./${filename}`);
 const own = installed();
 const trials = [];
+await trial('links of the documents', () => run(process.execPath, ['links.mjs'], { cwd: folder }));
 await trial('agent-bff demo', () => run(process.execPath, ['demo.mjs'], { cwd: folder }));
 npm(
   'install',
