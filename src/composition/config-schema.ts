@@ -15,6 +15,8 @@ const headerKey = v.optional(
 /** The longest a timer of Node can wait, 24 days; one that is to wait longer fires at once. */
 const LONGEST_MS = 2_147_483_647;
 const milliseconds = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(LONGEST_MS)));
+/** Of a wait that cannot be left out. */
+const someMilliseconds = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(LONGEST_MS)));
 const store = v.custom<string | object>(
   (value) => typeof value === 'string' || hasMethods(value, ['get', 'set', 'delete']),
   'an address, or an object with get, set and delete',
@@ -61,10 +63,10 @@ const blocks = {
     requestBodyMs: milliseconds,
     requestIdleMs: milliseconds,
     sendIdleMs: milliseconds,
-    lookupMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(LONGEST_MS))),
-    identityProviderMs: milliseconds,
+    lookupMs: someMilliseconds,
+    identityProviderMs: someMilliseconds,
     sessionMs: milliseconds,
-    cacheMs: milliseconds,
+    cacheMs: someMilliseconds,
   }),
 };
 

@@ -82,7 +82,9 @@ describe('an invalid value', () => {
     ['serviceAccount', 'claims', 'text', 'Object'],
     ['idpAServiceUser', 'password', 1234, 'string'],
     ['timeouts', 'headersMs', '60s', 'number'],
-    ['timeouts', 'cacheMs', -1, 'a number of at least 0'],
+    ['timeouts', 'connectMs', -1, 'a number of at least 0'],
+    ['timeouts', 'cacheMs', 0, 'a number of at least 1'],
+    ['timeouts', 'identityProviderMs', 0, 'a number of at least 1'],
     ['timeouts', 'lookupMs', 0, 'a number of at least 1'],
     ['timeouts', 'headersMs', Number.POSITIVE_INFINITY, 'a whole number'],
   ])('in the block "%s" is refused in "%s": %j', (block, field, value, expected) => {

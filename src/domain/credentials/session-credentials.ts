@@ -4,7 +4,7 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import { isAgentBffError, ServiceAuthError } from '../errors.js';
 import type { ExchangedTokens } from './exchanged-tokens.js';
 import { sessionError } from './session-error.js';
-import { isTokenText } from './token-text.js';
+import { isTokenText, withoutScheme } from './token-text.js';
 
 /** How a route finds the signed-in user's token. */
 export interface SessionPlan {
@@ -76,8 +76,10 @@ async function readSession(
   try {
     const found = await source.getToken(request, query);
     // Without this, a session that lost its token would let the request go out without any.
-    if (found.kind === 'token' && !isTokenText(found.accessToken)) throw new TypeError('the session gave no token');
-    return found;
+    if (found.kind !== 'token') return found;
+    const accessToken = withoutScheme(found.accessToken);
+    if (!isTokenText(accessToken)) throw new TypeError('the session gave no token');
+    return accessToken === found.accessToken ? found : { ...found, accessToken };
   } catch (error) {
     throw new ServiceAuthError('identity_provider_unavailable', {
       detail: 'The session could not be read.',

@@ -30,6 +30,15 @@ describe('what is no token never leaves, and nothing leaves in its place:', () =
     expect((error as { logDetail(): string }).logDetail()).toBe('TypeError: the session gave no token');
   });
 
+  it.each(['Bearer the-token', 'bearer  the-token'])(
+    'the scheme before a token out of a session: %j',
+    async (accessToken) => {
+      const plan = sessionPlan(new FakeSessionTokenSource({ kind: 'token', accessToken }));
+      const { headers } = await new BrokerWorld().broker.obtain(plan, REQUEST);
+      expect(headers).toMatchObject({ authorization: 'Bearer the-token' });
+    },
+  );
+
   it.each(ODD.map((value) => [value]))('%j from an identity provider', async (value) => {
     const world = new BrokerWorld();
     world.account.answer = () => ({
