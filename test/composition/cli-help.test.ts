@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { runCommand } from '../../src/composition/cli/run-command.js';
 import type { Terminal } from '../../src/composition/cli/terminal.js';
@@ -49,6 +50,21 @@ describe('agent-bff', () => {
     expect(status).toBe(2);
     expect(complained).toContain('--nonsense');
     expect(complained).toContain(known);
+  });
+
+  it.each([
+    [['dcotor'], 'there is no command "dcotor". Did you mean "doctor"?'],
+    [['frobnicate'], 'there is no command "frobnicate".\n'],
+    [['serve', '--prot', '80'], 'Did you mean "--port"?'],
+  ])('says what was probably meant by %j', async (args, says) => {
+    const { status, complained } = await run(args);
+    expect(status).toBe(2);
+    expect(complained).toContain(says);
+  });
+
+  it.each([['--version'], ['-v']])('prints its version for %s', async (word) => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    expect(await run([word])).toEqual({ status: 0, printed: version, complained: '' });
   });
 
   it('marks what it found in colours where the terminal has them', async () => {

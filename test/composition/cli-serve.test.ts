@@ -199,8 +199,8 @@ describe('agent-bff serve', () => {
   });
 
   it.each([
-    [['--port', 'http'], '--port is a whole number'],
-    [['--port', '70000'], '--port is a whole number'],
+    [['--port', 'http'], '--port (or PORT) is a whole number'],
+    [['--port', '70000'], '--port (or PORT) is a whole number'],
     [['--grace', '4000'], '--grace a whole number'],
     [['--base', 'api'], '--base a path'],
     [['--nonsense'], '--nonsense'],
@@ -210,6 +210,20 @@ describe('agent-bff serve', () => {
     const terminal = { env: {}, print: () => undefined, complain, stopped: Promise.resolve() };
     expect(await runCommand(['serve', ...args], terminal)).toBe(2);
     expect(complained.join('\n')).toContain(says);
+  });
+
+  it('listens where PORT and HOST of the environment say, unless an option says otherwise', async () => {
+    const complained: string[] = [];
+    const complain = (text: string) => complained.push(text);
+    const terminal = {
+      env: { PORT: '0', HOST: 'localhost' },
+      print: () => undefined,
+      complain,
+      stopped: Promise.resolve(),
+    };
+    expect(await runCommand(['serve'], terminal)).toBe(0);
+    expect(complained[0]).toMatch(/^agent-bff serves at http:\/\/localhost:(?!8080)\d+\/api/);
+    expect(await runCommand(['serve', '--port', 'http'], terminal)).toBe(2);
   });
 
   it('says that it has nowhere to forward to', async () => {

@@ -22,9 +22,9 @@ const PAGE = new URL('examples/dist/web/index.html', MANIFEST);
 /** Runs `demo`, until it is told to stop. */
 export async function demoCommand(args: string[], terminal: Terminal): Promise<number> {
   const { values } = parseArgs({ args, options: { port: { type: 'string' } } });
-  const port = wholeNumber(values.port ?? '3000', HIGHEST_PORT);
+  const port = wholeNumber(values.port ?? (terminal.env['PORT'] || '3000'), HIGHEST_PORT);
   if (port === undefined) {
-    terminal.complain('agent-bff: --port is a whole number up to 65535.');
+    terminal.complain('agent-bff: --port (or PORT) is a whole number up to 65535.');
     return 2;
   }
   if (!existsSync(DEMO) || !existsSync(PAGE)) {

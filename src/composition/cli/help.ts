@@ -13,7 +13,7 @@ export const HELP: string = `agent-bff <command>
   keygen   makes a key pair for a service account
   demo     shows a site, an agent platform and a sign-in, all on this machine
 
-agent-bff <command> --help says more of one.
+agent-bff <command> --help says more of one, agent-bff --version which version this is.
 
 ${STATUS}`;
 
@@ -25,8 +25,8 @@ Serves the routes without a site of your own. GET /healthz answers 200 while eve
 On a loopback address all other requests must use a loopback name, publicUrl's host or one of allowedHosts.
 
   --config FILE    reads the configuration from here
-  --port N         default 8080; 0 takes any free port
-  --host H         default 127.0.0.1; 0.0.0.0 for a container
+  --port N         default PORT of the environment, else 8080; 0 takes any free port
+  --host H         default HOST of the environment, else 127.0.0.1; 0.0.0.0 for a container
   --base PATH      the path of the routes; default /api
   --grace SECONDS  how long open streams may go on when it is stopped; default 10
 
@@ -59,10 +59,13 @@ ${STATUS}`,
 
 Shows a site, an agent platform and a sign-in, all on this machine and with keys of this run only.
 
-  --port N   port of the site; default 3000, 0 takes any free port
+  --port N   port of the site; default PORT of the environment, else 3000; 0 takes any free port
 
 Exit status: 0 it was stopped, 1 it cannot run, 2 the command line is wrong.`,
 };
+
+/** The names of all commands. */
+export const COMMANDS: readonly string[] = Object.keys(COMMAND_HELP);
 
 /** The command of this name, if there is one. */
 export function commandNamed(name: string): CommandName | undefined {

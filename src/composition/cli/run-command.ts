@@ -1,13 +1,16 @@
+import { createRequire } from 'node:module';
 import { isAgentBffError } from '../../domain/errors.js';
+import { similar } from '../../domain/shared/nearest.js';
 import type { ToolkitPorts } from '../ports.js';
 import { demoCommand } from './demo-command.js';
 import { doctorCommand } from './doctor-command.js';
-import { COMMAND_HELP, commandNamed, type CommandName, HELP } from './help.js';
+import { COMMAND_HELP, commandNamed, COMMANDS, type CommandName, HELP } from './help.js';
 import { keygenCommand } from './keygen-command.js';
 import { serveCommand } from './serve-command.js';
 import type { Terminal } from './terminal.js';
 
 const HELP_WORDS = ['--help', '-h'];
+const VERSION_WORDS = ['--version', '-v', 'version'];
 
 /** Runs one command line and answers its exit status. */
 export async function runCommand(
@@ -21,9 +24,13 @@ export async function runCommand(
     terminal.print(asked === undefined ? HELP : COMMAND_HELP[asked]);
     return word === '' ? 2 : 0;
   }
+  if (VERSION_WORDS.includes(word)) {
+    terminal.print(version());
+    return 0;
+  }
   const command = commandNamed(word);
   if (command === undefined) {
-    terminal.complain(`agent-bff: there is no command "${word}".\n\n${HELP}`);
+    terminal.complain(`agent-bff: there is no command "${word}".${suggestion(word, COMMANDS)}\n\n${HELP}`);
     return 2;
   }
   if (rest.some((one) => HELP_WORDS.includes(one))) {
@@ -34,7 +41,10 @@ export async function runCommand(
     return await run(command, rest, terminal, ports);
   } catch (error) {
     if (isUsage(error)) {
-      terminal.complain(`agent-bff: ${error.message}\n\n${COMMAND_HELP[command]}`);
+      const help = COMMAND_HELP[command];
+      const [, option] = /^Unknown option '(--[^']+)'/.exec(error.message) ?? [];
+      const meant = option === undefined ? '' : suggestion(option, help.match(/--[a-z]+/g) ?? []);
+      terminal.complain(`agent-bff: ${error.message}${meant}\n\n${help}`);
       return 2;
     }
     if (!isAgentBffError(error)) throw error;
@@ -54,6 +64,15 @@ function run(command: CommandName, args: string[], terminal: Terminal, ports: To
     case 'demo':
       return demoCommand(args, terminal);
   }
+}
+
+function suggestion(word: string, words: readonly string[]): string {
+  const meant = similar(word, words);
+  return meant === undefined ? '' : ` Did you mean "${meant}"?`;
+}
+
+function version(): string {
+  return (createRequire(import.meta.url)('agent-bff/package.json') as { version: string }).version;
 }
 
 function isUsage(error: unknown): error is Error {

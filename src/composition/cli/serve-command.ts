@@ -14,12 +14,12 @@ export async function serveCommand(args: string[], terminal: Terminal, ports: To
   const text = { type: 'string' } as const;
   const options = { config: text, port: text, host: text, base: text, grace: text };
   const { values } = parseArgs({ args, options });
-  const port = wholeNumber(values.port ?? '8080', HIGHEST_PORT);
+  const port = wholeNumber(values.port ?? (terminal.env['PORT'] || '8080'), HIGHEST_PORT);
   const grace = wholeNumber(values.grace ?? '10', LONGEST_GRACE_SECONDS);
-  const { host = '127.0.0.1', base: basePath = '/api' } = values;
+  const { host = terminal.env['HOST'] || '127.0.0.1', base: basePath = '/api' } = values;
   if (port === undefined || grace === undefined || !/^\/[^?#\s]*$/.test(basePath)) {
     terminal.complain(
-      'agent-bff: --port is a whole number up to 65535, --grace a whole number of seconds up to 3600, and --base a path such as /api.',
+      'agent-bff: --port (or PORT) is a whole number up to 65535, --grace a whole number of seconds up to 3600, and --base a path such as /api.',
     );
     return 2;
   }
