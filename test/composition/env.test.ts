@@ -1,7 +1,6 @@
-import { configureServer, createToolkit } from 'agent-bff';
+import { configFromEnv, configureServer, createToolkit } from 'agent-bff';
 import { RecordingTelemetry } from 'agent-bff/testing';
 import { describe, expect, it } from 'vitest';
-import { configFromEnv } from '../../src/composition/env.js';
 import { warningsOf } from '../../src/composition/config-warnings.js';
 
 const VARIABLES: readonly (readonly [name: string, first: string, field?: string])[] = [
