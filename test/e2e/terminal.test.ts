@@ -4,16 +4,18 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { createToolkit, type ServerConfig, type ToolkitPorts } from 'agent-bff';
+import { configFromEnv, createToolkit, type ServerConfig, type ToolkitPorts } from 'agent-bff';
+import { createNodeHandler } from 'agent-bff/node';
 import { RecordingTelemetry } from 'agent-bff/testing';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { listeningSite } from '../site/frameworks/listening-site.js';
 import { nodeHttpSite } from '../site/frameworks/node-http.js';
-import { freePort } from '../support/free-port.js';
 import { runIdpA } from '../support/identity-provider/index.js';
 import { privateAuthority } from '../support/identity-provider/private-authority.js';
-import { RecordingUpstream } from '../support/recording-upstream.js';
+import { RecordingUpstream, refusedOrigin } from '../support/recording-upstream.js';
 import { watchTerminal } from '../support/terminal.js';
 import { MESSAGE, startVisit, visit } from '../support/visitor.js';
+import { identityFetch } from './credentials/credential-site.js';
 
 const KEY = 'the-long-api-key';
 const { idp, trusting } = await runIdpA();
@@ -31,12 +33,12 @@ async function startSite(config: ServerConfig = {}, ports: ToolkitPorts = {}) {
     await upstream.close();
     await toolkit.close();
   });
-  return { terminal, upstream, url: site.url };
+  return { terminal, toolkit, upstream, url: site.url };
 }
 
 describe('the terminal of a site without telemetry', () => {
   it('reads that nobody listens at the address of the agent, once for all visitors', async () => {
-    const { terminal, url } = await startSite({ a2aUrl: `http://127.0.0.1:${String(await freePort())}/agent` });
+    const { terminal, url } = await startSite({ a2aUrl: `${await refusedOrigin()}/agent` });
     const answers = await Promise.all(Array.from({ length: 20 }, () => visit(url)));
     const ids = await Promise.all(answers.map(async (reply) => /"requestId":"([^"]+)"/.exec(await reply.text())?.[1]));
     expect(terminal).toHaveLength(1);
@@ -65,7 +67,7 @@ describe('the terminal of a site without telemetry', () => {
         authProvider: 'idp_a',
         idpA: { domain: idp.domain, clientId: idp.machineClient.id, clientSecret: 'hunter2-hunter2' },
       },
-      { identityFetch: trusting.fetch },
+      identityFetch(trusting),
     );
     await (await visit(url)).text();
     await (await visit(url)).text();
@@ -88,6 +90,20 @@ describe('the terminal of a site without telemetry', () => {
     expect(terminal[1]).toMatch(/^agent-bff: surface: .*status 500 from the platform/);
   });
 
+  it('reads why the headers of the site could not be made, without the cookie that was to make them', async () => {
+    const { terminal, toolkit } = await startSite();
+    const configGetHeaders = () => {
+      throw new Error('no session in s%3Asession-of-a-visitor.signature');
+    };
+    const site = await listeningSite(createNodeHandler({ toolkit, a2a: { configGetHeaders } }));
+    onTestFinished(() => site.close());
+    const headers = { cookie: 'sid=s%3Asession-of-a-visitor.signature' };
+    await (await visit(site.url, { method: 'GET', path: '/api/a2a/config', body: null, headers })).text();
+    expect(terminal.filter((line) => line.includes('getHeaders'))).toHaveLength(1);
+    expect(terminal.join()).toContain('Error: no session in [redacted]');
+    expect(terminal.join()).not.toContain('session-of-a-visitor');
+  });
+
   it('reads what is not configured', async () => {
     const { terminal, url } = await startSite({ serviceApiKey: '', a2aUrl: '' });
     await (await visit(url)).text();
@@ -95,8 +111,17 @@ describe('the terminal of a site without telemetry', () => {
     expect(terminal).toHaveLength(1);
   });
 
+  it('reads nothing of the platform API where the site only chats', async () => {
+    const { terminal, upstream, url } = await startSite({ serviceApiUrl: '' });
+    upstream.willAnswer((exchange) =>
+      exchange.json(200, { name: 'a', url: `${upstream.origin}/agent`, protocolVersion: '0.3.0', skills: [] }),
+    );
+    const reply = await visit(url, { method: 'GET', path: '/api/a2a/config', body: null });
+    expect(JSON.parse(await reply.text())).toMatchObject({ warnings: ['project_unavailable', 'brand_unavailable'] });
+    expect(terminal).toEqual([]);
+  });
+
   it('reads of a variable that is nearly one of ours', async () => {
-    const { configFromEnv } = await import('agent-bff');
     const { terminal } = await startSite(configFromEnv({ SERVICE_API_KYE: 'hunter2-hunter2' }));
     expect(terminal).toEqual([
       'agent-bff: SERVICE_API_KYE: agent-bff reads no such environment variable. Did you mean SERVICE_API_KEY?',

@@ -29,7 +29,7 @@ const WARNINGS: Readonly<Record<string, string>> = {
 };
 
 const STORE_FAULT = 'The shared cache fails; visitors are served without it. Check "cacheStore" in configureServer.';
-const BROKEN = 'The platform broke a stream off.';
+const BROKEN = 'A stream from the platform broke off before its end.';
 
 /** Routes whose path a visitor chooses, so that "not found" may be about that path. */
 const OPEN_PATHS: ReadonlySet<string> = new Set(['surface', 'conversation']);
@@ -74,7 +74,11 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
       case 'stream_broken':
         if (event.side === 'upstream') this.#tell([event.type, event.route], `${event.route}: ${BROKEN}`, event);
         break;
-      default:
+      case 'cache':
+      case 'retry':
+      case 'token':
+      case 'upstream':
+        // Steps: where one hurts somebody, an error follows.
         break;
     }
   }

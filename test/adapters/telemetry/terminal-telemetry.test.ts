@@ -110,8 +110,13 @@ describe('the terminal', () => {
   it('is told of what the platform does not find until the route has worked once: then it is what the visitor asked for', () => {
     const { lines, fail, telemetry } = terminal();
     const works: TelemetryEvent = {
-      ...{ type: 'request', requestId: 'r', route: 'surface', method: 'GET', status: 200, durationMs: 1 },
-    } as const;
+      type: 'request',
+      requestId: 'r',
+      route: 'surface',
+      method: 'GET',
+      status: 200,
+      durationMs: 1,
+    };
     telemetry.emit(works);
     fail('upstream_error', { ...AGENT, upstreamStatus: 404 }, 'surface');
     expect(lines).toEqual([]);
@@ -141,7 +146,7 @@ describe('the terminal', () => {
     telemetry.emit({ type: 'warning', code: 'project_unavailable', detail: 'status 404 from the platform, text/html' });
     expect(lines).toEqual([
       'agent-bff: The shared cache fails; visitors are served without it. Check "cacheStore" in configureServer. (Error ECONNREFUSED)',
-      'agent-bff: chat: The platform broke a stream off. (other side closed; request r-1)',
+      'agent-bff: chat: A stream from the platform broke off before its end. (other side closed; request r-1)',
       'agent-bff: the clock is 40 s ahead',
       'agent-bff: The platform did not say which project this is. Check "serviceApiUrl" in configureServer. (status 404 from the platform, text/html)',
     ]);
