@@ -111,10 +111,10 @@ it('every variable in the README sets the field beside it', () => {
   const rows = [...read('README.md').matchAll(/^\| `([\w.]+)` .*\| `([A-Z_]+)` +\|$/gm)];
   expect(rows.length).toBeGreaterThan(5);
   for (const [, field = '', variable = ''] of rows) {
-    const config = configFromEnv({ [variable]: 'a value' });
+    const config = configFromEnv({ [variable]: 'https://a.example' });
     const value = field.split('.').reduce<unknown>((block, name) => Object(block)[name], config);
     // A list has one entry here.
-    expect([value].flat(), variable).toEqual(['a value']);
+    expect([value].flat(), variable).toEqual(['https://a.example']);
   }
 });
 

@@ -1,16 +1,17 @@
-import { silentTelemetry } from '../adapters/telemetry/silent-telemetry.js';
+import { TerminalTelemetry } from '../adapters/telemetry/terminal-telemetry.js';
 import { BodyBudget } from '../adapters/web/body-budget.js';
 import { failing } from '../adapters/web/chat-routes.js';
 import { notFound } from '../adapters/web/error-response.js';
 import { errorContext, type SiteSettings } from '../adapters/web/site-settings.js';
 import { ServiceAuthError } from '../domain/errors.js';
 import type { HttpHandler } from '../ports/http.js';
+import { processFaults } from './process-faults.js';
 import { newRequestId } from './request-id.js';
 
 // What is answered where there is no toolkit. Entries that only mount routes load it when it is needed, which is seldom.
 
 const BARE_SITE: SiteSettings = {
-  telemetry: silentTelemetry,
+  telemetry: new TerminalTelemetry(processFaults(), []),
   origins: { publicOrigin: '', allowedOrigins: new Set() },
   bodyLimitBytes: 0,
   bodies: new BodyBudget({ limitBytes: 0, now: () => 0 }),

@@ -1,8 +1,11 @@
 import { DeadlineError, inTime } from '../adapters/system/deadline.js';
+import { withoutSecrets } from '../adapters/telemetry/redact.js';
+import { requestSecrets } from '../adapters/telemetry/request-secrets.js';
 import { Credential } from '../domain/credentials/credential.js';
 import type { CredentialPlan } from '../domain/credentials/credential-broker.js';
 import type { HeadersPlan, RoutePlan } from '../domain/credentials/headers-plan.js';
 import { isAgentBffError, ServiceAuthError } from '../domain/errors.js';
+import type { HeaderFields } from '../ports/http.js';
 
 /**
  * Header fields as the site makes them: an object or a `Headers`; nothing means no credentials.
@@ -51,10 +54,10 @@ export function configPlan(chat: CredentialPlan, getHeaders: GetHeaders | undefi
 export function headersPlan(getHeaders: GetHeaders): HeadersPlan {
   return {
     kind: 'headers',
-    obtain: async ({ native }) =>
+    obtain: async ({ native, headers }) =>
       new Credential({
         kind: 'session',
-        headers: await madeHeaders(getHeaders, native.request),
+        headers: await madeHeaders(getHeaders, native.request, headers),
         identity: undefined,
         block: 'getHeaders',
         cacheKey: undefined,
@@ -78,14 +81,20 @@ export function timedPlan(plan: RoutePlan, ms: number): RoutePlan {
   };
 }
 
-async function madeHeaders(getHeaders: GetHeaders, request: unknown): Promise<Record<string, string>> {
+async function madeHeaders(
+  getHeaders: GetHeaders,
+  request: unknown,
+  visitor: HeaderFields,
+): Promise<Record<string, string>> {
   let made: HeadersLike;
   try {
     // `never` in the type lets a site name its own framework's request there.
     made = await getHeaders(request as never);
   } catch (error) {
     if (isAgentBffError(error)) throw error;
-    throw notMade(error instanceof Error ? `${error.name}: ${error.message}` : typeof error);
+    const text = error instanceof Error ? `${error.name}: ${error.message}` : typeof error;
+    // What reads a session quotes the cookie it cannot read.
+    throw notMade(withoutSecrets(text, requestSecrets(visitor)));
   }
   try {
     const fields = [...new Headers(pairs(made ?? {}))];

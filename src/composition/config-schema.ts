@@ -100,8 +100,8 @@ const fields = {
   chatLimit: v.optional(v.custom<object>((value) => hasMethods(value, ['admit']), 'an object with admit')),
   telemetry: v.optional(
     v.custom<object>(
-      (value) => [value].flat().every((one) => hasMethods(one, ['emit'])),
-      'an object with emit, or several',
+      (value) => value === 'silent' || [value].flat().every((one) => hasMethods(one, ['emit'])),
+      'an object with emit, several, or "silent"',
     ),
   ),
 };

@@ -229,6 +229,9 @@ export interface ServerConfig {
   readonly cacheKeys?: readonly string[] | undefined;
   /** Limits what one anonymous visitor may send to the chat, and have looked up for the config route, see `rateLimiter`. Default: no limit. */
   readonly chatLimit?: VisitorLimit | undefined;
-  /** Takes one structured event at a time, or several that each take all of them: see `loggerTelemetry` and `openTelemetry`. Default: none. */
-  readonly telemetry?: Telemetry | readonly Telemetry[] | undefined;
+  /**
+   * Takes one structured event at a time, or several that each take all of them: see `loggerTelemetry` and `openTelemetry`; `'silent'`: nobody is told anything.
+   * Default: faults that somebody has to mend go to standard error, each at most once a minute.
+   */
+  readonly telemetry?: Telemetry | readonly Telemetry[] | 'silent' | undefined;
 }

@@ -1,6 +1,6 @@
-import { ConfigurationError } from '../domain/errors.js';
-import type { ServerConfig } from './config.js';
 import { distance, nearest } from '../domain/shared/nearest.js';
+import type { ServerConfig } from './config.js';
+import { type ConfigWarning, withWarnings } from './config-warnings.js';
 
 /** Where each variable goes: a field, or block and field. */
 const VARIABLES: Readonly<Record<string, readonly [string] | readonly [string, string]>> = {
@@ -38,17 +38,16 @@ const VARIABLES: Readonly<Record<string, readonly [string] | readonly [string, s
 const LISTS = ['CACHE_KEYS'];
 
 const NAMES = Object.keys(VARIABLES);
-/** Nobody else uses these, so every unknown name under them is a mistake. */
-const OWN_PREFIXES = ['SERVICE_ACCOUNT_', 'SERVICE_AUTH_', 'IDP_A_', 'IDP_B_'];
-/** These may belong to the site too: only a name close to one of ours is a slip of the hand. */
-const SHARED_PREFIXES = ['A2A_', 'SERVICE_API_', 'SERVICE_PROJECT_'];
-const SLIP = 3;
+/** The site, its host and its cluster have variables under these too: only a name close to one of ours is a slip of the hand. */
+const PREFIXES = ['A2A_', 'SERVICE_API_', 'SERVICE_PROJECT_', 'SERVICE_AUTH_', 'SERVICE_ACCOUNT_', 'IDP_A_', 'IDP_B_'];
+const MOST_SLIPS = 3;
+/** What Kubernetes tells every pod of the services beside it, whatever they are called (Kubernetes documentation, "Service", "Discovering services"). */
+const KUBERNETES = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)?$/;
 
 /**
  * Reads a configuration from environment variables; reads nothing else and sets nothing.
- * Empty variables count as absent.
- *
- * @throws ConfigurationError when a variable under one of our prefixes is misspelt, with the nearest right name.
+ * Empty variables count as absent, and variables of others are left alone. A name that is nearly one of ours, and a `PUBLIC_URL` that is no address
+ * (other tools use that name for a path), are told as a `warning` event by the toolkit made from it: to `telemetry`, else on standard error.
  *
  * @example
  * ```ts
@@ -61,18 +60,18 @@ const SLIP = 3;
  */
 export function configFromEnv(env: Readonly<Record<string, string | undefined>>): ServerConfig {
   const config: Record<string, unknown> = {};
+  const warnings: ConfigWarning[] = [];
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined || value === '') continue;
     const place = Object.hasOwn(VARIABLES, name) ? VARIABLES[name] : undefined;
-    if (place === undefined) {
-      checkSpelling(name);
-      continue;
-    }
+    const warning = place === undefined ? misspelt(name, env) : ignored(name, value);
+    if (warning !== undefined) warnings.push(warning);
+    if (place === undefined || warning !== undefined) continue;
     const [first, field] = place;
     if (field === undefined) config[first] = LISTS.includes(name) ? list(value) : value;
     else config[first] = { ...(config[first] as object | undefined), [field]: value };
   }
-  return config;
+  return withWarnings(config, warnings);
 }
 
 function list(text: string): string[] {
@@ -82,14 +81,20 @@ function list(text: string): string[] {
     .filter((item) => item !== '');
 }
 
-function checkSpelling(name: string): void {
-  const under = (prefixes: readonly string[]): boolean => prefixes.some((prefix) => name.startsWith(prefix));
+/** Whoever set the right name as well meant something else by this one. */
+function misspelt(name: string, env: Readonly<Record<string, string | undefined>>): ConfigWarning | undefined {
+  const prefix = PREFIXES.find((one) => name.startsWith(one));
+  if (prefix === undefined || KUBERNETES.test(name)) return undefined;
   const meant = nearest(name, NAMES);
-  if (!under(OWN_PREFIXES) && !(under(SHARED_PREFIXES) && distance(name, meant) <= SLIP)) return;
-  throw new ConfigurationError({
-    detail: `The environment variable ${name} is none this package reads.`,
-    hint: `Did you mean ${meant}?`,
-    block: 'environment',
-    fields: [name],
-  });
+  const most = Math.min(MOST_SLIPS, Math.ceil((name.length - prefix.length) / 2));
+  if (env[meant] !== undefined || distance(name, meant) > most) return undefined;
+  const detail = `${name}: agent-bff reads no such environment variable. Did you mean ${meant}?`;
+  return { code: 'variable_misspelt', detail, variable: name };
+}
+
+/** Create React App and others have a path in a variable of this name, such as "/" or ".". */
+function ignored(name: string, value: string): ConfigWarning | undefined {
+  if (name !== 'PUBLIC_URL' || /^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '')) return undefined;
+  const detail = `${name}: ignored, because it is no address such as https://site.example. Set "publicUrl" in configureServer where this variable belongs to another program.`;
+  return { code: 'variable_ignored', detail, variable: name };
 }

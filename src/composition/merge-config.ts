@@ -1,4 +1,5 @@
 import type { ServerConfig } from './config.js';
+import { warningsOf, withWarnings } from './config-warnings.js';
 
 /** Blocks that are merged field by field; `claims` inside one of them is a value like any other. */
 const BLOCKS: ReadonlySet<string> = new Set([
@@ -22,7 +23,8 @@ export function mergeConfig(current: ServerConfig, changes: ServerConfig): Serve
     if (value === undefined) continue;
     merged[name] = BLOCKS.has(name) && isRecord(value) ? mergeBlock(merged[name], value) : value;
   }
-  return merged;
+  // Those of earlier calls have been told.
+  return withWarnings(merged, warningsOf(changes));
 }
 
 function mergeBlock(current: unknown, changes: Record<string, unknown>): Record<string, unknown> {

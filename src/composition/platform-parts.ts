@@ -3,7 +3,9 @@ import { MemoryCacheStore } from '../adapters/keyv/memory-cache-store.js';
 import type { RedisStore } from '../adapters/redis/redis-store.js';
 import { OperatorTelemetry } from '../adapters/telemetry/operator-telemetry.js';
 import { redactor } from '../adapters/telemetry/redact.js';
+import { RedactedTelemetry } from '../adapters/telemetry/redacted-telemetry.js';
 import { silentTelemetry } from '../adapters/telemetry/silent-telemetry.js';
+import { TerminalTelemetry } from '../adapters/telemetry/terminal-telemetry.js';
 import { systemClock } from '../adapters/system/system-clock.js';
 import { UndiciUpstream } from '../adapters/undici/undici-upstream.js';
 import { TokenCache } from '../domain/credentials/token-cache.js';
@@ -12,6 +14,7 @@ import type { Clock } from '../ports/clock.js';
 import type { HttpUpstream } from '../ports/http.js';
 import type { Telemetry } from '../ports/telemetry.js';
 import type { PlatformParts } from './platform-module.js';
+import { processFaults } from './process-faults.js';
 import type { ToolkitPorts } from './ports.js';
 import type { ResolvedConfig } from './resolve-config.js';
 import { configuredSecrets } from './configured-secrets.js';
@@ -26,7 +29,8 @@ const MOST_RENDER_BYTES = 67_108_864;
 export interface KeptParts extends PlatformParts {
   readonly connectMs: number;
   readonly storeSettings: readonly unknown[];
-  readonly listeners: readonly Telemetry[];
+  /** Undefined where faults go to the terminal. */
+  readonly listeners: readonly Telemetry[] | undefined;
   /** Upstreams of earlier configurations whose last answers still run. */
   readonly retired: Set<HttpUpstream>;
   /** Where renders are kept. */
@@ -107,24 +111,26 @@ function renderStore(
   );
 }
 
-/** One for the same listeners, since parts that are kept hold on to it; without listeners nothing is paid. */
+/** One for the same listeners, since parts that are kept hold on to it; where nobody is to be told, nothing is paid. */
 function operatorTelemetry(
-  listeners: readonly Telemetry[],
+  listeners: readonly Telemetry[] | undefined,
   secrets: readonly string[],
   kept: KeptParts | undefined,
 ): Telemetry {
-  if (listeners.length === 0) return silentTelemetry;
+  if (listeners?.length === 0) return silentTelemetry;
   const known = kept?.telemetry;
-  if (!(known instanceof OperatorTelemetry) || !sameItems(kept?.listeners ?? [], listeners)) {
-    return new OperatorTelemetry(listeners, secrets);
+  if (known instanceof RedactedTelemetry && sameItems(kept?.listeners ?? [], listeners ?? [])) {
+    known.learn(secrets);
+    return known;
   }
-  known.learn(secrets);
-  return known;
+  return listeners === undefined
+    ? new TerminalTelemetry(processFaults(), secrets)
+    : new OperatorTelemetry(listeners, secrets);
 }
 
-/** Without listeners nobody reads the texts, and nothing but their secrets matters. */
+/** Where nobody is told, nobody reads the texts, and nothing but their secrets matters. */
 function concealer(telemetry: Telemetry): PlatformParts['conceal'] {
-  if (telemetry instanceof OperatorTelemetry) return (text, secrets) => telemetry.redact(text, secrets);
+  if (telemetry instanceof RedactedTelemetry) return (text, secrets) => telemetry.redact(text, secrets);
   return redactor([]);
 }
 

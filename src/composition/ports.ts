@@ -16,7 +16,7 @@ export interface ToolkitPorts {
   readonly clock?: Clock | undefined;
   /** Default: undici. */
   readonly upstream?: HttpUpstream | undefined;
-  /** Default: the configuration's `telemetry`, else nothing listens. */
+  /** Default: the configuration's `telemetry`. */
   readonly telemetry?: Telemetry | undefined;
   /** Further identity providers by the name to give as `serviceAuthStrategy`. */
   readonly identityProviders?: Readonly<Record<string, IdentityProvider>> | undefined;

@@ -54,7 +54,8 @@ export interface ResolvedConfig {
   readonly cacheAddress: CacheAddress | undefined;
   readonly cacheKeys: readonly SealingKey[];
   readonly chatLimit: VisitorLimit | undefined;
-  readonly telemetry: readonly Telemetry[];
+  /** Undefined: faults go to the terminal. */
+  readonly telemetry: readonly Telemetry[] | undefined;
   readonly customProviders: ReadonlySet<string>;
 }
 
@@ -174,9 +175,14 @@ export function resolveConfig(config: ServerConfig, customProviders: ReadonlySet
     cacheAddress: typeof cacheStore === 'string' && cacheStore !== '' ? cacheAddress(cacheStore) : undefined,
     cacheKeys: (config.cacheKeys ?? []).map(sealingKey),
     chatLimit: config.chatLimit,
-    telemetry: [config.telemetry ?? []].flat(),
+    telemetry: listeners(config.telemetry),
     customProviders,
   };
+}
+
+function listeners(telemetry: ServerConfig['telemetry']): readonly Telemetry[] | undefined {
+  if (telemetry === undefined || telemetry === 'silent') return telemetry && [];
+  return [telemetry].flat();
 }
 
 function serviceAccount({ serviceAccount: block = {}, serviceApiUrl = '' }: ServerConfig): ResolvedServiceAccount {

@@ -9,6 +9,7 @@ import { type Given, type OptionShape, readOptions } from '../domain/shared/opti
 import { hostPolicy } from './allowed-hosts.js';
 import { chatPlan } from './chat-options.js';
 import type { ServerConfig } from './config.js';
+import { warningsOf } from './config-warnings.js';
 import { domainModule } from './domain-module.js';
 import { type Identities, identityModule } from './identity-module.js';
 import { platformModule } from './platform-module.js';
@@ -153,6 +154,7 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
   PARTS.set(toolkit, parts);
   if (previous !== undefined) REPLACED.add(previous);
   if (previous?.cachedServiceToken() !== undefined) void broker.recall();
+  for (const { code, detail } of warningsOf(config)) parts.telemetry.emit({ type: 'warning', code, detail });
   return toolkit;
 }
 

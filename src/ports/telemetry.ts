@@ -20,6 +20,8 @@ export type TelemetryEvent =
       readonly route: string;
       readonly status: number;
       readonly code: string;
+      /** What the visitor is told: what happened, and what to do. */
+      readonly summary: string;
       /** For operators, at most 2,048 characters: may name hosts, paths and provider codes, and quote what the platform said; never a secret. */
       readonly detail: string;
       readonly block?: string;

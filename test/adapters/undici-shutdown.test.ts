@@ -40,7 +40,7 @@ describe('closing the connections to the platform', () => {
     await platform.next();
     const closing = upstream.close({ graceMs: 50 });
     await expect(textOf(response.body)).rejects.toThrow('shutting down');
-    expect(await early).toMatchObject({ kind: 'failure' });
+    expect(await early).toMatchObject({ kind: 'failure', reason: 'aborted' });
     await closing;
     await exchange.closed;
     expect(exchange.aborted).toBe(true);
@@ -51,7 +51,7 @@ describe('closing the connections to the platform', () => {
     const connecting = send();
     const closing = upstream.close({ graceMs: 0 });
     await expect(textOf(response.body)).rejects.toThrow('shutting down');
-    expect(await connecting).toMatchObject({ kind: 'failure', sent: 'nothing' });
+    expect(await connecting).toMatchObject({ kind: 'failure', reason: 'aborted', sent: 'nothing' });
     await closing;
   });
 

@@ -234,6 +234,21 @@ describe('agent-bff serve', () => {
     expect(complained.join('\n')).toContain('A2A_URL');
   });
 
+  it('starts under the variables of others, and says which of its own is misspelt', async () => {
+    const said: Record<'printed' | 'complained', string[]> = { printed: [], complained: [] };
+    const terminal = {
+      env: { A2A_PORT: 'tcp://10.0.0.1:80', SERVICE_ACCOUNT_NAME: 'site', PUBLIC_URL: '/', SERVICE_API_KYE: 'hunter2' },
+      print: (text: string) => said.printed.push(text),
+      complain: (text: string) => said.complained.push(text),
+      stopped: Promise.resolve(),
+    };
+    expect(await runCommand(['serve', '--port', '0'], terminal)).toBe(0);
+    const names = (lines: readonly string[]) => lines.join('\n').match(/\b(?:[A-Z0-9]+_)+[A-Z]+(?=:)/g);
+    expect(names(said.complained)).toEqual(['PUBLIC_URL', 'SERVICE_API_KYE']);
+    expect(names(said.printed)).toEqual(['PUBLIC_URL', 'SERVICE_API_KYE']);
+    expect(JSON.stringify(said)).not.toContain('hunter2');
+  });
+
   it('says that its port is taken', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');

@@ -368,10 +368,30 @@ describe('a command line that is wrong', () => {
   });
 
   it('in the environment ends with status 1 and the right name', async () => {
-    const { status, complained } = await run(['doctor'], { IDP_A_CLIENT_SECRT: 's3cr3t' });
+    const { status, printed } = await run(['doctor'], { IDP_A_CLIENT_SECRT: 's3cr3t' });
     expect(status).toBe(1);
-    expect(complained).toContain('IDP_A_CLIENT_SECRET');
-    expect(complained).not.toContain('s3cr3t');
+    expect(printed).toMatch(/✗ environment +IDP_A_CLIENT_SECRT: .+ Did you mean IDP_A_CLIENT_SECRET\?/);
+    expect(printed).not.toContain('s3cr3t');
+  });
+
+  it('in the environment is told as JSON where that is asked for', async () => {
+    const env = { IDP_A_CLIENT_SECRT: 's3cr3t', A2A_URL: 'nonsense', PUBLIC_URL: '/' };
+    const { status, printed } = await run(['doctor', '--json'], env);
+    expect(status).toBe(1);
+    expect(JSON.parse(printed)).toMatchObject({
+      ok: false,
+      findings: [
+        { check: 'environment', result: 'failed', fields: ['IDP_A_CLIENT_SECRT'] },
+        { check: 'environment', result: 'warning', fields: ['PUBLIC_URL'] },
+        { check: 'configuration', result: 'failed', fields: ['a2aUrl'] },
+      ],
+    });
+  });
+
+  it('in the chatLimit of its file is told as JSON where that is asked for', async () => {
+    const { status, printed } = await run(['doctor', '--json', '--config', configFile('{ "chatLimit": 3 }')]);
+    expect(status).toBe(1);
+    expect(JSON.parse(printed)).toMatchObject({ ok: false, findings: [{ check: 'configuration', result: 'failed' }] });
   });
 
   it('is helped on request', async () => {

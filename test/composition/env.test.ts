@@ -1,5 +1,7 @@
+import { configFromEnv, configureServer, createToolkit } from 'agent-bff';
+import { RecordingTelemetry } from 'agent-bff/testing';
 import { describe, expect, it } from 'vitest';
-import { configFromEnv } from '../../src/composition/env.js';
+import { warningsOf } from '../../src/composition/config-warnings.js';
 
 const VARIABLES: readonly (readonly [name: string, first: string, field?: string])[] = [
   ['A2A_URL', 'a2aUrl'],
@@ -31,27 +33,85 @@ const VARIABLES: readonly (readonly [name: string, first: string, field?: string
   ['CACHE_URL', 'cacheStore'],
 ];
 
-function refusal(env: Readonly<Record<string, string>>): unknown {
-  try {
-    return configFromEnv(env);
-  } catch (error) {
-    return error;
-  }
+function valueOf(name: string): string {
+  return `https://${name.toLowerCase().replaceAll('_', '-')}.example`;
 }
+
+/** What a pod is told of the services beside it: one called a2a with its port unnamed, and one with a named port. */
+function kubernetesService(name: string): Record<string, string> {
+  return {
+    [`${name}_SERVICE_HOST`]: '10.0.0.1',
+    [`${name}_SERVICE_PORT`]: '80',
+    [`${name}_SERVICE_PORT_HTTP`]: '80',
+    [`${name}_PORT`]: 'tcp://10.0.0.1:80',
+    [`${name}_PORT_80_TCP`]: 'tcp://10.0.0.1:80',
+    [`${name}_PORT_80_TCP_PROTO`]: 'tcp',
+    [`${name}_PORT_80_TCP_PORT`]: '80',
+    [`${name}_PORT_80_TCP_ADDR`]: '10.0.0.1',
+    [`${name}_PORT_53_UDP`]: 'udp://10.0.0.1:53',
+  };
+}
+
+const SERVICES = [
+  'KUBERNETES',
+  'A2A',
+  'SERVICE_API',
+  'SERVICE_ACCOUNT',
+  'SERVICE_AUTH',
+  'SERVICE_PROJECT',
+  'IDP_A',
+  'IDP_B',
+];
+
+const PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'a pod beside services with our names, which knows its own account': {
+    ...Object.fromEntries(SERVICES.flatMap((name) => Object.entries(kubernetesService(name)))),
+    ...kubernetesService('SERVICE_ACCOUNT_PRIVATE_KEY'),
+    SERVICE_ACCOUNT_NAME: 'site',
+    SERVICE_ACCOUNT_EMAIL: 'site@p.iam.example',
+    SERVICE_ACCOUNT: 'site',
+    SERVICE_NAME: 'site',
+    SERVICE_PORT: '3000',
+    POD_NAME: 'site-1',
+    HOSTNAME: 'site-1',
+    PORT: '3000',
+  },
+  Heroku: {
+    DYNO: 'web.1',
+    PORT: '31234',
+    HEROKU_APP_NAME: 'site',
+    HEROKU_SLUG_COMMIT: 'abc',
+    HEROKU_RELEASE_VERSION: 'v1',
+    DATABASE_URL: 'postgres://db',
+    REDIS_URL: 'rediss://:p@redis',
+    NODE_ENV: 'production',
+    WEB_CONCURRENCY: '2',
+  },
+  'Cloud Run': {
+    K_SERVICE: 'site',
+    K_REVISION: 'site-1',
+    K_CONFIGURATION: 'site',
+    PORT: '8080',
+    CLOUD_RUN_JOB: 'job',
+    CLOUD_RUN_TASK_INDEX: '0',
+    GOOGLE_CLOUD_PROJECT: 'p',
+    SERVICE_ACCOUNT_KEY: '{}',
+  },
+};
 
 describe('an environment variable', () => {
   it.each(VARIABLES.map(([name, ...place]) => ({ name, place: place.join('.') })))('$name sets $place', (row) => {
     const [first = '', field] = row.place.split('.');
-    const expected = { [first]: field === undefined ? 'value' : { [field]: 'value' } };
-    expect(configFromEnv({ [row.name]: 'value' })).toEqual(expected);
+    const expected = { [first]: field === undefined ? valueOf(row.name) : { [field]: valueOf(row.name) } };
+    expect(configFromEnv({ [row.name]: valueOf(row.name) })).toEqual(expected);
   });
 
   it("does not stand in another's way: all of them together make one configuration", () => {
-    const env = Object.fromEntries(VARIABLES.map(([name]) => [name, `value of ${name}`]));
+    const env = Object.fromEntries(VARIABLES.map(([name]) => [name, valueOf(name)]));
     const config = configFromEnv(env) as Record<string, string | Record<string, string>>;
     for (const [name, first, field] of VARIABLES) {
       const found = config[first];
-      expect(field === undefined ? found : (found as Record<string, string>)[field]).toBe(`value of ${name}`);
+      expect(field === undefined ? found : (found as Record<string, string>)[field]).toBe(valueOf(name));
     }
   });
 
@@ -80,28 +140,68 @@ describe('an environment variable', () => {
     expect(configFromEnv(Object.fromEntries([[name, 'value']]))).toEqual({});
   });
 
+  it.each(Object.entries(PLACES))('of %s is left alone, and the site starts', (_place, env) => {
+    const config = configFromEnv({ ...env, A2A_URL: 'https://agent.example' });
+    expect(config).toEqual({ a2aUrl: 'https://agent.example' });
+    const telemetry = new RecordingTelemetry();
+    createToolkit(config, { telemetry });
+    expect(telemetry.events).toEqual([]);
+  });
+
   it.each([
     ['SERVICE_ACCOUNT_PRIVATE_KEY_PAHT', 'SERVICE_ACCOUNT_PRIVATE_KEY_PATH'],
     ['SERVICE_ACCOUNT_KEYID', 'SERVICE_ACCOUNT_KEY_ID'],
-    ['SERVICE_ACCOUNT_SECRET_AUDIENCE', 'SERVICE_ACCOUNT_AUDIENCE'],
     ['SERVICE_AUTH_STRATEGIE', 'SERVICE_AUTH_STRATEGY'],
     ['IDP_A_CLIENTID', 'IDP_A_CLIENT_ID'],
     ['IDP_A_SERVICE_USER_PASSWRD', 'IDP_A_SERVICE_USER_PASSWORD'],
     ['IDP_B_TENANT', 'IDP_B_TENANT_ID'],
     ['A2A_URI', 'A2A_URL'],
     ['SERVICE_API_UR', 'SERVICE_API_URL'],
+    ['SERVICE_API_KYE', 'SERVICE_API_KEY'],
     ['SERVICE_PROJECT_IDD', 'SERVICE_PROJECT_ID'],
-  ])('that is misspelt is refused: %s was meant as %s', (name, meant) => {
-    const error = refusal({ [name]: 'hunter2-marker' });
-    expect(error).toMatchObject({
-      name: 'ConfigurationError',
-      code: 'configuration_invalid',
-      detail: `The environment variable ${name} is none this package reads.`,
-      hint: `Did you mean ${meant}?`,
-      block: 'environment',
-      fields: [name],
-    });
-    expect(String(error)).not.toContain('hunter2-marker');
+  ])('that is misspelt is told, and ends no start: %s was meant as %s', (name, meant) => {
+    const config = configFromEnv({ [name]: 'hunter2-marker' });
+    expect(warningsOf(config)).toEqual([
+      {
+        code: 'variable_misspelt',
+        detail: `${name}: agent-bff reads no such environment variable. Did you mean ${meant}?`,
+        variable: name,
+      },
+    ]);
+    expect(JSON.stringify(config)).toBe('{}');
+  });
+
+  it.each([
+    'A2A_KEY',
+    'A2A_HOST',
+    'SERVICE_API_HOST',
+    'SERVICE_API_VERSION',
+    'SERVICE_ACCOUNT_JSON',
+    'IDP_B_AUTHORITY',
+  ])('that is not near enough is not misspelt, whatever it begins with: %s', (name) => {
+    expect(warningsOf(configFromEnv({ [name]: 'value' }))).toEqual([]);
+  });
+
+  it('beside the one it looks like is not misspelt', () => {
+    const env = { SERVICE_API_KEY: 'now', SERVICE_API_KEY2: 'before' };
+    expect(warningsOf(configFromEnv(env))).toEqual([]);
+  });
+
+  it.each(['/', '.', '/app', './', 'site.example', 'site.example:3000'])(
+    'PUBLIC_URL that is no address is ignored, and said: %s',
+    (value) => {
+      const config = configFromEnv({ PUBLIC_URL: value });
+      expect(config).not.toHaveProperty('publicUrl');
+      expect(warningsOf(config)).toMatchObject([{ code: 'variable_ignored', variable: 'PUBLIC_URL' }]);
+    },
+  );
+
+  it('is told of once by what is made from the configuration, also when that was spread into another one', () => {
+    const telemetry = new RecordingTelemetry();
+    configureServer({ ...configFromEnv({ SERVICE_API_KYE: 'x' }), telemetry });
+    configureServer({ keepAliveMs: 10_000 });
+    const told = telemetry.of('warning').map(({ code, detail }) => `${code} ${detail.split(':', 1)[0] ?? ''}`);
+    expect(told).toEqual(['variable_misspelt SERVICE_API_KYE']);
   });
 
   it('that is misspelt and empty is no mistake', () => {

@@ -69,7 +69,7 @@ describe('a configuration that sets nothing', () => {
       cacheStore: undefined,
       cacheAddress: undefined,
       cacheKeys: [],
-      telemetry: [],
+      telemetry: undefined,
       chatLimit: undefined,
       customProviders: new Set(),
     });
@@ -224,7 +224,9 @@ describe('what is configured', () => {
     };
     expect(resolve(config)).toMatchObject({ ...config, telemetry: [telemetry] });
     expect(resolve(config).cacheStore).toBe(cacheStore);
-    expect(resolve(config).telemetry[0]).toBe(telemetry);
+    expect(resolve(config).telemetry?.[0]).toBe(telemetry);
+    expect(resolve({}).telemetry).toBe(undefined);
+    expect(resolve({ telemetry: 'silent' }).telemetry).toEqual([]);
   });
 
   it('shows no secret however it is printed', () => {

@@ -4,7 +4,15 @@ import type { Telemetry, TelemetryEvent } from '../../src/ports/telemetry.js';
 /** One event of each type. */
 const EVENTS: readonly TelemetryEvent[] = [
   { type: 'request', requestId: 'r', route: 'chat', method: 'POST', status: 200, durationMs: 1 },
-  { type: 'error', requestId: 'r', route: 'chat', status: 502, code: 'upstream_unreachable', detail: 'ECONNREFUSED' },
+  {
+    type: 'error',
+    requestId: 'r',
+    route: 'chat',
+    status: 502,
+    code: 'upstream_unreachable',
+    summary: 'The agent cannot be reached.',
+    detail: 'ECONNREFUSED',
+  },
   { type: 'token', outcome: 'acquired', block: 'serviceAccount', durationMs: 1 },
   { type: 'stream_broken', route: 'chat', side: 'upstream', detail: 'reset' },
   { type: 'retry', method: 'GET', cause: 'stale_connection', detail: 'reset' },

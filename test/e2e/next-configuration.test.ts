@@ -3,7 +3,8 @@ import { configureServer } from 'agent-bff';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { listeningSite } from '../site/frameworks/listening-site.js';
 import { A_BUILD_MS, buildNextExample, nextIsInstalled, startNextHere } from '../support/next-example.js';
-import { RecordingUpstream } from '../support/recording-upstream.js';
+import { RecordingUpstream, refusedOrigin } from '../support/recording-upstream.js';
+import { watchTerminal } from '../support/terminal.js';
 import { visit } from '../support/visitor.js';
 
 describe.skipIf(!nextIsInstalled)('configuring a Next site', () => {
@@ -33,5 +34,15 @@ describe.skipIf(!nextIsInstalled)('configuring a Next site', () => {
     for (const [request] of [first.requests, second.requests]) {
       expect(request?.fields).toContainEqual(['x-api-key', 'the-api-key']);
     }
+  });
+
+  it('tells the terminal what is to be mended, from a build for production', async () => {
+    const terminal = watchTerminal();
+    configureServer({ a2aUrl: `${await refusedOrigin()}/agent` });
+    const site = await listeningSite(handle);
+    onTestFinished(() => site.close());
+    expect((await visit(site.url)).status).toBe(502);
+    expect((await visit(site.url)).status).toBe(502);
+    expect(terminal.join('\n')).toMatch(/^agent-bff: chat: The agent cannot be reached\. .*\(ECONNREFUSED[^\n]*$/);
   });
 });

@@ -1,32 +1,17 @@
 import type { ObservedCall, ObservedRequest, Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
-import { redactor } from './redact.js';
+import { RedactedTelemetry } from './redacted-telemetry.js';
 import { currentRequestId, currentSecrets, inRequest } from './request-scope.js';
 
 /**
  * What stands between the package and whoever listens. The one place where events are redacted.
  * Adds the name of the request an event belongs to. A listener that throws costs its own event and nothing else.
  */
-export class OperatorTelemetry implements Telemetry {
+export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {
   readonly #listeners: readonly Telemetry[];
-  readonly #secrets = new Set<string>();
-  #redact: ReturnType<typeof redactor>;
 
-  /** `secrets`: every secret of the configuration, as it would stand in a text. */
   constructor(listeners: readonly Telemetry[], secrets: readonly string[]) {
+    super(secrets);
     this.#listeners = listeners;
-    this.#redact = redactor([]);
-    this.learn(secrets);
-  }
-
-  /** Takes out these secrets too; those of before may still stand in a text. */
-  learn(secrets: readonly string[]): void {
-    for (const secret of secrets) this.#secrets.add(secret);
-    this.#redact = redactor([...this.#secrets]);
-  }
-
-  /** The text as an event would have it, also without these secrets. Half a secret is recognised by nobody: what is to be shortened is redacted first. */
-  redact(text: string, secrets: readonly string[]): string {
-    return this.#redact(text, [...secrets, ...currentSecrets()]);
   }
 
   emit(event: TelemetryEvent): void {
@@ -59,9 +44,9 @@ export class OperatorTelemetry implements Telemetry {
   /** Only these texts come from elsewhere; all others are words of this package. A detail may quote the request, whose secrets are looked up only here. */
   #redacted(event: TelemetryEvent): TelemetryEvent {
     if ('detail' in event && event.detail !== undefined) {
-      return { ...event, detail: this.#redact(event.detail, currentSecrets()) };
+      return { ...event, detail: this.redactor(event.detail, currentSecrets()) };
     }
-    return event.type === 'upstream' ? { ...event, path: this.#redact(event.path) } : event;
+    return event.type === 'upstream' ? { ...event, path: this.redactor(event.path) } : event;
   }
 }
 

@@ -26,6 +26,7 @@ export function reasonOf(error: Error): UpstreamFailureReason {
     default:
       break;
   }
+  if (error.name === 'AbortError') return 'aborted';
   if (error.name === 'HTTPParserError' || code.startsWith('HPE_')) return 'invalid';
   return /^(?:unexpected upgrade|status \d+|unreadable [a-z-]+)$/.test(error.message) ? 'invalid' : 'unreachable';
 }

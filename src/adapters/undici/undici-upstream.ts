@@ -54,7 +54,7 @@ export class UndiciUpstream implements HttpUpstream {
 
   #end(): void {
     this.#isEnded = true;
-    for (const connections of this.#connections.values()) connections.end(new Error('the server is shutting down'));
+    for (const connections of this.#connections.values()) connections.end(shuttingDown());
   }
 
   #connectionsTo(origin: string): Connections {
@@ -90,4 +90,9 @@ function exchange({ path, method, headers, body }: UpstreamRequest, reader: Resp
   } catch (error) {
     reader.onResponseError(undefined, error as Error);
   }
+}
+
+/** By its name, whoever still waits for a response knows that it was our own side that gave up. */
+function shuttingDown(): Error {
+  return Object.assign(new Error('the server is shutting down'), { name: 'AbortError' });
 }

@@ -175,6 +175,7 @@ function report(error: AgentBffError, context: ErrorContext, own?: number): numb
     route: context.route,
     status,
     code: error.code,
+    summary: error.message,
     detail: error.logDetail(),
     ...(error.block === undefined ? {} : { block: error.block }),
     ...(error.fields.length === 0 ? {} : { fields: error.fields }),

@@ -5,6 +5,7 @@ import { isAgentBffError } from '../../domain/errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { IssueOutcome } from '../../ports/identity-provider.js';
 import type { ServerConfig } from '../config.js';
+import { warningsOf } from '../config-warnings.js';
 import { providerLoader } from '../identity-module.js';
 import type { ToolkitPorts } from '../ports.js';
 import { type ResolvedConfig, resolveConfig } from '../resolve-config.js';
@@ -31,9 +32,7 @@ export async function examine(
   try {
     resolved = resolveConfig(config, new Set(Object.keys(ports.identityProviders ?? {})));
   } catch (error) {
-    if (!isAgentBffError(error)) throw error;
-    const { message, block = 'configureServer', fields } = error;
-    return [{ check: 'configuration', result: 'failed', says: message, block, fields }];
+    return [...environment(config), refusedConfiguration(error)];
   }
   const chosen = chooseStrategy({
     strategy: resolved.serviceAuthStrategy,
@@ -55,6 +54,7 @@ export async function examine(
   const cache = await cacheFindings(resolved, clock);
   return [
     { check: 'configuration', result: 'ok', says: 'every field is known and well formed' },
+    ...environment(config),
     address('agent address', 'a2aUrl', resolved.agent, true),
     ...publicAddress(resolved, isProduction),
     ...credential,
@@ -71,6 +71,28 @@ export async function examine(
     if (chosen.kind === 'none') return [{ check, result: 'skipped', says: 'needs a signed-in user' }];
     return platformFindings(config, resolved, ports, placeOf(chosen), trials, begin);
   }
+}
+
+/**
+ * What is to be mended in a configuration that is refused.
+ *
+ * @throws any error that is none of this package.
+ */
+export function refusedConfiguration(error: unknown): Finding {
+  if (!isAgentBffError(error)) throw error;
+  const { message, block = 'configureServer', fields } = error;
+  return { check: 'configuration', result: 'failed', says: message, block, fields };
+}
+
+/** Variables that are nearly ours, and those that are another program's. */
+function environment(config: ServerConfig): readonly Finding[] {
+  return warningsOf(config).map(({ code, detail, variable }) => ({
+    check: 'environment',
+    result: code === 'variable_misspelt' ? 'failed' : 'warning',
+    says: detail,
+    block: 'environment',
+    fields: [variable],
+  }));
 }
 
 function address(check: string, field: string, found: { origin: string } | undefined, isNeeded: boolean): Finding {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { warningsOf } from '../config-warnings.js';
 import type { ToolkitPorts } from '../ports.js';
 import { configuration } from './configuration-source.js';
 import { serve } from './serve.js';
@@ -25,6 +26,7 @@ export async function serveCommand(args: string[], terminal: Terminal, ports: To
   }
   const config = await configuration(values.config, terminal);
   if (config === undefined) return 2;
+  for (const { detail } of warningsOf(config)) terminal.complain(`agent-bff: ${detail}`);
   const settings = { config, ports, host, port, basePath, graceMs: grace * 1000, log: terminal.print };
   try {
     const { url, stop } = await serve(settings);

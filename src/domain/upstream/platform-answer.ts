@@ -36,16 +36,17 @@ export function answered(outcome: UpstreamOutcome, { name, field }: Counterpart,
         log,
       });
     case 'unreachable':
+    case 'reset':
       throw new UpstreamError('upstream_unreachable', {
         detail: `The ${name} cannot be reached.`,
         hint: `If this lasts, check that the ${name} runs, and "${field}" in configureServer.`,
         block: 'configureServer',
         fields: [field],
-        retryable: true,
+        retryable: outcome.reason === 'unreachable' || retryable,
         log,
       });
-    case 'reset':
     case 'aborted':
+      // Nobody reads it, and there is nothing to mend.
       throw new UpstreamError('upstream_unreachable', {
         detail: `The ${name} cannot be reached.`,
         retryable,

@@ -159,7 +159,8 @@ export class PlatformDirectory {
   #failed(name: LookupName, cause: unknown): Lookup {
     const warning = `${name}_unavailable`;
     const detail = typeof cause === 'string' ? cause : isAgentBffError(cause) ? cause.logDetail() : 'the look-up threw';
-    this.#deps.telemetry.emit({ type: 'warning', code: warning, detail });
+    // A site that only chats has no platform API, and nothing failed.
+    if (this.#deps.api.endpoint !== undefined) this.#deps.telemetry.emit({ type: 'warning', code: warning, detail });
     return { value: null, warning };
   }
 }

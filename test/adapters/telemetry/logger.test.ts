@@ -26,6 +26,7 @@ const error = {
   route: 'chat',
   status: 502,
   code: 'upstream_unreachable',
+  summary: 's',
   detail: 'd',
 } as const;
 const call = {

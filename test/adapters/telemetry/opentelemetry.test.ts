@@ -90,6 +90,7 @@ describe('a request', () => {
         route: 'chat',
         status: 502,
         code: 'upstream_unreachable',
+        summary: 's',
         detail: 'd',
       });
       telemetry.emit({ type: 'request', requestId: 'r-1', route: 'chat', method: 'POST', status: 502, durationMs: 2 });
@@ -131,7 +132,15 @@ it('counts and measures what happens', async () => {
   const telemetry = openTelemetry(api);
   telemetry.emit({ type: 'request', requestId: 'r', route: 'surface', method: 'POST', status: 200, durationMs: 7 });
   telemetry.emit({ type: 'upstream', ...CALL, path: '/', status: 200, durationMs: 5 });
-  telemetry.emit({ type: 'error', requestId: 'r', route: 'chat', status: 502, code: 'upstream_timeout', detail: 'd' });
+  telemetry.emit({
+    type: 'error',
+    requestId: 'r',
+    route: 'chat',
+    status: 502,
+    code: 'upstream_timeout',
+    summary: 's',
+    detail: 'd',
+  });
   telemetry.emit({ type: 'token', outcome: 'renewed', block: 'idpB' });
   telemetry.emit({ type: 'cache', route: 'surface', outcome: 'hit' });
   telemetry.emit({ type: 'cache_fault', operation: 'get', detail: 'd' });

@@ -251,11 +251,20 @@ describe('every error answer', () => {
         route: 'chat',
         status: 401,
         code: 'service_auth_failed',
+        summary: REFUSAL.message,
         detail: 'invalid_grant from https://tenant.example',
         block: 'idpAServiceUser',
         fields: ['username', 'password'],
       },
-      { type: 'error', requestId: 'req-2', route: 'chat', status: 404, code: 'not_found', detail: 'No.' },
+      {
+        type: 'error',
+        requestId: 'req-2',
+        route: 'chat',
+        status: 404,
+        code: 'not_found',
+        summary: 'No.',
+        detail: 'No.',
+      },
     ]);
   });
 

@@ -23,7 +23,7 @@ describe('a platform that gives no answer', () => {
   it.each<[UpstreamFailureReason, string, string, boolean, string?]>([
     ['timeout', 'upstream_timeout', 'The platform did not answer in time.', true],
     ['unreachable', 'upstream_unreachable', 'The platform cannot be reached.', true, hint],
-    ['reset', 'upstream_unreachable', 'The platform cannot be reached.', true],
+    ['reset', 'upstream_unreachable', 'The platform cannot be reached.', true, hint],
     ['aborted', 'upstream_unreachable', 'The platform cannot be reached.', true],
     ['invalid', 'upstream_invalid_response', 'The platform sent an answer that is not valid HTTP.', false],
   ])(

@@ -1,0 +1,59 @@
+/** What a log of faults is made of. */
+export interface FaultLogSettings {
+  /** Milliseconds since any moment; never runs backwards. */
+  readonly now: () => number;
+  /** Takes one line, without its end. */
+  readonly write: (line: string) => void;
+}
+
+const PAUSE_MS = 60_000;
+const MOST_FAULTS = 100;
+
+interface Told {
+  readonly at: number;
+  /** How often it came again since then. */
+  again: number;
+}
+
+/**
+ * Writes one line for each distinct fault, and for none more than one a minute (decision 87).
+ * Without timers: how often a fault came again is said with its next line.
+ */
+export class FaultLog {
+  readonly #settings: FaultLogSettings;
+  /** Longest ago first. */
+  readonly #told = new Map<string, Told>();
+
+  constructor(settings: FaultLogSettings) {
+    this.#settings = settings;
+  }
+
+  /** `key`: what makes faults distinct, free of anything a visitor chooses. `text` is asked only when a line is due. */
+  tell(key: string, text: (times: string) => string): void {
+    const now = this.#settings.now();
+    const last = this.#told.get(key);
+    if (last !== undefined && now - last.at < PAUSE_MS) {
+      last.again += 1;
+      return;
+    }
+    if (last === undefined && !this.#hasRoom(now)) return;
+    this.#told.delete(key);
+    this.#told.set(key, { at: now, again: 0 });
+    const times = last === undefined || last.again === 0 ? '' : timesIn(last.again + 1, now - last.at);
+    this.#settings.write(`agent-bff: ${text(times)}`);
+  }
+
+  /** Whether one more can be kept: all that are there were told within the minute, or one of them is forgotten. */
+  #hasRoom(now: number): boolean {
+    if (this.#told.size < MOST_FAULTS) return true;
+    for (const [key, { at }] of this.#told) {
+      return now - at >= PAUSE_MS && this.#told.delete(key);
+    }
+    return true;
+  }
+}
+
+function timesIn(times: number, ms: number): string {
+  const minutes = Math.round(ms / 60_000);
+  return `${String(times)} times in the last ${minutes < 2 ? 'minute' : `${String(minutes)} minutes`}`;
+}

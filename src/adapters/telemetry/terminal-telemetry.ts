@@ -1,0 +1,111 @@
+import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
+import type { FaultLog } from './fault-log.js';
+import { RedactedTelemetry } from './redacted-telemetry.js';
+
+type ErrorEvent = Extract<TelemetryEvent, { type: 'error' }>;
+type Told = Pick<ErrorEvent, 'detail'> & Partial<Pick<ErrorEvent, 'requestId'>>;
+
+/** Errors that somebody has to mend, whoever causes them. All others are part of a visitor's normal life. */
+const FAULTS: ReadonlySet<string> = new Set([
+  'configuration_invalid',
+  'service_auth_failed',
+  'identity_provider_unavailable',
+  'service_token_rejected',
+  'body_consumed',
+  'upstream_timeout',
+  'upstream_redirect',
+  'upstream_invalid_response',
+  'agent_binding_unsupported',
+  'server_busy',
+  'internal_error',
+]);
+
+/** Warnings whose detail alone says too little: it is what somebody else said. */
+const WARNINGS: Readonly<Record<string, string>> = {
+  project_unavailable: 'The platform did not say which project this is. Check "serviceApiUrl" in configureServer.',
+  brand_unavailable: 'The platform gave no style sheet of the brand. Check "serviceApiUrl" in configureServer.',
+  credential_refused: 'The agent refused the credential of this site.',
+  limit_unknown: 'A visitor was let through uncounted. Check "chatLimit" in configureServer.',
+};
+
+const STORE_FAULT = 'The shared cache fails; visitors are served without it. Check "cacheStore" in configureServer.';
+const BROKEN = 'A stream from the platform broke off before its end.';
+
+/** Routes whose path a visitor chooses, so that "not found" may be about that path. */
+const OPEN_PATHS: ReadonlySet<string> = new Set(['surface', 'conversation']);
+
+/** A status of the platform, or a code or name of an error, with which a text begins: never a visitor's words. */
+const REASON = /^(?:status \d{3}|[A-Z]\w{1,63}(?=:))/;
+
+/**
+ * Tells whoever runs the site what they have to mend, where nobody else listens: faults of configuration, credentials, addresses, provider, platform and store,
+ * and never a visitor's own mistakes (decision 87). It has no `runRequest`: a request of a healthy site costs nothing.
+ */
+export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
+  readonly #log: FaultLog;
+  /** Open routes that have worked, and thus have the right address. */
+  readonly #working = new Set<string>();
+
+  constructor(log: FaultLog, secrets: readonly string[]) {
+    super(secrets);
+    this.#log = log;
+  }
+
+  override learn(secrets: readonly string[]): void {
+    super.learn(secrets);
+    // Another configuration may have another address.
+    this.#working.clear();
+  }
+
+  emit(event: TelemetryEvent): void {
+    switch (event.type) {
+      case 'request':
+        if (event.status < 400) this.#working.add(event.route);
+        break;
+      case 'error':
+        if (this.#isFault(event)) this.#tellError(event);
+        break;
+      case 'warning':
+        this.#tell([event.code, reasonOf(event.detail)], WARNINGS[event.code] ?? '', event);
+        break;
+      case 'cache_fault':
+        this.#tell([event.type, event.detail], STORE_FAULT, event);
+        break;
+      case 'stream_broken':
+        if (event.side === 'upstream') this.#tell([event.type, event.route], `${event.route}: ${BROKEN}`, event);
+        break;
+      case 'cache':
+      case 'retry':
+      case 'token':
+      case 'upstream':
+        // Steps: where one hurts somebody, an error follows.
+        break;
+    }
+  }
+
+  #isFault({ code, status, route, block }: ErrorEvent): boolean {
+    // Without a block it is a request its own sender gave up.
+    if (code === 'upstream_unreachable') return block !== undefined;
+    if (code !== 'upstream_error') return FAULTS.has(code);
+    return status >= 500 || (block !== undefined && !(OPEN_PATHS.has(route) && this.#working.has(route)));
+  }
+
+  #tellError(event: ErrorEvent): void {
+    const { code, status, route, block = '', fields = [], summary, detail } = event;
+    const said = summary.startsWith(detail) ? { ...event, detail: '' } : event;
+    this.#tell([code, status, route, block, ...fields, reasonOf(detail)], `${route}: ${summary}`, said);
+  }
+
+  #tell(key: readonly unknown[], message: string, { detail, requestId }: Told): void {
+    this.#log.tell(JSON.stringify(key), (times) => {
+      const [words, said] = [message, detail].map((text) => this.redact(text, []));
+      const request = requestId === undefined ? '' : `request ${requestId}`;
+      const aside = [words === '' ? '' : said, request, times].filter((part) => part !== '').join('; ');
+      return `${words === '' ? said : words}${aside === '' ? '' : ` (${aside})`}`;
+    });
+  }
+}
+
+function reasonOf(detail: string): string {
+  return REASON.exec(detail)?.[0] ?? '';
+}

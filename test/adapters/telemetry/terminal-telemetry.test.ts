@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { FaultLog } from '../../../src/adapters/telemetry/fault-log.js';
+import { TerminalTelemetry } from '../../../src/adapters/telemetry/terminal-telemetry.js';
+import { problemResponse } from '../../../src/adapters/web/error-response.js';
+import { AgentBffError, type ErrorCode, type ErrorFacts } from '../../../src/domain/errors.js';
+import type { TelemetryEvent } from '../../../src/ports/telemetry.js';
+import { telemetryContract } from '../../contracts/telemetry.contract.js';
+
+const quiet = () => new FaultLog({ now: () => 0, write: () => undefined });
+telemetryContract('what tells the terminal', () => new TerminalTelemetry(quiet(), []));
+
+function terminal(...secrets: string[]) {
+  const lines: string[] = [];
+  const log = new FaultLog({ now: () => 0, write: (line) => lines.push(line) });
+  const telemetry = new TerminalTelemetry(log, secrets);
+  let requests = 0;
+  return {
+    lines,
+    telemetry,
+    /** An error as a route tells it. */
+    fail: (code: ErrorCode, facts: Partial<ErrorFacts> = {}, route = 'chat') => {
+      requests += 1;
+      const context = { requestId: `r-${String(requests)}`, route, telemetry, authUnavailableStatus: 401 as const };
+      problemResponse(new AgentBffError(code, { detail: 'It failed.', ...facts }), context);
+    },
+  };
+}
+
+const AGENT = { hint: 'Check "a2aUrl" in configureServer.', block: 'configureServer', fields: ['a2aUrl'] };
+
+describe('the terminal', () => {
+  it('reads what the visitor read, the reason, and the request', () => {
+    const { lines, fail } = terminal();
+    fail('upstream_unreachable', { ...AGENT, log: 'ECONNREFUSED: connect ECONNREFUSED 10.0.0.7:443' });
+    expect(lines).toEqual([
+      'agent-bff: chat: It failed. Check "a2aUrl" in configureServer. (ECONNREFUSED: connect ECONNREFUSED 10.0.0.7:443; request r-1)',
+    ]);
+  });
+
+  it('reads no reason twice', () => {
+    const { lines, fail } = terminal();
+    fail('service_auth_failed', { hint: 'Set "serviceApiKey".', block: 'configureServer' });
+    expect(lines).toEqual(['agent-bff: chat: It failed. Set "serviceApiKey". (request r-1)']);
+  });
+
+  it.each<[ErrorCode, Partial<ErrorFacts>]>([
+    ['configuration_invalid', {}],
+    ['service_auth_failed', { block: 'idpA' }],
+    ['identity_provider_unavailable', { block: 'idpA' }],
+    ['service_token_rejected', { block: 'idpA' }],
+    ['body_consumed', {}],
+    ['upstream_unreachable', AGENT],
+    ['upstream_timeout', {}],
+    ['upstream_redirect', AGENT],
+    ['upstream_invalid_response', {}],
+    ['upstream_error', { upstreamStatus: 500 }],
+    ['upstream_error', { ...AGENT, upstreamStatus: 404 }],
+    ['agent_binding_unsupported', {}],
+    ['server_busy', {}],
+    ['internal_error', {}],
+  ])('is told %s', (code, facts) => {
+    const { lines, fail } = terminal();
+    fail(code, facts);
+    expect(lines).toHaveLength(1);
+  });
+
+  it.each<[ErrorCode, Partial<ErrorFacts>]>([
+    ['session_required', {}],
+    ['session_expired', { log: 'the refresh token was revoked' }],
+    ['interaction_required', {}],
+    ['origin_refused', {}],
+    ['host_refused', {}],
+    ['rate_limited', {}],
+    ['body_invalid', {}],
+    ['body_too_large', {}],
+    ['body_timeout', {}],
+    ['content_type_unsupported', {}],
+    ['content_encoding_unsupported', {}],
+    ['method_denied', {}],
+    ['method_not_allowed', {}],
+    ['not_found', {}],
+    ['upgrade_unsupported', {}],
+    ['server_closing', {}],
+    ['upstream_unreachable', { log: 'the browser left' }],
+    ['upstream_error', { upstreamStatus: 409 }],
+  ])('is not told what a visitor did: %s', (code, facts) => {
+    const { lines, fail } = terminal();
+    fail(code, facts);
+    expect(lines).toEqual([]);
+  });
+
+  it('is told once of one fault, however visitors vary what they send', () => {
+    const { lines, fail } = terminal();
+    for (let visitor = 0; visitor < 500; visitor += 1) {
+      const log = `status 500 from the platform, text/plain: you sent ${String(visitor)}`;
+      fail('upstream_error', { upstreamStatus: 500, log }, 'conversation');
+    }
+    expect(lines).toHaveLength(1);
+  });
+
+  it('tells faults apart by route, by what is to be checked, and by the reason', () => {
+    const { lines, fail } = terminal();
+    fail('upstream_unreachable', { ...AGENT, log: 'ECONNREFUSED: no' });
+    fail('upstream_unreachable', { ...AGENT, log: 'ENOTFOUND: no' });
+    fail('upstream_unreachable', { ...AGENT, log: 'ENOTFOUND: no' }, 'config');
+    fail('upstream_unreachable', { ...AGENT, fields: ['serviceApiUrl'], log: 'ENOTFOUND: no' }, 'config');
+    expect(lines).toHaveLength(4);
+  });
+
+  it('is told of what the platform does not find until the route has worked once: then it is what the visitor asked for', () => {
+    const { lines, fail, telemetry } = terminal();
+    const works: TelemetryEvent = {
+      type: 'request',
+      requestId: 'r',
+      route: 'surface',
+      method: 'GET',
+      status: 200,
+      durationMs: 1,
+    };
+    telemetry.emit(works);
+    fail('upstream_error', { ...AGENT, upstreamStatus: 404 }, 'surface');
+    expect(lines).toEqual([]);
+    // Another configuration may have another address.
+    telemetry.learn([]);
+    fail('upstream_error', { ...AGENT, upstreamStatus: 404 }, 'surface');
+    expect(lines).toHaveLength(1);
+    // The path of the chat is the configuration's alone.
+    telemetry.emit({ ...works, route: 'chat' });
+    fail('upstream_error', { ...AGENT, upstreamStatus: 404 });
+    expect(lines).toHaveLength(2);
+  });
+
+  it('is told of the shared cache, of streams the platform broke, and of warnings', () => {
+    const { lines, telemetry } = terminal();
+    telemetry.emit({ type: 'cache_fault', operation: 'get', detail: 'Error ECONNREFUSED' });
+    telemetry.emit({ type: 'cache_fault', operation: 'set', detail: 'Error ECONNREFUSED' });
+    telemetry.emit({
+      type: 'stream_broken',
+      requestId: 'r-1',
+      route: 'chat',
+      side: 'upstream',
+      detail: 'other side closed',
+    });
+    telemetry.emit({ type: 'stream_broken', requestId: 'r-2', route: 'chat', side: 'browser', detail: 'it left' });
+    telemetry.emit({ type: 'warning', code: 'clock_skew', detail: 'the clock is 40 s ahead' });
+    telemetry.emit({ type: 'warning', code: 'project_unavailable', detail: 'status 404 from the platform, text/html' });
+    expect(lines).toEqual([
+      'agent-bff: The shared cache fails; visitors are served without it. Check "cacheStore" in configureServer. (Error ECONNREFUSED)',
+      'agent-bff: chat: A stream from the platform broke off before its end. (other side closed; request r-1)',
+      'agent-bff: the clock is 40 s ahead',
+      'agent-bff: The platform did not say which project this is. Check "serviceApiUrl" in configureServer. (status 404 from the platform, text/html)',
+    ]);
+  });
+
+  it('is not told what goes well, or what is told anyway where it hurts somebody', () => {
+    const { lines, telemetry } = terminal();
+    telemetry.emit({ type: 'token', outcome: 'backoff', block: 'idpA', detail: 'refused' });
+    telemetry.emit({ type: 'retry', method: 'GET', cause: 'stale_connection', detail: 'reset' });
+    telemetry.emit({ type: 'cache', route: 'surface', outcome: 'miss' });
+    expect(lines).toEqual([]);
+  });
+
+  it('reads no secret, and one line', () => {
+    const { lines, fail, telemetry } = terminal('hunter2-hunter2');
+    telemetry.learn(['swordfish-swordfish']);
+    fail('internal_error', {
+      log: 'Error: hunter2-hunter2, swordfish-swordfish\nBearer abcdefgh1234 and eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln',
+    });
+    expect(lines).toEqual([
+      'agent-bff: chat: It failed. (Error: [redacted], [redacted] Bearer [redacted] and [redacted]; request r-1)',
+    ]);
+  });
+});

@@ -1,0 +1,224 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { configFromEnv, createToolkit, type ServerConfig, type ToolkitPorts } from 'agent-bff';
+import { createNodeHandler } from 'agent-bff/node';
+import { RecordingTelemetry } from 'agent-bff/testing';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { listeningSite } from '../site/frameworks/listening-site.js';
+import { nodeHttpSite } from '../site/frameworks/node-http.js';
+import { runIdpA } from '../support/identity-provider/index.js';
+import { privateAuthority } from '../support/identity-provider/private-authority.js';
+import { RecordingUpstream, refusedOrigin } from '../support/recording-upstream.js';
+import { watchTerminal } from '../support/terminal.js';
+import { MESSAGE, startVisit, visit } from '../support/visitor.js';
+import { identityFetch } from './credentials/credential-site.js';
+
+const KEY = 'the-long-api-key';
+const { idp, trusting } = await runIdpA();
+
+async function startSite(config: ServerConfig = {}, ports: ToolkitPorts = {}) {
+  const terminal = watchTerminal();
+  const upstream = await RecordingUpstream.start();
+  const toolkit = createToolkit(
+    { a2aUrl: `${upstream.origin}/agent`, serviceApiUrl: `${upstream.origin}/api`, serviceApiKey: KEY, ...config },
+    ports,
+  );
+  const site = await nodeHttpSite('a site').start({ toolkit });
+  onTestFinished(async () => {
+    await site.close();
+    await upstream.close();
+    await toolkit.close();
+  });
+  return { terminal, toolkit, upstream, url: site.url };
+}
+
+describe('the terminal of a site without telemetry', () => {
+  it('reads that nobody listens at the address of the agent, once for all visitors', async () => {
+    const { terminal, url } = await startSite({ a2aUrl: `${await refusedOrigin()}/agent` });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => visit(url)));
+    const ids = await Promise.all(answers.map(async (reply) => /"requestId":"([^"]+)"/.exec(await reply.text())?.[1]));
+    expect(terminal).toHaveLength(1);
+    expect(terminal[0]).toMatch(
+      /^agent-bff: chat: The agent cannot be reached\. .*"a2aUrl" in configureServer\. \(ECONNREFUSED.*; request \S+\)$/,
+    );
+    expect(ids).toContain(/request (\S+)\)$/.exec(terminal[0] ?? '')?.[1]);
+  });
+
+  it('reads that the certificate of the agent is not trusted', async () => {
+    const { serverCertificate, serverKey } = privateAuthority();
+    const server = createServer({ cert: serverCertificate, key: serverKey }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const { terminal, url } = await startSite({ a2aUrl: `https://127.0.0.1:${String(port)}/agent` });
+    await (await visit(url)).text();
+    expect(terminal).toHaveLength(1);
+    expect(terminal[0]).toMatch(/cannot be reached\. .*\(UNABLE_TO_VERIFY_LEAF_SIGNATURE/);
+  });
+
+  it('reads what the identity provider said', async () => {
+    const { terminal, url } = await startSite(
+      {
+        serviceAuthStrategy: 'client_credentials',
+        authProvider: 'idp_a',
+        idpA: { domain: idp.domain, clientId: idp.machineClient.id, clientSecret: 'hunter2-hunter2' },
+      },
+      identityFetch(trusting),
+    );
+    await (await visit(url)).text();
+    await (await visit(url)).text();
+    expect(terminal).toHaveLength(1);
+    expect(terminal[0]).toMatch(
+      /Check the "idpA" configuration block: "clientId", "clientSecret"\. \(token request failed: 401 /,
+    );
+    expect(terminal[0]).not.toContain('hunter2');
+  });
+
+  it('reads what the platform said, without the credential it repeats', async () => {
+    const { terminal, upstream, url } = await startSite();
+    upstream.willAnswer((exchange) => exchange.json(500, { message: `no tenant for ${KEY}` }));
+    await (await visit(url)).text();
+    await (await visit(url, { path: '/api/service-surfaces/poll/render', body: '{}' })).text();
+    expect(terminal).toHaveLength(2);
+    expect(terminal[0]).toMatch(
+      /^agent-bff: chat: .*status 500 from the agent, application\/json: .*no tenant for \[redacted\]/,
+    );
+    expect(terminal[1]).toMatch(/^agent-bff: surface: .*status 500 from the platform/);
+  });
+
+  it('reads why the headers of the site could not be made, without the cookie that was to make them', async () => {
+    const { terminal, toolkit } = await startSite();
+    const configGetHeaders = () => {
+      throw new Error('no session in s%3Asession-of-a-visitor.signature');
+    };
+    const site = await listeningSite(createNodeHandler({ toolkit, a2a: { configGetHeaders } }));
+    onTestFinished(() => site.close());
+    const headers = { cookie: 'sid=s%3Asession-of-a-visitor.signature' };
+    await (await visit(site.url, { method: 'GET', path: '/api/a2a/config', body: null, headers })).text();
+    expect(terminal.filter((line) => line.includes('getHeaders'))).toHaveLength(1);
+    expect(terminal.join()).toContain('Error: no session in [redacted]');
+    expect(terminal.join()).not.toContain('session-of-a-visitor');
+  });
+
+  it('reads what is not configured', async () => {
+    const { terminal, url } = await startSite({ serviceApiKey: '', a2aUrl: '' });
+    await (await visit(url)).text();
+    expect(terminal.join()).toMatch(/^agent-bff: chat: .*configureServer/);
+    expect(terminal).toHaveLength(1);
+  });
+
+  it('reads nothing of the platform API where the site only chats', async () => {
+    const { terminal, upstream, url } = await startSite({ serviceApiUrl: '' });
+    upstream.willAnswer((exchange) =>
+      exchange.json(200, { name: 'a', url: `${upstream.origin}/agent`, protocolVersion: '0.3.0', skills: [] }),
+    );
+    const reply = await visit(url, { method: 'GET', path: '/api/a2a/config', body: null });
+    expect(JSON.parse(await reply.text())).toMatchObject({ warnings: ['project_unavailable', 'brand_unavailable'] });
+    expect(terminal).toEqual([]);
+  });
+
+  it('reads of a variable that is nearly one of ours', async () => {
+    const { terminal } = await startSite(configFromEnv({ SERVICE_API_KYE: 'hunter2-hunter2' }));
+    expect(terminal).toEqual([
+      'agent-bff: SERVICE_API_KYE: agent-bff reads no such environment variable. Did you mean SERVICE_API_KEY?',
+    ]);
+  });
+
+  it('reads nothing of what visitors do wrong', async () => {
+    const { terminal, upstream, url } = await startSite({ bodyLimitBytes: 1_000, allowedHosts: ['127.0.0.1'] });
+    for (const options of [
+      { body: '{' },
+      { body: `"${'a'.repeat(2_000)}"` },
+      { body: MESSAGE.replace('SendStreamingMessage', 'DeleteEverything') },
+      { headers: { 'content-type': 'text/plain' } },
+      { headers: { origin: 'https://elsewhere.example' } },
+      { headers: { host: 'elsewhere.example' } },
+      { method: 'PUT' },
+      { method: 'GET', path: '/api/a2a/nowhere', body: null },
+      { path: '/api/service-surfaces/poll/nowhere' },
+    ]) {
+      expect((await visit(url, options)).status).toBeGreaterThanOrEqual(
+        options.body?.includes('Delete') === true ? 200 : 400,
+      );
+    }
+    upstream.willWait();
+    const waiting = startVisit(url);
+    waiting.reply.catch(() => undefined);
+    const exchange = await upstream.next();
+    waiting.leave();
+    await exchange.closed;
+    // An answer that comes later: the site has dealt with the one that left.
+    upstream.willAnswer((one) => one.json(200, { jsonrpc: '2.0', id: 7, result: {} }));
+    await (await visit(url)).text();
+    expect(terminal).toEqual([]);
+  });
+
+  it.each<[string, ServerConfig]>([
+    ['is to be silent', { telemetry: 'silent' }],
+    ['has telemetry', { telemetry: new RecordingTelemetry() }],
+    ['has a list of telemetries, though an empty one', { telemetry: [] }],
+  ])('reads nothing where it %s', async (_where, config) => {
+    const { terminal, url } = await startSite({ a2aUrl: '', ...config });
+    await (await visit(url)).text();
+    expect(terminal).toEqual([]);
+  });
+});
+
+const fromRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const run = promisify(execFile);
+
+/** A site nobody has configured, and one visit of it. */
+const PROGRAM = `
+  import { createServer } from 'node:http';
+  import { createNodeHandler } from 'agent-bff/node';
+  const server = createServer(createNodeHandler()).listen(0, '127.0.0.1', async () => {
+    for (let turn = 0; turn < 3; turn += 1) {
+      const response = await fetch('http://127.0.0.1:' + server.address().port + '/api/a2a', { method: 'POST' });
+      await response.text();
+    }
+    server.close();
+    server.closeAllConnections();
+    console.log('it went on');
+  });`;
+const NOT_CONFIGURED = /^agent-bff: chat: The server is not configured\. Call configureServer .* \(request \S+\)\n$/;
+
+describe('a process that tells its terminal', { timeout: 30_000 }, () => {
+  const env = { ...process.env, NODE_ENV: 'production' };
+  const flags = ['--input-type=module', '--eval'];
+
+  beforeAll(async () => {
+    await run(process.execPath, [fromRoot('scripts/build.mjs'), '--if-needed']);
+  }, 120_000);
+
+  it('says in production too that it is not configured, and ends when its work is done', async () => {
+    const { stdout, stderr } = await run(process.execPath, [...flags, PROGRAM], { cwd: fromRoot('.'), env });
+    expect(stderr).toMatch(NOT_CONFIGURED);
+    expect(stdout).toBe('it went on\n');
+  });
+
+  it('says it from a worker', async () => {
+    const program = `
+      import { Worker } from 'node:worker_threads';
+      new Worker(new URL('data:text/javascript,' + encodeURIComponent(${JSON.stringify(PROGRAM)}
+        .replace('agent-bff/node', import.meta.resolve('agent-bff/node')))));`;
+    const { stderr } = await run(process.execPath, [...flags, program], { cwd: fromRoot('.'), env });
+    expect(stderr).toMatch(NOT_CONFIGURED);
+  });
+
+  it('goes on when nobody reads its terminal any more', async () => {
+    const child = spawn(process.execPath, [...flags, PROGRAM], {
+      cwd: fromRoot('.'),
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stderr.destroy();
+    const printed: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => printed.push(chunk));
+    const [status] = (await once(child, 'close')) as [number];
+    expect([status, Buffer.concat(printed).toString()]).toEqual([0, 'it went on\n']);
+  });
+});
