@@ -93,6 +93,22 @@ export function agentCardSuite(framework: Framework): void {
     });
   });
 
+  it('a client that starts from the root of the site finds the same card, where the host hands it on', async () => {
+    const world = await siteWithCard(framework);
+    const fields = { 'a2a-version': '1.0', 'x-forwarded-host': 'evil.example' };
+    const read = async (path: string, method = 'GET') => {
+      const reply = await visit(world.url, { method, path, headers: fields });
+      const { etag, vary } = reply.headers;
+      return { status: reply.status, etag, vary, text: await reply.text() };
+    };
+    const card = await read(CARD);
+    expect([card.status, card.text]).toEqual([200, expect.stringContaining(`"url":"${world.url}${MOUNT}"`)]);
+    expect(await read('/.well-known/agent-card.json')).toEqual(card);
+    expect(await read('/.well-known/agent-card.json?x=1')).toEqual(card);
+    expect(await read('/.well-known/agent-card.json', 'HEAD')).toEqual({ ...card, text: '' });
+    expect((await read('/.well-known/other.json')).text).toBe('host');
+  });
+
   it('behind a proxy, the card names the public address', async () => {
     const world = await siteWithCard(framework, { publicUrl: 'https://shop.example/eu' });
     const reply = await visit(world.url, { method: 'GET', path: CARD });
