@@ -1,5 +1,5 @@
-// Installs what is missing of everything the checks look at: the project's own packages, and the frameworks of the site suite.
-import { ensureInstalled, FRAMEWORKS } from './installation.mjs';
+// Installs what is missing of everything the checks look at: the project's own packages, and those that only tests need.
+import { ensureInstalled, TEST_PACKAGES } from './installation.mjs';
 
 await ensureInstalled();
-await ensureInstalled(FRAMEWORKS);
+for (const folder of TEST_PACKAGES) await ensureInstalled(folder);

@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
 import { runNode } from './command.mjs';
-import { ensureInstalled, FRAMEWORKS } from './installation.mjs';
+import { ensureInstalled, TEST_PACKAGES } from './installation.mjs';
 import { readTestReport } from './test-report.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -48,7 +48,7 @@ if (missing.length > 0) {
 }
 
 await ensureInstalled();
-await ensureInstalled(FRAMEWORKS);
+for (const folder of TEST_PACKAGES) await ensureInstalled(folder);
 // The type tests and the tests of the built package read dist.
 const buildStatus = await build('package', { onlyIfNeeded: true });
 if (buildStatus === 0) for (const part of ['examples', 'web', 'demo']) await build(part, { onlyIfNeeded: true });

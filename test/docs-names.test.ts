@@ -123,7 +123,9 @@ const FOREIGN = new Set(
   `textContent requestTimeout
   knownClientApplications requestedAccessTokenVersion terminationGracePeriodSeconds
   serverExternalPackages setGlobalPrefix overrideGlobalObjects autoCleanupIncoming onRequest
-  changeOrigin cookieDomainRewrite fixRequestBody followRedirects proxyReq proxyRes proxyTimeout`.split(/\s+/),
+  createFromUrl useA2ARuntime changeOrigin cookieDomainRewrite fixRequestBody followRedirects proxyReq proxyRes proxyTimeout`.split(
+    /\s+/,
+  ),
 );
 
 it('every name of the package in a document is one of its sources', () => {

@@ -48,7 +48,7 @@ const WIDGETS = { usual: '/api/service-surfaces' };
 const RECORDS = { usual: '/api/service' };
 
 /**
- * The chat routes with the service credential (spec §4.2). In `app/api/a2a/[[...path]]/route.ts` they serve `/config` too.
+ * The chat routes with the service credential (spec §4.2). In `app/api/a2a/[[...path]]/route.ts` they serve `/config` and the agent card too.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -74,7 +74,7 @@ export function createA2AProxyHandlerWithServiceAuth(options?: A2AServiceHandler
 
 /**
  * The chat routes with the signed-in user's token; without a session they answer 401 (spec §4.2).
- * In `app/api/a2a/[[...path]]/route.ts` they serve `/config` too.
+ * In `app/api/a2a/[[...path]]/route.ts` they serve `/config` and the agent card too.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *

@@ -57,8 +57,9 @@ export class SiteHandlers {
     const { publicUrl, bindings, agent, timeouts } = config;
     const plan = chatPlan(options, sessions);
     const policy = plan.kind === 'session' ? config.sessionPolicy : config.servicePolicy;
-    const card = { site, config: chatConfig, plan, policy, bindings, publicUrl, hash: shortHash };
-    const rest = { site, binding: this.#deps.httpJson, plan, policy, bindings, publicUrl, card: agentCardRoute(card) };
+    const lookupPlan = timedPlan(configPlan(plan, options.configGetHeaders), timeouts.sessionMs);
+    const lookups = { site, config: chatConfig, plan: lookupPlan, policy, bindings, publicUrl, hash: shortHash };
+    const rest = { site, binding: this.#deps.httpJson, plan, policy, bindings, publicUrl };
     return chatRoutes({
       site,
       forwarder,
@@ -66,7 +67,8 @@ export class SiteHandlers {
       policy,
       publicUrl,
       served: { bindings, ...(agent === undefined ? {} : { agentOrigin: agent.origin }) },
-      config: configRoute({ ...card, plan: timedPlan(configPlan(plan, options.configGetHeaders), timeouts.sessionMs) }),
+      config: configRoute(lookups),
+      card: agentCardRoute(lookups),
       ...(bindings.includes('HTTP+JSON') ? { httpJson: httpJsonRoutes(rest) } : {}),
     });
   }

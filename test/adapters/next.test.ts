@@ -68,6 +68,13 @@ describe('where a Next route lies', () => {
     ['a catch-all behind a base path', '/shop/api/a2a/config', { path: ['config'] }, '/shop/api/a2a', '/config'],
     ['a slash at the end', '/api/a2a/config/', { path: ['config'] }, '/api/a2a', '/config/'],
     ['its usual place', '/shop/api/a2a/config', undefined, '/shop/api/a2a', '/config'],
+    [
+      'its usual place, for a file of the agent card alone',
+      '/api/a2a/.well-known/agent-card.json',
+      {},
+      '/api/a2a',
+      '/.well-known/agent-card.json',
+    ],
     ['its usual place, the first time it comes', '/api/a2a/api/a2a/x', undefined, '/api/a2a', '/api/a2a/x'],
     ['its whole path elsewhere', '/chat', {}, '/chat', ''],
     ['its whole path beside the usual place', '/api/a2abc', {}, '/api/a2abc', ''],
@@ -203,7 +210,7 @@ describe('the handlers for Next', () => {
     expect(exchanged).toContain('ada-token');
   });
 
-  it('answer with the chat configuration, in the catch-all and alone, as getHeaders says', async () => {
+  it('answer with the chat configuration and the card, in the catch-all and alone, as getHeaders says', async () => {
     const { toolkit, upstream } = world({ serviceProjectId: 'project-1' });
     const card = JSON.stringify({ name: 'Agent', url: 'https://agent.example/a2a' });
     upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body: card }));
@@ -214,6 +221,11 @@ describe('the handlers for Next', () => {
     const below = await route.GET(request, { params: Promise.resolve({ path: ['config'] }) });
     for (const answer of [alone, below]) {
       expect(await answer.json()).toMatchObject({ serviceProjectId: 'project-1', a2aEndpoint: '/api/a2a' });
+    }
+    const path = '/api/a2a/.well-known/agent-card.json';
+    for (const context of [undefined, { params: Promise.resolve({ path: path.split('/').slice(3) }) }]) {
+      const found = await route.GET(new Request(SITE + path, { headers: { 'x-user': 'ada' } }), context);
+      expect(await found.json()).toMatchObject({ name: 'Agent', url: `${SITE}/api/a2a` });
     }
     expect(upstream.requests.length).toBeGreaterThan(0);
     for (const { headers } of upstream.requests) expect(headers['authorization']).toBe('Custom ada');

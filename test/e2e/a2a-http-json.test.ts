@@ -66,7 +66,8 @@ beforeAll(async () => {
   const handler = chatRoutes({
     ...routes,
     forwarder: new ChatForwarder(shared),
-    httpJson: httpJsonRoutes({ ...routes, binding, card }),
+    card,
+    httpJson: httpJsonRoutes({ ...routes, binding }),
   });
   const server = createServer(nodeListener([{ mount: '/api/a2a', handler }], noSuchRoute)).listen(0, '127.0.0.1');
   await once(server, 'listening');

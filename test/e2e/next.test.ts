@@ -33,7 +33,14 @@ describe.skipIf(!nextIsInstalled).each(['start', 'dev'] as const)(
         SERVICE_API_KEY: 'the-api-key',
       });
       // Each route is compiled before a test looks at the clock.
-      const paths = ['/api/a2a', '/members/api/a2a', '/api/service-surfaces/x', '/api/service/x', '/members'];
+      const paths = [
+        '/.well-known/agent-card.json',
+        '/api/a2a',
+        '/members/api/a2a',
+        '/api/service-surfaces/x',
+        '/api/service/x',
+        '/members',
+      ];
       for (const path of paths) await (await fetch(site.url + path)).text();
     }, A_BUILD_MS);
 
@@ -132,7 +139,7 @@ describe.skipIf(!nextIsInstalled).each(['start', 'dev'] as const)(
       expect(request?.fields).toContainEqual(['x-api-key', 'the-api-key']);
     });
 
-    it('serves the chat configuration beside the chat, with the address the browser used', async () => {
+    it('serves the chat configuration and the card beside the chat, and the card at the root, with the address the browser used', async () => {
       platform.willAnswer((exchange) => {
         if (exchange.request.target.endsWith('agent-card.json'))
           exchange.json(200, { name: 'Agent', url: `${platform.origin}/agent` });
@@ -141,6 +148,11 @@ describe.skipIf(!nextIsInstalled).each(['start', 'dev'] as const)(
       const reply = await fetch(`${site.url}/api/a2a/config`);
       expect(reply.status).toBe(200);
       expect(await reply.json()).toMatchObject({ a2aEndpoint: '/api/a2a', agentCard: { url: `${site.url}/api/a2a` } });
+      for (const place of ['/api/a2a', '/members/api/a2a', '']) {
+        const card = await fetch(`${site.url}${place}/.well-known/agent-card.json`);
+        if (place.startsWith('/members')) expect(card.status).toBe(401);
+        else expect(await card.json()).toMatchObject({ name: 'Agent', url: `${site.url}/api/a2a` });
+      }
     });
 
     it('gives a widget from the cache without a call', async () => {

@@ -21,7 +21,8 @@ export interface SiteOptions {
 
 /**
  * A website under test: chat at `/api/a2a`, widgets at `/api/service-surfaces`, conversation records at `/api/service`,
- * these two for whoever is signed in; any other address answers 200 with the text `host`.
+ * these two for whoever is signed in; the card of the chat at the site's root, as docs/frameworks.md says; any other
+ * address answers 200 with the text `host`.
  */
 export interface Site {
   readonly url: string;

@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import type { Framework } from './framework.js';
+import { agentCardSuite } from './suite/agent-card.js';
 import { answerSuite } from './suite/answers.js';
 import { departureSuite } from './suite/departures.js';
 import { errorSuite } from './suite/errors.js';
@@ -21,6 +22,7 @@ const SUITES: Readonly<Record<string, (framework: Framework) => void>> = {
   refusals: refusalSuite,
   limits: limitSuite,
   answers: answerSuite,
+  'agent card': agentCardSuite,
   errors: errorSuite,
   streams: streamSuite,
   'unexpected responses': unexpectedResponseSuite,

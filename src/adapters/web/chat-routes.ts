@@ -19,8 +19,10 @@ export interface ChatRoutes {
   readonly forwarder: ChatForwarder;
   readonly plan: CredentialPlan;
   readonly policy: MethodPolicy;
-  /** Answers `GET /config`; absent routes are 404. */
+  /** Answers for `/config`; absent routes are 404. */
   readonly config?: HttpHandler;
+  /** Answers for the agent card at its well-known paths. */
+  readonly card?: HttpHandler;
   /** Answers the rest of the paths, for clients of the HTTP+JSON binding; absent, they are 404. */
   readonly httpJson?: HttpHandler;
   /** The configured public address, for the cards that answers hold; without it, each request tells. */
@@ -30,8 +32,13 @@ export interface ChatRoutes {
 }
 
 const ROUTE = 'chat';
+/** The name since A2A v0.3 (RFC 8615; A2A v1.0 §8.2), and the one before; clients take them for relative to the address they are given. */
+const CARD = /^\/\.well-known\/agent(?:-card)?\.json$/;
 
-/** Routes below the chat mount point: `POST` on the mount itself (with and without slash), `GET /config` (spec §4.1), and another binding where the site serves one. */
+/**
+ * Routes below the chat mount point: `POST` on the mount itself (with and without slash), `GET /config` (spec §4.1),
+ * the agent card at its well-known paths, and another binding where the site serves one.
+ */
 export function chatRoutes(routes: ChatRoutes): HttpHandler {
   return (request) => {
     const { method, path } = request;
@@ -43,11 +50,13 @@ export function chatRoutes(routes: ChatRoutes): HttpHandler {
 async function other(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
   const { path } = request;
   if (path === '' || path === '/') return methodNotAllowed('POST', errorContext(routes.site, ROUTE));
-  if (routes.config !== undefined && (path === '/config' || path === '/config/')) {
-    if (request.method === 'GET' || request.method === 'HEAD') return routes.config(request);
-    return methodNotAllowed('GET, HEAD', errorContext(routes.site, 'config'));
-  }
-  return routes.httpJson?.(request) ?? notFound(errorContext(routes.site, ROUTE));
+  return handlerFor(path, routes)?.(request) ?? notFound(errorContext(routes.site, ROUTE));
+}
+
+function handlerFor(path: string, { config, card, httpJson }: ChatRoutes): HttpHandler | undefined {
+  if (config !== undefined && (path === '/config' || path === '/config/')) return config;
+  if (card !== undefined && CARD.test(path)) return card;
+  return httpJson;
 }
 
 async function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {

@@ -21,18 +21,14 @@ export interface HttpJsonRoutes {
   readonly bindings: readonly string[];
   /** The configured public address; empty when there is none. */
   readonly publicUrl: string;
-  /** Answers for the agent card at its well-known path. */
-  readonly card: HttpHandler;
 }
 
 const ROUTE = 'chat';
-const CARD = /^\/\.well-known\/agent(?:-card)?\.json$/;
 const JSON_TYPES = ['application/json', 'application/a2a+json'];
 
 /** Routes below the chat mount point for clients of the HTTP+JSON binding, v1.0 and v0.3; everything else there is 404. */
 export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
   return async (request) => {
-    if (CARD.test(request.path)) return routes.card(request);
     const { site, plan, policy, bindings } = routes;
     const startedAt = site.now();
     const context = errorContext(site, ROUTE);

@@ -37,7 +37,11 @@ async function json(response: HttpResponse): Promise<unknown> {
   return JSON.parse(await text(response));
 }
 
-const configRoute: HttpHandler = () => Promise.resolve({ status: 200, headers: {}, body: 'the config' });
+const answering =
+  (body: string): HttpHandler =>
+  ({ method }) =>
+    Promise.resolve({ status: 200, headers: {}, body: `${body} by ${method}` });
+const lookups = { config: answering('the config'), card: answering('the card') };
 
 describe('the addresses of the chat', () => {
   it.each(['', '/'])('POST to the mount point with "%s" behind it reaches the agent', async (path) => {
@@ -56,22 +60,29 @@ describe('the addresses of the chat', () => {
     },
   );
 
-  it.each(['//', '/x', '/a2a', '/..', '/%2e%2e', '/config/x', '/Config', '?'])('"%s" is none of them', async (path) => {
-    const { world, handle } = routes({ config: configRoute });
+  const nothing = ['//', '/x', '/a2a', '/..', '/%2e%2e', '/config/x', '/Config', '?'];
+  nothing.push('/.well-known', '/.well-known/', '/.well-known/x', '/.well-known/agentXjson', '/well-known/agent.json');
+  nothing.push('/.well-known/agent-card.json/', '/.well-known/agent.json/x', '//.well-known/agent.json');
+  it.each(nothing)('"%s" is none of them', async (path) => {
+    const { world, handle } = routes(lookups);
     expect((await handle(browserRequest({ path }))).status).toBe(404);
     expect(world.upstream.requests).toEqual([]);
   });
 
-  it.each(['/config', '/config/'])('"%s" is the config, for GET and HEAD', async (path) => {
-    const { handle } = routes({ config: configRoute });
-    for (const method of ['GET', 'HEAD'])
-      expect(await text(await handle(browserRequest({ path, method })))).toBe('the config');
-    const response = await handle(browserRequest({ path }));
-    expect([response.status, response.headers['allow']]).toEqual([405, 'GET, HEAD']);
+  it.each([
+    ['/config', 'the config'],
+    ['/config/', 'the config'],
+    ['/.well-known/agent-card.json', 'the card'],
+    ['/.well-known/agent.json', 'the card'],
+  ])('"%s" is %s, which knows its methods itself', async (path, name) => {
+    const { handle } = routes(lookups);
+    for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
+      expect(await text(await handle(browserRequest({ path, method })))).toBe(`${name} by ${method}`);
+    }
   });
 
-  it('without a config route it is 404', async () => {
-    expect((await routes().handle(browserRequest({ path: '/config', method: 'GET' }))).status).toBe(404);
+  it.each(['/config', '/.well-known/agent-card.json'])('without a route for it "%s" is 404', async (path) => {
+    expect((await routes().handle(browserRequest({ path, method: 'GET' }))).status).toBe(404);
   });
 });
 

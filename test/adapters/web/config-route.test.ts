@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
 import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
 import { sha256 } from '../../../src/adapters/system/sha256.js';
-import { type ConfigRoute, configRoute } from '../../../src/adapters/web/config-route.js';
+import { agentCardRoute, type ConfigRoute, configRoute } from '../../../src/adapters/web/config-route.js';
 import { ChatConfig } from '../../../src/domain/chat/chat-config.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { CredentialPlan } from '../../../src/domain/credentials/credential-broker.js';
@@ -21,9 +21,9 @@ class RouteWorld extends BrokerWorld {
   readonly handle: HttpHandler;
   brand: string | null = ':root{}';
 
-  constructor(changes: Partial<ConfigRoute> = {}) {
+  constructor(changes: Partial<ConfigRoute> = {}, route: (parts: ConfigRoute) => HttpHandler = configRoute) {
     super();
-    this.handle = configRoute({
+    this.handle = route({
       site: this.settings,
       config: new ChatConfig({
         clock: this.clock,
@@ -228,9 +228,39 @@ describe('the configuration fails', () => {
   });
 });
 
-describe('the limit of visitors', () => {
+describe('the agent card alone', () => {
+  const cards = (changes: Partial<ConfigRoute> = {}) => new RouteWorld(changes, agentCardRoute);
+
+  it('is the card of the record, tag and head and all', async () => {
+    const [get, head] = [await cards().get(), await cards().get({}, { method: 'HEAD' })];
+    const whole = await new RouteWorld().get();
+    expect(JSON.parse(get.body as string)).toEqual(record(whole).agentCard);
+    expect({ ...get.headers, etag: '' }).toEqual({ ...whole.headers, etag: '' });
+    expect([head.status, head.headers, head.body]).toEqual([200, get.headers, null]);
+    const again = await cards().get({ 'if-none-match': String(get.headers['etag']) });
+    expect([again.status, again.body]).toEqual([304, null]);
+  });
+
+  it("is a user's where the chat is", async () => {
+    const world = cards({ plan: session() });
+    expect((await world.get()).headers['cache-control']).toBe('private, max-age=0, must-revalidate');
+    expect((await world.get({ 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    const plan = { ...session(), source: new FakeSessionTokenSource() } as CredentialPlan;
+    expect((await cards({ plan }).get()).status).toBe(401);
+  });
+
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('is answered 405 by %s', async (method) => {
+    const response = await cards().get({}, { method });
+    expect([response.status, response.headers['allow']]).toEqual([405, 'GET, HEAD']);
+  });
+});
+
+describe.each([
+  ['the record', configRoute],
+  ['the card alone', agentCardRoute],
+])('the limit of visitors and %s', (_what, route) => {
   const limited = (plan: CredentialPlan, admit: () => LimitVerdict) =>
-    new RouteWorld({ plan, site: site({ chatLimit: { admit: () => Promise.resolve(admit()) } }) });
+    new RouteWorld({ plan, site: site({ chatLimit: { admit: () => Promise.resolve(admit()) } }) }, route);
 
   it('counts a configuration that has to be asked for, and none that is known', async () => {
     let left = 1;

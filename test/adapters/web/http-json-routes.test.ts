@@ -76,7 +76,8 @@ class RestWorld extends BrokerWorld {
       ...routes,
       served: { bindings: BINDINGS, agentOrigin: AGENT },
       forwarder: new ChatForwarder(shared),
-      httpJson: httpJsonRoutes({ ...routes, binding, card }),
+      card,
+      httpJson: httpJsonRoutes({ ...routes, binding }),
     });
     const body = method === 'POST' ? bytes('{"message":{"parts":[]}}') : null;
     return handle(browserRequest({ method, path, body, ...changes }));

@@ -29,6 +29,10 @@ export function expressSite(name: string, framework: typeof express, host: Expre
         };
         app.use(framework.json({ limit: '2mb', verify }));
       }
+      app.all('/.well-known/agent-card.json', (request, _response, next) => {
+        request.url = `/api/a2a${request.url}`;
+        next();
+      });
       app.use('/api/a2a', createA2ARouter(framework, { toolkit }));
       app.use('/api/service-surfaces', createServiceSurfaceRouter(framework, { toolkit, auth, cache }));
       app.use((_request, response) => {

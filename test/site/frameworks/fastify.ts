@@ -29,6 +29,11 @@ export function fastifySite(name: string): Framework {
             });
           }
         }
+        routes.all('/.well-known/agent-card.json', (request, reply) => {
+          reply.hijack();
+          request.raw.url = `/api/a2a${request.url}`;
+          handler(request.raw, reply.raw);
+        });
         done();
       });
       app.setNotFoundHandler((_request, reply) => reply.code(200).send('host'));

@@ -17,6 +17,9 @@ export function h3Site(name: string): Framework {
       for (const path of ['/api/a2a', '/api/service-surfaces', '/api/service']) {
         app.all(`${path}/**`, ({ req }) => handler(req));
       }
+      app.all('/.well-known/agent-card.json', ({ req }) =>
+        handler(new Request(req.url.replace('/.well-known', '/api/a2a/.well-known'), req)),
+      );
       app.all('/**', () => 'host');
       const listener = toNodeHandler(app);
       return listeningSite((request, response) => {

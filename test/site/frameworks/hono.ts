@@ -17,6 +17,9 @@ export function honoSite(name: string): Framework {
       for (const path of ['/api/a2a', '/api/service-surfaces', '/api/service']) {
         app.all(`${path}/*`, (context) => handler(context.req.raw));
       }
+      app.all('/.well-known/agent-card.json', ({ req }) =>
+        handler(new Request(req.url.replace('/.well-known', '/api/a2a/.well-known'), req.raw)),
+      );
       app.notFound((context) => context.text('host', 200));
       // Other frameworks in this process would get Hono's own kind of `Response` otherwise.
       const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false, autoCleanupIncoming: false });

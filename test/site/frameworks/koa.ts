@@ -28,6 +28,11 @@ export function koaSite(name: string, host: KoaHost = {}): Framework {
         app.use(({ req, res }, next) => new Promise((resolve) => before(req, res, () => resolve(next()))));
       }
       if (host.compress === true) app.use(compress());
+      app.use((context, next) => {
+        if (context.path === '/.well-known/agent-card.json')
+          context.originalUrl = context.url = `/api/a2a${context.url}`;
+        return next();
+      });
       mountIn(app, host, { '/api/service': createServiceProxyRouter(Router, { toolkit, auth }) });
       if (host.bodyParser === true) app.use(bodyParser({ jsonLimit: '2mb', onError: readOn }));
       mountIn(app, host, {

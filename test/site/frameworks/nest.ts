@@ -25,6 +25,10 @@ export function nestSite(name: string, host: NestHost = {}): Framework {
       if (before !== undefined) app.use(before as RequestHandler);
       app.use('/api/service', createServiceProxyRouter(express, { toolkit, auth }));
       if (host.json === true) app.useBodyParser('json', { limit: '2mb' });
+      app.use((request: express.Request, _response: unknown, next: () => void) => {
+        if (request.path === '/.well-known/agent-card.json') request.url = `/api/a2a${request.url}`;
+        next();
+      });
       app.use('/api/a2a', createA2ARouter(express, { toolkit }));
       app.use('/api/service-surfaces', createServiceSurfaceRouter(express, { toolkit, auth, cache }));
       app.use((_request: unknown, response: express.Response) => {

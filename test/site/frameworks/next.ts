@@ -32,7 +32,8 @@ export function nextSite(name: string): Framework {
         const serve = (): void => {
           // As Next itself reads the address: without dot segments.
           const { pathname } = new URL(request.url ?? '', 'http://site.example');
-          if (/^\/api\/(?:a2a|service|service-surfaces)(?:\/|$)/.test(pathname)) {
+          const isRoute = /^\/api\/(?:a2a|service|service-surfaces)(?:\/|$)/.test(pathname);
+          if (isRoute || pathname === '/.well-known/agent-card.json') {
             sites.run(site, () => handle(request, response));
           } else response.end('host');
         };

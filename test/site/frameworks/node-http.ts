@@ -11,6 +11,8 @@ export function nodeHttpSite(name: string): Framework {
       const handler = createNodeHandler({ toolkit, surfaces: { auth, cache }, service: { auth } });
       return listeningSite((request, response) => {
         const serve = (): void => {
+          const { url = '' } = request;
+          if (url.startsWith('/.well-known/agent-card.json')) request.url = `/api/a2a${url}`;
           handler(request, response, () => response.end('host'));
         };
         if (before === undefined) serve();
