@@ -21,8 +21,8 @@ export class SendWatch {
   written = 0;
   readonly #response: ServerResponse;
   readonly #options: SendWatchOptions;
-  #isBegun = false;
-  #watch: StallWatch | undefined;
+  /** `null` while it is loaded. */
+  #watch: StallWatch | null | undefined;
 
   constructor(response: ServerResponse, options: SendWatchOptions) {
     this.#response = response;
@@ -31,11 +31,11 @@ export class SendWatch {
 
   /** Bytes wait: from now on it is looked whether the browser takes any, until none wait any more. */
   begin(): void {
-    if (this.#isBegun) {
+    if (this.#watch !== undefined) {
       this.#watch?.begin();
       return;
     }
-    this.#isBegun = true;
+    this.#watch = null;
     void import('./stall-watch.js').then(({ StallWatch }) => {
       this.#watch = new StallWatch(this.#response, this.#options, () => this.written);
       this.#watch.begin();
