@@ -25,7 +25,7 @@ export function lookupScope(
   return scope && [...scope, ...choosingFields(credential.fields?.forwarded)];
 }
 
-/** Whether strangers can make new keys at will by what they send along: what is kept under such a key has a place of its own (decision 83). */
+/** Whether strangers may make new keys by what they send, or by what the site makes of it: what is kept under such a key has a place of its own (decision 83). */
 export function isVaried({ fields }: Credential): boolean {
-  return choosingFields(fields?.forwarded).length > 0;
+  return choosingFields({ ...fields?.forwarded, ...fields?.added }).length > 0;
 }
