@@ -26,6 +26,8 @@ const OPTIONS = [
   { file: 'chat-options.ts', type: 'ChatHandlerOptions', title: '`createA2ARouter`' },
   { file: 'surface-router-options.ts', type: 'SurfaceRouterOptions', title: '`createServiceSurfaceRouter`' },
   { file: 'surface-options.ts', type: 'ServiceProxyOptions', title: '`createServiceProxyRouter`' },
+  { file: 'site-fields.ts', type: 'SiteFieldOptions', title: '`headers` and `forward`, on every route' },
+  { file: 'site-fields.ts', type: 'ForwardOptions', title: 'The option `forward`' },
   { file: 'render-cache-options.ts', type: 'RenderCacheOptions', title: 'The option `cache`' },
   { file: 'site-routes.ts', type: 'SiteRoutesOptions', title: '`createNodeHandler` and `createWebHandler`' },
   { file: 'next-options.ts', type: 'A2AServiceHandlerOptions', title: '`createA2AProxyHandlerWithServiceAuth`' },

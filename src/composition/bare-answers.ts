@@ -4,7 +4,7 @@ import { failing } from '../adapters/web/chat-routes.js';
 import { notFound } from '../adapters/web/error-response.js';
 import { errorContext, type SiteSettings } from '../adapters/web/site-settings.js';
 import { ServiceAuthError } from '../domain/errors.js';
-import type { HttpHandler } from '../ports/http.js';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/http.js';
 import { processFaults } from './process-faults.js';
 import { newRequestId } from './request-id.js';
 
@@ -37,3 +37,8 @@ export const unconfigured: HttpHandler = failing(BARE_SITE, NOT_CONFIGURED, fals
 
 /** Answers every request with 404. */
 export const noRoute: HttpHandler = () => Promise.resolve(notFound(errorContext(BARE_SITE, 'none')));
+
+/** What a route answers whose options the configured toolkit refuses. */
+export function misconfigured(request: HttpRequest, error: unknown): Promise<HttpResponse> {
+  return failing(BARE_SITE, error, request.method === 'POST')(request);
+}

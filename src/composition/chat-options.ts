@@ -3,6 +3,7 @@ import type { CredentialPlan } from '../domain/credentials/credential-broker.js'
 import type { ServiceAuthStrategy } from './config.js';
 import type { GetHeaders } from './config-options.js';
 import { headerSecret } from './header-secret.js';
+import type { SiteFieldOptions } from './site-fields.js';
 import type { SessionPlans } from './session-plans.js';
 
 /**
@@ -10,7 +11,7 @@ import type { SessionPlans } from './session-plans.js';
  *
  * @public
  */
-export interface ChatHandlerOptions {
+export interface ChatHandlerOptions extends SiteFieldOptions {
   /** Service strategy of this route. Default: the configured one. */
   readonly strategy?: ServiceAuthStrategy | (string & {}) | undefined;
   /** API key of this route. Default: the configured `serviceApiKey`. */

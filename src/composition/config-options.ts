@@ -6,17 +6,14 @@ import type { CredentialPlan } from '../domain/credentials/credential-broker.js'
 import type { HeadersPlan, RoutePlan } from '../domain/credentials/headers-plan.js';
 import { isAgentBffError, ServiceAuthError } from '../domain/errors.js';
 import type { HeaderFields } from '../ports/http.js';
+import type { SiteFieldOptions } from './site-fields.js';
+import { headerFields, type HeadersLike } from './header-fields.js';
+
+export type { HeadersLike } from './header-fields.js';
 
 /**
- * Header fields as the site makes them: an object or a `Headers`; nothing means no credentials.
- *
- * @public
- */
-export type HeadersLike = Headers | Readonly<Record<string, string | undefined>> | null | undefined;
-
-/**
- * Makes the headers of the config route's own calls to the platform, from the framework's request (spec §4.2).
- * An error of this package it throws is answered as such; any other becomes a 401 whose text stays in the server's log.
+ * Makes header fields for calls to the platform, from the framework's request (spec §4.2).
+ * As `getHeaders` and `configGetHeaders` they are the credential: an error of this package it throws is answered as such; any other becomes a 401 whose text stays in the server's log.
  *
  * @public
  */
@@ -27,7 +24,7 @@ export type GetHeaders = (request: never) => HeadersLike | Promise<HeadersLike>;
  *
  * @public
  */
-export interface ConfigHandlerOptions {
+export interface ConfigHandlerOptions extends SiteFieldOptions {
   /** Whatever it returns are the credentials of the look-ups. Default: the credential of the chat route. */
   readonly getHeaders?: GetHeaders | undefined;
 }
@@ -70,7 +67,7 @@ export function headersPlan(getHeaders: GetHeaders): HeadersPlan {
 export function timedPlan(plan: RoutePlan, ms: number): RoutePlan {
   if (plan.kind !== 'headers') return plan;
   return {
-    kind: 'headers',
+    ...plan,
     obtain: async (request) => {
       try {
         return await inTime(plan.obtain(request), ms, 'the site');
@@ -97,11 +94,10 @@ async function madeHeaders(
     throw notMade(withoutSecrets(text, requestSecrets(visitor)));
   }
   try {
-    const fields = [...new Headers(pairs(made ?? {}))];
+    const fields = Object.entries(headerFields(made));
     return Object.fromEntries(fields.filter(([name]) => !MESSAGE_FIELDS.has(name)));
-  } catch {
-    // The error's own message quotes the value.
-    throw notMade('a field that no header may have');
+  } catch (error) {
+    throw notMade((error as Error).message);
   }
 }
 
@@ -112,9 +108,4 @@ function notMade(log: string): ServiceAuthError {
     block: 'getHeaders',
     log,
   });
-}
-
-function pairs(made: Exclude<HeadersLike, null | undefined>): [string, string][] {
-  const entries = made instanceof Headers ? [...made] : Object.entries(made);
-  return entries.filter((entry): entry is [string, string] => entry[1] !== undefined);
 }

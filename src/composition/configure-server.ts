@@ -25,8 +25,9 @@ import type { Toolkit } from './toolkit-type.js';
  * @public
  */
 export function configureServer(config: ServerConfig): Toolkit {
-  return serverState().configure(
-    (current) => mergeConfig(current, config),
-    (merged, previous) => buildToolkit(merged, {}, previous),
-  );
+  const state = serverState();
+  const merged = mergeConfig(state.config?.() ?? {}, config);
+  // A configuration that is refused changes nothing.
+  const toolkit = buildToolkit(merged, {}, state.toolkit);
+  return Object.assign(state, { toolkit, config: () => merged }).toolkit;
 }

@@ -5,7 +5,7 @@ import { serverState } from './server-state.js';
 import type { Toolkit } from './toolkit-type.js';
 
 /** What any other route answers before `configureServer` was called. */
-const UNCONFIGURED: HttpHandler = async (request) => (await import('./bare-answers.js')).unconfigured(request);
+const UNCONFIGURED: HttpHandler = bareHandler('unconfigured');
 
 /** A handler of the toolkit that is current when a request comes, so that a later `configureServer` takes effect. */
 export function currentHandler(
@@ -19,8 +19,13 @@ export function currentHandler(
   return (request) => {
     const current = serverState().toolkit;
     if (current !== known) {
-      handler = current === undefined ? unconfigured : handlerOf(current);
       known = current;
+      try {
+        handler = current === undefined ? unconfigured : handlerOf(current);
+      } catch (error) {
+        // Of options that only this toolkit refuses, such as a field that carries its API key.
+        handler = bareHandler('misconfigured', error);
+      }
     }
     return handler(request);
   };
@@ -52,8 +57,14 @@ export function routeHandler<Options extends object>(
 }
 
 /** What the chat route answers before `configureServer` was called. */
-export const UNCONFIGURED_CHAT: HttpHandler = async (request) =>
-  (await import('./bare-answers.js')).unconfiguredChat(request);
+export const UNCONFIGURED_CHAT: HttpHandler = bareHandler('unconfiguredChat');
 
 /** Answers every request with 404. */
-export const noSuchRoute: HttpHandler = async (request) => (await import('./bare-answers.js')).noRoute(request);
+export const noSuchRoute: HttpHandler = bareHandler('noRoute');
+
+function bareHandler(
+  answer: 'unconfigured' | 'unconfiguredChat' | 'noRoute' | 'misconfigured',
+  error?: unknown,
+): HttpHandler {
+  return async (request) => (await import('./bare-answers.js'))[answer](request, error);
+}

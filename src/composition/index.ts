@@ -69,6 +69,7 @@ export type { HeadersFunction, ServiceHeadersOptions, SessionHeadersOptions } fr
 export type { ToolkitPorts } from './ports.js';
 export * from './sessions.js';
 export type { RenderCacheOptions } from './render-cache-options.js';
+export type { ForwardOptions, SiteFieldOptions } from './site-fields.js';
 export type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './surface-options.js';
 export type { SurfaceRouterOptions } from './surface-router-options.js';
 export type { UpstreamConfig, UpstreamHeadersConfig, UpstreamPathsConfig } from './upstream-config.js';

@@ -13,6 +13,7 @@ export type { ServiceAuthStrategy } from './config.js';
 export type { GetHeaders, HeadersLike } from './config-options.js';
 export type { RenderCacheOptions } from './render-cache-options.js';
 export type { A2ARouterOptions, ServiceProxyRouterOptions, ServiceSurfaceRouterOptions } from './express.js';
+export type { ForwardOptions, SiteFieldOptions } from './site-fields.js';
 export type { ServiceProxyOptions } from './surface-options.js';
 export type { SurfaceRouterOptions } from './surface-router-options.js';
 export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit-type.js';

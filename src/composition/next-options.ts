@@ -1,6 +1,7 @@
 import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
 import type { ServiceAuthStrategy } from './config.js';
 import type { ConfigHandlerOptions, GetHeaders } from './config-options.js';
+import type { SiteFieldOptions } from './site-fields.js';
 import type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './surface-options.js';
 import type { Toolkit } from './toolkit-type.js';
 
@@ -9,7 +10,7 @@ import type { Toolkit } from './toolkit-type.js';
  *
  * @public
  */
-export interface A2AServiceHandlerOptions {
+export interface A2AServiceHandlerOptions extends SiteFieldOptions {
   /** API key of this route. Default: the configured `serviceApiKey`. */
   readonly apiKey?: string | undefined;
   /** Service strategy of this route. Default: the configured one. */
@@ -25,7 +26,7 @@ export interface A2AServiceHandlerOptions {
  *
  * @public
  */
-export interface A2AProxyHandlerOptions {
+export interface A2AProxyHandlerOptions extends SiteFieldOptions {
   /** Gives the signed-in user's token, such as the `Auth0Client` of `@auth0/nextjs-auth0` or `auth` of Auth.js 5. */
   readonly idp: SessionTokenLike;
   /** Audience of the user's token. Default: whatever the session holds. */
@@ -45,7 +46,7 @@ export interface A2AProxyHandlerOptions {
  *
  * @public
  */
-export interface A2AWebOptions {
+export interface A2AWebOptions extends SiteFieldOptions {
   /** Use this toolkit. Default: the one `configureServer` made last. */
   readonly toolkit?: Toolkit | undefined;
   /** What Next gives every route; not looked at. */

@@ -10,17 +10,11 @@ import type {
   NextServiceSurfaceOptions,
   NextSurfaceOptions,
 } from './next-options.js';
-import {
-  NEXT_CONFIG,
-  NEXT_MESSAGE,
-  NEXT_SERVICE_CHAT,
-  NEXT_SESSION_CHAT,
-  PROXY,
-  SERVICE_SURFACES,
-  SURFACES,
-  withToolkit,
-} from './route-options.js';
+import { NEXT_CONFIG, NEXT_MESSAGE, NEXT_SERVICE_CHAT, NEXT_SESSION_CHAT } from './next-route-options.js';
+import { PROXY, SERVICE_SURFACES, SURFACES, withToolkit } from './route-options.js';
+import type { SiteFieldOptions } from './site-fields.js';
 import type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './surface-options.js';
+import type { Toolkit } from './toolkit-type.js';
 
 export type { NextRoute, NextRouteFunction } from '../adapters/next/next-route.js';
 export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
@@ -38,6 +32,7 @@ export type {
   NextSurfaceOptions,
 } from './next-options.js';
 export type { RenderCacheOptions } from './render-cache-options.js';
+export type { ForwardOptions, SiteFieldOptions } from './site-fields.js';
 export type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './surface-options.js';
 export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit-type.js';
 
@@ -114,14 +109,19 @@ export function createA2AProxyHandler(options: A2AProxyHandlerOptions): NextRout
  * @public
  */
 export async function handleA2AWebPOST(request: Request, options?: A2AWebOptions): Promise<Response> {
-  const { toolkit } = readOptions('handleA2AWebPOST', withToolkit(NEXT_MESSAGE), options);
-  return toolkit === undefined ? answerMessage(request) : nextRoute(toolkit.chatHandler(), MESSAGES)(request);
+  const { toolkit, params: _params, ...given } = readOptions('handleA2AWebPOST', withToolkit(NEXT_MESSAGE), options);
+  const isUsual = toolkit === undefined && Object.keys(given).length === 0;
+  return isUsual ? answerMessage(request) : messageRoute(toolkit, given)(request);
 }
 
-const answerMessage = nextRoute(
-  currentHandler(undefined, (current) => current.chatHandler(), UNCONFIGURED_CHAT),
-  MESSAGES,
-);
+function messageRoute(toolkit?: Toolkit, options?: SiteFieldOptions): NextRoute {
+  return nextRoute(
+    currentHandler(toolkit, (current) => current.chatHandler(options), UNCONFIGURED_CHAT),
+    MESSAGES,
+  );
+}
+
+const answerMessage = messageRoute();
 
 /**
  * Answers with the chat configuration record, looked up with whatever `getHeaders` returns (spec §4.2); the chat lies one segment above its route.
@@ -139,8 +139,13 @@ const answerMessage = nextRoute(
  * @public
  */
 export async function handleA2AConfigWebGET(request: Request, options?: A2AConfigWebOptions): Promise<Response> {
-  const { toolkit, getHeaders } = readOptions('handleA2AConfigWebGET', withToolkit(NEXT_CONFIG), options);
-  const handler = currentHandler(toolkit, (current) => current.chatHandler({ configGetHeaders: getHeaders }));
+  const {
+    toolkit,
+    params: _params,
+    getHeaders,
+    ...given
+  } = readOptions('handleA2AConfigWebGET', withToolkit(NEXT_CONFIG), options);
+  const handler = currentHandler(toolkit, (current) => current.chatHandler({ ...given, configGetHeaders: getHeaders }));
   return nextRoute(handler, CONFIG)(request);
 }
 

@@ -8,6 +8,7 @@ export type { ChatHandlerOptions } from './chat-options.js';
 export type { ServiceAuthStrategy } from './config.js';
 export type { GetHeaders, HeadersLike } from './config-options.js';
 export type { RenderCacheOptions } from './render-cache-options.js';
+export type { ForwardOptions, SiteFieldOptions } from './site-fields.js';
 export type { SiteRoutesOptions } from './site-routes.js';
 export type { ServiceProxyOptions } from './surface-options.js';
 export type { SurfaceRouterOptions } from './surface-router-options.js';

@@ -1,26 +1,11 @@
 import type { ServerConfig } from './config.js';
 import type { Toolkit } from './toolkit-type.js';
 
-/** What `configureServer` was told so far, and the toolkit built from it. Private fields: the configuration holds secrets. */
-export class ServerState {
-  #config: ServerConfig = {};
-  #toolkit: Toolkit | undefined;
-
-  get toolkit(): Toolkit | undefined {
-    return this.#toolkit;
-  }
-
-  /** Replaces the toolkit by one built from the merged configuration; a configuration that is refused changes nothing. */
-  configure(
-    merge: (current: ServerConfig) => ServerConfig,
-    build: (config: ServerConfig, previous: Toolkit | undefined) => Toolkit,
-  ): Toolkit {
-    const config = merge(this.#config);
-    const toolkit = build(config, this.#toolkit);
-    this.#config = config;
-    this.#toolkit = toolkit;
-    return toolkit;
-  }
+/** What `configureServer` made, and from what. */
+export interface ServerState {
+  toolkit?: Toolkit;
+  /** All it was told so far: in a function, since it holds secrets, and nothing prints what a function gives. */
+  config?: () => ServerConfig;
 }
 
 const KEY: unique symbol = Symbol.for('agent-bff/state@1') as never;
@@ -31,6 +16,5 @@ const KEY: unique symbol = Symbol.for('agent-bff/state@1') as never;
  */
 export function serverState(): ServerState {
   const holder = globalThis as { [KEY]?: ServerState };
-  holder[KEY] ??= new ServerState();
-  return holder[KEY];
+  return (holder[KEY] ??= {});
 }

@@ -10,6 +10,7 @@ import { surfaceRoutes } from '../adapters/web/surface-routes.js';
 import { sha256 } from '../adapters/system/sha256.js';
 import type { ChatConfig } from '../domain/chat/chat-config.js';
 import type { ChatForwarder } from '../domain/chat/chat-forwarder.js';
+import type { RoutePlan } from '../domain/credentials/headers-plan.js';
 import type { HttpJsonBinding } from '../domain/chat/http-json-binding.js';
 import type { ConversationProxy } from '../domain/conversations/conversation-proxy.js';
 import { RenderCache } from '../domain/surfaces/render-cache.js';
@@ -22,6 +23,7 @@ import { type ChatHandlerOptions, chatPlan } from './chat-options.js';
 import { configPlan, timedPlan } from './config-options.js';
 import { newRequestId } from './request-id.js';
 import type { ResolvedConfig } from './resolve-config.js';
+import { routeFields, type SiteFieldOptions } from './site-fields.js';
 import type { SessionPlans } from './session-plans.js';
 import { serviceProxyPlan, type ServiceProxyOptions, type SurfacePlan } from './surface-options.js';
 
@@ -55,9 +57,12 @@ export class SiteHandlers {
   #chat(options: ChatHandlerOptions): HttpHandler {
     const { site, forwarder, chatConfig, sessions, config } = this.#deps;
     const { publicUrl, bindings, agent, timeouts } = config;
-    const plan = chatPlan(options, sessions);
+    const plan = this.#withFields(chatPlan(options, sessions), options);
     const policy = plan.kind === 'session' ? config.sessionPolicy : config.servicePolicy;
-    const lookupPlan = timedPlan(configPlan(plan, options.configGetHeaders), timeouts.sessionMs);
+    const lookupPlan = this.#withFields(
+      timedPlan(configPlan(plan, options.configGetHeaders), timeouts.sessionMs),
+      options,
+    );
     const lookups = { site, config: chatConfig, plan: lookupPlan, policy, bindings, publicUrl, hash: shortHash };
     const rest = { site, binding: this.#deps.httpJson, plan, policy, bindings, publicUrl };
     return chatRoutes({
@@ -73,7 +78,9 @@ export class SiteHandlers {
     });
   }
 
-  surfaces({ plan, cache: settings }: SurfacePlan): HttpHandler {
+  surfaces(surfaces: SurfacePlan, options: SiteFieldOptions): HttpHandler {
+    const { cache: settings } = surfaces;
+    const plan = this.#withFields(surfaces.plan, options);
     const { site, surfaces: service, renders: store, clock, config } = this.#deps;
     const cache =
       settings === undefined
@@ -85,8 +92,15 @@ export class SiteHandlers {
 
   conversations(options: ServiceProxyOptions): HttpHandler {
     const { site, conversations: proxy, sessions } = this.#deps;
-    const routes = conversationRoutes({ site, proxy, plan: serviceProxyPlan(options, sessions) });
+    const plan = this.#withFields(serviceProxyPlan(options, sessions), options);
+    const routes = conversationRoutes({ site, proxy, plan });
     return this.#served(routes, 'conversation');
+  }
+
+  #withFields<Plan extends RoutePlan>(plan: Plan, options: SiteFieldOptions): Plan {
+    const { upstream, timeouts } = this.#deps.config;
+    const fields = routeFields(options, { ownNames: Object.values(upstream.headers), sessionMs: timeouts.sessionMs });
+    return fields === undefined ? plan : { ...plan, fields };
   }
 
   /** What is asked before a route is: by which name, and whether there is room. */

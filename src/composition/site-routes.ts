@@ -1,8 +1,9 @@
-import { readOptions } from '../domain/shared/options.js';
+import { accept } from '../domain/shared/option-checks.js';
+import { type OptionShape, readOptions } from '../domain/shared/options.js';
 import type { HttpHandler } from '../ports/http.js';
 import type { ChatHandlerOptions } from './chat-options.js';
 import { currentHandler, UNCONFIGURED_CHAT } from './current-handler.js';
-import { SITE, withToolkit } from './route-options.js';
+import { CHAT, PROXY, SURFACE_ROUTER, withToolkit } from './route-options.js';
 import type { ServiceProxyOptions } from './surface-options.js';
 import type { SurfaceRouterOptions } from './surface-router-options.js';
 import type { Toolkit } from './toolkit-type.js';
@@ -25,6 +26,15 @@ export interface SiteRoutesOptions {
   /** Use this toolkit. Default: the one `configureServer` made last. */
   readonly toolkit?: Toolkit | undefined;
 }
+
+const SITE: OptionShape<Exclude<keyof SiteRoutesOptions, 'toolkit'>> = {
+  options: {
+    basePath: accept((value) => typeof value === 'string' && value.startsWith('/'), 'a path that starts with "/"'),
+    a2a: CHAT,
+    surfaces: SURFACE_ROUTER,
+    service: PROXY,
+  },
+};
 
 /** One handler and the path it is mounted at. */
 export interface SiteRoute {

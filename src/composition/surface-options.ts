@@ -6,6 +6,7 @@ import type { SessionTokenSource } from '../ports/session-token-source.js';
 import type { ServiceAuthStrategy } from './config.js';
 import { headerSecret } from './header-secret.js';
 import { type RenderCacheOptions, renderCacheSettings } from './render-cache-options.js';
+import type { SiteFieldOptions } from './site-fields.js';
 import type { SessionPlans } from './session-plans.js';
 
 /**
@@ -13,7 +14,7 @@ import type { SessionPlans } from './session-plans.js';
  *
  * @public
  */
-export interface SurfaceHandlerOptions {
+export interface SurfaceHandlerOptions extends SiteFieldOptions {
   /** Gives the signed-in user's token. Default: the API key alone. */
   readonly auth?: SessionTokenLike | undefined;
   /** Audience of the user's token. Default: whatever the session holds. */
@@ -33,7 +34,7 @@ export interface SurfaceHandlerOptions {
  *
  * @public
  */
-export interface ServiceSurfaceHandlerOptions {
+export interface ServiceSurfaceHandlerOptions extends SiteFieldOptions {
   /** API key of this route. Default: the configured `serviceApiKey`. */
   readonly apiKey?: string | undefined;
   /** How renders are kept. Default: not at all. */
@@ -47,7 +48,7 @@ export interface ServiceSurfaceHandlerOptions {
  *
  * @public
  */
-export interface ServiceProxyOptions {
+export interface ServiceProxyOptions extends SiteFieldOptions {
   /** Gives the signed-in user's token; without one, nothing is passed on. */
   readonly auth: SessionTokenLike;
   /** Audience of the user's token. Default: whatever the session holds. */

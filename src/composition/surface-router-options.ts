@@ -6,6 +6,7 @@ import type { ServiceAuthStrategy } from './config.js';
 import { type GetHeaders, headersPlan } from './config-options.js';
 import { headerSecret } from './header-secret.js';
 import { type RenderCacheOptions, renderCacheSettings } from './render-cache-options.js';
+import type { SiteFieldOptions } from './site-fields.js';
 import type { SessionPlans } from './session-plans.js';
 import { surfaceHandlerPlan, type SurfacePlan } from './surface-options.js';
 
@@ -14,7 +15,7 @@ import { surfaceHandlerPlan, type SurfacePlan } from './surface-options.js';
  *
  * @public
  */
-export interface SurfaceRouterOptions {
+export interface SurfaceRouterOptions extends SiteFieldOptions {
   /** API key of this route. Default: the configured `serviceApiKey`. */
   readonly apiKey?: string | undefined;
   /** Makes further headers for the platform from the framework's request. Default: the API key alone, or the configured strategy where there is none. */

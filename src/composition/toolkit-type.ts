@@ -102,6 +102,8 @@ export interface Toolkit {
   cachedServiceToken(): string | undefined;
   /** Names of the identity providers the site registered, which are strategies here. */
   readonly customProviders: ReadonlySet<string>;
+  /** What is wrong with header fields that a route's `forward` names, such as the one that carries the API key; `undefined` when they may cross. */
+  forwardHint(names: readonly string[]): string | undefined;
   /**
    * Whether the toolkit can serve. Asks the identity provider only for a token that a request would ask for too, and after a failure no sooner than a request would; never the platform.
    *

@@ -28,6 +28,7 @@ import {
   SURFACES,
 } from './route-options.js';
 import { SessionPlans } from './session-plans.js';
+import { forwardHint } from './site-fields.js';
 import { SiteHandlers } from './site-handlers.js';
 import { serviceSurfaceHandlerPlan, surfaceHandlerPlan } from './surface-options.js';
 import { surfaceRouterPlan } from './surface-router-options.js';
@@ -110,12 +111,18 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
   ): Given<Options> => readOptions(`toolkit.${method}`, shape, options, { toolkit });
   const toolkit: Toolkit = {
     chatHandler: (options) => handlers.chat(read('chatHandler', CHAT, options)),
-    surfaceRouter: (options) =>
-      handlers.surfaces(surfaceRouterPlan(read('surfaceRouter', SURFACE_ROUTER, options), configuredKey, sessions)),
-    surfaceHandler: (options) =>
-      handlers.surfaces(surfaceHandlerPlan(read('surfaceHandler', SURFACES, options), sessions)),
-    serviceSurfaceHandler: (options) =>
-      handlers.surfaces(serviceSurfaceHandlerPlan(read('serviceSurfaceHandler', SERVICE_SURFACES, options))),
+    surfaceRouter: (options) => {
+      const given = read('surfaceRouter', SURFACE_ROUTER, options);
+      return handlers.surfaces(surfaceRouterPlan(given, configuredKey, sessions), given);
+    },
+    surfaceHandler: (options) => {
+      const given = read('surfaceHandler', SURFACES, options);
+      return handlers.surfaces(surfaceHandlerPlan(given, sessions), given);
+    },
+    serviceSurfaceHandler: (options) => {
+      const given = read('serviceSurfaceHandler', SERVICE_SURFACES, options);
+      return handlers.surfaces(serviceSurfaceHandlerPlan(given), given);
+    },
     conversationHandler: (options) => handlers.conversations(read('conversationHandler', PROXY, options)),
     projectId: async () => (await directory.resolve('project', SERVICE, NO_REQUEST)).value,
     brandCss: async () => (await directory.resolve('brand', SERVICE, NO_REQUEST)).value ?? '',
@@ -129,6 +136,7 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
       return { ...(await broker.obtain(plan, sessionRequest(request))).headers } as Record<string, string>;
     },
     customProviders: resolved.customProviders,
+    forwardHint: (names) => forwardHint(names, Object.values(resolved.upstream.headers)),
     cachedServiceToken: () => broker.cachedServiceToken()?.value,
     health: async () => {
       const credential: HealthCheck = gate.isClosed

@@ -56,6 +56,8 @@ const INVALID: Readonly<Record<string, readonly unknown[]>> = {
   authClient: ['marker', null, {}],
   getHeaders: ['marker', null, { authorization: 'marker' }],
   configGetHeaders: ['marker', null, {}],
+  headers: ['marker', null, { 'x-tenant': 'marker' }],
+  forward: ['marker', null, ['x-marker']],
   toolkit: ['marker', null, {}, { chatHandler: () => undefined }],
   cache: [true, 'marker', null, []],
   basePath: ['api', 7, null],
@@ -102,6 +104,7 @@ interface Factory {
 }
 
 const USER = ['audience', 'apiKey', 'exchange'];
+const FIELDS = ['headers', 'forward'];
 const getHeaders = (): object => ({});
 const SERVICE = 'service_account';
 const noSource = (name: string): NonNullable<Factory['conflicts']> => [
@@ -109,14 +112,14 @@ const noSource = (name: string): NonNullable<Factory['conflicts']> => [
   [{ audience: 'https://api.example' }, [name, 'audience']],
 ];
 const chat: Omit<Factory, 'maker' | 'make'> = {
-  names: ['strategy', 'getSessionToken', 'configGetHeaders', ...USER],
+  names: ['strategy', 'getSessionToken', 'configGetHeaders', ...USER, ...FIELDS],
   conflicts: [
     [{ strategy: SERVICE, getSessionToken: session }, ['strategy', 'getSessionToken']],
     ...noSource('getSessionToken'),
   ],
 };
 const surfaces: Omit<Factory, 'maker' | 'make'> = {
-  names: ['auth', 'requireSession', 'cache', ...USER],
+  names: ['auth', 'requireSession', 'cache', ...USER, ...FIELDS],
   conflicts: noSource('auth'),
 };
 const surfaceRouter: Omit<Factory, 'maker' | 'make'> = {
@@ -130,8 +133,8 @@ const surfaceRouter: Omit<Factory, 'maker' | 'make'> = {
     [{ strategy: SERVICE, requireSession: true }, ['strategy', 'requireSession']],
   ],
 };
-const serviceSurfaces = { names: ['apiKey', 'cache', 'strategy'] };
-const proxy = { names: ['auth', ...USER], fewest: { auth: session } };
+const serviceSurfaces = { names: ['apiKey', 'cache', 'strategy', ...FIELDS] };
+const proxy = { names: ['auth', ...USER, ...FIELDS], fewest: { auth: session } };
 const sessionHeaders = { names: ['authClient', ...USER], fewest: { authClient: session } };
 const withToolkit = <Some extends { readonly names: readonly string[] }>(some: Some): Some => ({
   ...some,
@@ -158,22 +161,22 @@ const FACTORIES: readonly Factory[] = [
   {
     maker: 'createA2AProxyHandlerWithServiceAuth',
     make: next.createA2AProxyHandlerWithServiceAuth,
-    ...withToolkit({ names: ['apiKey', 'strategy', 'configGetHeaders'] }),
+    ...withToolkit({ names: ['apiKey', 'strategy', 'configGetHeaders', ...FIELDS] }),
   },
   {
     maker: 'createA2AProxyHandler',
     make: next.createA2AProxyHandler,
-    ...withToolkit({ names: ['idp', 'configGetHeaders', ...USER], fewest: { idp: session } }),
+    ...withToolkit({ names: ['idp', 'configGetHeaders', ...USER, ...FIELDS], fewest: { idp: session } }),
   },
   {
     maker: 'handleA2AWebPOST',
     make: (options) => next.handleA2AWebPOST(request, options),
-    ...withToolkit({ names: ['params'] }),
+    ...withToolkit({ names: ['params', ...FIELDS] }),
   },
   {
     maker: 'handleA2AConfigWebGET',
     make: (options) => next.handleA2AConfigWebGET(request, options),
-    ...withToolkit({ names: ['getHeaders', 'params'] }),
+    ...withToolkit({ names: ['getHeaders', 'params', ...FIELDS] }),
   },
   {
     maker: 'createSurfaceHandlerWithServiceAuth',
@@ -412,6 +415,82 @@ describe('the option "cache"', () => {
     expect(() => next.createSurfaceHandler({ cache: cache as object })).toThrow(
       expect.objectContaining({ block: 'createSurfaceHandler', fields: [field], hint }),
     );
+  });
+});
+
+describe('the option "forward"', () => {
+  const WITHHELD = `
+    Authorization proxy-authorization cookie set-cookie www-authenticate proxy-authenticate x-api-key
+    X-Project-Id x-ms-token-aad-access-token a2a-version accept accept-encoding host connection
+    keep-alive te trailer transfer-encoding upgrade proxy-connection expect
+    content-length content-type content-encoding if-none-match range access-control-allow-origin cache-control
+    cdn-cache-control x-accel-redirect x-cache content-security-policy`
+    .trim()
+    .split(/\s+/);
+  const makers = [
+    { maker: 'createA2ARouter', make: (options: never) => express.createA2ARouter(framework, options) },
+    { maker: 'createSurfaceHandler', make: next.createSurfaceHandler },
+    { maker: 'toolkit.conversationHandler', make: site.conversationHandler, fewest: { auth: session } },
+  ];
+
+  describe.each(makers)('of $maker', ({ maker, make: call, fewest = {} }) => {
+    const factory = { maker, make: call as Factory['make'], names: [] };
+
+    it.each(['request', 'response'])('refuses what must never cross, in a %s', async (direction) => {
+      for (const name of WITHHELD) {
+        const forward = { [direction]: ['x-agent-trace', name] };
+        expect(await refusal(factory, { ...fewest, forward })).toMatchObject({
+          detail: `Invalid value for "forward.${direction}" of ${maker}.`,
+          hint: `Set it to fields that may cross: "${name.toLowerCase()}" never does.`,
+          block: maker,
+          fields: [`forward.${direction}`],
+        });
+      }
+    });
+
+    it('takes further fields of both directions, however they are spelt', () => {
+      const forward = { request: ['Baggage', 'prefer', 'accept-language'], response: ['x-agent-trace', 'Location'] };
+      expect(() => factory.make({ ...fewest, forward } as never)).not.toThrow();
+      expect(() => factory.make({ ...fewest, forward: { request: [] } } as never)).not.toThrow();
+    });
+
+    it.each([[['x marker']], [['x-märker']], [['']], [[7]], ['marker'], [[null]]])(
+      'refuses %j, which names no field, and never quotes it',
+      async (request) => {
+        const error = await refusal(factory, { ...fewest, forward: { request } });
+        expect(error).toMatchObject({ block: maker, fields: ['forward.request'] });
+        expect(error.message).not.toContain('marker');
+      },
+    );
+
+    it('refuses a direction that does not exist', async () => {
+      expect(await refusal(factory, { ...fewest, forward: { requests: [] } })).toMatchObject({
+        hint: 'Did you mean "forward.request"?',
+      });
+    });
+  });
+
+  const renamed = root.createToolkit({ ...CONFIG, upstream: { headers: { apiKey: 'X-Platform-Key' } } });
+  const options = { a2a: { forward: { request: ['x-platform-key'] } } };
+
+  it('refuses the field a toolkit sends its API key in, whatever its name', () => {
+    const refused = expect.objectContaining({
+      detail: 'Invalid value for "a2a.forward.request" of createWebHandler.',
+      hint: 'Set it to fields that may cross: "x-platform-key" never does.',
+    }) as Error;
+    expect(() => createWebHandler({ toolkit: renamed, ...options })).toThrow(refused);
+    root.configureServer({ upstream: { headers: { apiKey: 'X-Platform-Key' } } });
+    expect(() => createWebHandler(options)).toThrow(refused);
+    root.configureServer({ upstream: { headers: { apiKey: '' } } });
+  });
+
+  it('is answered with what is wrong where the server is configured only after the route was made', async () => {
+    const handle = createWebHandler(options);
+    root.configureServer({ upstream: { headers: { apiKey: 'X-Platform-Key' } } });
+    const response = await handle(new Request('https://site.example/api/a2a/config'));
+    expect(response.status).toBe(500);
+    expect(await response.json()).toMatchObject({ code: 'configuration_invalid', fields: ['forward.request'] });
+    root.configureServer({ upstream: { headers: { apiKey: '' } } });
   });
 });
 

@@ -8,7 +8,7 @@ import {
   type ServerConfig,
   type Toolkit,
 } from 'agent-bff';
-import { createA2ARouter } from 'agent-bff/express';
+import { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from 'agent-bff/express';
 import { createNodeHandler } from 'agent-bff/node';
 import { FakeUpstream } from 'agent-bff/testing';
 import express from 'express';
@@ -25,6 +25,29 @@ describe('the Express entry', () => {
     createA2ARouter(express, {
       getSessionToken: (request: express.Request & { session?: { token: string } }) => request.session?.token ?? null,
     });
+  });
+
+  it('takes fields of the site’s own, made from its own request in every form header fields have', () => {
+    createA2ARouter(express, { headers: (request: express.Request) => ({ 'x-tenant': request.get('x-shop') }) });
+    createA2ARouter(express, { headers: async () => Promise.resolve(new Headers()) });
+    createA2ARouter(express, { headers: () => [['x-tenant', 'acme']] });
+    createA2ARouter(express, { headers: (request: Request): HeadersInit => request.headers });
+    createServiceSurfaceRouter(express, { headers: () => undefined });
+    // @ts-expect-error a promise nobody awaited
+    createA2ARouter(express, { headers: () => ({ 'x-tenant': Promise.resolve('acme') }) });
+    // @ts-expect-error an object is no function
+    createA2ARouter(express, { headers: { 'x-tenant': 'acme' } });
+  });
+
+  it('takes the names of further fields that cross, by direction', () => {
+    const forward = { request: ['prefer'], response: ['x-agent-trace'] } as const;
+    createA2ARouter(express, { forward });
+    createServiceProxyRouter(express, { auth: () => null, forward });
+    createNodeHandler({ a2a: { forward }, surfaces: { forward: { request: ['prefer'] } } });
+    // @ts-expect-error misspelt
+    createA2ARouter(express, { forward: { requests: ['prefer'] } });
+    // @ts-expect-error one name is no list
+    createA2ARouter(express, { forward: { response: 'x-agent-trace' } });
   });
 
   it('knows the strategies, and takes the name of a custom one', () => {

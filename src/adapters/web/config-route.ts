@@ -1,6 +1,7 @@
 import type { ChatConfig } from '../../domain/chat/chat-config.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
-import type { RoutePlan } from '../../domain/credentials/headers-plan.js';
+import { mayHoldSession, type RoutePlan } from '../../domain/credentials/headers-plan.js';
+import { choosingNames } from '../../domain/upstream/header-policy.js';
 import type { HeaderFields, HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { answerRoute } from './answer-route.js';
 import { methodNotAllowed } from './error-response.js';
@@ -48,17 +49,18 @@ function readable(route: ConfigRoute, what: 'record' | 'agentCard'): HttpHandler
 
 async function answer(route: ConfigRoute, request: HttpRequest, what: 'record' | 'agentCard'): Promise<HttpResponse> {
   const { config, plan, policy, bindings } = route;
-  const isService = plan.kind === 'service' || plan.kind === 'api-key';
-  checkOrigin(request, route.site.origins, !isService);
+  const isSession = mayHoldSession(plan);
+  checkOrigin(request, route.site.origins, isSession);
+  const varied = choosingNames(plan.fields?.request ?? []);
   const entrance = { ...chatAddress(request.publicUrl, route.publicUrl), policy, bindings };
   // What is kept costs nobody anything; what the agent is asked for, strangers can ask for at will.
   const admit = plan.kind === 'session' ? undefined : () => checkVisitor(request, route.site);
   const body = JSON.stringify(await config[what](versionOf(request), request, plan, entrance, admit));
   const etag = `"${route.hash(body)}"`;
   const headers = {
-    // What the visitor's own session may see is asked for each time; the rest may rest a minute.
-    'cache-control': isService ? 'private, max-age=60' : 'private, max-age=0, must-revalidate',
-    vary: 'A2A-Version, Cookie',
+    // What the visitor's own session may see, or a field another proxy may add, is asked for each time; the rest may rest a minute.
+    'cache-control': isSession || varied.length > 0 ? 'private, max-age=0, must-revalidate' : 'private, max-age=60',
+    vary: ['A2A-Version', 'Cookie', ...varied].join(', '),
     etag,
     'x-content-type-options': 'nosniff',
   };

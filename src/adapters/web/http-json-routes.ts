@@ -2,6 +2,7 @@ import type { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
 import { httpJsonCall } from '../../domain/chat/http-json-call.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
 import type { CredentialPlan } from '../../domain/credentials/credential-broker.js';
+import { mayHoldSession } from '../../domain/credentials/headers-plan.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { methodNotAllowed, notFound, restErrorResponse, restErrorText } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
@@ -40,7 +41,7 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
     let body: JsonBody | undefined;
     let response: HttpResponse;
     try {
-      checkOrigin(request, site.origins, plan.kind === 'session');
+      checkOrigin(request, site.origins, mayHoldSession(plan));
       if (plan.kind !== 'session') await checkVisitor(request, site);
       const { url } = chatAddress(request.publicUrl, routes.publicUrl);
       body = await bodyOf(request, site);

@@ -1,4 +1,4 @@
-import type { RoutePlan } from '../../domain/credentials/headers-plan.js';
+import { mayHoldSession, type RoutePlan } from '../../domain/credentials/headers-plan.js';
 import { RequestError } from '../../domain/errors.js';
 import type { RenderCache } from '../../domain/surfaces/render-cache.js';
 import { matchSurface, type SurfaceRoute } from '../../domain/surfaces/surface-ref.js';
@@ -46,7 +46,7 @@ async function answer(
   request: HttpRequest,
 ): Promise<HttpResponse> {
   // The site's own headers may come from a session too.
-  checkOrigin(request, site.origins, plan.kind === 'session' || plan.kind === 'headers');
+  checkOrigin(request, site.origins, mayHoldSession(plan));
   switch (route.operation) {
     case 'render':
       return withBody(request, site, async (read) => {

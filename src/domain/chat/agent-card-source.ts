@@ -1,6 +1,7 @@
 import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, HttpResponse, HttpUpstream, UpstreamOutcome } from '../../ports/http.js';
 import type { Credential } from '../credentials/credential.js';
+import { isVaried } from '../credentials/credential-scope.js';
 import { UpstreamError } from '../errors.js';
 import { parsedJson } from '../parsed-json.js';
 import { readAhead } from '../upstream/body-bytes.js';
@@ -91,6 +92,8 @@ export class AgentCardSource {
   readonly #addresses: readonly Endpoint[];
   readonly #versions = new CardVersions();
   readonly #entries: BoundedMap<Entry>;
+  /** For readers strangers can make up by what they send along: they push out nobody else. */
+  readonly #varied: BoundedMap<Entry>;
   readonly #running = new Map<string, Promise<StoredCard>>();
   #winner: Endpoint | undefined;
 
@@ -98,6 +101,7 @@ export class AgentCardSource {
     this.#deps = dependencies;
     this.#addresses = cardAddresses(dependencies.agent);
     this.#entries = new BoundedMap(dependencies);
+    this.#varied = new BoundedMap(dependencies);
   }
 
   /**
@@ -110,7 +114,7 @@ export class AgentCardSource {
   async find(version: string, reader: CardReader): Promise<FoundCard> {
     const isKnown = this.#versions.has(version);
     const key = this.#deps.hash(JSON.stringify([isKnown ? version : null, reader.scope]));
-    const entry = this.#entries.get(key);
+    const entry = this.#kept(reader).get(key);
     const kept = entry && this.#answer(entry, version, isKnown);
     if (kept !== undefined) return kept;
     // Who waits for a search that runs already costs the agent nothing.
@@ -122,6 +126,10 @@ export class AgentCardSource {
       this.#running.set(key, running);
     }
     return running;
+  }
+
+  #kept({ credential }: CardReader): BoundedMap<Entry> {
+    return isVaried(credential) ? this.#varied : this.#entries;
   }
 
   /** The card that needs no search. */
@@ -149,10 +157,10 @@ export class AgentCardSource {
     try {
       const found = await within(deadline, AGENT, this.#look(version, reader, stored, deadline));
       this.#versions.learn(found.card);
-      this.#entries.set(key, { version, askedAt: this.#deps.clock.now(), stored: found }, found.bytes);
+      this.#kept(reader).set(key, { version, askedAt: this.#deps.clock.now(), stored: found }, found.bytes);
       return found;
     } catch (failure) {
-      if (!isKnown) this.#entries.set(key, { version, askedAt: this.#deps.clock.now(), failure }, 0);
+      if (!isKnown) this.#kept(reader).set(key, { version, askedAt: this.#deps.clock.now(), failure }, 0);
       throw failure;
     }
   }

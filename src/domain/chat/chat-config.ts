@@ -1,6 +1,6 @@
 import type { CredentialBroker } from '../credentials/credential-broker.js';
-import { credentialScope } from '../credentials/credential-scope.js';
-import { type CallerRequest, obtainCredential, type RoutePlan } from '../credentials/headers-plan.js';
+import { isVaried, lookupScope } from '../credentials/credential-scope.js';
+import { type CallerRequest, obtainCredential, renewCredential, type RoutePlan } from '../credentials/headers-plan.js';
 import type { Caller } from '../upstream/platform-call.js';
 import type { Lookup } from '../upstream/platform-directory.js';
 import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';
@@ -82,8 +82,11 @@ export class ChatConfig {
     const { credentials, cardAddress, directory } = this.#deps;
     const agent = requireEndpoint('a2aUrl', this.#deps.agent);
     const caller: Caller = { plan, request, credential: await obtainCredential(credentials, plan, request) };
+    const search = this.#find(version, caller, admit);
+    // Nor does a visitor who is refused the card cost a look-up by values made up for it.
+    if (isVaried(caller.credential)) await search;
     const [found, project, brand] = await Promise.all([
-      this.#find(version, caller, admit),
+      search,
       looked('project_unavailable', () => directory.project(caller)),
       looked('brand_unavailable', () => directory.brand(caller)),
     ]);
@@ -136,9 +139,8 @@ export class ChatConfig {
     const { credentials } = this.#deps;
     return {
       credential,
-      scope: credentialScope(plan, credential) ?? credential.headers,
-      renew: async (refused, date) =>
-        plan.kind === 'headers' ? undefined : credentials.renew(plan, refused, request, date),
+      scope: lookupScope(plan, credential, [credential.own]),
+      renew: (refused, date) => renewCredential(credentials, plan, refused, request, date),
     };
   }
 }

@@ -73,12 +73,12 @@ export class ChatForwarder {
       caller,
     );
     // (5), (6)
-    return reply.response.status < 300 ? passed(reply.response) : this.#passOn(reply);
+    return reply.response.status < 300 ? passed(reply) : this.#passOn(reply);
   }
 
   async #passOn(reply: PlatformReply): Promise<HttpResponse> {
     await refuseRedirect(reply.response, AGENT);
-    return reply.response.status < 400 ? passed(reply.response) : this.#error(reply);
+    return reply.response.status < 400 ? passed(reply) : this.#error(reply);
   }
 
   /** JSON-RPC errors pass at any status; any other error keeps its status and gets our body (DESIGN §5). */
@@ -93,10 +93,10 @@ export class ChatForwarder {
       // The visitor reads it as a message of the agent, and cannot know whose credential it is about.
       this.#telemetry.emit({ type: 'warning', code: 'credential_refused', detail: await errors.said(reply, start) });
     }
-    return passed({ ...reply.response, body: start.bytes });
+    return passed({ ...reply, response: { ...reply.response, body: start.bytes } });
   }
 }
 
-function passed({ status, headers, body }: HttpResponse): HttpResponse {
-  return { status, headers: browserResponseHeaders(headers), body };
+function passed({ response: { status, headers, body }, credential }: PlatformReply): HttpResponse {
+  return { status, headers: browserResponseHeaders(headers, credential.fields?.response), body };
 }

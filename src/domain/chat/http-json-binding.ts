@@ -98,7 +98,8 @@ export class HttpJsonBinding {
     );
     await refuseRedirect(reply.response, AGENT);
     const { status, headers, body: content } = reply.response.status < 400 ? reply.response : await this.#error(reply);
-    const passed = { status, headers: browserResponseHeaders(headers), body: content };
+    const further = reply.credential.fields?.response;
+    const passed = { status, headers: browserResponseHeaders(headers, further), body: content };
     if (method !== 'GetExtendedAgentCard' || status !== 200) return passed;
     return rewritten(passed, { ...rewrite, agentOrigin: agent.origin });
   }

@@ -71,7 +71,8 @@ export class ConversationProxy {
     // (4) A 304 answers a condition of the browser's own.
     if (reply.response.status !== 304) await refuseRedirect(reply.response, PLATFORM);
     const response = await this.#call.errors.passed(reply, RECORD_ERROR_FIELDS);
-    return { ...response, headers: browserResponseHeaders(response.headers, RECORD_RESPONSE_FIELDS) };
+    const further = [...RECORD_RESPONSE_FIELDS, ...(reply.credential.fields?.response ?? [])];
+    return { ...response, headers: browserResponseHeaders(response.headers, further) };
   }
 }
 

@@ -7,11 +7,12 @@ import { ServiceAuthError, SessionError } from '../errors.js';
 import { Credential } from './credential.js';
 import { PlatformClock } from './platform-clock.js';
 import { refreshedToken, type SessionPlan, userToken, type UserToken } from './session-credentials.js';
+import type { RouteFields } from './site-fields.js';
 import { chooseStrategy, type ChosenStrategy } from './strategy.js';
 import type { IssueToken, TokenCache } from './token-cache.js';
 
 /** Which credential a route attaches. */
-export type CredentialPlan =
+export type CredentialPlan = { readonly fields?: RouteFields | undefined } & (
   | {
       readonly kind: 'service';
       /** Replaces the configured strategy; an empty string leaves it. */
@@ -28,7 +29,8 @@ export type CredentialPlan =
   | {
       readonly kind: 'api-key';
       readonly apiKey: Secret | undefined;
-    };
+    }
+);
 
 /** The site's own credential. */
 export type ServicePlan = Extract<CredentialPlan, { kind: 'service' }>;

@@ -1,4 +1,5 @@
 import type { HeaderFields } from '../../ports/http.js';
+import type { SiteFields } from './site-fields.js';
 
 /** Whose authority a credential carries. */
 export type CredentialKind = 'service' | 'session' | 'api-key';
@@ -10,6 +11,7 @@ interface CredentialFacts {
   readonly block: string;
   readonly cacheKey: string | undefined;
   readonly token: string | undefined;
+  readonly fields?: SiteFields | undefined;
 }
 
 /**
@@ -23,17 +25,35 @@ export class Credential {
   /** The configuration block to check when the platform refuses it. */
   readonly block: string;
   readonly #facts: CredentialFacts;
+  readonly #headers: HeaderFields;
 
   constructor(facts: CredentialFacts) {
     this.kind = facts.kind;
     this.identity = facts.identity;
     this.block = facts.block;
     this.#facts = facts;
+    const { fields, headers } = facts;
+    this.#headers = fields === undefined ? headers : { ...fields.forwarded, ...fields.added, ...headers };
+  }
+
+  /** The same, sent with fields of the site's own. */
+  withFields(fields: SiteFields | undefined): Credential {
+    return fields === undefined ? this : new Credential({ ...this.#facts, fields });
   }
 
   /** The fields to set upstream; they replace any of the same name. */
   get headers(): HeaderFields {
+    return this.#headers;
+  }
+
+  /** Those of them that are the credential itself. */
+  get own(): HeaderFields {
     return this.#facts.headers;
+  }
+
+  /** The site's own fields; absent where the route has none. */
+  get fields(): SiteFields | undefined {
+    return this.#facts.fields;
   }
 
   /** Where the token is cached; absent for credentials that are no cached service token. */

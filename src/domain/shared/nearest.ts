@@ -17,12 +17,11 @@ function unlike(name: string, candidate: string): number {
 export function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const letter of from) {
-    let left = -1;
-    let before = 0;
+    let left = Infinity;
+    let before = Infinity;
     row = row.map((above, index) => {
-      const substituted = index === 0 ? Infinity : before + (to[index - 1] === letter ? 0 : 1);
+      left = Math.min(left, above, before - Number(to[index - 1] === letter)) + 1;
       before = above;
-      left = index === 0 ? above + 1 : Math.min(left + 1, above + 1, substituted);
       return left;
     });
   }

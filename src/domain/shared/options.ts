@@ -26,12 +26,12 @@ export type Given<Options> = { readonly [Name in keyof Options]: Exclude<Options
 export function readOptions<Options extends object>(
   maker: string,
   shape: OptionShape<keyof Options & string>,
-  options: Options | undefined,
+  options: Options | undefined = {} as Options,
   all: object = { ...options },
 ): Given<Options> {
-  const given: unknown = options === undefined ? {} : options;
-  if (isPlainObject(given)) return read({ maker, all, path: '' }, shape as OptionShape, given) as Given<Options>;
-  throw refusal({ maker, path: '' }, 'Invalid value for', ['options'], 'Set it to an object.');
+  const place = { maker, all, path: '' };
+  if (isPlainObject(options)) return read(place, shape as OptionShape, options) as Given<Options>;
+  throw refusal(place, 'Invalid value for', ['options'], 'Set it to an object.');
 }
 
 interface Place {

@@ -6,6 +6,7 @@ import { isStream } from '../upstream/body-kind.js';
 import { discardBody } from '../upstream/body-text.js';
 import {
   browserResponseHeaders,
+  choosingFields,
   mediaType,
   RENDER_RESPONSE_FIELDS,
   THEME_REQUEST_FIELDS,
@@ -121,7 +122,7 @@ export class SurfaceService {
       const reply = await this.#call.send(this.#message('POST', target, request, request.head.signal), caller);
       await refuseRedirect(reply.response, PLATFORM);
       const response = await this.#call.errors.passed(reply);
-      answer = { ...response, headers: browserResponseHeaders(response.headers) };
+      answer = { ...response, headers: browserResponseHeaders(response.headers, reply.credential.fields?.response) };
     } catch (error) {
       // It may have been done all the same.
       await forget();
@@ -147,7 +148,7 @@ export class SurfaceService {
     const caller = await this.#call.caller(plan, request.head);
     const message = this.#message('GET', target, request, request.head.signal);
     const reply = await this.#call.send({ ...message, further: THEME_REQUEST_FIELDS }, caller);
-    return themeAnswer(await this.#call.errors.passed(reply), request.head.headers);
+    return themeAnswer(await this.#call.errors.passed(reply), request.head.headers, plan.fields);
   }
 
   async #render(ref: SurfaceRef, request: SurfaceRequest, caller: Caller, signal: AbortSignal): Promise<RenderReply> {
@@ -160,7 +161,8 @@ export class SurfaceService {
     await refuseRedirect(reply.response, PLATFORM);
     const response = await this.#call.errors.passed(reply);
     const { status, headers, body } = response;
-    const answer = { status, headers: browserResponseHeaders(headers, RENDER_RESPONSE_FIELDS), body };
+    const further = [...RENDER_RESPONSE_FIELDS, ...(reply.credential.fields?.response ?? [])];
+    const answer = { status, headers: browserResponseHeaders(headers, further), body };
     return { answer, mayBeKept: mayBeKept(response), etag: etagOf(response) };
   }
 
@@ -222,7 +224,12 @@ export class SurfaceService {
   #subject(ref: SurfaceRef, { head, body }: SurfaceRequest, caller: Caller): RenderSubject | undefined {
     const scope = this.#scope(caller);
     if (scope === undefined) return undefined;
-    const input = [head.query, ...INPUT_FIELDS.map((name) => head.headers[name] ?? null)];
+    const input: unknown[] = [head.query, ...INPUT_FIELDS.map((name) => head.headers[name] ?? null)];
+    // Not in the scope: an action drops what its caller saw, whatever was sent along with it.
+    const { forwarded, response = [] } = caller.credential.fields ?? {};
+    const chosen = choosingFields(forwarded);
+    // What is kept holds the fields this route lets through, which another route may not.
+    if (chosen.length > 0 || response.length > 0) input.push(chosen, response);
     return { scope, ref, input, body: body === null ? null : decoder.decode(body) };
   }
 

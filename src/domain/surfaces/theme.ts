@@ -1,8 +1,9 @@
 import type { HeaderFields, HttpResponse } from '../../ports/http.js';
+import type { RouteFields } from '../credentials/site-fields.js';
 import { UpstreamError } from '../errors.js';
 import { bodyBytes } from '../upstream/body-bytes.js';
 import { discardBody } from '../upstream/body-text.js';
-import { browserResponseHeaders, isStyleSheet } from '../upstream/header-policy.js';
+import { browserResponseHeaders, choosingNames, isStyleSheet } from '../upstream/header-policy.js';
 import { PLATFORM, refuseRedirect } from '../upstream/platform-answer.js';
 
 const LONGEST_THEME = 1_048_576;
@@ -14,17 +15,27 @@ const CACHE_CONTROL = 'private, no-cache';
  *
  * @throws UpstreamError when the answer is no style sheet, or one of more than 1 MiB.
  */
-export async function themeAnswer(response: HttpResponse, browser: HeaderFields): Promise<HttpResponse> {
+export async function themeAnswer(
+  response: HttpResponse,
+  browser: HeaderFields,
+  fields?: RouteFields,
+): Promise<HttpResponse> {
   const { status } = response;
-  const headers: Record<string, string | readonly string[]> = browserResponseHeaders(response.headers);
+  const headers: Record<string, string | readonly string[]> = browserResponseHeaders(
+    response.headers,
+    fields?.response,
+  );
   headers['cache-control'] = CACHE_CONTROL;
+  const varied = choosingNames(fields?.request ?? []);
+  if (varied.length > 0) headers['vary'] = [headers['vary'] ?? [], varied].flat(2).join(', ');
   if (status === 304 && browser['if-none-match'] !== undefined) {
     await discardBody(response.body);
     const { 'content-type': _type, 'content-length': _length, 'content-security-policy': _policy, ...rest } = headers;
     return { status, headers: rest, body: null };
   }
   await refuseRedirect(response, PLATFORM);
-  if (status >= 400) return { status, headers: browserResponseHeaders(response.headers), body: response.body };
+  if (status >= 400)
+    return { status, headers: browserResponseHeaders(response.headers, fields?.response), body: response.body };
   if (status !== 200 || !isStyleSheet(response.headers)) {
     await discardBody(response.body);
     throw noStyleSheet('The platform sent something else than a style sheet.', String(status));

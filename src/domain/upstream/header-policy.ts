@@ -1,7 +1,10 @@
 import type { HeaderFields } from '../../ports/http.js';
 
 // The one place that says which header fields cross, in each direction. Both lists are closed: what is not named stays behind,
-// so hop-by-hop fields, cookies, forwarding fields and the browser's own credentials need no list of their own.
+// so hop-by-hop fields, cookies, forwarding fields and the browser's own credentials need no list of their own; a site may name further fields,
+// but for those it must not.
+
+type CrossedFields = Record<string, string | readonly string[]>;
 
 /** Request fields a browser may send to the platform (a2a-and-surfaces.md M2). */
 const REQUEST_FIELDS: ReadonlySet<string> = new Set([
@@ -67,20 +70,13 @@ export function upstreamRequestHeaders(
   further: readonly string[] = [],
   contentType?: string,
 ): HeaderFields {
-  const connection = browser['connection'];
-  const headers = crossing(browser, REQUEST_FIELDS, further);
-  if (connection !== undefined && connection !== 'keep-alive') {
-    for (const name of connectionOptions(connection)) delete headers[name];
-  }
+  const headers = withoutConnectionOptions(crossing(browser, REQUEST_FIELDS, further), browser);
   if (contentType !== undefined) headers['content-type'] = contentType;
   return Object.assign(headers, credential);
 }
 
 /** The fields of an answer that reach the browser. */
-export function browserResponseHeaders(
-  upstream: HeaderFields,
-  further: readonly string[] = [],
-): Record<string, string | readonly string[]> {
+export function browserResponseHeaders(upstream: HeaderFields, further: readonly string[] = []): CrossedFields {
   const headers = crossing(upstream, RESPONSE_FIELDS, further);
   headers['x-content-type-options'] = 'nosniff';
   if (isActive(upstream)) headers['content-security-policy'] = "sandbox; default-src 'none'";
@@ -95,13 +91,40 @@ export function browserResponseHeaders(
   return headers;
 }
 
+/**
+ * Fields no option of a site makes cross, in either direction (decision 91): credentials, cookies and challenges, hop-by-hop and framing fields
+ * (RFC 9110 §7.6.1, §8), CORS, what steers caches and proxies, and what this package decides, such as versions, codings and conditions.
+ */
+const WITHHELD =
+  /^(?:a2a-version|accept|accept-encoding|(?:access-control|content|if|proxy|surrogate|www|x-accel|x-ms-token)-.*|auth.*|.*cache-control|(?:set-)?cookie2?|connection|expect|host|http2-settings|keep-alive|range|te|trailer|transfer-encoding|upgrade|x-(?:api-key|cache|content-type-options|project-id))$/;
+
+/** Whether a field, in lower case, never crosses by a site's own choice. */
+export function isWithheld(name: string): boolean {
+  return WITHHELD.test(name);
+}
+
+/** Fields that tell which request it is, and choose no response (W3C Trace Context, W3C Baggage). */
+const TRACING_FIELDS: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage']);
+
+/** The names of fields by which a response may be chosen. */
+export function choosingNames(names: readonly string[]): readonly string[] {
+  return names.filter((name) => !TRACING_FIELDS.has(name));
+}
+
+/** The part of a cache's key that holds the fields by which a response may be chosen; nothing where there are none. */
+export function choosingFields(fields: HeaderFields = {}): readonly unknown[] {
+  const names = choosingNames(Object.keys(fields)).toSorted();
+  return names.length === 0 ? [] : [names.map((name) => [name, fields[name]])];
+}
+
+/** The browser's fields a site lets cross besides the usual ones, minus those it named in `Connection`. */
+export function forwardedFields(browser: HeaderFields, names: readonly string[]): HeaderFields {
+  return names.length === 0 ? {} : withoutConnectionOptions(crossing(browser, new Set(names), []), browser);
+}
+
 /** The fields of a message that are on a list. */
-function crossing(
-  fields: HeaderFields,
-  names: ReadonlySet<string>,
-  further: readonly string[],
-): Record<string, string | readonly string[]> {
-  const crossed: Record<string, string | readonly string[]> = {};
+function crossing(fields: HeaderFields, names: ReadonlySet<string>, further: readonly string[]): CrossedFields {
+  const crossed: CrossedFields = {};
   // Over what came: a message has fewer fields than the lists, and finding out that a field is absent costs the most.
   for (const name in fields) {
     const value = fields[name];
@@ -153,6 +176,14 @@ export function isStyleSheet(headers: HeaderFields): boolean {
 /** Whether a message is a stream of server-sent events. */
 export function isEventStream(headers: HeaderFields): boolean {
   return mediaType(headers) === 'text/event-stream';
+}
+
+/** Takes out what is for the next hop alone (RFC 9110 §7.6.1). */
+function withoutConnectionOptions(headers: CrossedFields, { connection }: HeaderFields): CrossedFields {
+  if (connection !== undefined && connection !== 'keep-alive') {
+    for (const name of connectionOptions(connection)) delete headers[name];
+  }
+  return headers;
 }
 
 function connectionOptions(field: string | readonly string[]): ReadonlySet<string> {

@@ -1,7 +1,7 @@
 import type { HeaderFields, HttpBody, HttpResponse, HttpUpstream } from '../../ports/http.js';
 import type { Credential } from '../credentials/credential.js';
 import type { CredentialBroker } from '../credentials/credential-broker.js';
-import { type CallerRequest, obtainCredential, type RoutePlan } from '../credentials/headers-plan.js';
+import { type CallerRequest, obtainCredential, renewCredential, type RoutePlan } from '../credentials/headers-plan.js';
 import { isStream } from './body-kind.js';
 import { discardBody } from './body-text.js';
 import { upstreamRequestHeaders } from './header-policy.js';
@@ -84,7 +84,8 @@ export class PlatformCall {
    * @throws ServiceAuthError and SessionError when there is no credential.
    */
   caller(plan: RoutePlan, request: CallerRequest): Caller | Promise<Caller> {
-    const credential = plan.kind === 'service' ? this.#deps.credentials.atHand(plan) : undefined;
+    const isPlain = plan.kind === 'service' && plan.fields === undefined;
+    const credential = isPlain ? this.#deps.credentials.atHand(plan) : undefined;
     return credential === undefined ? this.#ask(plan, request) : { plan, request, credential };
   }
 
@@ -112,9 +113,9 @@ export class PlatformCall {
   }
 
   async #renew({ plan, request, credential }: Caller, refusal: HttpResponse): Promise<Credential | undefined> {
-    if (plan.kind === 'headers') return undefined;
     try {
-      return await this.#deps.credentials.renew(plan, credential, request, String(refusal.headers['date'] ?? ''));
+      const date = String(refusal.headers['date'] ?? '');
+      return await renewCredential(this.#deps.credentials, plan, credential, request, date);
     } catch (error) {
       await discardBody(refusal.body);
       throw error;

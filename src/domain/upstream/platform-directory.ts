@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { credentialScope } from '../credentials/credential-scope.js';
+import { isVaried, lookupScope } from '../credentials/credential-scope.js';
 import type { CallerRequest, RoutePlan } from '../credentials/headers-plan.js';
 import { isAgentBffError } from '../errors.js';
 import { parsedJson } from '../parsed-json.js';
@@ -70,12 +70,15 @@ export class PlatformDirectory {
   readonly #deps: PlatformDirectoryDependencies;
   readonly #call: PlatformCall;
   readonly #remembered: BoundedMap<Remembered>;
+  /** For callers strangers can make up by what they send along: they push out nobody else. */
+  readonly #varied: BoundedMap<Remembered>;
   readonly #flights = new Map<string, Promise<Lookup>>();
 
   constructor(dependencies: PlatformDirectoryDependencies) {
     this.#deps = dependencies;
     this.#call = new PlatformCall(dependencies, PLATFORM);
     this.#remembered = new BoundedMap(dependencies);
+    this.#varied = new BoundedMap(dependencies);
   }
 
   /** The configured project, else the one the platform knows for this caller; null when there is none. */
@@ -103,24 +106,25 @@ export class PlatformDirectory {
   }
 
   async #look(name: LookupName, caller: Caller): Promise<Lookup> {
-    const scope = credentialScope(caller.plan, caller.credential);
+    const scope = lookupScope(caller.plan, caller.credential);
     // A caller without a stable name is asked for each time.
     if (scope === undefined) return this.#ask(name, caller);
     const key = this.#deps.hash(JSON.stringify([name, scope]));
-    const known = this.#remembered.get(key);
+    const kept = isVaried(caller.credential) ? this.#varied : this.#remembered;
+    const known = kept.get(key);
     if (known !== undefined && this.#deps.clock.now() < known.until) return known.lookup;
     let flight = this.#flights.get(key);
     if (flight === undefined) {
-      flight = this.#remember(key, this.#ask(name, caller)).finally(() => this.#flights.delete(key));
+      flight = this.#remember(kept, key, this.#ask(name, caller)).finally(() => this.#flights.delete(key));
       this.#flights.set(key, flight);
     }
     return flight;
   }
 
-  async #remember(key: string, asking: Promise<Lookup>): Promise<Lookup> {
+  async #remember(kept: BoundedMap<Remembered>, key: string, asking: Promise<Lookup>): Promise<Lookup> {
     const lookup = await asking;
     const lifeMs = lookup.warning === undefined ? FOUND_MS : FAILED_MS;
-    this.#remembered.set(key, { lookup, until: this.#deps.clock.now() + lifeMs }, lookup.value?.length ?? 0);
+    kept.set(key, { lookup, until: this.#deps.clock.now() + lifeMs }, lookup.value?.length ?? 0);
     return lookup;
   }
 

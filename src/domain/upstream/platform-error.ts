@@ -29,7 +29,7 @@ export function platformError(
       : refusal(status, counterpart)),
     retryable: status === 429 || status === 503,
     upstreamStatus: status,
-    upstreamHeaders: named(headers, kept),
+    upstreamHeaders: named(headers, [...kept, ...(reply.credential.fields?.response ?? [])]),
     ...retryAfter(headers),
     log,
   });

@@ -1,0 +1,359 @@
+import { createToolkit, type ServerConfig, SessionError, type ToolkitPorts } from 'agent-bff';
+import type { SiteFieldOptions } from 'agent-bff/node';
+import { FakeClock, FakeIdentityProvider, FakeUpstream, RecordingTelemetry } from 'agent-bff/testing';
+import { describe, expect, it } from 'vitest';
+import { headerFields } from '../../src/composition/header-fields.js';
+import type { HttpHandler, HttpRequest, HttpResponse, UpstreamRequest } from '../../src/ports/http.js';
+import { browserRequest } from '../adapters/web/browser-request.js';
+import { textOf } from '../contracts/http-upstream.contract.js';
+
+const CARD = { name: 'Agent', url: 'https://agent.example/a2a', skills: [], capabilities: {} };
+
+/** A platform that says in every body whom it is for. */
+function answer({ path, headers }: UpstreamRequest): HttpResponse {
+  const fields = { 'x-agent-trace': String(headers['x-run'] ?? 'none'), 'x-internal': 'one' };
+  if (path.includes('theme') || path.includes('brand')) {
+    return { status: 200, headers: { 'content-type': 'text/css', ...fields }, body: '/* */' };
+  }
+  const who = [headers['x-tenant'], headers['prefer']].flat().join(' ');
+  const known = { ...CARD, name: who, id: who, surface: { id: 's-1', name: 'board' }, who };
+  return { status: 200, headers: { 'content-type': 'application/json', ...fields }, body: JSON.stringify(known) };
+}
+
+function site(config: ServerConfig = {}, ports: ToolkitPorts = {}) {
+  const telemetry = new RecordingTelemetry();
+  const upstream = new FakeUpstream(answer);
+  const clock = new FakeClock();
+  const settings = {
+    a2aUrl: 'https://agent.example/a2a',
+    serviceApiUrl: 'https://api.example',
+    serviceApiKey: 'site-key',
+  };
+  const toolkit = createToolkit({ ...settings, ...config }, { upstream, telemetry, clock, ...ports });
+  return { toolkit, upstream, telemetry, clock };
+}
+
+interface Ask {
+  readonly headers?: Record<string, string>;
+  readonly request?: unknown;
+}
+
+const asks =
+  (changes: Partial<HttpRequest>) =>
+  (handler: HttpHandler, { headers = {}, request }: Ask = {}): Promise<HttpResponse> =>
+    handler(browserRequest({ ...changes, headers: { host: 'site.example', ...headers }, native: { request } }));
+const config = asks({ method: 'GET', path: '/config', body: null });
+const render = asks({ path: '/s-1/render', body: null });
+const act = asks({ path: '/s-1/actions/save', body: null });
+const theme = asks({ method: 'GET', path: '/s-1/theme.css', body: null });
+const chat = (handler: HttpHandler): Promise<HttpResponse> => handler(browserRequest());
+const said = async (response: HttpResponse) =>
+  JSON.parse(await textOf(response.body)) as Record<string, unknown> & { error: { message: string } };
+
+describe('what the function "headers" gives', () => {
+  it.each([
+    ['an object', { 'X-Tenant': 'acme', 'x-none': undefined, 'x-null': null }],
+    ['a Headers', new Headers({ 'X-Tenant': 'acme' })],
+    ['a list of pairs', [['X-Tenant', 'acme']]],
+    ['a Map', new Map([['X-Tenant', 'acme']]) as never],
+  ])('may be %s', (_words, made) => {
+    expect(headerFields(made)).toEqual({ 'x-tenant': 'acme' });
+  });
+
+  it('may name a field twice, whose values are sent as one list (RFC 9110 §5.3)', () => {
+    expect(
+      headerFields([
+        ['x-a', '1'],
+        ['X-A', '2'],
+      ]),
+    ).toEqual({ 'x-a': '1, 2' });
+    expect(headerFields({ 'x-a': ['1', '2'] })).toEqual({ 'x-a': '1, 2' });
+  });
+
+  it('may be nothing', () => {
+    for (const made of [undefined, null, {}, []]) expect(headerFields(made)).toEqual({});
+  });
+
+  it.each([
+    ['a promise nobody awaited', { 'x-tenant': Promise.resolve('secret') }],
+    ['an object as a value', { 'x-tenant': { id: 'secret' } }],
+    ['a text', 'secret'],
+    ['a list of names and values', ['x-tenant', 'secret']],
+    ['half a pair', [['secret']]],
+    ['a line break in a value', { 'x-tenant': 'se\r\ncret' }],
+    ['a name that is none', { 'x tenant': 'secret' }],
+  ])('is refused when it is %s, and never quoted', (_words, made) => {
+    expect(() => headerFields(made as never)).toThrow(/^it gave /);
+    expect(() => headerFields(made as never)).not.toThrow(/cret/);
+  });
+});
+
+describe('a function "headers" that fails', () => {
+  const failures: readonly (readonly [string, NonNullable<SiteFieldOptions['headers']>, RegExp])[] = [
+    [
+      'throws',
+      () => {
+        throw new TypeError('no tenant secret-7');
+      },
+      /it threw TypeError at .*site-fields\.test\.ts/,
+    ],
+    ['rejects', () => Promise.reject(new Error('no tenant secret-7')), /it threw Error at .*site-fields\.test\.ts/],
+    [
+      'throws no error',
+      () => {
+        // oxlint-disable-next-line typescript/only-throw-error
+        throw 'secret-7';
+      },
+      /it threw string\./,
+    ], // oxlint-disable-line typescript/only-throw-error
+    ['quotes a value in its own error', () => new Headers({ 'x-tenant': 'secret-7\n7' }), /it threw TypeError/],
+    ['gives no header fields', () => ({ 'x-tenant': { id: 'secret-7' } }) as never, /it gave a value that is no text/],
+    ['gives a field it must not', () => ({ Cookie: 'secret-7' }), /it gave "cookie", which no option may set/],
+    ['gives the API key', () => ({ 'x-platform-key': 'secret-7' }), /it gave "x-platform-key", which/],
+    ['never answers', () => new Promise(() => undefined), /it gave no answer within 20 ms/],
+  ];
+
+  it.each(failures)('by one that %s is a 500 that names it, and reaches nobody', async (_words, headers, log) => {
+    const settings = { upstream: { headers: { apiKey: 'x-platform-key' } }, timeouts: { sessionMs: 20 } };
+    const { toolkit, upstream, telemetry } = site(settings);
+    const response = await render(toolkit.surfaceHandler({ headers }));
+    expect(response.status).toBe(500);
+    expect(await said(response)).toMatchObject({
+      code: 'internal_error',
+      hint: 'Check the function given as "headers"; the server log says what failed.',
+      block: 'headers',
+    });
+    const [event] = telemetry.of('error');
+    expect(event).toMatchObject({ status: 500, block: 'headers', route: 'surface' });
+    expect(event?.detail).toMatch(/^The function given as "headers" failed: /);
+    expect(event?.detail).toMatch(log);
+    expect(JSON.stringify(telemetry)).not.toContain('secret-7');
+    expect(upstream.requests).toEqual([]);
+  });
+
+  it('is told to a chat as JSON-RPC, and by the config route as a problem', async () => {
+    const { toolkit } = site();
+    const handler = toolkit.chatHandler({
+      headers: () => {
+        throw new Error('down');
+      },
+    });
+    const [message, record] = [await chat(handler), await config(handler)];
+    expect([message.status, record.status]).toEqual([500, 500]);
+    expect((await said(message)).error.message).toContain('"headers"');
+  });
+
+  it('is answered with an error of this package where it throws one', async () => {
+    const { toolkit } = site();
+    const headers = (): never => {
+      throw new SessionError('session_required', { detail: 'No tenant.' });
+    };
+    expect((await render(toolkit.surfaceHandler({ headers }))).status).toBe(401);
+  });
+});
+
+describe('the site’s own fields', () => {
+  const tenantOf = (request: { tenant: string }) => ({ 'x-tenant': request.tenant });
+
+  it('go with every look-up of the config route, but not to another host than the agent’s', async () => {
+    const { toolkit, upstream } = site({ agentCardUrl: 'https://cards.example/card.json' });
+    const handler = toolkit.chatHandler({ headers: tenantOf, forward: { request: ['prefer'] } });
+    await config(handler, { headers: { prefer: 'wait=1' }, request: { tenant: 'acme' } });
+    const sent = upstream.requests.map(({ origin, path, headers }) => [
+      origin + path,
+      headers['x-tenant'],
+      headers['prefer'],
+    ]);
+    expect(sent).toEqual([
+      ['https://cards.example/card.json', undefined, undefined],
+      ['https://api.example/project', 'acme', 'wait=1'],
+      ['https://api.example/brand.css', 'acme', 'wait=1'],
+    ]);
+  });
+
+  it('win over what the browser sent, and give way to the credential', async () => {
+    const { toolkit, upstream } = site();
+    const getHeaders = () => ({ 'x-tenant': 'of the credential' });
+    const forward = { request: ['x-tenant', 'x-user'] };
+    const headers = () => ({ 'x-tenant': 'of the site', 'x-user': 'of the site', 'accept-language': 'fr' });
+    await render(toolkit.surfaceRouter({ getHeaders, headers, forward }), {
+      headers: { 'x-user': 'of the browser', 'accept-language': 'de' },
+    });
+    expect(upstream.requests[0]?.headers).toMatchObject({
+      'x-tenant': 'of the credential',
+      'x-user': 'of the site',
+      'accept-language': 'fr',
+    });
+  });
+
+  it('stay behind where the browser meant them for the next hop (RFC 9110 §7.6.1)', async () => {
+    const { toolkit, upstream } = site();
+    const handler = toolkit.surfaceHandler({ forward: { request: ['prefer'] } });
+    await render(handler, { headers: { connection: 'keep-alive, Prefer', prefer: 'x' } });
+    expect(upstream.requests[0]?.headers).not.toHaveProperty('prefer');
+  });
+
+  it('go along again when a refused credential is renewed', async () => {
+    const demo = new FakeIdentityProvider('demo');
+    const { toolkit, upstream } = site({ serviceAuthStrategy: 'demo' }, { identityProviders: { demo } });
+    upstream.willAnswer((request) =>
+      request.headers['authorization'] === 'Bearer demo-token-1'
+        ? { status: 401, headers: {}, body: null }
+        : answer(request),
+    );
+    const response = await render(toolkit.serviceSurfaceHandler({ headers: tenantOf }), {
+      request: { tenant: 'acme' },
+    });
+    expect(response.status).toBe(200);
+    expect(upstream.requests.map(({ headers }) => headers['x-tenant'])).toEqual(['acme', 'acme']);
+  });
+
+  it('named for responses reach the browser on errors too', async () => {
+    const { toolkit, upstream } = site();
+    const forward = { response: ['X-Agent-Trace'] };
+    const html = { 'content-type': 'text/html', 'x-agent-trace': 't-1', 'x-internal': 'one' };
+    upstream.willAnswer(() => ({ status: 503, headers: html, body: '<h1>' }));
+    const failed = await render(toolkit.surfaceHandler({ forward }));
+    expect([failed.status, failed.headers['x-agent-trace'], failed.headers['x-internal']]).toEqual([
+      503,
+      't-1',
+      undefined,
+    ]);
+    upstream.willAnswer(() => ({ status: 422, headers: { ...html, 'content-type': 'application/json' }, body: '{}' }));
+    expect((await render(toolkit.surfaceHandler({ forward }))).headers['x-agent-trace']).toBe('t-1');
+  });
+
+  it('are asked for once in each request', async () => {
+    const { toolkit } = site();
+    let calls = 0;
+    const headers = () => ({ 'x-tenant': String((calls += 1)) });
+    await config(toolkit.chatHandler({ headers }));
+    expect(calls).toBe(1);
+  });
+});
+
+describe('what is kept', () => {
+  const cache = { enabled: true, freshMs: 60_000 };
+  const forward = { request: ['prefer', 'baggage'] };
+
+  it('is not another caller’s for a field of tracing, which chooses no response', async () => {
+    const { toolkit } = site();
+    const handler = toolkit.surfaceHandler({ cache, forward });
+    const seen = await Promise.all(
+      ['a=1', 'b=2', 'c=3'].map(
+        async (baggage) => (await render(handler, { headers: { baggage, prefer: 'x' } })).headers['x-cache'],
+      ),
+    );
+    expect(new Set(seen)).toEqual(new Set(['MISS']));
+    expect((await render(handler, { headers: { baggage: 'd=4', prefer: 'x' } })).headers['x-cache']).toBe('HIT');
+  });
+
+  it('is asked for once for all who wait and agree in their fields, and for nobody else', async () => {
+    const { toolkit, upstream } = site();
+    const handler = toolkit.surfaceHandler({ cache, forward });
+    const answers = await Promise.all(
+      ['x', 'y', 'x', 'y', 'x'].map((prefer) => render(handler, { headers: { prefer } })),
+    );
+    expect((await Promise.all(answers.map(said))).map(({ who }) => who)).toEqual([' x', ' y', ' x', ' y', ' x']);
+    expect(upstream.requests).toHaveLength(2);
+  });
+
+  it('is dropped by an action, whatever was sent along with it', async () => {
+    const { toolkit } = site();
+    const handler = toolkit.surfaceHandler({ cache, forward });
+    const status = async (prefer: string) => (await render(handler, { headers: { prefer } })).headers['x-cache'];
+    expect([await status('x'), await status('x')]).toEqual(['MISS', 'HIT']);
+    await act(handler, { headers: { prefer: 'y' } });
+    expect(await status('x')).toBe('MISS');
+  });
+
+  it('has no field in it that another route lets through and this one does not', async () => {
+    const { toolkit } = site();
+    const open = toolkit.surfaceHandler({ cache, forward: { response: ['x-internal'] } });
+    const closed = toolkit.surfaceHandler({ cache, forward: { response: ['x-agent-trace'] } });
+    expect((await render(open)).headers['x-internal']).toBe('one');
+    expect((await render(closed)).headers).not.toHaveProperty('x-internal');
+    expect((await render(open)).headers).toMatchObject({ 'x-internal': 'one', 'x-cache': 'HIT' });
+  });
+
+  it.each<[string, (value: string) => Ask]>([
+    ['forwarded', (value) => ({ headers: { prefer: value } })],
+    ['added', (value) => ({ request: value })],
+  ])(
+    'of look-ups is not pushed out by a stranger who makes up more %s values than are kept',
+    async (_words, ask) => {
+      const { toolkit, upstream } = site();
+      const headers = (request?: string) => ({ 'x-tenant': request });
+      const handler = toolkit.chatHandler({ headers, forward });
+      await config(handler);
+      for (let value = 0; value < 1_050; value += 1) await config(handler, ask(String(value)));
+      const before = upstream.requests.length;
+      await config(handler);
+      expect(upstream.requests.length).toBe(before);
+    },
+    20_000,
+  );
+
+  it('of look-ups costs nothing for a made-up value of a visitor the limit refuses', async () => {
+    const { toolkit, upstream } = site({
+      chatLimit: { admit: () => Promise.resolve({ kind: 'refused', retryAfterMs: 1_000 }) },
+    });
+    const handler = toolkit.chatHandler({ forward });
+    expect((await config(handler, { headers: { prefer: 'made up' } })).status).toBe(429);
+    expect(upstream.requests).toEqual([]);
+  });
+});
+
+describe('a browser that keeps responses', () => {
+  const forward = { request: ['prefer', 'baggage'] };
+
+  it('is told by which forwarded fields they differ, and to ask each time', async () => {
+    const { toolkit } = site();
+    expect((await config(toolkit.chatHandler({ forward }))).headers).toMatchObject({
+      vary: 'A2A-Version, Cookie, prefer',
+      'cache-control': 'private, max-age=0, must-revalidate',
+    });
+    expect((await theme(toolkit.surfaceHandler({ forward }))).headers).toMatchObject({ vary: 'prefer' });
+  });
+
+  it('asks each time where the site adds fields, which may come from its session', async () => {
+    const { toolkit } = site();
+    const headers = () => ({ 'x-tenant': 'acme' });
+    const cacheControl = async (options: SiteFieldOptions) =>
+      (await config(toolkit.chatHandler(options))).headers['cache-control'];
+    expect(await cacheControl({ headers })).toBe('private, max-age=0, must-revalidate');
+    expect(await cacheControl({ forward: { response: ['x-agent-trace'] } })).toBe('private, max-age=60');
+    expect(await cacheControl({})).toBe('private, max-age=60');
+  });
+
+  it('of another site reads nothing the site’s own fields may have chosen', async () => {
+    const { toolkit } = site();
+    const crossSite = { headers: { 'sec-fetch-site': 'cross-site' } };
+    const status = async (options: SiteFieldOptions) =>
+      (await theme(toolkit.surfaceHandler(options), crossSite)).status;
+    expect([await status({ headers: () => ({}) }), await status({ forward }), await status({})]).toEqual([
+      403, 200, 200,
+    ]);
+  });
+});
+
+describe('a route without fields of its own', () => {
+  it('sends and keeps what it did before', async () => {
+    const visits = async (options: SiteFieldOptions) => {
+      const { toolkit, upstream } = site();
+      const widgets = toolkit.surfaceHandler({ cache: { enabled: true }, ...options });
+      const agent = toolkit.chatHandler(options);
+      const visitor = { headers: { prefer: 'x', baggage: 'a=1', 'x-tenant': 'b', traceparent: 't' } };
+      const answers = [
+        await render(widgets, visitor),
+        await theme(widgets, visitor),
+        await config(agent, visitor),
+        await chat(agent),
+      ];
+      return [upstream.requests.map(({ headers }) => headers), answers.map(({ headers }) => headers)];
+    };
+    const [before, empty] = [await visits({}), await visits({ forward: { request: [], response: [] } })];
+    expect(empty).toEqual(before);
+    expect(JSON.stringify(before)).not.toMatch(/prefer|baggage|x-tenant|x-agent-trace/);
+  });
+});
