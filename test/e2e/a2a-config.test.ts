@@ -226,7 +226,7 @@ describe('what the platform does not give', () => {
       'is a redirect',
       (exchange) => exchange.head(302, { location: '/elsewhere' }).end(),
       502,
-      'upstream_invalid_response',
+      'upstream_redirect',
     ],
     ['does not come', silence, 504, 'upstream_timeout'],
     ['never comes to its end', (exchange) => void exchange.head(200).write('{"name":'), 504, 'upstream_timeout'],

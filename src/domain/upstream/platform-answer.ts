@@ -1,15 +1,34 @@
 import type { HttpResponse, UpstreamOutcome } from '../../ports/http.js';
 import { UpstreamError } from '../errors.js';
 import { discardBody } from './body-text.js';
+import { locationOf, quoted, redirected } from './wrong-address.js';
 
-/** Who was called, in the words of an error: who it is, and the field that says where it is. */
+/** Who was called, in the words of an error. */
 export interface Counterpart {
   readonly name: string;
-  readonly field: string;
+  /** The fields that say where it is. */
+  readonly fields: readonly string[];
+  /** What to do where something else is found there: a sentence without its capital and its full stop. */
+  readonly check: string;
+  /** What a successful response of it is. */
+  readonly expected: string;
+  /** Whether requests name things that may be missing there though the address is right. Default: false. */
+  readonly holdsMany?: boolean;
 }
 
-export const AGENT: Counterpart = { name: 'agent', field: 'a2aUrl' };
-export const PLATFORM: Counterpart = { name: 'platform', field: 'serviceApiUrl' };
+export const AGENT: Counterpart = {
+  name: 'agent',
+  fields: ['a2aUrl'],
+  check: 'check "a2aUrl" in configureServer: it has to be the JSON-RPC endpoint of the agent',
+  expected: 'JSON or a stream of events',
+};
+export const PLATFORM: Counterpart = {
+  name: 'platform',
+  fields: ['serviceApiUrl'],
+  check: 'check "serviceApiUrl" in configureServer',
+  expected: 'what was asked for',
+  holdsMany: true,
+};
 
 /**
  * The response of an outcome.
@@ -19,7 +38,7 @@ export const PLATFORM: Counterpart = { name: 'platform', field: 'serviceApiUrl' 
  *
  * @throws UpstreamError when there is none.
  */
-export function answered(outcome: UpstreamOutcome, { name, field }: Counterpart, isRepeatable: boolean): HttpResponse {
+export function answered(outcome: UpstreamOutcome, { name, fields }: Counterpart, isRepeatable: boolean): HttpResponse {
   if (outcome.kind === 'response') return outcome.response;
   const log = outcome.detail;
   const retryable = isRepeatable || outcome.sent === 'nothing';
@@ -38,9 +57,9 @@ export function answered(outcome: UpstreamOutcome, { name, field }: Counterpart,
     case 'unreachable':
       throw new UpstreamError('upstream_unreachable', {
         detail: `The ${name} cannot be reached.`,
-        hint: `If this lasts, check that the ${name} runs, and "${field}" in configureServer.`,
+        hint: `If this lasts, check that the ${name} runs, and ${quoted(fields)} in configureServer.`,
         block: 'configureServer',
-        fields: [field],
+        fields,
         retryable: true,
         log,
       });
@@ -59,14 +78,12 @@ export function answered(outcome: UpstreamOutcome, { name, field }: Counterpart,
  *
  * @throws UpstreamError `upstream_redirect`.
  */
-export async function refuseRedirect({ status, body }: HttpResponse, { name, field }: Counterpart): Promise<void> {
+export async function refuseRedirect({ status, headers, body }: HttpResponse, counterpart: Counterpart): Promise<void> {
   if (status < 300 || status >= 400) return;
   await discardBody(body);
+  const to = locationOf(headers);
   throw new UpstreamError('upstream_redirect', {
-    detail: `The ${name} answered with a redirect, which is never followed.`,
-    hint: `Set "${field}" in configureServer to the final address of the ${name}.`,
-    block: 'configureServer',
-    fields: [field],
-    log: `status ${String(status)} from the ${name}`,
+    ...redirected(headers, counterpart),
+    log: `status ${String(status)} from the ${counterpart.name}${to === '' ? '' : `, to ${to}`}`,
   });
 }
