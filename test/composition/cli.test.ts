@@ -171,7 +171,7 @@ describe('agent-bff doctor of a configuration that works', () => {
 describe('agent-bff doctor of a broken configuration names the block and the fields to fix:', () => {
   it.each<[string, () => ServerConfig, () => ToolkitPorts, string]>([
     ['a misspelt field', () => ({ idpA: { clientid: 'x' } }) as ServerConfig, () => ({}), 'idpA: clientid'],
-    ['no credential', () => ({}), () => ({}), 'serviceAuthStrategy: serviceAuthStrategy'],
+    ['no credential', () => ({}), () => ({}), 'configureServer: serviceAuthStrategy'],
     ['no agent address', () => ({ ...account(), a2aUrl: '' }), () => ({}), 'configureServer: a2aUrl'],
     [
       'no audience of its tokens',

@@ -40,7 +40,6 @@ export type LookupName = 'project' | 'brand';
 
 /** How the response to a look-up is read. */
 interface LookupKind {
-  readonly counterpart: Counterpart;
   readonly accept: string;
   /** The value where the platform has none; absent where that is a failure. */
   readonly ifMissing?: string;
@@ -50,32 +49,30 @@ interface LookupKind {
   readonly read: (bytes: Uint8Array) => string | undefined;
 }
 
+/** Where each is looked up. */
+export const LOOKUPS: Readonly<Record<LookupName, Counterpart>> = {
+  project: {
+    name: 'platform',
+    fields: ['serviceApiUrl', 'upstream.paths.project', 'serviceProjectId'],
+    check: 'check "serviceApiUrl" and "upstream.paths.project" in configureServer, or set "serviceProjectId"',
+    expected: 'JSON with the id of the project',
+  },
+  brand: {
+    name: 'platform',
+    fields: ['serviceApiUrl', 'upstream.paths.brand'],
+    check: 'check "serviceApiUrl" and "upstream.paths.brand" in configureServer',
+    expected: 'a style sheet',
+  },
+};
+
 const KINDS: Readonly<Record<LookupName, LookupKind>> = {
   project: {
-    counterpart: {
-      name: 'platform',
-      fields: ['serviceApiUrl', 'upstream.paths.project', 'serviceProjectId'],
-      check: 'check "serviceApiUrl" and "upstream.paths.project" in configureServer, or set "serviceProjectId"',
-      expected: 'JSON with the id of the project',
-    },
     accept: 'application/json',
     limitBytes: 65_536,
     fits: (headers) => mediaType(headers) === 'application/json',
     read: projectIn,
   },
-  brand: {
-    counterpart: {
-      name: 'platform',
-      fields: ['serviceApiUrl', 'upstream.paths.brand'],
-      check: 'check "serviceApiUrl" and "upstream.paths.brand" in configureServer',
-      expected: 'a style sheet',
-    },
-    accept: 'text/css',
-    ifMissing: '',
-    limitBytes: 1_048_576,
-    fits: isStyleSheet,
-    read: styleSheetIn,
-  },
+  brand: { accept: 'text/css', ifMissing: '', limitBytes: 1_048_576, fits: isStyleSheet, read: styleSheetIn },
 };
 
 const FOUND_MS = 60_000;
@@ -156,7 +153,7 @@ export class PlatformDirectory {
   }
 
   async #request(name: LookupName, caller: Caller, signal: AbortSignal): Promise<Lookup> {
-    const { counterpart, accept, ifMissing, limitBytes, fits, read } = KINDS[name];
+    const { accept, ifMissing, limitBytes, fits, read } = KINDS[name];
     const { origin, path } = platformTarget(this.#deps.api, name, {});
     const own = { ...platformFields(this.#deps.api), accept };
     const reply = await this.#call.send({ method: 'GET', origin, path, browser: {}, own, body: null, signal }, caller);
@@ -173,7 +170,7 @@ export class PlatformDirectory {
       body = start.complete ? start.bytes : start.body;
     }
     const said = await this.#call.errors.said({ ...reply, response: { status, headers, body } });
-    throw platformError(reply, counterpart, said);
+    throw platformError(reply, LOOKUPS[name], said);
   }
 
   #failed(name: LookupName, cause: unknown): Lookup {
