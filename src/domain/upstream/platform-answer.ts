@@ -42,24 +42,29 @@ export function answered(outcome: UpstreamOutcome, { name, fields }: Counterpart
   if (outcome.kind === 'response') return outcome.response;
   const log = outcome.detail;
   const retryable = isRepeatable || outcome.sent === 'nothing';
+  const place = { block: 'configureServer', fields };
+  const where = `${quoted(fields)} in configureServer`;
   switch (outcome.reason) {
     case 'timeout':
       throw new UpstreamError('upstream_timeout', {
         detail: `The ${name} did not answer in time.`,
+        hint: `If it needs longer, raise "headersMs" in the "timeouts" configuration block. If it never answers, check ${where}.`,
+        ...place,
         retryable,
         log,
       });
     case 'invalid':
       throw new UpstreamError('upstream_invalid_response', {
         detail: `The ${name} sent an answer that is not valid HTTP.`,
+        hint: `Check scheme and port of ${where}.`,
+        ...place,
         log,
       });
     case 'unreachable':
       throw new UpstreamError('upstream_unreachable', {
         detail: `The ${name} cannot be reached.`,
-        hint: `If this lasts, check that the ${name} runs, and ${quoted(fields)} in configureServer.`,
-        block: 'configureServer',
-        fields,
+        hint: `If this lasts, check that the ${name} runs, and ${where}.`,
+        ...place,
         retryable: true,
         log,
       });
@@ -67,6 +72,8 @@ export function answered(outcome: UpstreamOutcome, { name, fields }: Counterpart
     case 'aborted':
       throw new UpstreamError('upstream_unreachable', {
         detail: `The ${name} cannot be reached.`,
+        hint: `If this lasts, check that the ${name} runs, and ${where}: a server that expects https ends a request without it.`,
+        ...place,
         retryable,
         log,
       });

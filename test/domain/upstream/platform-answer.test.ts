@@ -18,14 +18,27 @@ async function errorOf(refusing: Promise<void>): Promise<AgentBffError> {
 }
 
 describe('a platform that gives no answer', () => {
-  const hint = 'If this lasts, check that the platform runs, and "serviceApiUrl" in configureServer.';
+  const hint = 'If this lasts, check that the platform runs, and "serviceApiUrl" in configureServer';
+  const reset = `${hint}: a server that expects https ends a request without it.`;
 
-  it.each<[UpstreamFailureReason, string, string, boolean, string?]>([
-    ['timeout', 'upstream_timeout', 'The platform did not answer in time.', true],
-    ['unreachable', 'upstream_unreachable', 'The platform cannot be reached.', true, hint],
-    ['reset', 'upstream_unreachable', 'The platform cannot be reached.', true],
-    ['aborted', 'upstream_unreachable', 'The platform cannot be reached.', true],
-    ['invalid', 'upstream_invalid_response', 'The platform sent an answer that is not valid HTTP.', false],
+  it.each<[UpstreamFailureReason, string, string, boolean, string]>([
+    [
+      'timeout',
+      'upstream_timeout',
+      'The platform did not answer in time.',
+      true,
+      'If it needs longer, raise "headersMs" in the "timeouts" configuration block. If it never answers, check "serviceApiUrl" in configureServer.',
+    ],
+    ['unreachable', 'upstream_unreachable', 'The platform cannot be reached.', true, `${hint}.`],
+    ['reset', 'upstream_unreachable', 'The platform cannot be reached.', true, reset],
+    ['aborted', 'upstream_unreachable', 'The platform cannot be reached.', true, reset],
+    [
+      'invalid',
+      'upstream_invalid_response',
+      'The platform sent an answer that is not valid HTTP.',
+      false,
+      'Check scheme and port of "serviceApiUrl" in configureServer.',
+    ],
   ])(
     'is an error that says why, and its host is told to operators alone: %s',
     (reason, code, detail, retryable, advice) => {
@@ -35,8 +48,9 @@ describe('a platform that gives no answer', () => {
       } catch (error) {
         thrown = error;
       }
-      const message = advice === undefined ? detail : `${detail} ${advice}`;
-      expect(thrown).toMatchObject({ name: 'UpstreamError', code, message, detail, hint: advice, retryable });
+      const message = `${detail} ${advice}`;
+      const fields = ['serviceApiUrl'];
+      expect(thrown).toMatchObject({ name: 'UpstreamError', code, message, detail, hint: advice, fields, retryable });
       expect((thrown as AgentBffError).logDetail()).toBe('ECONNREFUSED 10.0.0.7');
     },
   );
