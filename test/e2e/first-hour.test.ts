@@ -41,6 +41,7 @@ const WORDS = 'no role chat.user in tenant-7 at db-3.internal';
 const API_KEY = 'hunter2-hunter2';
 const PAGE = `<html><title>Shop</title><h1>${WORDS}</h1></html>`;
 const LOGIN = `<html><title>Sign in to ${WORDS}</title><form><input type="password"></form></html>`;
+const REST = { path: '/api/a2a/message:send', body: '{"message":{}}' };
 const GET_CONFIG = { method: 'GET', path: '/api/a2a/config', body: null };
 
 /** One thing done wrong, and what everybody is told of it. */
@@ -364,7 +365,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     doctor: /^cache store: it cannot be used: .*ECONNREFUSED.* \| fix: configureServer: cacheStore$/,
   },
   'the agent does not speak the binding that is asked for': {
-    setup: () => right({ route: { bindings: ['JSONRPC', 'HTTP+JSON'] }, ask: { path: '/api/a2a/message:send' } }),
+    setup: () => ({ config: world.config({ bindings: ['HTTP+JSON'] }), ask: REST }),
     browser: [502, 'agent_binding_unsupported', /"a2aUrl"/],
     operator: /^agent_binding_unsupported a2aUrl: /,
   },
@@ -380,11 +381,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
             ],
           });
       });
-      return {
-        ...(await agent(origin)),
-        route: { bindings: ['JSONRPC', 'HTTP+JSON'] },
-        ask: { path: '/api/a2a/message:send' },
-      };
+      return { config: world.config({ a2aUrl: origin, bindings: ['HTTP+JSON'] }), ask: REST };
     },
     browser: [
       502,

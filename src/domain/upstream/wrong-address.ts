@@ -68,7 +68,9 @@ export function misplaced(
 
 /** Where a redirect leads, for operators; what is secret in it stands in its query. */
 export function locationOf(headers: HeaderFields): string {
-  return String(headers['location'] ?? '').replace(/[?#].*$/s, '');
+  return String(headers['location'] ?? '')
+    .split(/[?#]/, 1)
+    .join('');
 }
 
 /** Fields in a sentence. */

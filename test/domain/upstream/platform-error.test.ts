@@ -159,11 +159,7 @@ describe('a success that is none', () => {
 
 describe('a credential the platform does not take', () => {
   const rejected = (block: string, status: number, headers: HeaderFields = {}): AgentBffError =>
-    platformError(
-      { response: { status, headers, body: null }, credential: credentialOf('service', block) },
-      AGENT,
-      'what it said',
-    );
+    platformError({ response: { status, headers }, credential: credentialOf('service', block) }, AGENT, 'what it said');
 
   it('at a sign-in page is told as that, with the address and the block to check', () => {
     expect(rejected('idpA', 401, PAGE)).toMatchObject({
