@@ -12,7 +12,7 @@ export interface CardlessAnswer {
 }
 
 /** Where the card is looked for; `agentCardUrl` may be set already. */
-export const CARD: Counterpart = {
+const CARD: Counterpart = {
   name: 'agent',
   fields: ['a2aUrl', 'agentCardUrl'],
   check: 'check "a2aUrl" in configureServer, or set "agentCardUrl" to the address of the card',
