@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { ToolkitPorts } from '../ports.js';
 import { configuration } from './configuration-source.js';
-import { examine } from './doctor.js';
+import { examine, misconfigured } from './doctor.js';
 import type { Finding } from './finding.js';
 import type { Terminal, TextStyle } from './terminal.js';
 
@@ -17,14 +17,18 @@ export async function doctorCommand(args: string[], terminal: Terminal, ports: T
   const text = { type: 'string' } as const;
   const options = { config: text, surface: text, message: text, json: { type: 'boolean' } } as const;
   const { values } = parseArgs({ args, options });
-  const config = await configuration(values.config, terminal);
-  if (config === undefined) return 2;
   const { surface = '', message = '' } = values;
   const { progress = () => undefined } = terminal;
   let findings: readonly Finding[];
   try {
+    const config = await configuration(values.config, terminal);
+    if (config === undefined) return 2;
     const isProduction = terminal.env['NODE_ENV'] === 'production';
     findings = await examine(config, ports, { surface, message }, (check) => progress(`… ${check}`), isProduction);
+  } catch (error) {
+    // A variable that is wrong is told as any command tells it; programs read of it as of a field.
+    if (values.json !== true) throw error;
+    findings = [misconfigured(error)];
   } finally {
     progress('');
   }

@@ -31,9 +31,7 @@ export async function examine(
   try {
     resolved = resolveConfig(config, new Set(Object.keys(ports.identityProviders ?? {})));
   } catch (error) {
-    if (!isAgentBffError(error)) throw error;
-    const { message, block = 'configureServer', fields } = error;
-    return [{ check: 'configuration', result: 'failed', says: message, block, fields }];
+    return [misconfigured(error)];
   }
   const chosen = chooseStrategy({
     strategy: resolved.serviceAuthStrategy,
@@ -71,6 +69,13 @@ export async function examine(
     if (chosen.kind === 'none') return [{ check, result: 'skipped', says: 'needs a signed-in user' }];
     return platformFindings(config, resolved, ports, placeOf(chosen), trials, begin);
   }
+}
+
+/** A configuration nothing can be made of; any other error is thrown. */
+export function misconfigured(error: unknown): Finding {
+  if (!isAgentBffError(error)) throw error;
+  const { message, block = 'configureServer', fields } = error;
+  return { check: 'configuration', result: 'failed', says: message, block, fields };
 }
 
 function address(check: string, field: string, found: { origin: string } | undefined, isNeeded: boolean): Finding {
