@@ -203,7 +203,7 @@ describe('agent-bff doctor of a site whose platform cannot be used names the blo
       'a platform address with nothing behind it',
       async () => site({ serviceApiUrl: `${platform.url}/typo` }),
       [],
-      'configureServer: serviceApiUrl, serviceProjectId',
+      'configureServer: serviceApiUrl, upstream.paths.project, serviceProjectId',
     ],
     [
       'a platform address where nobody listens',
@@ -215,7 +215,7 @@ describe('agent-bff doctor of a site whose platform cannot be used names the blo
       'a platform that moved',
       async () => site({ serviceApiUrl: await answering(redirect), serviceProjectId: 'p' }),
       [],
-      'configureServer: serviceApiUrl',
+      'configureServer: serviceApiUrl, upstream.paths.brand',
     ],
     [
       'a platform that does not know the key',

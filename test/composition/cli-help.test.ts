@@ -72,7 +72,7 @@ describe('agent-bff', () => {
     const { printed } = await run(['doctor'], { style });
     expect(printed).toContain('<green>✓</green> configuration');
     expect(printed).toContain('<red>✗</red> strategy');
-    expect(printed).toContain('<bold>fix: serviceAuthStrategy');
+    expect(printed).toContain('<bold>fix: configureServer: serviceAuthStrategy');
     expect(printed).toContain('<dim>-</dim> platform');
   });
 });

@@ -168,10 +168,23 @@ describe('agent-bff doctor of a configuration that works', () => {
   });
 });
 
+it('agent-bff doctor tells programs of a variable that is wrong as of anything else', async () => {
+  const { status, printed } = await run(['doctor', '--json'], { A2A_URL: 'agent.example' });
+  const { ok, findings } = JSON.parse(printed) as { ok: boolean; findings: object[] };
+  expect([status, ok]).toEqual([1, false]);
+  expect(findings).toEqual([expect.objectContaining({ check: 'configuration', result: 'failed', fields: ['a2aUrl'] })]);
+});
+
+it('agent-bff doctor tells programs of a variable that nobody knows', async () => {
+  const { status, printed } = await run(['doctor', '--json'], { A2A_URI: 'https://agent.example' });
+  expect(status).toBe(1);
+  expect(JSON.parse(printed)).toMatchObject({ ok: false, findings: [{ check: 'configuration', result: 'failed' }] });
+});
+
 describe('agent-bff doctor of a broken configuration names the block and the fields to fix:', () => {
   it.each<[string, () => ServerConfig, () => ToolkitPorts, string]>([
     ['a misspelt field', () => ({ idpA: { clientid: 'x' } }) as ServerConfig, () => ({}), 'idpA: clientid'],
-    ['no credential', () => ({}), () => ({}), 'serviceAuthStrategy: serviceAuthStrategy'],
+    ['no credential', () => ({}), () => ({}), 'configureServer: serviceAuthStrategy'],
     ['no agent address', () => ({ ...account(), a2aUrl: '' }), () => ({}), 'configureServer: a2aUrl'],
     [
       'no audience of its tokens',

@@ -71,7 +71,7 @@ describe('a later configuration', () => {
     configureServer({ serviceApiKey: 'second' });
     expect(await getAuthHeaders()).toEqual({ 'x-api-key': 'second' });
     configureServer({ serviceApiKey: '' });
-    await expect(getAuthHeaders()).rejects.toMatchObject({ block: 'serviceAuthStrategy' });
+    await expect(getAuthHeaders()).rejects.toMatchObject({ fields: ['serviceAuthStrategy'] });
   });
 
   it('that is refused changes nothing, not even what was right in it', async () => {

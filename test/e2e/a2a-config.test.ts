@@ -222,12 +222,7 @@ describe('what the platform does not give', () => {
     ['is a web page', (exchange) => exchange.head(200).end('<html>'), 502, 'upstream_invalid_response'],
     ['breaks off', (exchange) => exchange.head(200).write('{"name":').reset(), 502, 'upstream_invalid_response'],
     ['is answered by a reset', (exchange) => exchange.reset(), 502, 'upstream_unreachable'],
-    [
-      'is a redirect',
-      (exchange) => exchange.head(302, { location: '/elsewhere' }).end(),
-      502,
-      'upstream_invalid_response',
-    ],
+    ['is a redirect', (exchange) => exchange.head(302, { location: '/elsewhere' }).end(), 502, 'upstream_redirect'],
     ['does not come', silence, 504, 'upstream_timeout'],
     ['never comes to its end', (exchange) => void exchange.head(200).write('{"name":'), 504, 'upstream_timeout'],
   ])('a card that %s is a problem of its own', async (_how, answer, status, code) => {

@@ -1,3 +1,4 @@
+import { networkFault } from '../../domain/shared/network-fault.js';
 import type { UpstreamFailureReason } from '../../ports/http.js';
 
 /** undici's and Node's error codes, by what they mean to the caller (reliability-security.md §4.1). */
@@ -34,7 +35,9 @@ export function reasonOf(error: Error): UpstreamFailureReason {
 /** For operators; undici's messages hold addresses and codes, and never a header field. */
 export function describeError(error: Error): string {
   const code = codeOf(error);
-  return code === '' ? `${error.name}: ${error.message}` : `${code}: ${error.message}`;
+  if (code === '') return `${error.name}: ${error.message}`;
+  const fault = networkFault(code);
+  return `${code}: ${error.message}${fault === undefined ? '' : ` (${fault})`}`;
 }
 
 function codeOf(error: Error): string {

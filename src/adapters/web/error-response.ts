@@ -134,7 +134,8 @@ export function methodNotAllowed(allow: string, context: ErrorContext): HttpResp
 /** A path outside the routes of the site. */
 export function notFound(context: ErrorContext): HttpResponse {
   const detail = 'There is no such route.';
-  return problemResponse(new AgentBffError('not_found', { detail }), context);
+  const hint = 'Compare the path of the request with the one where the routes are mounted.';
+  return problemResponse(new AgentBffError('not_found', { detail, hint }), context);
 }
 
 /** Whatever was thrown, as an error with a code; foreign ones keep their text to themselves. */

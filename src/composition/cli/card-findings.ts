@@ -55,7 +55,7 @@ async function ask(site: ExaminedSite, version: string) {
     headers: version === '' ? {} : { 'a2a-version': version },
   });
   const answer = await jsonOf(response);
-  const found = site.visits.slice(before).findLast(({ status }) => status === OK);
+  const found = site.visits.slice(before).findLast((call) => call.answer?.status === OK);
   return { status: response.status, answer, place: found === undefined ? 'its address' : found.origin + found.path };
 }
 

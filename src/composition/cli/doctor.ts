@@ -124,8 +124,8 @@ function strategy(chosen: ChosenStrategy, { onBehalfOf }: ResolvedConfig): Findi
   if (onBehalfOf.configured) {
     return { check, result: 'skipped', says: "no service credential: only users' tokens are exchanged" };
   }
-  const block = 'serviceAuthStrategy';
-  return { check, result: 'failed', says: 'no credential is configured', block, fields: [block] };
+  const says = 'no credential is configured';
+  return { check, result: 'failed', says, block: 'configureServer', fields: ['serviceAuthStrategy'] };
 }
 
 /** Key, provider and token of the configured strategy, up to the first that fails. */
@@ -162,11 +162,11 @@ async function token(config: ResolvedConfig, name: string, ports: ToolkitPorts, 
     outcome = await (await load(name))?.issue(now);
   } catch (error) {
     const says = `the provider of this strategy failed: ${error instanceof Error ? error.name : typeof error}`;
-    return [{ check, result: 'failed', says, block: 'serviceAuthStrategy', fields: ['serviceAuthStrategy'] }];
+    return [{ check, result: 'failed', says, block: 'configureServer', fields: ['serviceAuthStrategy'] }];
   }
   if (outcome === undefined) {
     const says = 'this strategy has no identity provider';
-    return [{ check, result: 'failed', says, block: 'serviceAuthStrategy', fields: ['serviceAuthStrategy'] }];
+    return [{ check, result: 'failed', says, block: 'configureServer', fields: ['serviceAuthStrategy'] }];
   }
   if (outcome.kind === 'failure') {
     const { block, fields, advice, detail } = outcome;
@@ -197,7 +197,7 @@ function placeOf(chosen: ChosenStrategy): Place {
   const provider = builtInProvider(chosen.name);
   if (provider === 'idp_a') return { block: 'idpA', fields: ['audience', 'scope'] };
   if (provider === 'idp_b') return { block: 'idpBService', fields: ['clientId', 'scope'] };
-  return { block: 'serviceAuthStrategy', fields: ['serviceAuthStrategy'] };
+  return { block: 'configureServer', fields: ['serviceAuthStrategy'] };
 }
 
 function builtInProvider(name: string): 'idp_a' | 'idp_b' | undefined {

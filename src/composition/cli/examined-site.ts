@@ -1,6 +1,7 @@
 import { silentTelemetry } from '../../adapters/telemetry/silent-telemetry.js';
 import { systemClock } from '../../adapters/system/system-clock.js';
 import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
+import { LOOKUPS, type LookupName } from '../../domain/upstream/platform-directory.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { ServerConfig } from '../config.js';
 import type { ToolkitPorts } from '../ports.js';
@@ -19,11 +20,6 @@ interface Problem {
   readonly fields?: readonly string[];
 }
 
-/** What the platform is asked besides what visitors ask for. */
-export type LookupName = 'project' | 'brand';
-
-const LOOKUPS: readonly LookupName[] = ['project', 'brand'];
-
 /** The site of a configuration, visited without a browser: what works here works for visitors. */
 export class ExaminedSite {
   readonly toolkit: Toolkit;
@@ -35,7 +31,12 @@ export class ExaminedSite {
     const { timeouts, serviceApi, upstream: names, serviceProjectId } = resolved;
     const base = `${serviceApi?.origin ?? ''}${withoutTrailingSlashes(serviceApi?.path ?? '')}`;
     const project = encodeURIComponent(serviceProjectId);
-    this.#lookups = new Map(LOOKUPS.map((name) => [name, base + names.paths[name].replaceAll('{projectId}', project)]));
+    this.#lookups = new Map(
+      (Object.keys(LOOKUPS) as LookupName[]).map((name) => [
+        name,
+        base + names.paths[name].replaceAll('{projectId}', project),
+      ]),
+    );
     const clock = ports.clock ?? systemClock;
     const upstream = ports.upstream ?? new UndiciUpstream({ connectMs: timeouts.connectMs });
     this.#upstream = new WatchedUpstream(upstream, clock);

@@ -1,8 +1,11 @@
+import { LOOKUPS, type LookupName } from '../../domain/upstream/platform-directory.js';
+import { PLATFORM } from '../../domain/upstream/platform-answer.js';
+import { platformError, refusesSite } from '../../domain/upstream/platform-error.js';
 import type { ServerConfig } from '../config.js';
 import type { ToolkitPorts } from '../ports.js';
 import type { ResolvedConfig } from '../resolve-config.js';
 import { type AgentFacts, agentCard } from './card-findings.js';
-import { ExaminedSite, jsonOf, type LookupName } from './examined-site.js';
+import { ExaminedSite, jsonOf } from './examined-site.js';
 import type { Finding } from './finding.js';
 import { streaming } from './stream-finding.js';
 import { described } from './watched-upstream.js';
@@ -77,39 +80,42 @@ async function directory(
   begin('project');
   const project = await site.toolkit.projectId();
   if (project === null) {
-    findings.push(lookedInVain(site, 'project', credential, ['serviceApiUrl', 'serviceProjectId']));
+    findings.push(lookedInVain(site, 'project', credential));
     return undefined;
   }
   const says = serviceProjectId === '' ? project : `${project}, as configured`;
   findings.push({ check: 'project', result: 'ok', says });
   begin('brand');
   const brand = await site.toolkit.brandCss();
-  const { status } = site.lookup('brand') ?? {};
+  const { status } = site.lookup('brand')?.answer ?? {};
   if (brand === '' && status !== 200 && status !== NOT_FOUND) {
-    findings.push(lookedInVain(site, 'brand', credential, ['serviceApiUrl']));
+    findings.push(lookedInVain(site, 'brand', credential));
     return undefined;
   }
   if (brand !== '' || status === NOT_FOUND) {
     const found = brand === '' ? 'none' : `a style sheet of ${String(Buffer.byteLength(brand))} bytes`;
     findings.push({ check: 'brand', result: 'ok', says: found });
   } else {
-    const finding = lookedInVain(site, 'brand', credential, ['upstream']);
+    const finding = lookedInVain(site, 'brand', credential);
     findings.push({ ...finding, result: 'warning' });
   }
   return true;
 }
 
-function lookedInVain(site: ExaminedSite, check: LookupName, credential: Place, fields: readonly string[]): Finding {
+function lookedInVain(site: ExaminedSite, check: LookupName, credential: Place): Finding {
   const last = site.lookup(check);
-  const block = 'configureServer';
-  if (last === undefined) return { check, result: 'failed', says: 'it could not be asked for', block, fields };
-  const refused = last.status === 401 || last.status === 403;
-  const says = `${described(last)}${refused ? ': the platform does not take the credential' : ''}`;
+  const place = { block: 'configureServer', fields: LOOKUPS[check].fields };
+  if (last === undefined) return { check, result: 'failed', says: 'it could not be asked for', ...place };
+  if (last.answer === undefined) {
+    return { check, result: 'failed', says: described(last), ...place, fields: PLATFORM.fields };
+  }
+  const reply = { response: last.answer, credential: { kind: 'service', block: credential.block } } as const;
+  const { detail } = platformError(reply, LOOKUPS[check], '');
   return {
     check,
     result: 'failed',
-    says,
-    ...(refused ? credential : { block, fields }),
+    says: `${detail} (${described(last)})`,
+    ...(refusesSite(reply) ? credential : place),
   };
 }
 

@@ -1,5 +1,6 @@
 import { issuerAddress } from '../../adapters/idp-a/issuer-address.js';
 import { tenantAddress } from '../../adapters/idp-b/tenant-address.js';
+import { networkFault } from '../../domain/shared/network-fault.js';
 import type { ResolvedConfig } from '../resolve-config.js';
 import type { Finding } from './finding.js';
 
@@ -63,7 +64,6 @@ function nameOf(error: unknown): string {
   const { cause, code, name } = Object(error) as { cause?: unknown; code?: unknown; name?: unknown };
   if (typeof cause === 'object' && cause !== null) return nameOf(cause);
   const word = typeof code === 'string' ? code : String(name);
-  return /^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO_|CERT_)/.test(word)
-    ? `${word}; NODE_EXTRA_CA_CERTS adds a certificate authority`
-    : word;
+  const fault = networkFault(word);
+  return fault === undefined ? word : `${word}, ${fault}`;
 }

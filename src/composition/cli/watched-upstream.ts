@@ -1,5 +1,7 @@
 import type { Clock } from '../../ports/clock.js';
-import type { HttpUpstream, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
+import type { HttpResponse, HttpUpstream, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
+import { networkFault } from '../../domain/shared/network-fault.js';
+import { mediaType } from '../../domain/upstream/header-policy.js';
 
 /** What became of one call to the platform. */
 export interface WatchedCall {
@@ -7,8 +9,7 @@ export interface WatchedCall {
   /** Without its query. */
   readonly path: string;
   /** Absent when there was no answer. */
-  readonly status?: number;
-  readonly contentType?: string;
+  readonly answer?: Pick<HttpResponse, 'status' | 'headers'>;
   /** Why there was no answer. */
   readonly failure?: string;
   /** How far the local clock is ahead of the one that wrote the answer's `Date`, in milliseconds; absent without that field. */
@@ -38,19 +39,26 @@ export class WatchedUpstream implements HttpUpstream {
   }
 
   #became(outcome: UpstreamOutcome): Omit<WatchedCall, 'origin' | 'path'> {
-    if (outcome.kind === 'failure') return { failure: outcome.reason };
+    if (outcome.kind === 'failure') return { failure: failureOf(outcome) };
     const { status, headers } = outcome.response;
     const written = Date.parse(String(headers['date'] ?? ''));
     return {
-      status,
-      contentType: String(headers['content-type'] ?? 'no content type').split(';', 1)[0] ?? '',
+      answer: { status, headers },
       ...(Number.isNaN(written) ? {} : { aheadMs: this.#clock.now() - written }),
     };
   }
 }
 
 /** A call in words; addresses come from the configuration and hold no secret. */
-export function described({ origin, path, status, contentType, failure }: WatchedCall): string {
-  if (status === undefined) return `${origin} gives no answer (${failure ?? 'unknown'})`;
-  return `${origin}${path} answers ${String(status)}${status === 200 ? ` with ${String(contentType)}` : ''}`;
+export function described({ origin, path, answer, failure }: WatchedCall): string {
+  if (answer === undefined) return `${origin} gives no answer: ${failure ?? 'unknown'}`;
+  const { status, headers } = answer;
+  return `${origin}${path} answers ${String(status)}${status === 200 ? ` with ${mediaType(headers) || 'no content type'}` : ''}`;
+}
+
+/** The code of the network's error and what it means; the rest of its text may hold anything. */
+function failureOf({ reason, detail }: Extract<UpstreamOutcome, { kind: 'failure' }>): string {
+  const [code] = /^[A-Z][A-Z0-9_]{3,}(?=:)/.exec(detail) ?? [];
+  const fault = code === undefined ? undefined : networkFault(code);
+  return code === undefined || fault === undefined ? reason : `${code}, ${fault}`;
 }

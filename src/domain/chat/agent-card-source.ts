@@ -2,19 +2,18 @@ import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, HttpResponse, HttpUpstream, UpstreamOutcome } from '../../ports/http.js';
 import type { Credential } from '../credentials/credential.js';
 import { isVaried } from '../credentials/credential-scope.js';
-import { UpstreamError } from '../errors.js';
 import { parsedJson } from '../parsed-json.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { discardBody } from '../upstream/body-text.js';
 import { type LookupTime, within } from '../upstream/deadline.js';
 import type { ErrorExcerpts } from '../upstream/error-excerpts.js';
 import { AGENT, answered } from '../upstream/platform-answer.js';
-import { tokenRejected } from '../upstream/platform-error.js';
 import type { Endpoint } from '../upstream/upstream-request.js';
 import { BoundedMap, type MapBounds } from '../shared/bounded-map.js';
 import { type AgentCardJson, isAgentCard } from './agent-card.js';
 import { withoutTrailingSlashes } from '../shared/trailing-slashes.js';
 import { CardVersions } from './card-version.js';
+import { type CardlessAnswer, missingCard, saysMore } from './missing-card.js';
 
 /** What the source is made of. */
 export interface AgentCardSourceDependencies extends LookupTime, MapBounds {
@@ -66,10 +65,13 @@ interface Entry {
 /** What all addresses together said. */
 type Discovery =
   | { readonly kind: 'found'; readonly stored: StoredCard }
-  /** `date` is the `Date` field of the refusal. */
-  | { readonly kind: 'refused'; readonly date: string; readonly log: string }
-  /** `silence` is there when the agent did not answer at all, which says more than a card that is not there. */
-  | { readonly kind: 'missing'; readonly silence: UpstreamOutcome | undefined; readonly log: string };
+  /** `silence` is there when the agent did not answer at all, `answer` when an answer of it says more than that there is no card; a 401 most of all. */
+  | {
+      readonly kind: 'missing';
+      readonly silence: UpstreamOutcome | undefined;
+      readonly answer: CardlessAnswer | undefined;
+      readonly log: string;
+    };
 
 const LONGEST_CARD = 1_048_576;
 /** Characters of what one address said, so that there is room for what the others did. */
@@ -173,21 +175,18 @@ export class AgentCardSource {
   ): Promise<StoredCard> {
     const { credential } = reader;
     let discovery = await this.#discover(version, credential, stored, deadline);
-    if (discovery.kind === 'refused') {
-      const renewed = await reader.renew(credential, discovery.date);
+    const refusal = refusalIn(discovery);
+    if (refusal !== undefined) {
+      const renewed = await reader.renew(credential, String(refusal.headers['date'] ?? ''));
       if (renewed !== undefined) discovery = await this.#discover(version, renewed, stored, deadline);
     }
-    switch (discovery.kind) {
-      case 'found':
-        this.#winner = discovery.stored.address;
-        return discovery.stored;
-      case 'refused':
-        if (credential.kind !== 'session') throw tokenRejected(credential, 401, discovery.log);
-        throw noCard(discovery.log);
-      case 'missing':
-        if (discovery.silence !== undefined) answered(discovery.silence, AGENT, true);
-        throw noCard(discovery.log);
+    if (discovery.kind === 'found') {
+      this.#winner = discovery.stored.address;
+      return discovery.stored;
     }
+    const { silence, answer, log } = discovery;
+    if (silence !== undefined && refusalIn(discovery) === undefined) answered(silence, AGENT, true);
+    throw await missingCard(answer, credential, log, this.#deps.cardAddress !== undefined);
   }
 
   /** Asks one address after the other: the configured one, the last winner, the rest. An origin that does not answer at all is not asked again. */
@@ -202,7 +201,8 @@ export class AgentCardSource {
     const addresses = [...new Set([...first, ...this.#addresses])];
     const silent = new Map<string, UpstreamOutcome>();
     const log: Promise<string>[] = [];
-    let date: string | undefined;
+    let refusal: CardlessAnswer | undefined;
+    let answer: CardlessAnswer | undefined;
     for (const address of addresses) {
       if (silent.has(address.origin)) continue;
       const known = address === stored?.address ? stored : undefined;
@@ -217,13 +217,15 @@ export class AgentCardSource {
       const { response } = outcome;
       const found = await this.#read(response, address, known);
       if ('card' in found) return { kind: 'found', stored: found };
-      if (response.status === 401 && this.#isAgents(address)) date ??= String(response.headers['date'] ?? '');
       // The next address need not wait for it.
-      log.push(this.#said(address, found, credential));
+      const said = this.#said(found, credential);
+      log.push(said.then((text) => `${address.path}: ${text}`));
+      if (!this.#isAgents(address)) continue;
+      if (response.status === 401) refusal ??= { response, said };
+      if (saysMore(response)) answer ??= { response, said };
     }
     const said = (await Promise.all(log)).join('; ');
-    if (date !== undefined) return { kind: 'refused', date, log: said };
-    return { kind: 'missing', silence: silent.get(this.#deps.agent.origin), log: said };
+    return { kind: 'missing', silence: silent.get(this.#deps.agent.origin), answer: refusal ?? answer, log: said };
   }
 
   async #ask(
@@ -256,9 +258,9 @@ export class AgentCardSource {
     return origin.toLowerCase() === this.#deps.agent.origin.toLowerCase();
   }
 
-  async #said({ path }: Endpoint, response: HttpResponse, credential: Credential): Promise<string> {
+  async #said(response: HttpResponse, credential: Credential): Promise<string> {
     const text = await this.#deps.excerpts.of(response, credential);
-    return `${path}: ${text.length > LONGEST_EXCERPT ? `${text.slice(0, LONGEST_EXCERPT)}…` : text}`;
+    return text.length > LONGEST_EXCERPT ? `${text.slice(0, LONGEST_EXCERPT)}…` : text;
   }
 
   /** The card in a response; the response itself, with what is left of its body, when it holds none. */
@@ -284,6 +286,11 @@ export class AgentCardSource {
   }
 }
 
+function refusalIn(discovery: Discovery): HttpResponse | undefined {
+  const response = discovery.kind === 'missing' ? discovery.answer?.response : undefined;
+  return response?.status === 401 ? response : undefined;
+}
+
 /** Where agents have their cards. */
 function cardAddresses(agent: Endpoint): readonly Endpoint[] {
   const base = withoutTrailingSlashes(agent.path);
@@ -307,14 +314,4 @@ function tagOf(headers: HeaderFields): string | undefined {
   const { etag } = headers;
   const stored = !/\bno-store\b/i.test(String(headers['cache-control'] ?? ''));
   return stored && typeof etag === 'string' ? etag : undefined;
-}
-
-function noCard(log: string): UpstreamError {
-  return new UpstreamError('upstream_invalid_response', {
-    detail: 'The agent shows no agent card.',
-    hint: 'Check "a2aUrl" in configureServer, or set "agentCardUrl" to the address of the card.',
-    block: 'configureServer',
-    fields: ['a2aUrl', 'agentCardUrl'],
-    log,
-  });
 }

@@ -2,7 +2,7 @@ import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { CredentialPlan } from '../credentials/credential-broker.js';
 import { AgentBffError } from '../errors.js';
-import { browserResponseHeaders, isEventStream, isJson } from '../upstream/header-policy.js';
+import { browserResponseHeaders, isEventStream, isForA2AClients, isJson } from '../upstream/header-policy.js';
 import { AGENT, refuseRedirect } from '../upstream/platform-answer.js';
 import { PlatformCall, type PlatformCallDependencies } from '../upstream/platform-call.js';
 import { type PlatformReply, refusesSite } from '../upstream/platform-error.js';
@@ -73,19 +73,15 @@ export class ChatForwarder {
       caller,
     );
     // (5), (6)
-    return reply.response.status < 300 ? passed(reply) : this.#passOn(reply);
+    return reply.response.status < 300 && isForA2AClients(reply.response) ? passed(reply) : this.#error(reply);
   }
 
-  async #passOn(reply: PlatformReply): Promise<HttpResponse> {
-    await refuseRedirect(reply.response, AGENT);
-    return reply.response.status < 400 ? passed(reply) : this.#error(reply);
-  }
-
-  /** JSON-RPC errors pass at any status; any other error keeps its status and gets our body (DESIGN §5). */
+  /** JSON-RPC errors pass at any status; any other error keeps its status and gets our body (DESIGN §5), and so does what only seems a success. */
   async #error(reply: PlatformReply): Promise<HttpResponse> {
     const { errors } = this.#call;
-    const { headers } = reply.response;
-    if (!isJson(headers) && !isEventStream(headers)) throw await errors.replacing(reply);
+    const { status, headers } = reply.response;
+    await refuseRedirect(reply.response, AGENT);
+    if (status < 300 || (!isJson(headers) && !isEventStream(headers))) throw await errors.replacing(reply);
     const start = await errors.start(reply, MAX_ERROR_BYTES);
     const isRpc = start.isWhole && (await isRpcErrorBody(headers, start.bytes));
     if (!isRpc) throw await errors.replacing(reply, start);

@@ -3,8 +3,8 @@ import type { CredentialPlan } from '../credentials/credential-broker.js';
 import { AgentBffError, UpstreamError } from '../errors.js';
 import { parsedJson } from '../parsed-json.js';
 import { bodyText } from '../upstream/body-text.js';
-import { browserResponseHeaders, isJson } from '../upstream/header-policy.js';
-import { AGENT, refuseRedirect } from '../upstream/platform-answer.js';
+import { browserResponseHeaders, isForA2AClients, isJson } from '../upstream/header-policy.js';
+import { AGENT, type Counterpart, refuseRedirect } from '../upstream/platform-answer.js';
 import { type Caller, PlatformCall, type PlatformCallDependencies } from '../upstream/platform-call.js';
 import { type PlatformReply, refusesSite } from '../upstream/platform-error.js';
 import { isSafeQuery } from '../upstream/safe-path.js';
@@ -47,6 +47,10 @@ export interface HttpJsonBody {
 }
 
 const HTTP_JSON = 'HTTP+JSON';
+const INTERFACE: Counterpart = {
+  ...AGENT,
+  check: 'check "a2aUrl" in configureServer, and the address of the HTTP+JSON interface in the agent card',
+};
 const LONGEST_STORED = 1_048_576;
 
 /**
@@ -59,7 +63,7 @@ export class HttpJsonBinding {
 
   constructor(dependencies: HttpJsonBindingDependencies) {
     this.#deps = dependencies;
-    this.#call = new PlatformCall(dependencies, AGENT);
+    this.#call = new PlatformCall(dependencies, INTERFACE);
   }
 
   /**
@@ -96,17 +100,23 @@ export class HttpJsonBinding {
       },
       caller,
     );
-    await refuseRedirect(reply.response, AGENT);
-    const { status, headers, body: content } = reply.response.status < 400 ? reply.response : await this.#error(reply);
+    const { status, headers, body: content } = await this.#passing(reply, head.method);
     const further = reply.credential.fields?.response;
     const passed = { status, headers: browserResponseHeaders(headers, further), body: content };
     if (method !== 'GetExtendedAgentCard' || status !== 200) return passed;
     return rewritten(passed, { ...rewrite, agentOrigin: agent.origin });
   }
 
-  /** JSON errors pass, of 5xx those of the binding's own form; any other error keeps its status and gets our body (DESIGN §5). */
-  async #error(reply: PlatformReply): Promise<HttpResponse> {
+  /** JSON errors pass, of 5xx those of the binding's own form; any other error keeps its status and gets our body (DESIGN §5), and so does what only seems a success. */
+  async #passing(reply: PlatformReply, method: string): Promise<HttpResponse> {
     const { response } = reply;
+    await refuseRedirect(response, INTERFACE);
+    if (response.status < 300) {
+      // What was removed is told by the status alone; the binding names no body for it.
+      const isBare = method === 'DELETE' && response.headers['content-type'] === undefined;
+      if (isBare || isForA2AClients(response)) return response;
+      throw await this.#call.errors.replacing(reply);
+    }
     if (refusesSite(reply) || !isJson(response.headers)) throw await this.#call.errors.replacing(reply);
     if (response.status < 500) return response;
     if (response.headers['content-encoding'] !== undefined) throw await this.#call.errors.replacing(reply);

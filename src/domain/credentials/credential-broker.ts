@@ -168,7 +168,7 @@ export class CredentialBroker {
       throw new ServiceAuthError('identity_provider_unavailable', {
         detail: 'The identity provider of this strategy cannot be used.',
         hint: 'The server log says what failed.',
-        block: 'serviceAuthStrategy',
+        block: 'configureServer',
         fields: ['serviceAuthStrategy'],
         retryable: true,
         log: error instanceof Error ? `${error.name}: ${error.message}` : typeof error,
@@ -281,7 +281,7 @@ function noStrategy(): ServiceAuthError {
   return new ServiceAuthError('service_auth_failed', {
     detail: 'The server has no credential for the platform.',
     hint: 'Set "serviceAuthStrategy" in configureServer, and fill the configuration block it names.',
-    block: 'serviceAuthStrategy',
+    block: 'configureServer',
     fields: ['serviceAuthStrategy'],
   });
 }

@@ -1,4 +1,4 @@
-import type { HeaderFields } from '../../ports/http.js';
+import type { HeaderFields, HttpResponse } from '../../ports/http.js';
 
 // The one place that says which header fields cross, in each direction. Both lists are closed: what is not named stays behind,
 // so hop-by-hop fields, cookies, forwarding fields and the browser's own credentials need no list of their own; a site may name further fields,
@@ -176,6 +176,18 @@ export function isStyleSheet(headers: HeaderFields): boolean {
 /** Whether a message is a stream of server-sent events. */
 export function isEventStream(headers: HeaderFields): boolean {
   return mediaType(headers) === 'text/event-stream';
+}
+
+/**
+ * Whether a success is one an A2A client can read: JSON or a stream of events by its first media type, or nothing where a status promises nothing
+ * (RFC 9110 §15.3.3, §15.3.5). The head alone decides, since the body streams.
+ */
+export function isForA2AClients({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>): boolean {
+  const type = mediaType(headers);
+  if (type === 'application/json' || type === 'text/event-stream') return true;
+  if (type === '') return status === 202 || status === 204;
+  const first = type.split(',', 1)[0]?.trimEnd() ?? '';
+  return first === 'application/json' || first === 'text/event-stream' || first.endsWith('+json') || status === 204;
 }
 
 /** Takes out what is for the next hop alone (RFC 9110 §7.6.1). */

@@ -3,16 +3,17 @@ import type { HeaderFields } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { isVaried, lookupScope } from '../credentials/credential-scope.js';
 import type { CallerRequest, RoutePlan } from '../credentials/headers-plan.js';
-import { isAgentBffError } from '../errors.js';
+import { type AgentBffError, isAgentBffError } from '../errors.js';
 import { parsedJson } from '../parsed-json.js';
 import { BoundedMap, type MapBounds } from '../shared/bounded-map.js';
 import { readAhead } from './body-bytes.js';
 import { discardBody } from './body-text.js';
 import { type LookupTime, within } from './deadline.js';
 import { isStyleSheet, mediaType } from './header-policy.js';
-import { PLATFORM } from './platform-answer.js';
+import { type Counterpart, PLATFORM } from './platform-answer.js';
 import { type PlatformApi, platformFields, platformTarget } from './platform-api.js';
 import { type Caller, PlatformCall, type PlatformCallDependencies } from './platform-call.js';
+import { platformError } from './platform-error.js';
 
 /** What a look-up gave; a failed one gives null and the code of a warning. */
 export interface Lookup {
@@ -34,7 +35,8 @@ interface Remembered {
   readonly until: number;
 }
 
-type LookupName = 'project' | 'brand';
+/** What is looked up. */
+export type LookupName = 'project' | 'brand';
 
 /** How the response to a look-up is read. */
 interface LookupKind {
@@ -46,6 +48,22 @@ interface LookupKind {
   /** The value in a response; `undefined` when it holds none. */
   readonly read: (bytes: Uint8Array) => string | undefined;
 }
+
+/** Where each is looked up. */
+export const LOOKUPS: Readonly<Record<LookupName, Counterpart>> = {
+  project: {
+    name: 'platform',
+    fields: ['serviceApiUrl', 'upstream.paths.project', 'serviceProjectId'],
+    check: 'check "serviceApiUrl" and "upstream.paths.project" in configureServer, or set "serviceProjectId"',
+    expected: 'JSON with the id of the project',
+  },
+  brand: {
+    name: 'platform',
+    fields: ['serviceApiUrl', 'upstream.paths.brand'],
+    check: 'check "serviceApiUrl" and "upstream.paths.brand" in configureServer',
+    expected: 'a style sheet',
+  },
+};
 
 const KINDS: Readonly<Record<LookupName, LookupKind>> = {
   project: {
@@ -132,15 +150,13 @@ export class PlatformDirectory {
     // Nobody's own signal: others may wait for the same answer.
     const deadline = this.#deps.deadline(this.#deps.lookupMs);
     try {
-      const found = await within(deadline, PLATFORM, this.#request(name, caller, deadline));
-      return typeof found === 'string' ? this.#failed(name, found) : found;
+      return await within(deadline, PLATFORM, this.#request(name, caller, deadline));
     } catch (error) {
       return this.#failed(name, error);
     }
   }
 
-  /** What was found, or what was said instead. */
-  async #request(name: LookupName, caller: Caller, signal: AbortSignal): Promise<Lookup | string> {
+  async #request(name: LookupName, caller: Caller, signal: AbortSignal): Promise<Lookup> {
     const { accept, ifMissing, limitBytes, fits, read } = KINDS[name];
     const { origin, path } = platformTarget(this.#deps.api, name, {});
     const own = { ...platformFields(this.#deps.api), accept };
@@ -157,16 +173,23 @@ export class PlatformDirectory {
       if (value !== undefined) return { value };
       body = start.complete ? start.bytes : start.body;
     }
-    return this.#call.errors.said({ ...reply, response: { status, headers, body } });
+    const said = await this.#call.errors.said({ ...reply, response: { status, headers, body } });
+    throw platformError(reply, LOOKUPS[name], said);
   }
 
   #failed(name: LookupName, cause: unknown): Lookup {
     const warning = `${name}_unavailable`;
-    const detail = typeof cause === 'string' ? cause : isAgentBffError(cause) ? cause.logDetail() : 'the look-up threw';
+    const detail = isAgentBffError(cause) ? explained(cause) : 'the look-up threw';
     // A site that only chats has no platform API, and nothing failed.
     if (this.#deps.api.endpoint !== undefined) this.#deps.telemetry.emit({ type: 'warning', code: warning, detail });
     return { value: null, warning };
   }
+}
+
+/** For the log, where nobody sees the answer of an error: what happened, what to do, and what was said. */
+function explained(error: AgentBffError): string {
+  const said = error.logDetail();
+  return said === error.detail ? error.message : `${error.message} ${said}`;
 }
 
 function projectIn(bytes: Uint8Array): string | undefined {

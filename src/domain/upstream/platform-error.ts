@@ -2,6 +2,7 @@ import type { HeaderFields, HttpResponse } from '../../ports/http.js';
 import type { Credential } from '../credentials/credential.js';
 import { type ErrorFacts, ServiceAuthError, UpstreamError } from '../errors.js';
 import type { Counterpart } from './platform-answer.js';
+import { type AddressFacts, misplaced, quoted, redirected, unexpected } from './wrong-address.js';
 
 /** A response, and the credential its request was sent with. */
 export interface PlatformReply {
@@ -9,24 +10,40 @@ export interface PlatformReply {
   readonly credential: Credential;
 }
 
+/** What an error has to know of the credential that was sent. */
+type Refused = Pick<Credential, 'kind' | 'block'> & Partial<Pick<Credential, 'fields'>>;
+
 /** Whether a response refuses a credential of the site's own, which no visitor can change. */
-export function refusesSite({ response: { status }, credential }: PlatformReply): boolean {
+export function refusesSite({
+  response: { status },
+  credential,
+}: {
+  readonly response: Pick<HttpResponse, 'status'>;
+  readonly credential: Refused;
+}): boolean {
   return credential.kind !== 'session' && (status === 401 || status === 403);
 }
 
-/** The error that stands for a response of 400 or above, whose status it keeps, and the fields that are named; `log` is what the response said. */
+/**
+ * The error that stands for a response that is not passed on: of 400 and above, whose status it keeps, and the fields that are named;
+ * or a success that is not what was expected. `log` is what the log gets, `said` what the response said, where that is not the same.
+ */
 export function platformError(
-  reply: PlatformReply,
+  reply: { readonly response: Pick<HttpResponse, 'status' | 'headers'>; readonly credential: Refused },
   counterpart: Counterpart,
   log: string,
   kept: readonly string[] = [],
+  said: string = log,
 ): ServiceAuthError | UpstreamError {
   const { status, headers } = reply.response;
-  if (refusesSite(reply)) return tokenRejected(reply.credential, status, log);
+  if (status < 300) {
+    return new UpstreamError('upstream_invalid_response', { ...unexpected(headers, counterpart, said), log });
+  }
+  if (status < 400) return new UpstreamError('upstream_redirect', { ...redirected(headers, counterpart), log });
+  const wrong = misplaced(reply.response, counterpart, said);
+  if (refusesSite(reply)) return tokenRejected(reply.credential, status, counterpart, log, wrong);
   return new UpstreamError('upstream_error', {
-    ...(status >= 500
-      ? { detail: `The ${counterpart.name} reported an error of its own.` }
-      : refusal(status, counterpart)),
+    ...(wrong ?? refusal(status, counterpart)),
     retryable: status === 429 || status === 503,
     upstreamStatus: status,
     upstreamHeaders: named(headers, [...kept, ...(reply.credential.fields?.response ?? [])]),
@@ -36,24 +53,32 @@ export function platformError(
 }
 
 /** The error for a credential of the site that the platform does not take: not even a renewed one (401), or not for this (403). */
-export function tokenRejected({ block }: Credential, status: number, log: string): ServiceAuthError {
+function tokenRejected(
+  { block }: Refused,
+  status: number,
+  { fields }: Counterpart,
+  log: string,
+  wrong: AddressFacts | undefined,
+): ServiceAuthError {
   const isKey = block === 'serviceApiKey';
   if (status === 403) {
+    const elsewhere = `Some gateways say this of unknown paths too: check ${quoted(fields)} then.`;
     return new ServiceAuthError('service_token_rejected', {
       detail: 'The platform does not allow the service credential to do this.',
       hint: isKey
-        ? 'Check what the platform allows for "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy".'
-        : `Check the "${block}" configuration block: the platform must give this client or key the role that is needed.`,
+        ? `Check what the platform allows for "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy". ${elsewhere}`
+        : `Check the "${block}" configuration block: the platform must give this client or key the role that is needed. ${elsewhere}`,
       block,
       upstreamStatus: status,
       log,
     });
   }
+  const hint = isKey
+    ? 'Check "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy".'
+    : `Check the "${block}" configuration block: the platform must know this client or key, its audience and its role.`;
   return new ServiceAuthError('service_token_rejected', {
-    detail: 'The platform refused the service credential.',
-    hint: isKey
-      ? 'Check "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy".'
-      : `Check the "${block}" configuration block: the platform must know this client or key, its audience and its role.`,
+    detail: wrong?.detail ?? 'The platform refused the service credential.',
+    hint: wrong === undefined ? hint : `${wrong.hint} ${hint}`,
     block,
     fields:
       block === 'serviceAccount' ? ['serviceAccountId', 'keyId', 'privateKeyPem', 'privateKeyPath', 'audience'] : [],
@@ -61,27 +86,22 @@ export function tokenRejected({ block }: Credential, status: number, log: string
   });
 }
 
-/** What is true of a refusal, whatever the platform says about it. */
+/** What is true of a refusal that says nothing of the address, whatever the platform says about it. */
 function refusal(
   status: number,
-  { name, field }: Counterpart,
+  { name, fields }: Counterpart,
 ): Pick<ErrorFacts, 'detail' | 'hint' | 'block' | 'fields'> {
-  // Said by whatever is at the address instead of the API, more often than by the API.
-  const address = {
-    hint: `If nothing is found there, check "${field}" in configureServer.`,
-    block: 'configureServer',
-    fields: [field],
-  };
+  if (status >= 500) return { detail: `The ${name} reported an error of its own.` };
   switch (status) {
     case 401:
       return { detail: `The ${name} did not accept the sign-in.`, hint: 'Sign in again.' };
     case 403:
-      return { detail: `The ${name} does not allow this to the signed-in user.` };
-    case 404:
-    case 410:
-      return { detail: `The ${name} did not find what was asked for.`, ...address };
-    case 405:
-      return { detail: `The ${name} does not take this method at this address.`, ...address };
+      return {
+        detail: `The ${name} does not allow this to the signed-in user.`,
+        hint: `The account needs a role that allows it. If every account is refused, check ${quoted(fields)} in configureServer.`,
+        block: 'configureServer',
+        fields,
+      };
     case 409:
       return { detail: `The request conflicts with the state of the ${name}.` };
     case 413:

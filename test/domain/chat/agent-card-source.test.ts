@@ -202,6 +202,66 @@ describe('the version of the protocol', () => {
   });
 });
 
+describe('an agent that does not show its card', () => {
+  const page = { 'content-type': 'text/html' };
+
+  it.each<[string, HttpResponse, object]>([
+    [
+      'to an account without the role says so',
+      { status: 403, headers: {}, body: 'no role' },
+      { code: 'service_token_rejected', block: 'serviceAccount', upstreamStatus: 403 },
+    ],
+    [
+      'since it is out of order says so',
+      { status: 503, headers: { 'retry-after': '7' }, body: null },
+      { code: 'upstream_error', upstreamStatus: 503, retryAfterMs: 7_000 },
+    ],
+    [
+      'but a page says so',
+      served('<h1>Shop</h1>', page),
+      { code: 'upstream_invalid_response', detail: 'A web page answers at the address of the agent.' },
+    ],
+    [
+      'but a sign-in page says so',
+      served('<title>Sign in</title>', page),
+      { code: 'upstream_invalid_response', detail: 'A sign-in page answers at the address of the agent.' },
+    ],
+    [
+      'but leads elsewhere says so',
+      { status: 302, headers: { location: '/login' }, body: null },
+      { code: 'upstream_redirect', fields: ['a2aUrl', 'agentCardUrl'] },
+    ],
+    ['but other JSON shows none', served({ hello: 'world' }), { detail: 'The agent shows no agent card.' }],
+  ])('%s', async (_how, answer, expected) => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(at(FAR, answer));
+    const error = await failureOf(world.read());
+    expect(error).toMatchObject(expected);
+    expect(error.logDetail()).toContain('/.well-known/agent-card.json: status ');
+  });
+
+  it('to a user without the role says so', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(() => ({ status: 403, headers: {}, body: null }));
+    expect(await failureOf(world.read('', session('ada')))).toMatchObject({
+      code: 'upstream_error',
+      upstreamStatus: 403,
+      detail: 'The agent does not allow this to the signed-in user.',
+    });
+  });
+
+  it('where it is configured names that field as one to mend', async () => {
+    const world = new ConfigWorld({ cardAddress: ELSEWHERE });
+    world.upstream.willAnswer(({ origin }) =>
+      origin === ELSEWHERE.origin ? { status: 403, headers: {}, body: null } : NOT_FOUND,
+    );
+    expect(await failureOf(world.read())).toMatchObject({
+      detail: 'The agent shows no agent card.',
+      hint: 'Check "a2aUrl" and "agentCardUrl" in configureServer.',
+    });
+  });
+});
+
 describe('a credential the agent refuses for its card', () => {
   const refusing =
     (good: string) =>
@@ -248,11 +308,11 @@ describe('a credential the agent refuses for its card', () => {
     expect(world.account.issued).toBe(1);
   });
 
-  it('of a user is a failing card', async () => {
+  it('of a user is theirs to renew by signing in', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(refusing('none'));
     const error = await failureOf(world.read('', session('ada')));
-    expect(error.code).toBe('upstream_invalid_response');
+    expect(error).toMatchObject({ code: 'upstream_error', upstreamStatus: 401, hint: 'Sign in again.' });
     expect(error.logDetail()).toMatch(/^\/v1\/a2a\/.well-known\/agent-card.json: status 401, no body; /);
   });
 

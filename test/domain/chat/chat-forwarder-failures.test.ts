@@ -55,6 +55,41 @@ describe('an agent that gives no answer', () => {
   );
 });
 
+describe('an address that is not that of an agent', () => {
+  it.each([
+    [200, 'text/html', '<h1>Shop at 10.0.0.7</h1>', 'A web page answers at the address of the agent.'],
+    [200, 'text/html', '<title>Sign in</title> tenant-7', 'A sign-in page answers at the address of the agent.'],
+    [201, 'text/plain', 'OK from 10.0.0.7', 'The agent answered with something else than JSON or a stream of events.'],
+  ])('(%i, %s) is told as what it is, and its text to operators alone', async (status, type, body, detail) => {
+    const watched = new WatchedBody(body);
+    const error = await errorOf(answerTo({ status, headers: { 'content-type': type }, body: watched }));
+    expect(error).toMatchObject({ code: 'upstream_invalid_response', detail, fields: ['a2aUrl'], retryable: false });
+    expect(error.message).not.toMatch(/10\.0\.0\.7|tenant-7/);
+    expect(error.logDetail()).toBe(`status ${String(status)} from the agent, ${type}: ${body}`);
+    expect(watched.ended).toBe(true);
+  });
+
+  it('by an answer of nothing at all is told too', async () => {
+    const error = await errorOf(answerTo({ status: 200, headers: {}, body: null }));
+    expect(error).toMatchObject({ code: 'upstream_invalid_response', fields: ['a2aUrl'] });
+  });
+
+  it.each([
+    [200, 'application/json; charset=utf-8'],
+    [200, 'Application/JSON'],
+    [201, 'application/a2a+json'],
+    [200, 'application/json, text/html'],
+    [200, 'text/event-stream;charset=utf-8'],
+    [202, undefined],
+    [204, undefined],
+  ])('is none that answers %i with %s: the body passes as it comes', async (status, type) => {
+    const body = new WatchedBody('{"not":"looked at"}');
+    const response = await answerTo({ status, headers: { 'content-type': type }, body });
+    expect(response.body).toBe(body);
+    expect(body.ended).toBe(false);
+  });
+});
+
 describe('an agent that answers an error', () => {
   it.each([400, 404, 409, 429, 499])(
     'of the 4xx kind (%i) keeps its status, and its text stays here',

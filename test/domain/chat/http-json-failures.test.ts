@@ -107,6 +107,28 @@ describe('an agent that fails in the HTTP+JSON binding', () => {
     expect(await bodyOf(await world.ask('GET', '/tasks/7', { plan }))).toBe(ERROR);
   });
 
+  it.each([
+    ['text/html', '<form action="/login">', 'A sign-in page answers at the address of the agent.'],
+    ['text/plain', 'OK', 'The agent answered with something else than JSON or a stream of events.'],
+  ])('by a success that is %s is told to be something else', async (type, body, detail) => {
+    await expect(
+      new HttpJsonWorld().answered({ status: 200, headers: { 'content-type': type }, body }),
+    ).rejects.toMatchObject({
+      code: 'upstream_invalid_response',
+      detail,
+      hint: expect.stringContaining('the address of the HTTP+JSON interface in the agent card'),
+      fields: ['a2aUrl'],
+    });
+  });
+
+  it('not, where what was removed leaves nothing to say', async () => {
+    const world = new HttpJsonWorld();
+    world.upstream.willAnswer(() => ({ status: 200, headers: {}, body: null }));
+    const response = await world.ask('DELETE', '/tasks/7/pushNotificationConfigs/8', { policy: 'all' });
+    expect(response.status).toBe(200);
+    await expect(world.ask('GET', '/tasks/7')).rejects.toMatchObject({ code: 'upstream_invalid_response' });
+  });
+
   it('by a redirect is not followed', async () => {
     const answer = new HttpJsonWorld().answered({
       status: 307,

@@ -44,7 +44,7 @@ describe('a site without any credential', () => {
     await expect(broker.obtain(SERVICE, REQUEST)).rejects.toMatchObject({
       code: 'service_auth_failed',
       detail: 'The server has no credential for the platform.',
-      block: 'serviceAuthStrategy',
+      block: 'configureServer',
     });
     expect(loads).toEqual([]);
     expect(broker.cachedServiceToken()).toBeUndefined();
@@ -60,7 +60,7 @@ describe('a provider that cannot say who it is', () => {
       code: 'identity_provider_unavailable',
       detail: 'The identity provider of this strategy cannot be used.',
       hint: 'The server log says what failed.',
-      block: 'serviceAuthStrategy',
+      block: 'configureServer',
       fields: ['serviceAuthStrategy'],
       retryable: true,
     });

@@ -104,7 +104,7 @@ describe('without a credential the visitor is told what to configure:', () => {
     await expect(broker.obtain(SERVICE, REQUEST)).rejects.toMatchObject({
       name: 'ServiceAuthError',
       code: 'service_auth_failed',
-      block: 'serviceAuthStrategy',
+      block: 'configureServer',
       fields: ['serviceAuthStrategy'],
       hint: 'Set "serviceAuthStrategy" in configureServer, and fill the configuration block it names.',
       retryable: false,
@@ -115,7 +115,7 @@ describe('without a credential the visitor is told what to configure:', () => {
     const { broker } = new BrokerWorld({ strategy: 'client_credentials' });
     await expect(broker.obtain(SERVICE, REQUEST)).rejects.toMatchObject({
       code: 'service_auth_failed',
-      block: 'serviceAuthStrategy',
+      block: 'configureServer',
     });
   });
 

@@ -110,7 +110,11 @@ describe('a render', () => {
       ['serviceApiUrl'],
     ],
     [{ status: 502, headers: {}, body: '<h1>nginx</h1>' }, 'upstream_error', []],
-    [{ kind: 'failure' as const, reason: 'timeout' as const, detail: '10.0.0.7' }, 'upstream_timeout', []],
+    [
+      { kind: 'failure' as const, reason: 'timeout' as const, detail: '10.0.0.7' },
+      'upstream_timeout',
+      ['serviceApiUrl'],
+    ],
   ])('that the platform cannot give is an error: %#', async (answer, code, fields) => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => answer);

@@ -4,8 +4,8 @@ import { AGENT, answered, PLATFORM, refuseRedirect } from '../../../src/domain/u
 import type { HttpResponse, UpstreamFailureReason } from '../../../src/ports/http.js';
 import { WatchedBody } from '../chat/chat-world.js';
 
-function answer(status: number): HttpResponse & { readonly body: WatchedBody } {
-  return { status, headers: {}, body: new WatchedBody('unread') };
+function answer(status: number, headers: HttpResponse['headers'] = {}): HttpResponse & { readonly body: WatchedBody } {
+  return { status, headers, body: new WatchedBody('unread') };
 }
 
 async function errorOf(refusing: Promise<void>): Promise<AgentBffError> {
@@ -18,14 +18,27 @@ async function errorOf(refusing: Promise<void>): Promise<AgentBffError> {
 }
 
 describe('a platform that gives no answer', () => {
-  const hint = 'If this lasts, check that the platform runs, and "serviceApiUrl" in configureServer.';
+  const hint = 'If this lasts, check that the platform runs, and "serviceApiUrl" in configureServer';
+  const reset = `${hint}: a server that expects https ends a request without it.`;
 
   it.each<[UpstreamFailureReason, string, string, boolean, string?]>([
-    ['timeout', 'upstream_timeout', 'The platform did not answer in time.', true],
-    ['unreachable', 'upstream_unreachable', 'The platform cannot be reached.', true, hint],
-    ['reset', 'upstream_unreachable', 'The platform cannot be reached.', true, hint],
+    [
+      'timeout',
+      'upstream_timeout',
+      'The platform did not answer in time.',
+      true,
+      'If it needs longer, raise "headersMs" in the "timeouts" configuration block. If it never answers, check "serviceApiUrl" in configureServer.',
+    ],
+    ['unreachable', 'upstream_unreachable', 'The platform cannot be reached.', true, `${hint}.`],
+    ['reset', 'upstream_unreachable', 'The platform cannot be reached.', true, reset],
     ['aborted', 'upstream_unreachable', 'The platform cannot be reached.', true],
-    ['invalid', 'upstream_invalid_response', 'The platform sent an answer that is not valid HTTP.', false],
+    [
+      'invalid',
+      'upstream_invalid_response',
+      'The platform sent an answer that is not valid HTTP.',
+      false,
+      'Check scheme and port of "serviceApiUrl" in configureServer.',
+    ],
   ])(
     'is an error that says why, and its host is told to operators alone: %s',
     (reason, code, detail, retryable, advice) => {
@@ -35,8 +48,9 @@ describe('a platform that gives no answer', () => {
       } catch (error) {
         thrown = error;
       }
-      const message = advice === undefined ? detail : `${detail} ${advice}`;
-      expect(thrown).toMatchObject({ name: 'UpstreamError', code, message, detail, hint: advice, retryable });
+      const message = `${detail} ${advice}`;
+      const fields = ['serviceApiUrl'];
+      expect(thrown).toMatchObject({ name: 'UpstreamError', code, message, detail, hint: advice, fields, retryable });
       expect((thrown as AgentBffError).logDetail()).toBe('ECONNREFUSED 10.0.0.7');
     },
   );
@@ -67,13 +81,35 @@ describe('a redirect', () => {
       name: 'UpstreamError',
       code: 'upstream_redirect',
       detail: `The ${name} answered with a redirect, which is never followed.`,
-      hint: `Set "${field}" in configureServer to the final address of the ${name}.`,
+      hint: `Set "${field}" in configureServer to the final address of the ${name}: mind https, and the slash at its end.`,
       block: 'configureServer',
       fields: [field],
       retryable: false,
     });
     expect(error.logDetail()).toBe(`status 307 from the ${name}`);
     expect(response.body.ended).toBe(true);
+  });
+
+  it('tells operators where it leads, without what may be secret there, and visitors nothing of it', async () => {
+    const location = 'https://elsewhere.example/a2a/?code=hunter2#s3cret';
+    const error = await errorOf(refuseRedirect(answer(308, { location }), AGENT));
+    expect(error.logDetail()).toBe('status 308 from the agent, to https://elsewhere.example/a2a/');
+    expect(error.message).not.toMatch(/elsewhere/);
+  });
+
+  it.each([
+    'https://idp.example/login?next=%2Fa2a',
+    '/sign-in',
+    'https://login.example/tenant/oauth2/v2.0/authorize',
+    '/saml/sso',
+  ])('to a sign-in page is told as one: %s', async (location) => {
+    const error = await errorOf(refuseRedirect(answer(302, { location }), AGENT));
+    expect(error).toMatchObject({
+      code: 'upstream_redirect',
+      detail: 'The agent redirects to a sign-in page, and redirects are never followed.',
+      hint: 'Check "a2aUrl" in configureServer: it has to be the JSON-RPC endpoint of the agent. If it is right, let requests that carry the credential of this site past the sign-in.',
+      fields: ['a2aUrl'],
+    });
   });
 
   it.each([300, 399])('is every answer with %i', async (status) => {

@@ -151,7 +151,12 @@ describe('the project', () => {
     world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED 10.0.0.7' }));
     expect(await world.project()).toEqual({ value: null, warning: 'project_unavailable' });
     expect(world.telemetry.of('warning')).toEqual([
-      { type: 'warning', code: 'project_unavailable', detail: 'ECONNREFUSED 10.0.0.7' },
+      {
+        type: 'warning',
+        code: 'project_unavailable',
+        detail:
+          'The platform cannot be reached. If this lasts, check that the platform runs, and "serviceApiUrl" in configureServer. ECONNREFUSED 10.0.0.7',
+      },
     ]);
     expect(await new DirectoryWorld({ endpoint: undefined }).project()).toEqual({
       value: null,
@@ -195,6 +200,9 @@ describe('the brand', () => {
   });
 });
 
+const CHECK_PROJECT =
+  'Check "serviceApiUrl" and "upstream.paths.project" in configureServer, or set "serviceProjectId".';
+
 describe('an answer that is none', () => {
   const details = ({ telemetry }: DirectoryWorld): unknown[] => telemetry.of('warning').map(({ detail }) => detail);
 
@@ -217,31 +225,39 @@ describe('an answer that is none', () => {
       'an error',
       'project',
       { ...PROJECT, status: 404 },
-      'status 404 from the platform, application/json: {"id":"proj-9"}',
+      `Nothing is found at the address of the platform. ${CHECK_PROJECT} status 404 from the platform, application/json: {"id":"proj-9"}`,
     ],
     [
       'JSON of another kind',
       'project',
       { ...PROJECT, body: '{"no":1}' },
-      'status 200 from the platform, application/json: {"no":1}',
+      `The platform answered with something else than JSON with the id of the project. ${CHECK_PROJECT} status 200 from the platform, application/json: {"no":1}`,
     ],
     [
       'a page',
       'brand',
       { ...BRAND, headers: { 'content-type': 'text/html' } },
-      `status 200 from the platform, text/html: ${BRAND.body.trim()} `,
+      `A web page answers at the address of the platform. Check "serviceApiUrl" and "upstream.paths.brand" in configureServer. status 200 from the platform, text/html: ${BRAND.body.trim()} `,
     ],
     [
       'a refused credential',
       'brand',
       { status: 401, headers: {}, body: 'Bearer account-token-2?' },
-      'status 401 from the platform: Bearer [redacted]?',
+      'The platform refused the service credential. Check the "serviceAccount" configuration block: the platform must know this client or key, its audience and its role. status 401 from the platform: Bearer [redacted]?',
     ],
-  ])('is told to operators with what it said: %s', async (_what, name, answer, detail) => {
+  ])('is told to operators with what to check and what it said: %s', async (_what, name, answer, detail) => {
     const world = new DirectoryWorld();
     world.upstream.willAnswer(() => answer);
     await world[name]();
     expect(details(world)).toEqual([detail]);
+  });
+
+  it('for want of a configuration is told once, with the field to set', async () => {
+    const world = new DirectoryWorld({ endpoint: undefined });
+    await world.project();
+    expect(details(world)).toEqual([
+      'The server does not know the address of the platform. Set "serviceApiUrl" in configureServer.',
+    ]);
   });
 
   it('because something broke here is told without the words of what broke', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Credential, type CredentialKind } from '../../../src/domain/credentials/credential.js';
 import type { AgentBffError } from '../../../src/domain/errors.js';
 import { AGENT, PLATFORM } from '../../../src/domain/upstream/platform-answer.js';
-import { platformError, type PlatformReply, tokenRejected } from '../../../src/domain/upstream/platform-error.js';
+import { platformError, type PlatformReply } from '../../../src/domain/upstream/platform-error.js';
 import type { HeaderFields } from '../../../src/ports/http.js';
 
 function credentialOf(kind: CredentialKind, block = 'idpA'): Credential {
@@ -41,27 +41,22 @@ describe("the platform's own failure", () => {
   });
 });
 
+const CHECK_AGENT = 'Check "a2aUrl" in configureServer: it has to be the JSON-RPC endpoint of the agent.';
+const PAGE = { 'content-type': 'text/html; charset=utf-8' };
+
 describe("the platform's refusal", () => {
   it.each([
     [400, 'The agent refused the request.', undefined],
     [401, 'The agent did not accept the sign-in.', 'Sign in again.'],
-    [403, 'The agent does not allow this to the signed-in user.', undefined],
     [
-      404,
-      'The agent did not find what was asked for.',
-      'If nothing is found there, check "a2aUrl" in configureServer.',
+      403,
+      'The agent does not allow this to the signed-in user.',
+      'The account needs a role that allows it. If every account is refused, check "a2aUrl" in configureServer.',
     ],
-    [
-      405,
-      'The agent does not take this method at this address.',
-      'If nothing is found there, check "a2aUrl" in configureServer.',
-    ],
+    [404, 'Nothing is found at the address of the agent.', CHECK_AGENT],
+    [405, 'The agent does not take this method at this address.', CHECK_AGENT],
     [409, 'The request conflicts with the state of the agent.', undefined],
-    [
-      410,
-      'The agent did not find what was asked for.',
-      'If nothing is found there, check "a2aUrl" in configureServer.',
-    ],
+    [410, 'Nothing is found at the address of the agent.', CHECK_AGENT],
     [413, 'The request is too large for the agent.', undefined],
     [422, 'The agent refused the request.', undefined],
     [429, 'The agent takes no more requests for now.', 'Send the request again in a moment.'],
@@ -73,6 +68,37 @@ describe("the platform's refusal", () => {
     expect(error.fields).toEqual(hint?.includes('a2aUrl') === true ? ['a2aUrl'] : []);
     expect(error.logDetail()).toBe('what it said');
   });
+
+  it.each([
+    [404, 'The platform did not find what was asked for.'],
+    [405, 'The platform does not take this method at this address.'],
+  ])('where things may be missing that a request names (%i) blames the address with care', (status, detail) => {
+    expect(platformError(reply(status), PLATFORM, '')).toMatchObject({
+      detail,
+      hint: 'If nothing is found there, check "serviceApiUrl" in configureServer.',
+      fields: ['serviceApiUrl'],
+    });
+  });
+
+  it.each([
+    'status 400 from the agent, text/html: <h1>400 Bad Request</h1> The plain HTTP request was sent to HTTPS port',
+    'status 400 from the agent: Client sent an HTTP request to an HTTPS server.',
+    "status 400 from the agent, text/html: Reason: You're speaking plain HTTP to an SSL-enabled server port.",
+  ])('of a request without TLS is told as such: %s', (said) => {
+    expect(platformError(reply(400), AGENT, said)).toMatchObject({
+      detail: 'The address of the agent takes https only.',
+      hint: 'Write https in "a2aUrl".',
+      fields: ['a2aUrl'],
+    });
+  });
+
+  it.each([400, 403, 429, 500])(
+    'by a page (%i) says nothing about the address when it is not of that kind',
+    (status) => {
+      const error = platformError(reply(status, PAGE), AGENT, 'status 400: please log in');
+      expect(error.detail).not.toMatch(/page/);
+    },
+  );
 
   it('keeps the fields it is to keep, and no others', () => {
     const headers = { allow: 'GET', 'content-range': undefined, server: 'gateway-7', 'set-cookie': ['a=b'] };
@@ -98,9 +124,53 @@ describe("the platform's refusal", () => {
   });
 });
 
+describe('a success that is none', () => {
+  it.each([
+    [PAGE, 'status 200: <h1>Welcome</h1>', 'A web page answers at the address of the agent.', CHECK_AGENT],
+    [
+      { 'content-type': 'application/xhtml+xml' },
+      'status 200: <form><input name=p type="password">',
+      'A sign-in page answers at the address of the agent.',
+      `${CHECK_AGENT} If it is right, let requests that carry the credential of this site past the sign-in.`,
+    ],
+    [
+      { 'content-type': 'text/plain' },
+      'status 200: log in',
+      'The agent answered with something else than JSON or a stream of events.',
+      CHECK_AGENT,
+    ],
+    [{}, '', 'The agent answered with something else than JSON or a stream of events.', CHECK_AGENT],
+  ])('is told by what it is: %j %s', (headers, said, detail, hint) => {
+    const error = platformError(reply(200, headers), AGENT, said);
+    expect(error).toMatchObject({
+      code: 'upstream_invalid_response',
+      detail,
+      hint,
+      fields: ['a2aUrl'],
+      upstreamStatus: undefined,
+    });
+    expect(error.logDetail()).toBe(said);
+  });
+
+  it('that redirects is told as a redirect', () => {
+    expect(platformError(reply(301), AGENT, '').code).toBe('upstream_redirect');
+  });
+});
+
 describe('a credential the platform does not take', () => {
-  const rejected = (block: string, status: number): AgentBffError =>
-    tokenRejected(credentialOf('service', block), status, 'what it said');
+  const rejected = (block: string, status: number, headers: HeaderFields = {}): AgentBffError =>
+    platformError({ response: { status, headers }, credential: credentialOf('service', block) }, AGENT, 'what it said');
+
+  it('at a sign-in page is told as that, with the address and the block to check', () => {
+    expect(rejected('idpA', 401, PAGE)).toMatchObject({
+      code: 'service_token_rejected',
+      detail: 'A sign-in page answers at the address of the agent.',
+      hint: expect.stringMatching(/^Check "a2aUrl" .* past the sign-in\. Check the "idpA" configuration block/),
+      block: 'idpA',
+    });
+    const challenge = { ...PAGE, 'www-authenticate': 'Bearer realm="api"' };
+    expect(rejected('idpA', 401, challenge).detail).toBe('The platform refused the service credential.');
+  });
 
   it.each([
     [
@@ -129,11 +199,11 @@ describe('a credential the platform does not take', () => {
   it.each([
     [
       'serviceAccount',
-      'Check the "serviceAccount" configuration block: the platform must give this client or key the role that is needed.',
+      'Check the "serviceAccount" configuration block: the platform must give this client or key the role that is needed. Some gateways say this of unknown paths too: check "a2aUrl" then.',
     ],
     [
       'serviceApiKey',
-      'Check what the platform allows for "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy".',
+      'Check what the platform allows for "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy". Some gateways say this of unknown paths too: check "a2aUrl" then.',
     ],
   ])('for what was asked is told with the role to check: %s', (block, hint) => {
     expect(rejected(block, 403)).toMatchObject({

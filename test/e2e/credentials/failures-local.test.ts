@@ -93,7 +93,7 @@ describe('what a visitor reads when the key of the service account', () => {
 
 describe('what a visitor reads when there is nothing to prove', () => {
   it.each<[string, ServerConfig, object]>([
-    ['no strategy and no block', {}, { block: 'serviceAuthStrategy', fields: ['serviceAuthStrategy'] }],
+    ['no strategy and no block', {}, { block: 'configureServer', fields: ['serviceAuthStrategy'] }],
     [
       'a strategy without its block',
       { serviceAuthStrategy: 'resource_owner_password' },

@@ -170,9 +170,20 @@ export function answerSuite(framework: Framework): void {
       expect((await reply.ending()).bytes.equals(bytes)).toBe(true);
     });
 
-    it('cannot run as a page on the site’s origin', async () => {
+    it('that is a page is an error of ours, which names the field to mend', async () => {
+      const world = await startWorld(framework);
+      world.upstream.willAnswer((exchange) =>
+        exchange.head(200, { 'content-type': 'text/html' }).end('<script>1</script>'),
+      );
+      const reply = await world.chat();
+      expect(reply.status).toBe(502);
+      expect((await readFailure(world, reply)).error.data[0]?.metadata['fields']).toBe('a2aUrl');
+    });
+
+    it('cannot run as a page on the site’s origin, whatever type a browser takes it for', async () => {
       const { chat, upstream } = await startWorld(framework);
-      upstream.willAnswer((exchange) => exchange.head(200, { 'content-type': 'text/html' }).end('<script>1</script>'));
+      const headersOfTwo = { 'content-type': ['application/json', 'text/html'] };
+      upstream.willAnswer((exchange) => exchange.head(200, headersOfTwo).end('<script>1</script>'));
       const { headers } = await chat();
       expect(headers['content-security-policy']).toBe("sandbox; default-src 'none'");
       expect(headers['x-content-type-options']).toBe('nosniff');

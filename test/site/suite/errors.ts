@@ -219,7 +219,7 @@ export function errorSuite(framework: Framework): void {
       expect(JSON.parse(text)).toMatchObject({ warnings: ['project_unavailable', 'brand_unavailable'] });
       expect(text).not.toMatch(/tenant-7|db-3/);
       const [request] = world.telemetry.of('request');
-      const detail = `status 500 from the platform, application/json: {"error":"${WORDS}"}`;
+      const detail = `The platform reported an error of its own. status 500 from the platform, application/json: {"error":"${WORDS}"}`;
       const { requestId } = request ?? {};
       expect(world.telemetry.of('warning')).toEqual([
         { type: 'warning', requestId, code: 'project_unavailable', detail },

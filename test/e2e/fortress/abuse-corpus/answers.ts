@@ -161,13 +161,18 @@ export const activeContent: AbuseFamily = {
       steps: [step(request)],
       platform: [{ fields: types.map((type) => `Content-Type: ${type}`), body: '<script>alert(1)</script>' }],
       safe: {
-        statuses: [200],
+        // Of an agent only JSON and events pass; the first type says what it is, the last what browsers make of it.
+        ...(name === 'chat' && types[0]?.startsWith('application/json') !== true
+          ? { statuses: [502], answered: ['x-content-type-options: nosniff', 'no-store'] }
+          : {
+              statuses: [200],
+              answered: [
+                "content-security-policy: sandbox; default-src 'none'",
+                'x-content-type-options: nosniff',
+                'no-store',
+              ],
+            }),
         platform: 'must',
-        answered: [
-          "content-security-policy: sandbox; default-src 'none'",
-          'x-content-type-options: nosniff',
-          'no-store',
-        ],
       },
     })),
   ),

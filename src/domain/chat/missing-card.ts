@@ -1,0 +1,47 @@
+import type { HttpResponse } from '../../ports/http.js';
+import type { Credential } from '../credentials/credential.js';
+import { type AgentBffError, UpstreamError } from '../errors.js';
+import type { Counterpart } from '../upstream/platform-answer.js';
+import { platformError } from '../upstream/platform-error.js';
+import { isPage, sentence } from '../upstream/wrong-address.js';
+
+/** An answer where the card should be, and what it says. */
+export interface CardlessAnswer {
+  readonly response: HttpResponse;
+  readonly said: Promise<string>;
+}
+
+/** Where the card is looked for; `agentCardUrl` may be set already. */
+const CARD: Counterpart = {
+  name: 'agent',
+  fields: ['a2aUrl', 'agentCardUrl'],
+  check: 'check "a2aUrl" in configureServer, or set "agentCardUrl" to the address of the card',
+  expected: 'an agent card',
+};
+const CONFIGURED_CARD: Counterpart = { ...CARD, check: 'check "a2aUrl" and "agentCardUrl" in configureServer' };
+
+/** Whether an answer without a card says why there is none: it is a page, a redirect, a refusal of the caller, or of an agent out of order. */
+export function saysMore({ status, headers }: HttpResponse): boolean {
+  if (status < 300) return isPage(headers);
+  return status < 400 ? status !== 304 : status === 403 || status === 429 || status >= 500;
+}
+
+/** The error of a search in vain: what its most telling answer says, where there is one. `log` is what all of them said. */
+export async function missingCard(
+  answer: CardlessAnswer | undefined,
+  credential: Credential,
+  log: string,
+  isConfigured: boolean,
+): Promise<AgentBffError> {
+  const place = isConfigured ? CONFIGURED_CARD : CARD;
+  if (answer !== undefined) {
+    return platformError({ response: answer.response, credential }, place, log, [], await answer.said);
+  }
+  return new UpstreamError('upstream_invalid_response', {
+    detail: 'The agent shows no agent card.',
+    hint: sentence(place.check),
+    block: 'configureServer',
+    fields: place.fields,
+    log,
+  });
+}

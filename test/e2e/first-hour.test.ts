@@ -1,0 +1,453 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { configureServer, type ServerConfig } from 'agent-bff';
+import { FakeClock } from 'agent-bff/testing';
+import express from 'express';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  answering,
+  doctorsComplaints,
+  FirstHour,
+  firstVisit,
+  operatorLines,
+  saying,
+  selfSigned,
+  type Setup,
+  swallowing,
+} from '../support/first-hour.js';
+import { runIdpB } from '../support/identity-provider/index.js';
+import { refusedOrigin } from '../support/recording-upstream.js';
+import { newServiceAccountKey } from '../support/service-account.js';
+import { applicationSecret, identityFetch } from './credentials/credential-site.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'agent-bff-first-hour-'));
+const { idp, cloud } = await runIdpB();
+let world: FirstHour;
+let other: Awaited<ReturnType<typeof newServiceAccountKey>>;
+
+beforeAll(async () => {
+  world = await FirstHour.start();
+  other = await newServiceAccountKey();
+});
+afterAll(async () => {
+  await world.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Words of a platform, a host of it and an API key, none of which is for visitors. */
+const WORDS = 'no role chat.user in tenant-7 at db-3.internal';
+const API_KEY = 'hunter2-hunter2';
+const PAGE = `<html><title>Shop</title><h1>${WORDS}</h1></html>`;
+const LOGIN = `<html><title>Sign in to ${WORDS}</title><form><input type="password"></form></html>`;
+const REST = { path: '/api/a2a/message:send', body: '{"message":{}}' };
+const GET_CONFIG = { method: 'GET', path: '/api/a2a/config', body: null };
+
+/** One thing done wrong, and what everybody is told of it. */
+interface Mistake {
+  readonly setup: () => Setup | Promise<Setup>;
+  /** The answer; a mistake that costs the visitor nothing has no code. */
+  readonly browser: readonly [status: number, code: string, message: RegExp];
+  /** A line of the log; absent where nothing went wrong. */
+  readonly operator?: RegExp;
+  /** A line of the doctor; absent where it cannot see the mistake. */
+  readonly doctor?: RegExp;
+}
+
+const agent = async (a2aUrl: Promise<string> | string): Promise<Setup> => ({
+  config: world.config({ a2aUrl: await a2aUrl }),
+});
+const right = (changes: Omit<Partial<Setup>, 'config'> = {}): Setup => ({ config: world.config(), ...changes });
+const account = (block: ServerConfig['serviceAccount']): Setup => ({ config: world.config({}, block) });
+const keyed = async (a2aUrl: Promise<string>, ask = {}): Promise<Setup> => ({
+  config: { a2aUrl: await a2aUrl, serviceApiKey: API_KEY },
+  ask,
+});
+const port = (url: string): string => new URL(url).host;
+
+const MISTAKES: Readonly<Record<string, Mistake>> = {
+  'the path of the agent is wrong': {
+    setup: () => agent(`${world.platform.url}/a3a`),
+    browser: [404, 'upstream_error', /^Nothing is found at the address of the agent\. Check "a2aUrl"/],
+    operator: /^upstream_error a2aUrl: status 404 from the agent, text\/html: .*Cannot POST \/a3a/,
+    doctor: /^streaming: Nothing is found .* \| fix: configureServer: a2aUrl$/,
+  },
+  'a gateway answers in place of the agent': {
+    setup: () => agent(saying(404, 'text/html', `<h1>404 Not Found</h1> ${WORDS}`)),
+    browser: [404, 'upstream_error', /Check "a2aUrl" in configureServer/],
+    operator: /^upstream_error a2aUrl: status 404 from the agent, text\/html: <h1>404/,
+    doctor: /^agent card: The agent shows no agent card\..* \| fix: configureServer: a2aUrl, agentCardUrl$/,
+  },
+  'an API gateway knows no such route': {
+    setup: () => agent(saying(404, 'application/json', `{"message":"Not Found: ${WORDS}"}`)),
+    browser: [404, 'upstream_error', /^Nothing is found at the address of the agent\. Check "a2aUrl"/],
+    operator: /^upstream_error a2aUrl: status 404 from the agent, application\/json: \{"message"/,
+    doctor: /^agent card: The agent shows no agent card\..* \| fix: configureServer: a2aUrl, agentCardUrl$/,
+  },
+  'an API gateway refuses a route it does not know': {
+    setup: () => agent(saying(403, 'application/json', '{"message":"Missing Authentication Token"}')),
+    browser: [
+      403,
+      'service_token_rejected',
+      /"serviceAccount" configuration block.* unknown paths too: check "a2aUrl"/,
+    ],
+    operator: /^service_token_rejected .*: status 403 from the agent, application\/json: /,
+    doctor:
+      /^agent card: The platform does not allow the service credential to do this\..*403.* \| fix: serviceAccount: /,
+  },
+  'the account lacks a role, so that it may not read the card': {
+    setup: async () => keyed(saying(403, 'application/json', `{"message":"${WORDS}"}`), GET_CONFIG),
+    browser: [
+      403,
+      'service_token_rejected',
+      /does not allow the service credential.* "serviceApiKey" in configureServer/,
+    ],
+    operator: /^service_token_rejected .*: \/\.well-known\/agent-card\.json: status 403, application\/json: /,
+    doctor: /^agent card: The platform does not allow the service credential/,
+  },
+  'the address is that of a web page': {
+    setup: () => agent(saying(200, 'text/html; charset=utf-8', PAGE)),
+    browser: [502, 'upstream_invalid_response', /^A web page answers at the address of the agent\. Check "a2aUrl"/],
+    operator: /^upstream_invalid_response a2aUrl: status 200 from the agent, text\/html: <html>/,
+    doctor: /^agent card: A web page answers at the address of the agent\..* \| fix: configureServer: a2aUrl/,
+  },
+  'the address says OK and nothing else': {
+    setup: () => agent(saying(200, 'text/plain', 'OK')),
+    browser: [502, 'upstream_invalid_response', /something else than JSON.* Check "a2aUrl"/],
+    operator: /^upstream_invalid_response a2aUrl: status 200 from the agent, text\/plain: OK$/,
+    doctor: /^agent card: The agent shows no agent card\..* \| fix: configureServer: a2aUrl/,
+  },
+  'the agent is behind a sign-in page': {
+    setup: () => agent(saying(200, 'text/html', LOGIN)),
+    browser: [502, 'upstream_invalid_response', /^A sign-in page answers .* Check "a2aUrl".* past the sign-in/],
+    operator: /^upstream_invalid_response a2aUrl: status 200 from the agent, text\/html: .*Sign in/,
+    doctor: /^agent card: A sign-in page answers at the address of the agent\..* \| fix: configureServer: a2aUrl/,
+  },
+  'a sign-in page refuses the credential': {
+    setup: () => agent(saying(401, 'text/html', LOGIN)),
+    browser: [
+      401,
+      'service_token_rejected',
+      /^A sign-in page answers .*"a2aUrl".*"serviceAccount" configuration block/,
+    ],
+    operator: /^service_token_rejected .*: status 401 from the agent, text\/html: /,
+    doctor: /^agent card: A sign-in page answers at the address of the agent\..* \| fix: serviceAccount: /,
+  },
+  'the agent leads to a sign-in elsewhere': {
+    setup: () => agent(saying(302, 'text/html', '', { location: 'https://idp.internal/login?next=hunter2' })),
+    browser: [502, 'upstream_redirect', /^The agent redirects to a sign-in page.* Check "a2aUrl"/],
+    operator: /^upstream_redirect a2aUrl: status 302 from the agent, to https:\/\/idp\.internal\/login$/,
+    doctor: /^agent card: The agent redirects to a sign-in page.* \| fix: configureServer: a2aUrl/,
+  },
+  'the agent has moved to https, or to a path with a slash': {
+    setup: () => agent(saying(308, 'text/plain', '', { location: 'https://agent.internal/a2a/' })),
+    browser: [502, 'upstream_redirect', /Set "a2aUrl" in configureServer to the final address .* https, and the slash/],
+    operator: /^upstream_redirect a2aUrl: status 308 from the agent, to https:\/\/agent\.internal\/a2a\/$/,
+    doctor: /^agent card: The agent answered with a redirect.* \| fix: configureServer: a2aUrl/,
+  },
+  'the address takes no POST': {
+    setup: () => agent(saying(405, 'text/plain', 'Method Not Allowed', { allow: 'GET' })),
+    browser: [405, 'upstream_error', /does not take this method at this address\. Check "a2aUrl".* JSON-RPC endpoint/],
+    operator: /^upstream_error a2aUrl: status 405 from the agent/,
+    doctor: /^agent card: The agent shows no agent card\..* \| fix: configureServer: a2aUrl/,
+  },
+  'the host does not exist': {
+    setup: () => agent('http://agent.invalid/a2a'),
+    browser: [502, 'upstream_unreachable', /^The agent cannot be reached\. .* "a2aUrl" in configureServer/],
+    operator:
+      /^upstream_unreachable a2aUrl: (?:ENOTFOUND.*no host has this name|EAI_AGAIN.*the name server does not answer)/,
+    doctor:
+      /^agent card: The agent cannot be reached\..*(?:no host has this name|the name server does not answer).* \| fix: configureServer: a2aUrl$/,
+  },
+  'nobody listens at the port': {
+    setup: () => agent(refusedOrigin()),
+    browser: [502, 'upstream_unreachable', /"a2aUrl" in configureServer/],
+    operator: /^upstream_unreachable a2aUrl: ECONNREFUSED.*nobody listens at this port/,
+    doctor:
+      /^agent card: The agent cannot be reached\..*ECONNREFUSED, nobody listens at this port.* \| fix: configureServer: a2aUrl$/,
+  },
+  'the scheme is https where http is spoken': {
+    setup: () => agent(world.platform.a2aUrl.replace('http:', 'https:')),
+    browser: [502, 'upstream_unreachable', /"a2aUrl" in configureServer/],
+    operator: /^upstream_unreachable a2aUrl: .*TLS is not spoken there/,
+    doctor: /^agent card: .*TLS is not spoken there; perhaps the scheme is http.* \| fix: configureServer: a2aUrl$/,
+  },
+  'the scheme is http where https is spoken': {
+    setup: async () => agent((await selfSigned()).replace('https:', 'http:')),
+    browser: [502, 'upstream_unreachable', /"a2aUrl" in configureServer: a server that expects https/],
+    operator: /^upstream_unreachable a2aUrl: .*expects https/,
+    doctor: /^agent card: .*expects https.* \| fix: configureServer: a2aUrl$/,
+  },
+  'the scheme is http where a proxy expects https': {
+    setup: () =>
+      agent(saying(400, 'text/html', '<h1>400 Bad Request</h1>The plain HTTP request was sent to HTTPS port')),
+    browser: [400, 'upstream_error', /^The address of the agent takes https only\. Write https in "a2aUrl"/],
+    operator: /^upstream_error a2aUrl: status 400 from the agent, text\/html: /,
+    doctor: /^agent card: .* \| fix: configureServer: a2aUrl/,
+  },
+  'the certificate of the platform is signed by nobody known': {
+    setup: () => agent(selfSigned()),
+    browser: [502, 'upstream_unreachable', /"a2aUrl" in configureServer/],
+    operator: /^upstream_unreachable a2aUrl: .*signed by nobody this process trusts; NODE_EXTRA_CA_CERTS/,
+    doctor:
+      /^agent card: .*signed by nobody this process trusts; NODE_EXTRA_CA_CERTS.* \| fix: configureServer: a2aUrl$/,
+  },
+  'the agent is out of order': {
+    setup: () => agent(saying(503, 'text/html', `<h1>${WORDS}</h1>`, { 'retry-after': '7' })),
+    browser: [503, 'upstream_error', /^The agent reported an error of its own\./],
+    operator: /^upstream_error .*: status 503 from the agent, text\/html: <h1>/,
+    doctor: /^agent card: The agent reported an error of its own\./,
+  },
+  'the key is one the platform does not know any more': {
+    setup: () => account({ privateKeyPem: other.privateKey }),
+    browser: [401, 'service_token_rejected', /Check the "serviceAccount" configuration block/],
+    operator: /^service_token_rejected .*privateKeyPem.*: status 401 from the agent, .*SIGNATURE/,
+    doctor: / \| fix: serviceAccount: serviceAccountId, keyId, audience$/,
+  },
+  'the id of the key is wrong': {
+    setup: () => account({ keyId: 'key-2' }),
+    browser: [401, 'service_token_rejected', /Check the "serviceAccount" configuration block/],
+    operator: /^service_token_rejected .*keyId.*: status 401 from the agent, .*not registered/,
+    doctor: / \| fix: serviceAccount: serviceAccountId, keyId, audience$/,
+  },
+  'the audience is wrong': {
+    setup: () => account({ audience: 'https://elsewhere.example' }),
+    browser: [401, 'service_token_rejected', /its audience/],
+    operator: /^service_token_rejected .*audience.*: status 401 from the agent/,
+    doctor: / \| fix: serviceAccount: serviceAccountId, keyId, audience$/,
+  },
+  'the account is another one than the key’s': {
+    setup: () => account({ serviceAccountId: 'site-2' }),
+    browser: [401, 'service_token_rejected', /Check the "serviceAccount" configuration block/],
+    operator: /^service_token_rejected serviceAccountId.*: status 401 from the agent, .*another service account/,
+    doctor: / \| fix: serviceAccount: serviceAccountId, keyId, audience$/,
+  },
+  'the clock is ten minutes late': {
+    setup: () => right({ ports: { clock: new FakeClock(Date.now() - 600_000) } }),
+    browser: [200, '', /^$/],
+    operator: /^clock_skew: /,
+    doctor: /^platform clock: the local clock is (?:599|600|601) s behind the platform's/,
+  },
+  'the key is garbled': {
+    setup: () => account({ privateKeyPem: world.privateKey.slice(0, 900) }),
+    browser: [401, 'service_auth_failed', /"privateKeyPem" in the "serviceAccount" configuration block/],
+    operator: /^service_auth_failed privateKeyPem: /,
+    doctor: /^private key: .* \| fix: serviceAccount: privateKeyPem$/,
+  },
+  'the line ends of the key are written out': {
+    setup: () => account({ privateKeyPem: world.privateKey.replaceAll('\n', '\\n') }),
+    browser: [200, '', /^$/],
+  },
+  'the key file is missing': {
+    setup: () => account({ privateKeyPem: '', privateKeyPath: join(folder, 'key.pem') }),
+    browser: [401, 'service_auth_failed', /^.*"privateKeyPath" in the "serviceAccount" configuration block/],
+    operator: /^service_auth_failed privateKeyPath: /,
+    doctor: /^private key: .* \| fix: serviceAccount: privateKeyPath$/,
+  },
+  'no credential is configured': {
+    setup: () => ({ config: world.config({ serviceAccount: {} }) }),
+    browser: [401, 'service_auth_failed', /Set "serviceAuthStrategy" in configureServer/],
+    operator: /^service_auth_failed serviceAuthStrategy: /,
+    doctor: /^strategy: no credential is configured \| fix: configureServer: serviceAuthStrategy$/,
+  },
+  'the address of the agent is not set': {
+    setup: () => ({ config: world.config({ a2aUrl: '' }) }),
+    browser: [401, 'service_auth_failed', /Set "a2aUrl" in configureServer/],
+    operator: /^service_auth_failed a2aUrl: /,
+    doctor: /^agent address: is not set \| fix: configureServer: a2aUrl$/,
+  },
+  'the API key is wrong': {
+    setup: () => keyed(saying(401, 'application/json', `{"message":"${API_KEY} is unknown, ${WORDS}"}`)),
+    browser: [401, 'service_token_rejected', /Check "serviceApiKey" in configureServer/],
+    operator: /^service_token_rejected .*: status 401 from the agent, application\/json: \{"message":"\[redacted\] is/,
+    doctor: /^agent card: The platform refused the service credential\./,
+  },
+  'the tenant is wrong': {
+    setup: () => {
+      const { idpBService, ...rest } = applicationSecret(idp);
+      const config = world.config({ ...rest, idpBService: { ...idpBService, tenantId: 'contoso.example' } });
+      return { config, ports: identityFetch(cloud) };
+    },
+    browser: [401, 'service_auth_failed', /"idpBService" configuration block: "tenantId"/],
+    operator: /^service_auth_failed tenantId: /,
+    doctor: / \| fix: idpBService: tenantId$/,
+  },
+  'the identity provider cannot be reached': {
+    setup: async () => ({
+      config: world.config({
+        authProvider: 'idp_a',
+        idpA: { domain: port(await refusedOrigin()), clientId: 'site', clientSecret: API_KEY },
+        idpAServiceUser: { username: 'svc', password: API_KEY },
+      }),
+    }),
+    browser: [401, 'identity_provider_unavailable', /^The identity provider cannot be reached.*"idpA"/],
+    operator: /^identity_provider_unavailable .*: .*ECONNREFUSED/,
+    doctor: /^provider: .*ECONNREFUSED, nobody listens at this port \| fix: idpA: domain$/,
+  },
+  'the path of the project is wrong': {
+    setup: () => ({ config: world.config({ upstream: { paths: { project: '/nowhere' } } }), ask: GET_CONFIG }),
+    browser: [200, '', /^$/],
+    operator:
+      /^project_unavailable: Nothing is found at the address of the platform\. Check "serviceApiUrl" and "upstream\.paths\.project".*status 404/,
+    doctor:
+      /^project: Nothing is found .* \| fix: configureServer: serviceApiUrl, upstream\.paths\.project, serviceProjectId$/,
+  },
+  'the account may not see the project': {
+    setup: async () => ({
+      config: world.config({ serviceApiUrl: await saying(403, 'application/json', `{"message":"${WORDS}"}`) }),
+      ask: GET_CONFIG,
+    }),
+    browser: [200, '', /^$/],
+    operator: /^project_unavailable: The platform does not allow the service credential .* role .*status 403/,
+    doctor: /^project: The platform does not allow the service credential .* \| fix: serviceAccount: /,
+  },
+  'a middleware reads the body first': {
+    setup: () => right({ mount: (app, router) => void app.use(swallowing).use('/api/a2a', router) }),
+    browser: [500, 'body_consumed', /Mount the router before that middleware/],
+    operator: /^body_consumed : /,
+  },
+  'a parser of JSON stands in front': {
+    setup: () => right({ mount: (app, router) => void app.use(express.json()).use('/api/a2a', router) }),
+    browser: [200, '', /^$/],
+  },
+  'the router is mounted twice': {
+    setup: () => right({ mount: (app, router) => void app.use('/api/a2a', router).use('/api/a2a', router) }),
+    browser: [200, '', /^$/],
+  },
+  'the router is mounted higher than the page thinks': {
+    setup: () => right({ mount: (app, router) => void app.use('/api', router) }),
+    browser: [404, 'not_found', /one where the routes are mounted/],
+    operator: /^not_found : /,
+  },
+  'a proxy in front leaves its prefix in the path': {
+    setup: () =>
+      right({ mount: (app, router) => void app.use('/api/a2a', router), ask: { path: '/api/a2a/site/api/a2a' } }),
+    browser: [404, 'not_found', /one where the routes are mounted/],
+    operator: /^not_found : /,
+  },
+  'the page asks by GET': {
+    setup: () => right({ ask: { method: 'GET', body: null } }),
+    browser: [405, 'method_not_allowed', /POST/],
+    operator: /^method_not_allowed : /,
+  },
+  'the page does not say that it sends JSON': {
+    setup: () => right({ ask: { headers: { 'content-type': 'text/plain' } } }),
+    browser: [400, 'content_type_unsupported', /Content-Type: application\/json/],
+    operator: /^content_type_unsupported : /,
+  },
+  'the cookie of the session is not sent': {
+    setup: () => right({ route: { getSessionToken: (_request: unknown) => null } }),
+    browser: [401, 'session_required', /Nobody is signed in\. Sign in/],
+    operator: /^session_required : /,
+  },
+  'the public address is another one': {
+    setup: () => ({
+      config: world.config({ publicUrl: 'https://shop.example' }),
+      ask: { headers: { origin: 'http://localhost:3000' } },
+    }),
+    browser: [403, 'origin_refused', /"publicUrl"/],
+    operator: /^origin_refused publicUrl,allowedOrigins: /,
+  },
+  'the host is not among the allowed ones': {
+    setup: () => ({ config: world.config({ publicUrl: 'https://shop.example', allowedHosts: ['shop.example'] }) }),
+    browser: [421, 'host_refused', /"publicUrl".*"allowedHosts"/],
+    operator: /^host_refused .*: /,
+  },
+  'Redis is down': {
+    setup: async () => {
+      const a2aUrl = await answering((exchange) => exchange.json(200, { jsonrpc: '2.0', id: 7, result: {} }));
+      const cache = { cacheStore: 'redis://127.0.0.1:1', cacheKeys: [randomBytes(32).toString('base64')] };
+      return { config: world.config({ ...applicationSecret(idp), ...cache, a2aUrl }), ports: identityFetch(cloud) };
+    },
+    browser: [200, '', /^$/],
+    operator: /^cache_fault: /,
+    doctor: /^cache store: it cannot be used: .*ECONNREFUSED.* \| fix: configureServer: cacheStore$/,
+  },
+  'the agent does not speak the binding that is asked for': {
+    setup: () => ({ config: world.config({ bindings: ['HTTP+JSON'] }), ask: REST }),
+    browser: [502, 'agent_binding_unsupported', /"a2aUrl"/],
+    operator: /^agent_binding_unsupported a2aUrl: /,
+  },
+  'the interface of the other binding is a page': {
+    setup: async () => {
+      const origin: string = await answering((exchange) => {
+        if (exchange.request.method === 'POST') exchange.head(200, { 'content-type': 'text/html' }).end(PAGE);
+        else
+          exchange.json(200, {
+            name: 'Agent',
+            supportedInterfaces: [
+              { url: `http://${exchange.values('host')[0] ?? ''}/rest`, protocolBinding: 'HTTP+JSON' },
+            ],
+          });
+      });
+      return { config: world.config({ a2aUrl: origin, bindings: ['HTTP+JSON'] }), ask: REST };
+    },
+    browser: [
+      502,
+      'upstream_invalid_response',
+      /^A web page answers .*"a2aUrl".* HTTP\+JSON interface in the agent card/,
+    ],
+    operator: /^upstream_invalid_response a2aUrl: status 200 from the agent, text\/html: /,
+  },
+};
+
+describe('in the first hour', () => {
+  it('a site without a mistake answers, and neither operator nor doctor has anything to say', async () => {
+    const { told, events } = await firstVisit(right());
+    expect(told).toMatchObject({ status: 200, code: '', message: '' });
+    expect(operatorLines(events)).toEqual([]);
+    expect(await doctorsComplaints(right())).toEqual([]);
+  });
+
+  describe.each(Object.entries(MISTAKES))('%s:', (_what, { setup, browser, operator, doctor }) => {
+    it('the page is told what to change, and nothing that is not for visitors', async () => {
+      const made = await setup();
+      const { told, events } = await firstVisit(made);
+      const [status, code, message] = browser;
+      expect([told.status, told.code]).toEqual([status, code]);
+      expect(told.message).toMatch(message);
+      for (const secret of secretsOf(made)) expect(told.bytes).not.toContain(secret);
+      const lines = operatorLines(events);
+      if (operator === undefined) expect(lines).toEqual([]);
+      else expect(lines).toContainEqual(expect.stringMatching(operator));
+      for (const line of lines) expect(line).not.toMatch(/eyJ|hunter2|BEGIN/);
+    });
+
+    it.runIf(doctor !== undefined)('the doctor says so too', async () => {
+      const made = await setup();
+      const complaints = await doctorsComplaints(made);
+      expect(complaints).toContainEqual(expect.stringMatching(doctor ?? ''));
+      for (const line of complaints) expect(line).not.toMatch(/eyJ|hunter2|BEGIN|tenant-7/);
+    });
+  });
+
+  it.each<[string, ServerConfig, RegExp]>([
+    ['a strategy that is misspelt', { serviceAuthStrategy: 'service-account' as never }, /"serviceAuthStrategy"/],
+    ['an address without a scheme', { a2aUrl: 'agent.example/a2a' }, /Set "a2aUrl" to an absolute http or https/],
+    ['a misspelt field', { a2aURL: 'https://agent.example' } as never, /"a2aURL".*"a2aUrl"/],
+  ])('%s ends the start with its name', (_what, config, message) => {
+    expect(() => configureServer(config)).toThrow(message);
+  });
+});
+
+/** What no visitor may read, whatever went wrong. */
+function secretsOf({ config }: Setup): string[] {
+  const hosts = [world.platform.url, config.a2aUrl ?? '', config.serviceApiUrl ?? '']
+    .filter((url) => url !== '')
+    .map(port);
+  const key = world.privateKey.split('\n').filter((line) => line.length > 40);
+  return [
+    ...hosts,
+    ...key,
+    'chat.user',
+    'tenant-7',
+    'db-3',
+    API_KEY,
+    'eyJ',
+    '.internal',
+    'agent.invalid',
+    'ECONN',
+    folder,
+  ];
+}

@@ -1,0 +1,187 @@
+import { once } from 'node:events';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { createToolkit, type ServerConfig, type ToolkitPorts } from 'agent-bff';
+import { type A2ARouterOptions, createA2ARouter } from 'agent-bff/express';
+import { RecordingTelemetry, type TelemetryEvent } from 'agent-bff/testing';
+import express, { type RequestHandler, type Router } from 'express';
+import { onTestFinished } from 'vitest';
+import { type Platform, startPlatform } from '../../examples/platform/start-platform.js';
+import { examine } from '../../src/composition/cli/doctor.js';
+import type { Finding } from '../../src/composition/cli/finding.js';
+import { listeningSite } from '../site/frameworks/listening-site.js';
+import { privateAuthority } from './identity-provider/private-authority.js';
+import { type Answer, RecordingUpstream } from './recording-upstream.js';
+import { newServiceAccountKey } from './service-account.js';
+import { visit, type VisitOptions } from './visitor.js';
+
+/** What a developer made of the first site they set up. */
+export interface Setup {
+  readonly config: ServerConfig;
+  readonly ports?: ToolkitPorts;
+  readonly route?: A2ARouterOptions;
+  /** Where the route stands. Default: at `/api/a2a`, behind nothing. */
+  readonly mount?: (app: express.Express, router: Router) => void;
+  /** What the page asks for. Default: a chat message. */
+  readonly ask?: VisitOptions;
+}
+
+/** What the page read, in whichever form the route answers. */
+export interface Told {
+  readonly status: number;
+  readonly code: string;
+  /** What happened and what to do. */
+  readonly message: string;
+  /** Everything that reached the browser. */
+  readonly bytes: string;
+}
+
+/** A visit of a page, and what the operator learned of it. */
+export interface FirstVisit {
+  readonly told: Told;
+  readonly events: readonly TelemetryEvent[];
+}
+
+/** A platform that works, a key it knows, and the configuration of a site that uses both. */
+export class FirstHour {
+  readonly platform: Platform;
+  readonly privateKey: string;
+
+  private constructor(platform: Platform, privateKey: string) {
+    this.platform = platform;
+    this.privateKey = privateKey;
+  }
+
+  static async start(): Promise<FirstHour> {
+    const keys = await newServiceAccountKey();
+    const platform = await startPlatform({ wordMs: 1 });
+    platform.registerKey('key-1', keys.publicKey, 'site-1');
+    return new FirstHour(platform, keys.privateKey);
+  }
+
+  close(): Promise<void> {
+    return this.platform.close();
+  }
+
+  /** The right configuration, with these changes. */
+  config(changes: ServerConfig = {}, account: ServerConfig['serviceAccount'] = {}): ServerConfig {
+    const { a2aUrl, serviceApiUrl } = this.platform;
+    return {
+      a2aUrl,
+      serviceApiUrl,
+      serviceAccount: {
+        serviceAccountId: 'site-1',
+        keyId: 'key-1',
+        privateKeyPem: this.privateKey,
+        audience: serviceApiUrl,
+        ...account,
+      },
+      ...changes,
+    };
+  }
+}
+
+/** Starts the site, and asks it what its page asks. */
+export async function firstVisit({ config, ports = {}, route = {}, mount = atItsPlace, ask = {} }: Setup) {
+  const telemetry = new RecordingTelemetry();
+  const toolkit = createToolkit(config, { telemetry, random: () => 0, ...ports });
+  const app = express();
+  mount(app, createA2ARouter(express, { toolkit, ...route }));
+  const site = await listeningSite(app);
+  onTestFinished(async () => {
+    await site.close();
+    await toolkit.close({ graceMs: 0 });
+  });
+  const headers = { 'a2a-version': '1.0', ...ask.headers };
+  const reply = await visit(site.url, { ...ask, headers });
+  const text = await reply.text();
+  return {
+    told: told(reply.status, text, JSON.stringify(reply.headers)),
+    events: telemetry.events,
+  } satisfies FirstVisit;
+}
+
+/** What the doctor finds wrong, as it prints it. */
+export async function doctorsComplaints({ config, ports = {} }: Setup): Promise<string[]> {
+  const findings = await examine(config, ports, { surface: '', message: 'one two' });
+  return findings.filter(({ result }) => result === 'failed' || result === 'warning').map(asPrinted);
+}
+
+/**
+ * The events an operator has to notice, one line each: what a log has of them.
+ * All that is asserted of events goes through here.
+ */
+export function operatorLines(events: readonly TelemetryEvent[]): string[] {
+  return events.flatMap((event) => {
+    if (event.type === 'error') return [`${event.code} ${(event.fields ?? []).join(',')}: ${event.detail}`];
+    if (event.type === 'warning') return [`${event.code}: ${event.detail}`];
+    return event.type === 'cache_fault' ? [`cache_fault: ${event.detail}`] : [];
+  });
+}
+
+/** Something that is no agent, at an address of its own. */
+export async function answering(answer: Answer): Promise<string> {
+  const upstream = await RecordingUpstream.start();
+  onTestFinished(() => upstream.close());
+  upstream.willAnswer(answer);
+  return upstream.origin;
+}
+
+/** A page, or whatever else a gateway says. */
+export function saying(status: number, type: string, body: string, headers: Record<string, string> = {}) {
+  return answering((exchange) => exchange.head(status, { 'content-type': type, ...headers }).end(body));
+}
+
+/** A server whose certificate nobody signed that others trust. */
+export async function selfSigned(): Promise<string> {
+  const { serverCertificate: cert, serverKey: key } = privateAuthority();
+  const server = createSecureServer({ cert, key }, (_request, response) => response.end('{}'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `https://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+}
+
+/** Reads a body to its end and keeps nothing of it, as a logger of bodies may. */
+export const swallowing: RequestHandler = (request, _response, next) => {
+  request.resume().on('end', () => next());
+};
+
+function atItsPlace(app: express.Express, router: Router): void {
+  app.use('/api/a2a', router);
+}
+
+function told(status: number, text: string, headers: string): Told {
+  const bytes = headers + text;
+  const { error, code, detail = '', hint = '' } = fieldsOf(text);
+  if (error === undefined) return { status, code: code ?? '', message: `${detail} ${hint}`.trim(), bytes };
+  const [info] = error.data ?? error.details ?? [];
+  return { status, code: info?.metadata['code'] ?? '', message: error.message, bytes };
+}
+
+interface Info {
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+interface ErrorFields {
+  /** Of JSON-RPC with `data`, of the HTTP+JSON binding with `details`. */
+  readonly error?: { readonly message: string; readonly data?: readonly Info[]; readonly details?: readonly Info[] };
+  readonly code?: string;
+  readonly detail?: string;
+  readonly hint?: string;
+}
+
+function fieldsOf(text: string): ErrorFields {
+  try {
+    return JSON.parse(text) as ErrorFields;
+  } catch {
+    return {};
+  }
+}
+
+function asPrinted({ check, says, block = '', fields = [] }: Finding): string {
+  return `${check}: ${says} | fix: ${block}: ${fields.join(', ')}`;
+}
