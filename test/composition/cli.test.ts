@@ -175,12 +175,6 @@ it('agent-bff doctor tells programs of a variable that is wrong as of anything e
   expect(findings).toEqual([expect.objectContaining({ check: 'configuration', result: 'failed', fields: ['a2aUrl'] })]);
 });
 
-it('agent-bff doctor tells programs of a variable that nobody knows', async () => {
-  const { status, printed } = await run(['doctor', '--json'], { A2A_URI: 'https://agent.example' });
-  expect(status).toBe(1);
-  expect(JSON.parse(printed)).toMatchObject({ ok: false, findings: [{ check: 'configuration', result: 'failed' }] });
-});
-
 describe('agent-bff doctor of a broken configuration names the block and the fields to fix:', () => {
   it.each<[string, () => ServerConfig, () => ToolkitPorts, string]>([
     ['a misspelt field', () => ({ idpA: { clientid: 'x' } }) as ServerConfig, () => ({}), 'idpA: clientid'],

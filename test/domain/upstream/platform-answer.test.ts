@@ -48,8 +48,10 @@ describe('a platform that gives no answer', () => {
       } catch (error) {
         thrown = error;
       }
-      const message = `${detail} ${advice}`;
-      const fields = ['serviceApiUrl'];
+      // Of what nobody waits for there is nothing to mend.
+      const isMendable = advice !== undefined;
+      const message = isMendable ? `${detail} ${advice}` : detail;
+      const fields = isMendable ? ['serviceApiUrl'] : [];
       expect(thrown).toMatchObject({ name: 'UpstreamError', code, message, detail, hint: advice, fields, retryable });
       expect((thrown as AgentBffError).logDetail()).toBe('ECONNREFUSED 10.0.0.7');
     },

@@ -252,12 +252,10 @@ describe('an answer that is none', () => {
     expect(details(world)).toEqual([detail]);
   });
 
-  it('for want of a configuration is told once, with the field to set', async () => {
+  it('for want of an address is told to nobody: a site that only chats has no platform API', async () => {
     const world = new DirectoryWorld({ endpoint: undefined });
-    await world.project();
-    expect(details(world)).toEqual([
-      'The server does not know the address of the platform. Set "serviceApiUrl" in configureServer.',
-    ]);
+    expect(await world.project()).toEqual({ value: null, warning: 'project_unavailable' });
+    expect(details(world)).toEqual([]);
   });
 
   it('because something broke here is told without the words of what broke', async () => {
