@@ -2,7 +2,7 @@ import { secret } from '../domain/secret.js';
 import type { Secret } from '../ports/secret.js';
 
 /** What a secret must be that is sent as a header field, in words. */
-export const HEADER_KEY = 'the key as the platform shows it, without spaces, quotes or line breaks';
+export const HEADER_KEY = 'the key alone, without spaces, quotes or line breaks';
 
 /** Whether a value can be sent as a header field: one line of visible characters (RFC 9110 §5.5). */
 export function isHeaderKey(value: unknown): boolean {

@@ -6,7 +6,8 @@ import type {
   A2AServiceHandlerOptions,
   A2AWebOptions,
 } from './next-options.js';
-import { apiKey, siteFields, source, strategy, user } from './route-options.js';
+import type { ServiceSurfaceHandlerOptions } from './surface-options.js';
+import { apiKey, cache, siteFields, source, strategy, user } from './route-options.js';
 
 /** Options of the handlers for Next that no router has. */
 export const NEXT_SERVICE_CHAT: OptionShape<Exclude<keyof A2AServiceHandlerOptions, 'toolkit'>> = {
@@ -24,4 +25,8 @@ export const NEXT_CONFIG: OptionShape<Exclude<keyof A2AConfigWebOptions, 'toolki
 
 export const NEXT_MESSAGE: OptionShape<Exclude<keyof A2AWebOptions, 'toolkit'>> = {
   options: { params: anything, ...siteFields },
+};
+
+export const SERVICE_SURFACES: OptionShape<keyof ServiceSurfaceHandlerOptions> = {
+  options: { apiKey, cache, strategy, ...siteFields },
 };

@@ -10,8 +10,14 @@ import type {
   NextServiceSurfaceOptions,
   NextSurfaceOptions,
 } from './next-options.js';
-import { NEXT_CONFIG, NEXT_MESSAGE, NEXT_SERVICE_CHAT, NEXT_SESSION_CHAT } from './next-route-options.js';
-import { PROXY, SERVICE_SURFACES, SURFACES, withToolkit } from './route-options.js';
+import {
+  NEXT_CONFIG,
+  NEXT_MESSAGE,
+  NEXT_SERVICE_CHAT,
+  NEXT_SESSION_CHAT,
+  SERVICE_SURFACES,
+} from './next-route-options.js';
+import { PROXY, SURFACES, withToolkit } from './route-options.js';
 import type { SiteFieldOptions } from './site-fields.js';
 import type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './surface-options.js';
 import type { Toolkit } from './toolkit-type.js';

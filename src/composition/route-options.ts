@@ -8,7 +8,7 @@ import type { RenderCacheOptions } from './render-cache-options.js';
 import type { SiteFieldOptions } from './site-fields.js';
 import { serverState } from './server-state.js';
 import { nameHint, STRATEGIES } from './strategy-names.js';
-import type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './surface-options.js';
+import type { ServiceProxyOptions, SurfaceHandlerOptions } from './surface-options.js';
 import type { SurfaceRouterOptions } from './surface-router-options.js';
 import type { AuthHeadersOptions, Toolkit } from './toolkit-type.js';
 
@@ -35,7 +35,7 @@ const exchange: OptionCheck = accept((value) => value === 'on_behalf_of', '"on_b
 
 const toolkit: OptionCheck = accept((value) => hasMethods(value, ['authHeaders']), 'a toolkit');
 
-const cache: OptionShape<keyof RenderCacheOptions> = {
+export const cache: OptionShape<keyof RenderCacheOptions> = {
   options: {
     enabled: flag,
     freshMs: wholeNumber,
@@ -82,10 +82,6 @@ export const SESSION_HEADERS: OptionShape<Exclude<keyof SessionHeadersOptions, '
 export const SURFACES: OptionShape<keyof SurfaceHandlerOptions> = {
   options: { auth: source, requireSession: flag, cache, ...user },
   needs: userOfAuth,
-};
-
-export const SERVICE_SURFACES: OptionShape<keyof ServiceSurfaceHandlerOptions> = {
-  options: { apiKey, cache, strategy, ...siteFields },
 };
 
 export const SURFACE_ROUTER: OptionShape<keyof SurfaceRouterOptions> = {

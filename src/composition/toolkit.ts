@@ -16,17 +16,10 @@ import { platformModule } from './platform-module.js';
 import { type KeptParts, platformParts } from './platform-parts.js';
 import { PORTS, type ToolkitPorts } from './ports.js';
 import { processBodies } from './process-bodies.js';
+import { SERVICE_SURFACES } from './next-route-options.js';
 import { newRequestId } from './request-id.js';
 import { type ResolvedConfig, resolveConfig } from './resolve-config.js';
-import {
-  CHAT,
-  PROXY,
-  SERVICE_HEADERS,
-  SERVICE_SURFACES,
-  SESSION_HEADERS,
-  SURFACE_ROUTER,
-  SURFACES,
-} from './route-options.js';
+import { CHAT, PROXY, SERVICE_HEADERS, SESSION_HEADERS, SURFACE_ROUTER, SURFACES } from './route-options.js';
 import { SessionPlans } from './session-plans.js';
 import { forwardHint } from './site-fields.js';
 import { SiteHandlers } from './site-handlers.js';

@@ -20,6 +20,7 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
   #isOver = false;
   #bytes = 0;
   #chunks = 0;
+  #isWasteful = false;
 
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.#request = request;
@@ -81,21 +82,17 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
   }
 
   readonly #drop = (chunk: Uint8Array): void => {
-    this.#count(chunk);
-    if (this.#isWasteful) refuseRest(this.#request);
+    if (this.#isWastefulWith(chunk)) refuseRest(this.#request);
   };
-
-  #count(chunk: Uint8Array): void {
-    this.#bytes += chunk.length;
-    this.#chunks += 1;
-  }
 
   /**
    * Whether a body comes in chunks much smaller than anybody needs. Node tells of each by itself, and each costs the same whatever its length:
    * in chunks of one byte, two megabytes take seconds in which nobody else is served.
    */
-  get #isWasteful(): boolean {
-    return this.#chunks > FREE_CHUNKS + this.#bytes / LEAST_BYTES_PER_CHUNK;
+  #isWastefulWith(chunk: Uint8Array): boolean {
+    this.#bytes += chunk.length;
+    this.#chunks += 1;
+    return (this.#isWasteful = this.#chunks > FREE_CHUNKS + this.#bytes / LEAST_BYTES_PER_CHUNK);
   }
 
   /** Nothing is read, and no error taken, before somebody asks. */
@@ -118,8 +115,7 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
     if (value === null && !request.readableEnded && !request.destroyed) return;
     this.#waiting = undefined;
     if (value !== null) {
-      this.#count(value);
-      if (!this.#isWasteful) {
+      if (!this.#isWastefulWith(value)) {
         waiting.resolve({ done: false, value });
         return;
       }
@@ -130,7 +126,7 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
     }
     this.#finish();
     if (request.readableEnded && !mayBeCut(request)) waiting.resolve(DONE);
-    else waiting.reject(request.errored ?? new Error('the request ended before it was complete'));
+    else waiting.reject(request.errored ?? new Error('the request is incomplete'));
   };
 }
 

@@ -21,7 +21,7 @@ export class SendWatch {
   written = 0;
   readonly #response: ServerResponse;
   readonly #options: SendWatchOptions;
-  /** `null` while it is loaded. */
+  /** `null` until it is known whether it is needed, and loaded. */
   #watch: StallWatch | null | undefined;
 
   constructor(response: ServerResponse, options: SendWatchOptions) {
@@ -36,9 +36,16 @@ export class SendWatch {
       return;
     }
     this.#watch = null;
-    void import('./stall-watch.js').then(({ StallWatch }) => {
-      this.#watch = new StallWatch(this.#response, this.#options, () => this.written);
-      this.#watch.begin();
+    // Mostly the system has taken them by then.
+    const response = this.#response;
+    const options = this.#options;
+    setImmediate(() => {
+      if (response.writableLength + (options.front?.readableLength ?? 0) === 0) this.#watch = undefined;
+      else
+        void import('./stall-watch.js').then(({ StallWatch }) => {
+          this.#watch = new StallWatch(response, options, this);
+          this.#watch.begin();
+        });
     });
   }
 

@@ -12,18 +12,17 @@ const LOOKS = 4;
 export class StallWatch {
   readonly #response: ServerResponse;
   readonly #options: SendWatchOptions;
-  /** Bytes of the body handed over, from any moment on. */
-  readonly #written: () => number;
+  readonly #body: { readonly written: number };
   #timer: NodeJS.Timeout | undefined;
   #taken = 0;
   #unsent: number | undefined;
   #still = 0;
   #isOver = false;
 
-  constructor(response: ServerResponse, options: SendWatchOptions, written: () => number) {
+  constructor(response: ServerResponse, options: SendWatchOptions, body: { readonly written: number }) {
     this.#response = response;
     this.#options = options;
-    this.#written = written;
+    this.#body = body;
     this.#isOver = response.closed;
     response.on('close', () => {
       this.#isOver = true;
@@ -58,7 +57,7 @@ export class StallWatch {
   /** Whether the browser took something since the last time, or cannot yet. */
   #remember(): boolean {
     const response = this.#response;
-    const taken = this.#written() - response.writableLength - (this.#options.front?.readableLength ?? 0);
+    const taken = this.#body.written - response.writableLength - (this.#options.front?.readableLength ?? 0);
     const unsent = unsentBytes(response);
     // Of one long write the system takes a part at a time. What was written meanwhile makes `taken` smaller, by its framing.
     const hasMoved = taken > this.#taken || unsent !== this.#unsent;

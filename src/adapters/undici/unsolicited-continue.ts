@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 /** As far as the status of a head: `HTTP/1.1 100`. */
 const STATUS_END = 12;
 const HEAD_END = '\r\n\r\n';
+const NOTHING = Buffer.alloc(0);
 // Longer ones go to the parser, which refuses them.
 const LONGEST_BYTES = 32_768;
 
@@ -22,13 +23,18 @@ export class UnsolicitedContinue {
 
   /** A response comes next. */
   expectHead(): void {
-    this.#head = Buffer.alloc(0);
+    this.#head = NOTHING;
   }
 
   readonly #next = (size?: number): Buffer | null => {
     for (;;) {
       const chunk = this.#read(size) as Buffer | null;
       if (chunk === null || this.#head === undefined) return chunk;
+      // Most heads come whole and are no interim ones, as their tenth byte tells.
+      if (this.#head === NOTHING && chunk.length >= STATUS_END && chunk[9] !== 0x31) {
+        this.#head = undefined;
+        return chunk;
+      }
       const rest = this.#without(this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk]));
       if (rest !== undefined) return rest;
     }

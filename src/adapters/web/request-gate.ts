@@ -101,20 +101,17 @@ export class RequestGate {
   }
 
   #counted(answer: HttpResponse, onBroken: (error: unknown, side?: 'browser') => void): HttpResponse {
-    const response = WITHOUT_BODY.has(answer.status)
-      ? withoutBody(answer)
-      : { ...answer, sendIdleMs: this.#sendIdleMs };
-    const { body } = response;
-    if (!isStream(body)) return response;
-    const isEvents = isEventStream(response.headers);
+    if (WITHOUT_BODY.has(answer.status)) return withoutBody(answer);
+    const sendIdleMs = this.#sendIdleMs;
+    const { body } = answer;
+    if (!isStream(body)) return { ...answer, sendIdleMs };
+    const isEvents = isEventStream(answer.headers);
     this.#add(isEvents, 1);
     const onEnd = (): void => this.#add(isEvents, -1);
-    if (body instanceof EventStream) {
-      // It tells by itself how it ended, also of what it could still say to the browser.
-      body.whenOver(onEnd);
-      return response;
-    }
-    return { ...response, body: new CountedBody(body, onEnd, onBroken) };
+    // An event stream tells by itself how it ended, also of what it could still say to the browser.
+    if (!(body instanceof EventStream)) return { ...answer, sendIdleMs, body: new CountedBody(body, onEnd, onBroken) };
+    body.whenOver(onEnd);
+    return { ...answer, sendIdleMs };
   }
 
   #add(isEvents: boolean, count: 1 | -1): void {
