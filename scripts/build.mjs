@@ -35,14 +35,6 @@ const PARTS = {
     bundle: 'examples/dist/demo/start-demo.js',
     inputs: ['package.json', 'package-lock.json', 'scripts/bundle.mjs'],
   },
-  /** The demo as it is published: one file, with everything it runs on. */
-  demo: {
-    commands: [['scripts/bundle.mjs', 'demo']],
-    sources: 'examples',
-    output: 'examples/dist/demo',
-    bundle: 'examples/dist/demo/start-demo.js',
-    inputs: ['package.json', 'package-lock.json', 'scripts/bundle.mjs'],
-  },
   /** The page of the example site: all of it becomes one bundle. */
   web: {
     commands: [['node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn', '--config', `${WEB}/vite.config.ts`]],

@@ -5,7 +5,6 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from './build.mjs';
 import { run } from './command.mjs';
 import { ensureInstalled } from './installation.mjs';
 

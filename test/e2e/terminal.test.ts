@@ -130,6 +130,8 @@ describe('the terminal of a site without telemetry', () => {
 
   it('reads nothing of what visitors do wrong', async () => {
     const { terminal, upstream, url } = await startSite({ bodyLimitBytes: 1_000, allowedHosts: ['127.0.0.1'] });
+    // Until a route has served somebody, what it refuses may be the site's mistake.
+    expect((await visit(url)).status).toBe(200);
     for (const options of [
       { body: '{' },
       { body: `"${'a'.repeat(2_000)}"` },
@@ -139,7 +141,6 @@ describe('the terminal of a site without telemetry', () => {
       { headers: { host: 'elsewhere.example' } },
       { method: 'PUT' },
       { method: 'GET', path: '/api/a2a/nowhere', body: null },
-      { path: '/api/service-surfaces/poll/nowhere' },
     ]) {
       expect((await visit(url, options)).status).toBeGreaterThanOrEqual(
         options.body?.includes('Delete') === true ? 200 : 400,

@@ -1,3 +1,5 @@
+import { FaultLog } from '../../src/adapters/telemetry/fault-log.js';
+import { TerminalTelemetry } from '../../src/adapters/telemetry/terminal-telemetry.js';
 import { once } from 'node:events';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -117,6 +119,15 @@ export function operatorLines(events: readonly TelemetryEvent[]): string[] {
     if (event.type === 'warning') return [`${event.code}: ${event.detail}`];
     return event.type === 'cache_fault' ? [`cache_fault: ${event.detail}`] : [];
   });
+}
+
+/** What the terminal shows of the events where nobody else listens. */
+export function terminalLines(events: readonly TelemetryEvent[]): string[] {
+  const lines: string[] = [];
+  const log = new FaultLog({ now: () => 0, write: (line) => lines.push(line) });
+  const terminal = new TerminalTelemetry(log, []);
+  for (const event of events) terminal.emit(event);
+  return lines;
 }
 
 /** Something that is no agent, at an address of its own. */

@@ -28,6 +28,17 @@ const WARNINGS: Readonly<Record<string, string>> = {
   limit_unknown: 'A visitor was let through uncounted. Check "chatLimit" in configureServer.',
 };
 
+/** Refusals that are a mistake of the site as long as a route has served nobody, and what to check then beside their own hint. */
+const FIRST_STEPS: Readonly<Record<string, string>> = {
+  session_required:
+    'If somebody is, check that the page sends its cookies, and that the session source of the route ("auth", "getSessionToken") reads them.',
+  origin_refused: 'If the page is the site\'s own, check "publicUrl" and "allowedOrigins" in configureServer.',
+  not_found: '',
+  method_not_allowed: '',
+  content_type_unsupported: '',
+  host_refused: 'If the name is the site\'s own, check "publicUrl" and "allowedHosts" in configureServer.',
+};
+
 const STORE_FAULT = 'The shared cache fails; visitors are served without it. Check "cacheStore" in configureServer.';
 const BROKEN = 'A stream from the platform broke off before its end.';
 
@@ -43,7 +54,7 @@ const REASON = /^(?:status \d{3}|[A-Z]\w{1,63}(?=:))/;
  */
 export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   readonly #log: FaultLog;
-  /** Open routes that have worked, and thus have the right address. */
+  /** Routes that have worked, and thus have the right address, and visitors who come through. */
   readonly #working = new Set<string>();
 
   constructor(log: FaultLog, secrets: readonly string[]) {
@@ -86,6 +97,7 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   #isFault({ code, status, route, block }: ErrorEvent): boolean {
     // Without a block it is a request its own sender gave up.
     if (code === 'upstream_unreachable') return block !== undefined;
+    if (FIRST_STEPS[code] !== undefined) return !this.#working.has(route);
     if (code !== 'upstream_error') return FAULTS.has(code);
     return status >= 500 || (block !== undefined && !(OPEN_PATHS.has(route) && this.#working.has(route)));
   }
@@ -93,7 +105,8 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   #tellError(event: ErrorEvent): void {
     const { code, status, route, block = '', fields = [], summary, detail } = event;
     const said = summary.startsWith(detail) ? { ...event, detail: '' } : event;
-    this.#tell([code, status, route, block, ...fields, reasonOf(detail)], `${route}: ${summary}`, said);
+    const advice = FIRST_STEPS[code] ? ` ${FIRST_STEPS[code]}` : '';
+    this.#tell([code, status, route, block, ...fields, reasonOf(detail)], `${route}: ${summary}${advice}`, said);
   }
 
   #tell(key: readonly unknown[], message: string, { detail, requestId }: Told): void {

@@ -26,6 +26,14 @@ function terminal(...secrets: string[]) {
   };
 }
 
+const WORKS: TelemetryEvent = {
+  type: 'request',
+  requestId: 'r',
+  route: 'surface',
+  method: 'GET',
+  status: 200,
+  durationMs: 1,
+};
 const AGENT = { hint: 'Check "a2aUrl" in configureServer.', block: 'configureServer', fields: ['a2aUrl'] };
 
 describe('the terminal', () => {
@@ -65,20 +73,14 @@ describe('the terminal', () => {
   });
 
   it.each<[ErrorCode, Partial<ErrorFacts>]>([
-    ['session_required', {}],
     ['session_expired', { log: 'the refresh token was revoked' }],
     ['interaction_required', {}],
-    ['origin_refused', {}],
-    ['host_refused', {}],
     ['rate_limited', {}],
     ['body_invalid', {}],
     ['body_too_large', {}],
     ['body_timeout', {}],
-    ['content_type_unsupported', {}],
     ['content_encoding_unsupported', {}],
     ['method_denied', {}],
-    ['method_not_allowed', {}],
-    ['not_found', {}],
     ['upgrade_unsupported', {}],
     ['server_closing', {}],
     ['upstream_unreachable', { log: 'the browser left' }],
@@ -87,6 +89,23 @@ describe('the terminal', () => {
     const { lines, fail } = terminal();
     fail(code, facts);
     expect(lines).toEqual([]);
+  });
+
+  it.each<[ErrorCode, string]>([
+    ['session_required', '"getSessionToken"'],
+    ['origin_refused', '"publicUrl"'],
+    ['host_refused', '"allowedHosts"'],
+    ['not_found', 'It failed.'],
+    ['method_not_allowed', 'It failed.'],
+    ['content_type_unsupported', 'It failed.'],
+  ])('is told of %s, and what to check, until the route has served somebody', (code, field) => {
+    const first = terminal();
+    first.fail(code);
+    expect(first.lines).toEqual([expect.stringContaining(field)]);
+    const later = terminal();
+    later.telemetry.emit({ ...WORKS, route: 'chat' });
+    later.fail(code);
+    expect(later.lines).toEqual([]);
   });
 
   it('is told once of one fault, however visitors vary what they send', () => {
@@ -109,15 +128,7 @@ describe('the terminal', () => {
 
   it('is told of what the platform does not find until the route has worked once: then it is what the visitor asked for', () => {
     const { lines, fail, telemetry } = terminal();
-    const works: TelemetryEvent = {
-      type: 'request',
-      requestId: 'r',
-      route: 'surface',
-      method: 'GET',
-      status: 200,
-      durationMs: 1,
-    };
-    telemetry.emit(works);
+    telemetry.emit(WORKS);
     fail('upstream_error', { ...AGENT, upstreamStatus: 404 }, 'surface');
     expect(lines).toEqual([]);
     // Another configuration may have another address.
@@ -125,7 +136,7 @@ describe('the terminal', () => {
     fail('upstream_error', { ...AGENT, upstreamStatus: 404 }, 'surface');
     expect(lines).toHaveLength(1);
     // The path of the chat is the configuration's alone.
-    telemetry.emit({ ...works, route: 'chat' });
+    telemetry.emit({ ...WORKS, route: 'chat' });
     fail('upstream_error', { ...AGENT, upstreamStatus: 404 });
     expect(lines).toHaveLength(2);
   });

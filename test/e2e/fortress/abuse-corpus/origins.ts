@@ -90,6 +90,7 @@ const ASKING = [
 ];
 const GRANT = {
   fields: [
+    'Content-Type: application/json',
     'Access-Control-Allow-Origin: https://evil.example',
     'Access-Control-Allow-Credentials: true',
     'Access-Control-Allow-Headers: *',
