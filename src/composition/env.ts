@@ -81,7 +81,7 @@ function list(text: string): string[] {
     .filter((item) => item !== '');
 }
 
-/** Whoever set the right name as well meant something else by this one. */
+/** A name near one of ours is a mistake only where the right name is not set as well. */
 function misspelt(name: string, env: Readonly<Record<string, string | undefined>>): ConfigWarning | undefined {
   const prefix = PREFIXES.find((one) => name.startsWith(one));
   if (prefix === undefined || KUBERNETES.test(name)) return undefined;

@@ -5,7 +5,7 @@ import { RedactedTelemetry } from './redacted-telemetry.js';
 type ErrorEvent = Extract<TelemetryEvent, { type: 'error' }>;
 type Told = Pick<ErrorEvent, 'detail'> & Partial<Pick<ErrorEvent, 'requestId'>>;
 
-/** Errors that somebody has to mend, whoever causes them. All others are part of a visitor's normal life. */
+/** Errors that only the operator can fix. All others are a visitor's own. */
 const FAULTS: ReadonlySet<string> = new Set([
   'configuration_invalid',
   'service_auth_failed',
@@ -22,13 +22,11 @@ const FAULTS: ReadonlySet<string> = new Set([
 
 /** Warnings whose detail alone says too little: it is what somebody else said. */
 const WARNINGS: Readonly<Record<string, string>> = {
-  project_unavailable: 'The platform did not say which project this is. Check "serviceApiUrl" in configureServer.',
-  brand_unavailable: 'The platform gave no style sheet of the brand. Check "serviceApiUrl" in configureServer.',
   credential_refused: 'The agent refused the credential of this site.',
   limit_unknown: 'A visitor was let through uncounted. Check "chatLimit" in configureServer.',
 };
 
-/** Refusals that are a mistake of the site as long as a route has served nobody, and what to check then beside their own hint. */
+/** Refusals that may be a mistake of the site until a route has served a request, and what to check then beside their own hint. */
 const FIRST_STEPS: Readonly<Record<string, string>> = {
   session_required:
     'If somebody is, check that the page sends its cookies, and that the session source of the route ("auth", "getSessionToken") reads them.',
@@ -49,13 +47,13 @@ const OPEN_PATHS: ReadonlySet<string> = new Set(['surface', 'conversation']);
 const REASON = /^(?:status \d{3}|[A-Z]\w{1,63}(?=:))/;
 
 /**
- * Tells whoever runs the site what they have to mend, where nobody else listens: faults of configuration, credentials, addresses, provider, platform and store,
+ * Tells the operator what to fix, where no telemetry is configured: faults of configuration, credentials, addresses, provider, platform and store,
  * and never a visitor's own mistakes (decision 87). It has no `runRequest`: a request of a healthy site costs nothing.
  */
 export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   readonly #log: FaultLog;
-  /** Routes that have worked, and thus have the right address, and visitors who come through. */
-  readonly #working = new Set<string>();
+  /** Routes that have served a request, and thus are set up correctly; with a code, refusals that were reported once. */
+  readonly #settled = new Set<string>();
 
   constructor(log: FaultLog, secrets: readonly string[]) {
     super(secrets);
@@ -65,16 +63,16 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   override learn(secrets: readonly string[]): void {
     super.learn(secrets);
     // Another configuration may have another address.
-    this.#working.clear();
+    this.#settled.clear();
   }
 
   emit(event: TelemetryEvent): void {
     switch (event.type) {
       case 'request':
-        if (event.status < 400) this.#working.add(event.route);
+        if (event.status < 400) this.#settled.add(event.route);
         break;
       case 'error':
-        if (this.#isFault(event)) this.#tellError(event);
+        if (this.#isFault(event) || this.#isFirst(event)) this.#tellError(event);
         break;
       case 'warning':
         this.#tell([event.code, reasonOf(event.detail)], WARNINGS[event.code] ?? '', event);
@@ -97,9 +95,16 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   #isFault({ code, status, route, block }: ErrorEvent): boolean {
     // Without a block it is a request its own sender gave up.
     if (code === 'upstream_unreachable') return block !== undefined;
-    if (FIRST_STEPS[code] !== undefined) return !this.#working.has(route);
     if (code !== 'upstream_error') return FAULTS.has(code);
-    return status >= 500 || (block !== undefined && !(OPEN_PATHS.has(route) && this.#working.has(route)));
+    return status >= 500 || (block !== undefined && !(OPEN_PATHS.has(route) && this.#settled.has(route)));
+  }
+
+  /** Once is enough: outside the routes nobody is ever served, and scanners never stop. */
+  #isFirst({ code, route }: ErrorEvent): boolean {
+    const refusal = `${route} ${code}`;
+    if (FIRST_STEPS[code] === undefined || this.#settled.has(route) || this.#settled.has(refusal)) return false;
+    this.#settled.add(refusal);
+    return true;
   }
 
   #tellError(event: ErrorEvent): void {

@@ -92,7 +92,7 @@ function exchange({ path, method, headers, body }: UpstreamRequest, reader: Resp
   }
 }
 
-/** By its name, whoever still waits for a response knows that it was our own side that gave up. */
+/** Its name says that this side ended the request, not the platform. */
 function shuttingDown(): Error {
   return Object.assign(new Error('the server is shutting down'), { name: 'AbortError' });
 }

@@ -80,7 +80,7 @@ async function directory(
   begin('project');
   const project = await site.toolkit.projectId();
   if (project === null) {
-    findings.push(lookedInVain(site, 'project', credential));
+    findings.push(lookupFailed(site, 'project', credential));
     return undefined;
   }
   const says = serviceProjectId === '' ? project : `${project}, as configured`;
@@ -89,20 +89,20 @@ async function directory(
   const brand = await site.toolkit.brandCss();
   const { status } = site.lookup('brand')?.answer ?? {};
   if (brand === '' && status !== 200 && status !== NOT_FOUND) {
-    findings.push(lookedInVain(site, 'brand', credential));
+    findings.push(lookupFailed(site, 'brand', credential));
     return undefined;
   }
   if (brand !== '' || status === NOT_FOUND) {
     const found = brand === '' ? 'none' : `a style sheet of ${String(Buffer.byteLength(brand))} bytes`;
     findings.push({ check: 'brand', result: 'ok', says: found });
   } else {
-    const finding = lookedInVain(site, 'brand', credential);
+    const finding = lookupFailed(site, 'brand', credential);
     findings.push({ ...finding, result: 'warning' });
   }
   return true;
 }
 
-function lookedInVain(site: ExaminedSite, check: LookupName, credential: Place): Finding {
+function lookupFailed(site: ExaminedSite, check: LookupName, credential: Place): Finding {
   const last = site.lookup(check);
   const place = { block: 'configureServer', fields: LOOKUPS[check].fields };
   if (last === undefined) return { check, result: 'failed', says: 'it could not be asked for', ...place };

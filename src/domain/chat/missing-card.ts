@@ -26,7 +26,7 @@ export function saysMore({ status, headers }: HttpResponse): boolean {
   return status < 400 ? status !== 304 : status === 403 || status === 429 || status >= 500;
 }
 
-/** The error of a search in vain: what its most telling answer says, where there is one. `log` is what all of them said. */
+/** The error when no agent card was found: what the most specific response says, where there is one. `log` is what all of them said. */
 export async function missingCard(
   answer: CardlessAnswer | undefined,
   credential: Credential,

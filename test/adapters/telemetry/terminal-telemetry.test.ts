@@ -11,11 +11,15 @@ telemetryContract('what tells the terminal', () => new TerminalTelemetry(quiet()
 
 function terminal(...secrets: string[]) {
   const lines: string[] = [];
-  const log = new FaultLog({ now: () => 0, write: (line) => lines.push(line) });
+  let now = 0;
+  const log = new FaultLog({ now: () => now, write: (line) => lines.push(line) });
   const telemetry = new TerminalTelemetry(log, secrets);
   let requests = 0;
   return {
     lines,
+    passHour: () => {
+      now += 3_600_000;
+    },
     telemetry,
     /** An error as a route tells it. */
     fail: (code: ErrorCode, facts: Partial<ErrorFacts> = {}, route = 'chat') => {
@@ -98,8 +102,10 @@ describe('the terminal', () => {
     ['not_found', 'It failed.'],
     ['method_not_allowed', 'It failed.'],
     ['content_type_unsupported', 'It failed.'],
-  ])('is told of %s, and what to check, until the route has served somebody', (code, field) => {
+  ])('is told of %s once, with what to check, and not after the route has served somebody', (code, field) => {
     const first = terminal();
+    first.fail(code);
+    first.passHour();
     first.fail(code);
     expect(first.lines).toEqual([expect.stringContaining(field)]);
     const later = terminal();
@@ -154,12 +160,14 @@ describe('the terminal', () => {
     });
     telemetry.emit({ type: 'stream_broken', requestId: 'r-2', route: 'chat', side: 'browser', detail: 'it left' });
     telemetry.emit({ type: 'warning', code: 'clock_skew', detail: 'the clock is 40 s ahead' });
-    telemetry.emit({ type: 'warning', code: 'project_unavailable', detail: 'status 404 from the platform, text/html' });
+    const detail =
+      'Nothing is found there. Check "serviceApiUrl" in configureServer. (status 404 from the platform, text/html)';
+    telemetry.emit({ type: 'warning', code: 'project_unavailable', detail });
     expect(lines).toEqual([
       'agent-bff: The shared cache fails; visitors are served without it. Check "cacheStore" in configureServer. (Error ECONNREFUSED)',
       'agent-bff: chat: A stream from the platform broke off before its end. (other side closed; request r-1)',
       'agent-bff: the clock is 40 s ahead',
-      'agent-bff: The platform did not say which project this is. Check "serviceApiUrl" in configureServer. (status 404 from the platform, text/html)',
+      `agent-bff: ${detail}`,
     ]);
   });
 

@@ -1,0 +1,101 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import * as express from '../../src/composition/express.js';
+import * as root from '../../src/composition/index.js';
+import * as next from '../../src/composition/next.js';
+import { createWebHandler } from '../../src/composition/web.js';
+import { CONFIG, type Factory, framework, refusal, session, site } from './route-factories.js';
+
+beforeAll(() => {
+  root.configureServer(CONFIG);
+});
+
+describe('the option "cache"', () => {
+  it.each([
+    [{ enabled: 'yes' }, 'cache.enabled', 'Set it to true or false.'],
+    [{ freshMs: -1 }, 'cache.freshMs', 'Set it to a whole number, 0 or more.'],
+    [{ maxAgeMs: 1.5 }, 'cache.maxAgeMs', 'Set it to a whole number, 0 or more.'],
+    [{ maxEntries: '3' }, 'cache.maxEntries', 'Set it to a whole number, 0 or more.'],
+    [{ maxEntryBytes: Number.NaN }, 'cache.maxEntryBytes', 'Set it to a whole number, 0 or more.'],
+    [{ fresh: 1 }, 'cache.fresh', 'Did you mean "cache.freshMs"?'],
+  ])('refuses %j', (cache, field, hint) => {
+    expect(() => next.createSurfaceHandler({ cache: cache as object })).toThrow(
+      expect.objectContaining({ block: 'createSurfaceHandler', fields: [field], hint }),
+    );
+  });
+});
+
+describe('the option "forward"', () => {
+  const WITHHELD = `
+    Authorization proxy-authorization cookie set-cookie www-authenticate proxy-authenticate x-api-key
+    X-Project-Id x-ms-token-aad-access-token a2a-version accept accept-encoding host connection
+    keep-alive te trailer transfer-encoding upgrade proxy-connection expect
+    content-length content-type content-encoding if-none-match range access-control-allow-origin cache-control
+    cdn-cache-control x-accel-redirect x-cache content-security-policy`
+    .trim()
+    .split(/\s+/);
+  const makers = [
+    { maker: 'createA2ARouter', make: (options: never) => express.createA2ARouter(framework, options) },
+    { maker: 'createSurfaceHandler', make: next.createSurfaceHandler },
+    { maker: 'toolkit.conversationHandler', make: site.conversationHandler, fewest: { auth: session } },
+  ];
+
+  describe.each(makers)('of $maker', ({ maker, make: call, fewest = {} }) => {
+    const factory = { maker, make: call as Factory['make'], names: [] };
+
+    it.each(['request', 'response'])('refuses what must never cross, in a %s', async (direction) => {
+      for (const name of WITHHELD) {
+        const forward = { [direction]: ['x-agent-trace', name] };
+        expect(await refusal(factory, { ...fewest, forward })).toMatchObject({
+          detail: `Invalid value for "forward.${direction}" of ${maker}.`,
+          hint: `Set it to fields that may cross: "${name.toLowerCase()}" never does.`,
+          block: maker,
+          fields: [`forward.${direction}`],
+        });
+      }
+    });
+
+    it('takes further fields of both directions, however they are spelt', () => {
+      const forward = { request: ['Baggage', 'prefer', 'accept-language'], response: ['x-agent-trace', 'Location'] };
+      expect(() => factory.make({ ...fewest, forward } as never)).not.toThrow();
+      expect(() => factory.make({ ...fewest, forward: { request: [] } } as never)).not.toThrow();
+    });
+
+    it.each([[['x marker']], [['x-märker']], [['']], [[7]], ['marker'], [[null]]])(
+      'refuses %j, which names no field, and never quotes it',
+      async (request) => {
+        const error = await refusal(factory, { ...fewest, forward: { request } });
+        expect(error).toMatchObject({ block: maker, fields: ['forward.request'] });
+        expect(error.message).not.toContain('marker');
+      },
+    );
+
+    it('refuses a direction that does not exist', async () => {
+      expect(await refusal(factory, { ...fewest, forward: { requests: [] } })).toMatchObject({
+        hint: 'Did you mean "forward.request"?',
+      });
+    });
+  });
+
+  const renamed = root.createToolkit({ ...CONFIG, upstream: { headers: { apiKey: 'X-Platform-Key' } } });
+  const options = { a2a: { forward: { request: ['x-platform-key'] } } };
+
+  it('refuses the field a toolkit sends its API key in, whatever its name', () => {
+    const refused = expect.objectContaining({
+      detail: 'Invalid value for "a2a.forward.request" of createWebHandler.',
+      hint: 'Set it to fields that may cross: "x-platform-key" never does.',
+    }) as Error;
+    expect(() => createWebHandler({ toolkit: renamed, ...options })).toThrow(refused);
+    root.configureServer({ upstream: { headers: { apiKey: 'X-Platform-Key' } } });
+    expect(() => createWebHandler(options)).toThrow(refused);
+    root.configureServer({ upstream: { headers: { apiKey: '' } } });
+  });
+
+  it('is answered with what is wrong where the server is configured only after the route was made', async () => {
+    const handle = createWebHandler(options);
+    root.configureServer({ upstream: { headers: { apiKey: 'X-Platform-Key' } } });
+    const response = await handle(new Request('https://site.example/api/a2a/config'));
+    expect(response.status).toBe(500);
+    expect(await response.json()).toMatchObject({ code: 'configuration_invalid', fields: ['forward.request'] });
+    root.configureServer({ upstream: { headers: { apiKey: '' } } });
+  });
+});
