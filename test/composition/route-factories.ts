@@ -14,7 +14,7 @@ type Options = Readonly<Record<string, unknown>>;
 /** Handlers and routers that were made. */
 let made = 0;
 
-export const handler: HttpHandler = () => Promise.resolve({ status: 200, headers: {}, body: null });
+const handler: HttpHandler = () => Promise.resolve({ status: 200, headers: {}, body: null });
 function make(): HttpHandler {
   made += 1;
   return handler;
@@ -39,7 +39,7 @@ export const toolkit: root.Toolkit = {
   conversationHandler: make,
 };
 export const framework = { Router } as never;
-export const request = new Request('https://site.example/api/a2a/config');
+const request = new Request('https://site.example/api/a2a/config');
 export const session = (visit: { readonly user?: string }): string => visit.user ?? 'ada-token';
 
 /** What no option of that name may be. */
@@ -143,7 +143,7 @@ const sessionSource = { names: ['sessionCookies', 'sessionInCookie'] };
 const storedToken = { names: ['accessToken', ...sessionSource.names] };
 const wholeSite = withToolkit({ names: ['basePath', 'a2a', 'surfaces', 'service'] });
 
-export const FACTORIES: readonly Factory[] = [
+const FACTORIES: readonly Factory[] = [
   ...[express, koa as unknown as typeof express].flatMap((entry): Factory[] => [
     { maker: 'createA2ARouter', make: (options) => entry.createA2ARouter(framework, options), ...withToolkit(chat) },
     {
