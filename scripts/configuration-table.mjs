@@ -11,36 +11,36 @@ const SOURCES = join(ROOT, 'src/composition');
 
 /** Each table: the interface it lists, in which file, and where its fields are set. `block` is their path in the configuration. */
 const CONFIGURATION = [
-  { file: 'config.ts', type: 'ServerConfig', title: 'All fields', block: '' },
-  { file: 'config.ts', type: 'ServiceAccountConfig', block: 'serviceAccount' },
-  { file: 'config.ts', type: 'IdpAConfig', block: 'idpA' },
-  { file: 'config.ts', type: 'IdpAServiceUserConfig', block: 'idpAServiceUser' },
-  { file: 'config.ts', type: 'IdpBServiceConfig', block: 'idpBService' },
-  { file: 'config.ts', type: 'OnBehalfOfConfig', block: 'onBehalfOf' },
-  { file: 'config.ts', type: 'TimeoutsConfig', block: 'timeouts' },
-  { file: 'upstream-config.ts', type: 'UpstreamConfig', block: 'upstream' },
-  { file: 'upstream-config.ts', type: 'UpstreamPathsConfig', block: 'upstream.paths' },
-  { file: 'upstream-config.ts', type: 'UpstreamHeadersConfig', block: 'upstream.headers' },
+  { file: 'config/server-config.ts', type: 'ServerConfig', title: 'All fields', block: '' },
+  { file: 'config/server-config.ts', type: 'ServiceAccountConfig', block: 'serviceAccount' },
+  { file: 'config/server-config.ts', type: 'IdpAConfig', block: 'idpA' },
+  { file: 'config/server-config.ts', type: 'IdpAServiceUserConfig', block: 'idpAServiceUser' },
+  { file: 'config/server-config.ts', type: 'IdpBServiceConfig', block: 'idpBService' },
+  { file: 'config/server-config.ts', type: 'OnBehalfOfConfig', block: 'onBehalfOf' },
+  { file: 'config/server-config.ts', type: 'TimeoutsConfig', block: 'timeouts' },
+  { file: 'config/upstream-config.ts', type: 'UpstreamConfig', block: 'upstream' },
+  { file: 'config/upstream-config.ts', type: 'UpstreamPathsConfig', block: 'upstream.paths' },
+  { file: 'config/upstream-config.ts', type: 'UpstreamHeadersConfig', block: 'upstream.headers' },
 ];
 const OPTIONS = [
-  { file: 'chat-options.ts', type: 'ChatHandlerOptions', title: '`createA2ARouter`' },
-  { file: 'surface-router-options.ts', type: 'SurfaceRouterOptions', title: '`createServiceSurfaceRouter`' },
-  { file: 'surface-options.ts', type: 'ServiceProxyOptions', title: '`createServiceProxyRouter`' },
-  { file: 'site-fields.ts', type: 'SiteFieldOptions', title: '`headers` and `forward`, on every route' },
-  { file: 'site-fields.ts', type: 'ForwardOptions', title: 'The option `forward`' },
-  { file: 'render-cache-options.ts', type: 'RenderCacheOptions', title: 'The option `cache`' },
-  { file: 'site-routes.ts', type: 'SiteRoutesOptions', title: '`createNodeHandler` and `createWebHandler`' },
-  { file: 'next-options.ts', type: 'A2AServiceHandlerOptions', title: '`createA2AProxyHandlerWithServiceAuth`' },
-  { file: 'next-options.ts', type: 'A2AProxyHandlerOptions', title: '`createA2AProxyHandler`' },
-  { file: 'surface-options.ts', type: 'ServiceSurfaceHandlerOptions', title: '`createSurfaceHandlerWithServiceAuth`' },
-  { file: 'surface-options.ts', type: 'SurfaceHandlerOptions', title: '`createSurfaceHandler`' },
-  { file: 'ports.ts', type: 'ToolkitPorts', title: 'Second argument of `createToolkit`' },
+  { file: 'routes/chat.ts', type: 'ChatHandlerOptions', title: '`createA2ARouter`' },
+  { file: 'routes/surface-router-options.ts', type: 'SurfaceRouterOptions', title: '`createServiceSurfaceRouter`' },
+  { file: 'routes/surfaces.ts', type: 'ServiceProxyOptions', title: '`createServiceProxyRouter`' },
+  { file: 'routes/site-fields.ts', type: 'SiteFieldOptions', title: '`headers` and `forward`, on every route' },
+  { file: 'routes/site-fields.ts', type: 'ForwardOptions', title: 'The option `forward`' },
+  { file: 'routes/render-cache-options.ts', type: 'RenderCacheOptions', title: 'The option `cache`' },
+  { file: 'routes/site-routes.ts', type: 'SiteRoutesOptions', title: '`createNodeHandler` and `createWebHandler`' },
+  { file: 'routes/next-options.ts', type: 'A2AServiceHandlerOptions', title: '`createA2AProxyHandlerWithServiceAuth`' },
+  { file: 'routes/next-options.ts', type: 'A2AProxyHandlerOptions', title: '`createA2AProxyHandler`' },
+  { file: 'routes/surfaces.ts', type: 'ServiceSurfaceHandlerOptions', title: '`createSurfaceHandlerWithServiceAuth`' },
+  { file: 'routes/surfaces.ts', type: 'SurfaceHandlerOptions', title: '`createSurfaceHandler`' },
+  { file: 'toolkit/ports.ts', type: 'ToolkitPorts', title: 'Second argument of `createToolkit`' },
 ];
 
 const read = (file) => readFileSync(join(SOURCES, file), 'utf8');
 const page = readFileSync(PAGE, 'utf8');
-const variables = environment(read('env.ts'));
-const choices = choicesOf(read('config.ts'));
+const variables = environment(read('config/env.ts'));
+const choices = choicesOf(read('config/server-config.ts'));
 const listed = new Set();
 const fields = CONFIGURATION.map(section).join('\n\n');
 const forgotten = [...variables.keys()].filter((path) => !listed.has(path));

@@ -4,7 +4,7 @@ import { join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { runCommand } from '../src/composition/cli/run-command.js';
-import { configFromEnv } from '../src/composition/env.js';
+import { configFromEnv } from '../src/composition/config/env.js';
 import { anchors, blocks, documents, inlineCode, prose, ROOT } from './support/documents.js';
 
 const all = documents();

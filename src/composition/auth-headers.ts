@@ -1,8 +1,8 @@
 import { ServiceAuthError } from '../domain/errors.js';
 import { readOptions } from '../domain/shared/options.js';
-import { SERVICE_HEADERS } from './route-options.js';
+import { SERVICE_HEADERS } from './routes/route-options.js';
 import { serverState } from './server-state.js';
-import type { AuthHeadersOptions, Toolkit } from './toolkit-type.js';
+import type { AuthHeadersOptions, Toolkit } from './toolkit/toolkit-type.js';
 
 /**
  * Headers for the site's own calls to the platform: the bearer token of a strategy, and the API key (spec §4.4).

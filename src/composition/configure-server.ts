@@ -1,8 +1,8 @@
-import type { ServerConfig } from './config.js';
-import { mergeConfig } from './merge-config.js';
+import type { ServerConfig } from './config/server-config.js';
+import { mergeConfig } from './config/merge.js';
 import { serverState } from './server-state.js';
-import { buildToolkit } from './toolkit.js';
-import type { Toolkit } from './toolkit-type.js';
+import { buildToolkit } from './toolkit/toolkit.js';
+import type { Toolkit } from './toolkit/toolkit-type.js';
 
 /**
  * Sets the runtime configuration of this process; repeated calls merge field by field, and routes use the new one from their next request on (spec §2.1).

@@ -1,21 +1,21 @@
 import { type ExpressLike, type ExpressLikeRouter, expressRouter } from '../adapters/express/express-router.js';
-import type { ChatHandlerOptions } from './chat-options.js';
-import { routeHandler, UNCONFIGURED_CHAT } from './current-handler.js';
-import { CHAT, PROXY, SURFACE_ROUTER } from './route-options.js';
-import type { ServiceProxyOptions } from './surface-options.js';
-import type { SurfaceRouterOptions } from './surface-router-options.js';
-import type { Toolkit } from './toolkit-type.js';
+import type { ChatHandlerOptions } from './routes/chat.js';
+import { routeHandler, UNCONFIGURED_CHAT } from './routes/current-handler.js';
+import { CHAT, PROXY, SURFACE_ROUTER } from './routes/route-options.js';
+import type { ServiceProxyOptions } from './routes/surfaces.js';
+import type { SurfaceRouterOptions } from './routes/surface-router-options.js';
+import type { Toolkit } from './toolkit/toolkit-type.js';
 
 export type { ExpressLike, ExpressLikeRouter } from '../adapters/express/express-router.js';
 export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
-export type { ChatHandlerOptions } from './chat-options.js';
-export type { ServiceAuthStrategy } from './config.js';
-export type { GetHeaders, HeadersLike } from './config-options.js';
-export type { RenderCacheOptions } from './render-cache-options.js';
-export type { ForwardOptions, SiteFieldOptions } from './site-fields.js';
-export type { ServiceProxyOptions } from './surface-options.js';
-export type { SurfaceRouterOptions } from './surface-router-options.js';
-export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit-type.js';
+export type { ChatHandlerOptions } from './routes/chat.js';
+export type { ServiceAuthStrategy } from './config/server-config.js';
+export type { GetHeaders, HeadersLike } from './routes/get-headers-option.js';
+export type { RenderCacheOptions } from './routes/render-cache-options.js';
+export type { ForwardOptions, SiteFieldOptions } from './routes/site-fields.js';
+export type { ServiceProxyOptions } from './routes/surfaces.js';
+export type { SurfaceRouterOptions } from './routes/surface-router-options.js';
+export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit/toolkit-type.js';
 
 /**
  * Options of `createA2ARouter` (spec §4.3).

@@ -1,9 +1,9 @@
 import type { SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
 import { readOptions } from '../domain/shared/options.js';
 import { currentToolkit } from './auth-headers.js';
-import type { ServiceAuthStrategy } from './config.js';
-import { SERVICE_HEADERS, SESSION_HEADERS, withToolkit } from './route-options.js';
-import type { Toolkit } from './toolkit-type.js';
+import type { ServiceAuthStrategy } from './config/server-config.js';
+import { SERVICE_HEADERS, SESSION_HEADERS, withToolkit } from './routes/route-options.js';
+import type { Toolkit } from './toolkit/toolkit-type.js';
 
 /**
  * Makes the headers of one call to the platform; give it to `getHeaders` or `configGetHeaders`.

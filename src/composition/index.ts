@@ -51,11 +51,11 @@ export type { ObservedCall, ObservedRequest, Telemetry, TelemetryEvent } from '.
 export type { LimitVerdict, VisitorLimit } from '../ports/visitor-limit.js';
 export type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../ports/token-exchange.js';
 export { getAuthHeaders, getCachedServiceToken, resolveServiceBrand, resolveServiceProjectId } from './auth-headers.js';
-export type { ChatHandlerOptions } from './chat-options.js';
-export type * from './config.js';
-export type { GetHeaders, HeadersLike } from './config-options.js';
+export type { ChatHandlerOptions } from './routes/chat.js';
+export type * from './config/server-config.js';
+export type { GetHeaders, HeadersLike } from './routes/get-headers-option.js';
 export { configureServer } from './configure-server.js';
-export { configFromEnv } from './env.js';
+export { configFromEnv } from './config/env.js';
 export { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from './express.js';
 export type {
   A2ARouterOptions,
@@ -66,12 +66,12 @@ export type {
 } from './express.js';
 export { createGetHeadersForSession, createGetHeadersWithServiceAuth } from './get-headers.js';
 export type { HeadersFunction, ServiceHeadersOptions, SessionHeadersOptions } from './get-headers.js';
-export type { ToolkitPorts } from './ports.js';
+export type { ToolkitPorts } from './toolkit/ports.js';
 export * from './sessions.js';
-export type { RenderCacheOptions } from './render-cache-options.js';
-export type { ForwardOptions, SiteFieldOptions } from './site-fields.js';
-export type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './surface-options.js';
-export type { SurfaceRouterOptions } from './surface-router-options.js';
-export type { UpstreamConfig, UpstreamHeadersConfig, UpstreamPathsConfig } from './upstream-config.js';
-export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit-type.js';
-export { createToolkit } from './toolkit.js';
+export type { RenderCacheOptions } from './routes/render-cache-options.js';
+export type { ForwardOptions, SiteFieldOptions } from './routes/site-fields.js';
+export type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './routes/surfaces.js';
+export type { SurfaceRouterOptions } from './routes/surface-router-options.js';
+export type { UpstreamConfig, UpstreamHeadersConfig, UpstreamPathsConfig } from './config/upstream-config.js';
+export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit/toolkit-type.js';
+export { createToolkit } from './toolkit/toolkit.js';

@@ -1,22 +1,22 @@
 import { type KoaLike, type KoaLikeRouter, koaRouter } from '../adapters/koa/koa-router.js';
-import type { ChatHandlerOptions } from './chat-options.js';
-import { routeHandler, UNCONFIGURED_CHAT } from './current-handler.js';
+import type { ChatHandlerOptions } from './routes/chat.js';
+import { routeHandler, UNCONFIGURED_CHAT } from './routes/current-handler.js';
 import type { A2ARouterOptions, ServiceProxyRouterOptions, ServiceSurfaceRouterOptions } from './express.js';
-import { CHAT, PROXY, SURFACE_ROUTER } from './route-options.js';
-import type { ServiceProxyOptions } from './surface-options.js';
-import type { SurfaceRouterOptions } from './surface-router-options.js';
+import { CHAT, PROXY, SURFACE_ROUTER } from './routes/route-options.js';
+import type { ServiceProxyOptions } from './routes/surfaces.js';
+import type { SurfaceRouterOptions } from './routes/surface-router-options.js';
 
 export type { KoaLike, KoaLikeRouter, KoaLikeRouterClass } from '../adapters/koa/koa-router.js';
 export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
-export type { ChatHandlerOptions } from './chat-options.js';
-export type { ServiceAuthStrategy } from './config.js';
-export type { GetHeaders, HeadersLike } from './config-options.js';
-export type { RenderCacheOptions } from './render-cache-options.js';
+export type { ChatHandlerOptions } from './routes/chat.js';
+export type { ServiceAuthStrategy } from './config/server-config.js';
+export type { GetHeaders, HeadersLike } from './routes/get-headers-option.js';
+export type { RenderCacheOptions } from './routes/render-cache-options.js';
 export type { A2ARouterOptions, ServiceProxyRouterOptions, ServiceSurfaceRouterOptions } from './express.js';
-export type { ForwardOptions, SiteFieldOptions } from './site-fields.js';
-export type { ServiceProxyOptions } from './surface-options.js';
-export type { SurfaceRouterOptions } from './surface-router-options.js';
-export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit-type.js';
+export type { ForwardOptions, SiteFieldOptions } from './routes/site-fields.js';
+export type { ServiceProxyOptions } from './routes/surfaces.js';
+export type { SurfaceRouterOptions } from './routes/surface-router-options.js';
+export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit/toolkit-type.js';
 
 /**
  * The chat routes as a router of `@koa/router`; mount it at `/api/a2a` (spec §4.3), by `prefix`, in another router or with `koa-mount`.

@@ -1,6 +1,6 @@
 import { type NextRoute, nextRoute } from '../adapters/next/next-route.js';
 import { readOptions } from '../domain/shared/options.js';
-import { currentHandler, routeHandler, UNCONFIGURED_CHAT } from './current-handler.js';
+import { currentHandler, routeHandler, UNCONFIGURED_CHAT } from './routes/current-handler.js';
 import type {
   A2AConfigWebOptions,
   A2AProxyHandlerOptions,
@@ -9,23 +9,23 @@ import type {
   NextServiceProxyOptions,
   NextServiceSurfaceOptions,
   NextSurfaceOptions,
-} from './next-options.js';
+} from './routes/next-options.js';
 import {
   NEXT_CONFIG,
   NEXT_MESSAGE,
   NEXT_SERVICE_CHAT,
   NEXT_SESSION_CHAT,
   SERVICE_SURFACES,
-} from './next-route-options.js';
-import { PROXY, SURFACES, withToolkit } from './route-options.js';
-import type { SiteFieldOptions } from './site-fields.js';
-import type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './surface-options.js';
-import type { Toolkit } from './toolkit-type.js';
+} from './routes/next-route-options.js';
+import { PROXY, SURFACES, withToolkit } from './routes/route-options.js';
+import type { SiteFieldOptions } from './routes/site-fields.js';
+import type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './routes/surfaces.js';
+import type { Toolkit } from './toolkit/toolkit-type.js';
 
 export type { NextRoute, NextRouteFunction } from '../adapters/next/next-route.js';
 export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
-export type { ServiceAuthStrategy } from './config.js';
-export type { ConfigHandlerOptions, GetHeaders, HeadersLike } from './config-options.js';
+export type { ServiceAuthStrategy } from './config/server-config.js';
+export type { ConfigHandlerOptions, GetHeaders, HeadersLike } from './routes/get-headers-option.js';
 export { createGetHeadersForSession, createGetHeadersWithServiceAuth } from './get-headers.js';
 export type { HeadersFunction, ServiceHeadersOptions, SessionHeadersOptions } from './get-headers.js';
 export type {
@@ -36,11 +36,11 @@ export type {
   NextServiceProxyOptions,
   NextServiceSurfaceOptions,
   NextSurfaceOptions,
-} from './next-options.js';
-export type { RenderCacheOptions } from './render-cache-options.js';
-export type { ForwardOptions, SiteFieldOptions } from './site-fields.js';
-export type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './surface-options.js';
-export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit-type.js';
+} from './routes/next-options.js';
+export type { RenderCacheOptions } from './routes/render-cache-options.js';
+export type { ForwardOptions, SiteFieldOptions } from './routes/site-fields.js';
+export type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './routes/surfaces.js';
+export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit/toolkit-type.js';
 
 const CHAT = { usual: '/api/a2a' };
 const CONFIG = { ...CHAT, fixed: '/config' };

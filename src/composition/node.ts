@@ -1,18 +1,18 @@
 import { type NodeListener, nodeListener } from '../adapters/node/node-listener.js';
-import { noSuchRoute } from './current-handler.js';
-import { siteRoutes, type SiteRoutesOptions } from './site-routes.js';
+import { noSuchRoute } from './routes/current-handler.js';
+import { siteRoutes, type SiteRoutesOptions } from './routes/site-routes.js';
 
 export type { NodeListener } from '../adapters/node/node-listener.js';
 export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
-export type { ChatHandlerOptions } from './chat-options.js';
-export type { ServiceAuthStrategy } from './config.js';
-export type { GetHeaders, HeadersLike } from './config-options.js';
-export type { RenderCacheOptions } from './render-cache-options.js';
-export type { ForwardOptions, SiteFieldOptions } from './site-fields.js';
-export type { SiteRoutesOptions } from './site-routes.js';
-export type { ServiceProxyOptions } from './surface-options.js';
-export type { SurfaceRouterOptions } from './surface-router-options.js';
-export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit-type.js';
+export type { ChatHandlerOptions } from './routes/chat.js';
+export type { ServiceAuthStrategy } from './config/server-config.js';
+export type { GetHeaders, HeadersLike } from './routes/get-headers-option.js';
+export type { RenderCacheOptions } from './routes/render-cache-options.js';
+export type { ForwardOptions, SiteFieldOptions } from './routes/site-fields.js';
+export type { SiteRoutesOptions } from './routes/site-routes.js';
+export type { ServiceProxyOptions } from './routes/surfaces.js';
+export type { SurfaceRouterOptions } from './routes/surface-router-options.js';
+export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit/toolkit-type.js';
 
 /**
  * All routes of the package as one listener for `node:http` and `node:http2`, or as a middleware of a Connect-style host:

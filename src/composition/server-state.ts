@@ -1,5 +1,5 @@
-import type { ServerConfig } from './config.js';
-import type { Toolkit } from './toolkit-type.js';
+import type { ServerConfig } from './config/server-config.js';
+import type { Toolkit } from './toolkit/toolkit-type.js';
 
 /** What `configureServer` made, and from what. */
 export interface ServerState {

@@ -1,4 +1,4 @@
-import type { ResolvedConfig } from './resolve-config.js';
+import type { ResolvedConfig } from './config/resolve-config.js';
 
 /**
  * What tells the service identities of one configuration from those of another that shares a cache store.

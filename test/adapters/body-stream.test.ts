@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BodyStream } from '../../src/adapters/node/body-stream.js';
-import type { BodySink, Flow, FlowingBody } from '../../src/ports/flow.js';
+import type { BodySink, Flow, FlowingBody } from '../../src/domain/shared/flow.js';
 import { PushFlow } from './web/push-flow.js';
 
 const response = (): ServerResponse => new ServerResponse(new IncomingMessage(new Socket()));

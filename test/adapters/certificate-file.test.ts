@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { certificateFileAdvice } from '../../src/adapters/system/certificate-advice.js';
+import { certificateFileAdvice } from '../../src/adapters/keys/certificate-advice.js';
 import {
   CertificateFile,
   type CertificateFileOptions,
   type CertificateWarning,
-} from '../../src/adapters/system/certificate-file.js';
-import type { CertificateReading } from '../../src/ports/certificate.js';
+} from '../../src/adapters/keys/certificate-file.js';
+import type { CertificateReading } from '../../src/adapters/keys/certificate.js';
 import { makeClientCertificate, type ClientCertificate } from '../support/identity-provider/index.js';
 import { privateAuthority } from '../support/identity-provider/private-authority.js';
 import { asNobody } from '../support/as-nobody.js';

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
-import { generateKeyPair } from '../../src/adapters/system/generate-key-pair.js';
+import { generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
 
 it('a generated key pair is RSA of 2,048 bits in PKCS#8 and SPKI, and its halves belong together', async () => {
   const { privateKeyPem, publicKeyPem } = await generateKeyPair();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { IdpAProviderOptions } from '../../src/adapters/idp-a/idp-a-provider.js';
-import { secret } from '../../src/domain/secret.js';
+import { secret } from '../../src/domain/shared/secret.js';
 import type { IdentityProvider, IssueFailure } from '../../src/ports/identity-provider.js';
 import {
   type OAuthFailureCases,

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { IdpATokenExchange, type IdpATokenExchangeOptions } from '../../src/adapters/idp-a/token-exchange.js';
-import { secret } from '../../src/domain/secret.js';
+import { secret } from '../../src/domain/shared/secret.js';
 import { TOKEN_EXCHANGE } from '../support/identity-provider/index.js';
 import { startIdpAWorld } from './idp-a-world.js';
 

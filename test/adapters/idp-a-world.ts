@@ -1,5 +1,5 @@
 import { IdpAProvider, type IdpAProviderOptions } from '../../src/adapters/idp-a/idp-a-provider.js';
-import { secret } from '../../src/domain/secret.js';
+import { secret } from '../../src/domain/shared/secret.js';
 import { runIdpA } from '../support/identity-provider/index.js';
 
 /** A running double, and adapters that get tokens there unless a test changes their settings. */

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { IdpAProvider, IdpAProviderOptions } from '../../src/adapters/idp-a/idp-a-provider.js';
-import { secret } from '../../src/domain/secret.js';
+import { secret } from '../../src/domain/shared/secret.js';
 import type { AccessToken } from '../../src/ports/identity-provider.js';
 import { identityProviderContract } from '../contracts/identity-provider.contract.js';
 import { tokenEndContract } from '../contracts/oauth-provider.contract.js';

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { classifyFailure, type RequestContext } from '../../src/adapters/idp-b/classify-failure.js';
 import type { IdpBProviderOptions } from '../../src/adapters/idp-b/idp-b-provider.js';
 import { thrownError } from '../../src/adapters/idp-b/provider-error.js';
-import { secret } from '../../src/domain/secret.js';
-import type { CertificateReading, CertificateSource } from '../../src/ports/certificate.js';
+import { secret } from '../../src/domain/shared/secret.js';
+import type { CertificateReading, CertificateSource } from '../../src/adapters/keys/certificate.js';
 import type { IdentityProvider, IssueFailure } from '../../src/ports/identity-provider.js';
 import {
   type OAuthFailureCases,

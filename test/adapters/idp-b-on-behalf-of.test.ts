@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { IdpBTokenExchange, type IdpBTokenExchangeOptions } from '../../src/adapters/idp-b/token-exchange.js';
-import { secret } from '../../src/domain/secret.js';
+import { secret } from '../../src/domain/shared/secret.js';
 import type { AccessToken } from '../../src/ports/identity-provider.js';
 import type { TokenExchangeRequest } from '../../src/ports/token-exchange.js';
 import { JWT_BEARER, makeClientCertificate, type Fault } from '../support/identity-provider/index.js';

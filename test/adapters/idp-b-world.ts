@@ -1,8 +1,8 @@
 import { afterAll } from 'vitest';
 import { IdpBProvider, type IdpBProviderOptions } from '../../src/adapters/idp-b/idp-b-provider.js';
-import { CertificateFile } from '../../src/adapters/system/certificate-file.js';
+import { CertificateFile } from '../../src/adapters/keys/certificate-file.js';
 import { systemClock } from '../../src/adapters/system/system-clock.js';
-import { secret } from '../../src/domain/secret.js';
+import { secret } from '../../src/domain/shared/secret.js';
 import {
   makeClientCertificate,
   removeClientCertificates,

@@ -4,7 +4,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { describe, expect, it } from 'vitest';
 import type { Fetch } from '../../src/adapters/idp-b/fetch.js';
 import type { IdpBProvider } from '../../src/adapters/idp-b/idp-b-provider.js';
-import { secret } from '../../src/domain/secret.js';
+import { secret } from '../../src/domain/shared/secret.js';
 import type { AccessToken } from '../../src/ports/identity-provider.js';
 import { identityProviderContract } from '../contracts/identity-provider.contract.js';
 import { tokenEndContract } from '../contracts/oauth-provider.contract.js';

@@ -4,9 +4,9 @@ import { devNull, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { generateKeyPair, type GeneratedKeyPair } from '../../src/adapters/system/generate-key-pair.js';
-import { fileAdvice } from '../../src/adapters/system/key-advice.js';
-import { KeyFile } from '../../src/adapters/system/key-file.js';
+import { generateKeyPair, type GeneratedKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
+import { fileAdvice } from '../../src/adapters/keys/key-advice.js';
+import { KeyFile } from '../../src/adapters/keys/key-file.js';
 import { privateKeySourceContract } from '../contracts/private-key-source.contract.js';
 import { asNobody } from '../support/as-nobody.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { generateKeyPair } from '../../src/adapters/system/generate-key-pair.js';
-import { KeyText } from '../../src/adapters/system/key-text.js';
+import { generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
+import { KeyText } from '../../src/adapters/keys/key-text.js';
 import { privateKeySourceContract } from '../contracts/private-key-source.contract.js';
 
 const block = 'serviceAccount';

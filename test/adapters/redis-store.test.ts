@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
 import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
 import { KeyvCacheStore } from '../../src/adapters/keyv/keyv-cache-store.js';
-import { isRedisLibraryInstalled, loadRedisLibrary } from '../../src/adapters/redis/redis-library.js';
-import { RedisStore } from '../../src/adapters/redis/redis-store.js';
+import { isRedisLibraryInstalled, loadRedisLibrary } from '../../src/adapters/keyv/redis-library.js';
+import { RedisStore } from '../../src/adapters/keyv/redis-store.js';
 import { systemClock } from '../../src/adapters/system/system-clock.js';
-import { secret } from '../../src/domain/secret.js';
+import { secret } from '../../src/domain/shared/secret.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';
 import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
 

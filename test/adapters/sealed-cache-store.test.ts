@@ -3,9 +3,9 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
 import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
-import { SealedCacheStore } from '../../src/adapters/system/sealed-cache-store.js';
-import { readSealingKey, type SealingKey } from '../../src/adapters/system/sealing-key.js';
-import { secret } from '../../src/domain/secret.js';
+import { SealedCacheStore } from '../../src/adapters/keyv/sealed-cache-store.js';
+import { readSealingKey, type SealingKey } from '../../src/adapters/keyv/sealing-key.js';
+import { secret } from '../../src/domain/shared/secret.js';
 import type { CacheStore } from '../../src/ports/cache-store.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';
 

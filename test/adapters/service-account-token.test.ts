@@ -4,8 +4,8 @@ import {
   type ServiceAccountOptions,
   ServiceAccountProvider,
 } from '../../src/adapters/service-account/service-account-provider.js';
-import { type GeneratedKeyPair, generateKeyPair } from '../../src/adapters/system/generate-key-pair.js';
-import { KeyText } from '../../src/adapters/system/key-text.js';
+import { type GeneratedKeyPair, generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
+import { KeyText } from '../../src/adapters/keys/key-text.js';
 
 const now = 1_800_000_000_999;
 const issuedAt = 1_800_000_000;

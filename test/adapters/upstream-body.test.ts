@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UpstreamBody } from '../../src/adapters/undici/upstream-body.js';
-import type { BodySink } from '../../src/ports/flow.js';
+import type { BodySink } from '../../src/domain/shared/flow.js';
 
 /** Enough to make a body pause its platform. */
 const FULL = new Uint8Array(65_536);

@@ -3,9 +3,9 @@ import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
 import { FakeSessionTokenSource } from '../../src/adapters/fakes/fake-session-token-source.js';
 import { FakeTokenExchange } from '../../src/adapters/fakes/fake-token-exchange.js';
 import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
-import { type ChatHandlerOptions, chatPlan } from '../../src/composition/chat-options.js';
-import { CHAT } from '../../src/composition/route-options.js';
-import { SessionPlans } from '../../src/composition/session-plans.js';
+import { type ChatHandlerOptions, chatPlan } from '../../src/composition/routes/chat.js';
+import { CHAT } from '../../src/composition/routes/route-options.js';
+import { SessionPlans } from '../../src/composition/routes/session-plans.js';
 import { readOptions } from '../../src/domain/shared/options.js';
 import { TokenCache } from '../../src/domain/credentials/token-cache.js';
 

@@ -1,6 +1,6 @@
 import { configureServer, type ServerConfig, type Toolkit } from 'agent-bff';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { buildToolkit } from '../../src/composition/toolkit.js';
+import { buildToolkit } from '../../src/composition/toolkit/toolkit.js';
 import type { HttpHandler, HttpResponse } from '../../src/ports/http.js';
 import { browserRequest } from '../adapters/web/browser-request.js';
 import { textOf } from '../contracts/http-upstream.contract.js';

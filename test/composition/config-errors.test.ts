@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import type { ServerConfig } from '../../src/composition/config.js';
-import { resolveConfig } from '../../src/composition/resolve-config.js';
+import type { ServerConfig } from '../../src/composition/config/server-config.js';
+import { resolveConfig } from '../../src/composition/config/resolve-config.js';
 
 function refusal(config: unknown, customProviders: readonly string[] = []): Error {
   try {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { configPlan, headersPlan, type HeadersLike } from '../../src/composition/config-options.js';
+import { configPlan, headersPlan, type HeadersLike } from '../../src/composition/routes/get-headers-option.js';
 import { ServiceAuthError } from '../../src/domain/errors.js';
 import { REQUEST, SERVICE } from '../domain/credentials/broker-world.js';
 

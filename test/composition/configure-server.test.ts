@@ -1,11 +1,11 @@
 import { inspect } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { generateKeyPair } from '../../src/adapters/system/generate-key-pair.js';
+import { generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
 import { getAuthHeaders, getCachedServiceToken } from '../../src/composition/auth-headers.js';
-import type { ServerConfig } from '../../src/composition/config.js';
+import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { configureServer } from '../../src/composition/configure-server.js';
-import { currentHandler, UNCONFIGURED_CHAT } from '../../src/composition/current-handler.js';
-import { createToolkit } from '../../src/composition/toolkit.js';
+import { currentHandler, UNCONFIGURED_CHAT } from '../../src/composition/routes/current-handler.js';
+import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import type { HttpHandler } from '../../src/ports/http.js';
 import { browserRequest, bytes } from '../adapters/web/browser-request.js';
 

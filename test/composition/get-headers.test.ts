@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FakeIdentityProvider } from '../../src/adapters/fakes/fake-identity-provider.js';
 import { FakeTokenExchange } from '../../src/adapters/fakes/fake-token-exchange.js';
 import { createGetHeadersForSession, createGetHeadersWithServiceAuth } from '../../src/composition/get-headers.js';
-import { createToolkit } from '../../src/composition/toolkit.js';
+import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
 
 const bearer = (request: { headers: Headers | Record<string, string>; user?: string }): string | null =>
   request.user ?? null;

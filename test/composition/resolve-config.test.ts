@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { type ResolvedConfig, resolveConfig } from '../../src/composition/resolve-config.js';
-import type { ServerConfig } from '../../src/composition/config.js';
+import { type ResolvedConfig, resolveConfig } from '../../src/composition/config/resolve-config.js';
+import type { ServerConfig } from '../../src/composition/config/server-config.js';
 
 const resolve = (config: ServerConfig): ResolvedConfig => resolveConfig(config, new Set());
 

@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
 import { FakeSessionTokenSource } from '../../src/adapters/fakes/fake-session-token-source.js';
 import { FakeTokenExchange } from '../../src/adapters/fakes/fake-token-exchange.js';
-import { renderCacheSettings } from '../../src/composition/render-cache-options.js';
-import { SessionPlans } from '../../src/composition/session-plans.js';
+import { renderCacheSettings } from '../../src/composition/routes/render-cache-options.js';
+import { SessionPlans } from '../../src/composition/routes/session-plans.js';
 import {
   serviceProxyPlan,
   serviceSurfaceHandlerPlan,
   surfaceHandlerPlan,
-} from '../../src/composition/surface-options.js';
-import { surfaceRouterPlan } from '../../src/composition/surface-router-options.js';
-import { secret } from '../../src/domain/secret.js';
+} from '../../src/composition/routes/surfaces.js';
+import { surfaceRouterPlan } from '../../src/composition/routes/surface-router-options.js';
+import { secret } from '../../src/domain/shared/secret.js';
 import { BrokerWorld, REQUEST } from '../domain/credentials/broker-world.js';
 
 function sessionPlans(): SessionPlans {

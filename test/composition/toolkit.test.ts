@@ -4,9 +4,9 @@ import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
 import { FakeIdentityProvider } from '../../src/adapters/fakes/fake-identity-provider.js';
 import { FakeUpstream } from '../../src/adapters/fakes/fake-upstream.js';
 import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
-import type { ServerConfig } from '../../src/composition/config.js';
-import type { ToolkitPorts } from '../../src/composition/ports.js';
-import { buildToolkit, createToolkit } from '../../src/composition/toolkit.js';
+import type { ServerConfig } from '../../src/composition/config/server-config.js';
+import type { ToolkitPorts } from '../../src/composition/toolkit/ports.js';
+import { buildToolkit, createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import { browserRequest, bytes } from '../adapters/web/browser-request.js';
 
 const CONFIG: ServerConfig = {

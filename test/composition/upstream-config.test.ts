@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resolveUpstream, type UpstreamConfig } from '../../src/composition/upstream-config.js';
+import { resolveUpstream, type UpstreamConfig } from '../../src/composition/config/upstream-config.js';
 
 describe("the platform's API", () => {
   it('looks like this unless the site says otherwise', () => {

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey } from 'node:crypto';
 import { inspect } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { PrivateKeyReading, PrivateKeySource } from '../../src/ports/private-key.js';
+import type { PrivateKeyReading, PrivateKeySource } from '../../src/adapters/keys/private-key.js';
 
 /** Sources to hold against the contract of the port. */
 export interface PrivateKeySourceCases {

@@ -16,7 +16,7 @@ import { UndiciUpstream } from '../../src/adapters/undici/undici-upstream.js';
 import { chatRoutes } from '../../src/adapters/web/chat-routes.js';
 import { agentCardRoute } from '../../src/adapters/web/config-route.js';
 import { httpJsonRoutes } from '../../src/adapters/web/http-json-routes.js';
-import { noSuchRoute } from '../../src/composition/current-handler.js';
+import { noSuchRoute } from '../../src/composition/routes/current-handler.js';
 import { ChatConfig } from '../../src/domain/chat/chat-config.js';
 import { ChatForwarder } from '../../src/domain/chat/chat-forwarder.js';
 import { HttpJsonBinding } from '../../src/domain/chat/http-json-binding.js';

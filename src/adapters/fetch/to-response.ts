@@ -1,4 +1,4 @@
-import type { BodySink, Flow, FlowingBody } from '../../ports/flow.js';
+import type { BodySink, Flow, FlowingBody } from '../../domain/shared/flow.js';
 import type { HttpBody, HttpResponse } from '../../ports/http.js';
 import { PullWatch } from './pull-watch.js';
 import type { FetchRequest } from './to-http-request.js';

@@ -1,5 +1,5 @@
 import type { IdentityProvider, IssueOutcome } from '../../ports/identity-provider.js';
-import type { Secret } from '../../ports/secret.js';
+import type { Secret } from '../../domain/shared/secret.js';
 import { credentialFingerprint } from '../oauth/credential-fingerprint.js';
 import { tokenExpiry } from '../oauth/token-expiry.js';
 import { classifyFailure } from './classify-failure.js';

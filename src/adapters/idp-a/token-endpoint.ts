@@ -7,7 +7,7 @@ import {
   type CustomFetch,
   type ServerMetadata,
 } from 'openid-client';
-import type { Secret } from '../../ports/secret.js';
+import type { Secret } from '../../domain/shared/secret.js';
 import { within } from '../oauth/deadline.js';
 import { fetchWithin } from './fetch-within.js';
 import { issuerAddress } from './issuer-address.js';

@@ -1,6 +1,6 @@
-import type { CertificateSource } from '../../ports/certificate.js';
+import type { CertificateSource } from '../keys/certificate.js';
 import type { IssueFailure } from '../../ports/identity-provider.js';
-import type { Secret } from '../../ports/secret.js';
+import type { Secret } from '../../domain/shared/secret.js';
 import { BLOCK } from './block.js';
 
 /** What the application can prove itself with; a certificate is used before a secret. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import type { BodySink, Flow, FlowingBody } from '../../ports/flow.js';
+import type { BodySink, Flow, FlowingBody } from '../../domain/shared/flow.js';
 import type { HttpBody } from '../../ports/http.js';
 import { cutOff, tellsProgress } from './http2-exchange.js';
 import { SendWatch } from './send-watch.js';

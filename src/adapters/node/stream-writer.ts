@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { BodySink, Flow, FlowingBody } from '../../ports/flow.js';
+import type { BodySink, Flow, FlowingBody } from '../../domain/shared/flow.js';
 import { cutOff, isComplete, lineOf } from './http2-exchange.js';
 import { SendWatch } from './send-watch.js';
 

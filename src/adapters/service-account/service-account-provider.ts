@@ -4,7 +4,7 @@ import type { CryptoKey } from 'jose';
 import { SignJWT } from 'jose/jwt/sign';
 import { importPKCS8 } from 'jose/key/import';
 import type { IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
-import type { PrivateKeyReading, PrivateKeySource } from '../../ports/private-key.js';
+import type { PrivateKeyReading, PrivateKeySource } from '../keys/private-key.js';
 
 const ALGORITHM = 'RS256';
 const LIFETIME_SECONDS = 300;

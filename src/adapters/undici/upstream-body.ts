@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { BodySink, Flow, FlowingBody } from '../../ports/flow.js';
+import type { BodySink, Flow, FlowingBody } from '../../domain/shared/flow.js';
 
 type Step = IteratorResult<Uint8Array>;
 interface Waiting {

@@ -1,4 +1,4 @@
-import type { BodySink, Flow, FlowingBody } from '../../ports/flow.js';
+import type { BodySink, Flow, FlowingBody } from '../../domain/shared/flow.js';
 import { FlowReader } from './flow-reader.js';
 import { flowing, stop } from './iterated-flow.js';
 

@@ -1,4 +1,4 @@
-import type { BodySink, Flow, FlowingBody } from '../../ports/flow.js';
+import type { BodySink, Flow, FlowingBody } from '../../domain/shared/flow.js';
 
 type Step = IteratorResult<Uint8Array>;
 interface Waiting {

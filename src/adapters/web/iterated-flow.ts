@@ -1,4 +1,4 @@
-import type { BodySink, Flow, FlowingBody } from '../../ports/flow.js';
+import type { BodySink, Flow, FlowingBody } from '../../domain/shared/flow.js';
 
 /** The same body, handing its chunks on by itself. */
 export function flowing(body: AsyncIterable<Uint8Array>): FlowingBody {

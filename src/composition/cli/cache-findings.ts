@@ -1,9 +1,9 @@
-import type { RedisStore } from '../../adapters/redis/redis-store.js';
+import type { RedisStore } from '../../adapters/keyv/redis-store.js';
 import { isAgentBffError } from '../../domain/errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { sharedStore, storeAtAddress } from '../cache-stores.js';
-import type { ResolvedConfig } from '../resolve-config.js';
+import { sharedStore, storeAtAddress } from '../toolkit/cache-stores.js';
+import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { Finding } from './finding.js';
 
 const LIFE_MS = 60_000;

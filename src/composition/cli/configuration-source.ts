@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import type { ServerConfig } from '../config.js';
-import { configFromEnv } from '../env.js';
+import type { ServerConfig } from '../config/server-config.js';
+import { configFromEnv } from '../config/env.js';
 import { fileChatLimit } from './file-chat-limit.js';
 import type { Terminal } from './terminal.js';
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { ToolkitPorts } from '../ports.js';
+import type { ToolkitPorts } from '../toolkit/ports.js';
 import { configuration } from './configuration-source.js';
 import { examine, refusedConfiguration } from './doctor.js';
 import type { Finding } from './finding.js';

@@ -4,11 +4,11 @@ import { type ChosenStrategy, chooseStrategy } from '../../domain/credentials/st
 import { isAgentBffError } from '../../domain/errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { IssueOutcome } from '../../ports/identity-provider.js';
-import type { ServerConfig } from '../config.js';
-import { warningsOf } from '../config-warnings.js';
-import { providerLoader } from '../identity-module.js';
-import type { ToolkitPorts } from '../ports.js';
-import { type ResolvedConfig, resolveConfig } from '../resolve-config.js';
+import type { ServerConfig } from '../config/server-config.js';
+import { warningsOf } from '../config/warnings.js';
+import { providerLoader } from '../toolkit/identity-module.js';
+import type { ToolkitPorts } from '../toolkit/ports.js';
+import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
 import { cacheFindings } from './cache-findings.js';
 import type { Finding } from './finding.js';
 import { certificate, serviceAccountKey } from './key-findings.js';

@@ -1,9 +1,9 @@
-import { CertificateFile } from '../../adapters/system/certificate-file.js';
-import { KeyFile } from '../../adapters/system/key-file.js';
-import { KeyText } from '../../adapters/system/key-text.js';
+import { CertificateFile } from '../../adapters/keys/certificate-file.js';
+import { KeyFile } from '../../adapters/keys/key-file.js';
+import { KeyText } from '../../adapters/keys/key-text.js';
 import type { Clock } from '../../ports/clock.js';
-import type { PrivateKeySource } from '../../ports/private-key.js';
-import type { ResolvedIdpB, ResolvedServiceAccount } from '../resolve-config.js';
+import type { PrivateKeySource } from '../../adapters/keys/private-key.js';
+import type { ResolvedIdpB, ResolvedServiceAccount } from '../config/resolve-config.js';
 import type { Finding } from './finding.js';
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { generateKeyPair } from '../../adapters/system/generate-key-pair.js';
+import { generateKeyPair } from '../../adapters/keys/generate-key-pair.js';
 
 /** Where a new key pair went. */
 export interface GeneratedKeyFiles {

@@ -1,9 +1,9 @@
 import { LOOKUPS, type LookupName } from '../../domain/upstream/platform-directory.js';
 import { PLATFORM } from '../../domain/upstream/platform-answer.js';
 import { platformError, refusesSite } from '../../domain/upstream/platform-error.js';
-import type { ServerConfig } from '../config.js';
-import type { ToolkitPorts } from '../ports.js';
-import type { ResolvedConfig } from '../resolve-config.js';
+import type { ServerConfig } from '../config/server-config.js';
+import type { ToolkitPorts } from '../toolkit/ports.js';
+import type { ResolvedConfig } from '../config/resolve-config.js';
 import { type AgentFacts, agentCard } from './card-findings.js';
 import { ExaminedSite, jsonOf } from './examined-site.js';
 import type { Finding } from './finding.js';

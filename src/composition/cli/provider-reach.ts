@@ -1,7 +1,7 @@
 import { issuerAddress } from '../../adapters/idp-a/issuer-address.js';
 import { tenantAddress } from '../../adapters/idp-b/tenant-address.js';
 import { networkFault } from '../../domain/shared/network-fault.js';
-import type { ResolvedConfig } from '../resolve-config.js';
+import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { Finding } from './finding.js';
 
 const CHECK = 'provider';

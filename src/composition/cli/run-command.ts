@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { isAgentBffError } from '../../domain/errors.js';
 import { similar } from '../../domain/shared/nearest.js';
-import type { ToolkitPorts } from '../ports.js';
+import type { ToolkitPorts } from '../toolkit/ports.js';
 import { demoCommand } from './demo-command.js';
 import { doctorCommand } from './doctor-command.js';
 import { COMMAND_HELP, commandNamed, COMMANDS, type CommandName, HELP } from './help.js';

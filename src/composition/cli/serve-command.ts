@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { warningsOf } from '../config-warnings.js';
-import type { ToolkitPorts } from '../ports.js';
+import { warningsOf } from '../config/warnings.js';
+import type { ToolkitPorts } from '../toolkit/ports.js';
 import { configuration } from './configuration-source.js';
 import { serve } from './serve.js';
 import type { Terminal } from './terminal.js';

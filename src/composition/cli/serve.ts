@@ -5,15 +5,15 @@ import { behindHostCheck, type HostPolicy } from '../../adapters/web/host-check.
 import { refusal } from '../../adapters/web/refusal.js';
 import type { HttpHandler } from '../../ports/http.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
-import { hostPolicy } from '../allowed-hosts.js';
-import type { ServerConfig } from '../config.js';
-import { noSuchRoute } from '../current-handler.js';
-import type { ToolkitPorts } from '../ports.js';
-import { newRequestId } from '../request-id.js';
-import { resolveConfig } from '../resolve-config.js';
-import { siteRoutes } from '../site-routes.js';
-import type { Toolkit } from '../toolkit-type.js';
-import { createToolkit } from '../toolkit.js';
+import { hostPolicy } from '../config/allowed-hosts.js';
+import type { ServerConfig } from '../config/server-config.js';
+import { noSuchRoute } from '../routes/current-handler.js';
+import type { ToolkitPorts } from '../toolkit/ports.js';
+import { newRequestId } from '../toolkit/request-id.js';
+import { resolveConfig } from '../config/resolve-config.js';
+import { siteRoutes } from '../routes/site-routes.js';
+import type { Toolkit } from '../toolkit/toolkit-type.js';
+import { createToolkit } from '../toolkit/toolkit.js';
 
 /** How the stand-alone gateway runs. */
 export interface GatewaySettings {

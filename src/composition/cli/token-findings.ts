@@ -1,6 +1,6 @@
 import { requestedScope } from '../../adapters/idp-a/requested-scope.js';
 import type { AccessToken } from '../../ports/identity-provider.js';
-import type { ResolvedConfig } from '../resolve-config.js';
+import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { Finding } from './finding.js';
 import { type TokenClaims, tokenClaims } from './token-claims.js';
 

@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, HttpResponse, HttpUpstream, UpstreamOutcome } from '../../ports/http.js';
 import type { Credential } from '../credentials/credential.js';
 import { isVaried } from '../credentials/credential-scope.js';
-import { parsedJson } from '../parsed-json.js';
+import { parsedJson } from '../shared/parsed-json.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { discardBody } from '../upstream/body-text.js';
 import { type LookupTime, within } from '../upstream/deadline.js';

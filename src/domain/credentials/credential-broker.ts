@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.js';
 import type { HttpRequest } from '../../ports/http.js';
 import type { AccessToken, IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
-import type { Secret } from '../../ports/secret.js';
+import type { Secret } from '../shared/secret.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { ServiceAuthError, SessionError } from '../errors.js';
 import { Credential } from './credential.js';

@@ -2,7 +2,7 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpResponse } from '../../ports/http.js';
 import { gathered } from '../gathered.js';
-import { parsedJson } from '../parsed-json.js';
+import { parsedJson } from '../shared/parsed-json.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { type KeptRender, readKeptRender, writeKeptRender } from './kept-render.js';
 import { RenderGenerations, type SurfaceNames } from './render-generations.js';

@@ -1,7 +1,7 @@
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import { gathered } from '../gathered.js';
-import { parsedJson } from '../parsed-json.js';
+import { parsedJson } from '../shared/parsed-json.js';
 import type { RenderKeyBook, RenderMarks, RenderScope } from './render-keys.js';
 import type { SurfaceRef } from './surface-ref.js';
 

@@ -4,7 +4,7 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import { isVaried, lookupScope } from '../credentials/credential-scope.js';
 import type { CallerRequest, RoutePlan } from '../credentials/headers-plan.js';
 import { type AgentBffError, isAgentBffError } from '../errors.js';
-import { parsedJson } from '../parsed-json.js';
+import { parsedJson } from '../shared/parsed-json.js';
 import { BoundedMap, type MapBounds } from '../shared/bounded-map.js';
 import { readAhead } from './body-bytes.js';
 import { discardBody } from './body-text.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { EventStream } from '../../../src/adapters/web/event-stream.js';
 import { bytes, streamed } from './browser-request.js';
-import type { BodySink, Flow } from '../../../src/ports/flow.js';
+import type { BodySink, Flow } from '../../../src/domain/shared/flow.js';
 import { PushFlow } from './push-flow.js';
 import { PushStream } from './push-stream.js';
 

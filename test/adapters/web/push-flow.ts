@@ -1,4 +1,4 @@
-import type { BodySink, Flow, FlowingBody } from '../../../src/ports/flow.js';
+import type { BodySink, Flow, FlowingBody } from '../../../src/domain/shared/flow.js';
 import { bytes } from './browser-request.js';
 
 /** A flowing body the test feeds by hand. */

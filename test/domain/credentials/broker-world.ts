@@ -10,7 +10,7 @@ import { redactor } from '../../../src/adapters/telemetry/redact.js';
 import { ErrorExcerpts } from '../../../src/domain/upstream/error-excerpts.js';
 import { FakeDeadlines } from '../upstream/fake-deadlines.js';
 import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
-import { secret } from '../../../src/domain/secret.js';
+import { secret } from '../../../src/domain/shared/secret.js';
 import type { SessionRequest, SessionTokenSource } from '../../../src/ports/session-token-source.js';
 
 /** A request nobody has touched. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
-import { secret } from '../../../src/domain/secret.js';
+import { secret } from '../../../src/domain/shared/secret.js';
 import { BrokerWorld, REQUEST, SERVICE, sessionPlan } from './broker-world.js';
 import { failure } from './token-world.js';
 

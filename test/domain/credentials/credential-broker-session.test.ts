@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
-import { secret } from '../../../src/domain/secret.js';
+import { secret } from '../../../src/domain/shared/secret.js';
 import type { SessionToken } from '../../../src/ports/session-token-source.js';
 import { BrokerWorld, REQUEST, sessionPlan } from './broker-world.js';
 

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { secret } from '../../../src/domain/secret.js';
+import { secret } from '../../../src/domain/shared/secret.js';
 import { BrokerWorld, REQUEST, SERVICE } from './broker-world.js';
 import { failure } from './token-world.js';
 

@@ -2,7 +2,7 @@ import { FakeCacheStore } from '../../../src/adapters/fakes/fake-cache-store.js'
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
 import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
 import { sha256 } from '../../../src/adapters/system/sha256.js';
-import { resolveUpstream } from '../../../src/composition/upstream-config.js';
+import { resolveUpstream } from '../../../src/composition/config/upstream-config.js';
 import type { RoutePlan } from '../../../src/domain/credentials/headers-plan.js';
 import {
   RenderCache,

@@ -3,9 +3,9 @@ import { inspect } from 'node:util';
 import { type ConfigurationError, configFromEnv, createToolkit, type ServerConfig } from 'agent-bff';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { KeyText } from '../../../src/adapters/system/key-text.js';
-import { readPem } from '../../../src/adapters/system/pem.js';
-import { resolveConfig } from '../../../src/composition/resolve-config.js';
+import { KeyText } from '../../../src/adapters/keys/key-text.js';
+import { readPem } from '../../../src/adapters/keys/pem.js';
+import { resolveConfig } from '../../../src/composition/config/resolve-config.js';
 
 // Thousands of runs take their time on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });

@@ -11,7 +11,7 @@ import {
 } from '../../../src/domain/upstream/header-policy.js';
 import { platformTarget } from '../../../src/domain/upstream/platform-api.js';
 import { isSafePath } from '../../../src/domain/upstream/safe-path.js';
-import { resolveUpstream } from '../../../src/composition/upstream-config.js';
+import { resolveUpstream } from '../../../src/composition/config/upstream-config.js';
 
 // Thousands of runs take their time on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });

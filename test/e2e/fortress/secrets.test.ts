@@ -11,7 +11,7 @@ import {
 } from 'agent-bff';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runCommand } from '../../../src/composition/cli/run-command.js';
-import { resolveConfig } from '../../../src/composition/resolve-config.js';
+import { resolveConfig } from '../../../src/composition/config/resolve-config.js';
 import { type Fault, runIdpA, runIdpB } from '../../support/identity-provider/index.js';
 import { type Answer, type Exchange, RecordingUpstream } from '../../support/recording-upstream.js';
 import { newServiceAccountKey } from '../../support/service-account.js';

@@ -1,0 +1,143 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  type KeyObject,
+  sign,
+  verify,
+  X509Certificate,
+} from 'node:crypto';
+import { type Secret, secret } from '../../domain/shared/secret.js';
+
+const SMALLEST_MODULUS_BITS = 2048;
+
+/** Why a text gives no private key; each one has its own sentence for the reader. */
+export type PemFault =
+  | 'empty'
+  | 'placeholder'
+  | 'encrypted'
+  | 'ec'
+  | 'rsa-pss'
+  | 'not-rsa'
+  | 'too-short'
+  | 'certificate'
+  | 'public-key'
+  | 'openssh'
+  | 'damaged'
+  | 'no-key';
+
+/** A private key as every later step wants it, or the reason why the text is none. */
+export type PemReading =
+  | {
+      readonly kind: 'key';
+      /** PKCS#8, whatever shape the text had. */
+      readonly pem: Secret;
+      /** SHA-256 of the public half (SPKI, DER) in base64url. */
+      readonly fingerprint: string;
+    }
+  | {
+      readonly kind: 'refused';
+      readonly fault: PemFault;
+      /** The code of the crypto library, for the server's log; empty when it was not asked. */
+      readonly code: string;
+    };
+
+/** Reads an RSA private key from text in any of the shapes that environment variables and secret stores turn it into. */
+export function readPem(text: string): PemReading {
+  const pem = unwrap(text);
+  if (pem === '') return refused('empty');
+  if (isPlaceholder(pem)) return refused('placeholder');
+
+  const block = /-----BEGIN ((?:[A-Z0-9]+ )?PRIVATE KEY)-----([\s\S]*?)-----END \1-----/.exec(pem);
+  if (block !== null) return readBlock(block[1] ?? '', (block[2] ?? '').trim());
+  if (pem.includes('PRIVATE KEY')) return refused('damaged');
+  if (pem.includes('BEGIN CERTIFICATE')) return refused('certificate');
+  if (pem.includes('PUBLIC KEY') || pem.startsWith('ssh-')) return refused('public-key');
+
+  const bytes = decodeBase64(pem);
+  if (bytes === undefined) return refused('no-key');
+  const decoded = bytes.toString('utf8');
+  return decoded.includes('-----BEGIN ') ? readPem(decoded) : readDer(bytes);
+}
+
+function unwrap(text: string): string {
+  // `trim` takes a byte order mark away too.
+  const trimmed = text.trim();
+  const unquoted = /^(["'])([\s\S]*)\1$/.exec(trimmed)?.[2] ?? trimmed;
+  // Several backslashes: a value that was escaped twice, once for JSON and once for the shell.
+  return unquoted
+    .replace(/(?<!\\)\\+r/g, '')
+    .replace(/(?<!\\)\\+n/g, '\n')
+    .trim();
+}
+
+function isPlaceholder(text: string): boolean {
+  return /^(?:<[^<>]*>|\$\{[^{}]*\}|\{\{[^{}]*\}\}|\.{3,}|…)$/.test(text);
+}
+
+function readBlock(label: string, body: string): PemReading {
+  if (label === 'ENCRYPTED PRIVATE KEY' || /^Proc-Type:\s*4,\s*ENCRYPTED/m.test(body)) return refused('encrypted');
+  if (label === 'OPENSSH PRIVATE KEY') return refused('openssh');
+  if (label === 'EC PRIVATE KEY') return refused('ec');
+  if (label === 'DSA PRIVATE KEY') return refused('not-rsa');
+  if (isPlaceholder(body)) return refused('placeholder');
+  const der = decodeBase64(body);
+  return der === undefined ? refused('damaged') : readDer(der);
+}
+
+function decodeBase64(text: string): Buffer | undefined {
+  const compact = text.replace(/\s+/g, '');
+  return /^[A-Za-z0-9+/_-]+={0,2}$/.test(compact) ? Buffer.from(compact, 'base64') : undefined;
+}
+
+function readDer(der: Buffer): PemReading {
+  let code = '';
+  // The label is not trusted: keys are often renamed from one to the other by hand.
+  for (const type of ['pkcs8', 'pkcs1'] as const) {
+    try {
+      return readKey(createPrivateKey({ key: der, format: 'der', type }));
+    } catch (error) {
+      code ||= codeOf(error);
+      if (codeOf(error) === 'ERR_MISSING_PASSPHRASE') return refused('encrypted', code);
+    }
+  }
+  if (succeeds(() => new X509Certificate(der))) return refused('certificate', code);
+  if (succeeds(() => createPublicKey({ key: der, format: 'der', type: 'spki' }))) return refused('public-key', code);
+  return refused('damaged', code);
+}
+
+function readKey(key: KeyObject): PemReading {
+  if (key.asymmetricKeyType === 'ec') return refused('ec');
+  if (key.asymmetricKeyType === 'rsa-pss') return refused('rsa-pss');
+  if (key.asymmetricKeyType !== 'rsa') return refused('not-rsa');
+  if ((key.asymmetricKeyDetails?.modulusLength ?? 0) < SMALLEST_MODULUS_BITS) return refused('too-short');
+
+  const publicKey = createPublicKey(key);
+  // One wrong character inside the numbers still parses; only a signature shows it.
+  const probe = Buffer.from('agent-bff');
+  if (!succeeds(() => verify('sha256', probe, publicKey, sign('sha256', probe, key)))) return refused('damaged');
+
+  return {
+    kind: 'key',
+    pem: secret(key.export({ type: 'pkcs8', format: 'pem' }).toString()),
+    fingerprint: createHash('sha256')
+      .update(publicKey.export({ type: 'spki', format: 'der' }))
+      .digest('base64url'),
+  };
+}
+
+function refused(fault: PemFault, code = ''): PemReading {
+  return { kind: 'refused', fault, code };
+}
+
+function succeeds(attempt: () => unknown): boolean {
+  try {
+    return attempt() !== false;
+  } catch {
+    return false;
+  }
+}
+
+function codeOf(error: unknown): string {
+  return String((error as NodeJS.ErrnoException).code ?? 'UNKNOWN');
+}

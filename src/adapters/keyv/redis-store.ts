@@ -1,0 +1,120 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Secret } from '../../domain/shared/secret.js';
+import type { RedisClient, RedisLibrary } from './redis-library.js';
+
+/** What a Redis store is made of. */
+export interface RedisStoreOptions {
+  /** `redis:` or `rediss:`; may hold a password. */
+  readonly address: Secret;
+  /** Milliseconds a call waits for the first connection before it is a miss. */
+  readonly patienceMs: number;
+  /** Loads the client library. */
+  readonly load: () => Promise<RedisLibrary>;
+}
+
+/** A connection that owes an answer for so long is given up: the other end may be gone without a word. */
+const LONGEST_SILENCE_MS = 5_000;
+/** For what was written last to leave this machine. */
+const LAST_WORDS_MS = 250;
+
+/**
+ * A Redis or Valkey at an address, called as a Keyv is.
+ *
+ * Connects when it is made, and anew with the next call after a connection broke; it never keeps a process alive.
+ * Until the first connection stands, calls are misses and no faults.
+ */
+export class RedisStore {
+  readonly #options: RedisStoreOptions;
+  readonly #running = new Set<Promise<unknown>>();
+  #client: RedisClient | undefined;
+  #connecting: Promise<RedisClient> | undefined;
+  #isNew = true;
+  #isClosed = false;
+  /** When the connection last answered, or was first asked after all was answered. */
+  #heardAt = 0;
+
+  constructor(options: RedisStoreOptions) {
+    this.#options = options;
+    this.#connect().then(
+      () => (this.#isNew = false),
+      () => (this.#isNew = false),
+    );
+  }
+
+  async get(key: string): Promise<unknown> {
+    return this.#run((client) => client.get(key));
+  }
+
+  /** `ttl` in milliseconds. */
+  async set(key: string, value: string, ttl: number): Promise<unknown> {
+    return this.#run((client) => client.set(key, value, { PX: ttl }));
+  }
+
+  async delete(key: string): Promise<unknown> {
+    return this.#run((client) => client.unlink(key));
+  }
+
+  /** Lets running calls finish for a moment and ends the connection; later calls are misses. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await before(Promise.allSettled([...this.#running, this.#connecting]), LAST_WORDS_MS);
+    this.#end();
+  }
+
+  async #run(call: (client: RedisClient) => Promise<unknown>): Promise<unknown> {
+    if (this.#isClosed) return undefined;
+    if (this.#isNew) await before(this.#connect(), this.#options.patienceMs).catch(() => undefined);
+    if (this.#isNew) return undefined;
+    if (this.#running.size > 0 && performance.now() - this.#heardAt > LONGEST_SILENCE_MS) this.#end();
+    const client = this.#client?.isReady === true ? this.#client : await this.#connect();
+    if (this.#running.size === 0) this.#heardAt = performance.now();
+    const running = call(client);
+    this.#running.add(running);
+    try {
+      const answer = await running;
+      this.#heardAt = performance.now();
+      return answer;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  /** The connection in the making, one for all who wait for it. */
+  #connect(): Promise<RedisClient> {
+    this.#connecting ??= this.#open().finally(() => (this.#connecting = undefined));
+    return this.#connecting;
+  }
+
+  async #open(): Promise<RedisClient> {
+    this.#client ??= await this.#create();
+    await this.#client.connect();
+    // It was closed meanwhile.
+    if (this.#isClosed) this.#client.destroy();
+    return this.#client;
+  }
+
+  async #create(): Promise<RedisClient> {
+    const library = await this.#options.load();
+    // Connecting anew waits for the next call: a store that is away, or refuses the password, is not asked for ever.
+    const client = library.createClient({ url: this.#options.address.reveal(), socket: { reconnectStrategy: false } });
+    // What fails is told to whoever asked; without a listener, a connection lost in between would end the process.
+    client.on('error', () => undefined);
+    client.unref();
+    return client;
+  }
+
+  #end(): void {
+    if (this.#client?.isReady === true) this.#client.destroy();
+  }
+}
+
+/** Resolves with the work or after so many milliseconds, whichever comes first. */
+async function before(work: Promise<unknown>, ms: number): Promise<void> {
+  const settled = new AbortController();
+  const late = setTimeout(ms, undefined, { signal: settled.signal, ref: false }).catch(() => undefined);
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    settled.abort();
+  }
+}

@@ -1,0 +1,11 @@
+import { similar } from '../../domain/shared/nearest.js';
+
+/** The service strategies this package brings (DESIGN §3). */
+export const STRATEGIES: readonly string[] = ['service_account', 'resource_owner_password', 'client_credentials'];
+
+/** What to do about a name that is none of the known ones; `undefined` when it is. */
+export function nameHint(name: unknown, known: readonly string[]): string | undefined {
+  if (known.some((one) => one === name)) return undefined;
+  const near = typeof name === 'string' ? similar(name, known) : undefined;
+  return `${near === undefined ? '' : `Did you mean "${near}"? `}Known values: ${known.join(', ')}.`;
+}

@@ -1,0 +1,73 @@
+import { type SessionTokenLike, asSessionTokenSource } from '../../adapters/sessions/as-session-token-source.js';
+import { sha256 } from '../../adapters/system/sha256.js';
+import { discreetSessionSource, hiddenTokens } from '../../adapters/telemetry/discreet-session-source.js';
+import { timedSessionSource } from '../../adapters/system/timed-session-source.js';
+import type { CredentialPlan } from '../../domain/credentials/credential-broker.js';
+import { ExchangedTokens } from '../../domain/credentials/exchanged-tokens.js';
+import { SessionTokens } from '../../domain/credentials/session-tokens.js';
+import type { TokenCache } from '../../domain/credentials/token-cache.js';
+import type { Clock } from '../../ports/clock.js';
+import type { SessionTokenSource } from '../../ports/session-token-source.js';
+import type { TokenExchange } from '../../ports/token-exchange.js';
+import type { ChatHandlerOptions } from './chat.js';
+import { headerSecret } from '../config/header-secret.js';
+
+const MOST_SESSIONS = 10_000;
+
+/** What session plans are made with. */
+export interface SessionPlansDependencies {
+  readonly clock: Clock;
+  readonly tokens: TokenCache;
+  readonly exchange: TokenExchange;
+  /** Whether every session route exchanges. */
+  readonly alwaysExchange: boolean;
+  /** Milliseconds for one answer of a session library; 0 waits for ever. */
+  readonly sessionMs: number;
+}
+
+/** What every route of signed-in users may be told. */
+type UserOptions = Pick<ChatHandlerOptions, 'audience' | 'apiKey' | 'exchange'>;
+
+type UserPlan<Required extends boolean> = Extract<CredentialPlan, { kind: 'session' }> & {
+  readonly required: Required;
+};
+
+/** Makes the credential plans of signed-in users: one set of coalesced refreshes for each session library, whichever route uses it. */
+export class SessionPlans {
+  readonly #deps: SessionPlansDependencies;
+  readonly #exchanged: ExchangedTokens;
+  readonly #sources = new Map<SessionTokenSource, SessionTokenSource>();
+
+  constructor(dependencies: SessionPlansDependencies) {
+    const { clock, tokens, exchange } = dependencies;
+    this.#deps = dependencies;
+    this.#exchanged = new ExchangedTokens({ exchange, tokens, clock, hash: sha256, block: 'onBehalfOf' });
+  }
+
+  planFor<Required extends boolean>(
+    like: SessionTokenLike,
+    { required, audience = '', apiKey, exchange }: UserOptions & { readonly required: Required },
+  ): UserPlan<Required> {
+    return {
+      kind: 'session',
+      required,
+      apiKey: headerSecret(apiKey),
+      source: this.#coalesced(asSessionTokenSource(like)),
+      audience,
+      exchange: exchange !== undefined || this.#deps.alwaysExchange ? this.#exchanged : undefined,
+    };
+  }
+
+  #coalesced(source: SessionTokenSource): SessionTokenSource {
+    let tokens = this.#sources.get(source);
+    if (tokens === undefined) {
+      const { clock, sessionMs } = this.#deps;
+      // Inside the shared flight: an answer that never comes would keep a whole session waiting.
+      const timed = timedSessionSource(discreetSessionSource(source), sessionMs);
+      // Outside of it: a token that is shared belongs to every request that is given it.
+      tokens = hiddenTokens(new SessionTokens({ source: timed, clock, hash: sha256, maxEntries: MOST_SESSIONS }));
+      this.#sources.set(source, tokens);
+    }
+    return tokens;
+  }
+}

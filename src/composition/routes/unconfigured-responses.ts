@@ -1,0 +1,44 @@
+import { TerminalTelemetry } from '../../adapters/telemetry/terminal-telemetry.js';
+import { BodyBudget } from '../../adapters/web/body-budget.js';
+import { failing } from '../../adapters/web/chat-routes.js';
+import { notFound } from '../../adapters/web/error-response.js';
+import { errorContext, type SiteSettings } from '../../adapters/web/site-settings.js';
+import { ServiceAuthError } from '../../domain/errors.js';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
+import { processFaults } from '../toolkit/process-faults.js';
+import { newRequestId } from '../toolkit/request-id.js';
+
+// What is answered where there is no toolkit. Entries that only mount routes load it when it is needed, which is seldom.
+
+const BARE_SITE: SiteSettings = {
+  telemetry: new TerminalTelemetry(processFaults(), []),
+  origins: { publicOrigin: '', allowedOrigins: new Set() },
+  bodyLimitBytes: 0,
+  bodies: new BodyBudget({ limitBytes: 0, now: () => 0 }),
+  requestBodyMs: 0,
+  requestIdleMs: 0,
+  keepAliveMs: 0,
+  authUnavailableStatus: 401,
+  newRequestId,
+  now: () => 0,
+};
+
+const NOT_CONFIGURED = new ServiceAuthError('service_auth_failed', {
+  detail: 'The server is not configured.',
+  hint: 'Call configureServer when the server starts.',
+  block: 'configureServer',
+});
+
+/** What the chat route answers before `configureServer` was called. */
+export const unconfiguredChat: HttpHandler = failing(BARE_SITE, NOT_CONFIGURED, true);
+
+/** What any other route answers before `configureServer` was called. */
+export const unconfigured: HttpHandler = failing(BARE_SITE, NOT_CONFIGURED, false);
+
+/** Answers every request with 404. */
+export const noRoute: HttpHandler = () => Promise.resolve(notFound(errorContext(BARE_SITE, 'none')));
+
+/** What a route answers whose options the configured toolkit refuses. */
+export function misconfigured(request: HttpRequest, error: unknown): Promise<HttpResponse> {
+  return failing(BARE_SITE, error, request.method === 'POST')(request);
+}

@@ -1,0 +1,112 @@
+import { ContainerModule } from 'inversify';
+import { sha256 } from '../../adapters/system/sha256.js';
+import { ChatConfig } from '../../domain/chat/chat-config.js';
+import { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
+import { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
+import { ConversationProxy } from '../../domain/conversations/conversation-proxy.js';
+import { SurfaceService } from '../../domain/surfaces/surface-service.js';
+import { PlatformDirectory } from '../../domain/upstream/platform-directory.js';
+import { provide } from './provide.js';
+import type { ResolvedConfig } from '../config/resolve-config.js';
+import { siteName } from '../site-name.js';
+import { TOKENS } from './tokens.js';
+
+/** Callers whose look-ups, and agent cards, are remembered at most. */
+const MOST_LOOKUPS = 1_000;
+/** Text of all that is remembered of one kind: cards, or projects and brands. */
+const MOST_LOOKUP_BYTES = 8_388_608;
+
+/** Binds the domain: what the routes call. */
+export function domainModule(config: ResolvedConfig): ContainerModule {
+  const { agent, agentCard, timeouts, serviceApi, upstream: names, serviceProjectId } = config;
+  const { headersMs, bodyIdleMs, bodyMs, streamIdleMs, lookupMs } = timeouts;
+  const deadlines = { headersMs, bodyIdleMs, bodyMs, streamIdleMs };
+  const chatDeadlines = { ...timeouts.chat, streamIdleMs };
+  const lookupTime = { lookupMs, deadline: (ms: number) => AbortSignal.timeout(ms) };
+  const api = {
+    endpoint: serviceApi,
+    projectId: serviceProjectId,
+    projectIdHeader: names.headers.projectId,
+    paths: names.paths,
+    site: siteName(config),
+  };
+  return new ContainerModule(({ bind }) => {
+    const call = [TOKENS.Upstream, TOKENS.CredentialBroker, TOKENS.Excerpts] as const;
+    provide(
+      bind,
+      TOKENS.ChatForwarder,
+      [...call, TOKENS.Telemetry],
+      (upstream, credentials, excerpts, telemetry) =>
+        new ChatForwarder({ upstream, credentials, excerpts, telemetry, agent, ...chatDeadlines }),
+    );
+    provide(
+      bind,
+      TOKENS.PlatformDirectory,
+      [...call, TOKENS.Clock, TOKENS.Telemetry],
+      (upstream, credentials, excerpts, clock, telemetry) =>
+        new PlatformDirectory({
+          upstream,
+          credentials,
+          excerpts,
+          headersMs,
+          bodyIdleMs,
+          ...lookupTime,
+          api,
+          clock,
+          telemetry,
+          hash: sha256,
+          maxEntries: MOST_LOOKUPS,
+          maxBytes: MOST_LOOKUP_BYTES,
+        }),
+    );
+    provide(
+      bind,
+      TOKENS.ChatConfig,
+      [...call, TOKENS.Clock, TOKENS.PlatformDirectory],
+      (upstream, credentials, excerpts, clock, directory) =>
+        new ChatConfig({
+          upstream,
+          credentials,
+          excerpts,
+          clock,
+          directory,
+          agent,
+          cardAddress: agentCard,
+          hash: sha256,
+          headersMs,
+          bodyIdleMs,
+          ...lookupTime,
+          maxEntries: MOST_LOOKUPS,
+          maxBytes: MOST_LOOKUP_BYTES,
+        }),
+    );
+    provide(
+      bind,
+      TOKENS.HttpJsonBinding,
+      [...call, TOKENS.ChatConfig],
+      (upstream, credentials, excerpts, chatConfig) =>
+        new HttpJsonBinding({
+          upstream,
+          credentials,
+          excerpts,
+          ...chatDeadlines,
+          agent,
+          card: (version, caller) => chatConfig.card(version, caller),
+        }),
+    );
+    provide(
+      bind,
+      TOKENS.SurfaceService,
+      call,
+      (upstream, credentials, excerpts) => new SurfaceService({ upstream, credentials, excerpts, ...deadlines, api }),
+    );
+    provide(
+      bind,
+      TOKENS.ConversationProxy,
+      call,
+      // Records are as large as they are: what streams through has no time for the whole.
+      (upstream, credentials, excerpts) =>
+        new ConversationProxy({ upstream, credentials, excerpts, ...deadlines, bodyMs: 0, api }),
+    );
+  });
+}

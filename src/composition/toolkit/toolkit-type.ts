@@ -1,0 +1,144 @@
+import type { ErrorCode } from '../../domain/errors.js';
+import type { HttpHandler } from '../../ports/http.js';
+import type { ChatHandlerOptions } from '../routes/chat.js';
+import type { ServiceAuthStrategy } from '../config/server-config.js';
+import type { SessionHeadersOptions } from '../get-headers.js';
+import type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from '../routes/surfaces.js';
+import type { SurfaceRouterOptions } from '../routes/surface-router-options.js';
+
+/**
+ * Which credential the site's own call to the platform carries (spec §4.4).
+ *
+ * @public
+ */
+export interface AuthHeadersOptions {
+  /** Default: the configured strategy. */
+  readonly strategy?: ServiceAuthStrategy | (string & {}) | undefined;
+  /** Default: the configured `serviceApiKey`. */
+  readonly apiKey?: string | undefined;
+}
+
+/**
+ * How `close` ends a toolkit.
+ *
+ * @public
+ */
+export interface CloseOptions {
+  /** Milliseconds running requests and open streams have to finish. Default 10 000; 0 breaks them off at once. */
+  readonly graceMs?: number | undefined;
+}
+
+/**
+ * What one check of `health` found. Names blocks and fields, never values.
+ *
+ * @public
+ */
+export interface HealthCheck {
+  /** `skipped`: there is nothing to check. */
+  readonly status: 'pass' | 'fail' | 'skipped';
+  /** What a visitor's error answer would say. */
+  readonly code?: ErrorCode;
+  /** The configuration block to look at. */
+  readonly block?: string;
+  /** The fields of that block to look at. */
+  readonly fields?: readonly string[];
+}
+
+/**
+ * Whether a toolkit can serve; may be shown to anybody.
+ *
+ * @public
+ */
+export interface ToolkitHealth {
+  /** `ready`: every check passes. `degraded`: some requests will fail. `closing`: all new ones are refused. */
+  readonly status: 'ready' | 'degraded' | 'closing';
+  /** What was looked at. */
+  readonly checks: {
+    /** There is an address to forward to. */
+    readonly configuration: HealthCheck;
+    /** The service credential is cached, or could be had just now. */
+    readonly credential: HealthCheck;
+  };
+  /** Requests under way, without open event streams. */
+  readonly inFlight: number;
+  /** Event streams that are open. */
+  readonly openStreams: number;
+}
+
+/**
+ * One configured set of routes and credentials.
+ * Methods read their options strictly: ConfigurationError (code `configuration_invalid`) names method and option.
+ *
+ * @public
+ */
+export interface Toolkit {
+  /** The chat routes, for a framework adapter to mount (spec §4.1). */
+  chatHandler(options?: ChatHandlerOptions): HttpHandler;
+  /** The widget routes, as `createServiceSurfaceRouter` mounts them (spec §4.3). */
+  surfaceRouter(options?: SurfaceRouterOptions): HttpHandler;
+  /** The widget routes with the API key, or the signed-in user's token (spec §4.2). */
+  surfaceHandler(options?: SurfaceHandlerOptions): HttpHandler;
+  /** The widget routes with the service credential (spec §4.2). */
+  serviceSurfaceHandler(options?: ServiceSurfaceHandlerOptions): HttpHandler;
+  /** The proxy for conversation records, for signed-in users only (spec §4.1). */
+  conversationHandler(options: ServiceProxyOptions): HttpHandler;
+  /** The project: the configured one, else the one the platform knows; `null` when there is none or it cannot be asked. */
+  projectId(): Promise<string | null>;
+  /** The brand's style sheet; empty when there is none or the platform cannot be asked. */
+  brandCss(): Promise<string>;
+  /**
+   * Headers for the site's own calls to the platform (spec §4.4).
+   *
+   * @throws ServiceAuthError (codes `service_auth_failed`, `identity_provider_unavailable`) naming block and fields.
+   */
+  authHeaders(options?: AuthHeadersOptions): Promise<Record<string, string>>;
+  /**
+   * Headers that carry the signed-in user's token, from the framework's own request.
+   *
+   * @throws SessionError (codes `session_required`, `session_expired`, `interaction_required`).
+   */
+  sessionHeaders(options: Omit<SessionHeadersOptions, 'toolkit'>, request?: unknown): Promise<Record<string, string>>;
+  /** The cached service token, or `undefined` when there is none that is still valid; asks nobody. */
+  cachedServiceToken(): string | undefined;
+  /** Names of the identity providers the site registered, which are strategies here. */
+  readonly customProviders: ReadonlySet<string>;
+  /** What is wrong with header fields that a route's `forward` names, such as the one that carries the API key; `undefined` when they may cross. */
+  forwardHint(names: readonly string[]): string | undefined;
+  /**
+   * Whether the toolkit can serve. Asks the identity provider only for a token that a request would ask for too, and after a failure no sooner than a request would; never the platform.
+   *
+   * @example
+   * ```ts
+   * import { createServer } from 'node:http';
+   * import { createToolkit } from 'agent-bff';
+   *
+   * const toolkit = createToolkit({ a2aUrl: 'https://agent.example/a2a', serviceApiKey: 'key' });
+   * createServer(async (_request, response) => {
+   *   const health = await toolkit.health();
+   *   response.writeHead(health.status === 'closing' ? 503 : 200, { 'content-type': 'application/json' });
+   *   response.end(JSON.stringify(health));
+   * }).listen(8081);
+   * ```
+   */
+  health(): Promise<ToolkitHealth>;
+  /**
+   * Refuses new requests with 503, lets running ones finish within `graceMs`, breaks off what still runs and ends all connections to the platform.
+   * Calling it again gives the first call's promise. A toolkit that `configureServer` has replaced only stops taking requests: its connections belong to its successor.
+   *
+   * @example
+   * ```ts
+   * import { createServer } from 'node:http';
+   * import { configureServer } from 'agent-bff';
+   * import { createNodeHandler } from 'agent-bff/node';
+   *
+   * const toolkit = configureServer({ a2aUrl: 'https://agent.example/a2a', serviceApiKey: 'key' });
+   * const server = createServer(createNodeHandler()).listen(3000);
+   * process.once('SIGTERM', async () => {
+   *   server.close();
+   *   await toolkit.close({ graceMs: 10_000 });
+   *   server.closeAllConnections();
+   * });
+   * ```
+   */
+  close(options?: CloseOptions): Promise<void>;
+}

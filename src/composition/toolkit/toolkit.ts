@@ -1,0 +1,197 @@
+import { Container, type ServiceIdentifier } from 'inversify';
+import { currentRequestId } from '../../adapters/telemetry/request-scope.js';
+import { TimedTokenExchange } from '../../adapters/system/timed-token-exchange.js';
+import { RequestGate } from '../../adapters/web/request-gate.js';
+import type { SiteSettings } from '../../adapters/web/site-settings.js';
+import type { CredentialPlan } from '../../domain/credentials/credential-broker.js';
+import { accept } from '../../domain/shared/option-checks.js';
+import { type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
+import { hostPolicy } from '../config/allowed-hosts.js';
+import { chatPlan } from '../routes/chat.js';
+import type { ServerConfig } from '../config/server-config.js';
+import { warningsOf } from '../config/warnings.js';
+import { domainModule } from './domain-module.js';
+import { type Identities, identityModule } from './identity-module.js';
+import { platformModule } from './platform-module.js';
+import { type KeptParts, platformParts } from './platform-parts.js';
+import { PORTS, type ToolkitPorts } from './ports.js';
+import { processBodies } from './process-bodies.js';
+import { SERVICE_SURFACES } from '../routes/next-route-options.js';
+import { newRequestId } from './request-id.js';
+import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
+import { CHAT, PROXY, SERVICE_HEADERS, SESSION_HEADERS, SURFACE_ROUTER, SURFACES } from '../routes/route-options.js';
+import { SessionPlans } from '../routes/session-plans.js';
+import { forwardHint } from '../routes/site-fields.js';
+import { SiteHandlers } from './site-handlers.js';
+import { serviceSurfaceHandlerPlan, surfaceHandlerPlan } from '../routes/surfaces.js';
+import { surfaceRouterPlan } from '../routes/surface-router-options.js';
+import { shutDown } from './shut-down.js';
+import { sessionRequest } from '../routes/session-request.js';
+import { tokenExchange } from './token-exchange.js';
+import { TOKENS, type Token } from './tokens.js';
+import { configurationCheck, credentialCheck } from './health.js';
+import type { CloseOptions, HealthCheck, Toolkit } from './toolkit-type.js';
+
+/**
+ * Builds everything the routes need from one configuration; keeps no global state, so a process may have many.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming block and field, or the port.
+ *
+ * @example
+ * ```ts
+ * import { createToolkit } from 'agent-bff';
+ *
+ * const toolkit = createToolkit({
+ *   a2aUrl: 'https://agent.example/a2a',
+ *   serviceApiUrl: 'https://platform.example/api',
+ *   serviceAccount: { serviceAccountId: 'sa-1', keyId: 'key-1', privateKeyPath: '/run/secrets/agent.pem' },
+ * });
+ * ```
+ *
+ * @public
+ */
+export function createToolkit(config: ServerConfig, ports?: ToolkitPorts): Toolkit {
+  return buildToolkit(config, readOptions('createToolkit', PORTS, ports), undefined);
+}
+
+/** Builds a toolkit that keeps what a change of configuration does not touch: tokens by their identity, connections by their settings. */
+export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous: Toolkit | undefined): Toolkit {
+  const customProviders = ports.identityProviders ?? {};
+  const resolved = resolveConfig(config, new Set(Object.keys(customProviders)));
+  const kept = previous === undefined ? undefined : PARTS.get(previous);
+  const parts = platformParts(resolved, ports, kept);
+  const container = new Container({ defaultScope: 'Singleton', jitless: true });
+  const identities: Identities = {
+    custom: customProviders,
+    fetch: ports.identityFetch,
+    fingerprintKey: parts.fingerprintKey,
+    telemetry: parts.telemetry,
+  };
+  container.load(platformModule(parts), identityModule(resolved, identities), domainModule(resolved));
+  const get = <S>(token: Token<S>): S => container.get<S>(token as ServiceIdentifier<S>);
+  const broker = get(TOKENS.CredentialBroker);
+  const sessions = new SessionPlans({
+    clock: parts.clock,
+    tokens: parts.tokens,
+    exchange:
+      ports.tokenExchange === undefined
+        ? tokenExchange(resolved, identities, parts.clock)
+        : new TimedTokenExchange(ports.tokenExchange, resolved.timeouts.identityProviderMs),
+    alwaysExchange: resolved.onBehalfOf.configured,
+    sessionMs: resolved.timeouts.sessionMs,
+  });
+  const gate = new RequestGate({ maxInFlight: resolved.maxInFlight, sendIdleMs: resolved.timeouts.sendIdleMs });
+  const handlers = new SiteHandlers({
+    config: resolved,
+    site: siteSettings(resolved, parts),
+    gate,
+    sessions,
+    forwarder: get(TOKENS.ChatForwarder),
+    chatConfig: get(TOKENS.ChatConfig),
+    httpJson: get(TOKENS.HttpJsonBinding),
+    surfaces: get(TOKENS.SurfaceService),
+    conversations: get(TOKENS.ConversationProxy),
+    renders: parts.renders,
+    clock: parts.clock,
+  });
+  const directory = get(TOKENS.PlatformDirectory);
+  let closing: Promise<void> | undefined;
+  const configuredKey = { apiKey: resolved.serviceApiKey, apiKeyHeader: resolved.upstream.headers.apiKey };
+  const read = <Options extends object>(
+    method: string,
+    shape: OptionShape<keyof Options & string>,
+    options: Options | undefined,
+  ): Given<Options> => readOptions(`toolkit.${method}`, shape, options, { toolkit });
+  const toolkit: Toolkit = {
+    chatHandler: (options) => handlers.chat(read('chatHandler', CHAT, options)),
+    surfaceRouter: (options) => {
+      const given = read('surfaceRouter', SURFACE_ROUTER, options);
+      return handlers.surfaces(surfaceRouterPlan(given, configuredKey, sessions), given);
+    },
+    surfaceHandler: (options) => {
+      const given = read('surfaceHandler', SURFACES, options);
+      return handlers.surfaces(surfaceHandlerPlan(given, sessions), given);
+    },
+    serviceSurfaceHandler: (options) => {
+      const given = read('serviceSurfaceHandler', SERVICE_SURFACES, options);
+      return handlers.surfaces(serviceSurfaceHandlerPlan(given), given);
+    },
+    conversationHandler: (options) => handlers.conversations(read('conversationHandler', PROXY, options)),
+    projectId: async () => (await directory.resolve('project', SERVICE, NO_REQUEST)).value,
+    brandCss: async () => (await directory.resolve('brand', SERVICE, NO_REQUEST)).value ?? '',
+    authHeaders: async (options) => {
+      const plan = chatPlan(read('authHeaders', SERVICE_HEADERS, options), sessions);
+      return { ...(await broker.obtain(plan, NO_REQUEST)).headers } as Record<string, string>;
+    },
+    sessionHeaders: async (options, request) => {
+      const { authClient, ...user } = read('sessionHeaders', SESSION_HEADERS, options);
+      const plan = sessions.planFor(authClient, { ...user, required: true });
+      return { ...(await broker.obtain(plan, sessionRequest(request))).headers } as Record<string, string>;
+    },
+    customProviders: resolved.customProviders,
+    forwardHint: (names) => forwardHint(names, Object.values(resolved.upstream.headers)),
+    cachedServiceToken: () => broker.cachedServiceToken()?.value,
+    health: async () => {
+      const credential: HealthCheck = gate.isClosed
+        ? { status: 'skipped' }
+        : await credentialCheck(resolved, () => broker.obtain(SERVICE, NO_REQUEST));
+      const checks = { configuration: configurationCheck(resolved), credential };
+      const works = Object.values(checks).every(({ status }) => status !== 'fail');
+      const { inFlight, openStreams } = gate;
+      return { status: gate.isClosed ? 'closing' : works ? 'ready' : 'degraded', checks, inFlight, openStreams };
+    },
+    close: (options) => {
+      const { graceMs = GRACE_MS } = read('close', CLOSE, options);
+      const own = REPLACED.has(toolkit) ? undefined : PARTS.get(toolkit);
+      closing ??= shutDown(
+        { gate, upstreams: own === undefined ? [] : [own.upstream, ...own.retired], store: own?.redis },
+        graceMs,
+      );
+      // A later configuration begins anew: what is closed here serves nobody.
+      PARTS.delete(toolkit);
+      return closing;
+    },
+  };
+  PARTS.set(toolkit, parts);
+  if (previous !== undefined) REPLACED.add(previous);
+  if (previous?.cachedServiceToken() !== undefined) void broker.recall();
+  for (const { code, detail } of warningsOf(config)) parts.telemetry.emit({ type: 'warning', code, detail });
+  return toolkit;
+}
+
+const CLOSE: OptionShape<keyof CloseOptions> = {
+  options: { graceMs: accept((value) => typeof value === 'number', 'a number of milliseconds') },
+};
+
+/** Milliseconds running requests have to finish when a toolkit is closed. */
+const GRACE_MS = 10_000;
+
+/** What each toolkit runs on, for the toolkit that replaces it. */
+const PARTS = new WeakMap<Toolkit, KeptParts>();
+
+/** Toolkits whose parts another one has taken over. */
+const REPLACED = new WeakSet<Toolkit>();
+
+/** The configured strategy, for what nobody in particular asks. */
+const SERVICE: CredentialPlan = { kind: 'service', strategy: '', apiKey: undefined };
+
+const NO_REQUEST = { headers: {}, native: { request: undefined } };
+
+function siteSettings(config: ResolvedConfig, parts: KeptParts): SiteSettings {
+  const { publicUrl, allowedOrigins } = config;
+  const hosts = hostPolicy(config);
+  return {
+    telemetry: parts.telemetry,
+    origins: { publicOrigin: publicUrl === '' ? '' : new URL(publicUrl).origin, allowedOrigins },
+    ...(hosts === undefined ? {} : { hosts }),
+    bodyLimitBytes: config.bodyLimitBytes,
+    bodies: processBodies(config.bodyLimitBytes),
+    requestBodyMs: config.timeouts.requestBodyMs,
+    requestIdleMs: config.timeouts.requestIdleMs,
+    keepAliveMs: config.keepAliveMs,
+    authUnavailableStatus: config.authUnavailableStatus,
+    newRequestId: () => currentRequestId() ?? newRequestId(),
+    ...(config.chatLimit === undefined ? {} : { chatLimit: config.chatLimit }),
+    now: () => parts.clock.now(),
+  };
+}
