@@ -1,9 +1,10 @@
 // npm run test:package: packs the package, installs it in a folder of its own as a site would, and uses it from there:
 // by import and require on every supported Node, and from TypeScript in every way a site may be set up.
+// With --compare OLDER.tgz, the site of test/package/consumer.ts must print the same with that version as with this one.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from './command.mjs';
 import { ensureInstalled } from './installation.mjs';
@@ -60,6 +61,8 @@ await trial('the ten lines of the README', () =>
 );
 await trial(`node ${process.versions.node}`, () => runTrials());
 for (const version of NODE_LINES) await trial(`node ${version}`, () => runTrials(version));
+const older = process.argv[process.argv.indexOf('--compare') + 1];
+if (process.argv.includes('--compare')) await trial(`the same site with ${basename(older)}`, () => compare(older));
 
 console.log(`\npacked: ${kilobytes(size)}; installed for production: ${own.packages} packages, ${own.megabytes} MB`);
 for (const { name, status } of trials) console.log(`${name}: ${status === 0 ? 'passed' : `failed (status ${status})`}`);
@@ -73,8 +76,9 @@ async function compile(compiler, settings) {
   for (const [source, skipLibCheck] of [
     ['types.ts', false],
     ['types-koa.ts', true],
+    ['consumer.ts', true],
   ]) {
-    const options = { ...settings, noEmit: true, strict: true, target: 'ES2022', types: ['node'], skipLibCheck };
+    const options = { ...settings, outDir: 'compiled', strict: true, target: 'ES2022', types: ['node'], skipLibCheck };
     const file = join(folder, 'tsconfig.json');
     writeFileSync(file, JSON.stringify({ compilerOptions: options, files: [source] }));
     const { bin } = JSON.parse(readFileSync(join(folder, 'node_modules', compiler, 'package.json'), 'utf8'));
@@ -92,7 +96,7 @@ async function compile(compiler, settings) {
 
 /** Both trials on one Node: the one that runs this script, or another line of it. */
 async function runTrials(version) {
-  for (const file of ['serve.mjs', 'require.cjs']) {
+  for (const file of ['serve.mjs', 'require.cjs', 'compiled/consumer.js']) {
     const status = await (version === undefined
       ? run(process.execPath, [file], { cwd: folder })
       : // The binary arrives by the package's install script.
@@ -103,6 +107,19 @@ async function runTrials(version) {
     if (status !== 0) return status;
   }
   return 0;
+}
+
+/** What the site prints with this version must be what it prints with an older one, which compiles it too. */
+async function compare(tarball) {
+  const print = () => execFileSync(process.execPath, ['compiled/consumer.js'], { cwd: folder, encoding: 'utf8' });
+  const now = print();
+  npm('install', '--no-audit', '--no-fund', resolve(ROOT, tarball));
+  const status = await compile(COMPILERS[0], SETTINGS.nodenext);
+  if (status !== 0) return status;
+  const before = print().split('\n');
+  const changed = now.split('\n').filter((line, index) => line !== before[index]);
+  for (const line of changed) console.error(`only now: ${line}`);
+  return changed.length;
 }
 
 function compilerName(name) {
