@@ -1,7 +1,6 @@
 import type { ContainerModuleLoadOptions } from 'inversify';
 import { describe, expectTypeOf, it } from 'vitest';
-import { provide } from '../../src/composition/toolkit/provide.js';
-import { type Token, TOKENS } from '../../src/composition/toolkit/tokens.js';
+import { provide, type Token, TOKENS } from '../../src/composition/toolkit/container.js';
 import { ChatForwarder } from '../../src/domain/chat/chat-forwarder.js';
 import type { CredentialBroker } from '../../src/domain/credentials/credential-broker.js';
 import type { ErrorExcerpts } from '../../src/domain/upstream/error-excerpts.js';

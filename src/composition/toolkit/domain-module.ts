@@ -6,15 +6,14 @@ import { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
 import { ConversationProxy } from '../../domain/conversations/conversation-proxy.js';
 import { SurfaceService } from '../../domain/surfaces/surface-service.js';
 import { PlatformDirectory } from '../../domain/upstream/platform-directory.js';
-import { provide } from './provide.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { siteName } from '../site-name.js';
-import { TOKENS } from './tokens.js';
+import { provide, TOKENS } from './container.js';
 
 /** Callers whose look-ups, and agent cards, are remembered at most. */
-const MOST_LOOKUPS = 1_000;
+const MAX_LOOKUPS = 1_000;
 /** Text of all that is remembered of one kind: cards, or projects and brands. */
-const MOST_LOOKUP_BYTES = 8_388_608;
+const MAX_LOOKUP_BYTES = 8_388_608;
 
 /** Binds the domain: what the routes call. */
 export function domainModule(config: ResolvedConfig): ContainerModule {
@@ -55,8 +54,8 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
           clock,
           telemetry,
           hash: sha256,
-          maxEntries: MOST_LOOKUPS,
-          maxBytes: MOST_LOOKUP_BYTES,
+          maxEntries: MAX_LOOKUPS,
+          maxBytes: MAX_LOOKUP_BYTES,
         }),
     );
     provide(
@@ -76,8 +75,8 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
           headersMs,
           bodyIdleMs,
           ...lookupTime,
-          maxEntries: MOST_LOOKUPS,
-          maxBytes: MOST_LOOKUP_BYTES,
+          maxEntries: MAX_LOOKUPS,
+          maxBytes: MAX_LOOKUP_BYTES,
         }),
     );
     provide(

@@ -3,15 +3,19 @@ import type { CustomFetch } from 'openid-client';
 import { CertificateFile } from '../../adapters/keys/certificate-file.js';
 import { KeyFile } from '../../adapters/keys/key-file.js';
 import { KeyText } from '../../adapters/keys/key-text.js';
+import type { PrivateKeySource } from '../../adapters/keys/private-key.js';
 import { TimedIdentityProvider } from '../../adapters/system/timed-identity-provider.js';
+import { TimedTokenExchange } from '../../adapters/system/timed-token-exchange.js';
 import { CredentialBroker } from '../../domain/credentials/credential-broker.js';
 import type { Clock } from '../../ports/clock.js';
 import type { IdentityProvider } from '../../ports/identity-provider.js';
-import type { PrivateKeySource } from '../../adapters/keys/private-key.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { provide } from './provide.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import { TOKENS } from './tokens.js';
+import { SessionPlans } from '../routes/session-plans.js';
+import { provide, TOKENS } from './container.js';
+import type { CacheStores } from './platform-module.js';
+import type { ToolkitPorts } from './ports.js';
+import { tokenExchange } from './token-exchange.js';
 
 /** Gives the identity provider of a strategy; its library is loaded when it is first asked for. */
 export type ProviderLoader = (name: string) => Promise<IdentityProvider> | undefined;
@@ -26,14 +30,28 @@ export interface Identities {
 }
 
 /** Binds what turns configuration into credentials. */
-export function identityModule(config: ResolvedConfig, identities: Identities): ContainerModule {
+export function identityModule(config: ResolvedConfig, ports: ToolkitPorts): ContainerModule {
+  const identities = ({ fingerprintKey }: CacheStores, telemetry: Telemetry): Identities => ({
+    custom: ports.identityProviders ?? {},
+    fetch: ports.identityFetch,
+    fingerprintKey,
+    telemetry,
+  });
+  const parts = [TOKENS.Clock, TOKENS.CacheStores, TOKENS.Telemetry] as const;
   return new ContainerModule(({ bind }) => {
-    provide(bind, TOKENS.Providers, [TOKENS.Clock], (clock) => providerLoader(config, identities, clock));
+    provide(bind, TOKENS.Providers, parts, (clock, stores, telemetry) =>
+      providerLoader(config, identities(stores, telemetry), clock),
+    );
+    provide(bind, TOKENS.TokenExchange, parts, (clock, stores, telemetry) =>
+      ports.tokenExchange === undefined
+        ? tokenExchange(config, identities(stores, telemetry), clock)
+        : new TimedTokenExchange(ports.tokenExchange, config.timeouts.identityProviderMs),
+    );
     provide(
       bind,
       TOKENS.CredentialBroker,
-      [TOKENS.Clock, TOKENS.Telemetry, TOKENS.TokenCache, TOKENS.Providers],
-      (clock, telemetry, tokens, provider) =>
+      [TOKENS.Clock, TOKENS.Telemetry, TOKENS.CacheStores, TOKENS.Providers],
+      (clock, telemetry, { tokens }, provider) =>
         new CredentialBroker({
           clock,
           telemetry,
@@ -45,6 +63,19 @@ export function identityModule(config: ResolvedConfig, identities: Identities): 
           customProviders: config.customProviders,
           apiKey: config.serviceApiKey,
           apiKeyHeader: config.upstream.headers.apiKey,
+        }),
+    );
+    provide(
+      bind,
+      TOKENS.SessionPlans,
+      [TOKENS.Clock, TOKENS.CacheStores, TOKENS.TokenExchange],
+      (clock, { tokens }, exchange) =>
+        new SessionPlans({
+          clock,
+          tokens,
+          exchange,
+          alwaysExchange: config.onBehalfOf.configured,
+          sessionMs: config.timeouts.sessionMs,
         }),
     );
   });

@@ -1,51 +1,193 @@
+import { createHmac } from 'node:crypto';
 import { ContainerModule } from 'inversify';
-import type { TokenCache } from '../../domain/credentials/token-cache.js';
+import { MemoryCacheStore } from '../../adapters/keyv/memory-cache-store.js';
+import type { RedisStore } from '../../adapters/keyv/redis-store.js';
+import { pause } from '../../adapters/system/pause.js';
+import { systemClock } from '../../adapters/system/system-clock.js';
+import { ObservedUpstream } from '../../adapters/telemetry/observed-upstream.js';
+import { OperatorTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
+import { redactor } from '../../adapters/telemetry/redact.js';
+import { RedactedTelemetry } from '../../adapters/telemetry/redacted-telemetry.js';
+import { silentTelemetry } from '../../adapters/telemetry/silent-telemetry.js';
+import { TerminalTelemetry } from '../../adapters/telemetry/terminal-telemetry.js';
+import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
+import { TokenCache } from '../../domain/credentials/token-cache.js';
+import { ErrorExcerpts, type ErrorExcerptsDependencies } from '../../domain/upstream/error-excerpts.js';
+import { RetryingUpstream } from '../../domain/upstream/retrying-upstream.js';
+import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { pause } from '../../adapters/system/pause.js';
-import { ObservedUpstream } from '../../adapters/telemetry/observed-upstream.js';
-import { ErrorExcerpts, type ErrorExcerptsDependencies } from '../../domain/upstream/error-excerpts.js';
-import { RetryingUpstream } from '../../domain/upstream/retrying-upstream.js';
-import { provide } from './provide.js';
+import { configuredSecrets } from '../config/configured-secrets.js';
+import type { ResolvedConfig } from '../config/resolve-config.js';
+import { sealedStore, sharedStore, storeAtAddress, tokenStore } from './cache-stores.js';
+import { provide, TOKENS } from './container.js';
+import type { ToolkitPorts } from './ports.js';
+import { processFaults } from './process-faults.js';
 import { newRequestId } from './request-id.js';
-import { TOKENS } from './tokens.js';
 
-/** Parts that outlive a change of configuration: connections, tokens, the clock. */
-export interface PlatformParts {
-  readonly clock: Clock;
+const MAX_TOKENS = 10_000;
+// 10 000 renders, and beside each the versions and names that say what an action drops; their bytes are the real limit.
+const MAX_RENDERS = 40_000;
+const MAX_RENDER_BYTES = 67_108_864;
+
+/** What outlives a change of configuration that does not touch it. */
+export interface LastingParts {
+  readonly faults: OperatorFaults;
+  readonly connections: Connections;
+  readonly stores: CacheStores;
+}
+
+/** Who is told, without secrets. */
+export interface OperatorFaults {
+  /** Undefined where faults go to the terminal. */
+  readonly listeners: readonly Telemetry[] | undefined;
   readonly telemetry: Telemetry;
-  /** Makes texts of others fit for that telemetry. */
-  readonly conceal: ErrorExcerptsDependencies['conceal'];
+}
+
+/** The connections to the platform. */
+export interface Connections {
+  readonly connectMs: number;
   readonly upstream: HttpUpstream;
+  /** Upstreams of earlier configurations whose last responses still run. */
+  readonly retired: Set<HttpUpstream>;
+}
+
+/** Tokens and renders, and the connection to the store they share. */
+export interface CacheStores {
+  /** What they were made from. */
+  readonly settings: readonly unknown[];
+  /** The connection to the store of `cacheStore`, where that is an address. */
+  readonly redis: RedisStore | undefined;
+  readonly renders: CacheStore;
   readonly tokens: TokenCache;
   /** Tells two credentials apart without revealing either. */
   readonly fingerprintKey: Uint8Array;
 }
 
-/** Binds what the site runs on. */
-export function platformModule(parts: PlatformParts): ContainerModule {
+/** Binds what the site runs on; what `previous` has already is kept while the configuration behind it stays the same. */
+export function platformModule(
+  config: ResolvedConfig,
+  ports: ToolkitPorts,
+  previous: LastingParts | undefined,
+): ContainerModule {
   return new ContainerModule(({ bind }) => {
-    provide(bind, TOKENS.Clock, [], () => parts.clock);
-    provide(bind, TOKENS.Telemetry, [], () => parts.telemetry);
+    provide(bind, TOKENS.Clock, [], () => ports.clock ?? systemClock);
+    provide(bind, TOKENS.OperatorFaults, [], () => operatorFaults(config, ports, previous?.faults));
+    provide(bind, TOKENS.Telemetry, [TOKENS.OperatorFaults], ({ telemetry }) => telemetry);
+    provide(bind, TOKENS.Connections, [], () => connections(config, ports, previous?.connections));
     provide(
       bind,
       TOKENS.Upstream,
-      [TOKENS.Telemetry],
-      (telemetry) => new RetryingUpstream({ upstream: observed(parts), telemetry, pause }),
+      [TOKENS.Connections, TOKENS.Telemetry, TOKENS.Clock],
+      ({ upstream }, telemetry, clock) =>
+        new RetryingUpstream({ upstream: observed(upstream, telemetry, clock), telemetry, pause }),
     );
     provide(
       bind,
       TOKENS.Excerpts,
-      [],
-      () => new ErrorExcerpts({ deadline: (ms) => AbortSignal.timeout(ms), conceal: parts.conceal }),
+      [TOKENS.Telemetry],
+      (telemetry) => new ErrorExcerpts({ deadline: (ms) => AbortSignal.timeout(ms), conceal: concealer(telemetry) }),
     );
-    provide(bind, TOKENS.TokenCache, [], () => parts.tokens);
+    provide(bind, TOKENS.CacheStores, [TOKENS.Clock, TOKENS.Telemetry], (clock, telemetry) =>
+      cacheStores(config, ports, clock, telemetry, previous?.stores),
+    );
   });
 }
 
+/** Ends what another toolkit has replaced. A shutdown must still find its upstream: a response may stream for hours. */
+export function retireReplaced(
+  previous: LastingParts,
+  { connections: { upstream, retired }, stores }: LastingParts,
+): void {
+  if (previous.stores !== stores) void previous.stores.redis?.close();
+  const replaced = previous.connections.upstream;
+  if (replaced === upstream) return;
+  retired.add(replaced);
+  const forget = (): unknown => retired.delete(replaced);
+  void replaced.close().then(forget, forget);
+}
+
+function connections(
+  { timeouts: { connectMs } }: ResolvedConfig,
+  ports: ToolkitPorts,
+  previous: Connections | undefined,
+): Connections {
+  if (previous?.connectMs === connectMs && ports.upstream === undefined) return previous;
+  const retired = previous?.retired ?? new Set();
+  return { connectMs, retired, upstream: ports.upstream ?? new UndiciUpstream({ connectMs }) };
+}
+
 /** Calls are told of only where somebody listens. */
-function observed({ upstream, telemetry, clock }: PlatformParts): HttpUpstream {
+function observed(upstream: HttpUpstream, telemetry: Telemetry, clock: Clock): HttpUpstream {
   if (telemetry.callStarted === undefined) return upstream;
   return new ObservedUpstream({ upstream, telemetry, clock, newCallId: newRequestId });
+}
+
+function cacheStores(
+  config: ResolvedConfig,
+  ports: ToolkitPorts,
+  clock: Clock,
+  telemetry: Telemetry,
+  previous: CacheStores | undefined,
+): CacheStores {
+  const settings = [
+    clock,
+    telemetry,
+    config.timeouts.cacheMs,
+    config.cacheStore,
+    config.cacheAddress?.url.reveal(),
+    ...config.cacheKeys.map(({ id }) => id),
+  ];
+  if (previous !== undefined && sameItems(previous.settings, settings)) return previous;
+  const redis = storeAtAddress(config);
+  const sharedTokens = tokenStore(config, sharedStore(config, redis, clock, telemetry), clock, telemetry);
+  const tokens = new TokenCache({
+    clock,
+    telemetry,
+    random: ports.random ?? Math.random,
+    maxEntries: MAX_TOKENS,
+    ...(sharedTokens === undefined ? {} : { shared: sharedTokens }),
+  });
+  const renders =
+    sealedStore(config, sharedStore(config, redis, clock, telemetry), clock, telemetry, 'agent-bff:render:') ??
+    new MemoryCacheStore({ clock, maxEntries: MAX_RENDERS, maxBytes: MAX_RENDER_BYTES });
+  return { settings, redis, renders, tokens, fingerprintKey: fingerprintKey(config) };
+}
+
+/** One telemetry for the same listeners, since parts that are kept hold on to it; where nobody is to be told, nothing is paid. */
+function operatorFaults(
+  config: ResolvedConfig,
+  ports: ToolkitPorts,
+  previous: OperatorFaults | undefined,
+): OperatorFaults {
+  const listeners = ports.telemetry === undefined ? config.telemetry : [ports.telemetry];
+  if (listeners?.length === 0) return { listeners, telemetry: silentTelemetry };
+  const secrets = configuredSecrets(config);
+  const known = previous?.telemetry;
+  if (known instanceof RedactedTelemetry && sameItems(previous?.listeners ?? [], listeners ?? [])) {
+    known.learn(secrets);
+    return { listeners, telemetry: known };
+  }
+  const telemetry =
+    listeners === undefined
+      ? new TerminalTelemetry(processFaults(), secrets)
+      : new OperatorTelemetry(listeners, secrets);
+  return { listeners, telemetry };
+}
+
+/** Where nobody is told, nobody reads the texts, and nothing but their secrets matters. */
+function concealer(telemetry: Telemetry): ErrorExcerptsDependencies['conceal'] {
+  if (telemetry instanceof RedactedTelemetry) return (text, secrets) => telemetry.redact(text, secrets);
+  return redactor([]);
+}
+
+/** Processes that share tokens must name one credential alike; without a shared key nobody else reads the names. */
+function fingerprintKey({ cacheKeys: [first] }: ResolvedConfig): Uint8Array {
+  if (first === undefined) return crypto.getRandomValues(new Uint8Array(32));
+  return createHmac('sha256', first.key).update('agent-bff credential fingerprint').digest();
+}
+
+function sameItems(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((item, index) => item === other[index]);
 }

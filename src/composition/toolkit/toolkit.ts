@@ -1,35 +1,25 @@
-import { Container, type ServiceIdentifier } from 'inversify';
-import { currentRequestId } from '../../adapters/telemetry/request-scope.js';
-import { TimedTokenExchange } from '../../adapters/system/timed-token-exchange.js';
-import { RequestGate } from '../../adapters/web/request-gate.js';
-import type { SiteSettings } from '../../adapters/web/site-settings.js';
+import { Container } from 'inversify';
 import type { CredentialPlan } from '../../domain/credentials/credential-broker.js';
 import { accept } from '../../domain/shared/option-checks.js';
 import { type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
-import { hostPolicy } from '../config/allowed-hosts.js';
-import { chatPlan } from '../routes/chat.js';
+import { resolveConfig } from '../config/resolve-config.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { warningsOf } from '../config/warnings.js';
-import { domainModule } from './domain-module.js';
-import { type Identities, identityModule } from './identity-module.js';
-import { platformModule } from './platform-module.js';
-import { type KeptParts, platformParts } from './platform-parts.js';
-import { PORTS, type ToolkitPorts } from './ports.js';
-import { processBodies } from './process-bodies.js';
+import { chatPlan } from '../routes/chat.js';
 import { SERVICE_SURFACES } from '../routes/next-route-options.js';
-import { newRequestId } from './request-id.js';
-import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
 import { CHAT, PROXY, SERVICE_HEADERS, SESSION_HEADERS, SURFACE_ROUTER, SURFACES } from '../routes/route-options.js';
-import { SessionPlans } from '../routes/session-plans.js';
-import { forwardHint } from '../routes/site-fields.js';
-import { SiteHandlers } from './site-handlers.js';
-import { serviceSurfaceHandlerPlan, surfaceHandlerPlan } from '../routes/surfaces.js';
-import { surfaceRouterPlan } from '../routes/surface-router-options.js';
-import { shutDown } from './shut-down.js';
 import { sessionRequest } from '../routes/session-request.js';
-import { tokenExchange } from './token-exchange.js';
-import { TOKENS, type Token } from './tokens.js';
+import { forwardHint } from '../routes/site-fields.js';
+import { surfaceRouterPlan } from '../routes/surface-router-options.js';
+import { serviceSurfaceHandlerPlan, surfaceHandlerPlan } from '../routes/surfaces.js';
+import { resolve, TOKENS } from './container.js';
+import { domainModule } from './domain-module.js';
 import { configurationCheck, credentialCheck } from './health.js';
+import { identityModule } from './identity-module.js';
+import { type LastingParts, platformModule, retireReplaced } from './platform-module.js';
+import { PORTS, type ToolkitPorts } from './ports.js';
+import { shutDown } from './shut-down.js';
+import { siteModule } from './site-module.js';
 import type { CloseOptions, HealthCheck, Toolkit } from './toolkit-type.js';
 
 /**
@@ -56,45 +46,17 @@ export function createToolkit(config: ServerConfig, ports?: ToolkitPorts): Toolk
 
 /** Builds a toolkit that keeps what a change of configuration does not touch: tokens by their identity, connections by their settings. */
 export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous: Toolkit | undefined): Toolkit {
-  const customProviders = ports.identityProviders ?? {};
-  const resolved = resolveConfig(config, new Set(Object.keys(customProviders)));
-  const kept = previous === undefined ? undefined : PARTS.get(previous);
-  const parts = platformParts(resolved, ports, kept);
+  const resolved = resolveConfig(config, new Set(Object.keys(ports.identityProviders ?? {})));
+  const kept = previous === undefined ? undefined : LASTING.get(previous);
   const container = new Container({ defaultScope: 'Singleton', jitless: true });
-  const identities: Identities = {
-    custom: customProviders,
-    fetch: ports.identityFetch,
-    fingerprintKey: parts.fingerprintKey,
-    telemetry: parts.telemetry,
-  };
-  container.load(platformModule(parts), identityModule(resolved, identities), domainModule(resolved));
-  const get = <S>(token: Token<S>): S => container.get<S>(token as ServiceIdentifier<S>);
-  const broker = get(TOKENS.CredentialBroker);
-  const sessions = new SessionPlans({
-    clock: parts.clock,
-    tokens: parts.tokens,
-    exchange:
-      ports.tokenExchange === undefined
-        ? tokenExchange(resolved, identities, parts.clock)
-        : new TimedTokenExchange(ports.tokenExchange, resolved.timeouts.identityProviderMs),
-    alwaysExchange: resolved.onBehalfOf.configured,
-    sessionMs: resolved.timeouts.sessionMs,
-  });
-  const gate = new RequestGate({ maxInFlight: resolved.maxInFlight, sendIdleMs: resolved.timeouts.sendIdleMs });
-  const handlers = new SiteHandlers({
-    config: resolved,
-    site: siteSettings(resolved, parts),
-    gate,
-    sessions,
-    forwarder: get(TOKENS.ChatForwarder),
-    chatConfig: get(TOKENS.ChatConfig),
-    httpJson: get(TOKENS.HttpJsonBinding),
-    surfaces: get(TOKENS.SurfaceService),
-    conversations: get(TOKENS.ConversationProxy),
-    renders: parts.renders,
-    clock: parts.clock,
-  });
-  const directory = get(TOKENS.PlatformDirectory);
+  container.load(
+    platformModule(resolved, ports, kept),
+    identityModule(resolved, ports),
+    domainModule(resolved),
+    siteModule(resolved),
+  );
+  const { handlers, gate, sessions, broker, directory, lasting } = resolve(container, TOKENS.Site);
+  if (kept !== undefined) retireReplaced(kept, lasting);
   let closing: Promise<void> | undefined;
   const configuredKey = { apiKey: resolved.serviceApiKey, apiKeyHeader: resolved.upstream.headers.apiKey };
   const read = <Options extends object>(
@@ -142,20 +104,20 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
     },
     close: (options) => {
       const { graceMs = GRACE_MS } = read('close', CLOSE, options);
-      const own = REPLACED.has(toolkit) ? undefined : PARTS.get(toolkit);
-      closing ??= shutDown(
-        { gate, upstreams: own === undefined ? [] : [own.upstream, ...own.retired], store: own?.redis },
-        graceMs,
-      );
+      const { connections, stores } = lasting;
+      const ended = REPLACED.has(toolkit)
+        ? { gate, upstreams: [], store: undefined }
+        : { gate, upstreams: [connections.upstream, ...connections.retired], store: stores.redis };
+      closing ??= shutDown(ended, graceMs);
       // A later configuration begins anew: what is closed here serves nobody.
-      PARTS.delete(toolkit);
+      LASTING.delete(toolkit);
       return closing;
     },
   };
-  PARTS.set(toolkit, parts);
+  LASTING.set(toolkit, lasting);
   if (previous !== undefined) REPLACED.add(previous);
   if (previous?.cachedServiceToken() !== undefined) void broker.recall();
-  for (const { code, detail } of warningsOf(config)) parts.telemetry.emit({ type: 'warning', code, detail });
+  for (const { code, detail } of warningsOf(config)) lasting.faults.telemetry.emit({ type: 'warning', code, detail });
   return toolkit;
 }
 
@@ -167,7 +129,7 @@ const CLOSE: OptionShape<keyof CloseOptions> = {
 const GRACE_MS = 10_000;
 
 /** What each toolkit runs on, for the toolkit that replaces it. */
-const PARTS = new WeakMap<Toolkit, KeptParts>();
+const LASTING = new WeakMap<Toolkit, LastingParts>();
 
 /** Toolkits whose parts another one has taken over. */
 const REPLACED = new WeakSet<Toolkit>();
@@ -176,22 +138,3 @@ const REPLACED = new WeakSet<Toolkit>();
 const SERVICE: CredentialPlan = { kind: 'service', strategy: '', apiKey: undefined };
 
 const NO_REQUEST = { headers: {}, native: { request: undefined } };
-
-function siteSettings(config: ResolvedConfig, parts: KeptParts): SiteSettings {
-  const { publicUrl, allowedOrigins } = config;
-  const hosts = hostPolicy(config);
-  return {
-    telemetry: parts.telemetry,
-    origins: { publicOrigin: publicUrl === '' ? '' : new URL(publicUrl).origin, allowedOrigins },
-    ...(hosts === undefined ? {} : { hosts }),
-    bodyLimitBytes: config.bodyLimitBytes,
-    bodies: processBodies(config.bodyLimitBytes),
-    requestBodyMs: config.timeouts.requestBodyMs,
-    requestIdleMs: config.timeouts.requestIdleMs,
-    keepAliveMs: config.keepAliveMs,
-    authUnavailableStatus: config.authUnavailableStatus,
-    newRequestId: () => currentRequestId() ?? newRequestId(),
-    ...(config.chatLimit === undefined ? {} : { chatLimit: config.chatLimit }),
-    now: () => parts.clock.now(),
-  };
-}

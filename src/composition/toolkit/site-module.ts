@@ -1,0 +1,106 @@
+import { ContainerModule } from 'inversify';
+import { currentRequestId } from '../../adapters/telemetry/request-scope.js';
+import { RequestGate } from '../../adapters/web/request-gate.js';
+import type { SiteSettings } from '../../adapters/web/site-settings.js';
+import type { CredentialBroker } from '../../domain/credentials/credential-broker.js';
+import type { PlatformDirectory } from '../../domain/upstream/platform-directory.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Telemetry } from '../../ports/telemetry.js';
+import { hostPolicy } from '../config/allowed-hosts.js';
+import type { ResolvedConfig } from '../config/resolve-config.js';
+import type { SessionPlans } from '../routes/session-plans.js';
+import { provide, TOKENS } from './container.js';
+import type { LastingParts } from './platform-module.js';
+import { processBodies } from './process-bodies.js';
+import { newRequestId } from './request-id.js';
+import { SiteHandlers } from './site-handlers.js';
+
+/** What a toolkit is made of: the one thing the container is asked for. */
+export interface Site {
+  readonly handlers: SiteHandlers;
+  readonly gate: RequestGate;
+  readonly sessions: SessionPlans;
+  readonly broker: CredentialBroker;
+  readonly directory: PlatformDirectory;
+  /** What the toolkit of the next configuration may keep. */
+  readonly lasting: LastingParts;
+}
+
+/** Binds the routes of a site, and the site itself. */
+export function siteModule(config: ResolvedConfig): ContainerModule {
+  const { maxInFlight, timeouts } = config;
+  return new ContainerModule(({ bind }) => {
+    provide(bind, TOKENS.RequestGate, [], () => new RequestGate({ maxInFlight, sendIdleMs: timeouts.sendIdleMs }));
+    provide(
+      bind,
+      TOKENS.SiteHandlers,
+      [
+        TOKENS.RequestGate,
+        TOKENS.SessionPlans,
+        TOKENS.ChatForwarder,
+        TOKENS.ChatConfig,
+        TOKENS.HttpJsonBinding,
+        TOKENS.SurfaceService,
+        TOKENS.ConversationProxy,
+        TOKENS.CacheStores,
+        TOKENS.Clock,
+        TOKENS.Telemetry,
+      ],
+      (gate, sessions, forwarder, chatConfig, httpJson, surfaces, conversations, { renders }, clock, telemetry) =>
+        new SiteHandlers({
+          config,
+          site: siteSettings(config, clock, telemetry),
+          gate,
+          sessions,
+          forwarder,
+          chatConfig,
+          httpJson,
+          surfaces,
+          conversations,
+          renders,
+          clock,
+        }),
+    );
+    provide(
+      bind,
+      TOKENS.Site,
+      [
+        TOKENS.SiteHandlers,
+        TOKENS.RequestGate,
+        TOKENS.SessionPlans,
+        TOKENS.CredentialBroker,
+        TOKENS.PlatformDirectory,
+        TOKENS.OperatorFaults,
+        TOKENS.Connections,
+        TOKENS.CacheStores,
+      ],
+      (handlers, gate, sessions, broker, directory, faults, connections, stores) => ({
+        handlers,
+        gate,
+        sessions,
+        broker,
+        directory,
+        lasting: { faults, connections, stores },
+      }),
+    );
+  });
+}
+
+function siteSettings(config: ResolvedConfig, clock: Clock, telemetry: Telemetry): SiteSettings {
+  const { publicUrl, allowedOrigins } = config;
+  const hosts = hostPolicy(config);
+  return {
+    telemetry,
+    origins: { publicOrigin: publicUrl === '' ? '' : new URL(publicUrl).origin, allowedOrigins },
+    ...(hosts === undefined ? {} : { hosts }),
+    bodyLimitBytes: config.bodyLimitBytes,
+    bodies: processBodies(config.bodyLimitBytes),
+    requestBodyMs: config.timeouts.requestBodyMs,
+    requestIdleMs: config.timeouts.requestIdleMs,
+    keepAliveMs: config.keepAliveMs,
+    authUnavailableStatus: config.authUnavailableStatus,
+    newRequestId: () => currentRequestId() ?? newRequestId(),
+    ...(config.chatLimit === undefined ? {} : { chatLimit: config.chatLimit }),
+    now: () => clock.now(),
+  };
+}
