@@ -1,7 +1,10 @@
 import { similar } from '../../domain/shared/nearest.js';
 
-/** The service strategies this package brings (DESIGN §3). */
+/** The service strategies this package brings (spec §5). */
 export const STRATEGIES: readonly string[] = ['service_account', 'resource_owner_password', 'client_credentials'];
+
+/** The identity providers this package brings (spec §5). */
+export const PROVIDERS: readonly string[] = ['idp_a', 'idp_b'];
 
 /** What to do about a name that is none of the known ones; `undefined` when it is. */
 export function nameHint(name: unknown, known: readonly string[]): string | undefined {
