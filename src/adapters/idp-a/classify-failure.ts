@@ -17,7 +17,7 @@ interface Verdict {
 }
 
 /** In characters. */
-export const LONGEST_DETAIL = 500;
+export const MAX_DETAIL = 500;
 const CLIENT_FIELDS = ['clientId', 'clientSecret'] as const;
 const USER_FIELDS = ['username', 'password'] as const;
 
@@ -33,7 +33,7 @@ export function classifyFailure(error: ProviderError, grant: Grant, secrets: rea
     block,
     fields,
     advice: `Check the "${block}" configuration block${named}.`,
-    detail: redactSecrets(parts.join(': '), secrets, LONGEST_DETAIL),
+    detail: redactSecrets(parts.join(': '), secrets, MAX_DETAIL),
     ...(error.kind === 'answer' && error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
   };
 }

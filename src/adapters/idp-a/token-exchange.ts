@@ -3,7 +3,7 @@ import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../..
 import { credentialFingerprint } from '../oauth/credential-fingerprint.js';
 import { redactSecrets } from '../oauth/redact-secrets.js';
 import { jwtExpiry, tokenExpiry } from '../oauth/token-expiry.js';
-import { classifyFailure, LONGEST_DETAIL } from './classify-failure.js';
+import { classifyFailure, MAX_DETAIL } from './classify-failure.js';
 import { missingFields } from './missing-fields.js';
 import type { ProviderError } from './provider-error.js';
 import { requestedScope } from './requested-scope.js';
@@ -85,7 +85,7 @@ function userRefusal(error: ProviderError, secrets: readonly string[]): Exchange
   if (error.kind !== 'answer' || error.status >= 500) return undefined;
   const reason = EXCHANGE_REFUSALS.get(error.error) ?? subjectTokenRefusal(error.error, error.description);
   if (reason === undefined) return undefined;
-  const detail = redactSecrets(`${error.status} ${error.error}: ${error.description}`, secrets, LONGEST_DETAIL);
+  const detail = redactSecrets(`${error.status} ${error.error}: ${error.description}`, secrets, MAX_DETAIL);
   return { kind: 'user-refused', reason, detail };
 }
 

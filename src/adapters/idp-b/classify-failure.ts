@@ -24,7 +24,7 @@ interface Verdict {
 }
 
 /** In characters: the ids that Entra's support asks for stand at the end of a long text. */
-export const LONGEST_DETAIL = 1000;
+export const MAX_DETAIL = 1000;
 const CERTIFICATE_FIELDS = ['certificatePath', 'privateKeyPath'] as const;
 
 /** Turns what went wrong at the provider, or in msal-node, into the fields to check. */
@@ -36,7 +36,7 @@ export function classifyFailure(error: ProviderError, context: RequestContext): 
     block: BLOCK,
     fields: verdict.fields,
     advice: adviceFor(verdict, context),
-    detail: redactSecrets(detailOf(error, verdict.note), context.secrets, LONGEST_DETAIL),
+    detail: redactSecrets(detailOf(error, verdict.note), context.secrets, MAX_DETAIL),
     ...(error.kind === 'answer' && error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
   };
 }

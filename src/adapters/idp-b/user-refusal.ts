@@ -1,6 +1,6 @@
 import type { ExchangeRefusal } from '../../ports/token-exchange.js';
 import { redactSecrets } from '../oauth/redact-secrets.js';
-import { detailOf, LONGEST_DETAIL } from './classify-failure.js';
+import { detailOf, MAX_DETAIL } from './classify-failure.js';
 import type { ProviderError } from './provider-error.js';
 
 type Reason = ExchangeRefusal['reason'];
@@ -12,7 +12,7 @@ export function userRefusal(error: ProviderError, secrets: readonly string[]): E
   }
   const reason = refusalReason(error);
   if (reason === undefined) return undefined;
-  return { kind: 'user-refused', reason, detail: redactSecrets(detailOf(error), secrets, LONGEST_DETAIL) };
+  return { kind: 'user-refused', reason, detail: redactSecrets(detailOf(error), secrets, MAX_DETAIL) };
 }
 
 function refusalReason({ error, suberror, numbers }: Extract<ProviderError, { kind: 'answer' }>): Reason | undefined {

@@ -21,7 +21,7 @@ const LAST_PAIR_MS = 300_000;
 const DAY_MS = 86_400_000;
 const EXPIRES_SOON_MS = 30 * DAY_MS;
 
-const LARGEST_FILE_BYTES = 65_536;
+const MAX_FILE_BYTES = 65_536;
 
 /** What an operator should hear about a certificate that still works. */
 export interface CertificateWarning {
@@ -147,7 +147,7 @@ export class CertificateFile implements CertificateSource {
       // Before the read: a change in between gives another stamp, and so another read, the next time.
       const found = await stat(path);
       if (!found.isFile()) return unreadable('EISDIR');
-      if (found.size > LARGEST_FILE_BYTES) return unreadable('EFBIG');
+      if (found.size > MAX_FILE_BYTES) return unreadable('EFBIG');
       const stamp = `${found.ino} ${found.size} ${found.mtimeMs}`;
       if (this.#seen?.stamp !== stamp) this.#seen = { stamp, list: readCertificates(await readFile(path)) };
     } catch (error) {

@@ -11,7 +11,7 @@ const RECHECK_MS = 30_000;
 const LAST_KEY_MS = 300_000;
 
 // Key and certificate chain together stay far below; a path that names a log or a disk must not be read into memory.
-const LARGEST_FILE_BYTES = 65_536;
+const MAX_FILE_BYTES = 65_536;
 
 /** Where a key given as a path comes from. */
 export interface KeyFileOptions {
@@ -99,7 +99,7 @@ export class KeyFile implements PrivateKeySource {
       // Before the read: a change in between gives another stamp, and so another read, the next time.
       const found = await stat(this.#path);
       if (!found.isFile()) return this.#unreadable('EISDIR');
-      if (found.size > LARGEST_FILE_BYTES) return this.#unreadable('EFBIG');
+      if (found.size > MAX_FILE_BYTES) return this.#unreadable('EFBIG');
       const stamp = `${found.ino} ${found.size} ${found.mtimeMs}`;
       if (this.#seen?.stamp !== stamp) {
         this.#seen = { stamp, reading: this.#parse(await readFile(this.#path, 'utf8')) };

@@ -6,7 +6,7 @@ import { type ConfigWarning, withWarnings } from './warnings.js';
 const NAMES = VARIABLES.map(({ name }) => name);
 /** The site, its host and its cluster have variables under these too: only a name close to one of ours is a slip of the hand. */
 const PREFIXES = ['A2A_', 'SERVICE_API_', 'SERVICE_PROJECT_', 'SERVICE_AUTH_', 'SERVICE_ACCOUNT_', 'IDP_A_', 'IDP_B_'];
-const MOST_SLIPS = 3;
+const MAX_SLIPS = 3;
 /** What Kubernetes tells every pod of the services beside it, whatever they are called (Kubernetes documentation, "Service", "Discovering services"). */
 const KUBERNETES = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)?$/;
 
@@ -52,7 +52,7 @@ function misspelt(name: string, env: Readonly<Record<string, string | undefined>
   const prefix = PREFIXES.find((one) => name.startsWith(one));
   if (prefix === undefined || KUBERNETES.test(name)) return undefined;
   const meant = nearest(name, NAMES);
-  const most = Math.min(MOST_SLIPS, Math.ceil((name.length - prefix.length) / 2));
+  const most = Math.min(MAX_SLIPS, Math.ceil((name.length - prefix.length) / 2));
   if (env[meant] !== undefined || distance(name, meant) > most) return undefined;
   const detail = `${name}: agent-bff reads no such environment variable. Did you mean ${meant}?`;
   return { code: 'variable_misspelt', detail, variable: name };

@@ -11,7 +11,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { IdentityProvider } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import { SessionPlans } from '../routes/session-plans.js';
+import { SessionAuths } from '../routes/session-auths.js';
 import { provide, TOKENS } from './container.js';
 import type { CacheStores } from './platform-module.js';
 import type { ToolkitPorts } from './ports.js';
@@ -67,10 +67,10 @@ export function identityModule(config: ResolvedConfig, ports: ToolkitPorts): Con
     );
     provide(
       bind,
-      TOKENS.SessionPlans,
+      TOKENS.SessionAuths,
       [TOKENS.Clock, TOKENS.CacheStores, TOKENS.TokenExchange],
       (clock, { tokens }, exchange) =>
-        new SessionPlans({
+        new SessionAuths({
           clock,
           tokens,
           exchange,
