@@ -264,10 +264,10 @@ describe('agent-bff doctor of a site whose platform cannot be used names the blo
 
   it('what rests on something that failed is not tried', async () => {
     const { printed } = await doctor(site({ a2aUrl: await refusedOrigin() }), { args: ['--message', 'hello'] });
-    expect(printed).toMatch(/- streaming +not tried before the above is mended/);
+    expect(printed).toMatch(/- streaming +skipped: fix the above first/);
     const refused = site({ serviceApiUrl: await refusedOrigin() });
     const { printed: other } = await doctor(refused, { args: ['--surface', 'poll'] });
-    expect(other).toMatch(/- surface +not tried before the above is mended/);
+    expect(other).toMatch(/- surface +skipped: fix the above first/);
   });
 
   describe.skipIf(REDIS_SERVER === undefined)('a shared cache', () => {

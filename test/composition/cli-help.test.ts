@@ -53,8 +53,8 @@ describe('agent-bff', () => {
   });
 
   it.each([
-    [['dcotor'], 'there is no command "dcotor". Did you mean "doctor"?'],
-    [['frobnicate'], 'there is no command "frobnicate".\n'],
+    [['dcotor'], 'unknown command "dcotor". Did you mean "doctor"?'],
+    [['frobnicate'], 'unknown command "frobnicate".\n'],
     [['serve', '--prot', '80'], 'Did you mean "--port"?'],
   ])('says what was probably meant by %j', async (args, says) => {
     const { status, complained } = await run(args);

@@ -178,7 +178,7 @@ describe('an address that cannot be called', () => {
       'https://agent.example#x',
     ]) {
       expect(refusal({ [field]: address })).toMatchObject({
-        detail: `"${field}" is no address this package can call.`,
+        detail: `Invalid URL in "${field}".`,
         fields: [field],
       });
     }
@@ -198,7 +198,7 @@ describe('an address that cannot be called', () => {
     '',
   ])('is refused as an allowed origin: "%s"', (origin) => {
     expect(refusal({ allowedOrigins: [origin] })).toMatchObject({
-      detail: '"allowedOrigins" holds something that is no origin.',
+      detail: 'Invalid origin in "allowedOrigins".',
       fields: ['allowedOrigins'],
     });
   });

@@ -164,7 +164,7 @@ describe('an environment variable', () => {
     expect(warningsOf(config)).toEqual([
       {
         code: 'variable_misspelt',
-        detail: `${name}: agent-bff reads no such environment variable. Did you mean ${meant}?`,
+        detail: `${name}: unknown environment variable. Did you mean ${meant}?`,
         variable: name,
       },
     ]);

@@ -107,7 +107,7 @@ describe('a function "headers" that fails', () => {
       /it threw string\./,
     ], // oxlint-disable-line typescript/only-throw-error
     ['quotes a value in its own error', () => new Headers({ 'x-tenant': 'secret-7\n7' }), /it threw TypeError/],
-    ['gives no header fields', () => ({ 'x-tenant': { id: 'secret-7' } }) as never, /it gave a value that is no text/],
+    ['gives no header fields', () => ({ 'x-tenant': { id: 'secret-7' } }) as never, /it gave a value that is not text/],
     ['gives a field it must not', () => ({ Cookie: 'secret-7' }), /it gave "cookie", which no option may set/],
     ['gives the API key', () => ({ 'x-platform-key': 'secret-7' }), /it gave "x-platform-key", which/],
     ['never answers', () => new Promise(() => undefined), /it gave no answer within 20 ms/],

@@ -78,13 +78,13 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     setup: () => agent(saying(404, 'text/html', `<h1>404 Not Found</h1> ${WORDS}`)),
     browser: [404, 'upstream_error', /Check "a2aUrl" in configureServer/],
     operator: /^upstream_error a2aUrl: status 404 from the agent, text\/html: <h1>404/,
-    doctor: /^agent card: The agent shows no agent card\..* \| fix: configureServer: a2aUrl, agentCardUrl$/,
+    doctor: /^agent card: No agent card found\..* \| fix: configureServer: a2aUrl, agentCardUrl$/,
   },
   'an API gateway knows no such route': {
     setup: () => agent(saying(404, 'application/json', `{"message":"Not Found: ${WORDS}"}`)),
     browser: [404, 'upstream_error', /^Nothing is found at the address of the agent\. Check "a2aUrl"/],
     operator: /^upstream_error a2aUrl: status 404 from the agent, application\/json: \{"message"/,
-    doctor: /^agent card: The agent shows no agent card\..* \| fix: configureServer: a2aUrl, agentCardUrl$/,
+    doctor: /^agent card: No agent card found\..* \| fix: configureServer: a2aUrl, agentCardUrl$/,
   },
   'an API gateway refuses a route it does not know': {
     setup: () => agent(saying(403, 'application/json', '{"message":"Missing Authentication Token"}')),
@@ -117,7 +117,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     setup: () => agent(saying(200, 'text/plain', 'OK')),
     browser: [502, 'upstream_invalid_response', /something else than JSON.* Check "a2aUrl"/],
     operator: /^upstream_invalid_response a2aUrl: status 200 from the agent, text\/plain: OK$/,
-    doctor: /^agent card: The agent shows no agent card\..* \| fix: configureServer: a2aUrl/,
+    doctor: /^agent card: No agent card found\..* \| fix: configureServer: a2aUrl/,
   },
   'the agent is behind a sign-in page': {
     setup: () => agent(saying(200, 'text/html', LOGIN)),
@@ -151,7 +151,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     setup: () => agent(saying(405, 'text/plain', 'Method Not Allowed', { allow: 'GET' })),
     browser: [405, 'upstream_error', /does not take this method at this address\. Check "a2aUrl".* JSON-RPC endpoint/],
     operator: /^upstream_error a2aUrl: status 405 from the agent/,
-    doctor: /^agent card: The agent shows no agent card\..* \| fix: configureServer: a2aUrl/,
+    doctor: /^agent card: No agent card found\..* \| fix: configureServer: a2aUrl/,
   },
   'the host does not exist': {
     setup: () => agent('http://agent.invalid/a2a'),
@@ -164,9 +164,9 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'nobody listens at the port': {
     setup: () => agent(refusedOrigin()),
     browser: [502, 'upstream_unreachable', /"a2aUrl" in configureServer/],
-    operator: /^upstream_unreachable a2aUrl: ECONNREFUSED.*nobody listens at this port/,
+    operator: /^upstream_unreachable a2aUrl: ECONNREFUSED.*nothing listens on this port/,
     doctor:
-      /^agent card: The agent cannot be reached\..*ECONNREFUSED, nobody listens at this port.* \| fix: configureServer: a2aUrl$/,
+      /^agent card: The agent cannot be reached\..*ECONNREFUSED, nothing listens on this port.* \| fix: configureServer: a2aUrl$/,
   },
   'the scheme is https where http is spoken': {
     setup: () => agent(world.platform.a2aUrl.replace('http:', 'https:')),
@@ -187,12 +187,12 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     operator: /^upstream_error a2aUrl: status 400 from the agent, text\/html: /,
     doctor: /^agent card: .* \| fix: configureServer: a2aUrl/,
   },
-  'the certificate of the platform is signed by nobody known': {
+  'the certificate of the platform is not trusted': {
     setup: () => agent(selfSigned()),
     browser: [502, 'upstream_unreachable', /"a2aUrl" in configureServer/],
-    operator: /^upstream_unreachable a2aUrl: .*signed by nobody this process trusts; NODE_EXTRA_CA_CERTS/,
+    operator: /^upstream_unreachable a2aUrl: .*not signed by an authority this process trusts; NODE_EXTRA_CA_CERTS/,
     doctor:
-      /^agent card: .*signed by nobody this process trusts; NODE_EXTRA_CA_CERTS.* \| fix: configureServer: a2aUrl$/,
+      /^agent card: .*not signed by an authority this process trusts; NODE_EXTRA_CA_CERTS.* \| fix: configureServer: a2aUrl$/,
   },
   'the agent is out of order': {
     setup: () => agent(saying(503, 'text/html', `<h1>${WORDS}</h1>`, { 'retry-after': '7' })),
@@ -284,7 +284,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     }),
     browser: [401, 'identity_provider_unavailable', /^The identity provider cannot be reached.*"idpA"/],
     operator: /^identity_provider_unavailable .*: .*ECONNREFUSED/,
-    doctor: /^provider: .*ECONNREFUSED, nobody listens at this port \| fix: idpA: domain$/,
+    doctor: /^provider: .*ECONNREFUSED, nothing listens on this port \| fix: idpA: domain$/,
   },
   'the path of the project is wrong': {
     setup: () => ({ config: world.config({ upstream: { paths: { project: '/nowhere' } } }), ask: GET_CONFIG }),

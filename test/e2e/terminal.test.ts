@@ -124,7 +124,7 @@ describe('the terminal of a site without telemetry', () => {
   it('reads of a variable that is nearly one of ours', async () => {
     const { terminal } = await startSite(configFromEnv({ SERVICE_API_KYE: 'hunter2-hunter2' }));
     expect(terminal).toEqual([
-      'agent-bff: SERVICE_API_KYE: agent-bff reads no such environment variable. Did you mean SERVICE_API_KEY?',
+      'agent-bff: SERVICE_API_KYE: unknown environment variable. Did you mean SERVICE_API_KEY?',
     ]);
   });
 

@@ -69,7 +69,7 @@ export class SealedCacheStore implements CacheStore {
   #open(key: string, sealed: string): string | undefined {
     const [version, id, body = ''] = sealed.split('.');
     const opening = version === VERSION ? this.#keys.find((candidate) => candidate.id === id) : undefined;
-    if (opening === undefined) return this.#fault('the entry was sealed by none of the keys');
+    if (opening === undefined) return this.#fault('no configured key opens the entry');
     const bytes = Buffer.from(body, 'base64url');
     const end = bytes.length - TAG_BYTES;
     try {

@@ -25,7 +25,7 @@ export class SiteMetrics {
     this.#tokens = meter.createCounter('agent_bff.tokens', {
       description: 'Token events by configuration block and outcome',
     });
-    this.#cache = meter.createCounter('agent_bff.cache', { description: 'Renders by how they were come by' });
+    this.#cache = meter.createCounter('agent_bff.cache', { description: 'Renders by cache outcome' });
     this.#retries = meter.createCounter('agent_bff.retries', { description: 'Calls sent again, by cause' });
     this.#broken = meter.createCounter('agent_bff.streams.broken', {
       description: 'Streams that broke, by who broke them',

@@ -66,7 +66,7 @@ export async function examine(
   async function visit(): Promise<readonly Finding[]> {
     const check = 'platform';
     if (credential.some(({ result }) => result === 'failed')) {
-      return [{ check, result: 'skipped', message: 'not tried before the above is mended' }];
+      return [{ check, result: 'skipped', message: 'skipped: fix the above first' }];
     }
     if (chosen.kind === 'none') return [{ check, result: 'skipped', message: 'needs a signed-in user' }];
     return platformFindings(config, resolved, ports, placeOf(chosen), trials, begin);
@@ -139,7 +139,7 @@ async function serviceCredential(config: ResolvedConfig, name: string, ports: To
     findings.push(await providerReach(provider, config, config.idpB.tenantId, ports.identityFetch ?? fetch));
   }
   if (findings.some(({ result }) => result === 'failed')) {
-    return [...findings, { check: 'token', result: 'skipped', message: 'not tried before the above is mended' }];
+    return [...findings, { check: 'token', result: 'skipped', message: 'skipped: fix the above first' }];
   }
   return [...findings, ...(await token(config, name, ports, clock))];
 }

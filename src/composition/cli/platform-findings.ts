@@ -64,7 +64,7 @@ async function ifWorks<Ground>(
   begin: (check: string) => void,
   look: (ground: Ground) => Promise<Finding>,
 ): Promise<Finding> {
-  if (ground === undefined) return { check, result: 'skipped', message: 'not tried before the above is mended' };
+  if (ground === undefined) return { check, result: 'skipped', message: 'skipped: fix the above first' };
   begin(check);
   return look(ground);
 }

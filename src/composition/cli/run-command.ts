@@ -30,7 +30,7 @@ export async function runCommand(
   }
   const command = commandNamed(word);
   if (command === undefined) {
-    terminal.complain(`agent-bff: there is no command "${word}".${suggestion(word, COMMANDS)}\n\n${HELP}`);
+    terminal.complain(`agent-bff: unknown command "${word}".${suggestion(word, COMMANDS)}\n\n${HELP}`);
     return 2;
   }
   if (rest.some((one) => HELP_WORDS.includes(one))) {

@@ -33,7 +33,7 @@ export async function serveCommand(args: string[], terminal: Terminal, ports: To
     terminal.complain(`agent-bff serves at ${url}${basePath}; Ctrl+C stops it.`);
     if (!config.a2aUrl && !config.serviceApiUrl) terminal.complain(UNCONFIGURED);
     await terminal.stopped;
-    terminal.complain(`agent-bff stops; what still runs has ${String(grace)} s. Ctrl+C again ends it at once.`);
+    terminal.complain(`agent-bff stops; what still runs has ${String(grace)} s. Ctrl+C again ends it immediately.`);
     await stop();
     return 0;
   } catch (error) {

@@ -51,10 +51,10 @@ function decoded(password: string): string {
 
 function refused(): ConfigurationError {
   return new ConfigurationError({
-    detail: '"cacheStore" is no address of a store this package can use.',
+    detail: 'Unsupported "cacheStore" URL.',
     hint:
       'Set it to an address with redis, rediss, valkey or valkeys as scheme, such as rediss://cache.example:6379/0; ' +
-      'percent-encode what is no letter or digit in its password.',
+      'percent-encode the special characters of its password.',
     block: 'configureServer',
     fields: ['cacheStore'],
   });

@@ -54,13 +54,13 @@ function misspelt(name: string, env: Readonly<Record<string, string | undefined>
   const meant = nearest(name, NAMES);
   const most = Math.min(MAX_SLIPS, Math.ceil((name.length - prefix.length) / 2));
   if (env[meant] !== undefined || distance(name, meant) > most) return undefined;
-  const detail = `${name}: agent-bff reads no such environment variable. Did you mean ${meant}?`;
+  const detail = `${name}: unknown environment variable. Did you mean ${meant}?`;
   return { code: 'variable_misspelt', detail, variable: name };
 }
 
 /** Create React App and others have a path in a variable of this name, such as "/" or ".". */
 function ignored(name: string, value: string): ConfigWarning | undefined {
   if (name !== 'PUBLIC_URL' || /^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '')) return undefined;
-  const detail = `${name}: ignored, because it is no address such as https://site.example. Set "publicUrl" in configureServer where this variable belongs to another program.`;
+  const detail = `${name}: ignored, because it is not a URL such as https://site.example. Set "publicUrl" in configureServer where this variable belongs to another program.`;
   return { code: 'variable_ignored', detail, variable: name };
 }

@@ -199,7 +199,7 @@ function sealingKey(text: string): SealingKey {
   const reading = readSealingKey(secret(text));
   if (reading.kind === 'key') return reading.key;
   throw new ConfigurationError({
-    detail: '"cacheKeys" holds a key that cannot seal anything.',
+    detail: 'Invalid key in "cacheKeys".',
     hint: reading.advice,
     block: 'configureServer',
     fields: ['cacheKeys'],
@@ -215,7 +215,7 @@ function allowedOrigin(origin: string): string {
   // Browsers leave the scheme's own port out.
   if (/^https?:\/\/[^/\\?#*\s,@]+$/i.test(origin) && URL.canParse(origin)) return new URL(origin).origin;
   throw new ConfigurationError({
-    detail: '"allowedOrigins" holds something that is no origin.',
+    detail: 'Invalid origin in "allowedOrigins".',
     hint: 'List scheme and host only, such as https://shop.example.',
     block: 'configureServer',
     fields: ['allowedOrigins'],

@@ -175,7 +175,7 @@ function isBlock(value: unknown): value is Record<string, unknown> {
 
 function wrong(field: string, hint: string): ConfigurationError {
   return new ConfigurationError({
-    detail: `"${field}" is nothing this package can call the platform with.`,
+    detail: `Invalid value for "${field}".`,
     hint,
     block: 'upstream',
     fields: [field],

@@ -22,7 +22,7 @@ export function headerFields(made: HeadersLike): Record<string, string> {
     for (const text of Array.isArray(value) ? (value as unknown[]) : [value]) {
       if (text === undefined || text === null) continue;
       // Of anything else, such as a promise nobody awaited, all requests would carry the same "[object …]".
-      if (!['string', 'number', 'boolean'].includes(typeof text)) throw new Error('it gave a value that is no text');
+      if (!['string', 'number', 'boolean'].includes(typeof text)) throw new Error('it gave a value that is not text');
       append(headers, String(name), String(text as string));
     }
   }

@@ -38,7 +38,7 @@ export async function missingCard(
     return platformError({ response: answer.response, credential }, place, log, [], await answer.said);
   }
   return new UpstreamError('upstream_invalid_response', {
-    detail: 'The agent shows no agent card.',
+    detail: 'No agent card found.',
     hint: sentence(place.check),
     block: 'configureServer',
     fields: place.fields,

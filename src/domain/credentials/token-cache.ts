@@ -171,7 +171,7 @@ export class TokenCache {
       outcome = unusable(block, 'the provider issued a token that has already expired', CLOCKS);
     }
     if (outcome.kind === 'token' && !isTokenText(outcome.token.value)) {
-      outcome = unusable(block, 'the provider issued something that is no token');
+      outcome = unusable(block, 'the provider issued an invalid token');
     }
     const renewed = entry.token !== undefined;
     if (outcome.kind === 'token') {

@@ -1,5 +1,4 @@
-const UNTRUSTED =
-  'its certificate is signed by nobody this process trusts; NODE_EXTRA_CA_CERTS adds a certificate authority';
+const UNTRUSTED = 'its certificate is not signed by an authority this process trusts; NODE_EXTRA_CA_CERTS adds one';
 const NO_TLS = 'TLS is not spoken there; perhaps the scheme is http, or the port another';
 const NO_HTTP = 'HTTP is not spoken there; perhaps the scheme is https, or the port another';
 const CUT = 'the connection was ended without an answer; so does a server that expects https';
@@ -7,7 +6,7 @@ const NO_ROUTE = 'no route leads to this host';
 const SILENT = 'the host takes no connection; a firewall may be in the way';
 
 const MEANINGS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens at this port',
+  ECONNREFUSED: 'nothing listens on this port',
   ENOTFOUND: 'no host has this name',
   EAI_AGAIN: 'the name server does not answer',
   EHOSTUNREACH: NO_ROUTE,

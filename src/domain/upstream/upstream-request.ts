@@ -18,7 +18,7 @@ export function endpoint(field: string, address: string): Endpoint {
   const parts = /^(https?:\/\/)([^/?#\\@\s]+)(\/(?:(?![?#\\])[\x21-\x7e])*)?$/i.exec(trimmed);
   if (parts === null || !URL.canParse(trimmed)) {
     throw new ConfigurationError({
-      detail: `"${field}" is no address this package can call.`,
+      detail: `Invalid URL in "${field}".`,
       hint: `Set "${field}" to an absolute http or https address without user name, query or fragment, such as https://platform.example/a2a.`,
       block: 'configureServer',
       fields: [field],

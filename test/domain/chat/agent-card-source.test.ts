@@ -20,7 +20,7 @@ describe('the card is looked for', () => {
     const error = await failureOf(world.read());
     expect(error).toMatchObject({
       code: 'upstream_invalid_response',
-      detail: 'The agent shows no agent card.',
+      detail: 'No agent card found.',
       hint: 'Check "a2aUrl" in configureServer, or set "agentCardUrl" to the address of the card.',
       block: 'configureServer',
       fields: ['a2aUrl', 'agentCardUrl'],
@@ -38,7 +38,7 @@ describe('the card is looked for', () => {
   it('once where the agent is at the root of its origin', async () => {
     const world = new ConfigWorld({ agent: { origin: 'https://agent.example', path: '/' } });
     world.upstream.willAnswer(() => NOT_FOUND);
-    await expect(world.read()).rejects.toThrow('shows no agent card');
+    await expect(world.read()).rejects.toThrow('No agent card found');
     expect(world.paths).toEqual([FAR, '/.well-known/agent.json']);
   });
 
@@ -231,7 +231,7 @@ describe('an agent that does not show its card', () => {
       { status: 302, headers: { location: '/login' }, body: null },
       { code: 'upstream_redirect', fields: ['a2aUrl', 'agentCardUrl'] },
     ],
-    ['but other JSON shows none', served({ hello: 'world' }), { detail: 'The agent shows no agent card.' }],
+    ['but other JSON shows none', served({ hello: 'world' }), { detail: 'No agent card found.' }],
   ])('%s', async (_how, answer, expected) => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(FAR, answer));
@@ -256,7 +256,7 @@ describe('an agent that does not show its card', () => {
       origin === ELSEWHERE.origin ? { status: 403, headers: {}, body: null } : NOT_FOUND,
     );
     expect(await failureOf(world.read())).toMatchObject({
-      detail: 'The agent shows no agent card.',
+      detail: 'No agent card found.',
       hint: 'Check "a2aUrl" and "agentCardUrl" in configureServer.',
     });
   });

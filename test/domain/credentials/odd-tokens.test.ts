@@ -50,7 +50,7 @@ describe('what is no token never leaves, and nothing leaves in its place:', () =
       block: 'serviceAccount',
     });
     expect(world.telemetry.of('token')).toMatchObject([
-      { outcome: 'backoff', detail: 'the provider issued something that is no token' },
+      { outcome: 'backoff', detail: 'the provider issued an invalid token' },
     ]);
   });
 

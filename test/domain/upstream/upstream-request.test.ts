@@ -52,7 +52,7 @@ describe('a configured address', () => {
     expect(thrown).toMatchObject({
       name: 'ConfigurationError',
       code: 'configuration_invalid',
-      detail: '"a2aUrl" is no address this package can call.',
+      detail: 'Invalid URL in "a2aUrl".',
       hint: 'Set "a2aUrl" to an absolute http or https address without user name, query or fragment, such as https://platform.example/a2a.',
       block: 'configureServer',
       fields: ['a2aUrl'],
