@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { IdpAProviderOptions } from '../../src/adapters/idp-a/idp-a-provider.js';
+import type { IdpAProviderOptions } from '../../src/adapters/idp-a/idp-a.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import type { IdentityProvider, IssueFailure } from '../../src/ports/identity-provider.js';
 import {
@@ -39,7 +39,7 @@ const cases: OAuthFailureCases = {
   elsewhere: (fetch) => provider({ domain: 'idp.example', fetch }),
   failureOf,
   outage: OUTAGE,
-  deadline: 'OAUTH_TIMEOUT',
+  deadline: 'TIMEOUT',
 };
 
 describe('a configuration that is not complete', () => {
@@ -256,7 +256,7 @@ describe('the detail of a failure', () => {
   it('is short, and never in the advice', async () => {
     idp.faults.token = answer(400, 'invalid_scope', 'long '.repeat(1000));
     const { detail, advice } = await failureOf(provider());
-    expect(detail).toHaveLength(500);
+    expect(detail).toHaveLength(1000);
     expect(advice).toBe('Check the "idpA" configuration block: "scope".');
   });
 });

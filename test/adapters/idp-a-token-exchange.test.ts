@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { IdpATokenExchange, type IdpATokenExchangeOptions } from '../../src/adapters/idp-a/token-exchange.js';
+import { IdpATokenExchange, type IdpATokenExchangeOptions } from '../../src/adapters/idp-a/idp-a.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import { TOKEN_EXCHANGE } from '../support/identity-provider/index.js';
 import { startIdpAWorld } from './idp-a-world.js';
@@ -69,7 +69,7 @@ describe('a user’s token', () => {
     expect(await exchange().exchange({ assertion }, NOW)).toEqual({
       kind: 'user-refused',
       reason: 'expired',
-      detail: '400 invalid_request: subject_token [redacted] is not known',
+      detail: 'token request failed: 400 invalid_request: subject_token [redacted] is not known',
     });
   });
 

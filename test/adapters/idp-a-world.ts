@@ -1,4 +1,4 @@
-import { IdpAProvider, type IdpAProviderOptions } from '../../src/adapters/idp-a/idp-a-provider.js';
+import { IdpAProvider, type IdpAProviderOptions } from '../../src/adapters/idp-a/idp-a.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import { runIdpA } from '../support/identity-provider/index.js';
 

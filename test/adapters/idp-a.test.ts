@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import type { IdpAProvider, IdpAProviderOptions } from '../../src/adapters/idp-a/idp-a-provider.js';
+import type { IdpAProvider, IdpAProviderOptions } from '../../src/adapters/idp-a/idp-a.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import type { AccessToken } from '../../src/ports/identity-provider.js';
 import { identityProviderContract } from '../contracts/identity-provider.contract.js';
@@ -183,7 +183,7 @@ describe('the end of a service token', () => {
   });
 });
 
-describe('an answer with more in it than a token', () => {
+describe('a response with more in it than a token', () => {
   it('gives the token even if the id_token in it is worthless', async () => {
     idp.faults.token = { transform: (body) => ({ ...body, id_token: 'x.y.z', refresh_token: 7, scope: ['read'] }) };
     expect((await issued(provider())).value).toMatch(/^eyJ/);

@@ -1,8 +1,9 @@
 import { AuthError, ClientAuthError, ServerError } from '@azure/msal-node';
 import { describe, expect, it } from 'vitest';
-import { classifyFailure, type RequestContext } from '../../src/adapters/idp-b/classify-failure.js';
-import type { IdpBProviderOptions } from '../../src/adapters/idp-b/idp-b-provider.js';
-import { thrownError } from '../../src/adapters/idp-b/provider-error.js';
+import { failureRules, type RequestContext } from '../../src/adapters/idp-b/failure-rules.js';
+import type { IdpBOptions } from '../../src/adapters/idp-b/idp-b.js';
+import { issueFailure } from '../../src/adapters/oauth/failure.js';
+import { thrownFault } from '../../src/adapters/oauth/provider-error.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import type { CertificateReading, CertificateSource } from '../../src/adapters/keys/certificate.js';
 import type { IdentityProvider, IssueFailure } from '../../src/ports/identity-provider.js';
@@ -139,13 +140,13 @@ describe('a certificate that cannot work', () => {
     };
     const failure = await failureOf(provider({ certificate: broken }));
     expect(failure).toMatchObject(CERTIFICATE);
-    expect(failure.detail).toMatch(/^msal-node failed: /);
+    expect(failure.detail).toMatch(/^secretOrPrivateKey must be/);
     expect(idp.tokenRequests.count).toBe(0);
   });
 });
 
 describe('a refusal of the provider', () => {
-  it.each<[string, () => Partial<IdpBProviderOptions>, object, string]>([
+  it.each<[string, () => Partial<IdpBOptions>, object, string]>([
     ['a wrong client secret', () => ({ clientSecret: secret('wrong') }), refused('clientSecret'), '7000215'],
     [
       'an expired client secret',
@@ -238,10 +239,9 @@ describe('a failure of msal-node itself', () => {
     grant: 'client_credentials',
     scope: 'x/.default',
     credential: 'secret',
-    secrets: [],
   };
   const verdict = (thrown: unknown, change: Partial<RequestContext> = {}): IssueFailure =>
-    classifyFailure(thrownError(thrown, 'local'), { ...context, ...change });
+    issueFailure(thrownFault(thrown, 'local'), failureRules({ ...context, ...change }), []);
 
   it.each<[string, unknown, object]>([
     ['a tenant that is none', new ClientAuthError('missing_tenant_id_error', ''), refused('tenantId')],

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { IdpBTokenExchange, type IdpBTokenExchangeOptions } from '../../src/adapters/idp-b/token-exchange.js';
+import { IdpBTokenExchange, type IdpBOptions } from '../../src/adapters/idp-b/idp-b.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import type { AccessToken } from '../../src/ports/identity-provider.js';
 import type { TokenExchangeRequest } from '../../src/ports/token-exchange.js';
@@ -11,7 +11,7 @@ import { certificateIn, startIdpBWorld } from './idp-b-world.js';
 const { idp, registered, settings } = await startIdpBWorld();
 const NOW = Date.now();
 
-function exchange(change: Partial<IdpBTokenExchangeOptions> = {}): IdpBTokenExchange {
+function exchange(change: Partial<IdpBOptions> = {}): IdpBTokenExchange {
   return new IdpBTokenExchange({ ...settings, ...change });
 }
 
@@ -160,7 +160,7 @@ describe('a user’s token that cannot be exchanged', () => {
 });
 
 describe('an exchange that fails for all users', () => {
-  it.each<[string, () => Partial<IdpBTokenExchangeOptions>, string[]]>([
+  it.each<[string, () => Partial<IdpBOptions>, string[]]>([
     ['with a wrong client secret', () => ({ clientSecret: secret('wrong') }), ['clientSecret']],
     [
       'with an expired client secret',
@@ -229,8 +229,7 @@ describe('an exchange that fails for all users', () => {
 describe('the fingerprint of an exchange', () => {
   it('names provider, application and default scope, and changes with each of them', async () => {
     const key = { fingerprintKey: 'key' };
-    const of = (change: Partial<IdpBTokenExchangeOptions>): Promise<string> =>
-      exchange({ ...key, ...change }).fingerprint();
+    const of = (change: Partial<IdpBOptions>): Promise<string> => exchange({ ...key, ...change }).fingerprint();
     const all = await Promise.all(
       [
         {},

@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
-import { IdpBProvider, type IdpBProviderOptions } from '../../src/adapters/idp-b/idp-b-provider.js';
+import { IdpBProvider, type IdpBOptions } from '../../src/adapters/idp-b/idp-b.js';
 import { CertificateFile } from '../../src/adapters/keys/certificate-file.js';
 import { systemClock } from '../../src/adapters/system/system-clock.js';
 import { secret } from '../../src/domain/shared/secret.js';
@@ -8,11 +8,11 @@ import {
   removeClientCertificates,
   runIdpB,
   type ClientCertificate,
-  type IdpBOptions,
+  type IdpBOptions as IdpBDoubleOptions,
 } from '../support/identity-provider/index.js';
 
 /** A running double that knows a certificate, and adapters that get tokens there unless a test changes their settings. */
-export async function startIdpBWorld({ certificates = [], ...options }: IdpBOptions = {}) {
+export async function startIdpBWorld({ certificates = [], ...options }: IdpBDoubleOptions = {}) {
   const registered = makeClientCertificate();
   afterAll(removeClientCertificates);
   const { idp, trusting } = await runIdpB({ ...options, certificates: [registered.certificatePem, ...certificates] });
@@ -27,8 +27,7 @@ export async function startIdpBWorld({ certificates = [], ...options }: IdpBOpti
     timeoutMs: 5000,
     fetch: trusting.fetch,
   };
-  const provider = (change: Partial<IdpBProviderOptions> = {}): IdpBProvider =>
-    new IdpBProvider({ ...settings, ...change });
+  const provider = (change: Partial<IdpBOptions> = {}): IdpBProvider => new IdpBProvider({ ...settings, ...change });
   return { idp, trusting, registered, settings, provider };
 }
 

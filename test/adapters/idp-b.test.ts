@@ -2,8 +2,8 @@ import { createHash, createHmac } from 'node:crypto';
 import { inspect } from 'node:util';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { describe, expect, it } from 'vitest';
-import type { Fetch } from '../../src/adapters/idp-b/fetch.js';
-import type { IdpBProvider } from '../../src/adapters/idp-b/idp-b-provider.js';
+import type { Fetch } from '../../src/adapters/oauth/token-call.js';
+import type { IdpBProvider } from '../../src/adapters/idp-b/idp-b.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import type { AccessToken } from '../../src/ports/identity-provider.js';
 import { identityProviderContract } from '../contracts/identity-provider.contract.js';
@@ -270,7 +270,7 @@ describe('the end of a service token', () => {
   });
 });
 
-describe('an answer with more in it than a token', () => {
+describe('a response with more in it than a token', () => {
   it('gives the token even if the rest of it is worthless', async () => {
     idp.faults.token = {
       transform: (body) => ({

@@ -1,5 +1,5 @@
 import { ContainerModule } from 'inversify';
-import type { CustomFetch } from 'openid-client';
+
 import { CertificateFile } from '../../adapters/keys/certificate-file.js';
 import { KeyFile } from '../../adapters/keys/key-file.js';
 import { KeyText } from '../../adapters/keys/key-text.js';
@@ -119,12 +119,12 @@ async function idpAProvider(
   { idpA, timeouts }: ResolvedConfig,
   { fetch, fingerprintKey }: Identities,
 ): Promise<IdentityProvider> {
-  const { IdpAProvider } = await import('../../adapters/idp-a/idp-a-provider.js');
+  const { IdpAProvider } = await import('../../adapters/idp-a/idp-a.js');
   return new IdpAProvider({
     ...idpA,
     grant,
     timeoutMs: timeouts.identityProviderMs,
-    fetch: fetch as CustomFetch | undefined,
+    fetch,
     fingerprintKey,
     // An http domain is taken on this machine's own addresses only; anywhere else the adapter refuses it.
     allowInsecure: true,
@@ -136,7 +136,7 @@ async function idpBProvider(
   { fetch, fingerprintKey, telemetry }: Identities,
   clock: Clock,
 ): Promise<IdentityProvider> {
-  const { IdpBProvider } = await import('../../adapters/idp-b/idp-b-provider.js');
+  const { IdpBProvider } = await import('../../adapters/idp-b/idp-b.js');
   const { certificatePath, privateKeyPath, ...rest } = idpB;
   const hasCertificate = certificatePath !== '' || privateKeyPath !== '';
   return new IdpBProvider({

@@ -1,4 +1,3 @@
-import type { CustomFetch } from 'openid-client';
 import { CertificateFile } from '../../adapters/keys/certificate-file.js';
 import type { Clock } from '../../ports/clock.js';
 import type { TokenExchange } from '../../ports/token-exchange.js';
@@ -28,7 +27,7 @@ async function make(
 ): Promise<TokenExchange> {
   const timeoutMs = timeouts.identityProviderMs;
   if (onBehalfOf.provider === 'idp_a') {
-    const { IdpATokenExchange } = await import('../../adapters/idp-a/token-exchange.js');
+    const { IdpATokenExchange } = await import('../../adapters/idp-a/idp-a.js');
     const { domain, clientId, clientSecret } = idpA;
     return new IdpATokenExchange({
       domain,
@@ -36,12 +35,12 @@ async function make(
       clientSecret,
       ...onBehalfOf.idpA,
       timeoutMs,
-      fetch: fetch as CustomFetch | undefined,
+      fetch,
       fingerprintKey,
       allowInsecure: true,
     });
   }
-  const { IdpBTokenExchange } = await import('../../adapters/idp-b/token-exchange.js');
+  const { IdpBTokenExchange } = await import('../../adapters/idp-b/idp-b.js');
   const { certificatePath, privateKeyPath, ...application } = onBehalfOf.idpB;
   const hasCertificate = certificatePath !== '' || privateKeyPath !== '';
   return new IdpBTokenExchange({
