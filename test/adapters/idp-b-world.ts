@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest';
 import { IdpBProvider, type IdpBOptions } from '../../src/adapters/idp-b/idp-b.js';
-import { CertificateFile } from '../../src/adapters/keys/certificate-file.js';
+import { CertificateFile } from '../../src/adapters/keys/certificate.js';
 import { systemClock } from '../../src/adapters/system/system-clock.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import {

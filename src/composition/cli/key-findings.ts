@@ -1,8 +1,6 @@
-import { CertificateFile } from '../../adapters/keys/certificate-file.js';
-import { KeyFile } from '../../adapters/keys/key-file.js';
-import { KeyText } from '../../adapters/keys/key-text.js';
+import { CertificateFile } from '../../adapters/keys/certificate.js';
+import { privateKeySource } from '../../adapters/keys/private-key.js';
 import type { Clock } from '../../ports/clock.js';
-import type { PrivateKeySource } from '../../adapters/keys/private-key.js';
 import type { ResolvedIdpB, ResolvedServiceAccount } from '../config/resolve-config.js';
 import type { Finding } from './finding.js';
 
@@ -13,7 +11,7 @@ const SOON_DAYS = 30;
 export async function serviceAccountKey(account: ResolvedServiceAccount, clock: Clock): Promise<Finding> {
   const check = 'private key';
   const block = 'serviceAccount';
-  const source = keySource(account, clock);
+  const source = privateKeySource(account, block, clock);
   if (source === undefined) {
     const fields = ['privateKeyPem', 'privateKeyPath'];
     return { check, result: 'failed', says: 'none is configured', block, fields };
@@ -56,13 +54,4 @@ function dates(notBefore: number, notAfter: number, now: number): Pick<Finding, 
   const days = Math.floor((notAfter - now) / DAY_MS);
   if (days >= SOON_DAYS) return { result: 'ok', says: `valid until ${day(notAfter)}` };
   return { result: 'warning', says: `valid until ${day(notAfter)}, ${String(days)} days from now` };
-}
-
-function keySource(
-  { privateKeyPem, privateKeyPath }: ResolvedServiceAccount,
-  clock: Clock,
-): PrivateKeySource | undefined {
-  const block = 'serviceAccount';
-  if (privateKeyPem !== undefined) return new KeyText({ text: privateKeyPem.reveal(), block });
-  return privateKeyPath === '' ? undefined : new KeyFile({ path: privateKeyPath, block, clock });
 }

@@ -1,9 +1,7 @@
 import { ContainerModule } from 'inversify';
 
-import { CertificateFile } from '../../adapters/keys/certificate-file.js';
-import { KeyFile } from '../../adapters/keys/key-file.js';
-import { KeyText } from '../../adapters/keys/key-text.js';
-import type { PrivateKeySource } from '../../adapters/keys/private-key.js';
+import { CertificateFile } from '../../adapters/keys/certificate.js';
+import { privateKeySource } from '../../adapters/keys/private-key.js';
 import { TimedIdentityProvider } from '../../adapters/system/timed-identity-provider.js';
 import { TimedTokenExchange } from '../../adapters/system/timed-token-exchange.js';
 import { CredentialBroker } from '../../domain/credentials/credential-broker.js';
@@ -175,13 +173,6 @@ async function serviceAccountProvider(
     subject,
     issuer,
     claims,
-    key: privateKey(config, clock),
+    key: privateKeySource(config.serviceAccount, 'serviceAccount', clock),
   });
-}
-
-function privateKey({ serviceAccount }: ResolvedConfig, clock: Clock): PrivateKeySource | undefined {
-  const { privateKeyPem, privateKeyPath } = serviceAccount;
-  const block = 'serviceAccount';
-  if (privateKeyPem !== undefined) return new KeyText({ text: privateKeyPem.reveal(), block });
-  return privateKeyPath === '' ? undefined : new KeyFile({ path: privateKeyPath, block, clock });
 }

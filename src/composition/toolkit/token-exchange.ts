@@ -1,4 +1,4 @@
-import { CertificateFile } from '../../adapters/keys/certificate-file.js';
+import { CertificateFile } from '../../adapters/keys/certificate.js';
 import type { Clock } from '../../ports/clock.js';
 import type { TokenExchange } from '../../ports/token-exchange.js';
 import type { Identities } from './identity-module.js';
