@@ -3,6 +3,7 @@ import { ConfigurationError } from '../../domain/errors.js';
 import { nearest } from '../../domain/shared/nearest.js';
 import { hasMethods } from '../../domain/shared/option-checks.js';
 import { HEADER_KEY, isHeaderKey } from './header-secret.js';
+import { AUTH_PROVIDERS } from './provider-flows.js';
 import { nameHint, STRATEGIES } from './strategy-names.js';
 
 const text = v.optional(v.string());
@@ -117,8 +118,8 @@ export function checkConfig(config: unknown, customProviders: ReadonlySet<string
   const result = v.safeParse(schema, config, { abortPipeEarly: true });
   if (!result.success) throw configurationError(result.issues[0]);
   checkName('serviceAuthStrategy', result.output.serviceAuthStrategy, [...STRATEGIES, ...customProviders]);
-  checkName('provider', result.output.onBehalfOf?.provider, ['idp_a', 'idp_b']);
-  checkName('authProvider', result.output.authProvider, ['idp_a', 'idp_b', ...customProviders]);
+  checkName('provider', result.output.onBehalfOf?.provider, AUTH_PROVIDERS);
+  checkName('authProvider', result.output.authProvider, [...AUTH_PROVIDERS, ...customProviders]);
 }
 
 function checkName(field: string, value: string | undefined, known: readonly string[]): void {

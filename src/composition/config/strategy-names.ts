@@ -1,7 +1,12 @@
 import { similar } from '../../domain/shared/nearest.js';
+import type { ServiceAuthStrategy } from './server-config.js';
 
-/** The service strategies this package brings (DESIGN §3). */
-export const STRATEGIES: readonly string[] = ['service_account', 'resource_owner_password', 'client_credentials'];
+/** The service strategies this package brings. */
+export const STRATEGIES: readonly ServiceAuthStrategy[] = [
+  'service_account',
+  'resource_owner_password',
+  'client_credentials',
+];
 
 /** What to do about a name that is none of the known ones; `undefined` when it is. */
 export function nameHint(name: unknown, known: readonly string[]): string | undefined {
