@@ -66,7 +66,7 @@ export class TokenCall {
       known = this.#send(url, { method: 'GET', headers, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
       metadata.set(url, known);
     }
-    return this.#goodBody(beforeDeadline(this.#deadline, known));
+    return this.#goodBody(known);
   }
 
   /** The token response, without what nobody reads here and a library could trip over. */
