@@ -4,7 +4,7 @@ import type { IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/i
 import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
 import { credentialFingerprint } from '../oauth/credential-fingerprint.js';
 import { missingFields } from '../oauth/failure.js';
-import { type ConnectionOptions, NO_ASSERTION, OAuthClient, type TokenRequest } from '../oauth/oauth-client.js';
+import { type ConnectionOptions, OAuthClient, type TokenRequest } from '../oauth/oauth-client.js';
 import { failureRules, type Grant } from './failure-rules.js';
 import { type IssuerAddress, issuerAddress } from './issuer-address.js';
 import { requestedScope } from './requested-scope.js';
@@ -152,7 +152,6 @@ export class IdpATokenExchange implements TokenExchange {
     const { assertion, audience = this.#options.audience, scope = this.#options.scope } = exchanged;
     const missing = this.#application.missing();
     if (missing !== undefined) return missing;
-    if (assertion === '') return NO_ASSERTION;
     const parameters = {
       subject_token: assertion,
       subject_token_type: this.#subjectTokenType,

@@ -42,8 +42,6 @@ const CREDENTIAL = refused('clientSecret', 'certificatePath');
 const LIBRARY_FAULTS: ReadonlyMap<string, Verdict> = new Map([
   ['missing_tenant_id_error', refused('tenantId')],
   ['authority_uri_insecure', refused('tenantId')],
-  ['url_parse_error', refused('tenantId')],
-  ['empty_url_error', refused('tenantId')],
   ['empty_input_scopes_error', refused('scope')],
   ['invalid_client_credential', CREDENTIAL],
   // What msal-node says when a certificate comes without its thumbprint.

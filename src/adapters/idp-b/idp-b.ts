@@ -3,7 +3,7 @@ import type { IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/i
 import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
 import { credentialFingerprint } from '../oauth/credential-fingerprint.js';
 import { missingFields } from '../oauth/failure.js';
-import { type ConnectionOptions, NO_ASSERTION, OAuthClient, type TokenRequest } from '../oauth/oauth-client.js';
+import { type ConnectionOptions, OAuthClient, type TokenRequest } from '../oauth/oauth-client.js';
 import type { TokenCall } from '../oauth/token-call.js';
 import { type ClientCredential, clientCredential, type ClientCredentialOptions } from './client-credential.js';
 import { failureRules, type Grant } from './failure-rules.js';
@@ -67,7 +67,11 @@ class Application {
     const missing = missingFields('idpBService', { tenantId, clientId, scope, clientSecret }, instead);
     if (missing !== undefined) return missing;
     const address = this.#address;
-    if (address.kind === 'unusable') return wrongTenant(address.note);
+    if (address.kind === 'unusable') {
+      const advice = `Check "tenantId" in the "idpBService" configuration block: it ${address.note}.`;
+      const detail = `tenantId ${address.note}`;
+      return { kind: 'failure', reason: 'refused', block: 'idpBService', fields: ['tenantId'], advice, detail };
+    }
     const credential = await clientCredential(this.#options, now);
     if (credential.kind === 'failure') return credential;
     return {
@@ -105,17 +109,6 @@ function networkOf(call: TokenCall): INetworkModule {
   return {
     sendGetRequestAsync: (url, options) => good(call.get(url, options?.headers)),
     sendPostRequestAsync: (url, options) => good(call.post(url, options?.headers, options?.body)),
-  };
-}
-
-function wrongTenant(note: string): IssueFailure {
-  return {
-    kind: 'failure',
-    reason: 'refused',
-    block: 'idpBService',
-    fields: ['tenantId'],
-    advice: `Check "tenantId" in the "idpBService" configuration block: it ${note}.`,
-    detail: `tenantId ${note}`,
   };
 }
 
@@ -158,7 +151,6 @@ export class IdpBTokenExchange implements TokenExchange {
 
   async exchange(exchanged: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {
     const { assertion, scope = '', audience = '' } = exchanged;
-    if (assertion === '') return NO_ASSERTION;
     // Entra has no audience: it is the part of a scope before the last slash, and `.default` stands for all that was consented to.
     const wanted = scope || (audience === '' ? this.#scope : `${audience}/.default`);
     const request = await this.#application.request('on_behalf_of', wanted, now, (library, scopes) =>

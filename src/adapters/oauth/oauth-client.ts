@@ -47,6 +47,7 @@ export class OAuthClient {
 
   /** Exchanges a user's token; the result never outlives it. `now` is milliseconds since the epoch. */
   async exchange(assertion: string, request: TokenRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {
+    if (assertion === '') return { kind: 'user-refused', reason: 'expired', detail: 'the session has no token' };
     const outcome = await this.#request(request, now);
     if ('value' in outcome) return token(outcome, now, jwtExpiry(assertion));
     const hidden = [...request.secrets, assertion];
@@ -66,13 +67,6 @@ export class OAuthClient {
     }
   }
 }
-
-/** The refusal of an exchange for a session that has nothing to exchange. */
-export const NO_ASSERTION: ExchangeRefusal = {
-  kind: 'user-refused',
-  reason: 'expired',
-  detail: 'the session has no token',
-};
 
 function token({ value, expiresInSeconds }: ReceivedToken, now: number, latest = Infinity): IssueOutcome {
   const expiresAt = Math.min(tokenExpiry(value, expiresInSeconds, now), latest);
