@@ -101,6 +101,9 @@ describe('a certificate and its key', () => {
   it('may stand in one file that both paths name', async () => {
     await put(certificatePath, good.certificatePem + good.privateKeyPem);
     expect((await source({ privateKeyPath: certificatePath }).read()).kind).toBe('certificate');
+    expect((await source({ privateKeyPath: '' }).read()).kind, 'and the second path may be left out').toBe(
+      'certificate',
+    );
   });
 
   it('are parsed once while their files do not change', async () => {

@@ -90,7 +90,8 @@ export class CertificateFile implements CertificateSource {
   constructor(options: CertificateFileOptions) {
     this.#options = options;
     this.#certificates = new ParsedFile(options.certificatePath, readCertificates);
-    this.#readKey = keyFileReader(options.privateKeyPath, options.block);
+    // One PEM file may hold both.
+    this.#readKey = keyFileReader(options.privateKeyPath.trim() || options.certificatePath, options.block);
     this.#pair = new WatchedReading(options.clock, () => this.#load());
   }
 
@@ -105,7 +106,8 @@ export class CertificateFile implements CertificateSource {
     const paths = { certificatePath, privateKeyPath };
     const fields = Object.keys(paths) as PathField[];
     const missing = fields.filter((field) => paths[field].trim() === '');
-    if (missing.length > 0) {
+    const isCombined = missing.join() === 'privateKeyPath' && (await this.#readKey()).kind === 'key';
+    if (missing.length > 0 && !isCombined) {
       const advice = `Fill in the "${block}" configuration block: ${missing.map((field) => `"${field}"`).join(', ')}.`;
       return { ...unusable(missing, advice, 'empty'), reason: 'incomplete' };
     }

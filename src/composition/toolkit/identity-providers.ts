@@ -88,7 +88,8 @@ function ofIdpB(
   { timeouts }: ResolvedConfig,
   { fetch, fingerprintKey, telemetry, clock }: Identities,
 ): IdpBOptions {
-  const hasCertificate = certificatePath !== '' || privateKeyPath !== '';
+  // A key alone is no certificate, and must not stand before a secret that works.
+  const hasCertificate = certificatePath !== '' || (privateKeyPath !== '' && application.clientSecret.reveal() === '');
   const certificate = hasCertificate
     ? new CertificateFile({
         certificatePath,
