@@ -4,7 +4,7 @@ import { requestBytes, Visitor } from './visitor.mjs';
 
 const STOP_MS = 5_000;
 /** Servers close connections that nobody has used for some seconds: Node's after five. */
-const LONGEST_REST_MS = 4_500;
+const MAX_REST_MS = 4_500;
 
 /** Visitors of one server who keep their connections, and ask again as soon as they are answered, while they are let. */
 export class Crowd {
@@ -34,7 +34,7 @@ export class Crowd {
 
   /** Connects everybody who is not connected. */
   async gather() {
-    if (performance.now() - this.#restedAt > LONGEST_REST_MS) this.leave();
+    if (performance.now() - this.#restedAt > MAX_REST_MS) this.leave();
     const newcomers = Array.from({ length: this.#connections - this.#visitors.size }, () => this.#arrive());
     await Promise.all(
       newcomers.map(({ socket }) => new Promise((resolve) => socket.once('connect', resolve).once('close', resolve))),

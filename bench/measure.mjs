@@ -5,7 +5,7 @@ import { RIVALS, startRival } from './catalogue.mjs';
 import { median, summary } from './statistics.mjs';
 
 /** What part of the processors the host may take from this machine during a slice: beyond it, everything costs a fifth more. */
-const MOST_STOLEN = 0.1;
+const MAX_STOLEN = 0.1;
 /** Servers that tell the pace of the machine while those are measured that take part in few rounds. */
 const WITNESSES = 3;
 
@@ -203,7 +203,7 @@ export async function visit(context, rival, ask, ms, least = 0, moreMs = 20_000)
 /** A slice during which the host left this machine its processors; when it does not, the one after. */
 async function undisturbed(context, place, ask, ms) {
   const slice = await measured(context, place, ask, ms);
-  return slice.stolen <= MOST_STOLEN ? slice : measured(context, place, ask, ms);
+  return slice.stolen <= MAX_STOLEN ? slice : measured(context, place, ask, ms);
 }
 
 async function measured({ load }, { key: crowd, target, process }, ask, ms) {

@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const LONGEST_START_MS = 60_000;
+const MAX_START_MS = 60_000;
 /** A server that waits for its turn is no idle one: V8 would give its memory back and throw its code away. */
 const NOT_IDLE = ['--no-memory-reducer', '--no-flush-bytecode'];
 
@@ -27,7 +27,7 @@ export async function startProcess(file, options = {}, { gc = false, execArgv = 
     for (const { reject } of waiting.values()) reject(new Error(`${file} ended: ${lastLines(said)}`));
   });
   const facts = await new Promise((resolve, reject) => {
-    const timer = setTimeout(() => child.kill('SIGKILL'), LONGEST_START_MS);
+    const timer = setTimeout(() => child.kill('SIGKILL'), MAX_START_MS);
     child.once('error', reject);
     child.once('exit', () => reject(new Error(`${file} did not start: ${lastLines(said)}`)));
     child.once('message', (message) => {

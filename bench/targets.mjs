@@ -65,7 +65,7 @@ export const TARGETS = [
 ];
 
 /** A reference whose rounds lie further apart than this says nothing. */
-const MOST_SPREAD = 0.15;
+const MAX_SPREAD = 0.15;
 
 /** What came of a target: `met`, `missed`, or `none` with the reason why nothing can be said. */
 export function verdict(target, results) {
@@ -77,7 +77,7 @@ export function verdict(target, results) {
   if (reference === undefined) return judged(target, subject.median, subject);
   const rival = measured(workload, reference, target.measure);
   if (rival.reason !== undefined) return none(rival.reason);
-  if (rival.spread > MOST_SPREAD) return none(`rounds of ${reference} lie ${percent(rival.spread)} apart`);
+  if (rival.spread > MAX_SPREAD) return none(`rounds of ${reference} lie ${percent(rival.spread)} apart`);
   const value = target.times === undefined ? subject.median - rival.median : subject.median / rival.median;
   return judged(target, value, subject);
 }

@@ -39,12 +39,13 @@ const OPTIONS = [
 
 const read = (file) => readFileSync(join(SOURCES, file), 'utf8');
 const page = readFileSync(PAGE, 'utf8');
-const variables = environment(read('config/env.ts'));
+const variables = environment(read('config/schema.ts'));
 const choices = choicesOf(read('config/server-config.ts'));
 const listed = new Set();
 const fields = CONFIGURATION.map(section).join('\n\n');
 const forgotten = [...variables.keys()].filter((path) => !listed.has(path));
-if (forgotten.length > 0) throw new Error(`env.ts sets what no table lists: ${forgotten.join(', ')}`);
+if (forgotten.length > 0)
+  throw new Error(`schema.ts has variables of fields that no table lists: ${forgotten.join(', ')}`);
 const written = await format(replaced(replaced(page, 'fields', fields), 'options', OPTIONS.map(section).join('\n\n')), {
   ...(await resolveConfig(PAGE)),
   filepath: PAGE,
@@ -137,10 +138,17 @@ function choicesOf(source) {
   return new Map([...found].map(([, name, values]) => [name, values.replaceAll('readonly ', '')]));
 }
 
-/** The environment variable of each field, by the field's path. */
+/** The environment variable of each field, by the field's path, from the rows of the table of configuration. */
 function environment(source) {
-  const found = source.matchAll(/^ {2}([A-Z][A-Z\d_]*): \['(\w+)'(?:, '(\w+)')?\]/gm);
-  return new Map([...found].map(([, name, first, second]) => [pathOf(second && first, second ?? first), name]));
+  const variables = new Map();
+  let block;
+  for (const line of source.split('\n')) {
+    if (line.startsWith('}') || line.startsWith('  }')) block = undefined;
+    block = /^ {2}(\w+): \{$/.exec(line)?.[1] ?? block;
+    const [, field, name] = /^ +(\w+): \w+\(.*'([A-Z][A-Z\d]*_[A-Z\d_]+)'.*\),$/.exec(line) ?? [];
+    if (field !== undefined) variables.set(pathOf(block, field), name);
+  }
+  return variables;
 }
 
 function pathOf(block, name) {

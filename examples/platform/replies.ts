@@ -21,7 +21,7 @@ export interface Question {
 export type Reply = (turn: TaskTurn) => Promise<void>;
 
 const SLOW_STEPS = 120;
-const LONGEST_ECHO = 200;
+const MAX_ECHO = 200;
 const MARKDOWN = `Here is some **Markdown**:
 
 1. a list with *emphasis*
@@ -89,5 +89,5 @@ function describeFile(part: Part): string {
 }
 
 function shorten(text: string): string {
-  return text.length <= LONGEST_ECHO ? text : `${text.slice(0, LONGEST_ECHO)}…`;
+  return text.length <= MAX_ECHO ? text : `${text.slice(0, MAX_ECHO)}…`;
 }

@@ -19,8 +19,8 @@ export interface RequestCount {
   readonly count: number;
 }
 
-const LONGEST_LOG = 10_000;
-const MOST_COUNTS = 200;
+const MAX_LOG = 10_000;
+const MAX_COUNTS = 200;
 const STREAMING_METHODS = new Set(['SendStreamingMessage', 'SubscribeToTask', 'message/stream', 'tasks/resubscribe']);
 
 const entries = new WeakMap<Request, { subject: string | null }>();
@@ -64,7 +64,7 @@ export class RequestLog {
     };
     entries.set(request, entry);
     this.#requests.push(entry);
-    if (this.#requests.length > LONGEST_LOG) this.#requests.shift();
+    if (this.#requests.length > MAX_LOG) this.#requests.shift();
     this.#count(entry);
     next();
   };
@@ -89,6 +89,6 @@ export class RequestLog {
     this.#counts.delete(key);
     this.#counts.set(key, { method, path, count: count + 1 });
     const [oldest] = this.#counts.keys();
-    if (this.#counts.size > MOST_COUNTS && oldest !== undefined) this.#counts.delete(oldest);
+    if (this.#counts.size > MAX_COUNTS && oldest !== undefined) this.#counts.delete(oldest);
   }
 }

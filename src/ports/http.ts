@@ -64,7 +64,7 @@ export interface HttpResponse {
   /** The body, perhaps still coming. */
   readonly body: HttpBody;
   /** Whether only the end of a connection ends the body, so that one that was cut looks like a whole one. Default: false. */
-  readonly openEnded?: boolean;
+  readonly closeDelimited?: boolean;
   /** Milliseconds a browser may take nothing while bytes wait for it, before its connection is cut. Default: 0, which allows any. */
   readonly sendIdleMs?: number;
 }

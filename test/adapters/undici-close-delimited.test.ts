@@ -110,30 +110,30 @@ describe('an answer without length or chunks', () => {
       () => new Promise((resolve) => server.close(resolve)),
     );
     const origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-    const { body, openEnded } = responseOf(await upstream.send(upstreamRequest(origin)));
+    const { body, closeDelimited } = responseOf(await upstream.send(upstreamRequest(origin)));
     const chunks: Uint8Array[] = [];
     for await (const chunk of body as AsyncIterable<Uint8Array>) chunks.push(chunk);
     expect(Buffer.concat(chunks).equals(bytes)).toBe(true);
-    expect(openEnded).toBe(true);
+    expect(closeDelimited).toBe(true);
   });
 
   it('says so when nobody can tell whether it is whole', async () => {
     const [css, socket] = await answered('text/css', 'a { color: ');
-    expect(css.openEnded).toBe(true);
+    expect(css.closeDelimited).toBe(true);
     close(socket);
     expect(await textOf(css.body)).toBe('a { color: ');
   });
 
   it.each([JSON_TYPE, EVENTS])('says nothing of it where the bytes tell: %s', async (type) => {
     const [response, socket] = await answered(type, '');
-    expect(response.openEnded).toBeUndefined();
+    expect(response.closeDelimited).toBeUndefined();
     close(socket);
     await textOf(response.body);
   });
 
   it('says nothing of it where there is no body', async () => {
     const [response, socket] = await answered('text/css', '', 'HEAD');
-    expect(response.openEnded).toBeUndefined();
+    expect(response.closeDelimited).toBeUndefined();
     close(socket);
     await textOf(response.body);
   });

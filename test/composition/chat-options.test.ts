@@ -3,49 +3,49 @@ import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
 import { FakeSessionTokenSource } from '../../src/adapters/fakes/fake-session-token-source.js';
 import { FakeTokenExchange } from '../../src/adapters/fakes/fake-token-exchange.js';
 import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
-import { type ChatHandlerOptions, chatPlan } from '../../src/composition/routes/chat.js';
+import { type ChatHandlerOptions, chatAuth } from '../../src/composition/routes/chat.js';
 import { CHAT } from '../../src/composition/routes/route-options.js';
-import { SessionPlans } from '../../src/composition/routes/session-plans.js';
+import { SessionAuths } from '../../src/composition/routes/session-auths.js';
 import { readOptions } from '../../src/domain/shared/options.js';
 import { TokenCache } from '../../src/domain/credentials/token-cache.js';
 
 const exchange = new FakeTokenExchange();
 
-function plan(options: ChatHandlerOptions, custom: readonly string[] = []): ReturnType<typeof chatPlan> {
+function auth(options: ChatHandlerOptions, custom: readonly string[] = []): ReturnType<typeof chatAuth> {
   const clock = new FakeClock();
   const tokens = new TokenCache({ clock, telemetry: new RecordingTelemetry(), random: () => 0, maxEntries: 10 });
   const toolkit = { customProviders: new Set(custom) };
-  return chatPlan(
+  return chatAuth(
     readOptions('createA2ARouter', CHAT, options, { toolkit }),
-    new SessionPlans({ clock, tokens, exchange, alwaysExchange: false, sessionMs: 0 }),
+    new SessionAuths({ clock, tokens, exchange, alwaysExchange: false, sessionMs: 0 }),
   );
 }
 
 describe('a chat route', () => {
   it('without options uses the configured strategy and key', () => {
-    expect(plan({})).toEqual({ kind: 'service', strategy: '', apiKey: undefined });
-    expect(plan({ strategy: '', apiKey: '' })).toEqual({ kind: 'service', strategy: '', apiKey: undefined });
+    expect(auth({})).toEqual({ kind: 'service', strategy: '', apiKey: undefined });
+    expect(auth({ strategy: '', apiKey: '' })).toEqual({ kind: 'service', strategy: '', apiKey: undefined });
   });
 
   it.each(['service_account', 'resource_owner_password', 'client_credentials'])(
     'may use the strategy %s',
     (strategy) => {
-      expect(plan({ strategy })).toMatchObject({ kind: 'service', strategy });
+      expect(auth({ strategy })).toMatchObject({ kind: 'service', strategy });
     },
   );
 
   it('may use a provider the site registered', () => {
-    expect(plan({ strategy: 'okta' }, ['okta'])).toMatchObject({ strategy: 'okta' });
+    expect(auth({ strategy: 'okta' }, ['okta'])).toMatchObject({ strategy: 'okta' });
   });
 
   it('may have a key of its own, which nothing prints', () => {
-    const { apiKey } = plan({ apiKey: 'route-key' });
+    const { apiKey } = auth({ apiKey: 'route-key' });
     expect([apiKey?.reveal(), String(apiKey)]).toEqual(['route-key', '[redacted]']);
   });
 
   it('with a session source requires a session, and its key stays', () => {
     const source = new FakeSessionTokenSource();
-    const session = plan({ getSessionToken: source, apiKey: 'route-key' });
+    const session = auth({ getSessionToken: source, apiKey: 'route-key' });
     expect(session).toMatchObject({ kind: 'session', required: true, audience: '', exchange: undefined });
     expect(session.apiKey?.reveal()).toBe('route-key');
   });
@@ -56,7 +56,7 @@ describe('a chat route', () => {
       audience: 'https://platform.example',
       exchange: 'on_behalf_of',
     } as const;
-    const session = plan(options);
+    const session = auth(options);
     expect(session).toMatchObject({ kind: 'session', audience: 'https://platform.example' });
     expect(session.kind === 'session' && session.exchange).toBeDefined();
   });
@@ -64,7 +64,7 @@ describe('a chat route', () => {
 
 describe('a chat route is refused', () => {
   it('with a strategy nobody knows, naming the nearest', () => {
-    expect(() => plan({ strategy: 'service-account' })).toThrow(
+    expect(() => auth({ strategy: 'service-account' })).toThrow(
       expect.objectContaining({
         name: 'ConfigurationError',
         hint: 'Did you mean "service_account"? Known values: service_account, resource_owner_password, client_credentials.',
@@ -74,7 +74,7 @@ describe('a chat route is refused', () => {
   });
 
   it('with a strategy and a session source, for it never falls back from one to the other', () => {
-    expect(() => plan({ strategy: 'service_account', getSessionToken: () => null })).toThrow(
+    expect(() => auth({ strategy: 'service_account', getSessionToken: () => null })).toThrow(
       expect.objectContaining({
         name: 'ConfigurationError',
         detail: 'Conflicting options "strategy" and "getSessionToken" of createA2ARouter.',
@@ -84,7 +84,7 @@ describe('a chat route is refused', () => {
   });
 
   it('with an exchange and nobody whose token could be exchanged', () => {
-    expect(() => plan({ exchange: 'on_behalf_of' })).toThrow(
+    expect(() => auth({ exchange: 'on_behalf_of' })).toThrow(
       expect.objectContaining({
         name: 'ConfigurationError',
         detail: 'Missing option "getSessionToken" of createA2ARouter.',
@@ -94,12 +94,12 @@ describe('a chat route is refused', () => {
   });
 
   it('with a key that fits into no header field, and the key is not quoted', () => {
-    expect(() => plan({ apiKey: 'hunter2 marker' })).toThrow(
+    expect(() => auth({ apiKey: 'hunter2 marker' })).toThrow(
       expect.objectContaining({
         message: expect.not.stringContaining('hunter2') as string,
         fields: ['apiKey'],
       }),
     );
-    expect(() => plan({ apiKey: 'a\r\nb', getSessionToken: () => null })).toThrow('"apiKey"');
+    expect(() => auth({ apiKey: 'a\r\nb', getSessionToken: () => null })).toThrow('"apiKey"');
   });
 });

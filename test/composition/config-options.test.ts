@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { configPlan, headersPlan, type HeadersLike } from '../../src/composition/routes/get-headers-option.js';
+import { configAuth, headersAuth, type HeadersLike } from '../../src/composition/routes/get-headers-option.js';
 import { ServiceAuthError } from '../../src/domain/errors.js';
-import { REQUEST, SERVICE } from '../domain/credentials/broker-world.js';
+import { REQUEST, SERVICE } from '../domain/credentials/broker-fixture.js';
 
-const made = (headers: HeadersLike) => headersPlan(() => headers).obtain(REQUEST);
+const made = (headers: HeadersLike) => headersAuth(() => headers).obtain(REQUEST);
 
 describe('the credentials of the config route', () => {
   it('are those of the chat where the site makes none', () => {
-    expect(configPlan(SERVICE, undefined)).toBe(SERVICE);
+    expect(configAuth(SERVICE, undefined)).toBe(SERVICE);
   });
 
   it.each([
@@ -30,17 +30,17 @@ describe('the credentials of the config route', () => {
 
   it("are made from the framework's own request", async () => {
     const request = { session: { token: 't' } };
-    const plan = headersPlan(async (seen: typeof request) => Promise.resolve({ 'x-token': seen.session.token }));
-    expect((await plan.obtain({ headers: {}, native: { request } })).headers).toEqual({ 'x-token': 't' });
+    const auth = headersAuth(async (seen: typeof request) => Promise.resolve({ 'x-token': seen.session.token }));
+    expect((await auth.obtain({ headers: {}, native: { request } })).headers).toEqual({ 'x-token': 't' });
   });
 
   it('that fail with an error of this package fail with it', async () => {
     const error = new ServiceAuthError('service_auth_failed', { detail: 'No.', block: 'idpA' });
-    await expect(headersPlan(() => Promise.reject(error)).obtain(REQUEST)).rejects.toBe(error);
+    await expect(headersAuth(() => Promise.reject(error)).obtain(REQUEST)).rejects.toBe(error);
   });
 
   it('that fail otherwise say where to look, and keep the reason for the log', async () => {
-    const failing = headersPlan(() => {
+    const failing = headersAuth(() => {
       throw new Error('database at 10.0.0.1 is down');
     });
     const failed = await failing.obtain(REQUEST).catch((error: unknown) => error as ServiceAuthError);

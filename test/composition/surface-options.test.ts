@@ -3,19 +3,19 @@ import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
 import { FakeSessionTokenSource } from '../../src/adapters/fakes/fake-session-token-source.js';
 import { FakeTokenExchange } from '../../src/adapters/fakes/fake-token-exchange.js';
 import { renderCacheSettings } from '../../src/composition/routes/render-cache-options.js';
-import { SessionPlans } from '../../src/composition/routes/session-plans.js';
+import { SessionAuths } from '../../src/composition/routes/session-auths.js';
 import {
-  serviceProxyPlan,
-  serviceSurfaceHandlerPlan,
-  surfaceHandlerPlan,
+  serviceProxyAuth,
+  serviceSurfaceHandlerSettings,
+  surfaceHandlerSettings,
 } from '../../src/composition/routes/surfaces.js';
-import { surfaceRouterPlan } from '../../src/composition/routes/surface-router-options.js';
+import { surfaceRouterSettings } from '../../src/composition/routes/surface-router-options.js';
 import { secret } from '../../src/domain/shared/secret.js';
-import { BrokerWorld, REQUEST } from '../domain/credentials/broker-world.js';
+import { BrokerWorld, REQUEST } from '../domain/credentials/broker-fixture.js';
 
-function sessionPlans(): SessionPlans {
+function sessionAuths(): SessionAuths {
   const { tokens } = new BrokerWorld();
-  return new SessionPlans({
+  return new SessionAuths({
     clock: new FakeClock(),
     tokens,
     exchange: new FakeTokenExchange(),
@@ -30,16 +30,16 @@ const auth = new FakeSessionTokenSource();
 
 describe('a surface router', () => {
   it('goes by the API key', () => {
-    expect(surfaceRouterPlan({}, KEYED, sessionPlans())).toEqual({
-      plan: { kind: 'api-key', apiKey: undefined },
+    expect(surfaceRouterSettings({}, KEYED, sessionAuths())).toEqual({
+      auth: { kind: 'api-key', apiKey: undefined },
       cache: undefined,
     });
-    const { plan } = surfaceRouterPlan({ apiKey: 'its-own' }, KEYLESS, sessionPlans());
-    expect(plan.kind === 'api-key' ? plan.apiKey?.reveal() : plan.kind).toBe('its-own');
+    const { auth } = surfaceRouterSettings({ apiKey: 'its-own' }, KEYLESS, sessionAuths());
+    expect(auth.kind === 'api-key' ? auth.apiKey?.reveal() : auth.kind).toBe('its-own');
   });
 
   it('goes by the configured strategy where there is no key at all', () => {
-    expect(surfaceRouterPlan({}, KEYLESS, sessionPlans()).plan).toEqual({
+    expect(surfaceRouterSettings({}, KEYLESS, sessionAuths()).auth).toEqual({
       kind: 'service',
       strategy: '',
       apiKey: undefined,
@@ -52,54 +52,59 @@ describe('a surface router', () => {
     [{ apiKey: 'its-own' }, { 'X-API-Key': 'made' }, { 'x-api-key': 'made' }],
     [{}, null, { 'x-api-key': 'site-key' }],
   ])('sends what the site makes, and the key unless that is made too: %j %j', async (options, made, sent) => {
-    const { plan } = surfaceRouterPlan({ ...options, getHeaders: () => made }, KEYED, sessionPlans());
-    expect(plan.kind === 'headers' ? (await plan.obtain(REQUEST)).headers : plan.kind).toEqual(sent);
+    const { auth } = surfaceRouterSettings({ ...options, getHeaders: () => made }, KEYED, sessionAuths());
+    expect(auth.kind === 'headers' ? (await auth.obtain(REQUEST)).headers : auth.kind).toEqual(sent);
   });
 
   it('without a key sends what the site makes alone', async () => {
-    const { plan } = surfaceRouterPlan({ getHeaders: () => ({ a: 'b' }) }, KEYLESS, sessionPlans());
-    expect(plan.kind === 'headers' ? (await plan.obtain(REQUEST)).headers : plan.kind).toEqual({ a: 'b' });
+    const { auth } = surfaceRouterSettings({ getHeaders: () => ({ a: 'b' }) }, KEYLESS, sessionAuths());
+    expect(auth.kind === 'headers' ? (await auth.obtain(REQUEST)).headers : auth.kind).toEqual({ a: 'b' });
   });
 });
 
 describe("a surface router's credential", () => {
   it('is the one of a strategy, when it names one', () => {
-    const { plan } = surfaceRouterPlan({ strategy: 'service_account', apiKey: 'its-own' }, KEYED, sessionPlans());
-    expect(plan).toMatchObject({ kind: 'service', strategy: 'service_account' });
+    const { auth } = surfaceRouterSettings({ strategy: 'service_account', apiKey: 'its-own' }, KEYED, sessionAuths());
+    expect(auth).toMatchObject({ kind: 'service', strategy: 'service_account' });
   });
 
   it.each([true, false])("is the signed-in user's, and a session is required when told so: %s", (requireSession) => {
-    const { plan } = surfaceRouterPlan({ auth, requireSession }, KEYED, sessionPlans());
-    expect(plan).toMatchObject({ kind: 'session', required: requireSession });
+    const settings = surfaceRouterSettings({ auth, requireSession }, KEYED, sessionAuths());
+    expect(settings.auth).toMatchObject({ kind: 'session', required: requireSession });
   });
 });
 
 describe('a surface handler', () => {
   it('goes by the API key when nobody can sign in', () => {
-    expect(surfaceHandlerPlan({}, sessionPlans()).plan).toEqual({ kind: 'api-key', apiKey: undefined });
+    expect(surfaceHandlerSettings({}, sessionAuths()).auth).toEqual({ kind: 'api-key', apiKey: undefined });
   });
 
   it.each([true, false])(
     'goes by the session when there is one, and requires one when told so: %s',
     (requireSession) => {
-      const { plan } = surfaceHandlerPlan({ auth, requireSession, audience: 'api' }, sessionPlans());
-      expect(plan).toMatchObject({ kind: 'session', required: requireSession, audience: 'api', exchange: undefined });
+      const settings = surfaceHandlerSettings({ auth, requireSession, audience: 'api' }, sessionAuths());
+      expect(settings.auth).toMatchObject({
+        kind: 'session',
+        required: requireSession,
+        audience: 'api',
+        exchange: undefined,
+      });
     },
   );
 
   it('requires no session unless told so', () => {
-    expect(surfaceHandlerPlan({ auth }, sessionPlans()).plan).toMatchObject({ required: false });
+    expect(surfaceHandlerSettings({ auth }, sessionAuths()).auth).toMatchObject({ required: false });
   });
 
   it('that requires a session finds none where there is no way to sign in', async () => {
-    const { plan } = surfaceHandlerPlan({ requireSession: true }, sessionPlans());
-    expect(plan).toMatchObject({ kind: 'session', required: true });
-    expect(plan.kind === 'session' && (await plan.source.getToken(REQUEST, {}))).toEqual({ kind: 'no-session' });
+    const { auth } = surfaceHandlerSettings({ requireSession: true }, sessionAuths());
+    expect(auth).toMatchObject({ kind: 'session', required: true });
+    expect(auth.kind === 'session' && (await auth.source.getToken(REQUEST, {}))).toEqual({ kind: 'no-session' });
   });
 
   it('with service auth goes by the strategy and the key', () => {
-    expect(serviceSurfaceHandlerPlan({}).plan).toEqual({ kind: 'service', strategy: '', apiKey: undefined });
-    expect(serviceSurfaceHandlerPlan({ strategy: 'client_credentials' }).plan).toMatchObject({
+    expect(serviceSurfaceHandlerSettings({}).auth).toEqual({ kind: 'service', strategy: '', apiKey: undefined });
+    expect(serviceSurfaceHandlerSettings({ strategy: 'client_credentials' }).auth).toMatchObject({
       strategy: 'client_credentials',
     });
   });
@@ -107,7 +112,7 @@ describe('a surface handler', () => {
 
 describe('the conversation proxy', () => {
   it('always requires a session', () => {
-    expect(serviceProxyPlan({ auth, exchange: 'on_behalf_of' }, sessionPlans())).toMatchObject({
+    expect(serviceProxyAuth({ auth, exchange: 'on_behalf_of' }, sessionAuths())).toMatchObject({
       kind: 'session',
       required: true,
     });

@@ -23,7 +23,7 @@ import { HttpJsonBinding } from '../../src/domain/chat/http-json-binding.js';
 import { MethodPolicy } from '../../src/domain/chat/method-policy.js';
 import { endpoint } from '../../src/domain/upstream/upstream-request.js';
 import { site } from '../adapters/web/browser-request.js';
-import { BrokerWorld, SERVICE } from '../domain/credentials/broker-world.js';
+import { BrokerWorld, SERVICE } from '../domain/credentials/broker-fixture.js';
 import { spoken } from '../support/a2a-message.js';
 
 let siteUrl: string;
@@ -56,7 +56,7 @@ beforeAll(async () => {
   });
   const routes = {
     site: { ...site(), bodyLimitBytes: 2_097_152 },
-    plan: SERVICE,
+    auth: SERVICE,
     policy: new MethodPolicy('chat'),
     bindings: ['JSONRPC', 'HTTP+JSON'],
     publicUrl: '',

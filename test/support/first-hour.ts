@@ -193,6 +193,6 @@ function fieldsOf(text: string): ErrorFields {
   }
 }
 
-function asPrinted({ check, says, block = '', fields = [] }: Finding): string {
-  return `${check}: ${says} | fix: ${block}: ${fields.join(', ')}`;
+function asPrinted({ check, message, block = '', fields = [] }: Finding): string {
+  return `${check}: ${message} | fix: ${block}: ${fields.join(', ')}`;
 }

@@ -17,7 +17,7 @@ interface Account {
   readonly subject: string;
 }
 
-const LONGEST_LIFE_SECONDS = 300;
+const MAX_LIFE_SECONDS = 300;
 
 /** The platform's register of service accounts, and what it asks of their tokens. */
 export class ServiceAccounts {
@@ -50,7 +50,7 @@ export class ServiceAccounts {
 
     const { sub = '', iat = 0, exp = Infinity } = verified.payload;
     if (sub !== account?.subject) throw new TokenRefused('The key belongs to another service account.');
-    if (exp - iat > LONGEST_LIFE_SECONDS) throw new TokenRefused('The token lives longer than five minutes.');
+    if (exp - iat > MAX_LIFE_SECONDS) throw new TokenRefused('The token lives longer than five minutes.');
     return sub;
   }
 }

@@ -1,6 +1,6 @@
 import { Conversation, type ConversationSummary } from './conversation.js';
 
-const MOST_CONVERSATIONS = 200;
+const MAX_CONVERSATIONS = 200;
 
 /** Who said what to the agent; each caller knows of their own conversations only. */
 export class ConversationRecords {
@@ -15,7 +15,7 @@ export class ConversationRecords {
     own.delete(id);
     own.set(id, conversation);
     const [oldest] = own.keys();
-    if (own.size > MOST_CONVERSATIONS && oldest !== undefined) own.delete(oldest);
+    if (own.size > MAX_CONVERSATIONS && oldest !== undefined) own.delete(oldest);
     return conversation;
   }
 

@@ -13,7 +13,7 @@ export interface ConversationSummary {
   readonly updatedAt: string;
 }
 
-const LONGEST_TITLE = 60;
+const MAX_TITLE = 60;
 
 export class Conversation {
   readonly #id: string;
@@ -37,6 +37,6 @@ export class Conversation {
 
   get #title(): string {
     const { text = '' } = this.#messages[0] ?? {};
-    return text.length <= LONGEST_TITLE ? text : `${text.slice(0, LONGEST_TITLE)}…`;
+    return text.length <= MAX_TITLE ? text : `${text.slice(0, MAX_TITLE)}…`;
   }
 }

@@ -1,8 +1,8 @@
 import { escapeHtml } from './escape-html.js';
 import { ActionRefused, type Fields, type Surface, type SurfaceView } from './surface.js';
 
-const LONGEST_NOTE = 200;
-const MOST_NOTES = 50;
+const MAX_NOTE = 200;
+const MAX_NOTES = 50;
 
 /** Each caller's own notes; a site's visitors who are not signed in are one caller. */
 export class Notes implements Surface {
@@ -20,7 +20,7 @@ export class Notes implements Surface {
       '<section class="notes">',
       notes.length === 0 ? '<p class="empty">No notes yet.</p>' : `<ul>${list}</ul>`,
       '<form data-action="add">',
-      `<label>New note <input name="text" maxlength="${LONGEST_NOTE}" autocomplete="off" required></label>`,
+      `<label>New note <input name="text" maxlength="${MAX_NOTE}" autocomplete="off" required></label>`,
       '<button type="submit">Add</button>',
       '</form>',
       '</section>',
@@ -31,8 +31,8 @@ export class Notes implements Surface {
   #add(caller: string, fields: Fields): string {
     const text = fields['text']?.trim() ?? '';
     if (text === '') throw new ActionRefused('Please write something first.');
-    if (text.length > LONGEST_NOTE) throw new ActionRefused(`A note has at most ${LONGEST_NOTE} characters.`);
-    this.#notes.set(caller, [...(this.#notes.get(caller) ?? []), text].slice(-MOST_NOTES));
+    if (text.length > MAX_NOTE) throw new ActionRefused(`A note has at most ${MAX_NOTE} characters.`);
+    this.#notes.set(caller, [...(this.#notes.get(caller) ?? []), text].slice(-MAX_NOTES));
     this.#versions.set(caller, (this.#versions.get(caller) ?? 1) + 1);
     return 'Your note is kept.';
   }

@@ -1,7 +1,7 @@
 import { escapeHtml } from './escape-html.js';
 import { ActionRefused, type Fields, type Surface, type SurfaceView } from './surface.js';
 
-const LONGEST_QUESTION = 120;
+const MAX_QUESTION = 120;
 
 interface Choice {
   readonly value: string;
@@ -26,8 +26,8 @@ export class Poll implements Surface {
   /** What an editor of the platform does. Throws RangeError when there is no question, or a longer one than 120 characters. */
   setQuestion(text: string): void {
     const question = text.trim();
-    if (question === '' || question.length > LONGEST_QUESTION) {
-      throw new RangeError(`A question has 1 to ${LONGEST_QUESTION} characters.`);
+    if (question === '' || question.length > MAX_QUESTION) {
+      throw new RangeError(`A question has 1 to ${MAX_QUESTION} characters.`);
     }
     this.#question = question;
     this.#version += 1;

@@ -79,7 +79,7 @@ function unread(body: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
       return {
         next: () => reader.read() as Promise<IteratorResult<Uint8Array>>,
         return: () => {
-          void runOff(reader);
+          void drain(reader);
           return Promise.resolve({ done: true, value: undefined });
         },
       };
@@ -87,7 +87,7 @@ function unread(body: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
   };
 }
 
-async function runOff(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   try {
     let done = false;
     while (!done) ({ done } = await reader.read());

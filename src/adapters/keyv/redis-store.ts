@@ -13,9 +13,9 @@ export interface RedisStoreOptions {
 }
 
 /** A connection that owes an answer for so long is given up: the other end may be gone without a word. */
-const LONGEST_SILENCE_MS = 5_000;
+const MAX_SILENCE_MS = 5_000;
 /** For what was written last to leave this machine. */
-const LAST_WORDS_MS = 250;
+const FLUSH_GRACE_MS = 250;
 
 /**
  * A Redis or Valkey at an address, called as a Keyv is.
@@ -57,7 +57,7 @@ export class RedisStore {
   /** Lets running calls finish for a moment and ends the connection; later calls are misses. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await before(Promise.allSettled([...this.#running, this.#connecting]), LAST_WORDS_MS);
+    await before(Promise.allSettled([...this.#running, this.#connecting]), FLUSH_GRACE_MS);
     this.#end();
   }
 
@@ -65,7 +65,7 @@ export class RedisStore {
     if (this.#isClosed) return undefined;
     if (this.#isNew) await before(this.#connect(), this.#options.patienceMs).catch(() => undefined);
     if (this.#isNew) return undefined;
-    if (this.#running.size > 0 && performance.now() - this.#heardAt > LONGEST_SILENCE_MS) this.#end();
+    if (this.#running.size > 0 && performance.now() - this.#heardAt > MAX_SILENCE_MS) this.#end();
     const client = this.#client?.isReady === true ? this.#client : await this.#connect();
     if (this.#running.size === 0) this.#heardAt = performance.now();
     const running = call(client);

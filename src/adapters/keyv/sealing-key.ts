@@ -14,7 +14,7 @@ export type SealingKeyReading =
 
 const KEY_BYTES = 32;
 // 32 random bytes have fewer distinct values than this once in 10^15 keys; a repeated pattern always.
-const FEWEST_DISTINCT = 16;
+const MIN_DISTINCT = 16;
 
 /**
  * Reads a key of 32 random bytes in hex, base64url or base64.
@@ -25,7 +25,7 @@ export function readSealingKey(text: Secret): SealingKeyReading {
   if (bytes?.length !== KEY_BYTES) {
     return unusable('is not 32 bytes in hex, base64url or base64; make one with "openssl rand -base64 32"');
   }
-  if (new Set(bytes).size < FEWEST_DISTINCT) {
+  if (new Set(bytes).size < MIN_DISTINCT) {
     return unusable('is a pattern and not random; make one with "openssl rand -base64 32"');
   }
   const id = createHmac('sha256', bytes).update('agent-bff sealing key').digest('base64url').slice(0, 8);

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { BodySink, Flow, FlowingBody } from '../../domain/shared/flow.js';
 import type { HttpBody } from '../../ports/http.js';
-import { cutOff, tellsProgress } from './http2-exchange.js';
+import { abortResponse, tellsProgress } from './http2-exchange.js';
 import { SendWatch } from './send-watch.js';
 
 /** A body as frameworks send it that write to the socket themselves. */
@@ -51,7 +51,7 @@ export class BodyStream extends Readable {
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     // Not every framework does: a clean end would claim that the answer was complete.
-    if (error !== null) cutOff(this.#response);
+    if (error !== null) abortResponse(this.#response);
     if (this.#flow !== undefined) this.#flow.cancel(this.stall);
     else (this.#source ?? this.#body[Symbol.asyncIterator]()).return?.(this.stall).catch(() => undefined);
     callback(error);

@@ -26,14 +26,14 @@ export function decodedBody(body: Exclude<HttpBody, null>, coding: string): Asyn
 
 /** What a body may grow to in any case, and how many times its size beyond. Text seldom shrinks to a hundredth. */
 const FREE_BYTES = 16_777_216;
-const MOST_TIMES = 250;
+const MAX_TIMES = 250;
 
 /** Breaks off a body that grows without measure: the platform sent little, and the site would send it to the browser in full. */
 async function* bounded(decoder: ReturnType<(typeof DECODERS)[keyof typeof DECODERS]>): AsyncGenerator<Uint8Array> {
   let size = 0;
   for await (const chunk of decoder as AsyncIterable<Uint8Array>) {
     size += chunk.length;
-    if (size > FREE_BYTES && size > decoder.bytesWritten * MOST_TIMES)
+    if (size > FREE_BYTES && size > decoder.bytesWritten * MAX_TIMES)
       throw new Error('a compressed body grew without measure');
     yield chunk;
   }

@@ -34,7 +34,7 @@ export function hasBody(request: IncomingMessage): boolean {
 }
 
 /** Whether a body that has ended may lack its end: of a stream that was reset the request tells an end as of any other. */
-export function mayBeCut(request: IncomingMessage): boolean {
+export function maybeTruncated(request: IncomingMessage): boolean {
   return isHttp2(request) && request.aborted;
 }
 
@@ -45,7 +45,7 @@ export function responseFields(response: ServerResponse, fields: HeaderFields): 
 }
 
 /** What tells whether the browser is still there: the response, or the stream it goes over. */
-export function lineOf(response: ServerResponse): Pick<ServerResponse, 'closed' | 'destroyed'> {
+export function connectionOf(response: ServerResponse): Pick<ServerResponse, 'closed' | 'destroyed'> {
   return streamOf(response) ?? response;
 }
 
@@ -55,7 +55,7 @@ export function isComplete(response: ServerResponse): boolean {
 }
 
 /** Ends a response so that nobody takes it for complete: a stream that is only destroyed tells the browser of no error. */
-export function cutOff(response: ServerResponse): void {
+export function abortResponse(response: ServerResponse): void {
   const stream = streamOf(response);
   if (stream === undefined) response.destroy();
   else stream.close(INTERNAL_ERROR);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { HttpHandler } from '../../ports/http.js';
-import { cutOff, requestFields } from './http2-exchange.js';
+import { abortResponse, requestFields } from './http2-exchange.js';
 import { toHttpRequest } from './to-http-request.js';
 import { writeHttpResponse } from './write-http-response.js';
 
@@ -41,7 +41,7 @@ export function nodeListener(routes: readonly NodeRoute[], otherwise: HttpHandle
     }
     answer(request, response, target, route ?? { mount: '', handler: otherwise }).catch((error: unknown) => {
       if (next !== undefined) next(error);
-      else cutOff(response);
+      else abortResponse(response);
     });
   };
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { mayBeCut, refuseRest } from './http2-exchange.js';
+import { maybeTruncated, refuseRest } from './http2-exchange.js';
 
 type Step = IteratorResult<Uint8Array>;
 
@@ -92,7 +92,7 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
   #isWastefulWith(chunk: Uint8Array): boolean {
     this.#bytes += chunk.length;
     this.#chunks += 1;
-    return (this.#isWasteful = this.#chunks > FREE_CHUNKS + this.#bytes / LEAST_BYTES_PER_CHUNK);
+    return (this.#isWasteful = this.#chunks > FREE_CHUNKS + this.#bytes / MIN_BYTES_PER_CHUNK);
   }
 
   /** Nothing is read, and no error taken, before somebody asks. */
@@ -125,7 +125,7 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
       return;
     }
     this.#finish();
-    if (request.readableEnded && !mayBeCut(request)) waiting.resolve(DONE);
+    if (request.readableEnded && !maybeTruncated(request)) waiting.resolve(DONE);
     else waiting.reject(request.errored ?? new Error('the request is incomplete'));
   };
 }
@@ -135,6 +135,6 @@ const LINGER_MS = 30_000;
 
 /** Chunks of any size that a body may have, beside one for each 16 bytes. */
 const FREE_CHUNKS = 500;
-const LEAST_BYTES_PER_CHUNK = 16;
+const MIN_BYTES_PER_CHUNK = 16;
 
 const EVENTS = ['readable', 'end', 'error', 'close'] as const;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { BodySink, Flow, FlowingBody } from '../../domain/shared/flow.js';
-import { cutOff, isComplete, lineOf } from './http2-exchange.js';
+import { abortResponse, isComplete, connectionOf } from './http2-exchange.js';
 import { SendWatch } from './send-watch.js';
 
 /** A response a compressor may have wrapped. */
@@ -49,7 +49,7 @@ export class StreamWriter implements BodySink {
   write(chunk: Uint8Array): boolean {
     this.#forgetHead();
     const response = this.#response;
-    if (this.#isGivenUp || lineOf(response).destroyed) return false;
+    if (this.#isGivenUp || connectionOf(response).destroyed) return false;
     try {
       const waits = response.writableLength > 0;
       const isReady = response.write(chunk);
@@ -69,7 +69,7 @@ export class StreamWriter implements BodySink {
     this.#forgetHead();
     const response = this.#response;
     try {
-      if (this.#isGivenUp || lineOf(response).destroyed) return;
+      if (this.#isGivenUp || connectionOf(response).destroyed) return;
       response.end();
       if (this.#sendIdleMs > 0) this.#watched().watchRest();
     } catch {
@@ -82,7 +82,7 @@ export class StreamWriter implements BodySink {
     const response = this.#response;
     // A browser may send again what it got no head for; and Node holds back until the next turn what was written in this one.
     if (!response.headersSent) response.flushHeaders();
-    setImmediate(cutOff, response);
+    setImmediate(abortResponse, response);
   }
 
   readonly #goOn = (): void => {
@@ -134,5 +134,5 @@ function whenDrained(response: ServerResponse, goOn: () => void): void {
   };
   response.on('drain', done);
   response.on('close', done);
-  if (lineOf(response).destroyed) done();
+  if (connectionOf(response).destroyed) done();
 }

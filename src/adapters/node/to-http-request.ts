@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpBody, HeaderFields, HttpRequest, NativeRequest } from '../../ports/http.js';
-import { hasBody, isComplete, lineOf, requestFields } from './http2-exchange.js';
+import { hasBody, isComplete, connectionOf, requestFields } from './http2-exchange.js';
 import { RequestBody } from './request-body.js';
 
 /** Where the host mounted the route, as the framework tells it. */
@@ -136,7 +136,7 @@ function withoutCoding(fields: HeaderFields): HeaderFields {
  */
 function closeSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
-  if (lineOf(response).closed && !isComplete(response)) controller.abort();
+  if (connectionOf(response).closed && !isComplete(response)) controller.abort();
   else {
     response.on('close', () => {
       if (!isComplete(response)) controller.abort();

@@ -1,5 +1,5 @@
 import type { HttpBody, HttpResponse } from '../../ports/http.js';
-import { lineOf, responseFields, tellsProgress } from './http2-exchange.js';
+import { connectionOf, responseFields, tellsProgress } from './http2-exchange.js';
 import { SendWatch } from './send-watch.js';
 import { type FlushableResponse, StreamWriter } from './stream-writer.js';
 
@@ -9,7 +9,7 @@ import { type FlushableResponse, StreamWriter } from './stream-writer.js';
  */
 export function writeHttpResponse(response: FlushableResponse, answer: HttpResponse, method: string | undefined): void {
   const { body, sendIdleMs = 0 } = answer;
-  if (lineOf(response).destroyed || response.headersSent) {
+  if (connectionOf(response).destroyed || response.headersSent) {
     cancel(body);
     return;
   }

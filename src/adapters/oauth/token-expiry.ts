@@ -1,5 +1,5 @@
 const UNKNOWN_LIFE_MS = 60_000;
-const LONGEST_LIFE_MS = 86_400_000;
+const MAX_LIFE_MS = 86_400_000;
 
 /**
  * When a token ends, in milliseconds since the epoch.
@@ -8,10 +8,10 @@ const LONGEST_LIFE_MS = 86_400_000;
  */
 export function tokenExpiry(token: string, expiresInSeconds: number | undefined, now: number): number {
   if (expiresInSeconds !== undefined && expiresInSeconds > 0) {
-    return now + Math.min(expiresInSeconds * 1000, LONGEST_LIFE_MS);
+    return now + Math.min(expiresInSeconds * 1000, MAX_LIFE_MS);
   }
   const expiresAt = jwtExpiry(token);
-  if (expiresAt !== undefined && expiresAt > now) return Math.min(expiresAt, now + LONGEST_LIFE_MS);
+  if (expiresAt !== undefined && expiresAt > now) return Math.min(expiresAt, now + MAX_LIFE_MS);
   return now + UNKNOWN_LIFE_MS;
 }
 

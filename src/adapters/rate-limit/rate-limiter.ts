@@ -31,14 +31,14 @@ export interface RateLimiterOptions {
 }
 
 /** The longest a timer of Node can wait; one that is to wait longer fires at once, and every visitor would go on. */
-const LONGEST_MS = 2_147_483_647;
+const MAX_MS = 2_147_483_647;
 
 const OPTIONS: OptionShape<keyof RateLimiterOptions> = {
   options: {
     visitor: callback,
     deadlineMs: accept(
-      (value) => typeof value === 'number' && value > 0 && value <= LONGEST_MS,
-      `a number of milliseconds above 0 and up to ${String(LONGEST_MS)}`,
+      (value) => typeof value === 'number' && value > 0 && value <= MAX_MS,
+      `a number of milliseconds above 0 and up to ${String(MAX_MS)}`,
     ),
   },
 };

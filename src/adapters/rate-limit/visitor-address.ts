@@ -10,11 +10,11 @@ interface AddressedRequest {
 export function visitorAddress(request: unknown): string | undefined {
   const { ip, socket } = Object(request) as AddressedRequest;
   const address = typeof ip === 'string' && ip !== '' ? ip : socket?.remoteAddress;
-  return typeof address === 'string' ? household(address) : undefined;
+  return typeof address === 'string' ? ipv6Prefix64(address) : undefined;
 }
 
 /** One household has a /64 of IPv6 to itself, and could send every message from another address. */
-function household(address: string): string {
+function ipv6Prefix64(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
   if (!address.includes(':')) return address;

@@ -4,7 +4,7 @@ import type { SessionRequest, SessionToken, SessionTokenSource } from '../../por
 import { type SessionSourceOptions, STORED_TOKEN } from './from-function.js';
 import { nodePair } from './node-pair.js';
 import { withRefreshedCookies } from './refreshed-cookies.js';
-import { sessionFault } from './session-fault.js';
+import { sanitizeLibraryError } from './sanitize-library-error.js';
 import { webHeaders } from './web-headers.js';
 
 /**
@@ -120,7 +120,7 @@ async function call(read: () => unknown): Promise<unknown> {
   try {
     return await read();
   } catch (error) {
-    throw sessionFault('Auth.js', error);
+    throw sanitizeLibraryError('Auth.js', error);
   }
 }
 

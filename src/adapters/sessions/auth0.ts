@@ -5,7 +5,7 @@ import { jwtSubject } from './jwt-subject.js';
 import { nodePair } from './node-pair.js';
 import { refreshRefusal } from './refresh-refusal.js';
 import { withRefreshedCookies } from './refreshed-cookies.js';
-import { sessionFault } from './session-fault.js';
+import { sanitizeLibraryError } from './sanitize-library-error.js';
 
 /**
  * The part of an `Auth0Client` (`@auth0/nextjs-auth0` 4) that is used.
@@ -80,7 +80,7 @@ function refusal(error: unknown): SessionToken {
       // `failed_to_refresh_token` stands for an outage, too; only the cause tells.
       const ended = code === 'failed_to_refresh_token' ? refreshRefusal(cause?.code) : undefined;
       if (ended !== undefined) return ended;
-      throw sessionFault('Auth0', error);
+      throw sanitizeLibraryError('Auth0', error);
     }
   }
 }

@@ -3,7 +3,7 @@ import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { SESSION_SOURCE, type SessionSourceOptions } from './from-function.js';
 import { writeCookies } from './refreshed-cookies.js';
-import { sessionFault } from './session-fault.js';
+import { sanitizeLibraryError } from './sanitize-library-error.js';
 import { webHeaders } from './web-headers.js';
 
 /**
@@ -92,6 +92,6 @@ function refusal(error: unknown): SessionToken {
     case 'ACCOUNT_NOT_FOUND':
       return { kind: 'expired', reason: 'interaction', detail: body.code };
     default:
-      throw sessionFault('better-auth', error);
+      throw sanitizeLibraryError('better-auth', error);
   }
 }

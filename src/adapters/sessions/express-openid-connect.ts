@@ -2,7 +2,7 @@ import { text } from '../../domain/shared/option-checks.js';
 import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { SessionRequest, SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { refreshRefusal } from './refresh-refusal.js';
-import { sessionFault } from './session-fault.js';
+import { sanitizeLibraryError } from './sanitize-library-error.js';
 
 /**
  * The part of `req.oidc` (express-openid-connect 2 and 3) that is used.
@@ -158,5 +158,5 @@ function refusal(error: unknown): SessionToken {
   if (code === 'ERR_SESSION_EXPIRED') return { kind: 'expired', detail: code };
   const ended = refreshRefusal(oauthCode);
   if (ended !== undefined) return ended;
-  throw sessionFault('express-openid-connect', error);
+  throw sanitizeLibraryError('express-openid-connect', error);
 }

@@ -3,7 +3,7 @@ import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { SESSION_SOURCE, type SessionSourceOptions } from './from-function.js';
 import { refreshRefusal } from './refresh-refusal.js';
-import { sessionFault } from './session-fault.js';
+import { sanitizeLibraryError } from './sanitize-library-error.js';
 
 /**
  * The part of an msal-node client that is used.
@@ -142,5 +142,5 @@ function refusal(error: unknown): SessionToken {
   if (name === 'InteractionRequiredAuthError') {
     return { kind: 'expired', reason: 'interaction', detail: String(errorCode) };
   }
-  throw sessionFault('msal-node', { name, code: errorCode });
+  throw sanitizeLibraryError('msal-node', { name, code: errorCode });
 }

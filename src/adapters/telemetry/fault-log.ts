@@ -7,9 +7,9 @@ export interface FaultLogSettings {
 }
 
 const PAUSE_MS = 60_000;
-const MOST_FAULTS = 100;
+const MAX_FAULTS = 100;
 
-interface Told {
+interface Reported {
   readonly at: number;
   /** How often it came again since then. */
   again: number;
@@ -22,7 +22,7 @@ interface Told {
 export class FaultLog {
   readonly #settings: FaultLogSettings;
   /** Longest ago first. */
-  readonly #told = new Map<string, Told>();
+  readonly #reported = new Map<string, Reported>();
 
   constructor(settings: FaultLogSettings) {
     this.#settings = settings;
@@ -31,23 +31,23 @@ export class FaultLog {
   /** `key`: what makes faults distinct, free of anything a visitor chooses. `text` is asked only when a line is due. */
   tell(key: string, text: (times: string) => string): void {
     const now = this.#settings.now();
-    const last = this.#told.get(key);
+    const last = this.#reported.get(key);
     if (last !== undefined && now - last.at < PAUSE_MS) {
       last.again += 1;
       return;
     }
     if (last === undefined && !this.#hasRoom(now)) return;
-    this.#told.delete(key);
-    this.#told.set(key, { at: now, again: 0 });
+    this.#reported.delete(key);
+    this.#reported.set(key, { at: now, again: 0 });
     const times = last === undefined || last.again === 0 ? '' : timesIn(last.again + 1, now - last.at);
     this.#settings.write(`agent-bff: ${text(times)}`);
   }
 
   /** Whether one more can be kept: all that are there were told within the minute, or one of them is forgotten. */
   #hasRoom(now: number): boolean {
-    if (this.#told.size < MOST_FAULTS) return true;
-    for (const [key, { at }] of this.#told) {
-      return now - at >= PAUSE_MS && this.#told.delete(key);
+    if (this.#reported.size < MAX_FAULTS) return true;
+    for (const [key, { at }] of this.#reported) {
+      return now - at >= PAUSE_MS && this.#reported.delete(key);
     }
     return true;
   }

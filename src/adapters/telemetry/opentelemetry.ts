@@ -9,7 +9,7 @@ const SERVER = 1;
 const CLIENT = 2;
 const FAILED = 2;
 /** Spans of calls whose event never comes are let go of, so that nothing grows. */
-const MOST_OPEN_SPANS = 10_000;
+const MAX_OPEN_SPANS = 10_000;
 
 /**
  * Spans and metrics for OpenTelemetry; give it to `telemetry`. A span per request (below the one of the host's own instrumentation,
@@ -91,7 +91,7 @@ class OpenSpans {
 
   open(name: string, span: SpanLike): void {
     this.#spans.set(name, span);
-    if (this.#spans.size <= MOST_OPEN_SPANS) return;
+    if (this.#spans.size <= MAX_OPEN_SPANS) return;
     for (const oldest of this.#spans.keys()) {
       this.close(oldest)?.end();
       break;

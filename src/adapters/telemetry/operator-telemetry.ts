@@ -18,7 +18,7 @@ export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {
     const requestId = currentRequestId();
     const told = this.#redacted(requestId === undefined ? event : { requestId, ...event });
     for (const listener of this.#listeners)
-      quietly(() => {
+      ignoreErrors(() => {
         listener.emit(told);
       });
   }
@@ -34,7 +34,7 @@ export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {
   callStarted(call: ObservedCall): Readonly<Record<string, string>> {
     let fields: Readonly<Record<string, string>> = {};
     for (const listener of this.#listeners) {
-      quietly(() => {
+      ignoreErrors(() => {
         fields = { ...fields, ...listener.callStarted?.(call) };
       });
     }
@@ -59,7 +59,7 @@ function runOnce<Result>(listener: Telemetry, request: ObservedRequest, work: ()
     if ('error' in outcome) throw outcome.error;
     return outcome.result;
   };
-  quietly(() => {
+  ignoreErrors(() => {
     listener.runRequest?.(request, once);
   });
   return once();
@@ -73,7 +73,7 @@ function attempt<Result>(work: () => Result): { readonly result: Result } | { re
   }
 }
 
-function quietly(tell: () => void): void {
+function ignoreErrors(tell: () => void): void {
   try {
     tell();
   } catch {

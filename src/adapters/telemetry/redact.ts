@@ -1,8 +1,8 @@
 const REDACTED = '[redacted]';
 /** Shorter values would make every other word of a log unreadable, and are no secrets. */
-const SHORTEST_SECRET = 6;
+const MIN_SECRET = 6;
 /** The ids that support asks for stand at the end of a long text. */
-const LONGEST_TEXT = 2_048;
+const MAX_TEXT = 2_048;
 
 /** Anything that looks like a JWT, signed or encrypted. */
 const JWT = /\beyJ[\w-]{8,}(?:\.[\w-]*){2,4}/giu;
@@ -32,7 +32,7 @@ export function redactor(secrets: readonly string[]): (text: string, further?: r
   const configured = hidden(secrets);
   return (text, further = []) => {
     const clean = withoutSecrets(without(text, configured), further);
-    return clean.replace(CONTROL, ' ').slice(0, LONGEST_TEXT);
+    return clean.replace(CONTROL, ' ').slice(0, MAX_TEXT);
   };
 }
 
@@ -52,7 +52,7 @@ interface Hidden {
 function hidden(secrets: readonly string[]): readonly Hidden[] {
   return (
     secrets
-      .filter((secret) => secret.length >= SHORTEST_SECRET)
+      .filter((secret) => secret.length >= MIN_SECRET)
       .map((secret) => ({ secret, core: (secret.match(PLAIN) ?? ['']).reduce(longer) }))
       // Longest first: one secret may be the beginning of another.
       .sort((one, other) => other.secret.length - one.secret.length)

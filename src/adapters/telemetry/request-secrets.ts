@@ -1,7 +1,7 @@
 import type { HeaderFields } from '../../ports/http.js';
 
 /** Shorter parts of a value are words of everyday texts. */
-const SHORTEST_PART = 16;
+const MIN_PART = 16;
 
 /**
  * What of a request's fields must not stand in a text: each cookie's value and the credential of `authorization`, as sent and decoded,
@@ -23,10 +23,10 @@ export function requestSecrets(headers: HeaderFields): string[] {
 /** A value as it was sent, as libraries read it, and what is inside. */
 function readingsOf(value: string): string[] {
   const plain = decoded(value.replace(/^"(.*)"$/s, '$1'));
-  if (plain.length < SHORTEST_PART) return [value, plain];
+  if (plain.length < MIN_PART) return [value, plain];
   // Some libraries keep a session as JSON that is not encrypted.
   const inside = /^[\w+/-]+=*$/.test(plain) ? fromBase64(plain) : '';
-  const parts = `${plain} ${inside}`.split(/[^\w-]+/).filter((part) => part.length >= SHORTEST_PART);
+  const parts = `${plain} ${inside}`.split(/[^\w-]+/).filter((part) => part.length >= MIN_PART);
   return [value, plain, ...parts];
 }
 

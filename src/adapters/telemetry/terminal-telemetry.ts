@@ -3,7 +3,7 @@ import type { FaultLog } from './fault-log.js';
 import { RedactedTelemetry } from './redacted-telemetry.js';
 
 type ErrorEvent = Extract<TelemetryEvent, { type: 'error' }>;
-type Told = Pick<ErrorEvent, 'detail'> & Partial<Pick<ErrorEvent, 'requestId'>>;
+type ReportedError = Pick<ErrorEvent, 'detail'> & Partial<Pick<ErrorEvent, 'requestId'>>;
 
 /** Errors that only the operator can fix. All others are a visitor's own. */
 const FAULTS: ReadonlySet<string> = new Set([
@@ -114,7 +114,7 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
     this.#tell([code, status, route, block, ...fields, reasonOf(detail)], `${route}: ${summary}${advice}`, said);
   }
 
-  #tell(key: readonly unknown[], message: string, { detail, requestId }: Told): void {
+  #tell(key: readonly unknown[], message: string, { detail, requestId }: ReportedError): void {
     this.#log.tell(JSON.stringify(key), (times) => {
       const [words, said] = [message, detail].map((text) => this.redact(text, []));
       const request = requestId === undefined ? '' : `request ${requestId}`;

@@ -4,7 +4,7 @@ import UndiciClient from 'undici/lib/dispatcher/client.js';
 import { UnsolicitedContinue } from './unsolicited-continue.js';
 
 // Node's own limit is 16 KB and can be raised from outside; ours is the same everywhere (reliability-security.md §4.2).
-const LONGEST_HEAD_BYTES = 32_768;
+const MAX_HEAD_BYTES = 32_768;
 
 /** The place of a connection that is not idle. */
 export const BUSY = -1;
@@ -23,7 +23,7 @@ export class Connection {
   constructor(origin: URL, connect: buildConnector.connector) {
     this.client = new UndiciClient(origin, {
       pipelining: 1,
-      maxHeaderSize: LONGEST_HEAD_BYTES,
+      maxHeaderSize: MAX_HEAD_BYTES,
       connect: (options, callback) => {
         connect(options, (...result) => {
           if (result[0] === null) this.#opened(result[1]);

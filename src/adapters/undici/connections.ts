@@ -25,7 +25,7 @@ export class Connections {
   }
 
   /** An idle connection, the last one used first: it is the least likely to be timed out by the other side. Else a new one. */
-  take(): Connection {
+  acquire(): Connection {
     const connection = this.#idle.pop() ?? this.#opened();
     connection.place = BUSY;
     return connection;
@@ -46,7 +46,7 @@ export class Connections {
   }
 
   /** From now on each connection ends with its exchange; resolves when none is busy. */
-  retire(): Promise<void> {
+  drain(): Promise<void> {
     this.#isRetired = true;
     this.#endIdle();
     return new Promise((resolve) => {
@@ -56,7 +56,7 @@ export class Connections {
   }
 
   /** Breaks off what is still running. */
-  end(error: Error): void {
+  destroy(error: Error): void {
     for (const connection of this.#open) if (connection.place === BUSY) connection.destroy(error);
   }
 
@@ -69,7 +69,7 @@ export class Connections {
     const connection = new Connection(this.#origin, this.#connect);
     this.#open.add(connection);
     connection.client.on('disconnect', () => {
-      this.#forget(connection);
+      this.#remove(connection);
     });
     return connection;
   }
@@ -79,7 +79,7 @@ export class Connections {
   }
 
   /** An idle connection that timed out leaves nothing behind. */
-  #forget(connection: Connection): void {
+  #remove(connection: Connection): void {
     const { place } = connection;
     if (this.#idle[place] !== connection) return;
     const last = this.#idle.pop();

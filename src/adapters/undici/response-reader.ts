@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import type { HeaderFields, UpstreamFailureReason, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
 import type { Connection } from './connection.js';
 import type { Connections, ExchangeEnd } from './connections.js';
-import { answerEnd, type EndCheck, isEventStream } from './end-check.js';
+import { responseFraming, type Framing, isEventStream } from './framing.js';
 import { describeError, reasonOf } from './failure-reason.js';
 import { acceptedCodings, unreadableField } from './response-fields.js';
 import { UpstreamBody } from './upstream-body.js';
@@ -22,7 +22,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   #resolve: ((outcome: UpstreamOutcome) => void) | undefined;
   #controller: Controller | undefined;
   #body: UpstreamBody | undefined;
-  #end: EndCheck | undefined;
+  #end: Framing | undefined;
   #headTimer: NodeJS.Timeout | undefined;
   #gaveUp: 'aborted' | 'timeout' | undefined;
   #settled = false;
@@ -35,7 +35,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     this.#request = { method, signal, headersMs, bodyIdleMs, bodyMs, streamIdleMs };
     this.#acceptedCodings = acceptedCodings(headers);
     this.#connections = connections;
-    this.#connection = connections.take();
+    this.#connection = connections.acquire();
     this.#resolve = resolve;
     signal.addEventListener('abort', this.#onAbort, { once: true });
   }
@@ -48,12 +48,12 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Controller): void {
     this.#controller = controller;
     this.#connection.begin();
-    if (this.#gaveUp === undefined) this.expectHead();
+    if (this.#gaveUp === undefined) this.resumeHeadTimer();
     else controller.abort(new Error('aborted'));
   }
 
   /** It is the platform's turn: the deadline of the head runs from now. Our own timer, because undici's counts the time of an upload too. */
-  expectHead(): void {
+  resumeHeadTimer(): void {
     clearTimeout(this.#headTimer);
     const { headersMs } = this.#request;
     if (headersMs === 0 || this.#body !== undefined || this.#settled) return;
@@ -65,7 +65,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   }
 
   /** It is the browser's turn: the platform cannot be late. */
-  holdHead(): void {
+  pauseHeadTimer(): void {
     clearTimeout(this.#headTimer);
   }
 
@@ -98,15 +98,18 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
       ? new UpstreamBody(controller, streamIdleMs, 0)
       : new UpstreamBody(controller, bodyIdleMs, bodyMs);
     this.#body = body;
-    const end = answerEnd(method, status, headers as HeaderFields);
+    const end = responseFraming(method, status, headers as HeaderFields);
     if (end.kind === 'checked') this.#end = end.check;
-    const openEnded = end.kind === 'unknown';
+    const closeDelimited = end.kind === 'unknown';
     // By then undici has told what came together with the head: a short answer is complete, and nobody needs to wait for it.
     queueMicrotask(() => {
       const whole = isStream ? undefined : body.whole();
       if (whole === undefined) body.watch();
       const response = { status, headers: headers as HeaderFields, body: whole ?? body };
-      this.#answer({ kind: 'response', response: openEnded ? { ...response, openEnded } : response });
+      this.#answer({
+        kind: 'response',
+        response: closeDelimited ? { ...response, closeDelimited: closeDelimited } : response,
+      });
     });
   }
 

@@ -37,7 +37,7 @@ export class UndiciUpstream implements HttpUpstream {
   async close(options?: { readonly graceMs: number }): Promise<void> {
     this.#isRetired = true;
     if (options?.graceMs === 0) this.#end();
-    const finished = Promise.all([...this.#connections.values()].map((connections) => connections.retire()));
+    const finished = Promise.all([...this.#connections.values()].map((connections) => connections.drain()));
     if (options === undefined) {
       await finished;
       return;
@@ -54,14 +54,14 @@ export class UndiciUpstream implements HttpUpstream {
 
   #end(): void {
     this.#isEnded = true;
-    for (const connections of this.#connections.values()) connections.end(shuttingDown());
+    for (const connections of this.#connections.values()) connections.destroy(shuttingDown());
   }
 
   #connectionsTo(origin: string): Connections {
     let connections = this.#connections.get(origin);
     if (connections === undefined) {
       connections = new Connections(origin, this.#options.connectMs);
-      if (this.#isRetired) void connections.retire();
+      if (this.#isRetired) void connections.drain();
       this.#connections.set(origin, connections);
     }
     return connections;
@@ -73,7 +73,7 @@ function exchange({ path, method, headers, body }: UpstreamRequest, reader: Resp
   const fields = { ...headers };
   // Nothing is decoded here, and some answers are read (reliability-security.md M11).
   fields['accept-encoding'] ??= 'identity';
-  const turns = { holdHead: () => reader.holdHead(), expectHead: () => reader.expectHead() };
+  const turns = { pauseHeadTimer: () => reader.pauseHeadTimer(), resumeHeadTimer: () => reader.resumeHeadTimer() };
   const sent = upload(body, headers['accept'], turns);
   // undici cannot see its length, and not every platform reads chunks.
   if (sent instanceof PassingBytes) fields['content-length'] = String(sent.length);

@@ -5,7 +5,7 @@ const STATUS_END = 12;
 const HEAD_END = '\r\n\r\n';
 const NOTHING = Buffer.alloc(0);
 // Longer ones go to the parser, which refuses them.
-const LONGEST_BYTES = 32_768;
+const MAX_BYTES = 32_768;
 
 /**
  * Leaves out what a platform says with 100 (Continue) though nobody asked: a client must be able to read it, and may ignore it (RFC 9110 §15.2).
@@ -46,7 +46,7 @@ export class UnsolicitedContinue {
     for (;;) {
       const end = isContinue(rest) ? rest.indexOf(HEAD_END) : -1;
       const isShort = rest.length < STATUS_END || isContinue(rest);
-      if (end < 0 && isShort && rest.length < LONGEST_BYTES) {
+      if (end < 0 && isShort && rest.length < MAX_BYTES) {
         this.#head = rest;
         return undefined;
       }

@@ -7,9 +7,9 @@ const LITTLE_BYTES = 4_096;
 /** Whose turn it is while a body is sent as it comes. */
 export interface UploadTurns {
   /** The browser's: its next chunk is awaited. */
-  readonly holdHead: () => void;
+  readonly pauseHeadTimer: () => void;
   /** The platform's: it has a chunk to take, or everything to answer. */
-  readonly expectHead: () => void;
+  readonly resumeHeadTimer: () => void;
 }
 
 /** The body to send; one that streams tells whose turn it is. */
@@ -23,9 +23,9 @@ export function upload(body: HttpBody, accept: HeaderFields[string], turns: Uplo
       const source = body[Symbol.asyncIterator]();
       return {
         next: async () => {
-          turns.holdHead();
+          turns.pauseHeadTimer();
           const step = await source.next();
-          turns.expectHead();
+          turns.resumeHeadTimer();
           return step;
         },
         return: async () => {

@@ -3,7 +3,7 @@ import type { AgentCardRewrite } from '../../domain/chat/agent-card.js';
 import { isExtendedCardMethod, rewriteExtendedCard } from '../../domain/chat/extended-card.js';
 import { readRpcMessage } from '../../domain/chat/chat-message.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
-import type { CredentialPlan } from '../../domain/credentials/credential-broker.js';
+import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { methodNotAllowed, notFound, problemResponse, rpcErrorResponse, rpcErrorText } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
@@ -17,7 +17,7 @@ import { type StreamWatch, watchedStream } from './watched-stream.js';
 export interface ChatRoutes {
   readonly site: SiteSettings;
   readonly forwarder: ChatForwarder;
-  readonly plan: CredentialPlan;
+  readonly auth: CredentialAuth;
   readonly policy: MethodPolicy;
   /** Answers for `/config`; absent routes are 404. */
   readonly config?: HttpHandler;
@@ -67,13 +67,13 @@ async function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpRespo
   let body: JsonBody | undefined;
   let response: HttpResponse;
   try {
-    checkOrigin(request, site.origins, routes.plan.kind === 'session');
-    if (site.chatLimit !== undefined && routes.plan.kind !== 'session') await checkVisitor(request, site);
+    checkOrigin(request, site.origins, routes.auth.kind === 'session');
+    if (site.chatLimit !== undefined && routes.auth.kind !== 'session') await checkVisitor(request, site);
     body = await readJsonBody(request, site);
     const { bytes } = body;
     const message = readRpcMessage(bytes, routes.policy.scrutiny);
     ({ id } = message);
-    response = await routes.forwarder.forward({ head: request, body: bytes, message }, routes.plan, routes.policy);
+    response = await routes.forwarder.forward({ head: request, body: bytes, message }, routes.auth, routes.policy);
     if (isExtendedCardMethod(message.method)) {
       const { url } = chatAddress(request.publicUrl, routes.publicUrl ?? '');
       response = await rewriteExtendedCard(response, { ...routes.served, url, policy: routes.policy });
@@ -100,7 +100,7 @@ function watchedChat(response: HttpResponse, id: string, watch: Omit<StreamWatch
 }
 
 /** A mount that can only say why it does not work; `chat` mounts say it to A2A clients. */
-export function failing(site: SiteSettings, cause: unknown, chat: boolean): HttpHandler {
+export function errorHandler(site: SiteSettings, cause: unknown, chat: boolean): HttpHandler {
   return (request) => {
     const context = errorContext(site, ROUTE);
     const isChat = chat && request.method === 'POST';

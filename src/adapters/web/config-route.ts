@@ -1,6 +1,6 @@
 import type { ChatConfig } from '../../domain/chat/chat-config.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
-import { mayHoldSession, type RoutePlan } from '../../domain/credentials/headers-plan.js';
+import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-auth.js';
 import { choosingNames } from '../../domain/upstream/header-policy.js';
 import type { HeaderFields, HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { answerRoute } from './answer-route.js';
@@ -14,7 +14,7 @@ import { checkVisitor } from './visitor-limit.js';
 export interface ConfigRoute {
   readonly site: SiteSettings;
   readonly config: ChatConfig;
-  readonly plan: RoutePlan;
+  readonly auth: RouteAuth;
   readonly policy: MethodPolicy;
   /** Protocol bindings of the chat routes. */
   readonly bindings: readonly string[];
@@ -48,14 +48,14 @@ function readable(route: ConfigRoute, what: 'record' | 'agentCard'): HttpHandler
 }
 
 async function answer(route: ConfigRoute, request: HttpRequest, what: 'record' | 'agentCard'): Promise<HttpResponse> {
-  const { config, plan, policy, bindings } = route;
-  const isSession = mayHoldSession(plan);
+  const { config, auth, policy, bindings } = route;
+  const isSession = mayHoldSession(auth);
   checkOrigin(request, route.site.origins, isSession);
-  const varied = choosingNames(plan.fields?.request ?? []);
+  const varied = choosingNames(auth.fields?.request ?? []);
   const entrance = { ...chatAddress(request.publicUrl, route.publicUrl), policy, bindings };
   // What is kept costs nobody anything; what the agent is asked for, strangers can ask for at will.
-  const admit = plan.kind === 'session' ? undefined : () => checkVisitor(request, route.site);
-  const body = JSON.stringify(await config[what](versionOf(request), request, plan, entrance, admit));
+  const admit = auth.kind === 'session' ? undefined : () => checkVisitor(request, route.site);
+  const body = JSON.stringify(await config[what](versionOf(request), request, auth, entrance, admit));
   const etag = `"${route.hash(body)}"`;
   const headers = {
     // What the visitor's own session may see, or a field another proxy may add, is asked for each time; the rest may rest a minute.

@@ -9,20 +9,20 @@ import { answerRoute } from './answer-route.js';
 import { methodNotAllowed } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
 import type { SiteSettings } from './site-settings.js';
-import { lateness, timedBody } from './timed-body.js';
+import { timeoutError, timedBody } from './timed-body.js';
 
 /** What the conversation routes need. */
 export interface ConversationRoutes {
   readonly site: SiteSettings;
   readonly proxy: ConversationProxy;
-  readonly plan: SessionRequired;
+  readonly auth: SessionRequired;
 }
 
 const ROUTE = 'conversation';
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
 /** Everything below the conversations' mount point, for signed-in users only (spec §4.1). */
-export function conversationRoutes({ site, proxy, plan }: ConversationRoutes): HttpHandler {
+export function conversationRoutes({ site, proxy, auth }: ConversationRoutes): HttpHandler {
   return (request) =>
     answerRoute(site, ROUTE, request, async (context) => {
       if (!isForwardedMethod(request.method)) return methodNotAllowed(METHODS, context);
@@ -36,10 +36,10 @@ export function conversationRoutes({ site, proxy, plan }: ConversationRoutes): H
       const { method, path, query, headers, native, signal } = request;
       const body = timedBody(request.body, { idleMs: site.requestIdleMs, totalMs: 0 });
       try {
-        return await proxy.forward({ method, path, query, headers, body, native, signal }, plan);
+        return await proxy.forward({ method, path, query, headers, body, native, signal }, auth);
       } catch (error) {
         // What broke the request to the platform was the browser.
-        throw lateness(body) ?? error;
+        throw timeoutError(body) ?? error;
       }
     });
 }

@@ -61,7 +61,7 @@ export interface ErrorContext {
 
 /** An RFC 9457 problem document. */
 export function problemResponse(cause: unknown, context: ErrorContext): HttpResponse {
-  const error = named(cause);
+  const error = toAgentBffError(cause);
   const status = report(error, context);
   const problem = {
     type: `urn:agent-bff:error:${error.code}`,
@@ -80,7 +80,7 @@ export function problemResponse(cause: unknown, context: ErrorContext): HttpResp
 
 /** The same error as a JSON-RPC response, which every A2A client shows to its user; the id is JSON text. */
 export function rpcErrorResponse(cause: unknown, id: string, context: ErrorContext): HttpResponse {
-  const error = named(cause);
+  const error = toAgentBffError(cause);
   const status = report(error, context);
   return {
     status,
@@ -102,7 +102,7 @@ export function rpcErrorText(error: AgentBffError, id: string, requestId: string
 
 /** The same error in the HTTP+JSON binding (A2A v1.0 §11.6). */
 export function restErrorResponse(cause: unknown, context: ErrorContext): HttpResponse {
-  const error = named(cause);
+  const error = toAgentBffError(cause);
   // JSON-RPC tells a denied method in a successful answer; here the status is all there is.
   const status = report(error, context, error.code === 'method_denied' ? 403 : undefined);
   return {
@@ -139,7 +139,7 @@ export function notFound(context: ErrorContext): HttpResponse {
 }
 
 /** Whatever was thrown, as an error with a code; foreign ones keep their text to themselves. */
-export function named(cause: unknown): AgentBffError {
+export function toAgentBffError(cause: unknown): AgentBffError {
   if (isAgentBffError(cause)) return cause;
   return new AgentBffError('internal_error', {
     detail: 'The server failed to handle the request.',

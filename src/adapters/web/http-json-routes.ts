@@ -1,8 +1,8 @@
 import type { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
 import { httpJsonCall } from '../../domain/chat/http-json-call.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
-import type { CredentialPlan } from '../../domain/credentials/credential-broker.js';
-import { mayHoldSession } from '../../domain/credentials/headers-plan.js';
+import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
+import { mayHoldSession } from '../../domain/credentials/route-auth.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { methodNotAllowed, notFound, restErrorResponse, restErrorText } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
@@ -16,7 +16,7 @@ import { watchedStream } from './watched-stream.js';
 export interface HttpJsonRoutes {
   readonly site: SiteSettings;
   readonly binding: HttpJsonBinding;
-  readonly plan: CredentialPlan;
+  readonly auth: CredentialAuth;
   readonly policy: MethodPolicy;
   /** Protocol bindings of the chat routes. */
   readonly bindings: readonly string[];
@@ -30,7 +30,7 @@ const JSON_TYPES = ['application/json', 'application/a2a+json'];
 /** Routes below the chat mount point for clients of the HTTP+JSON binding, v1.0 and v0.3; everything else there is 404. */
 export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
   return async (request) => {
-    const { site, plan, policy, bindings } = routes;
+    const { site, auth, policy, bindings } = routes;
     const startedAt = site.now();
     const context = errorContext(site, ROUTE);
     const call = httpJsonCall(request.path);
@@ -41,11 +41,11 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
     let body: JsonBody | undefined;
     let response: HttpResponse;
     try {
-      checkOrigin(request, site.origins, mayHoldSession(plan));
-      if (plan.kind !== 'session') await checkVisitor(request, site);
+      checkOrigin(request, site.origins, mayHoldSession(auth));
+      if (auth.kind !== 'session') await checkVisitor(request, site);
       const { url } = chatAddress(request.publicUrl, routes.publicUrl);
       body = await bodyOf(request, site);
-      response = await routes.binding.forward({ head: request, call, body }, plan, policy, { url, policy, bindings });
+      response = await routes.binding.forward({ head: request, call, body }, auth, policy, { url, policy, bindings });
     } catch (error) {
       response = restErrorResponse(error, context);
     } finally {

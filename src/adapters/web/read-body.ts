@@ -72,10 +72,10 @@ async function readComing(request: HttpRequest, limits: BodyLimits, type: string
 
 function readWhole(body: Uint8Array | string | null, { bodyLimitBytes, bodies }: BodyLimits, type: string): JsonBody {
   const bytes = notEmpty(whole(body, bodyLimitBytes));
-  return new KeptBody(bytes, type, bodies.hold(bytes.length));
+  return new BufferedBody(bytes, type, bodies.hold(bytes.length));
 }
 
-class KeptBody implements JsonBody {
+class BufferedBody implements JsonBody {
   readonly bytes: Uint8Array;
   readonly type: string;
   readonly #share: BodyShare;
@@ -113,7 +113,7 @@ async function readStream(
       collector.push(chunk);
     }
     share.keep();
-    return new KeptBody(notEmpty(collector.take()), type, share);
+    return new BufferedBody(notEmpty(collector.take()), type, share);
   } catch (error) {
     share.release();
     if (error instanceof RequestError) throw error;

@@ -1,4 +1,4 @@
-import { mayHoldSession, type RoutePlan } from '../../domain/credentials/headers-plan.js';
+import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-auth.js';
 import { RequestError } from '../../domain/errors.js';
 import type { RenderCache } from '../../domain/surfaces/render-cache.js';
 import { matchSurface, type SurfaceRoute } from '../../domain/surfaces/surface-ref.js';
@@ -16,7 +16,7 @@ import { errorContext, type SiteSettings } from './site-settings.js';
 export interface SurfaceRoutes {
   readonly site: SiteSettings;
   readonly service: SurfaceService;
-  readonly plan: RoutePlan;
+  readonly auth: RouteAuth;
   /** Absent when renders are not kept. */
   readonly cache: RenderCache | undefined;
 }
@@ -41,28 +41,32 @@ export function surfaceRoutes(routes: SurfaceRoutes): HttpHandler {
 }
 
 async function answer(
-  { site, service, plan, cache }: SurfaceRoutes,
+  { site, service, auth, cache }: SurfaceRoutes,
   route: SurfaceRoute,
   request: HttpRequest,
 ): Promise<HttpResponse> {
   // The site's own headers may come from a session too.
-  checkOrigin(request, site.origins, mayHoldSession(plan));
+  checkOrigin(request, site.origins, mayHoldSession(auth));
   switch (route.operation) {
     case 'render':
       return withBody(request, site, async (read) => {
-        return told(site, cache, await service.render(route.ref, read, plan, cache));
+        return recordCacheOutcome(site, cache, await service.render(route.ref, read, auth, cache));
       });
     case 'action':
-      return withBody(request, site, (read) => service.action(route.ref, route.action, read, plan, cache));
+      return withBody(request, site, (read) => service.action(route.ref, route.action, read, auth, cache));
     case 'theme':
-      return service.theme(route.ref, { head: request, body: null }, plan);
+      return service.theme(route.ref, { head: request, body: null }, auth);
   }
 }
 
 const OUTCOMES = { HIT: 'hit', REVALIDATED: 'revalidated', MISS: 'miss', BYPASS: 'bypass' } as const;
 
 /** Tells operators how a render was come by, where renders are kept. */
-function told({ telemetry }: SiteSettings, cache: RenderCache | undefined, response: HttpResponse): HttpResponse {
+function recordCacheOutcome(
+  { telemetry }: SiteSettings,
+  cache: RenderCache | undefined,
+  response: HttpResponse,
+): HttpResponse {
   const status = response.headers['x-cache'] as keyof typeof OUTCOMES | undefined;
   if (cache !== undefined && status !== undefined) {
     telemetry.emit({ type: 'cache', route: ROUTE, outcome: OUTCOMES[status] });

@@ -17,7 +17,7 @@ export function timedBody(body: HttpBody, deadlines: BodyDeadlines): HttpBody {
 }
 
 /** The error of a body that came too late for its reader, who may have taken it for something else. */
-export function lateness(body: HttpBody): RequestError | undefined {
+export function timeoutError(body: HttpBody): RequestError | undefined {
   return body instanceof TimedBody ? body.cutBy : undefined;
 }
 

@@ -36,7 +36,7 @@ export async function cacheFindings(config: ResolvedConfig, clock: Clock): Promi
   } catch (error) {
     if (!isAgentBffError(error)) throw error;
     const { message, block = 'configureServer', fields } = error;
-    return [{ check: 'cache store', result: 'failed', says: message, block, fields }];
+    return [{ check: 'cache store', result: 'failed', message, block, fields }];
   } finally {
     await connected?.close();
   }
@@ -46,18 +46,18 @@ function reach(isKept: boolean, fault: string | undefined, ms: number, cacheMs: 
   const check = 'cache store';
   const block = 'configureServer';
   if (!isKept) {
-    const says = fault === undefined ? 'it does not keep what it is given' : `it cannot be used: ${fault}`;
-    return { check, result: 'failed', says, block, fields: ['cacheStore'] };
+    const message = fault === undefined ? 'it does not keep what it is given' : `it cannot be used: ${fault}`;
+    return { check, result: 'failed', message, block, fields: ['cacheStore'] };
   }
-  const says = `a call takes ${ms.toFixed(1)} ms`;
-  if (ms <= cacheMs) return { check, result: 'ok', says };
-  const late = `${says}, and is given up after ${String(cacheMs)} ms`;
-  return { check, result: 'warning', says: late, block: 'timeouts', fields: ['cacheMs'] };
+  const message = `a call takes ${ms.toFixed(1)} ms`;
+  if (ms <= cacheMs) return { check, result: 'ok', message };
+  const late = `${message}, and is given up after ${String(cacheMs)} ms`;
+  return { check, result: 'warning', message: late, block: 'timeouts', fields: ['cacheMs'] };
 }
 
 function keys(count: number): readonly Finding[] {
   const check = 'cache keys';
-  if (count > 0) return [{ check, result: 'ok', says: `${String(count)} configured; tokens are sealed and shared` }];
-  const says = 'none, so tokens stay in each process';
-  return [{ check, result: 'warning', says, block: 'configureServer', fields: ['cacheKeys'] }];
+  if (count > 0) return [{ check, result: 'ok', message: `${String(count)} configured; tokens are sealed and shared` }];
+  const message = 'none, so tokens stay in each process';
+  return [{ check, result: 'warning', message, block: 'configureServer', fields: ['cacheKeys'] }];
 }

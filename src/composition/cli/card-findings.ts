@@ -1,4 +1,4 @@
-import { type ExaminedSite, jsonOf } from './examined-site.js';
+import { type SiteProbe, jsonOf } from './site-probe.js';
 import type { Finding } from './finding.js';
 
 /** What a message to the agent has to know. */
@@ -23,7 +23,7 @@ const OK = 200;
 
 /** Looks for the agent's card where the config route does. */
 export async function agentCard(
-  site: ExaminedSite,
+  site: SiteProbe,
 ): Promise<{ readonly findings: readonly Finding[]; readonly agent: AgentFacts | undefined }> {
   const check = 'agent card';
   // Agents of version 1 show an older card to those who do not ask; older agents do not know the field.
@@ -41,14 +41,17 @@ export async function agentCard(
   };
   const versions = protocolVersions(card);
   const streams = supportsStreaming ? 'streams' : 'does not stream';
-  const says = `${quoted(card.name)}, protocol ${versions.join(' and ') || 'of no stated version'}, ${streams}; found at ${record.place}`;
+  const message = `${quoted(card.name)}, protocol ${versions.join(' and ') || 'of no stated version'}, ${streams}; found at ${record.place}`;
   const agent = { isVersion1: versions.some((version) => version.startsWith('1')), streams: supportsStreaming };
-  if (!warnings.includes('agent_card_url_unavailable')) return { findings: [{ check, result: 'ok', says }], agent };
+  if (!warnings.includes('agent_card_url_unavailable')) return { findings: [{ check, result: 'ok', message }], agent };
   const elsewhere = { block: 'configureServer', fields: ['agentCardUrl'] };
-  return { findings: [{ check, result: 'warning', says: `${says}, not where it should be`, ...elsewhere }], agent };
+  return {
+    findings: [{ check, result: 'warning', message: `${message}, not where it should be`, ...elsewhere }],
+    agent,
+  };
 }
 
-async function ask(site: ExaminedSite, version: string) {
+async function ask(site: SiteProbe, version: string) {
   const before = site.visits.length;
   const response = await site.ask(site.toolkit.chatHandler(), {
     path: '/config',

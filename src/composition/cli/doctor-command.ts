@@ -40,9 +40,12 @@ export async function doctorCommand(args: string[], terminal: Terminal, ports: T
   return failed === 0 ? 0 : 1;
 }
 
-function line({ check, result, says, block, fields = [] }: Finding, { style = (_, plain) => plain }: Terminal): string {
+function line(
+  { check, result, message, block, fields = [] }: Finding,
+  { style = (_, plain) => plain }: Terminal,
+): string {
   const [mark, colour] = MARKS[result];
-  const found = `${style(colour, mark)} ${check.padEnd(18)}${says}`;
+  const found = `${style(colour, mark)} ${check.padEnd(18)}${message}`;
   if (result === 'ok' || block === undefined) return found;
   return `${found}\n    ${style('bold', `fix: ${[block, fields.join(', ')].filter(Boolean).join(': ')}`)}`;
 }

@@ -15,7 +15,7 @@ import { cacheFindings } from './cache-findings.js';
 import type { Finding } from './finding.js';
 import { certificate, serviceAccountKey } from './key-findings.js';
 import { type Place, platformFindings, type Trials } from './platform-findings.js';
-import { providerReach } from './provider-reach.js';
+import { providerReach } from './discovery-check.js';
 import { tokenFindings } from './token-findings.js';
 
 /**
@@ -56,7 +56,7 @@ export async function examine(
   begin('cache store');
   const cache = await cacheFindings(resolved, clock);
   return [
-    { check: 'configuration', result: 'ok', says: 'every field is known and well formed' },
+    { check: 'configuration', result: 'ok', message: 'every field is known and well formed' },
     ...environment(config),
     address('agent address', 'a2aUrl', resolved.agent, true),
     ...publicAddress(resolved, isProduction),
@@ -69,9 +69,9 @@ export async function examine(
   async function visit(): Promise<readonly Finding[]> {
     const check = 'platform';
     if (credential.some(({ result }) => result === 'failed')) {
-      return [{ check, result: 'skipped', says: 'not tried before the above is mended' }];
+      return [{ check, result: 'skipped', message: 'not tried before the above is mended' }];
     }
-    if (chosen.kind === 'none') return [{ check, result: 'skipped', says: 'needs a signed-in user' }];
+    if (chosen.kind === 'none') return [{ check, result: 'skipped', message: 'needs a signed-in user' }];
     return platformFindings(config, resolved, ports, placeOf(chosen), trials, begin);
   }
 }
@@ -84,7 +84,7 @@ export async function examine(
 export function refusedConfiguration(error: unknown): Finding {
   if (!isAgentBffError(error)) throw error;
   const { message, block = 'configureServer', fields } = error;
-  return { check: 'configuration', result: 'failed', says: message, block, fields };
+  return { check: 'configuration', result: 'failed', message, block, fields };
 }
 
 /** Variables that are nearly ours, and those that are another program's. */
@@ -92,26 +92,26 @@ function environment(config: ServerConfig): readonly Finding[] {
   return warningsOf(config).map(({ code, detail, variable }) => ({
     check: 'environment',
     result: code === 'variable_misspelt' ? 'failed' : 'warning',
-    says: detail,
+    message: detail,
     block: 'environment',
     fields: [variable],
   }));
 }
 
 function address(check: string, field: string, found: { origin: string } | undefined, isNeeded: boolean): Finding {
-  if (found !== undefined) return { check, result: 'ok', says: found.origin };
+  if (found !== undefined) return { check, result: 'ok', message: found.origin };
   const result = isNeeded ? 'failed' : 'warning';
-  return { check, result, says: 'is not set', block: 'configureServer', fields: [field] };
+  return { check, result, message: 'is not set', block: 'configureServer', fields: [field] };
 }
 
 /** A page of any name that leads to the server is taken for the site's own where the site has no address of its own. */
 function publicAddress({ publicUrl }: ResolvedConfig, isProduction: boolean): readonly Finding[] {
   const check = 'public address';
-  if (publicUrl !== '') return [{ check, result: 'ok', says: publicUrl }];
+  if (publicUrl !== '') return [{ check, result: 'ok', message: publicUrl }];
   if (!isProduction) return [];
-  const says =
+  const message =
     'is not set, so the origin check goes by the Host field of each request; set it to the address visitors use, such as https://site.example';
-  return [{ check, result: 'warning', says, block: 'configureServer', fields: ['publicUrl'] }];
+  return [{ check, result: 'warning', message, block: 'configureServer', fields: ['publicUrl'] }];
 }
 
 function needsAudience(chosen: ChosenStrategy, { serviceAccount }: ResolvedConfig): boolean {
@@ -120,15 +120,15 @@ function needsAudience(chosen: ChosenStrategy, { serviceAccount }: ResolvedConfi
 
 function strategy(chosen: ChosenStrategy, { onBehalfOf }: ResolvedConfig): Finding {
   const check = 'strategy';
-  if (chosen.kind === 'provider') return { check, result: 'ok', says: chosen.name };
+  if (chosen.kind === 'provider') return { check, result: 'ok', message: chosen.name };
   if (chosen.kind === 'api-key') {
-    return { check, result: 'ok', says: 'the API key alone; there is no token to try' };
+    return { check, result: 'ok', message: 'the API key alone; there is no token to try' };
   }
   if (onBehalfOf.configured) {
-    return { check, result: 'skipped', says: "no service credential: only users' tokens are exchanged" };
+    return { check, result: 'skipped', message: "no service credential: only users' tokens are exchanged" };
   }
-  const says = 'no credential is configured';
-  return { check, result: 'failed', says, block: 'configureServer', fields: ['serviceAuthStrategy'] };
+  const message = 'no credential is configured';
+  return { check, result: 'failed', message, block: 'configureServer', fields: ['serviceAuthStrategy'] };
 }
 
 /** Key, provider and token of the configured strategy, up to the first that fails. */
@@ -142,7 +142,7 @@ async function serviceCredential(config: ResolvedConfig, name: string, ports: To
     findings.push(await providerReach(provider, config, config.idpB.tenantId, ports.identityFetch ?? fetch));
   }
   if (findings.some(({ result }) => result === 'failed')) {
-    return [...findings, { check: 'token', result: 'skipped', says: 'not tried before the above is mended' }];
+    return [...findings, { check: 'token', result: 'skipped', message: 'not tried before the above is mended' }];
   }
   return [...findings, ...(await token(config, name, ports, clock))];
 }
@@ -160,18 +160,18 @@ async function token(config: ResolvedConfig, name: string, ports: ToolkitPorts, 
   try {
     outcome = await (await load(name))?.issue(now);
   } catch (error) {
-    const says = `the provider of this strategy failed: ${error instanceof Error ? error.name : typeof error}`;
-    return [{ check, result: 'failed', says, block: 'configureServer', fields: ['serviceAuthStrategy'] }];
+    const message = `the provider of this strategy failed: ${error instanceof Error ? error.name : typeof error}`;
+    return [{ check, result: 'failed', message, block: 'configureServer', fields: ['serviceAuthStrategy'] }];
   }
   if (outcome === undefined) {
-    const says = 'this strategy has no identity provider';
-    return [{ check, result: 'failed', says, block: 'configureServer', fields: ['serviceAuthStrategy'] }];
+    const message = 'this strategy has no identity provider';
+    return [{ check, result: 'failed', message, block: 'configureServer', fields: ['serviceAuthStrategy'] }];
   }
   if (outcome.kind === 'failure') {
     const { block, fields, advice, detail } = outcome;
-    return [{ check, result: 'failed', says: `${advice} (${detail})`, block, fields }];
+    return [{ check, result: 'failed', message: `${advice} (${detail})`, block, fields }];
   }
-  return [{ check, result: 'ok', says: 'obtained' }, ...tokenFindings(config, name, outcome.token, now)];
+  return [{ check, result: 'ok', message: 'obtained' }, ...tokenFindings(config, name, outcome.token, now)];
 }
 
 /** What can be said of the exchange while nobody is signed in; what the service credential showed already is not said twice. */
@@ -184,7 +184,7 @@ async function userExchange(config: ResolvedConfig, chosen: ChosenStrategy, port
   }
   const { tenantId } = config.onBehalfOf.idpB;
   if (!seen) findings.push(await providerReach(provider, config, tenantId, ports.identityFetch ?? fetch));
-  return [...findings, { check: 'exchange', result: 'skipped', says: 'needs a signed-in user' }];
+  return [...findings, { check: 'exchange', result: 'skipped', message: 'needs a signed-in user' }];
 }
 
 /** Where to look when the platform does not take a credential that could be had. */

@@ -4,7 +4,7 @@ export interface Finding {
   readonly check: string;
   readonly result: 'ok' | 'warning' | 'failed' | 'skipped';
   /** What was found; never a secret. */
-  readonly says: string;
+  readonly message: string;
   /** The configuration block to fix, and its fields. */
   readonly block?: string;
   readonly fields?: readonly string[];

@@ -14,17 +14,23 @@ export async function serviceAccountKey(account: ResolvedServiceAccount, clock: 
   const source = privateKeySource(account, block, clock);
   if (source === undefined) {
     const fields = ['privateKeyPem', 'privateKeyPath'];
-    return { check, result: 'failed', says: 'none is configured', block, fields };
+    return { check, result: 'failed', message: 'none is configured', block, fields };
   }
   const reading = await source.read();
   if (reading.kind === 'unusable') {
-    return { check, result: 'failed', says: `${reading.advice} (${reading.detail})`, block, fields: [reading.field] };
+    return {
+      check,
+      result: 'failed',
+      message: `${reading.advice} (${reading.detail})`,
+      block,
+      fields: [reading.field],
+    };
   }
   if (account.privateKeyPem !== undefined && account.privateKeyPath !== '') {
     const fields = ['privateKeyPem', 'privateKeyPath'];
-    return { check, result: 'warning', says: 'the text is used; the file beside it is not', block, fields };
+    return { check, result: 'warning', message: 'the text is used; the file beside it is not', block, fields };
   }
-  return { check, result: 'ok', says: `RSA, public half SHA-256 ${reading.fingerprint}` };
+  return { check, result: 'ok', message: `RSA, public half SHA-256 ${reading.fingerprint}` };
 }
 
 /** Reads the certificate of an application, and compares it with its key and with the calendar; nothing when none is configured. */
@@ -36,22 +42,22 @@ export async function certificate(application: ResolvedIdpB, clock: Clock): Prom
   const reading = await new CertificateFile({ certificatePath, privateKeyPath, block, clock }).read();
   if (reading.kind === 'unusable') {
     const { advice, detail, fields } = reading;
-    return [{ check, result: 'failed', says: `${advice} (${detail})`, block, fields }];
+    return [{ check, result: 'failed', message: `${advice} (${detail})`, block, fields }];
   }
   const { notBefore, notAfter, thumbprintSha256 } = reading;
   const both = { block, fields: ['certificatePath', 'privateKeyPath'] };
   const unused = clientSecret.reveal() === '' ? '' : '; used before the client secret';
   return [
-    { check, result: 'ok', says: `matches its key, SHA-256 ${thumbprintSha256}${unused}` },
+    { check, result: 'ok', message: `matches its key, SHA-256 ${thumbprintSha256}${unused}` },
     { check: 'certificate dates', ...dates(notBefore, notAfter, clock.now()), ...both },
   ];
 }
 
-function dates(notBefore: number, notAfter: number, now: number): Pick<Finding, 'result' | 'says'> {
+function dates(notBefore: number, notAfter: number, now: number): Pick<Finding, 'result' | 'message'> {
   const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
-  if (now < notBefore) return { result: 'failed', says: `it is not valid yet: it starts on ${day(notBefore)}` };
-  if (now > notAfter) return { result: 'failed', says: `it has expired: it ended on ${day(notAfter)}` };
+  if (now < notBefore) return { result: 'failed', message: `it is not valid yet: it starts on ${day(notBefore)}` };
+  if (now > notAfter) return { result: 'failed', message: `it has expired: it ended on ${day(notAfter)}` };
   const days = Math.floor((notAfter - now) / DAY_MS);
-  if (days >= SOON_DAYS) return { result: 'ok', says: `valid until ${day(notAfter)}` };
-  return { result: 'warning', says: `valid until ${day(notAfter)}, ${String(days)} days from now` };
+  if (days >= SOON_DAYS) return { result: 'ok', message: `valid until ${day(notAfter)}` };
+  return { result: 'warning', message: `valid until ${day(notAfter)}, ${String(days)} days from now` };
 }

@@ -5,10 +5,10 @@ import type { ServerConfig } from '../config/server-config.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { type AgentFacts, agentCard } from './card-findings.js';
-import { ExaminedSite, jsonOf } from './examined-site.js';
+import { SiteProbe, jsonOf } from './site-probe.js';
 import type { Finding } from './finding.js';
 import { streaming } from './stream-finding.js';
-import { described } from './watched-upstream.js';
+import { described } from './recording-upstream.js';
 
 /** What to try besides what costs nothing. */
 export interface Trials {
@@ -36,7 +36,7 @@ export async function platformFindings(
   { surface, message }: Trials,
   begin: (check: string) => void,
 ): Promise<readonly Finding[]> {
-  const site = new ExaminedSite(config, resolved, ports);
+  const site = new SiteProbe(config, resolved, ports);
   const findings: Finding[] = [];
   try {
     let agent: AgentFacts | undefined;
@@ -64,14 +64,14 @@ async function ifWorks<Ground>(
   begin: (check: string) => void,
   look: (ground: Ground) => Promise<Finding>,
 ): Promise<Finding> {
-  if (ground === undefined) return { check, result: 'skipped', says: 'not tried before the above is mended' };
+  if (ground === undefined) return { check, result: 'skipped', message: 'not tried before the above is mended' };
   begin(check);
   return look(ground);
 }
 
 /** Project and brand, up to the first that fails; whether both could be asked for. */
 async function directory(
-  site: ExaminedSite,
+  site: SiteProbe,
   { serviceProjectId }: ResolvedConfig,
   credential: Place,
   findings: Finding[],
@@ -83,8 +83,8 @@ async function directory(
     findings.push(lookupFailed(site, 'project', credential));
     return undefined;
   }
-  const says = serviceProjectId === '' ? project : `${project}, as configured`;
-  findings.push({ check: 'project', result: 'ok', says });
+  const message = serviceProjectId === '' ? project : `${project}, as configured`;
+  findings.push({ check: 'project', result: 'ok', message });
   begin('brand');
   const brand = await site.toolkit.brandCss();
   const { status } = site.lookup('brand')?.answer ?? {};
@@ -94,7 +94,7 @@ async function directory(
   }
   if (brand !== '' || status === NOT_FOUND) {
     const found = brand === '' ? 'none' : `a style sheet of ${String(Buffer.byteLength(brand))} bytes`;
-    findings.push({ check: 'brand', result: 'ok', says: found });
+    findings.push({ check: 'brand', result: 'ok', message: found });
   } else {
     const finding = lookupFailed(site, 'brand', credential);
     findings.push({ ...finding, result: 'warning' });
@@ -102,24 +102,24 @@ async function directory(
   return true;
 }
 
-function lookupFailed(site: ExaminedSite, check: LookupName, credential: Place): Finding {
+function lookupFailed(site: SiteProbe, check: LookupName, credential: Place): Finding {
   const last = site.lookup(check);
   const place = { block: 'configureServer', fields: LOOKUPS[check].fields };
-  if (last === undefined) return { check, result: 'failed', says: 'it could not be asked for', ...place };
+  if (last === undefined) return { check, result: 'failed', message: 'it could not be asked for', ...place };
   if (last.answer === undefined) {
-    return { check, result: 'failed', says: described(last), ...place, fields: PLATFORM.fields };
+    return { check, result: 'failed', message: described(last), ...place, fields: PLATFORM.fields };
   }
   const reply = { response: last.answer, credential: { kind: 'service', block: credential.block } } as const;
   const { detail } = platformError(reply, LOOKUPS[check], '');
   return {
     check,
     result: 'failed',
-    says: `${detail} (${described(last)})`,
+    message: `${detail} (${described(last)})`,
     ...(refusesSite(reply) ? credential : place),
   };
 }
 
-async function render(site: ExaminedSite, surface: string): Promise<Finding> {
+async function render(site: SiteProbe, surface: string): Promise<Finding> {
   const check = 'surface';
   const [, name] = /^name:(.+)$/s.exec(surface) ?? [];
   const path = name === undefined ? encodeURIComponent(surface) : `by-name/${encodeURIComponent(name)}`;
@@ -133,25 +133,25 @@ async function render(site: ExaminedSite, surface: string): Promise<Finding> {
   const answer = await jsonOf(response);
   const ms = Math.round(performance.now() - began);
   const { status } = response;
-  if (status === 200) return { check, result: 'ok', says: `rendered in ${String(ms)} ms` };
+  if (status === 200) return { check, result: 'ok', message: `rendered in ${String(ms)} ms` };
   const { type, code } = Object(answer) as { readonly type?: unknown; readonly code?: unknown };
   const isOurs = String(type).startsWith('urn:agent-bff:error:');
   // The platform knows the caller, and not the surface, whether or not its words pass.
   const isRefusal = !isOurs || (code === 'upstream_error' && status < 500);
   if (!isRefusal && status !== NOT_FOUND) return site.failed(check, answer, ['serviceApiUrl']);
-  const says = isRefusal
+  const message = isRefusal
     ? `the platform answers ${String(status)} after ${String(ms)} ms`
     : 'no surface can have this name';
-  return { check, result: 'failed', says, block: 'command line', fields: ['--surface'] };
+  return { check, result: 'failed', message, block: 'command line', fields: ['--surface'] };
 }
 
 /** Compares the local clock with that of whoever answered last. */
-function clock({ calls }: ExaminedSite): readonly Finding[] {
+function clock({ calls }: SiteProbe): readonly Finding[] {
   const aheadMs = calls.findLast((call) => call.aheadMs !== undefined)?.aheadMs;
   if (aheadMs === undefined) return [];
   const check = 'platform clock';
-  if (Math.abs(aheadMs) <= TOLERATED_SKEW_MS) return [{ check, result: 'ok', says: "agrees with the platform's" }];
+  if (Math.abs(aheadMs) <= TOLERATED_SKEW_MS) return [{ check, result: 'ok', message: "agrees with the platform's" }];
   const seconds = String(Math.round(Math.abs(aheadMs) / 1_000));
-  const says = `the local clock is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the platform's: tokens made here may be refused`;
-  return [{ check, result: 'warning', says }];
+  const message = `the local clock is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the platform's: tokens made here may be refused`;
+  return [{ check, result: 'warning', message }];
 }

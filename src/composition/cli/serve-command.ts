@@ -6,7 +6,7 @@ import { serve } from './serve.js';
 import type { Terminal } from './terminal.js';
 import { HIGHEST_PORT, wholeNumber } from './whole-number.js';
 
-const LONGEST_GRACE_SECONDS = 3_600;
+const MAX_GRACE_SECONDS = 3_600;
 const UNCONFIGURED =
   'agent-bff: neither a2aUrl (A2A_URL) nor serviceApiUrl (SERVICE_API_URL) is set, so every request is refused; `agent-bff doctor` says what is missing.';
 
@@ -16,7 +16,7 @@ export async function serveCommand(args: string[], terminal: Terminal, ports: To
   const options = { config: text, port: text, host: text, base: text, grace: text };
   const { values } = parseArgs({ args, options });
   const port = wholeNumber(values.port ?? (terminal.env['PORT'] || '8080'), HIGHEST_PORT);
-  const grace = wholeNumber(values.grace ?? '10', LONGEST_GRACE_SECONDS);
+  const grace = wholeNumber(values.grace ?? '10', MAX_GRACE_SECONDS);
   const { host = terminal.env['HOST'] || '127.0.0.1', base: basePath = '/api' } = values;
   if (port === undefined || grace === undefined || !/^\/[^?#\s]*$/.test(basePath)) {
     terminal.complain(

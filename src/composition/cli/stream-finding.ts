@@ -1,5 +1,5 @@
 import type { AgentFacts } from './card-findings.js';
-import { type ExaminedSite, jsonOf } from './examined-site.js';
+import { type SiteProbe, jsonOf } from './site-probe.js';
 import type { Finding } from './finding.js';
 
 /** When the events of an answer came, in milliseconds since the message was sent. */
@@ -10,17 +10,17 @@ interface Arrivals {
 }
 
 const CHECK = 'streaming';
-const LONGEST_MS = 60_000;
+const MAX_MS = 60_000;
 /** An answer that is there sooner tells nothing about who held it back. */
 const QUICK_MS = 300;
 /** Events that come within this time of each other came together. */
 const TOGETHER_MS = 20;
 
 /** Sends one streaming message, and says when the events of its answer came. */
-export async function streaming(site: ExaminedSite, agent: AgentFacts, text: string): Promise<Finding> {
-  if (!agent.streams) return { check: CHECK, result: 'skipped', says: 'the agent does not promise it' };
+export async function streaming(site: SiteProbe, agent: AgentFacts, text: string): Promise<Finding> {
+  if (!agent.streams) return { check: CHECK, result: 'skipped', message: 'the agent does not promise it' };
   const leaving = new AbortController();
-  const tooLong = setTimeout(() => leaving.abort(), LONGEST_MS);
+  const tooLong = setTimeout(() => leaving.abort(), MAX_MS);
   const began = performance.now();
   try {
     const response = await site.ask(site.toolkit.chatHandler(), {
@@ -37,7 +37,7 @@ export async function streaming(site: ExaminedSite, agent: AgentFacts, text: str
     if (!String(headers['content-type']).startsWith('text/event-stream')) {
       return await noStream(site, status, await jsonOf(response));
     }
-    return judged(await arrivals(body as AsyncIterable<Uint8Array>, () => performance.now() - began, leaving.signal));
+    return evaluate(await arrivals(body as AsyncIterable<Uint8Array>, () => performance.now() - began, leaving.signal));
   } finally {
     clearTimeout(tooLong);
     leaving.abort();
@@ -54,7 +54,7 @@ function streamingMessage({ isVersion1 }: AgentFacts, text: string): object {
 }
 
 /** An error in place of a stream: ours names its place, of the agent's only the number is said. */
-async function noStream(site: ExaminedSite, status: number, answer: unknown): Promise<Finding> {
+async function noStream(site: SiteProbe, status: number, answer: unknown): Promise<Finding> {
   const { error } = Object(answer) as { error?: { code?: unknown; message?: unknown; data?: unknown } };
   const [info] = [error?.data].flat() as { domain?: unknown; metadata?: Record<string, string> }[];
   if (info?.domain === 'agent-bff') {
@@ -63,8 +63,8 @@ async function noStream(site: ExaminedSite, status: number, answer: unknown): Pr
     return site.failed(CHECK, fields === undefined ? problem : { ...problem, fields: fields.split(',') }, ['a2aUrl']);
   }
   const code = error === undefined ? '' : `, JSON-RPC error ${String(Number(error.code))}`;
-  const says = `the agent answers ${String(status)}${code} in place of a stream`;
-  return { check: CHECK, result: 'failed', says, block: 'configureServer', fields: ['a2aUrl'] };
+  const message = `the agent answers ${String(status)}${code} in place of a stream`;
+  return { check: CHECK, result: 'failed', message, block: 'configureServer', fields: ['a2aUrl'] };
 }
 
 async function arrivals(
@@ -91,23 +91,24 @@ async function arrivals(
   return { events, isCut: signal.aborted, broken };
 }
 
-function judged({ events, isCut, broken }: Arrivals & { readonly broken: boolean }): Finding {
+function evaluate({ events, isCut, broken }: Arrivals & { readonly broken: boolean }): Finding {
   const place = { block: 'configureServer', fields: ['a2aUrl'] };
   const [first, last] = [events[0], events.at(-1)];
   if (first === undefined || last === undefined) {
-    return { check: CHECK, result: 'failed', says: 'the stream ended without an event', ...place };
+    return { check: CHECK, result: 'failed', message: 'the stream ended without an event', ...place };
   }
   const gaps = events.slice(1).map((at, index) => at - (events[index] ?? at));
   const count = `${String(events.length)} ${events.length === 1 ? 'event' : 'events'}`;
-  if (broken && !isCut) return { check: CHECK, result: 'failed', says: `the stream broke after ${count}`, ...place };
-  const says = `first event after ${ms(first)}, ${count}, largest gap ${ms(Math.max(0, ...gaps))}`;
-  const still = isCut ? `; still running after ${ms(LONGEST_MS)}` : '';
-  if (events.length === 1) return { check: CHECK, result: 'ok', says: says + still };
-  if (last - first > TOGETHER_MS) return { check: CHECK, result: 'ok', says: `${says}${still}; they came one by one` };
+  if (broken && !isCut) return { check: CHECK, result: 'failed', message: `the stream broke after ${count}`, ...place };
+  const message = `first event after ${ms(first)}, ${count}, largest gap ${ms(Math.max(0, ...gaps))}`;
+  const still = isCut ? `; still running after ${ms(MAX_MS)}` : '';
+  if (events.length === 1) return { check: CHECK, result: 'ok', message: message + still };
+  if (last - first > TOGETHER_MS)
+    return { check: CHECK, result: 'ok', message: `${message}${still}; they came one by one` };
   if (first < QUICK_MS)
-    return { check: CHECK, result: 'ok', says: `${says}; too quick to tell whether they were held back` };
+    return { check: CHECK, result: 'ok', message: `${message}; too quick to tell whether they were held back` };
   const lump = 'all in one lump: a proxy on the way holds them back, or the agent does';
-  return { check: CHECK, result: 'warning', says: `${says}; ${lump}`, ...place };
+  return { check: CHECK, result: 'warning', message: `${message}; ${lump}`, ...place };
 }
 
 function ms(time: number): string {

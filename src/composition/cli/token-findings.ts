@@ -16,8 +16,8 @@ export function tokenFindings(
 ): readonly Finding[] {
   const claims = tokenClaims(value);
   if (claims === undefined) {
-    const says = 'the token is opaque, so only the platform can read it';
-    return [expiry(expiresAt, now), { check: 'claims', result: 'skipped', says }];
+    const message = 'the token is opaque, so only the platform can read it';
+    return [expiry(expiresAt, now), { check: 'claims', result: 'skipped', message }];
   }
   return [
     expiry(claims.expiresAt ?? expiresAt, now),
@@ -31,23 +31,23 @@ function expiry(at: number, now: number): Finding {
   const check = 'expiry';
   const seconds = Math.round((at - now) / 1_000);
   if (seconds <= 0)
-    return { check, result: 'failed', says: `the token ended ${String(-seconds)} s ago, by the local clock` };
-  const says = `in ${String(seconds)} s`;
-  return { check, result: seconds < SHORT_LIFE_SECONDS ? 'warning' : 'ok', says };
+    return { check, result: 'failed', message: `the token ended ${String(-seconds)} s ago, by the local clock` };
+  const message = `in ${String(seconds)} s`;
+  return { check, result: seconds < SHORT_LIFE_SECONDS ? 'warning' : 'ok', message };
 }
 
 /** Whether the token is meant for the API it will be sent to, as far as the configuration says. */
 function audience(config: ResolvedConfig, name: string, found: readonly string[]): Finding {
   const check = 'audience';
-  const says = found.length === 0 ? 'none in the token' : found.join(' ');
+  const message = found.length === 0 ? 'none in the token' : found.join(' ');
   const [block, field, wanted] = name.startsWith('idp_a.')
     ? (['idpA', 'audience', [config.idpA.audience]] as const)
     : name.startsWith('idp_b.')
       ? (['idpBService', 'scope', audiencesOfScope(config.idpB.scope)] as const)
       : (['serviceAccount', 'audience', [config.serviceAccount.audience].flat()] as const);
   const named = config.customProviders.has(name) ? [] : wanted.filter((item) => item !== '' && item !== false);
-  if (named.length === 0 || named.some((item) => found.includes(String(item)))) return { check, result: 'ok', says };
-  return { check, result: 'failed', says: `the token is for ${says}`, block, fields: [field] };
+  if (named.length === 0 || named.some((item) => found.includes(String(item)))) return { check, result: 'ok', message };
+  return { check, result: 'failed', message: `the token is for ${message}`, block, fields: [field] };
 }
 
 /** `api://app/.default` is answered with either form of the application's name as audience. */
@@ -63,18 +63,18 @@ function audiencesOfScope(text: string): string[] {
 /** Whether every scope that was asked for was granted; `/.default` asks for whatever there is. */
 function scope(config: ResolvedConfig, name: string, found: readonly string[]): Finding {
   const check = 'scope';
-  const says = found.length === 0 ? 'none in the token' : found.join(' ');
+  const message = found.length === 0 ? 'none in the token' : found.join(' ');
   const wanted = name.startsWith('idp_a.') ? requestedScope(config.idpA.scope).split(' ') : [];
   const missing = wanted.filter((one) => one !== '' && !found.includes(one));
-  if (missing.length === 0) return { check, result: 'ok', says };
-  return { check, result: 'failed', says: `not granted: ${missing.join(' ')}`, block: 'idpA', fields: ['scope'] };
+  if (missing.length === 0) return { check, result: 'ok', message };
+  return { check, result: 'failed', message: `not granted: ${missing.join(' ')}`, block: 'idpA', fields: ['scope'] };
 }
 
 function clock({ issuedAt }: TokenClaims, now: number): Finding {
   const check = 'clock';
   const aheadMs = issuedAt === undefined ? 0 : now - issuedAt;
-  if (Math.abs(aheadMs) <= TOLERATED_SKEW_MS) return { check, result: 'ok', says: "agrees with the provider's" };
+  if (Math.abs(aheadMs) <= TOLERATED_SKEW_MS) return { check, result: 'ok', message: "agrees with the provider's" };
   const seconds = Math.round(Math.abs(aheadMs) / 1_000);
-  const says = `the local clock is ${String(seconds)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the provider's`;
-  return { check, result: 'warning', says };
+  const message = `the local clock is ${String(seconds)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the provider's`;
+  return { check, result: 'warning', message };
 }

@@ -1,46 +1,12 @@
 import { distance, nearest } from '../../domain/shared/nearest.js';
+import { VARIABLES } from './schema.js';
 import type { ServerConfig } from './server-config.js';
 import { type ConfigWarning, withWarnings } from './warnings.js';
 
-/** Where each variable goes: a field, or block and field. */
-const VARIABLES: Readonly<Record<string, readonly [string] | readonly [string, string]>> = {
-  A2A_URL: ['a2aUrl'],
-  SERVICE_API_URL: ['serviceApiUrl'],
-  SERVICE_API_KEY: ['serviceApiKey'],
-  SERVICE_PROJECT_ID: ['serviceProjectId'],
-  SERVICE_AUTH_STRATEGY: ['serviceAuthStrategy'],
-  AUTH_PROVIDER: ['authProvider'],
-  SERVICE_ACCOUNT_ID: ['serviceAccount', 'serviceAccountId'],
-  SERVICE_ACCOUNT_KEY_ID: ['serviceAccount', 'keyId'],
-  SERVICE_ACCOUNT_PRIVATE_KEY: ['serviceAccount', 'privateKeyPem'],
-  SERVICE_ACCOUNT_PRIVATE_KEY_PATH: ['serviceAccount', 'privateKeyPath'],
-  SERVICE_ACCOUNT_AUDIENCE: ['serviceAccount', 'audience'],
-  IDP_A_DOMAIN: ['idpA', 'domain'],
-  IDP_A_CLIENT_ID: ['idpA', 'clientId'],
-  IDP_A_CLIENT_SECRET: ['idpA', 'clientSecret'],
-  IDP_A_AUDIENCE: ['idpA', 'audience'],
-  IDP_A_SCOPE: ['idpA', 'scope'],
-  IDP_A_REALM: ['idpA', 'realm'],
-  IDP_A_SERVICE_USER_USERNAME: ['idpAServiceUser', 'username'],
-  IDP_A_SERVICE_USER_PASSWORD: ['idpAServiceUser', 'password'],
-  IDP_B_TENANT_ID: ['idpBService', 'tenantId'],
-  IDP_B_CLIENT_ID: ['idpBService', 'clientId'],
-  IDP_B_SCOPE: ['idpBService', 'scope'],
-  IDP_B_CLIENT_SECRET: ['idpBService', 'clientSecret'],
-  IDP_B_CERTIFICATE_PATH: ['idpBService', 'certificatePath'],
-  IDP_B_PRIVATE_KEY_PATH: ['idpBService', 'privateKeyPath'],
-  PUBLIC_URL: ['publicUrl'],
-  CACHE_URL: ['cacheStore'],
-  CACHE_KEYS: ['cacheKeys'],
-};
-
-/** Variables that hold several values, with commas between. */
-const LISTS = ['CACHE_KEYS'];
-
-const NAMES = Object.keys(VARIABLES);
+const NAMES = VARIABLES.map(({ name }) => name);
 /** The site, its host and its cluster have variables under these too: only a name close to one of ours is a slip of the hand. */
 const PREFIXES = ['A2A_', 'SERVICE_API_', 'SERVICE_PROJECT_', 'SERVICE_AUTH_', 'SERVICE_ACCOUNT_', 'IDP_A_', 'IDP_B_'];
-const MOST_SLIPS = 3;
+const MAX_SLIPS = 3;
 /** What Kubernetes tells every pod of the services beside it, whatever they are called (Kubernetes documentation, "Service", "Discovering services"). */
 const KUBERNETES = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)?$/;
 
@@ -63,13 +29,13 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
   const warnings: ConfigWarning[] = [];
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined || value === '') continue;
-    const place = Object.hasOwn(VARIABLES, name) ? VARIABLES[name] : undefined;
-    const warning = place === undefined ? misspelt(name, env) : ignored(name, value);
+    const variable = VARIABLES.find((one) => one.name === name);
+    const warning = variable === undefined ? misspelt(name, env) : ignored(name, value);
     if (warning !== undefined) warnings.push(warning);
-    if (place === undefined || warning !== undefined) continue;
-    const [first, field] = place;
-    if (field === undefined) config[first] = LISTS.includes(name) ? list(value) : value;
-    else config[first] = { ...(config[first] as object | undefined), [field]: value };
+    if (variable === undefined || warning !== undefined) continue;
+    const { block, field, isList } = variable;
+    if (block === '') config[field] = isList ? list(value) : value;
+    else config[block] = { ...(config[block] as object | undefined), [field]: value };
   }
   return withWarnings(config, warnings);
 }
@@ -86,7 +52,7 @@ function misspelt(name: string, env: Readonly<Record<string, string | undefined>
   const prefix = PREFIXES.find((one) => name.startsWith(one));
   if (prefix === undefined || KUBERNETES.test(name)) return undefined;
   const meant = nearest(name, NAMES);
-  const most = Math.min(MOST_SLIPS, Math.ceil((name.length - prefix.length) / 2));
+  const most = Math.min(MAX_SLIPS, Math.ceil((name.length - prefix.length) / 2));
   if (env[meant] !== undefined || distance(name, meant) > most) return undefined;
   const detail = `${name}: agent-bff reads no such environment variable. Did you mean ${meant}?`;
   return { code: 'variable_misspelt', detail, variable: name };

@@ -1,7 +1,7 @@
 import { similar } from '../../domain/shared/nearest.js';
 import type { ServiceAuthStrategy } from './server-config.js';
 
-/** The service strategies this package brings. */
+/** The service strategies this package brings (spec §5). */
 export const STRATEGIES: readonly ServiceAuthStrategy[] = [
   'service_account',
   'resource_owner_password',

@@ -1,10 +1,10 @@
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import type { CredentialPlan } from '../../domain/credentials/credential-broker.js';
+import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
 import type { ServiceAuthStrategy } from '../config/server-config.js';
 import type { GetHeaders } from './get-headers-option.js';
 import { headerSecret } from '../config/header-secret.js';
 import type { SiteFieldOptions } from './site-fields.js';
-import type { SessionPlans } from './session-plans.js';
+import type { SessionAuths } from './session-auths.js';
 
 /**
  * Which credential the chat route attaches.
@@ -27,8 +27,8 @@ export interface ChatHandlerOptions extends SiteFieldOptions {
 }
 
 /** Completes a chat route's options, as `readOptions` has read them. */
-export function chatPlan(options: ChatHandlerOptions, sessions: SessionPlans): CredentialPlan {
+export function chatAuth(options: ChatHandlerOptions, sessions: SessionAuths): CredentialAuth {
   const { strategy = '', apiKey, getSessionToken, ...user } = options;
   if (getSessionToken === undefined) return { kind: 'service', strategy, apiKey: headerSecret(apiKey) };
-  return sessions.planFor(getSessionToken, { ...user, apiKey, required: true });
+  return sessions.authFor(getSessionToken, { ...user, apiKey, required: true });
 }

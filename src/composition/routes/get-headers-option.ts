@@ -2,8 +2,8 @@ import { DeadlineError, inTime } from '../../adapters/system/deadline.js';
 import { withoutSecrets } from '../../adapters/telemetry/redact.js';
 import { requestSecrets } from '../../adapters/telemetry/request-secrets.js';
 import { Credential } from '../../domain/credentials/credential.js';
-import type { CredentialPlan } from '../../domain/credentials/credential-broker.js';
-import type { HeadersPlan, RoutePlan } from '../../domain/credentials/headers-plan.js';
+import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
+import type { HeadersAuth, RouteAuth } from '../../domain/credentials/route-auth.js';
 import { isAgentBffError, ServiceAuthError } from '../../domain/errors.js';
 import type { HeaderFields } from '../../ports/http.js';
 import type { SiteFieldOptions } from './site-fields.js';
@@ -42,13 +42,13 @@ const MESSAGE_FIELDS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** The plan of a config route: the site's own headers where it makes them, else the credential of the chat. */
-export function configPlan(chat: CredentialPlan, getHeaders: GetHeaders | undefined): RoutePlan {
-  return getHeaders === undefined ? chat : headersPlan(getHeaders);
+/** The auth of the config route: the site's own headers where it makes them, else the credential of the chat. */
+export function configAuth(chat: CredentialAuth, getHeaders: GetHeaders | undefined): RouteAuth {
+  return getHeaders === undefined ? chat : headersAuth(getHeaders);
 }
 
-/** A plan whose credentials are the headers a site makes for each request; they have no name, so nothing is shared by it. */
-export function headersPlan(getHeaders: GetHeaders): HeadersPlan {
+/** A `RouteAuth` whose credentials are the headers a site makes for each request; they have no name, so nothing is shared by it. */
+export function headersAuth(getHeaders: GetHeaders): HeadersAuth {
   return {
     kind: 'headers',
     obtain: async ({ native, headers }) =>
@@ -63,14 +63,14 @@ export function headersPlan(getHeaders: GetHeaders): HeadersPlan {
   };
 }
 
-/** The same plan, whose requests do not wait for ever for the site's own headers. */
-export function timedPlan(plan: RoutePlan, ms: number): RoutePlan {
-  if (plan.kind !== 'headers') return plan;
+/** The same auth, whose requests do not wait for ever for the site's own headers. */
+export function timedAuth(auth: RouteAuth, ms: number): RouteAuth {
+  if (auth.kind !== 'headers') return auth;
   return {
-    ...plan,
+    ...auth,
     obtain: async (request) => {
       try {
-        return await inTime(plan.obtain(request), ms, 'the site');
+        return await inTime(auth.obtain(request), ms, 'the site');
       } catch (error) {
         throw error instanceof DeadlineError ? notMade(error.message) : error;
       }

@@ -1,14 +1,14 @@
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { Credential } from '../../domain/credentials/credential.js';
-import type { HeadersPlan } from '../../domain/credentials/headers-plan.js';
+import type { HeadersAuth } from '../../domain/credentials/route-auth.js';
 import type { Secret } from '../../domain/shared/secret.js';
 import type { ServiceAuthStrategy } from '../config/server-config.js';
-import { type GetHeaders, headersPlan } from './get-headers-option.js';
+import { type GetHeaders, headersAuth } from './get-headers-option.js';
 import { headerSecret } from '../config/header-secret.js';
 import { type RenderCacheOptions, renderCacheSettings } from './render-cache-options.js';
 import type { SiteFieldOptions } from './site-fields.js';
-import type { SessionPlans } from './session-plans.js';
-import { surfaceHandlerPlan, type SurfacePlan } from './surfaces.js';
+import type { SessionAuths } from './session-auths.js';
+import { surfaceHandlerSettings, type SurfaceSettings } from './surfaces.js';
 
 /**
  * Options of `createServiceSurfaceRouter` (spec §4.3). At most one of `getHeaders`, `strategy` and `auth` says whose credential it is.
@@ -34,37 +34,37 @@ export interface SurfaceRouterOptions extends SiteFieldOptions {
   readonly cache?: RenderCacheOptions | undefined;
 }
 
-/** The configured key and the name of its field, for plans whose headers the site makes itself. */
+/** The configured key and the name of its field, for routes whose headers the site makes itself. */
 export interface ConfiguredKey {
   readonly apiKey: Secret | undefined;
   readonly apiKeyHeader: string;
 }
 
 /** Completes the options of a surface router, as `readOptions` has read them. */
-export function surfaceRouterPlan(
+export function surfaceRouterSettings(
   options: SurfaceRouterOptions,
   configured: ConfiguredKey,
-  sessions: SessionPlans,
-): SurfacePlan {
+  sessions: SessionAuths,
+): SurfaceSettings {
   const { getHeaders, strategy = '', ...rest } = options;
-  if (rest.auth !== undefined || rest.requireSession === true) return surfaceHandlerPlan(rest, sessions);
+  if (rest.auth !== undefined || rest.requireSession === true) return surfaceHandlerSettings(rest, sessions);
   const cache = renderCacheSettings(rest.cache);
   const apiKey = headerSecret(rest.apiKey);
   if (getHeaders !== undefined) {
-    return { cache, plan: withKey(headersPlan(getHeaders), apiKey ?? configured.apiKey, configured.apiKeyHeader) };
+    return { cache, auth: withKey(headersAuth(getHeaders), apiKey ?? configured.apiKey, configured.apiKeyHeader) };
   }
   // Without any key, a router that could only fail goes by the configured strategy.
   const keyAlone = strategy === '' && (apiKey !== undefined || configured.apiKey !== undefined);
-  return { cache, plan: keyAlone ? { kind: 'api-key', apiKey } : { kind: 'service', strategy, apiKey } };
+  return { cache, auth: keyAlone ? { kind: 'api-key', apiKey } : { kind: 'service', strategy, apiKey } };
 }
 
 /** The site's own headers, and the API key unless they bring one. */
-function withKey(plan: HeadersPlan, apiKey: Secret | undefined, apiKeyHeader: string): HeadersPlan {
-  if (apiKey === undefined) return plan;
+function withKey(auth: HeadersAuth, apiKey: Secret | undefined, apiKeyHeader: string): HeadersAuth {
+  if (apiKey === undefined) return auth;
   return {
     kind: 'headers',
     obtain: async (request) => {
-      const { kind, headers, identity, block, cacheKey, token } = await plan.obtain(request);
+      const { kind, headers, identity, block, cacheKey, token } = await auth.obtain(request);
       const fields = { [apiKeyHeader]: apiKey.reveal(), ...headers };
       return new Credential({ kind, headers: fields, identity, block, cacheKey, token });
     },

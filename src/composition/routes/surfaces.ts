@@ -1,13 +1,13 @@
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import type { SessionRequired } from '../../domain/conversations/conversation-proxy.js';
-import type { RoutePlan } from '../../domain/credentials/headers-plan.js';
+import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import type { RenderCacheSettings } from '../../domain/surfaces/render-cache.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
 import type { ServiceAuthStrategy } from '../config/server-config.js';
 import { headerSecret } from '../config/header-secret.js';
 import { type RenderCacheOptions, renderCacheSettings } from './render-cache-options.js';
 import type { SiteFieldOptions } from './site-fields.js';
-import type { SessionPlans } from './session-plans.js';
+import type { SessionAuths } from './session-auths.js';
 
 /**
  * Options of `createSurfaceHandler` (spec §4.2).
@@ -60,8 +60,8 @@ export interface ServiceProxyOptions extends SiteFieldOptions {
 }
 
 /** A surface route's options, complete. */
-export interface SurfacePlan {
-  readonly plan: RoutePlan;
+export interface SurfaceSettings {
+  readonly auth: RouteAuth;
   /** Absent when renders are not kept. */
   readonly cache: RenderCacheSettings | undefined;
 }
@@ -70,20 +70,20 @@ export interface SurfacePlan {
 const NOBODY: SessionTokenSource = { getToken: () => Promise.resolve({ kind: 'no-session' }) };
 
 /** Completes the options of a surface handler, as `readOptions` has read them. */
-export function surfaceHandlerPlan(options: SurfaceHandlerOptions, sessions: SessionPlans): SurfacePlan {
+export function surfaceHandlerSettings(options: SurfaceHandlerOptions, sessions: SessionAuths): SurfaceSettings {
   const { auth, requireSession: required = false, cache: kept, ...user } = options;
   const cache = renderCacheSettings(kept);
-  if (auth === undefined && !required) return { cache, plan: { kind: 'api-key', apiKey: headerSecret(user.apiKey) } };
-  return { cache, plan: sessions.planFor(auth ?? NOBODY, { ...user, required }) };
+  if (auth === undefined && !required) return { cache, auth: { kind: 'api-key', apiKey: headerSecret(user.apiKey) } };
+  return { cache, auth: sessions.authFor(auth ?? NOBODY, { ...user, required }) };
 }
 
 /** Completes the options of a surface handler with a service credential, as `readOptions` has read them. */
-export function serviceSurfaceHandlerPlan(options: ServiceSurfaceHandlerOptions): SurfacePlan {
+export function serviceSurfaceHandlerSettings(options: ServiceSurfaceHandlerOptions): SurfaceSettings {
   const { strategy = '', apiKey, cache } = options;
-  return { cache: renderCacheSettings(cache), plan: { kind: 'service', strategy, apiKey: headerSecret(apiKey) } };
+  return { cache: renderCacheSettings(cache), auth: { kind: 'service', strategy, apiKey: headerSecret(apiKey) } };
 }
 
 /** Completes the options of the conversation proxy, which has no way to do without a session. */
-export function serviceProxyPlan({ auth, ...user }: ServiceProxyOptions, sessions: SessionPlans): SessionRequired {
-  return sessions.planFor(auth, { ...user, required: true });
+export function serviceProxyAuth({ auth, ...user }: ServiceProxyOptions, sessions: SessionAuths): SessionRequired {
+  return sessions.authFor(auth, { ...user, required: true });
 }

@@ -1,6 +1,6 @@
 import { TerminalTelemetry } from '../../adapters/telemetry/terminal-telemetry.js';
 import { BodyBudget } from '../../adapters/web/body-budget.js';
-import { failing } from '../../adapters/web/chat-routes.js';
+import { errorHandler } from '../../adapters/web/chat-routes.js';
 import { notFound } from '../../adapters/web/error-response.js';
 import { errorContext, type SiteSettings } from '../../adapters/web/site-settings.js';
 import { ServiceAuthError } from '../../domain/errors.js';
@@ -30,15 +30,15 @@ const NOT_CONFIGURED = new ServiceAuthError('service_auth_failed', {
 });
 
 /** What the chat route answers before `configureServer` was called. */
-export const unconfiguredChat: HttpHandler = failing(BARE_SITE, NOT_CONFIGURED, true);
+export const unconfiguredChat: HttpHandler = errorHandler(BARE_SITE, NOT_CONFIGURED, true);
 
 /** What any other route answers before `configureServer` was called. */
-export const unconfigured: HttpHandler = failing(BARE_SITE, NOT_CONFIGURED, false);
+export const unconfigured: HttpHandler = errorHandler(BARE_SITE, NOT_CONFIGURED, false);
 
 /** Answers every request with 404. */
 export const noRoute: HttpHandler = () => Promise.resolve(notFound(errorContext(BARE_SITE, 'none')));
 
 /** What a route answers whose options the configured toolkit refuses. */
 export function misconfigured(request: HttpRequest, error: unknown): Promise<HttpResponse> {
-  return failing(BARE_SITE, error, request.method === 'POST')(request);
+  return errorHandler(BARE_SITE, error, request.method === 'POST')(request);
 }

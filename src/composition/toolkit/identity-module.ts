@@ -9,7 +9,7 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import type { TokenExchange } from '../../ports/token-exchange.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { FLOWS, type ProviderName } from '../config/provider-flows.js';
-import { SessionPlans } from '../routes/session-plans.js';
+import { SessionAuths } from '../routes/session-auths.js';
 import { provide, TOKENS } from './container.js';
 import type { CacheStores } from './platform-module.js';
 import type { ToolkitPorts } from './ports.js';
@@ -57,10 +57,10 @@ export function identityModule(config: ResolvedConfig, ports: ToolkitPorts): Con
     );
     provide(
       bind,
-      TOKENS.SessionPlans,
+      TOKENS.SessionAuths,
       [TOKENS.Clock, TOKENS.CacheStores, TOKENS.TokenExchange],
       (clock, { tokens }, exchange) =>
-        new SessionPlans({
+        new SessionAuths({
           clock,
           tokens,
           exchange,

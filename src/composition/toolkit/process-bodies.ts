@@ -1,14 +1,14 @@
 import { memorySize } from '../../adapters/system/memory-size.js';
 import { BodyBudget } from '../../adapters/web/body-budget.js';
 
-const LEAST_BYTES = 67_108_864;
+const MIN_BYTES = 67_108_864;
 const PART_OF_MEMORY = 0.25;
 
 const KEY: unique symbol = Symbol.for('agent-bff/bodies@1') as never;
 
 /** Bytes of request bodies that a process with so much memory holds together. */
 export function bodyMemory(memoryBytes: number): number {
-  return Math.max(LEAST_BYTES, Math.floor(memoryBytes * PART_OF_MEMORY));
+  return Math.max(MIN_BYTES, Math.floor(memoryBytes * PART_OF_MEMORY));
 }
 
 /**

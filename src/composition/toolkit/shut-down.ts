@@ -12,9 +12,9 @@ export interface RunningSite {
 }
 
 /** For what was cut to be told to the browsers. */
-const LAST_WORDS_MS = 250;
+const FLUSH_GRACE_MS = 250;
 /** The longest a timer of Node can wait. */
-const LONGEST_MS = 2_147_483_647;
+const MAX_MS = 2_147_483_647;
 
 /**
  * Ends a site.
@@ -26,10 +26,10 @@ export async function shutDown({ gate, upstreams, store }: RunningSite, graceMs:
   gate.close();
   // (2)
   const finished = Promise.allSettled([gate.idle(), ...upstreams.map((upstream) => upstream.close())]);
-  await before(finished, Math.min(Math.max(0, graceMs), LONGEST_MS));
+  await before(finished, Math.min(Math.max(0, graceMs), MAX_MS));
   // (3) Event streams get their error event, other answers are cut: see `EventStream` and `writeStream`.
   const ended = Promise.allSettled([...upstreams.map((upstream) => upstream.close({ graceMs: 0 })), gate.idle()]);
-  await before(ended, LAST_WORDS_MS);
+  await before(ended, FLUSH_GRACE_MS);
   await store?.close();
   // Node hands what was written last to the sockets in the next turn.
   await setImmediate();

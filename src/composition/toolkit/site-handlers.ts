@@ -10,7 +10,7 @@ import { surfaceRoutes } from '../../adapters/web/surface-routes.js';
 import { sha256 } from '../../adapters/system/sha256.js';
 import type { ChatConfig } from '../../domain/chat/chat-config.js';
 import type { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
-import type { RoutePlan } from '../../domain/credentials/headers-plan.js';
+import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import type { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
 import type { ConversationProxy } from '../../domain/conversations/conversation-proxy.js';
 import { RenderCache } from '../../domain/surfaces/render-cache.js';
@@ -19,20 +19,20 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { RequestError } from '../../domain/errors.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
-import { type ChatHandlerOptions, chatPlan } from '../routes/chat.js';
-import { configPlan, timedPlan } from '../routes/get-headers-option.js';
+import { type ChatHandlerOptions, chatAuth } from '../routes/chat.js';
+import { configAuth, timedAuth } from '../routes/get-headers-option.js';
 import { newRequestId } from './request-id.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { routeFields, type SiteFieldOptions } from '../routes/site-fields.js';
-import type { SessionPlans } from '../routes/session-plans.js';
-import { serviceProxyPlan, type ServiceProxyOptions, type SurfacePlan } from '../routes/surfaces.js';
+import type { SessionAuths } from '../routes/session-auths.js';
+import { serviceProxyAuth, type ServiceProxyOptions, type SurfaceSettings } from '../routes/surfaces.js';
 
 /** What the handlers of a site are made of. */
 export interface SiteHandlersDependencies {
   readonly config: ResolvedConfig;
   readonly site: SiteSettings;
   readonly gate: RequestGate;
-  readonly sessions: SessionPlans;
+  readonly sessions: SessionAuths;
   readonly forwarder: ChatForwarder;
   readonly chatConfig: ChatConfig;
   readonly httpJson: HttpJsonBinding;
@@ -57,18 +57,18 @@ export class SiteHandlers {
   #chat(options: ChatHandlerOptions): HttpHandler {
     const { site, forwarder, chatConfig, sessions, config } = this.#deps;
     const { publicUrl, bindings, agent, timeouts } = config;
-    const plan = this.#withFields(chatPlan(options, sessions), options);
-    const policy = plan.kind === 'session' ? config.sessionPolicy : config.servicePolicy;
-    const lookupPlan = this.#withFields(
-      timedPlan(configPlan(plan, options.configGetHeaders), timeouts.sessionMs),
+    const auth = this.#withFields(chatAuth(options, sessions), options);
+    const policy = auth.kind === 'session' ? config.sessionPolicy : config.servicePolicy;
+    const lookupAuth = this.#withFields(
+      timedAuth(configAuth(auth, options.configGetHeaders), timeouts.sessionMs),
       options,
     );
-    const lookups = { site, config: chatConfig, plan: lookupPlan, policy, bindings, publicUrl, hash: shortHash };
-    const rest = { site, binding: this.#deps.httpJson, plan, policy, bindings, publicUrl };
+    const lookups = { site, config: chatConfig, auth: lookupAuth, policy, bindings, publicUrl, hash: shortHash };
+    const rest = { site, binding: this.#deps.httpJson, auth, policy, bindings, publicUrl };
     return chatRoutes({
       site,
       forwarder,
-      plan,
+      auth,
       policy,
       publicUrl,
       served: { bindings, ...(agent === undefined ? {} : { agentOrigin: agent.origin }) },
@@ -78,29 +78,29 @@ export class SiteHandlers {
     });
   }
 
-  surfaces(surfaces: SurfacePlan, options: SiteFieldOptions): HttpHandler {
+  surfaces(surfaces: SurfaceSettings, options: SiteFieldOptions): HttpHandler {
     const { cache: settings } = surfaces;
-    const plan = this.#withFields(surfaces.plan, options);
+    const auth = this.#withFields(surfaces.auth, options);
     const { site, surfaces: service, renders: store, clock, config } = this.#deps;
     const cache =
       settings === undefined
         ? undefined
         : new RenderCache({ ...settings, store, clock, hash: sha256, newGeneration: () => crypto.randomUUID(), later });
-    const routes = surfaceRoutes({ site, service, plan: timedPlan(plan, config.timeouts.sessionMs), cache });
+    const routes = surfaceRoutes({ site, service, auth: timedAuth(auth, config.timeouts.sessionMs), cache });
     return this.#served(routes, 'surface');
   }
 
   conversations(options: ServiceProxyOptions): HttpHandler {
     const { site, conversations: proxy, sessions } = this.#deps;
-    const plan = this.#withFields(serviceProxyPlan(options, sessions), options);
-    const routes = conversationRoutes({ site, proxy, plan });
+    const auth = this.#withFields(serviceProxyAuth(options, sessions), options);
+    const routes = conversationRoutes({ site, proxy, auth });
     return this.#served(routes, 'conversation');
   }
 
-  #withFields<Plan extends RoutePlan>(plan: Plan, options: SiteFieldOptions): Plan {
+  #withFields<Plan extends RouteAuth>(auth: Plan, options: SiteFieldOptions): Plan {
     const { upstream, timeouts } = this.#deps.config;
     const fields = routeFields(options, { ownNames: Object.values(upstream.headers), sessionMs: timeouts.sessionMs });
-    return fields === undefined ? plan : { ...plan, fields };
+    return fields === undefined ? auth : { ...auth, fields };
   }
 
   /** What is asked before a route is: by which name, and whether there is room. */

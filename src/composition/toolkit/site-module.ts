@@ -8,7 +8,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { hostPolicy } from '../config/allowed-hosts.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import type { SessionPlans } from '../routes/session-plans.js';
+import type { SessionAuths } from '../routes/session-auths.js';
 import { provide, TOKENS } from './container.js';
 import type { LastingParts } from './platform-module.js';
 import { processBodies } from './process-bodies.js';
@@ -19,7 +19,7 @@ import { SiteHandlers } from './site-handlers.js';
 export interface Site {
   readonly handlers: SiteHandlers;
   readonly gate: RequestGate;
-  readonly sessions: SessionPlans;
+  readonly sessions: SessionAuths;
   readonly broker: CredentialBroker;
   readonly directory: PlatformDirectory;
   /** What the toolkit of the next configuration may keep. */
@@ -36,7 +36,7 @@ export function siteModule(config: ResolvedConfig): ContainerModule {
       TOKENS.SiteHandlers,
       [
         TOKENS.RequestGate,
-        TOKENS.SessionPlans,
+        TOKENS.SessionAuths,
         TOKENS.ChatForwarder,
         TOKENS.ChatConfig,
         TOKENS.HttpJsonBinding,
@@ -67,7 +67,7 @@ export function siteModule(config: ResolvedConfig): ContainerModule {
       [
         TOKENS.SiteHandlers,
         TOKENS.RequestGate,
-        TOKENS.SessionPlans,
+        TOKENS.SessionAuths,
         TOKENS.CredentialBroker,
         TOKENS.PlatformDirectory,
         TOKENS.OperatorFaults,

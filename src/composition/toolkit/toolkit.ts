@@ -1,17 +1,17 @@
 import { Container } from 'inversify';
-import type { CredentialPlan } from '../../domain/credentials/credential-broker.js';
+import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
 import { accept } from '../../domain/shared/option-checks.js';
 import { type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import { resolveConfig } from '../config/resolve-config.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { warningsOf } from '../config/warnings.js';
-import { chatPlan } from '../routes/chat.js';
+import { chatAuth } from '../routes/chat.js';
 import { SERVICE_SURFACES } from '../routes/next-route-options.js';
 import { CHAT, PROXY, SERVICE_HEADERS, SESSION_HEADERS, SURFACE_ROUTER, SURFACES } from '../routes/route-options.js';
 import { sessionRequest } from '../routes/session-request.js';
 import { forwardHint } from '../routes/site-fields.js';
-import { surfaceRouterPlan } from '../routes/surface-router-options.js';
-import { serviceSurfaceHandlerPlan, surfaceHandlerPlan } from '../routes/surfaces.js';
+import { surfaceRouterSettings } from '../routes/surface-router-options.js';
+import { serviceSurfaceHandlerSettings, surfaceHandlerSettings } from '../routes/surfaces.js';
 import { resolve, TOKENS } from './container.js';
 import { domainModule } from './domain-module.js';
 import { configurationCheck, credentialCheck } from './health.js';
@@ -68,27 +68,27 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
     chatHandler: (options) => handlers.chat(read('chatHandler', CHAT, options)),
     surfaceRouter: (options) => {
       const given = read('surfaceRouter', SURFACE_ROUTER, options);
-      return handlers.surfaces(surfaceRouterPlan(given, configuredKey, sessions), given);
+      return handlers.surfaces(surfaceRouterSettings(given, configuredKey, sessions), given);
     },
     surfaceHandler: (options) => {
       const given = read('surfaceHandler', SURFACES, options);
-      return handlers.surfaces(surfaceHandlerPlan(given, sessions), given);
+      return handlers.surfaces(surfaceHandlerSettings(given, sessions), given);
     },
     serviceSurfaceHandler: (options) => {
       const given = read('serviceSurfaceHandler', SERVICE_SURFACES, options);
-      return handlers.surfaces(serviceSurfaceHandlerPlan(given), given);
+      return handlers.surfaces(serviceSurfaceHandlerSettings(given), given);
     },
     conversationHandler: (options) => handlers.conversations(read('conversationHandler', PROXY, options)),
     projectId: async () => (await directory.resolve('project', SERVICE, NO_REQUEST)).value,
     brandCss: async () => (await directory.resolve('brand', SERVICE, NO_REQUEST)).value ?? '',
     authHeaders: async (options) => {
-      const plan = chatPlan(read('authHeaders', SERVICE_HEADERS, options), sessions);
-      return { ...(await broker.obtain(plan, NO_REQUEST)).headers } as Record<string, string>;
+      const auth = chatAuth(read('authHeaders', SERVICE_HEADERS, options), sessions);
+      return { ...(await broker.obtain(auth, NO_REQUEST)).headers } as Record<string, string>;
     },
     sessionHeaders: async (options, request) => {
       const { authClient, ...user } = read('sessionHeaders', SESSION_HEADERS, options);
-      const plan = sessions.planFor(authClient, { ...user, required: true });
-      return { ...(await broker.obtain(plan, sessionRequest(request))).headers } as Record<string, string>;
+      const auth = sessions.authFor(authClient, { ...user, required: true });
+      return { ...(await broker.obtain(auth, sessionRequest(request))).headers } as Record<string, string>;
     },
     customProviders: resolved.customProviders,
     forwardHint: (names) => forwardHint(names, Object.values(resolved.upstream.headers)),
@@ -135,6 +135,6 @@ const LASTING = new WeakMap<Toolkit, LastingParts>();
 const REPLACED = new WeakSet<Toolkit>();
 
 /** The configured strategy, for what nobody in particular asks. */
-const SERVICE: CredentialPlan = { kind: 'service', strategy: '', apiKey: undefined };
+const SERVICE: CredentialAuth = { kind: 'service', strategy: '', apiKey: undefined };
 
 const NO_REQUEST = { headers: {}, native: { request: undefined } };

@@ -7,7 +7,7 @@ import { readAhead } from '../upstream/body-bytes.js';
 import { discardBody } from '../upstream/body-text.js';
 import { type LookupTime, within } from '../upstream/deadline.js';
 import type { ErrorExcerpts } from '../upstream/error-excerpts.js';
-import { AGENT, answered } from '../upstream/platform-answer.js';
+import { AGENT, responseOrThrow } from '../upstream/platform-answer.js';
 import type { Endpoint } from '../upstream/upstream-request.js';
 import { BoundedMap, type MapBounds } from '../shared/bounded-map.js';
 import { type AgentCardJson, isAgentCard } from './agent-card.js';
@@ -73,11 +73,11 @@ type Discovery =
       readonly log: string;
     };
 
-const LONGEST_CARD = 1_048_576;
+const MAX_CARD = 1_048_576;
 /** Characters of what one address said, so that there is room for what the others did. */
-const LONGEST_EXCERPT = 400;
+const MAX_EXCERPT = 400;
 const DEFAULT_LIFE_MS = 60_000;
-const LONGEST_LIFE_MS = 300_000;
+const MAX_LIFE_MS = 300_000;
 /** Between two searches for versions nobody knows, for one caller. */
 const MADE_UP_EVERY_MS = 1_000;
 
@@ -185,7 +185,7 @@ export class AgentCardSource {
       return discovery.stored;
     }
     const { silence, answer, log } = discovery;
-    if (silence !== undefined && refusalIn(discovery) === undefined) answered(silence, AGENT, true);
+    if (silence !== undefined && refusalIn(discovery) === undefined) responseOrThrow(silence, AGENT, true);
     throw await missingCard(answer, credential, log, this.#deps.cardAddress !== undefined);
   }
 
@@ -260,7 +260,7 @@ export class AgentCardSource {
 
   async #said(response: HttpResponse, credential: Credential): Promise<string> {
     const text = await this.#deps.excerpts.of(response, credential);
-    return text.length > LONGEST_EXCERPT ? `${text.slice(0, LONGEST_EXCERPT)}…` : text;
+    return text.length > MAX_EXCERPT ? `${text.slice(0, MAX_EXCERPT)}…` : text;
   }
 
   /** The card in a response; the response itself, with what is left of its body, when it holds none. */
@@ -277,7 +277,7 @@ export class AgentCardSource {
       return { ...known, lifeMs, staleAt: now + lifeMs };
     }
     if (status !== 200 || headers['content-encoding'] !== undefined) return response;
-    const read = await readAhead(body, LONGEST_CARD);
+    const read = await readAhead(body, MAX_CARD);
     if (!read.complete) return { ...response, body: read.body };
     const card = parsedJson(new TextDecoder().decode(read.bytes));
     if (!isAgentCard(card)) return { ...response, body: read.bytes };
@@ -306,7 +306,7 @@ function lifeOf(headers: HeaderFields): number | undefined {
   const control = String(headers['cache-control'] ?? '').toLowerCase();
   if (/\bno-(?:store|cache)\b/.test(control)) return 0;
   const seconds = /\bmax-age="?(\d+)/.exec(control)?.[1];
-  return seconds === undefined ? undefined : Math.min(Number(seconds) * 1000, LONGEST_LIFE_MS);
+  return seconds === undefined ? undefined : Math.min(Number(seconds) * 1000, MAX_LIFE_MS);
 }
 
 /** The tag to ask by; a card that must not be stored has none. */

@@ -89,9 +89,10 @@ export function rewriteAgentCard(card: AgentCardJson, rewrite: AgentCardRewrite)
 /** The same for what the package itself says, which is checked already. */
 export function rewrittenCard(card: AgentCardJson, rewrite: AgentCardRewrite): Record<string, unknown> {
   const { url, policy = 'chat', bindings = [JSON_RPC], agentOrigin } = rewrite;
-  const names = new Set(bindings.map(folded));
+  const names = new Set(bindings.map(normalize));
   const isServed = (offer: CardInterface): boolean =>
-    names.has(folded(offer.binding)) && (folded(offer.binding) === JSON_RPC || liesAt(offer.url, agentOrigin));
+    names.has(normalize(offer.binding)) &&
+    (normalize(offer.binding) === JSON_RPC || isSameOrigin(offer.url, agentOrigin));
   const served = cardInterfaces(card).filter(isServed);
   const [first] = served;
   if (first === undefined) throw unsupported();
@@ -107,7 +108,7 @@ export function rewrittenCard(card: AgentCardJson, rewrite: AgentCardRewrite): R
   if (typeof card['url'] === 'string') {
     // The preferred one comes first where it is served; else JSON-RPC, which every site serves, if the agent does.
     const own = topInterface(card);
-    const usual = served.find(({ binding }) => folded(binding) === JSON_RPC);
+    const usual = served.find(({ binding }) => normalize(binding) === JSON_RPC);
     edited['url'] = url;
     edited['preferredTransport'] = isServed(own) ? own.binding : (usual ?? first).binding;
   }
@@ -116,8 +117,8 @@ export function rewrittenCard(card: AgentCardJson, rewrite: AgentCardRewrite): R
     edited['skills'] = skills.map((skill: unknown) => (isRecord(skill) ? without(skill, SECURITY) : skill));
   }
   const crossing = typeof policy === 'object' && 'allows' in policy ? policy : new MethodPolicy(policy);
-  if (isRecord(capabilities)) edited['capabilities'] = truthful(capabilities, CAPABILITIES, crossing);
-  return truthful(edited, CARD_FLAGS, crossing);
+  if (isRecord(capabilities)) edited['capabilities'] = clearDeniedFlags(capabilities, CAPABILITIES, crossing);
+  return clearDeniedFlags(edited, CARD_FLAGS, crossing);
 }
 
 /** Whether a JSON value has what every agent card has (a2a-and-surfaces.md §1.3). */
@@ -127,7 +128,7 @@ export function isAgentCard(value: unknown): value is AgentCardJson {
 }
 
 /** Whether an address is at an origin; without one, every address is. */
-export function liesAt(url: string, origin: string | undefined): boolean {
+export function isSameOrigin(url: string, origin: string | undefined): boolean {
   return origin === undefined || (URL.canParse(url) && new URL(url).origin === new URL(origin).origin);
 }
 
@@ -158,7 +159,7 @@ export function textOf(value: unknown): string {
 }
 
 /** Takes a flag back where the policy denies its method; what a card does not mention stays unmentioned. */
-function truthful(fields: AgentCardJson, flags: Flags, policy: CardPolicy): Record<string, unknown> {
+function clearDeniedFlags(fields: AgentCardJson, flags: Flags, policy: CardPolicy): Record<string, unknown> {
   const denied = flags.filter(([flag, method]) => fields[flag] === true && !policy.allows(method));
   return { ...fields, ...Object.fromEntries(denied.map(([flag]) => [flag, false])) };
 }
@@ -176,7 +177,7 @@ function isRecord(value: unknown): value is AgentCardJson {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function folded(binding: string): string {
+function normalize(binding: string): string {
   return binding.toUpperCase();
 }
 

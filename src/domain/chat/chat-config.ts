@@ -1,7 +1,7 @@
 import type { CredentialBroker } from '../credentials/credential-broker.js';
 import { isVaried, lookupScope } from '../credentials/credential-scope.js';
-import { type CallerRequest, obtainCredential, renewCredential, type RoutePlan } from '../credentials/headers-plan.js';
-import type { Caller } from '../upstream/platform-call.js';
+import { type RequestContext, obtainCredential, renewCredential, type RouteAuth } from '../credentials/route-auth.js';
+import type { CallContext } from '../upstream/platform-call.js';
 import type { Lookup } from '../upstream/platform-directory.js';
 import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';
 import { type AgentCardJson, type CardPolicy, rewrittenCard } from './agent-card.js';
@@ -34,8 +34,8 @@ export interface ChatConfigRecord {
 
 /** What the platform knows of the site besides its agent. */
 export interface ChatDirectory {
-  project(caller: Caller): Promise<Lookup>;
-  brand(caller: Caller): Promise<Lookup>;
+  project(caller: CallContext): Promise<Lookup>;
+  brand(caller: CallContext): Promise<Lookup>;
 }
 
 /** What the chat configuration is made of. */
@@ -47,7 +47,7 @@ export interface ChatConfigDependencies extends Omit<AgentCardSourceDependencies
 }
 
 /** How visitors reach the chat, and what they may do there. */
-export interface ChatEntrance {
+export interface ChatEndpoint {
   /** Full address of the chat route. */
   readonly url: string;
   /** Its path. */
@@ -74,14 +74,14 @@ export class ChatConfig {
    */
   async record(
     version: string,
-    request: CallerRequest,
-    plan: RoutePlan,
-    entrance: ChatEntrance,
+    request: RequestContext,
+    auth: RouteAuth,
+    entrance: ChatEndpoint,
     admit?: () => Promise<void>,
   ): Promise<ChatConfigRecord> {
     const { credentials, cardAddress, directory } = this.#deps;
     const agent = requireEndpoint('a2aUrl', this.#deps.agent);
-    const caller: Caller = { plan, request, credential: await obtainCredential(credentials, plan, request) };
+    const caller: CallContext = { auth, request, credential: await obtainCredential(credentials, auth, request) };
     const search = this.#find(version, caller, admit);
     // Nor does a visitor who is refused the card cost a look-up by values made up for it.
     if (isVaried(caller.credential)) await search;
@@ -110,14 +110,14 @@ export class ChatConfig {
    */
   async agentCard(
     version: string,
-    request: CallerRequest,
-    plan: RoutePlan,
-    entrance: ChatEntrance,
+    request: RequestContext,
+    auth: RouteAuth,
+    entrance: ChatEndpoint,
     admit?: () => Promise<void>,
   ): Promise<ChatConfigRecord['agentCard']> {
     const agent = requireEndpoint('a2aUrl', this.#deps.agent);
-    const credential = await obtainCredential(this.#deps.credentials, plan, request);
-    const { card } = await this.#find(version, { plan, request, credential }, admit);
+    const credential = await obtainCredential(this.#deps.credentials, auth, request);
+    const { card } = await this.#find(version, { auth, request, credential }, admit);
     return rewrittenCard(card, { ...entrance, agentOrigin: agent.origin });
   }
 
@@ -126,21 +126,21 @@ export class ChatConfig {
    *
    * @throws UpstreamError when there is none.
    */
-  async card(version: string, caller: Caller): Promise<AgentCardJson> {
+  async card(version: string, caller: CallContext): Promise<AgentCardJson> {
     return (await this.#find(version, caller)).card;
   }
 
-  #find(version: string, caller: Caller, admit?: () => Promise<void>): Promise<FoundCard> {
+  #find(version: string, caller: CallContext, admit?: () => Promise<void>): Promise<FoundCard> {
     this.#cards ??= new AgentCardSource({ ...this.#deps, agent: requireEndpoint('a2aUrl', this.#deps.agent) });
     return this.#cards.find(version, { ...this.#reader(caller), admit });
   }
 
-  #reader({ plan, request, credential }: Caller): CardReader {
+  #reader({ auth, request, credential }: CallContext): CardReader {
     const { credentials } = this.#deps;
     return {
       credential,
-      scope: lookupScope(plan, credential, [credential.own]),
-      renew: (refused, date) => renewCredential(credentials, plan, refused, request, date),
+      scope: lookupScope(auth, credential, [credential.own]),
+      renew: (refused, date) => renewCredential(credentials, auth, refused, request, date),
     };
   }
 }

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { CredentialPlan } from '../credentials/credential-broker.js';
+import type { CredentialAuth } from '../credentials/credential-broker.js';
 import { AgentBffError } from '../errors.js';
 import { browserResponseHeaders, isEventStream, isForA2AClients, isJson } from '../upstream/header-policy.js';
 import { AGENT, refuseRedirect } from '../upstream/platform-answer.js';
@@ -56,13 +56,13 @@ export class ChatForwarder {
    * @throws SessionError when there is no session.
    * @throws UpstreamError when the agent gives no answer that can be passed on.
    */
-  async forward(request: ChatRequest, plan: CredentialPlan, policy: MethodPolicy): Promise<HttpResponse> {
+  async forward(request: ChatRequest, auth: CredentialAuth, policy: MethodPolicy): Promise<HttpResponse> {
     // (1)
     if (!isSafeQuery(request.head.query)) throw new AgentBffError('not_found', { detail: 'There is no such route.' });
     policy.check(request.message.method, request.message);
     const agent = requireEndpoint('a2aUrl', this.#agent);
     // (2)
-    const caller = await this.#call.caller(plan, request.head);
+    const caller = await this.#call.caller(auth, request.head);
     // (3), (4)
     const { headers, query, signal } = request.head;
     const { origin, path } = agent;
@@ -73,7 +73,9 @@ export class ChatForwarder {
       caller,
     );
     // (5), (6)
-    return reply.response.status < 300 && isForA2AClients(reply.response) ? passed(reply) : this.#error(reply);
+    return reply.response.status < 300 && isForA2AClients(reply.response)
+      ? toBrowserResponse(reply)
+      : this.#error(reply);
   }
 
   /** JSON-RPC errors pass at any status; any other error keeps its status and gets our body (DESIGN §5), and so does what only seems a success. */
@@ -89,10 +91,10 @@ export class ChatForwarder {
       // The visitor reads it as a message of the agent, and cannot know whose credential it is about.
       this.#telemetry.emit({ type: 'warning', code: 'credential_refused', detail: await errors.said(reply, start) });
     }
-    return passed({ ...reply, response: { ...reply.response, body: start.bytes } });
+    return toBrowserResponse({ ...reply, response: { ...reply.response, body: start.bytes } });
   }
 }
 
-function passed({ response: { status, headers, body }, credential }: PlatformReply): HttpResponse {
+function toBrowserResponse({ response: { status, headers, body }, credential }: PlatformReply): HttpResponse {
   return { status, headers: browserResponseHeaders(headers, credential.fields?.response), body };
 }

@@ -5,7 +5,7 @@ import { bodyText } from '../upstream/body-text.js';
 import { type AgentCardRewrite, isAgentCard, rewrittenCard } from './agent-card.js';
 
 const METHODS: ReadonlySet<string> = new Set(['GetExtendedAgentCard', 'agent/getAuthenticatedExtendedCard']);
-const LONGEST_REPLY = 1_048_576;
+const MAX_REPLY = 1_048_576;
 
 /** Whether the response to a method holds the extended card. */
 export function isExtendedCardMethod(method: string): boolean {
@@ -21,7 +21,7 @@ export function isExtendedCardMethod(method: string): boolean {
 export async function rewriteExtendedCard(response: HttpResponse, rewrite: AgentCardRewrite): Promise<HttpResponse> {
   if (response.status !== 200) return response;
   const { 'content-length': _length, etag: _etag, ...headers } = response.headers;
-  const text = headers['content-encoding'] === undefined ? await bodyText(response.body, LONGEST_REPLY) : undefined;
+  const text = headers['content-encoding'] === undefined ? await bodyText(response.body, MAX_REPLY) : undefined;
   const reply = parsedJson(text);
   if (typeof reply !== 'object' || reply === null || !('jsonrpc' in reply)) throw unreadable();
   if (!('result' in reply)) return { ...response, headers, body: text ?? '' };

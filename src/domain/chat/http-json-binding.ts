@@ -1,11 +1,11 @@
 import type { HttpRequest, HttpResponse } from '../../ports/http.js';
-import type { CredentialPlan } from '../credentials/credential-broker.js';
+import type { CredentialAuth } from '../credentials/credential-broker.js';
 import { AgentBffError, UpstreamError } from '../errors.js';
 import { parsedJson } from '../shared/parsed-json.js';
 import { bodyText } from '../upstream/body-text.js';
 import { browserResponseHeaders, isForA2AClients, isJson } from '../upstream/header-policy.js';
 import { AGENT, type Counterpart, refuseRedirect } from '../upstream/platform-answer.js';
-import { type Caller, PlatformCall, type PlatformCallDependencies } from '../upstream/platform-call.js';
+import { type CallContext, PlatformCall, type PlatformCallDependencies } from '../upstream/platform-call.js';
 import { type PlatformReply, refusesSite } from '../upstream/platform-error.js';
 import { isSafeQuery } from '../upstream/safe-path.js';
 import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';
@@ -13,7 +13,7 @@ import {
   type AgentCardJson,
   type AgentCardRewrite,
   isAgentCard,
-  liesAt,
+  isSameOrigin,
   records,
   rewrittenCard,
   textOf,
@@ -28,7 +28,7 @@ export interface HttpJsonBindingDependencies extends PlatformCallDependencies {
   /** The agent; absent until `a2aUrl` is configured. */
   readonly agent: Endpoint | undefined;
   /** The agent's own card, as the config route knows it. */
-  readonly card: (version: string, caller: Caller) => Promise<AgentCardJson>;
+  readonly card: (version: string, caller: CallContext) => Promise<AgentCardJson>;
 }
 
 /** A request of the binding whose body the edge has read. */
@@ -51,7 +51,7 @@ const INTERFACE: Counterpart = {
   ...AGENT,
   check: 'check "a2aUrl" in configureServer, and the address of the HTTP+JSON interface in the agent card',
 };
-const LONGEST_STORED = 1_048_576;
+const MAX_STORED = 1_048_576;
 
 /**
  * Forwards calls of the HTTP+JSON binding to the interface the agent's card names for it.
@@ -76,7 +76,7 @@ export class HttpJsonBinding {
    */
   async forward(
     request: HttpJsonRequest,
-    plan: CredentialPlan,
+    auth: CredentialAuth,
     policy: MethodPolicy,
     rewrite: AgentCardRewrite,
   ): Promise<HttpResponse> {
@@ -85,7 +85,7 @@ export class HttpJsonBinding {
     const method = call.methods[head.method] ?? '';
     checkPolicy(method, body, policy);
     const agent = requireEndpoint('a2aUrl', this.#deps.agent);
-    const caller = await this.#call.caller(plan, head);
+    const caller = await this.#call.caller(auth, head);
     const version = call.legacy ? '' : String(head.headers['a2a-version'] ?? '1.0');
     const base = interfacePath(await this.#deps.card(version, caller), agent, call.legacy);
     const reply = await this.#call.send(
@@ -120,7 +120,7 @@ export class HttpJsonBinding {
     if (refusesSite(reply) || !isJson(response.headers)) throw await this.#call.errors.replacing(reply);
     if (response.status < 500) return response;
     if (response.headers['content-encoding'] !== undefined) throw await this.#call.errors.replacing(reply);
-    const start = await this.#call.errors.start(reply, LONGEST_STORED);
+    const start = await this.#call.errors.start(reply, MAX_STORED);
     if (start.isWhole && isBindingError(start.bytes)) return { ...response, body: start.bytes };
     throw await this.#call.errors.replacing(reply, start);
   }
@@ -139,7 +139,7 @@ function interfacePath(card: AgentCardJson, agent: Endpoint, legacy: boolean): s
     ...listed(card['supportedInterfaces'], 'protocolBinding'),
     ...listed(card['additionalInterfaces'], 'transport'),
     ...listed([card], 'preferredTransport'),
-  ].filter(({ url }) => liesAt(url, agent.origin));
+  ].filter(({ url }) => isSameOrigin(url, agent.origin));
   const own = offers.find(({ old }) => old === legacy) ?? offers[0];
   if (own === undefined) {
     throw new UpstreamError('agent_binding_unsupported', {
@@ -174,7 +174,7 @@ function isBindingError(bytes: Uint8Array): boolean {
 async function rewritten(response: HttpResponse, rewrite: AgentCardRewrite): Promise<HttpResponse> {
   const { 'content-length': _length, etag: _etag, ...headers } = response.headers;
   const isPlain = headers['content-encoding'] === undefined;
-  const card = isPlain ? parsedJson(await bodyText(response.body, LONGEST_STORED)) : undefined;
+  const card = isPlain ? parsedJson(await bodyText(response.body, MAX_STORED)) : undefined;
   if (!isAgentCard(card)) {
     throw new UpstreamError('upstream_invalid_response', {
       detail: 'The agent sent something else than its extended card.',

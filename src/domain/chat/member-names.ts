@@ -29,7 +29,7 @@ export class MemberNames {
   }
 
   #add(spelling: string, member: string): void {
-    const folded = foldedName(spelling);
+    const folded = normalizedName(spelling);
     this.#exact.set(spelling, { member, folded, isExact: true });
     this.#folded.set(folded, member);
   }
@@ -39,7 +39,7 @@ export class MemberNames {
     const exact = this.#exact.get(raw);
     if (exact !== undefined) return exact;
     const name = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
-    const folded = foldedName(name);
+    const folded = normalizedName(name);
     // Copied by assignment, `__proto__` becomes the object whose members a reader sees as the message's own.
     return { member: name === '__proto__' ? name : this.#folded.get(folded), folded, isExact: false };
   }
@@ -49,7 +49,7 @@ export class MemberNames {
  * What the most lenient readers make of a name: those that ignore case by Unicode's folding (Go's `encoding/json` takes U+017F for `s` and
  * U+212A for `k`), that ignore separators (`push-notification_config`), that trim, that end at a NUL, and that drop what is invisible.
  */
-function foldedName(name: string): string {
+function normalizedName(name: string): string {
   if (/^[a-zA-Z0-9]*$/.test(name)) return name.toLowerCase();
   return name
     .normalize('NFKD')

@@ -1,5 +1,5 @@
 import type { HeaderFields, HttpBody, HttpRequest, HttpResponse } from '../../ports/http.js';
-import type { CredentialPlan } from '../credentials/credential-broker.js';
+import type { CredentialAuth } from '../credentials/credential-broker.js';
 import { AgentBffError, RequestError } from '../errors.js';
 import { isStream } from '../upstream/body-kind.js';
 import {
@@ -19,8 +19,8 @@ export type ConversationRequest = Pick<
   'method' | 'path' | 'query' | 'headers' | 'body' | 'native' | 'signal'
 >;
 
-/** A plan that always has a session. */
-export type SessionRequired = Extract<CredentialPlan, { kind: 'session' }> & { readonly required: true };
+/** The auth of a route that always has a session. */
+export type SessionRequired = Extract<CredentialAuth, { kind: 'session' }> & { readonly required: true };
 
 /** What the proxy is made of. */
 export interface ConversationProxyDependencies extends PlatformCallDependencies {
@@ -57,20 +57,20 @@ export class ConversationProxy {
    * @throws SessionError when nobody is signed in, before anything is sent.
    * @throws UpstreamError when the platform gives no answer that can be passed on.
    */
-  async forward(request: ConversationRequest, plan: SessionRequired): Promise<HttpResponse> {
+  async forward(request: ConversationRequest, auth: SessionRequired): Promise<HttpResponse> {
     // (1)
     checkRequest(request);
     const { method, path, query, headers, body, signal } = request;
     const target = platformTarget(this.#api, 'conversations', { path: path.slice(1) });
     // (2)
-    const caller = await this.#call.caller(plan, request);
+    const caller = await this.#call.caller(auth, request);
     // (3)
     const message = { method, origin: target.origin, path: target.path + query, browser: fieldsFor(body, headers) };
     const own = platformFields(this.#api);
     const reply = await this.#call.send({ ...message, further: RECORD_REQUEST_FIELDS, own, body, signal }, caller);
     // (4) A 304 answers a condition of the browser's own.
     if (reply.response.status !== 304) await refuseRedirect(reply.response, PLATFORM);
-    const response = await this.#call.errors.passed(reply, RECORD_ERROR_FIELDS);
+    const response = await this.#call.errors.toBrowserResponse(reply, RECORD_ERROR_FIELDS);
     const further = [...RECORD_RESPONSE_FIELDS, ...(reply.credential.fields?.response ?? [])];
     return { ...response, headers: browserResponseHeaders(response.headers, further) };
   }

@@ -6,13 +6,13 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import { ServiceAuthError, SessionError } from '../errors.js';
 import { Credential } from './credential.js';
 import { PlatformClock } from './platform-clock.js';
-import { refreshedToken, type SessionPlan, userToken, type UserToken } from './session-credentials.js';
+import { refreshedToken, type SessionAuth, userToken, type UserToken } from './session-credentials.js';
 import type { RouteFields } from './site-fields.js';
 import { chooseStrategy, type ChosenStrategy, type ProviderFlows } from './strategy.js';
 import type { IssueToken, TokenCache } from './token-cache.js';
 
 /** Which credential a route attaches. */
-export type CredentialPlan = { readonly fields?: RouteFields | undefined } & (
+export type CredentialAuth = { readonly fields?: RouteFields | undefined } & (
   | {
       readonly kind: 'service';
       /** Replaces the configured strategy; an empty string leaves it. */
@@ -25,7 +25,7 @@ export type CredentialPlan = { readonly fields?: RouteFields | undefined } & (
       readonly apiKey: Secret | undefined;
       /** Whether a request without a session is refused; else it carries the API key alone. */
       readonly required: boolean;
-    } & SessionPlan)
+    } & SessionAuth)
   | {
       readonly kind: 'api-key';
       readonly apiKey: Secret | undefined;
@@ -33,7 +33,7 @@ export type CredentialPlan = { readonly fields?: RouteFields | undefined } & (
 );
 
 /** The site's own credential. */
-export type ServicePlan = Extract<CredentialPlan, { kind: 'service' }>;
+export type ServiceAuth = Extract<CredentialAuth, { kind: 'service' }>;
 
 /** What the broker is made of; all of it fixed until the configuration changes. */
 export interface CredentialBrokerDependencies {
@@ -70,25 +70,25 @@ export class CredentialBroker {
   }
 
   /** The service's own credential while its token needs no renewal: nearly every request takes this, and waits for nothing. */
-  atHand(plan: ServicePlan): Credential | undefined {
-    const chosen = this.#choose(plan.strategy, plan.apiKey ?? this.#deps.apiKey);
-    return chosen.kind === 'provider' ? this.#credentialAtHand(chosen.name, plan) : undefined;
+  getCached(auth: ServiceAuth): Credential | undefined {
+    const chosen = this.#choose(auth.strategy, auth.apiKey ?? this.#deps.apiKey);
+    return chosen.kind === 'provider' ? this.#credentialAtHand(chosen.name, auth) : undefined;
   }
 
   /**
    * The credential for one request.
    *
    * @throws ServiceAuthError when no service credential can be produced.
-   * @throws SessionError when the plan needs a session and there is none.
+   * @throws SessionError when the route needs a session and there is none.
    */
-  async obtain(plan: CredentialPlan, request: Pick<HttpRequest, 'headers' | 'native'>): Promise<Credential> {
-    switch (plan.kind) {
+  async obtain(auth: CredentialAuth, request: Pick<HttpRequest, 'headers' | 'native'>): Promise<Credential> {
+    switch (auth.kind) {
       case 'service':
-        return this.#service(plan);
+        return this.#service(auth);
       case 'session':
-        return this.#session(plan, request);
+        return this.#session(auth, request);
       case 'api-key':
-        return this.#apiKeyAlone(plan.apiKey ?? this.#deps.apiKey);
+        return this.#apiKeyAlone(auth.apiKey ?? this.#deps.apiKey);
     }
   }
 
@@ -97,19 +97,19 @@ export class CredentialBroker {
    * Many callers refused at once cause one renewal; a user's own token is renewed by its session. `platformDate` is the `Date` field of the refusal: tokens signed here follow the platform's clock.
    */
   async renew(
-    plan: CredentialPlan,
+    auth: CredentialAuth,
     refused: Credential,
     request: Pick<HttpRequest, 'headers' | 'native'>,
     platformDate: string,
   ): Promise<Credential | undefined> {
     if (refused.token === undefined) return undefined;
     if (refused.cacheKey === undefined) {
-      return plan.kind === 'session' ? this.#refreshed(plan, refused, request) : undefined;
+      return auth.kind === 'session' ? this.#refreshed(auth, refused, request) : undefined;
     }
     this.#platformClock.compare(Date.parse(platformDate));
     if (!(await this.#deps.tokens.reject(refused.cacheKey, refused.token))) return undefined;
     for (const { key, provider } of this.#known.values()) if (key === refused.cacheKey) provider.recheck?.();
-    const renewed = await this.obtain(plan, request);
+    const renewed = await this.obtain(auth, request);
     return renewed.token === refused.token ? undefined : renewed;
   }
 
@@ -128,18 +128,18 @@ export class CredentialBroker {
     return known === undefined ? undefined : this.#deps.tokens.peek(known.key);
   }
 
-  async #service(plan: ServicePlan): Promise<Credential> {
-    const apiKey = plan.apiKey ?? this.#deps.apiKey;
-    const chosen = this.#choose(plan.strategy, apiKey);
+  async #service(auth: ServiceAuth): Promise<Credential> {
+    const apiKey = auth.apiKey ?? this.#deps.apiKey;
+    const chosen = this.#choose(auth.strategy, apiKey);
     if (chosen.kind === 'none') throw noStrategy();
     if (chosen.kind === 'api-key') return this.#apiKeyAlone(apiKey);
-    return this.#credentialAtHand(chosen.name, plan) ?? this.#ask(chosen.name, plan.apiKey);
+    return this.#credentialAtHand(chosen.name, auth) ?? this.#ask(chosen.name, auth.apiKey);
   }
 
-  #credentialAtHand(name: string, plan: ServicePlan): Credential | undefined {
+  #credentialAtHand(name: string, auth: ServiceAuth): Credential | undefined {
     const known = this.#known.get(name);
     const token = known && this.#deps.tokens.fresh(known.key);
-    return known && token && this.#credentialOf(name, known, token, plan.apiKey);
+    return known && token && this.#credentialOf(name, known, token, auth.apiKey);
   }
 
   async #ask(name: string, planKey: Secret | undefined): Promise<Credential> {
@@ -201,13 +201,13 @@ export class CredentialBroker {
   }
 
   async #session(
-    plan: Extract<CredentialPlan, { kind: 'session' }>,
+    auth: Extract<CredentialAuth, { kind: 'session' }>,
     request: Pick<HttpRequest, 'headers' | 'native'>,
   ): Promise<Credential> {
-    const apiKey = plan.apiKey ?? this.#deps.apiKey;
-    const user = await userToken(plan, request);
+    const apiKey = auth.apiKey ?? this.#deps.apiKey;
+    const user = await userToken(auth, request);
     if (user === undefined) {
-      if (!plan.required) return this.#apiKeyAlone(apiKey);
+      if (!auth.required) return this.#apiKeyAlone(apiKey);
       throw new SessionError('session_required', { detail: 'Nobody is signed in.', hint: 'Sign in and try again.' });
     }
     return this.#userCredential(user, apiKey);
@@ -215,13 +215,13 @@ export class CredentialBroker {
 
   /** What the session gives instead of a token the platform refused; where it gives nothing else, the platform's answer stands. */
   async #refreshed(
-    plan: Extract<CredentialPlan, { kind: 'session' }>,
+    auth: Extract<CredentialAuth, { kind: 'session' }>,
     refused: Credential,
     request: Pick<HttpRequest, 'headers' | 'native'>,
   ): Promise<Credential | undefined> {
-    const user = await refreshedToken(plan, request, this.#deps.telemetry);
+    const user = await refreshedToken(auth, request, this.#deps.telemetry);
     if (user === undefined || user.value === refused.token) return undefined;
-    const renewed = this.#userCredential(user, plan.apiKey ?? this.#deps.apiKey);
+    const renewed = this.#userCredential(user, auth.apiKey ?? this.#deps.apiKey);
     // What came of the request so far is kept under the name of the user it began with.
     return renewed.identity === refused.identity ? renewed : undefined;
   }

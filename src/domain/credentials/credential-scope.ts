@@ -1,15 +1,15 @@
 import { choosingFields } from '../upstream/header-policy.js';
 import type { Credential } from './credential.js';
-import type { RoutePlan } from './headers-plan.js';
+import type { RouteAuth } from './route-auth.js';
 
 /**
  * What tells callers apart in a cache; `undefined` when the caller has no stable name, and nothing may be kept.
  * Part of a key that is hashed: the values may hold an API key, and of headers a site makes itself they hold all.
  */
-export function credentialScope(plan: RoutePlan, credential: Credential): readonly unknown[] | undefined {
+export function credentialScope(auth: RouteAuth, credential: Credential): readonly unknown[] | undefined {
   const { kind, identity, own, fields } = credential;
   const added = choosingFields(fields?.added);
-  if (plan.kind === 'headers') return ['headers', Object.entries(own).sort(([a], [b]) => (a < b ? -1 : 1)), ...added];
+  if (auth.kind === 'headers') return ['headers', Object.entries(own).sort(([a], [b]) => (a < b ? -1 : 1)), ...added];
   if (identity === undefined) return undefined;
   const { authorization: _token, ...rest } = own;
   return [kind, identity, rest, ...added];
@@ -17,11 +17,11 @@ export function credentialScope(plan: RoutePlan, credential: Credential): readon
 
 /** The same with what the browser sent along, for what is looked up for a caller; of one without a stable name, `unnamed` is that name. */
 export function lookupScope(
-  plan: RoutePlan,
+  auth: RouteAuth,
   credential: Credential,
   unnamed?: readonly unknown[],
 ): readonly unknown[] | undefined {
-  const scope = credentialScope(plan, credential) ?? unnamed;
+  const scope = credentialScope(auth, credential) ?? unnamed;
   return scope && [...scope, ...choosingFields(credential.fields?.forwarded)];
 }
 

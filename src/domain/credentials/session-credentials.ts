@@ -7,7 +7,7 @@ import { sessionError } from './session-error.js';
 import { isTokenText, withoutScheme } from './token-text.js';
 
 /** How a route finds the signed-in user's token. */
-export interface SessionPlan {
+export interface SessionAuth {
   readonly source: SessionTokenSource;
   /** The API the token is for; an empty string leaves it to the session. */
   readonly audience: string;
@@ -25,28 +25,28 @@ export interface UserToken {
 }
 
 /**
- * The signed-in user's token for one request, exchanged when the plan says so; `undefined` when nobody is signed in.
+ * The signed-in user's token for one request, exchanged when the route says so; `undefined` when nobody is signed in.
  * There is no way from here to another credential. `forceRefresh`: the platform refused the last one.
  *
  * @throws SessionError (`session_expired`, `interaction_required`) when the user must act.
  * @throws ServiceAuthError when the session cannot be read, or the exchange fails whoever the user is.
  */
 export async function userToken(
-  plan: SessionPlan,
+  auth: SessionAuth,
   request: Pick<HttpRequest, 'headers' | 'native'>,
   forceRefresh = false,
 ): Promise<UserToken | undefined> {
   // With an exchange, the audience is that of the exchanged token; the session's own is for this site.
-  const wanted = plan.audience !== '' && plan.exchange === undefined ? { audience: plan.audience } : {};
-  const found = await readSession(plan.source, request, forceRefresh ? { ...wanted, forceRefresh } : wanted);
+  const wanted = auth.audience !== '' && auth.exchange === undefined ? { audience: auth.audience } : {};
+  const found = await readSession(auth.source, request, forceRefresh ? { ...wanted, forceRefresh } : wanted);
   if (found.kind === 'no-session') return undefined;
   if (found.kind === 'expired')
     throw sessionError(found.reason ?? 'expired', found.detail ?? 'the session has expired');
   const { accessToken, subject, expiresAt } = found;
-  if (plan.exchange === undefined) return { value: accessToken, subject, cacheKey: undefined };
-  const { token, cacheKey } = await plan.exchange.obtain({
+  if (auth.exchange === undefined) return { value: accessToken, subject, cacheKey: undefined };
+  const { token, cacheKey } = await auth.exchange.obtain({
     assertion: accessToken,
-    ...(plan.audience === '' ? {} : { audience: plan.audience }),
+    ...(auth.audience === '' ? {} : { audience: auth.audience }),
     ...(expiresAt === undefined ? {} : { assertionExpiresAt: expiresAt }),
   });
   return { value: token.value, subject, cacheKey };
@@ -54,12 +54,12 @@ export async function userToken(
 
 /** The user's token, renewed because the platform refused it; `undefined` when the session does not give it. */
 export async function refreshedToken(
-  plan: SessionPlan,
+  auth: SessionAuth,
   request: Pick<HttpRequest, 'headers' | 'native'>,
   telemetry: Telemetry,
 ): Promise<UserToken | undefined> {
   try {
-    return await userToken(plan, request, true);
+    return await userToken(auth, request, true);
   } catch (error) {
     if (!isAgentBffError(error)) throw error;
     telemetry.emit({ type: 'token', outcome: 'rejected', block: 'session', detail: error.logDetail() });

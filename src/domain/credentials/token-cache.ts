@@ -48,7 +48,7 @@ const REFUSED_MAX_MS = 900_000;
 const UNAVAILABLE_FIRST_MS = 500;
 const UNAVAILABLE_MAX_MS = 30_000;
 /** A provider that asks for a longer pause is wrong, and would end the site with one answer. */
-const LONGEST_PAUSE_MS = 3_600_000;
+const MAX_PAUSE_MS = 3_600_000;
 const CLOCKS = ', and the clocks of this server and the provider';
 
 /**
@@ -213,7 +213,7 @@ export class TokenCache {
     const wait = refused ? span : span * (0.5 + 0.5 * this.#random());
     entry.failures += 1;
     entry.failure = failure;
-    entry.retryAt = now + Math.max(wait, Math.min(failure.retryAfterMs ?? 0, LONGEST_PAUSE_MS));
+    entry.retryAt = now + Math.max(wait, Math.min(failure.retryAfterMs ?? 0, MAX_PAUSE_MS));
   }
 
   async #fromShared(key: string, entry: Entry): Promise<AccessToken | undefined> {

@@ -1,6 +1,6 @@
 /** A chunk this long is kept as it came: what an object of its own costs is little beside it. */
 const WORTH_KEEPING = 4_096;
-const LARGEST_BLOCK = 65_536;
+const MAX_BLOCK = 65_536;
 
 /**
  * Puts a body together from its chunks. However it was cut, the memory it holds follows its bytes, and not the count of its chunks: a chunk of one
@@ -57,7 +57,7 @@ export class ByteCollector {
   #append(chunk: Uint8Array): void {
     let rest = chunk;
     while (rest.length > 0) {
-      this.#tail ??= new Uint8Array(Math.min(Math.max(this.#length, rest.length), LARGEST_BLOCK));
+      this.#tail ??= new Uint8Array(Math.min(Math.max(this.#length, rest.length), MAX_BLOCK));
       const part = rest.subarray(0, this.#tail.length - this.#used);
       this.#tail.set(part, this.#used);
       this.#used += part.length;

@@ -1,9 +1,9 @@
-import { hasRepeatedName } from './json-names.js';
+import { hasDuplicateKey } from './json-names.js';
 
 /** Numbers that lose something when they are parsed and written again: long, broken or with an exponent, and minus zero. */
 const FRAGILE_NUMBER = /\d{16}|\d[.eE]|(?:^|[[:,\s])-0/;
 /** Deeper values are not looked through: that takes as many calls as they have levels, and the stack holds so many. */
-const MOST_LEVELS = 500;
+const MAX_LEVELS = 500;
 
 /**
  * A JSON text in one spelling, whatever the order of its fields; `undefined` when two readers may take it for two different values.
@@ -13,9 +13,9 @@ const MOST_LEVELS = 500;
  */
 export function canonicalJson(text: string): string | undefined {
   const value: unknown = JSON.parse(text);
-  if (hasRepeatedName(text, Number.POSITIVE_INFINITY)) return undefined;
+  if (hasDuplicateKey(text, Number.POSITIVE_INFINITY)) return undefined;
   // As it came: another order of fields is then another text, which costs a render and is never wrong.
-  if (FRAGILE_NUMBER.test(text) || hasLevels(value, MOST_LEVELS)) return `text ${text}`;
+  if (FRAGILE_NUMBER.test(text) || hasLevels(value, MAX_LEVELS)) return `text ${text}`;
   return `value ${JSON.stringify(sorted(value))}`;
 }
 

@@ -3,7 +3,7 @@
  * Two readers may pick different ones of the pair, so a policy that reads such a text decides about another request than the one it forwards.
  * The text must be valid JSON.
  */
-export function hasRepeatedName(text: string, depth: number): boolean {
+export function hasDuplicateKey(text: string, depth: number): boolean {
   const names: (Set<string> | undefined)[] = [];
   let position = 0;
   let expectsName = false;

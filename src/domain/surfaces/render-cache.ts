@@ -4,9 +4,9 @@ import type { HttpResponse } from '../../ports/http.js';
 import { gathered } from '../gathered.js';
 import { parsedJson } from '../shared/parsed-json.js';
 import { readAhead } from '../upstream/body-bytes.js';
-import { type KeptRender, readKeptRender, writeKeptRender } from './kept-render.js';
+import { type CachedRender, readCachedRender, writeCachedRender } from './cached-render.js';
 import { RenderGenerations, type SurfaceNames } from './render-generations.js';
-import { RenderKeyBook, type RenderKeys, type RenderScope, type RenderSubject } from './render-keys.js';
+import { RenderKeys, type RenderKeySet, type RenderScope, type RenderSubject } from './render-keys.js';
 import type { SurfaceRef } from './surface-ref.js';
 
 /** How long and how much a render cache keeps. */
@@ -44,7 +44,7 @@ export type WidgetCheck =
 /** The platform's answer to a render, ready for the browser. */
 export interface RenderReply {
   readonly answer: HttpResponse;
-  readonly mayBeKept: boolean;
+  readonly isCacheable: boolean;
   readonly etag: string;
 }
 
@@ -58,23 +58,23 @@ export interface RenderUpstream {
 export type CacheStatus = 'HIT' | 'REVALIDATED' | 'MISS' | 'BYPASS';
 
 /** A render, and how it was come by. */
-export interface CachedRender {
+export interface RenderOutcome {
   readonly answer: HttpResponse;
   readonly status: CacheStatus;
 }
 
-interface Obtained extends CachedRender {
+interface Obtained extends RenderOutcome {
   /** Whether everybody who waited may have it: a body that streams has one reader. */
   readonly shared: boolean;
 }
 
 const UNSUPPORTED_MS = 60_000;
 /** In characters. What was read of longer entries is not remembered: a shared store's would be in memory twice. */
-const LONGEST_READ = 8_192;
+const MAX_READ = 8_192;
 /** A key that is used is put behind the others again when this part of all keys was left since: a hit seldom moves anything. */
 const OUT_OF_ORDER = 1 / 8;
 
-// Fatal, and with the mark: the text must give the very bytes again.
+// Fatal, and with the version tag: the text must give the very bytes again.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
@@ -87,10 +87,13 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  */
 export class RenderCache {
   readonly #deps: RenderCacheDependencies;
-  readonly #keys: RenderKeyBook;
+  readonly #keys: RenderKeys;
   readonly #generations: RenderGenerations;
   /** What was read of an entry last, as long as its keys are known: one hit after another reads the same text. */
-  readonly #lastRead = new WeakMap<RenderKeys, { readonly text: string; readonly render: KeptRender | undefined }>();
+  readonly #lastRead = new WeakMap<
+    RenderKeySet,
+    { readonly text: string; readonly render: CachedRender | undefined }
+  >();
   readonly #flights = new Map<string, Promise<Obtained>>();
   /** Keys this cache left in the store, in the order in which they were last put behind all others, and how many it had left when they were. */
   readonly #kept = new Map<string, number>();
@@ -100,12 +103,12 @@ export class RenderCache {
 
   constructor(dependencies: RenderCacheDependencies) {
     this.#deps = dependencies;
-    this.#keys = new RenderKeyBook(dependencies.hash, dependencies.maxEntries);
+    this.#keys = new RenderKeys(dependencies.hash, dependencies.maxEntries);
     this.#generations = new RenderGenerations({ ...dependencies, keys: this.#keys });
   }
 
   /** A render that is no older than the last action. Work that others wait for does not end with this caller. */
-  async render(subject: RenderSubject, upstream: RenderUpstream): Promise<CachedRender> {
+  async render(subject: RenderSubject, upstream: RenderUpstream): Promise<RenderOutcome> {
     const { store, clock, freshMs, maxAgeMs } = this.#deps;
     const keys = this.#keys.keys(subject);
     if (keys === undefined) return { answer: (await upstream.render()).answer, status: 'BYPASS' };
@@ -136,14 +139,14 @@ export class RenderCache {
   }
 
   /** To be awaited after each action that was sent, before its answer is given: whatever came of it, nothing rendered before is served again. */
-  async forget(scope: RenderScope, ref: SurfaceRef, names: SurfaceNames): Promise<void> {
-    await this.#generations.advance(scope, ref, names);
+  async invalidate(scope: RenderScope, ref: SurfaceRef, names: SurfaceNames): Promise<void> {
+    await this.#generations.bump(scope, ref, names);
   }
 
   async #obtain(
-    keys: RenderKeys,
+    keys: RenderKeySet,
     generation: string,
-    kept: KeptRender | undefined,
+    kept: CachedRender | undefined,
     subject: RenderSubject,
     upstream: RenderUpstream,
   ): Promise<Obtained> {
@@ -167,12 +170,12 @@ export class RenderCache {
     const renderedAt = clock.now();
     const reply = await upstream.render(signal);
     const { status, headers, body } = reply.answer;
-    if (!reply.mayBeKept) return { answer: reply.answer, status: 'MISS', shared: false };
+    if (!reply.isCacheable) return { answer: reply.answer, status: 'MISS', shared: false };
     const read = await readAhead(body, this.#deps.maxEntryBytes);
     if (!read.complete) return { answer: { status, headers, body: read.body }, status: 'MISS', shared: false };
     const text = decode(read.bytes);
     if (text === undefined) return { answer: { status, headers, body: read.bytes }, status: 'MISS', shared: false };
-    const { 'content-length': _length, ...rest } = headers as KeptRender['headers'];
+    const { 'content-length': _length, ...rest } = headers as CachedRender['headers'];
     const rendered = {
       renderedAt,
       checkedAt: renderedAt,
@@ -187,11 +190,11 @@ export class RenderCache {
     return { answer: answerOf(rendered), status: 'MISS', shared: true };
   }
 
-  async #keep(keys: RenderKeys, render: KeptRender): Promise<void> {
+  async #keep(keys: RenderKeySet, render: CachedRender): Promise<void> {
     const { store, maxAgeMs, maxEntries } = this.#deps;
     if ((await this.#generations.current(keys)) !== render.generation) return;
     if (this.#generations.isDoubtful(render.renderedAt)) return;
-    await store.set(keys.render, writeKeptRender(render), render.renderedAt + maxAgeMs);
+    await store.set(keys.render, writeCachedRender(render), render.renderedAt + maxAgeMs);
     this.#count += 1;
     this.#use(keys.render);
     for (const oldest of this.#kept.keys()) {
@@ -201,11 +204,11 @@ export class RenderCache {
     }
   }
 
-  #read(keys: RenderKeys, text: string | undefined): KeptRender | undefined {
-    if (text === undefined || text.length > LONGEST_READ) return readKeptRender(text);
+  #read(keys: RenderKeySet, text: string | undefined): CachedRender | undefined {
+    if (text === undefined || text.length > MAX_READ) return readCachedRender(text);
     let last = this.#lastRead.get(keys);
     if (last?.text !== text) {
-      last = { text, render: readKeptRender(text) };
+      last = { text, render: readCachedRender(text) };
       this.#lastRead.set(keys, last);
     }
     return last.render;
@@ -245,7 +248,7 @@ function surfaceKey({ ref }: RenderSubject): string {
   return `${ref.by} ${ref.value}`;
 }
 
-function answerOf({ headers, body }: KeptRender): HttpResponse {
+function answerOf({ headers, body }: CachedRender): HttpResponse {
   return { status: 200, headers, body };
 }
 

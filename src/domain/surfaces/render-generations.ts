@@ -2,7 +2,7 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import { gathered } from '../gathered.js';
 import { parsedJson } from '../shared/parsed-json.js';
-import type { RenderKeyBook, RenderMarks, RenderScope } from './render-keys.js';
+import type { RenderKeys, RenderVersionTags, RenderScope } from './render-keys.js';
 import type { SurfaceRef } from './surface-ref.js';
 
 /** What generations are kept with. */
@@ -10,7 +10,7 @@ export interface RenderGenerationsDependencies {
   /** Shared by all processes whose visitors must see each other's actions. */
   readonly store: CacheStore;
   readonly clock: Clock;
-  readonly keys: RenderKeyBook;
+  readonly keys: RenderKeys;
   /** A text that nobody ever makes twice, here or elsewhere. */
   readonly newGeneration: () => string;
   /** How long a render may be kept, in milliseconds. */
@@ -26,22 +26,22 @@ export interface SurfaceNames {
 }
 
 /** Absent while it is not known whether other processes have another one. */
-type Mark = string | undefined;
+type VersionTag = string | undefined;
 
 /** An absent generation costs a render and is never wrong, so they need not live long. */
 const LIFE_MS = 3_600_000;
-/** How often a store that lost marks is tried again, in milliseconds. */
+/** How often a store that lost version tags is tried again, in milliseconds. */
 const REPAIR_MS = 1_000;
-const MOST_LOST = 10_000;
+const MAX_LOST = 10_000;
 
 /**
  * Knows which renders are from before an action, in every process that shares the store.
  *
- * A render depends on two marks in the store: one of its surface, one of everything the caller sees. An action replaces a mark by a new one,
+ * A render depends on two version tags in the store: one of its surface, one of everything the caller sees. An action replaces a version tag by a new one,
  * and whatever was rendered under the old one is no longer served. Marks are unique texts and no counters, because a store
  * that only reads and writes cannot count: of two processes that add one at once, one would be lost.
  *
- * A mark that the store did not take is written again until it does. Until then other processes may not know of the action,
+ * A version tag that the store did not take is written again until it does. Until then other processes may not know of the action,
  * so a process that saw the store fail does not believe renders from before.
  */
 export class RenderGenerations {
@@ -50,32 +50,32 @@ export class RenderGenerations {
   /** Marks the store did not take, and until when that matters. */
   readonly #lost = new Map<string, number>();
   #isRepairing = false;
-  /** When the store was last seen to fail: from before, marks may be missing, those of other processes too. */
-  #doubtedAt = -Infinity;
+  /** When the store was last seen to fail: from before, version tags may be missing, those of other processes too. */
+  #suspectSince = -Infinity;
 
   constructor(dependencies: RenderGenerationsDependencies) {
     this.#deps = dependencies;
   }
 
   /** What a render started now depends on; `undefined` while an action of this process could not be marked. */
-  current({ everything, surface }: RenderMarks): Mark | Promise<Mark> {
-    const marks = gathered(this.#mark(everything), this.#mark(surface));
-    return marks instanceof Promise ? marks.then(generationOf) : generationOf(marks);
+  current({ callerTag, surfaceTag }: RenderVersionTags): VersionTag | Promise<VersionTag> {
+    const tags = gathered(this.#versionTag(callerTag), this.#versionTag(surfaceTag));
+    return tags instanceof Promise ? tags.then(generationOf) : generationOf(tags);
   }
 
   /** Whether a render from this time, in milliseconds since the epoch, may be older than an action of which the store knows nothing. */
   isDoubtful(renderedAt: number): boolean {
-    return renderedAt < this.#doubtedAt;
+    return renderedAt < this.#suspectSince;
   }
 
   /** Everything kept of a surface is from before now, under its id and its name; when only one of them is known, everything the caller sees. */
-  async advance(scope: RenderScope, ref: SurfaceRef, names: SurfaceNames): Promise<void> {
+  async bump(scope: RenderScope, ref: SurfaceRef, names: SurfaceNames): Promise<void> {
     const { store, keys } = this.#deps;
     const told = aliases(ref, names) ?? [];
-    const remembered = parseAliases(await store.get(keys.links(scope, ref))) ?? [];
-    const known = [...told, ...remembered].map((alias) => keys.surface(scope, alias));
-    const marks = known.length === 0 ? [keys.everything(scope)] : [...new Set(known)];
-    await Promise.all(marks.map((mark) => this.#drop(mark)));
+    const remembered = parseAliases(await store.get(keys.aliases(scope, ref))) ?? [];
+    const known = [...told, ...remembered].map((alias) => keys.surfaceTag(scope, alias));
+    const tags = known.length === 0 ? [keys.callerTag(scope)] : [...new Set(known)];
+    await Promise.all(tags.map((tag) => this.#drop(tag)));
   }
 
   /** Remembers that an id and a name are one surface. */
@@ -86,29 +86,29 @@ export class RenderGenerations {
     const text = JSON.stringify(known);
     await Promise.all(
       known.map(async (alias) => {
-        const key = keys.links(scope, alias);
+        const key = keys.aliases(scope, alias);
         const earlier = await store.get(key);
         if (earlier === text) return;
         // The surface had another name: what is kept under that one would be found by no later action.
-        if (earlier !== undefined) await this.#drop(keys.everything(scope));
+        if (earlier !== undefined) await this.#drop(keys.callerTag(scope));
         await store.set(key, text, clock.now() + LIFE_MS);
       }),
     );
   }
 
-  #mark(key: string): Mark | Promise<Mark> {
-    if (this.#lost.has(key)) return this.#foundMark(key);
+  #versionTag(key: string): VersionTag | Promise<VersionTag> {
+    if (this.#lost.has(key)) return this.#foundTag(key);
     const known = this.#deps.store.get(key);
-    return typeof known === 'string' ? known : this.#markOf(key, known);
+    return typeof known === 'string' ? known : this.#tagOf(key, known);
   }
 
-  async #foundMark(key: string): Promise<Mark> {
+  async #foundTag(key: string): Promise<VersionTag> {
     const until = this.#lost.get(key);
     if (until !== undefined && this.#deps.clock.now() < until && !(await this.#replace(key))) return undefined;
-    return this.#markOf(key, this.#deps.store.get(key));
+    return this.#tagOf(key, this.#deps.store.get(key));
   }
 
-  async #markOf(key: string, found: Mark | Promise<Mark>): Promise<Mark> {
+  async #tagOf(key: string, found: VersionTag | Promise<VersionTag>): Promise<VersionTag> {
     const known = await found;
     if (known !== undefined) return known;
     let creating = this.#creating.get(key);
@@ -121,26 +121,26 @@ export class RenderGenerations {
 
   async #create(key: string): Promise<string> {
     const { store, clock, newGeneration } = this.#deps;
-    const mark = newGeneration();
-    await store.set(key, mark, clock.now() + this.#lifeMs());
-    // Of two processes that begin at once, the later one's mark is what both go by.
+    const tag = newGeneration();
+    await store.set(key, tag, clock.now() + this.#lifeMs());
+    // Of two processes that begin at once, the later one's version tag is what both go by.
     const taken = await store.get(key);
-    if (taken === undefined) this.#doubt();
-    return taken ?? mark;
+    if (taken === undefined) this.#suspect();
+    return taken ?? tag;
   }
 
-  /** What depends on this mark is no longer served, in this process at once. */
+  /** What depends on this version tag is no longer served, in this process at once. */
   async #drop(key: string): Promise<void> {
     if (await this.#replace(key)) return;
-    // A store that is down loses the mark and may keep the renders. Until they are too old, this process does not believe it.
+    // A store that is down loses the version tag and may keep the renders. Until they are too old, this process does not believe it.
     this.#lost.set(key, this.#deps.clock.now() + this.#deps.maxAgeMs);
     const [oldest] = this.#lost.keys();
     // It would only be told to others: renders from before are doubtful here.
-    if (this.#lost.size > MOST_LOST && oldest !== undefined) this.#lost.delete(oldest);
+    if (this.#lost.size > MAX_LOST && oldest !== undefined) this.#lost.delete(oldest);
     this.#repairLater();
   }
 
-  /** Whether the store took a new mark. */
+  /** Whether the store took a new version tag. */
   async #replace(key: string): Promise<boolean> {
     const { store, clock, newGeneration } = this.#deps;
     const earlier = await store.get(key);
@@ -148,12 +148,12 @@ export class RenderGenerations {
     const now = await store.get(key);
     const isTaken = now !== undefined && now !== earlier;
     if (isTaken) this.#lost.delete(key);
-    else this.#doubt();
+    else this.#suspect();
     return isTaken;
   }
 
-  #doubt(): void {
-    this.#doubtedAt = this.#deps.clock.now();
+  #suspect(): void {
+    this.#suspectSince = this.#deps.clock.now();
   }
 
   #repairLater(): void {
@@ -162,14 +162,14 @@ export class RenderGenerations {
     this.#deps.later(REPAIR_MS, () => void this.#repair());
   }
 
-  /** Writes lost marks one after the other, until the store fails again. */
+  /** Writes lost version tags one after the other, until the store fails again. */
   async #repair(): Promise<void> {
     const { store, clock } = this.#deps;
     for (const [key, until] of this.#lost) {
       this.#lost.delete(key);
       if (until <= clock.now()) continue;
-      this.#lost.set(key, until); // Behind the others: no mark keeps them waiting.
-      // A store that is full takes nothing, and may still remove: without their mark, renders are not served either.
+      this.#lost.set(key, until); // Behind the others: no tag keeps them waiting.
+      // A store that is full takes nothing, and may still remove: without their version tag, renders are not served either.
       await store.delete(key);
       if (!(await this.#replace(key))) break;
     }
@@ -182,8 +182,8 @@ export class RenderGenerations {
   }
 }
 
-function generationOf([everything, surface]: readonly [Mark, Mark]): string | undefined {
-  return everything === undefined || surface === undefined ? undefined : `${everything} ${surface}`;
+function generationOf([callerTag, surfaceTag]: readonly [VersionTag, VersionTag]): string | undefined {
+  return callerTag === undefined || surfaceTag === undefined ? undefined : `${callerTag} ${surfaceTag}`;
 }
 
 /** All ways to address a surface; `undefined` unless both are known. */

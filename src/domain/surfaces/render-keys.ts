@@ -14,26 +14,26 @@ export interface RenderSubject {
   readonly body: string | null;
 }
 
-/** The marks a render depends on. */
-export interface RenderMarks {
-  readonly everything: string;
-  readonly surface: string;
+/** The version tags a render depends on. */
+export interface RenderVersionTags {
+  readonly callerTag: string;
+  readonly surfaceTag: string;
 }
 
 /** Where a render is kept, and what it depends on. */
-export interface RenderKeys extends RenderMarks {
+export interface RenderKeySet extends RenderVersionTags {
   readonly render: string;
 }
 
 /** Longer ones are worked out each time: a page sends short bodies again and again, and long ones once. */
-const LONGEST_KNOWN = 2_048;
+const MAX_KNOWN = 2_048;
 
 /** Works out the keys of renders. Those that were worked out lately are known, since a hit costs little else. */
-export class RenderKeyBook {
+export class RenderKeys {
   readonly #hash: (text: string) => string;
   readonly #most: number;
   #lastScope: { readonly scope: RenderScope; readonly text: string } | undefined;
-  readonly #known = new Map<string, RenderKeys>();
+  readonly #known = new Map<string, RenderKeySet>();
 
   /** `hash` is a one-way function without collisions; the keys of `most` renders are known at once. */
   constructor(hash: (text: string) => string, most: number) {
@@ -42,7 +42,7 @@ export class RenderKeyBook {
   }
 
   /** The keys of a render; `undefined` when two readers may take its body for two different values. */
-  keys(subject: RenderSubject): RenderKeys | undefined {
+  keys(subject: RenderSubject): RenderKeySet | undefined {
     const { scope, ref, input, body } = subject;
     let text = `${this.#scopeText(scope)}${ref.by}${delimited(ref.value)}`;
     for (const part of input) text += delimited(part);
@@ -52,24 +52,24 @@ export class RenderKeyBook {
     const spelling = body === null ? 'none' : canonicalJson(body);
     if (spelling === undefined) return undefined;
     const render = `render:${this.#hash(JSON.stringify([scope, ref.by, ref.value, input, spelling]))}`;
-    const keys = { render, everything: this.everything(scope), surface: this.surface(scope, ref) };
-    if (text.length <= LONGEST_KNOWN) this.#remember(text, keys);
+    const keys = { render, callerTag: this.callerTag(scope), surfaceTag: this.surfaceTag(scope, ref) };
+    if (text.length <= MAX_KNOWN) this.#remember(text, keys);
     return keys;
   }
 
-  /** The mark of everything a caller sees. */
-  everything(scope: RenderScope): string {
-    return this.#mark(['everything', scope]);
+  /** The version tag of everything a caller sees. */
+  callerTag(scope: RenderScope): string {
+    return this.#versionTagKey(['everything', scope]);
   }
 
-  /** The mark of one surface, by one way to address it. */
-  surface(scope: RenderScope, { by, value }: SurfaceRef): string {
-    return this.#mark(['surface', scope, by, value]);
+  /** The version tag of one surface, by one way to address it. */
+  surfaceTag(scope: RenderScope, { by, value }: SurfaceRef): string {
+    return this.#versionTagKey(['surface', scope, by, value]);
   }
 
   /** Where the other ways to address a surface are kept. */
-  links(scope: RenderScope, { by, value }: SurfaceRef): string {
-    return this.#mark(['links', scope, by, value]);
+  aliases(scope: RenderScope, { by, value }: SurfaceRef): string {
+    return this.#versionTagKey(['links', scope, by, value]);
   }
 
   #scopeText(scope: RenderScope): string {
@@ -77,11 +77,11 @@ export class RenderKeyBook {
     return this.#lastScope.text;
   }
 
-  #mark(parts: readonly unknown[]): string {
+  #versionTagKey(parts: readonly unknown[]): string {
     return `surface-mark:${this.#hash(JSON.stringify(parts))}`;
   }
 
-  #remember(text: string, keys: RenderKeys): void {
+  #remember(text: string, keys: RenderKeySet): void {
     this.#known.set(text, keys);
     const [oldest] = this.#known.keys();
     if (this.#known.size > this.#most && oldest !== undefined) this.#known.delete(oldest);

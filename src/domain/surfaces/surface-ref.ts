@@ -22,7 +22,7 @@ const NOT_FOUND: SurfaceMatch = { kind: 'not-found' };
 const READING: readonly string[] = ['GET', 'HEAD'];
 const SENDING: readonly string[] = ['POST'];
 /** Six slashes are more than any route has. */
-const MOST_SEGMENTS = 5;
+const MAX_SEGMENTS = 5;
 
 /** Finds the route of a raw path below the mount point. The list is closed: what is not in it is nothing (spec §4.1). */
 export function matchSurface(method: string, path: string): SurfaceMatch {
@@ -36,7 +36,7 @@ export function matchSurface(method: string, path: string): SurfaceMatch {
 
 function surfaceRoute(path: string): SurfaceRoute | undefined {
   if (!path.startsWith('/')) return undefined;
-  const segments = path.slice(1).split('/', MOST_SEGMENTS).map(decodeSegment);
+  const segments = path.slice(1).split('/', MAX_SEGMENTS).map(decodeSegment);
   // Whatever follows: a surface whose id is "by-name" cannot be reached (a2a-and-surfaces.md §4.4).
   return segments[0] === 'by-name'
     ? operation('name', segments[1], segments.slice(2))

@@ -1,6 +1,6 @@
 import type { HttpBody, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { credentialScope } from '../credentials/credential-scope.js';
-import type { RoutePlan } from '../credentials/headers-plan.js';
+import type { RouteAuth } from '../credentials/route-auth.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { isStream } from '../upstream/body-kind.js';
 import { discardBody } from '../upstream/body-text.js';
@@ -20,13 +20,13 @@ import {
   requireTarget,
 } from '../upstream/platform-api.js';
 import {
-  type Caller,
+  type CallContext,
   PlatformCall,
   type PlatformCallDependencies,
   type PlatformMessage,
 } from '../upstream/platform-call.js';
 import { refusesSite } from '../upstream/platform-error.js';
-import { mayBeKept } from './kept-render.js';
+import { isCacheable } from './cached-render.js';
 import type { CacheStatus, RenderCache, RenderReply, WidgetCheck } from './render-cache.js';
 import { surfaceNames } from './render-cache.js';
 import type { RenderScope, RenderSubject } from './render-keys.js';
@@ -64,7 +64,7 @@ export class SurfaceService {
   readonly #api: PlatformApi;
   readonly #call: PlatformCall;
   /** Whose renders the last request with the site's own credential was about: the next one's too, as a rule. */
-  #lastScope: (Pick<Caller, 'plan' | 'credential'> & { readonly scope: RenderScope | undefined }) | undefined;
+  #lastScope: (Pick<CallContext, 'auth' | 'credential'> & { readonly scope: RenderScope | undefined }) | undefined;
 
   constructor(dependencies: SurfaceServiceDependencies) {
     this.#api = dependencies.api;
@@ -81,12 +81,12 @@ export class SurfaceService {
   async render(
     ref: SurfaceRef,
     request: SurfaceRequest,
-    plan: RoutePlan,
+    auth: RouteAuth,
     cache: RenderCache | undefined,
   ): Promise<HttpResponse> {
     requireTarget(this.#api, pathName(ref, 'render'));
     // (1)
-    const caller = await this.#call.caller(plan, request.head);
+    const caller = await this.#call.caller(auth, request.head);
     const render = (signal = request.head.signal): Promise<RenderReply> => this.#render(ref, request, caller, signal);
     // (2)
     const subject = cache && this.#subject(ref, request, caller);
@@ -108,34 +108,34 @@ export class SurfaceService {
     ref: SurfaceRef,
     action: string,
     request: SurfaceRequest,
-    plan: RoutePlan,
+    auth: RouteAuth,
     cache: RenderCache | undefined,
   ): Promise<HttpResponse> {
     const target = this.#target(ref, 'action', { action });
-    const caller = await this.#call.caller(plan, request.head);
+    const caller = await this.#call.caller(auth, request.head);
     const scope = cache && this.#scope(caller);
-    const forget = async (text?: string): Promise<void> => {
-      if (cache !== undefined && scope !== undefined) await cache.forget(scope, ref, surfaceNames(text));
+    const invalidate = async (text?: string): Promise<void> => {
+      if (cache !== undefined && scope !== undefined) await cache.invalidate(scope, ref, surfaceNames(text));
     };
     let answer: HttpResponse;
     try {
       const reply = await this.#call.send(this.#message('POST', target, request, request.head.signal), caller);
       await refuseRedirect(reply.response, PLATFORM);
-      const response = await this.#call.errors.passed(reply);
+      const response = await this.#call.errors.toBrowserResponse(reply);
       answer = { ...response, headers: browserResponseHeaders(response.headers, reply.credential.fields?.response) };
     } catch (error) {
       // It may have been done all the same.
-      await forget();
+      await invalidate();
       throw error;
     }
     if (scope === undefined) return answer;
     if (mediaType(answer.headers) !== 'application/json') {
-      await forget();
-      return { ...answer, body: followed(answer.body, forget) };
+      await invalidate();
+      return { ...answer, body: followed(answer.body, invalidate) };
     }
     const read = await readAhead(answer.body, NAMED_REPLY_LIMIT);
-    await forget(read.complete ? new TextDecoder().decode(read.bytes) : undefined);
-    return { ...answer, body: read.complete ? read.bytes : followed(read.body, forget) };
+    await invalidate(read.complete ? new TextDecoder().decode(read.bytes) : undefined);
+    return { ...answer, body: read.complete ? read.bytes : followed(read.body, invalidate) };
   }
 
   /**
@@ -143,15 +143,20 @@ export class SurfaceService {
    *
    * @throws UpstreamError when the platform gives something else than a style sheet.
    */
-  async theme(ref: SurfaceRef, request: SurfaceRequest, plan: RoutePlan): Promise<HttpResponse> {
+  async theme(ref: SurfaceRef, request: SurfaceRequest, auth: RouteAuth): Promise<HttpResponse> {
     const target = this.#target(ref, 'theme');
-    const caller = await this.#call.caller(plan, request.head);
+    const caller = await this.#call.caller(auth, request.head);
     const message = this.#message('GET', target, request, request.head.signal);
     const reply = await this.#call.send({ ...message, further: THEME_REQUEST_FIELDS }, caller);
-    return themeAnswer(await this.#call.errors.passed(reply), request.head.headers, plan.fields);
+    return themeAnswer(await this.#call.errors.toBrowserResponse(reply), request.head.headers, auth.fields);
   }
 
-  async #render(ref: SurfaceRef, request: SurfaceRequest, caller: Caller, signal: AbortSignal): Promise<RenderReply> {
+  async #render(
+    ref: SurfaceRef,
+    request: SurfaceRequest,
+    caller: CallContext,
+    signal: AbortSignal,
+  ): Promise<RenderReply> {
     const target = this.#target(ref, 'render');
     // (3)
     // Rendering changes nothing.
@@ -159,11 +164,11 @@ export class SurfaceService {
     const reply = await this.#call.send(message, caller);
     // (4), (5)
     await refuseRedirect(reply.response, PLATFORM);
-    const response = await this.#call.errors.passed(reply);
+    const response = await this.#call.errors.toBrowserResponse(reply);
     const { status, headers, body } = response;
     const further = [...RENDER_RESPONSE_FIELDS, ...(reply.credential.fields?.response ?? [])];
     const answer = { status, headers: browserResponseHeaders(headers, further), body };
-    return { answer, mayBeKept: mayBeKept(response), etag: etagOf(response) };
+    return { answer, isCacheable: isCacheable(response), etag: etagOf(response) };
   }
 
   /** Whether the widget is still the one of an earlier render: a GET, because a POST has no 304 (RFC 9110 §13.1.2). */
@@ -171,7 +176,7 @@ export class SurfaceService {
     ref: SurfaceRef,
     etag: string,
     { head }: SurfaceRequest,
-    caller: Caller,
+    caller: CallContext,
     signal: AbortSignal,
   ): Promise<WidgetCheck> {
     const { origin, path } = this.#target(ref, 'surface');
@@ -221,7 +226,7 @@ export class SurfaceService {
     return platformTarget(this.#api, pathName(ref, operation), { ...values, [ref.by]: ref.value });
   }
 
-  #subject(ref: SurfaceRef, { head, body }: SurfaceRequest, caller: Caller): RenderSubject | undefined {
+  #subject(ref: SurfaceRef, { head, body }: SurfaceRequest, caller: CallContext): RenderSubject | undefined {
     const scope = this.#scope(caller);
     if (scope === undefined) return undefined;
     const input: unknown[] = [head.query, ...INPUT_FIELDS.map((name) => head.headers[name] ?? null)];
@@ -233,14 +238,14 @@ export class SurfaceService {
     return { scope, ref, input, body: body === null ? null : decoder.decode(body) };
   }
 
-  #scope({ plan, credential }: Caller): RenderScope | undefined {
+  #scope({ auth, credential }: CallContext): RenderScope | undefined {
     const last = this.#lastScope;
-    if (last?.plan === plan && last.credential === credential) return last.scope;
-    const who = credentialScope(plan, credential);
+    if (last?.auth === auth && last.credential === credential) return last.scope;
+    const who = credentialScope(auth, credential);
     const { endpoint, projectId, site } = this.#api;
     const scope = who && [site, endpoint?.origin, endpoint?.path, projectId, who];
     // A user's token is not held on to for it.
-    if (plan.kind === 'service') this.#lastScope = { plan, credential, scope };
+    if (auth.kind === 'service') this.#lastScope = { auth, credential, scope };
     return scope;
   }
 }

@@ -6,7 +6,7 @@ import { discardBody } from '../upstream/body-text.js';
 import { browserResponseHeaders, choosingNames, isStyleSheet } from '../upstream/header-policy.js';
 import { PLATFORM, refuseRedirect } from '../upstream/platform-answer.js';
 
-const LONGEST_THEME = 1_048_576;
+const MAX_THEME = 1_048_576;
 /** Browsers may keep it, and ask with its entity tag each time. */
 const CACHE_CONTROL = 'private, no-cache';
 
@@ -40,7 +40,7 @@ export async function themeAnswer(
     await discardBody(response.body);
     throw noStyleSheet('The platform sent something else than a style sheet.', String(status));
   }
-  const body = await bodyBytes(response.body, LONGEST_THEME);
+  const body = await bodyBytes(response.body, MAX_THEME);
   if (body === undefined) throw noStyleSheet('The style sheet of the platform is too long, or broke off.', '200');
   return { status, headers: { ...headers, 'content-type': 'text/css; charset=utf-8' }, body };
 }

@@ -12,13 +12,13 @@ export interface ErrorExcerptsDependencies {
 }
 
 /** Twice what a log entry holds: a secret at the end of an entry is read whole, so that it is recognised. */
-const LONGEST_READ = 4_096;
+const MAX_READ = 4_096;
 /** A visitor waits for it. */
 const READ_MS = 1_000;
 /** A visitor waits for it, and reads it. */
 const WHOLE_READ_MS = 10_000;
 /** Longer secrets consist of the characters of a token. */
-const LONGEST_ODD_SECRET = 128;
+const MAX_ODD_SECRET = 128;
 const TOKEN_CHARACTER = /[\w.~+/=%-]/;
 
 /** Reads how the platform explains an error, for operators alone (decision 81). */
@@ -31,7 +31,7 @@ export class ErrorExcerpts {
 
   /** The start of a body that goes no further; the rest is discarded. */
   read(body: HttpBody): Promise<BodyStart> {
-    return readStart(body, LONGEST_READ, this.#deps.deadline(READ_MS));
+    return readStart(body, MAX_READ, this.#deps.deadline(READ_MS));
   }
 
   /** A body that may pass once it has been looked into: all of it, when it is no longer and no slower than a visitor should wait for. */
@@ -58,10 +58,7 @@ export class ErrorExcerpts {
     }
     if (bytes.length === 0) return this.#conceal(`${head}, ${isWhole ? 'no body' : 'body unread'}`, credential);
     const text = new TextDecoder().decode(bytes);
-    return this.#conceal(
-      `${head}: ${isWhole ? text : `${withoutEnd(text, bytes.length === LONGEST_READ)}…`}`,
-      credential,
-    );
+    return this.#conceal(`${head}: ${isWhole ? text : `${withoutEnd(text, bytes.length === MAX_READ)}…`}`, credential);
   }
 
   /** Platforms quote what they refuse, with or without the scheme before it. */
@@ -85,8 +82,8 @@ function headOf(response: Pick<HttpResponse, 'status' | 'headers'>, from: Counte
 
 /** Half a secret is recognised by nobody: what the text of a body ends with that was not read to its end stays out. */
 function withoutEnd(text: string, isFull: boolean): string {
-  let end = isFull ? Math.max(0, text.length - LONGEST_ODD_SECRET) : text.length;
-  while (text.length - end < LONGEST_ODD_SECRET && /\S/.test(text.charAt(end - 1))) end -= 1;
+  let end = isFull ? Math.max(0, text.length - MAX_ODD_SECRET) : text.length;
+  while (text.length - end < MAX_ODD_SECRET && /\S/.test(text.charAt(end - 1))) end -= 1;
   while (TOKEN_CHARACTER.test(text.charAt(end - 1))) end -= 1;
   return text.slice(0, end);
 }

@@ -38,7 +38,11 @@ export const PLATFORM: Counterpart = {
  *
  * @throws UpstreamError when there is none.
  */
-export function answered(outcome: UpstreamOutcome, { name, fields }: Counterpart, isRepeatable: boolean): HttpResponse {
+export function responseOrThrow(
+  outcome: UpstreamOutcome,
+  { name, fields }: Counterpart,
+  isRepeatable: boolean,
+): HttpResponse {
   if (outcome.kind === 'response') return outcome.response;
   const log = outcome.detail;
   const retryable = isRepeatable || outcome.sent === 'nothing';

@@ -1,12 +1,12 @@
 import type { HeaderFields, HttpBody, HttpResponse, HttpUpstream } from '../../ports/http.js';
 import type { Credential } from '../credentials/credential.js';
 import type { CredentialBroker } from '../credentials/credential-broker.js';
-import { type CallerRequest, obtainCredential, renewCredential, type RoutePlan } from '../credentials/headers-plan.js';
+import { type RequestContext, obtainCredential, renewCredential, type RouteAuth } from '../credentials/route-auth.js';
 import { isStream } from './body-kind.js';
 import { discardBody } from './body-text.js';
 import { upstreamRequestHeaders } from './header-policy.js';
 import type { ErrorExcerpts } from './error-excerpts.js';
-import { answered, type Counterpart } from './platform-answer.js';
+import { responseOrThrow, type Counterpart } from './platform-answer.js';
 import type { PlatformReply } from './platform-error.js';
 import { PlatformErrors } from './platform-errors.js';
 
@@ -46,10 +46,10 @@ export interface PlatformMessage {
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
 /** On whose behalf a request is sent. */
-export interface Caller {
-  readonly plan: RoutePlan;
-  readonly request: CallerRequest;
-  /** What the plan gave for this request. */
+export interface CallContext {
+  readonly auth: RouteAuth;
+  readonly request: RequestContext;
+  /** The credential of this request. */
   readonly credential: Credential;
 }
 
@@ -83,10 +83,10 @@ export class PlatformCall {
    *
    * @throws ServiceAuthError and SessionError when there is no credential.
    */
-  caller(plan: RoutePlan, request: CallerRequest): Caller | Promise<Caller> {
-    const isPlain = plan.kind === 'service' && plan.fields === undefined;
-    const credential = isPlain ? this.#deps.credentials.atHand(plan) : undefined;
-    return credential === undefined ? this.#ask(plan, request) : { plan, request, credential };
+  caller(auth: RouteAuth, request: RequestContext): CallContext | Promise<CallContext> {
+    const isPlain = auth.kind === 'service' && auth.fields === undefined;
+    const credential = isPlain ? this.#deps.credentials.getCached(auth) : undefined;
+    return credential === undefined ? this.#ask(auth, request) : { auth, request, credential };
   }
 
   /**
@@ -95,7 +95,7 @@ export class PlatformCall {
    * @throws ServiceAuthError when a refused credential of the site cannot be renewed because its provider fails.
    * @throws UpstreamError when there is no response.
    */
-  async send(message: PlatformMessage, caller: Caller): Promise<PlatformReply> {
+  async send(message: PlatformMessage, caller: CallContext): Promise<PlatformReply> {
     // (a)
     const { credential } = caller;
     const response = await this.#dispatch(message, credential);
@@ -108,14 +108,14 @@ export class PlatformCall {
     return { response: await this.#dispatch(message, renewed), credential: renewed };
   }
 
-  async #ask(plan: RoutePlan, request: CallerRequest): Promise<Caller> {
-    return { plan, request, credential: await obtainCredential(this.#deps.credentials, plan, request) };
+  async #ask(auth: RouteAuth, request: RequestContext): Promise<CallContext> {
+    return { auth, request, credential: await obtainCredential(this.#deps.credentials, auth, request) };
   }
 
-  async #renew({ plan, request, credential }: Caller, refusal: HttpResponse): Promise<Credential | undefined> {
+  async #renew({ auth, request, credential }: CallContext, refusal: HttpResponse): Promise<Credential | undefined> {
     try {
       const date = String(refusal.headers['date'] ?? '');
-      return await renewCredential(this.#deps.credentials, plan, credential, request, date);
+      return await renewCredential(this.#deps.credentials, auth, credential, request, date);
     } catch (error) {
       await discardBody(refusal.body);
       throw error;
@@ -129,6 +129,6 @@ export class PlatformCall {
     const headers = upstreamRequestHeaders(browser, fields, further, contentType);
     // The spread comes first: the engine copies a whole object in one step, and one into another field by field.
     const outcome = await upstream.send({ ...this.#deadlines, method, origin, path, headers, body, signal });
-    return answered(outcome, this.#counterpart, message.isRepeatable ?? IDEMPOTENT.has(method));
+    return responseOrThrow(outcome, this.#counterpart, message.isRepeatable ?? IDEMPOTENT.has(method));
   }
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { isVaried, lookupScope } from '../credentials/credential-scope.js';
-import type { CallerRequest, RoutePlan } from '../credentials/headers-plan.js';
+import type { RequestContext, RouteAuth } from '../credentials/route-auth.js';
 import { type AgentBffError, isAgentBffError } from '../errors.js';
 import { parsedJson } from '../shared/parsed-json.js';
 import { BoundedMap, type MapBounds } from '../shared/bounded-map.js';
@@ -12,7 +12,7 @@ import { type LookupTime, within } from './deadline.js';
 import { isStyleSheet, mediaType } from './header-policy.js';
 import { type Counterpart, PLATFORM } from './platform-answer.js';
 import { type PlatformApi, platformFields, platformTarget } from './platform-api.js';
-import { type Caller, PlatformCall, type PlatformCallDependencies } from './platform-call.js';
+import { type CallContext, PlatformCall, type PlatformCallDependencies } from './platform-call.js';
 import { platformError } from './platform-error.js';
 
 /** What a look-up gave; a failed one gives null and the code of a warning. */
@@ -100,31 +100,31 @@ export class PlatformDirectory {
   }
 
   /** The configured project, else the one the platform knows for this caller; null when there is none. */
-  async project(caller: Caller): Promise<Lookup> {
+  async project(caller: CallContext): Promise<Lookup> {
     const { projectId } = this.#deps.api;
     return projectId === '' ? this.#look('project', caller) : { value: projectId };
   }
 
   /** The style sheet of the site's brand; empty when there is none. */
-  async brand(caller: Caller): Promise<Lookup> {
+  async brand(caller: CallContext): Promise<Lookup> {
     return this.#look('brand', caller);
   }
 
-  /** The same for whoever a plan stands for; a credential that cannot be had degrades like any other failure. */
-  async resolve(name: LookupName, plan: RoutePlan, request: CallerRequest): Promise<Lookup> {
+  /** The same for the caller that a route's auth stands for; a credential that cannot be had degrades like any other failure. */
+  async resolve(name: LookupName, auth: RouteAuth, request: RequestContext): Promise<Lookup> {
     const { projectId } = this.#deps.api;
     if (name === 'project' && projectId !== '') return { value: projectId };
-    let caller: Caller;
+    let caller: CallContext;
     try {
-      caller = await this.#call.caller(plan, request);
+      caller = await this.#call.caller(auth, request);
     } catch (error) {
       return this.#failed(name, error);
     }
     return name === 'project' ? this.project(caller) : this.brand(caller);
   }
 
-  async #look(name: LookupName, caller: Caller): Promise<Lookup> {
-    const scope = lookupScope(caller.plan, caller.credential);
+  async #look(name: LookupName, caller: CallContext): Promise<Lookup> {
+    const scope = lookupScope(caller.auth, caller.credential);
     // A caller without a stable name is asked for each time.
     if (scope === undefined) return this.#ask(name, caller);
     const key = this.#deps.hash(JSON.stringify([name, scope]));
@@ -146,7 +146,7 @@ export class PlatformDirectory {
     return lookup;
   }
 
-  async #ask(name: LookupName, caller: Caller): Promise<Lookup> {
+  async #ask(name: LookupName, caller: CallContext): Promise<Lookup> {
     // Nobody's own signal: others may wait for the same answer.
     const deadline = this.#deps.deadline(this.#deps.lookupMs);
     try {
@@ -156,7 +156,7 @@ export class PlatformDirectory {
     }
   }
 
-  async #request(name: LookupName, caller: Caller, signal: AbortSignal): Promise<Lookup> {
+  async #request(name: LookupName, caller: CallContext, signal: AbortSignal): Promise<Lookup> {
     const { accept, ifMissing, limitBytes, fits, read } = KINDS[name];
     const { origin, path } = platformTarget(this.#deps.api, name, {});
     const own = { ...platformFields(this.#deps.api), accept };

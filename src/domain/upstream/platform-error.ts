@@ -46,7 +46,7 @@ export function platformError(
     ...(wrong ?? refusal(status, counterpart)),
     retryable: status === 429 || status === 503,
     upstreamStatus: status,
-    upstreamHeaders: named(headers, [...kept, ...(reply.credential.fields?.response ?? [])]),
+    upstreamHeaders: pick(headers, [...kept, ...(reply.credential.fields?.response ?? [])]),
     ...retryAfter(headers),
     log,
   });
@@ -113,7 +113,7 @@ function refusal(
   }
 }
 
-function named(headers: HeaderFields, names: readonly string[]): Record<string, string> {
+function pick(headers: HeaderFields, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     names.filter((name) => headers[name] !== undefined).map((name) => [name, String(headers[name])]),
   );

@@ -21,7 +21,7 @@ export class PlatformErrors {
    *
    * @throws UpstreamError `upstream_error` and ServiceAuthError `service_token_rejected` in place of any other response.
    */
-  async passed(reply: PlatformReply, kept: readonly string[] = []): Promise<HttpResponse> {
+  async toBrowserResponse(reply: PlatformReply, kept: readonly string[] = []): Promise<HttpResponse> {
     const { response } = reply;
     if (response.status < 400) return response;
     const mayPass = response.status < 500 && !refusesSite(reply);

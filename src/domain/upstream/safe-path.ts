@@ -1,8 +1,8 @@
 // One validator for every path that crosses, on the raw text: what is judged here is what is sent (reliability-security.md M4).
 
-const MOST_CHARACTERS = 256;
+const MAX_CHARACTERS = 256;
 /** Servers behind the platform's own gateway may decode again, and again. */
-const MOST_DECODINGS = 4;
+const MAX_DECODINGS = 4;
 
 // oxlint-disable-next-line no-control-regex
 const SEPARATOR_OR_CONTROL = /[\u0000-\u001f\u007f-\u009f/\\]/;
@@ -16,11 +16,11 @@ const OVERLONG = /%c[01]/i;
  * a dot segment or something with a slash, a backslash or a control character in it.
  */
 export function decodeSegment(raw: string): string | undefined {
-  if (PLAIN.test(raw)) return raw.length > MOST_CHARACTERS ? undefined : raw;
+  if (PLAIN.test(raw)) return raw.length > MAX_CHARACTERS ? undefined : raw;
   const readings = readingsOf(raw);
   if (readings === undefined || readings.some((reading) => isUnsafe(reading))) return undefined;
   const [decoded = ''] = readings;
-  return decoded.length > MOST_CHARACTERS ? undefined : decoded;
+  return decoded.length > MAX_CHARACTERS ? undefined : decoded;
 }
 
 /** Whether a raw path, such as `/conversations/7/`, stays below whatever it is appended to, however often it is decoded. */
@@ -48,7 +48,7 @@ function readingsOf(raw: string): readonly string[] | undefined {
   if (first === undefined) return undefined;
   const readings = [first];
   let reading = first;
-  for (let count = 1; count <= MOST_DECODINGS; count += 1) {
+  for (let count = 1; count <= MAX_DECODINGS; count += 1) {
     const folded = reading.normalize('NFKC');
     if (folded !== reading) readings.push(folded);
     const next = decode(folded) ?? decodeAscii(folded);

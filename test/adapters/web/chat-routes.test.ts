@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
-import { chatRoutes, type ChatRoutes, failing } from '../../../src/adapters/web/chat-routes.js';
+import { chatRoutes, type ChatRoutes, errorHandler } from '../../../src/adapters/web/chat-routes.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import { ServiceAuthError } from '../../../src/domain/errors.js';
 import type { HttpHandler, HttpResponse } from '../../../src/ports/http.js';
 import { ChatWorld, MESSAGE } from '../../domain/chat/chat-world.js';
-import { SERVICE, sessionPlan } from '../../domain/credentials/broker-world.js';
-import { failure } from '../../domain/credentials/token-world.js';
+import { SERVICE, sessionPlan } from '../../domain/credentials/broker-fixture.js';
+import { failure } from '../../domain/credentials/token-fixture.js';
 import { bodyBudget, browserRequest, bytes, site, streamed } from './browser-request.js';
 import { PushStream } from './push-stream.js';
 
@@ -20,7 +20,7 @@ function routes(changes: Partial<ChatRoutes> = {}): Routes {
   const world = new ChatWorld();
   const settings = site();
   const policy = new MethodPolicy('chat');
-  const handle = chatRoutes({ site: settings, forwarder: world.forwarder, plan: SERVICE, policy, ...changes });
+  const handle = chatRoutes({ site: settings, forwarder: world.forwarder, auth: SERVICE, policy, ...changes });
   return { world, settings, handle };
 }
 
@@ -161,8 +161,8 @@ describe('a message', () => {
 
   it('without a session is 401, never a redirect', async () => {
     const source = new FakeSessionTokenSource();
-    const plan = sessionPlan(source);
-    const { world, handle } = routes({ plan, policy: new MethodPolicy('all') });
+    const auth = sessionPlan(source);
+    const { world, handle } = routes({ auth, policy: new MethodPolicy('all') });
     const response = await handle(browserRequest());
     expect(response.status).toBe(401);
     expect(await json(response)).toMatchObject({ id: '1', error: { data: [{ reason: 'SESSION_REQUIRED' }] } });
@@ -244,7 +244,7 @@ describe('a mount that cannot work', () => {
   const cause = new ServiceAuthError('service_auth_failed', { detail: 'The server is not configured.' });
 
   it('says why: as JSON-RPC to a message, as a problem document to the rest', async () => {
-    const handle = failing(site(), cause, true);
+    const handle = errorHandler(site(), cause, true);
     const [message, rest] = [await handle(browserRequest()), await handle(browserRequest({ method: 'GET' }))];
     expect([message.status, rest.status]).toEqual([401, 401]);
     expect(await json(message)).toMatchObject({ id: null, error: { message: 'The server is not configured.' } });
@@ -252,7 +252,7 @@ describe('a mount that cannot work', () => {
   });
 
   it('says it as a problem document to every request, where no A2A client calls', async () => {
-    expect(await json(await failing(site(), cause, false)(browserRequest()))).toMatchObject({
+    expect(await json(await errorHandler(site(), cause, false)(browserRequest()))).toMatchObject({
       code: 'service_auth_failed',
     });
   });

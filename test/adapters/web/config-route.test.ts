@@ -5,10 +5,10 @@ import { sha256 } from '../../../src/adapters/system/sha256.js';
 import { agentCardRoute, type ConfigRoute, configRoute } from '../../../src/adapters/web/config-route.js';
 import { ChatConfig } from '../../../src/domain/chat/chat-config.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
-import type { CredentialPlan } from '../../../src/domain/credentials/credential-broker.js';
+import type { CredentialAuth } from '../../../src/domain/credentials/credential-broker.js';
 import type { HeaderFields, HttpHandler, HttpResponse } from '../../../src/ports/http.js';
 import type { LimitVerdict } from '../../../src/ports/visitor-limit.js';
-import { BrokerWorld, SERVICE } from '../../domain/credentials/broker-world.js';
+import { BrokerWorld, SERVICE } from '../../domain/credentials/broker-fixture.js';
 import { FakeDeadlines } from '../../domain/upstream/fake-deadlines.js';
 import { browserRequest, site } from './browser-request.js';
 
@@ -44,7 +44,7 @@ class RouteWorld extends BrokerWorld {
         maxEntries: 10,
         maxBytes: 1_000_000,
       }),
-      plan: SERVICE,
+      auth: SERVICE,
       policy: new MethodPolicy('chat'),
       bindings: ['JSONRPC'],
       publicUrl: '',
@@ -62,9 +62,9 @@ function card(fields: object = {}): HttpResponse {
   return { status: 200, headers: {}, body: JSON.stringify({ ...CARD, ...fields }) };
 }
 
-function session(): CredentialPlan {
+function session(): CredentialAuth {
   const source = new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada', subject: 'ada' });
-  return { kind: 'session', source, audience: '', apiKey: undefined, required: true } as unknown as CredentialPlan;
+  return { kind: 'session', source, audience: '', apiKey: undefined, required: true } as unknown as CredentialAuth;
 }
 
 const record = (response: HttpResponse) =>
@@ -101,8 +101,8 @@ describe('the chat configuration', () => {
   it.each([
     ['a service', SERVICE, 'private, max-age=60'],
     ['a user', session(), 'private, max-age=0, must-revalidate'],
-  ])('of %s may rest in the browser as its credential allows', async (_who, plan, control) => {
-    expect((await new RouteWorld({ plan }).get()).headers['cache-control']).toBe(control);
+  ])('of %s may rest in the browser as its credential allows', async (_who, auth, control) => {
+    expect((await new RouteWorld({ auth }).get()).headers['cache-control']).toBe(control);
   });
 
   it('speaks the version of the browser: by field, by query, or none', async () => {
@@ -210,8 +210,8 @@ describe('the configuration fails', () => {
   });
 
   it('with 401 when nobody is signed in', async () => {
-    const plan = { ...session(), source: new FakeSessionTokenSource() } as CredentialPlan;
-    expect((await new RouteWorld({ plan }).get()).status).toBe(401);
+    const auth = { ...session(), source: new FakeSessionTokenSource() } as CredentialAuth;
+    expect((await new RouteWorld({ auth }).get()).status).toBe(401);
   });
 
   it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('with 405 by %s', async (method) => {
@@ -223,7 +223,7 @@ describe('the configuration fails', () => {
 
   it("with 403 for another site's page, where it is a user's", async () => {
     const headers = { 'sec-fetch-site': 'cross-site' };
-    expect((await new RouteWorld({ plan: session() }).get(headers)).status).toBe(403);
+    expect((await new RouteWorld({ auth: session() }).get(headers)).status).toBe(403);
     expect((await new RouteWorld().get(headers)).status).toBe(200);
   });
 });
@@ -242,11 +242,11 @@ describe('the agent card alone', () => {
   });
 
   it("is a user's where the chat is", async () => {
-    const world = cards({ plan: session() });
+    const world = cards({ auth: session() });
     expect((await world.get()).headers['cache-control']).toBe('private, max-age=0, must-revalidate');
     expect((await world.get({ 'sec-fetch-site': 'cross-site' })).status).toBe(403);
-    const plan = { ...session(), source: new FakeSessionTokenSource() } as CredentialPlan;
-    expect((await cards({ plan }).get()).status).toBe(401);
+    const auth = { ...session(), source: new FakeSessionTokenSource() } as CredentialAuth;
+    expect((await cards({ auth }).get()).status).toBe(401);
   });
 
   it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('is answered 405 by %s', async (method) => {
@@ -259,8 +259,8 @@ describe.each([
   ['the record', configRoute],
   ['the card alone', agentCardRoute],
 ])('the limit of visitors and %s', (_what, route) => {
-  const limited = (plan: CredentialPlan, admit: () => LimitVerdict) =>
-    new RouteWorld({ plan, site: site({ chatLimit: { admit: () => Promise.resolve(admit()) } }) }, route);
+  const limited = (auth: CredentialAuth, admit: () => LimitVerdict) =>
+    new RouteWorld({ auth, site: site({ chatLimit: { admit: () => Promise.resolve(admit()) } }) }, route);
 
   it('counts a configuration that has to be asked for, and none that is known', async () => {
     let left = 1;

@@ -5,7 +5,7 @@ import { conversationRoutes } from '../../../src/adapters/web/conversation-route
 import { ConversationProxy, type SessionRequired } from '../../../src/domain/conversations/conversation-proxy.js';
 import type { HttpHandler, HttpRequest } from '../../../src/ports/http.js';
 import type { SessionToken } from '../../../src/ports/session-token-source.js';
-import { BrokerWorld, sessionPlan } from '../../domain/credentials/broker-world.js';
+import { BrokerWorld, sessionPlan } from '../../domain/credentials/broker-fixture.js';
 import { API, bodyOf } from '../../domain/surfaces/surface-world.js';
 import { PATH_CORPUS } from '../../support/path-corpus.js';
 import { browserRequest, site, streamed } from './browser-request.js';
@@ -21,8 +21,8 @@ function start(session: SessionToken = { kind: 'token', accessToken: 'ada-token'
   const settings = site();
   const { broker: credentials, excerpts } = new BrokerWorld();
   const proxy = new ConversationProxy({ upstream, credentials, excerpts, headersMs: 1, bodyIdleMs: 1, api: API });
-  const plan = { ...sessionPlan(new FakeSessionTokenSource(session)), required: true } as SessionRequired;
-  return { upstream, settings, handle: conversationRoutes({ site: settings, proxy, plan }) };
+  const auth = { ...sessionPlan(new FakeSessionTokenSource(session)), required: true } as SessionRequired;
+  return { upstream, settings, handle: conversationRoutes({ site: settings, proxy, auth }) };
 }
 
 function visit(changes: Partial<HttpRequest> = {}): HttpRequest {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   methodNotAllowed,
-  named,
+  toAgentBffError,
   notFound,
   problemResponse,
   rpcErrorResponse,
@@ -146,8 +146,8 @@ describe('a problem document', () => {
   });
 
   it('of something thrown that is no error keeps even that for itself', () => {
-    expect(named('a token').logDetail()).toBe('string');
-    expect(named(REFUSAL)).toBe(REFUSAL);
+    expect(toAgentBffError('a token').logDetail()).toBe('string');
+    expect(toAgentBffError(REFUSAL)).toBe(REFUSAL);
   });
 });
 

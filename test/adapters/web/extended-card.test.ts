@@ -3,7 +3,7 @@ import { chatRoutes } from '../../../src/adapters/web/chat-routes.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { HeaderFields } from '../../../src/ports/http.js';
 import { ChatWorld } from '../../domain/chat/chat-world.js';
-import { SERVICE } from '../../domain/credentials/broker-world.js';
+import { SERVICE } from '../../domain/credentials/broker-fixture.js';
 import { browserRequest, site } from './browser-request.js';
 
 const CARD = { name: 'Agent', url: 'https://agent.internal/a2a', capabilities: { streaming: true } };
@@ -25,7 +25,7 @@ describe('an extended card that comes through the chat', () => {
     const handle = chatRoutes({
       site: site(),
       forwarder: world.forwarder,
-      plan: SERVICE,
+      auth: SERVICE,
       policy,
       publicUrl: 'https://shop.example',
     });
@@ -69,7 +69,7 @@ describe('an extended card that comes through the chat', () => {
   it('is refused with the status of the agent where it refuses', async () => {
     const world = new ChatWorld();
     world.upstream.willAnswer(() => ({ status: 403, headers: {}, body: 'not for you' }));
-    const handle = chatRoutes({ site: site(), forwarder: world.forwarder, plan: SERVICE, policy: ALL });
+    const handle = chatRoutes({ site: site(), forwarder: world.forwarder, auth: SERVICE, policy: ALL });
     const response = await handle(browserRequest({ body: '{"jsonrpc":"2.0","id":7,"method":"GetExtendedAgentCard"}' }));
     expect([response.status, JSON.parse(response.body as string)]).toMatchObject([
       403,

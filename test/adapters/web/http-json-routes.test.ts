@@ -9,7 +9,7 @@ import { ChatForwarder } from '../../../src/domain/chat/chat-forwarder.js';
 import { HttpJsonBinding } from '../../../src/domain/chat/http-json-binding.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { HttpRequest, HttpResponse, UpstreamOutcome, UpstreamRequest } from '../../../src/ports/http.js';
-import { BrokerWorld, SERVICE } from '../../domain/credentials/broker-world.js';
+import { BrokerWorld, SERVICE } from '../../domain/credentials/broker-fixture.js';
 import { bodyOf } from '../../domain/surfaces/surface-world.js';
 import { FakeDeadlines } from '../../domain/upstream/fake-deadlines.js';
 import { browserRequest, bytes, site, streamed } from './browser-request.js';
@@ -69,7 +69,7 @@ class RestWorld extends BrokerWorld {
       maxEntries: 9,
       maxBytes: 1_000_000,
     });
-    const routes = { site: this.settings, plan: SERVICE, policy: this.#policy, bindings: BINDINGS, publicUrl: '' };
+    const routes = { site: this.settings, auth: SERVICE, policy: this.#policy, bindings: BINDINGS, publicUrl: '' };
     const binding = new HttpJsonBinding({ ...shared, card: (version, caller) => config.card(version, caller) });
     const card = agentCardRoute({ ...routes, config, hash: sha256 });
     const handle = chatRoutes({

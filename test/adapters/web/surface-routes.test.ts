@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { surfaceRoutes, type SurfaceRoutes } from '../../../src/adapters/web/surface-routes.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../src/ports/http.js';
-import { SERVICE } from '../../domain/credentials/broker-world.js';
+import { SERVICE } from '../../domain/credentials/broker-fixture.js';
 import { ADA, bodyOf, SurfaceWorld } from '../../domain/surfaces/surface-world.js';
 import { PATH_CORPUS } from '../../support/path-corpus.js';
 import { browserRequest, bytes, site, streamed } from './browser-request.js';
@@ -15,7 +15,7 @@ interface Site {
 function start(changes: Partial<SurfaceRoutes> = {}): Site {
   const world = new SurfaceWorld();
   const settings = site();
-  const routes = { site: settings, service: world.service, plan: SERVICE, cache: world.cache, ...changes };
+  const routes = { site: settings, service: world.service, auth: SERVICE, cache: world.cache, ...changes };
   return { world, settings, handle: surfaceRoutes(routes) };
 }
 
@@ -126,8 +126,8 @@ describe('the surface routes', () => {
   it('that see a session are not even read by pages of another site', async () => {
     const headers = { 'sec-fetch-site': 'cross-site' };
     const made = { kind: 'headers' as const, obtain: () => Promise.reject(new Error('asked')) };
-    for (const plan of [ADA, made]) {
-      const { world, handle } = start({ plan });
+    for (const auth of [ADA, made]) {
+      const { world, handle } = start({ auth });
       const response = await handle(visit({ method: 'GET', path: '/counter/theme.css', headers }));
       expect([response.status, world.upstream.requests]).toEqual([403, []]);
     }

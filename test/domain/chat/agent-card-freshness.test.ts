@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
 import { secret } from '../../../src/domain/shared/secret.js';
-import { REQUEST, SERVICE } from '../credentials/broker-world.js';
+import { REQUEST, SERVICE } from '../credentials/broker-fixture.js';
 import {
   at,
   CARD,
@@ -95,11 +95,11 @@ describe('a card that is known', () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD));
     const ownKey: typeof SERVICE = { kind: 'service', strategy: '', apiKey: secret('other-key') };
-    for (const plan of [SERVICE, ownKey, session('ada'), session('bob')]) {
-      for (const version of ['', '1.0']) await world.read(version, plan);
+    for (const auth of [SERVICE, ownKey, session('ada'), session('bob')]) {
+      for (const version of ['', '1.0']) await world.read(version, auth);
     }
     expect(world.paths).toHaveLength(8);
-    for (const plan of [SERVICE, ownKey, session('ada'), session('bob')]) await world.read('1.0', plan);
+    for (const auth of [SERVICE, ownKey, session('ada'), session('bob')]) await world.read('1.0', auth);
     expect(world.paths).toHaveLength(8);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpResponse, UpstreamRequest } from '../../../src/ports/http.js';
 import { type AgentBffError, isAgentBffError } from '../../../src/domain/errors.js';
-import { REQUEST, SERVICE } from '../credentials/broker-world.js';
+import { REQUEST, SERVICE } from '../credentials/broker-fixture.js';
 import { WatchedBody } from './chat-world.js';
 import { at, CARD, ConfigWorld, FAR, NEAR, NOT_FOUND, served, session } from './config-world.js';
 
@@ -296,8 +296,8 @@ describe('a credential the agent refuses for its card', () => {
   it('that the site itself chose is not renewed', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(refusing('none'));
-    const plan = { kind: 'headers' as const, obtain: () => world.broker.obtain(SERVICE, REQUEST) };
-    await expect(world.read('', plan)).rejects.toMatchObject({ code: 'service_token_rejected' });
+    const auth = { kind: 'headers' as const, obtain: () => world.broker.obtain(SERVICE, REQUEST) };
+    await expect(world.read('', auth)).rejects.toMatchObject({ code: 'service_token_rejected' });
     expect(world.account.issued).toBe(1);
   });
 

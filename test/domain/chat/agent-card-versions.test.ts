@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UpstreamRequest } from '../../../src/ports/http.js';
-import { REQUEST, SERVICE } from '../credentials/broker-world.js';
+import { REQUEST, SERVICE } from '../credentials/broker-fixture.js';
 import { CARD, ConfigWorld, ENTRANCE, NOT_FOUND, served, session } from './config-world.js';
 
 /** An agent that says in its card which version it was asked for. */
@@ -85,7 +85,7 @@ describe('the version a visitor asks for', () => {
 
   it('is one for each caller, made up or not', async () => {
     const made = world();
-    for (const plan of [SERVICE, session('ada')]) await made.read('made-up', plan);
+    for (const auth of [SERVICE, session('ada')]) await made.read('made-up', auth);
     expect(asked(made)).toEqual(['made-up', 'made-up']);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
-import { REQUEST, SERVICE } from '../credentials/broker-world.js';
+import { REQUEST, SERVICE } from '../credentials/broker-fixture.js';
 import { at, CARD, ConfigWorld, credentialOf, ENTRANCE, FAR, served, session } from './config-world.js';
 
 describe('the chat configuration', () => {
@@ -93,7 +93,7 @@ describe('the chat configuration', () => {
     for (const asked of [
       config.record('', REQUEST, SERVICE, ENTRANCE),
       config.agentCard('', REQUEST, SERVICE, ENTRANCE),
-      (async () => config.card('', { plan: SERVICE, request: REQUEST, credential }))(),
+      (async () => config.card('', { auth: SERVICE, request: REQUEST, credential }))(),
     ]) {
       await expect(asked).rejects.toMatchObject({ code: 'service_auth_failed', fields: ['a2aUrl'] });
     }
@@ -101,8 +101,8 @@ describe('the chat configuration', () => {
 
   it('without a session asks nobody', async () => {
     const world = new ConfigWorld();
-    const plan = { ...session(), source: new FakeSessionTokenSource() } as typeof SERVICE;
-    await expect(world.read('', plan)).rejects.toMatchObject({ code: 'session_required' });
+    const auth = { ...session(), source: new FakeSessionTokenSource() } as typeof SERVICE;
+    await expect(world.read('', auth)).rejects.toMatchObject({ code: 'session_required' });
     expect(world.paths).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { HttpResponse, UpstreamFailureReason } from '../../../src/ports/http.js';
-import { SERVICE } from '../credentials/broker-world.js';
+import { SERVICE } from '../credentials/broker-fixture.js';
 import { chatRequest, ChatWorld, WatchedBody } from './chat-world.js';
 
 const CHAT = new MethodPolicy('chat');

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
-import type { CredentialPlan } from '../../../src/domain/credentials/credential-broker.js';
-import { SERVICE, sessionPlan } from '../credentials/broker-world.js';
+import type { CredentialAuth } from '../../../src/domain/credentials/credential-broker.js';
+import { SERVICE, sessionPlan } from '../credentials/broker-fixture.js';
 import { chatRequest, ChatWorld, inTurn, MESSAGE, WatchedBody } from './chat-world.js';
 
 const CHAT = new MethodPolicy('chat');
@@ -10,7 +10,7 @@ const ALL = new MethodPolicy('all');
 const REFUSED = { status: 401, headers: {}, body: null };
 const FINE = { status: 200, headers: { 'content-type': 'application/json' }, body: '{"jsonrpc":"2.0"}' };
 
-function session(): CredentialPlan {
+function session(): CredentialAuth {
   const source = new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada-token' });
   return sessionPlan(source);
 }

@@ -6,7 +6,7 @@ import {
 } from '../../../src/domain/chat/chat-forwarder.js';
 import { readRpcMessage, type Scrutiny } from '../../../src/domain/chat/chat-message.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
-import { BrokerWorld } from '../credentials/broker-world.js';
+import { BrokerWorld } from '../credentials/broker-fixture.js';
 
 export const MESSAGE = '{"jsonrpc":"2.0","id":"1","method":"message/send","params":{"message":{}}}';
 

@@ -4,11 +4,11 @@ import {
   ChatConfig,
   type ChatConfigDependencies,
   type ChatConfigRecord,
-  type ChatEntrance,
+  type ChatEndpoint,
 } from '../../../src/domain/chat/chat-config.js';
 import { Credential } from '../../../src/domain/credentials/credential.js';
 import type { HttpResponse, UpstreamRequest } from '../../../src/ports/http.js';
-import { BrokerWorld, REQUEST, SERVICE } from '../credentials/broker-world.js';
+import { BrokerWorld, REQUEST, SERVICE } from '../credentials/broker-fixture.js';
 import { FakeDeadlines } from '../upstream/fake-deadlines.js';
 
 export const CARD = {
@@ -16,7 +16,7 @@ export const CARD = {
   url: 'https://agent.internal/a2a',
   capabilities: { streaming: true, pushNotifications: true },
 };
-export const ENTRANCE: ChatEntrance = {
+export const ENTRANCE: ChatEndpoint = {
   url: 'https://site.example/api/a2a',
   path: '/api/a2a',
   policy: { allows: () => true },
@@ -71,8 +71,8 @@ export class ConfigWorld extends BrokerWorld {
     });
   }
 
-  read(version = '', plan: Parameters<ChatConfig['record']>[2] = SERVICE): Promise<ChatConfigRecord> {
-    return this.config.record(version, REQUEST, plan, ENTRANCE);
+  read(version = '', auth: Parameters<ChatConfig['record']>[2] = SERVICE): Promise<ChatConfigRecord> {
+    return this.config.record(version, REQUEST, auth, ENTRANCE);
   }
 
   get paths(): string[] {

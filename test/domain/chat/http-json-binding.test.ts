@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { WatchedBody } from './chat-world.js';
 import { AGENT, bodyOf, CARD, HttpJsonWorld, MESSAGE } from './http-json-world.js';
-import { SERVICE } from '../credentials/broker-world.js';
+import { SERVICE } from '../credentials/broker-fixture.js';
 
 describe('a call of the HTTP+JSON binding', () => {
   it('goes to the interface the card names, with the credential and an untouched body', async () => {

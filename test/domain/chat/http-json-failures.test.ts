@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
 import type { AgentBffError } from '../../../src/domain/errors.js';
-import { sessionPlan } from '../credentials/broker-world.js';
+import { sessionPlan } from '../credentials/broker-fixture.js';
 import { bodyOf } from '../surfaces/surface-world.js';
 import { WatchedBody } from './chat-world.js';
 import { HttpJsonWorld } from './http-json-world.js';
@@ -103,8 +103,8 @@ describe('an agent that fails in the HTTP+JSON binding', () => {
   it.each([401, 403])("because it refuses the user's own token (%i) is quoted where it is JSON", async (status) => {
     const world = new HttpJsonWorld();
     world.upstream.willAnswer(() => ({ status, headers: JSON_TYPE, body: ERROR }));
-    const plan = sessionPlan(new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada-token' }));
-    expect(await bodyOf(await world.ask('GET', '/tasks/7', { plan }))).toBe(ERROR);
+    const auth = sessionPlan(new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada-token' }));
+    expect(await bodyOf(await world.ask('GET', '/tasks/7', { auth }))).toBe(ERROR);
   });
 
   it.each([

@@ -4,7 +4,7 @@ import { HttpJsonBinding } from '../../../src/domain/chat/http-json-binding.js';
 import { httpJsonCall } from '../../../src/domain/chat/http-json-call.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
-import { BrokerWorld, SERVICE } from '../credentials/broker-world.js';
+import { BrokerWorld, SERVICE } from '../credentials/broker-fixture.js';
 
 const AGENT = 'https://agent.example';
 

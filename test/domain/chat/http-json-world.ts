@@ -7,10 +7,10 @@ import {
 } from '../../../src/domain/chat/http-json-binding.js';
 import { httpJsonCall } from '../../../src/domain/chat/http-json-call.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
-import type { CredentialPlan } from '../../../src/domain/credentials/credential-broker.js';
-import type { RoutePlan } from '../../../src/domain/credentials/headers-plan.js';
+import type { CredentialAuth } from '../../../src/domain/credentials/credential-broker.js';
+import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
-import { BrokerWorld, SERVICE } from '../credentials/broker-world.js';
+import { BrokerWorld, SERVICE } from '../credentials/broker-fixture.js';
 
 export const AGENT = 'https://agent.internal';
 const SITE = 'https://site.example/api/a2a';
@@ -29,7 +29,7 @@ export interface Call {
   readonly head?: Partial<HttpJsonRequest['head']>;
   readonly body?: HttpJsonRequest['body'];
   readonly policy?: ConstructorParameters<typeof MethodPolicy>[0];
-  readonly plan?: CredentialPlan;
+  readonly auth?: CredentialAuth;
 }
 
 /** The binding between a browser and an agent whose card is known. */
@@ -37,7 +37,7 @@ export class HttpJsonWorld extends BrokerWorld {
   readonly upstream: FakeUpstream = new FakeUpstream();
   card: AgentCardJson = CARD;
   /** For which version, and on whose behalf, the card was asked for. */
-  readonly cardsAsked: (readonly [version: string, plan: RoutePlan])[] = [];
+  readonly cardsAsked: (readonly [version: string, auth: RouteAuth])[] = [];
   readonly #binding: HttpJsonBinding;
 
   constructor(settings: Partial<HttpJsonBindingDependencies> = {}) {
@@ -47,8 +47,8 @@ export class HttpJsonWorld extends BrokerWorld {
       credentials: this.broker,
       excerpts: this.excerpts,
       agent: { origin: AGENT, path: '/rpc' },
-      card: (version, { plan }) => {
-        this.cardsAsked.push([version, plan]);
+      card: (version, { auth }) => {
+        this.cardsAsked.push([version, auth]);
         return Promise.resolve(this.card);
       },
       headersMs: 60_000,
@@ -57,7 +57,7 @@ export class HttpJsonWorld extends BrokerWorld {
     });
   }
 
-  ask(method: string, path: string, { head, policy = 'chat', plan = SERVICE, ...given }: Call = {}) {
+  ask(method: string, path: string, { head, policy = 'chat', auth = SERVICE, ...given }: Call = {}) {
     const call = httpJsonCall(path);
     if (call === undefined) throw new Error(`${path} is none of the binding`);
     const native = { request: undefined };
@@ -65,7 +65,7 @@ export class HttpJsonWorld extends BrokerWorld {
     const body = 'body' in given ? given.body : method === 'POST' ? bodyOf(MESSAGE) : undefined;
     const request = { head: { method, headers: {}, native, query: '', signal, ...head }, call, body };
     const rewrite = { url: SITE, policy: 'all' as const, bindings: ['JSONRPC', 'HTTP+JSON'] };
-    return this.#binding.forward(request, plan, new MethodPolicy(policy), rewrite);
+    return this.#binding.forward(request, auth, new MethodPolicy(policy), rewrite);
   }
 
   /** Asks for a task and is answered so. */

@@ -13,7 +13,7 @@ import { ExchangedTokens } from '../../../src/domain/credentials/exchanged-token
 import type { PlatformApi } from '../../../src/domain/upstream/platform-api.js';
 import { PATH_CORPUS } from '../../support/path-corpus.js';
 import { WatchedBody } from '../chat/chat-world.js';
-import { BrokerWorld, sessionPlan } from '../credentials/broker-world.js';
+import { BrokerWorld, sessionPlan } from '../credentials/broker-fixture.js';
 import { API } from '../surfaces/surface-world.js';
 
 const ADA = { kind: 'token', accessToken: 'ada-token' } as const;
@@ -37,7 +37,7 @@ class ProxyWorld extends BrokerWorld {
   }
 
   forward(changes: Partial<ConversationRequest> = {}) {
-    const plan = { ...sessionPlan(this.source), exchange: this.exchange, required: true } as SessionRequired;
+    const auth = { ...sessionPlan(this.source), exchange: this.exchange, required: true } as SessionRequired;
     return this.proxy.forward(
       {
         method: 'GET',
@@ -49,7 +49,7 @@ class ProxyWorld extends BrokerWorld {
         signal: new AbortController().signal,
         ...changes,
       },
-      plan,
+      auth,
     );
   }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
 import { secret } from '../../../src/domain/shared/secret.js';
-import { BrokerWorld, REQUEST, SERVICE, sessionPlan } from './broker-world.js';
-import { failure } from './token-world.js';
+import { BrokerWorld, REQUEST, SERVICE, sessionPlan } from './broker-fixture.js';
+import { failure } from './token-fixture.js';
 
 const KEY_ALONE = { kind: 'api-key', apiKey: undefined } as const;
 const nobody = { ...sessionPlan(new FakeSessionTokenSource({ kind: 'no-session' })), required: false } as const;
@@ -27,8 +27,8 @@ describe('the API key alone', () => {
     expect(headers).toEqual({ 'x-api-key': 'site-key' });
   });
 
-  it.each([KEY_ALONE, nobody])('that is not configured is named', async (plan) => {
-    await expect(new BrokerWorld({ apiKey: undefined }).broker.obtain(plan, REQUEST)).rejects.toMatchObject({
+  it.each([KEY_ALONE, nobody])('that is not configured is named', async (auth) => {
+    await expect(new BrokerWorld({ apiKey: undefined }).broker.obtain(auth, REQUEST)).rejects.toMatchObject({
       code: 'service_auth_failed',
       detail: 'The server has no API key for the platform.',
       hint: 'Set "serviceApiKey" in configureServer, or "apiKey" where the route is made.',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
 import type { FakeIdentityProvider } from '../../../src/adapters/fakes/fake-identity-provider.js';
-import { BrokerWorld, REQUEST, SERVICE, sessionPlan } from './broker-world.js';
-import { failure } from './token-world.js';
+import { BrokerWorld, REQUEST, SERVICE, sessionPlan } from './broker-fixture.js';
+import { failure } from './token-fixture.js';
 
 const SAME_TIME = '';
 

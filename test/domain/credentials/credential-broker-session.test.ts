@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
 import { secret } from '../../../src/domain/shared/secret.js';
 import type { SessionToken } from '../../../src/ports/session-token-source.js';
-import { BrokerWorld, REQUEST, sessionPlan } from './broker-world.js';
+import { BrokerWorld, REQUEST, sessionPlan } from './broker-fixture.js';
 
 function session(
   found: SessionToken,
@@ -32,8 +32,8 @@ describe('a session credential', () => {
   });
 
   it('carries the API key of the route', async () => {
-    const plan = { ...session(ADA), apiKey: secret('route-key') };
-    expect((await new BrokerWorld().broker.obtain(plan, REQUEST)).headers['x-api-key']).toBe('route-key');
+    const auth = { ...session(ADA), apiKey: secret('route-key') };
+    expect((await new BrokerWorld().broker.obtain(auth, REQUEST)).headers['x-api-key']).toBe('route-key');
   });
 
   it('is asked for with the audience of the route, when it has one', async () => {
@@ -47,10 +47,10 @@ describe('a session credential', () => {
 
   it("is looked up for every request, so one user never gets another's", async () => {
     const { broker } = new BrokerWorld();
-    const plan = session(ADA);
-    await broker.obtain(plan, REQUEST);
-    plan.source.session = { kind: 'token', accessToken: 'bob-token' };
-    expect((await broker.obtain(plan, REQUEST)).headers['authorization']).toBe('Bearer bob-token');
+    const auth = session(ADA);
+    await broker.obtain(auth, REQUEST);
+    auth.source.session = { kind: 'token', accessToken: 'bob-token' };
+    expect((await broker.obtain(auth, REQUEST)).headers['authorization']).toBe('Bearer bob-token');
   });
 
   it('shows no token however it is printed', async () => {
@@ -83,8 +83,8 @@ describe('without a session the service credential never steps in:', () => {
 
   it('a session that cannot be read is an outage, not a reason to sign in again', async () => {
     const source = { getToken: () => Promise.reject(new TypeError('fetch failed: idp.internal')) };
-    const plan = sessionPlan(source);
-    const error = await new BrokerWorld().broker.obtain(plan, REQUEST).catch((thrown: unknown) => thrown as Error);
+    const auth = sessionPlan(source);
+    const error = await new BrokerWorld().broker.obtain(auth, REQUEST).catch((thrown: unknown) => thrown as Error);
     expect(error).toMatchObject({
       name: 'ServiceAuthError',
       code: 'identity_provider_unavailable',
@@ -101,8 +101,8 @@ describe('without a session the service credential never steps in:', () => {
         throw new Error('no store');
       },
     };
-    const plan = sessionPlan(source);
-    await expect(new BrokerWorld().broker.obtain(plan, REQUEST)).rejects.toMatchObject({
+    const auth = sessionPlan(source);
+    await expect(new BrokerWorld().broker.obtain(auth, REQUEST)).rejects.toMatchObject({
       code: 'identity_provider_unavailable',
     });
   });

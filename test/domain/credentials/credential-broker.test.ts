@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { secret } from '../../../src/domain/shared/secret.js';
-import { BrokerWorld, REQUEST, SERVICE } from './broker-world.js';
-import { failure } from './token-world.js';
+import { BrokerWorld, REQUEST, SERVICE } from './broker-fixture.js';
+import { failure } from './token-fixture.js';
 
 describe('a service credential', () => {
   it('is the token of the configured strategy, with the API key beside it', async () => {
@@ -19,8 +19,8 @@ describe('a service credential', () => {
   });
 
   it('follows the strategy a route names', async () => {
-    const plan = { ...SERVICE, strategy: 'resource_owner_password' };
-    const credential = await new BrokerWorld().broker.obtain(plan, REQUEST);
+    const auth = { ...SERVICE, strategy: 'resource_owner_password' };
+    const credential = await new BrokerWorld().broker.obtain(auth, REQUEST);
     expect(credential.headers['authorization']).toBe('Bearer password-token-1');
     expect(credential.identity).toBe('service:idp_a.password');
   });

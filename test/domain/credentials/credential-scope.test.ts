@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { Credential } from '../../../src/domain/credentials/credential.js';
 import { credentialScope } from '../../../src/domain/credentials/credential-scope.js';
-import type { HeadersPlan, RoutePlan } from '../../../src/domain/credentials/headers-plan.js';
-import { SERVICE } from './broker-world.js';
+import type { HeadersAuth, RouteAuth } from '../../../src/domain/credentials/route-auth.js';
+import { SERVICE } from './broker-fixture.js';
 
-const OWN: HeadersPlan = { kind: 'headers', obtain: () => Promise.reject(new Error('not asked')) };
+const OWN: HeadersAuth = { kind: 'headers', obtain: () => Promise.reject(new Error('not asked')) };
 
-function scope(plan: RoutePlan, headers: Record<string, string>, identity?: string): readonly unknown[] | undefined {
-  const kind = plan.kind === 'api-key' ? 'api-key' : 'service';
+function scope(auth: RouteAuth, headers: Record<string, string>, identity?: string): readonly unknown[] | undefined {
+  const kind = auth.kind === 'api-key' ? 'api-key' : 'service';
   return credentialScope(
-    plan,
+    auth,
     new Credential({ kind, headers, identity, block: 'b', cacheKey: undefined, token: undefined }),
   );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { IssueFailure } from '../../../src/ports/identity-provider.js';
 import type { ExchangeRefusal } from '../../../src/ports/token-exchange.js';
-import { ExchangeWorld } from './exchange-world.js';
+import { ExchangeWorld } from './exchange-fixture.js';
 
 const expired: ExchangeRefusal = { kind: 'user-refused', reason: 'expired', detail: 'AADSTS700082 for anna' };
 const consent: ExchangeRefusal = { kind: 'user-refused', reason: 'interaction', detail: 'AADSTS65001 for anna' };

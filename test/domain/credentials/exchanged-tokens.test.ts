@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UserAssertion } from '../../../src/domain/credentials/exchanged-tokens.js';
-import { ExchangeWorld } from './exchange-world.js';
+import { ExchangeWorld } from './exchange-fixture.js';
 
 describe('an exchanged token', () => {
   it('is exchanged once for any number of requests of a user', async () => {

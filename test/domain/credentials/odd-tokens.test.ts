@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
 import type { SessionToken } from '../../../src/ports/session-token-source.js';
-import { BrokerWorld, REQUEST, SERVICE, sessionPlan } from './broker-world.js';
+import { BrokerWorld, REQUEST, SERVICE, sessionPlan } from './broker-fixture.js';
 
 const ODD: readonly unknown[] = [
   undefined,
@@ -24,8 +24,8 @@ describe('what is no token never leaves, and nothing leaves in its place:', () =
     const world = new BrokerWorld();
     const source = new FakeSessionTokenSource({ kind: 'token', accessToken } as SessionToken);
     // Also where a route can do without a session: this is none that is absent.
-    const plan = { ...sessionPlan(source), required: false };
-    const error: unknown = await world.broker.obtain(plan, REQUEST).catch((thrown: unknown) => thrown);
+    const auth = { ...sessionPlan(source), required: false };
+    const error: unknown = await world.broker.obtain(auth, REQUEST).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'identity_provider_unavailable', block: 'session', retryable: true });
     expect((error as { logDetail(): string }).logDetail()).toBe('TypeError: the session gave no token');
   });
@@ -33,8 +33,8 @@ describe('what is no token never leaves, and nothing leaves in its place:', () =
   it.each(['Bearer the-token', 'bearer  the-token'])(
     'the scheme before a token out of a session: %j',
     async (accessToken) => {
-      const plan = sessionPlan(new FakeSessionTokenSource({ kind: 'token', accessToken }));
-      const { headers } = await new BrokerWorld().broker.obtain(plan, REQUEST);
+      const auth = sessionPlan(new FakeSessionTokenSource({ kind: 'token', accessToken }));
+      const { headers } = await new BrokerWorld().broker.obtain(auth, REQUEST);
       expect(headers).toMatchObject({ authorization: 'Bearer the-token' });
     },
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BrokerWorld, REQUEST, SERVICE } from './broker-world.js';
+import { BrokerWorld, REQUEST, SERVICE } from './broker-fixture.js';
 
 const HOUR_MS = 3_600_000;
 

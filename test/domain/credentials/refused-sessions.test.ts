@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
 import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
 import type { Credential } from '../../../src/domain/credentials/credential.js';
-import type { CredentialPlan } from '../../../src/domain/credentials/credential-broker.js';
+import type { CredentialAuth } from '../../../src/domain/credentials/credential-broker.js';
 import { AGENT } from '../../../src/domain/upstream/platform-answer.js';
 import { PlatformCall } from '../../../src/domain/upstream/platform-call.js';
 import type { HttpBody, HttpResponse, UpstreamRequest } from '../../../src/ports/http.js';
 import type { SessionToken, SessionTokenQuery } from '../../../src/ports/session-token-source.js';
-import { BrokerWorld, REQUEST, sessionPlan } from './broker-world.js';
-import { SessionWorld } from './session-world.js';
+import { BrokerWorld, REQUEST, sessionPlan } from './broker-fixture.js';
+import { SessionWorld } from './session-fixture.js';
 
 const ADA = { kind: 'token', subject: 'ada' } as const;
 const FORCED = { forceRefresh: true };
@@ -37,14 +37,14 @@ class RefusedWorld extends BrokerWorld {
     const status = this.accepted.includes(String(headers['authorization'])) ? 200 : 401;
     return { status, headers: {}, body: `the platform's own ${String(status)}` };
   });
-  readonly plan: Extract<CredentialPlan, { kind: 'session' }> = sessionPlan(this.source, 'https://platform.example');
+  readonly auth: Extract<CredentialAuth, { kind: 'session' }> = sessionPlan(this.source, 'https://platform.example');
 
-  async send(body: HttpBody = '{}', plan: CredentialPlan = this.plan): Promise<HttpResponse> {
+  async send(body: HttpBody = '{}', auth: CredentialAuth = this.auth): Promise<HttpResponse> {
     const { upstream, broker: credentials, excerpts } = this;
     const call = new PlatformCall({ upstream, credentials, excerpts, headersMs: 60_000, bodyIdleMs: 30_000 }, AGENT);
     const target = { method: 'POST', origin: 'https://platform.example', path: '/a2a', browser: {} };
     const message = { ...target, body, signal: new AbortController().signal };
-    return (await call.send(message, await call.caller(plan, REQUEST))).response;
+    return (await call.send(message, await call.caller(auth, REQUEST))).response;
   }
 
   get sent(): unknown[] {
@@ -87,7 +87,7 @@ describe("a user's token the platform refuses", () => {
   it('is never followed by another credential, also where a route can do without a session', async () => {
     const world = new RefusedWorld();
     world.source.refreshed = { kind: 'no-session' };
-    expect((await world.send('{}', { ...world.plan, required: false })).status).toBe(401);
+    expect((await world.send('{}', { ...world.auth, required: false })).status).toBe(401);
     expect(world.sent).toEqual(['Bearer old']);
   });
 
@@ -120,7 +120,7 @@ describe("a user's token the platform refuses", () => {
   it('costs an API key alone nothing', async () => {
     const world = new RefusedWorld();
     const refused: Credential = await world.broker.obtain({ kind: 'api-key', apiKey: undefined }, REQUEST);
-    expect(await world.broker.renew(world.plan, refused, REQUEST, '')).toBeUndefined();
+    expect(await world.broker.renew(world.auth, refused, REQUEST, '')).toBeUndefined();
     expect(world.source.queries).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
-import { SessionTokens } from '../../../src/domain/credentials/session-tokens.js';
+import { CoalescingSessionSource } from '../../../src/domain/credentials/coalescing-session-source.js';
 import type { SessionRequest, SessionTokenSource } from '../../../src/ports/session-token-source.js';
 
 interface Session {
@@ -37,8 +37,13 @@ export class RotatingSessions {
     for (const user of users) this.#signIn(user);
   }
 
-  tokens(): SessionTokens {
-    return new SessionTokens({ source: this.#source(), clock: this.clock, hash: (text) => text, maxEntries: 1_000 });
+  tokens(): CoalescingSessionSource {
+    return new CoalescingSessionSource({
+      source: this.#source(),
+      clock: this.clock,
+      hash: (text) => text,
+      maxEntries: 1_000,
+    });
   }
 
   /** A request of a user's browser; a stale one left before the last refreshed cookie arrived, if that is not long ago. */

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
 import { userToken } from '../../../src/domain/credentials/session-credentials.js';
 import type { SessionToken } from '../../../src/ports/session-token-source.js';
-import { REQUEST } from './broker-world.js';
-import { ExchangeWorld } from './exchange-world.js';
+import { REQUEST } from './broker-fixture.js';
+import { ExchangeWorld } from './exchange-fixture.js';
 
 async function exchanged(found: SessionToken, audience: string) {
   const world = new ExchangeWorld();

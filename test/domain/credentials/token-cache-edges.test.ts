@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { IssueOutcome } from '../../../src/ports/identity-provider.js';
-import { Deferred, TokenWorld } from './token-world.js';
+import { Deferred, TokenWorld } from './token-fixture.js';
 
 describe('a provider that issues a token which has already expired', () => {
   it('is a failure that names the clocks, and is not asked again before its back-off is over', async () => {

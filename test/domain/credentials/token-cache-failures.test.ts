@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { IssueOutcome } from '../../../src/ports/identity-provider.js';
-import { failure, settled, TokenWorld } from './token-world.js';
+import { failure, settled, TokenWorld } from './token-fixture.js';
 
 const BREAKAGES: Readonly<Record<string, () => IssueOutcome | Promise<IssueOutcome>>> = {
   refuses: () => failure('refused'),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { IssueOutcome } from '../../../src/ports/identity-provider.js';
-import { failure, settled, TokenWorld } from './token-world.js';
+import { failure, settled, TokenWorld } from './token-fixture.js';
 
 type Answer =
   | { readonly kind: 'token'; readonly lifeMs: number }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeCacheStore } from '../../../src/adapters/fakes/fake-cache-store.js';
-import { failure, settled, TokenWorld } from './token-world.js';
+import { failure, settled, TokenWorld } from './token-fixture.js';
 
 interface SharedWorld {
   readonly world: TokenWorld;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { IssueOutcome } from '../../../src/ports/identity-provider.js';
-import { Deferred, failure, settled, TokenWorld } from './token-world.js';
+import { Deferred, failure, settled, TokenWorld } from './token-fixture.js';
 
 describe('any number of callers cause one request to the provider:', () => {
   it('1,000 callers at once get one token that was asked for once', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SERVICE } from '../credentials/broker-world.js';
+import { SERVICE } from '../credentials/broker-fixture.js';
 import { bodyOf, COUNTER, COUNTER_BY_NAME, QUOTE, request, SurfaceWorld, user } from './surface-world.js';
 import { held } from './widget-platform.js';
 
@@ -40,20 +40,20 @@ describe('after an action', () => {
 
   it('other surfaces, other users and the site itself keep their renders', async () => {
     const world = new SurfaceWorld();
-    for (const [plan, ref] of [
+    for (const [auth, ref] of [
       [ADA, COUNTER],
       [ADA, QUOTE],
       [BOB, COUNTER],
       [SERVICE, COUNTER],
     ] as const)
-      await world.render(plan, ref);
+      await world.render(auth, ref);
     await world.act(ADA, COUNTER);
-    for (const [plan, ref] of [
+    for (const [auth, ref] of [
       [ADA, QUOTE],
       [BOB, COUNTER],
       [SERVICE, COUNTER],
     ] as const) {
-      expect((await world.render(plan, ref)).cache).toBe('HIT');
+      expect((await world.render(auth, ref)).cache).toBe('HIT');
     }
   });
 

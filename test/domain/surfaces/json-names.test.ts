@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasRepeatedName } from '../../../src/domain/surfaces/json-names.js';
+import { hasDuplicateKey } from '../../../src/domain/surfaces/json-names.js';
 
 const name = fc.oneof(
   fc.string(),
@@ -41,7 +41,7 @@ describe('a JSON text that names each field once', () => {
         fc.constantFrom(undefined, 2),
         fc.integer({ min: 0, max: 20 }),
         (value, indent, depth) => {
-          expect(hasRepeatedName(JSON.stringify(value, undefined, indent), depth)).toBe(false);
+          expect(hasDuplicateKey(JSON.stringify(value, undefined, indent), depth)).toBe(false);
         },
       ),
       { numRuns: 500 },
@@ -59,7 +59,7 @@ describe('a JSON text that names each field once', () => {
     '{}',
     '',
   ])('is accepted: %s', (text) => {
-    expect(hasRepeatedName(text, 5)).toBe(false);
+    expect(hasDuplicateKey(text, 5)).toBe(false);
   });
 });
 
@@ -78,16 +78,16 @@ describe('a JSON text that names a field twice', () => {
     '{"":1,"":2}',
     '{"__proto__":1,"__proto__":2}',
   ])('is found: %s', (text) => {
-    expect(hasRepeatedName(text, 3)).toBe(true);
+    expect(hasDuplicateKey(text, 3)).toBe(true);
   });
 
   it('is found down to the depth that is looked at, and not below', () => {
     const nested = '{"a":{"b":{"c":{"d":1,"d":2}}}}';
-    expect([2, 3, 4, 5].map((depth) => hasRepeatedName(nested, depth))).toEqual([false, false, true, true]);
+    expect([2, 3, 4, 5].map((depth) => hasDuplicateKey(nested, depth))).toEqual([false, false, true, true]);
   });
 
   it('is found behind fields that lie too deep to be looked at', () => {
-    expect(hasRepeatedName('{"a":{"b":{"c":1}},"x":[[{"y":1}]],"a":2}', 1)).toBe(true);
+    expect(hasDuplicateKey('{"a":{"b":{"c":1}},"x":[[{"y":1}]],"a":2}', 1)).toBe(true);
   });
 
   it('is found wherever it is put, in either case, escaped or not', () => {
@@ -117,7 +117,7 @@ describe('a JSON text that names a field twice', () => {
         const closers = wrappers.map((wrapper) => (wrapper.startsWith('{') ? '}' : ']')).reverse();
         const text = `${wrappers.join('')}{${texts.join(',')}}${closers.join('')}`;
         expect(() => JSON.parse(text) as unknown).not.toThrow();
-        expect(hasRepeatedName(text, wrappers.length + 1)).toBe(true);
+        expect(hasDuplicateKey(text, wrappers.length + 1)).toBe(true);
       }),
       { numRuns: 500 },
     );

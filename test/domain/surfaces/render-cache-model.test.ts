@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SERVICE } from '../credentials/broker-world.js';
+import { SERVICE } from '../credentials/broker-fixture.js';
 import { SurfaceWorld, user } from './surface-world.js';
 
 const PLANS = { ada: user('ada'), bob: user('bob'), account: SERVICE, eve: user('eve', '') };
@@ -98,7 +98,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('power' as const), isDown: fc.boolean() }) },
 );
 /** Marks live for an hour, and the model knows nothing of them. */
-const LONGEST_MS = 3_500_000;
+const MAX_MS = 3_500_000;
 
 async function follow(script: readonly Step[]): Promise<void> {
   const world = new SurfaceWorld();
@@ -110,7 +110,7 @@ async function follow(script: readonly Step[]): Promise<void> {
         ? { by: step.by, value: step.by === 'id' ? step.id : step.id.replace(/^./, (first) => first.toUpperCase()) }
         : undefined;
     const cache = 'process' in step ? processes[step.process] : undefined;
-    if (step.kind === 'advance' && model.now + step.ms < LONGEST_MS) {
+    if (step.kind === 'advance' && model.now + step.ms < MAX_MS) {
       model.now += step.ms;
       world.clock.advance(step.ms);
     } else if (step.kind === 'power') {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { COUNTER, COUNTER_BY_NAME, QUOTE, request, streamOf, SurfaceWorld, user } from './surface-world.js';
 import type { ServiceAuthError } from '../../../src/domain/errors.js';
 import { secret } from '../../../src/domain/shared/secret.js';
-import { SERVICE } from '../credentials/broker-world.js';
+import { SERVICE } from '../credentials/broker-fixture.js';
 
 const [ADA, BOB] = [user('ada'), user('bob')];
 
@@ -10,8 +10,8 @@ describe('a render', () => {
   it('follows the sequence that was measured: hit, revalidated, rendered (a2a-and-surfaces.md §4.3)', async () => {
     const world = new SurfaceWorld();
     const counts = { HIT: 0, REVALIDATED: 0, MISS: 0 };
-    const renderAs = async (plan = ADA, body = '{"a":1,"b":{"c":2,"d":3}}') => {
-      const { cache } = await world.render(plan, COUNTER, { body });
+    const renderAs = async (auth = ADA, body = '{"a":1,"b":{"c":2,"d":3}}') => {
+      const { cache } = await world.render(auth, COUNTER, { body });
       counts[cache as keyof typeof counts] += 1;
     };
     await renderAs();
@@ -128,12 +128,12 @@ describe('a kept render is given to nobody', () => {
     ['who asks with another query', ADA, COUNTER, { body: '{"a":1}', query: '?b=1' }],
     ['whose list has another order', ADA, COUNTER, { body: '[2,1]' }],
     ['whose text is a number', ADA, COUNTER, { body: '{"a":"1"}' }],
-  ])('%s', async (_who, plan, ref, visit) => {
+  ])('%s', async (_who, auth, ref, visit) => {
     const world = new SurfaceWorld();
     await world.render(ADA, COUNTER, { body: '{"a":1}', headers: { 'accept-language': 'en' } });
     await world.render(ADA, COUNTER, { body: '{"a":1}' });
     await world.render(ADA, COUNTER, { body: '[1,2]' });
-    expect((await world.render(plan, ref, visit)).cache).toBe('MISS');
+    expect((await world.render(auth, ref, visit)).cache).toBe('MISS');
   });
 
   it('of another project, platform, site or API key that shares the store', async () => {
@@ -159,11 +159,11 @@ describe('a kept render is given to nobody', () => {
 
   it('who comes through a route with another API key', async () => {
     const world = new SurfaceWorld();
-    for (const plan of [SERVICE, ADA] as const) {
-      await world.render(plan);
-      const other = { ...plan, apiKey: secret('another-key') } as typeof SERVICE;
+    for (const auth of [SERVICE, ADA] as const) {
+      await world.render(auth);
+      const other = { ...auth, apiKey: secret('another-key') } as typeof SERVICE;
       expect((await world.render(other)).cache).toBe('MISS');
-      expect((await world.render(plan)).cache).toBe('HIT');
+      expect((await world.render(auth)).cache).toBe('HIT');
     }
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
 import { RenderGenerations } from '../../../src/domain/surfaces/render-generations.js';
-import { RenderKeyBook } from '../../../src/domain/surfaces/render-keys.js';
+import { RenderKeys } from '../../../src/domain/surfaces/render-keys.js';
 
 describe('marks the store did not take', () => {
   it('are remembered up to ten thousand, and the oldest are forgotten first', async () => {
@@ -16,7 +16,7 @@ describe('marks the store did not take', () => {
         delete: () => Promise.resolve(),
       },
       clock: new FakeClock(),
-      keys: new RenderKeyBook((text) => text, 100),
+      keys: new RenderKeys((text) => text, 100),
       newGeneration: () => String((count += 1)),
       maxAgeMs: 300_000,
       later: (_ms, task) => void later.push(task),
@@ -24,7 +24,7 @@ describe('marks the store did not take', () => {
     // Each surface has two marks, one by its id and one by its name.
     for (let number = 0; number <= 5_000; number += 1) {
       const id = String(number);
-      await generations.advance(['ada'], { by: 'id', value: id }, { id, name: id });
+      await generations.bump(['ada'], { by: 'id', value: id }, { id, name: id });
     }
     isDown = false;
     for (const task of later.splice(0)) task();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RenderKeyBook, type RenderSubject } from '../../../src/domain/surfaces/render-keys.js';
+import { RenderKeys, type RenderSubject } from '../../../src/domain/surfaces/render-keys.js';
 
 const SUBJECT: RenderSubject = {
   scope: ['site', 'ada'],
@@ -10,13 +10,13 @@ const SUBJECT: RenderSubject = {
 };
 
 /** A book whose hash shows what it was given, and how often. */
-function book(most = 100): { readonly book: RenderKeyBook; readonly hashed: string[] } {
+function book(most = 100): { readonly book: RenderKeys; readonly hashed: string[] } {
   const hashed: string[] = [];
   const hash = (text: string): string => {
     hashed.push(text);
     return `<${text}>`;
   };
-  return { book: new RenderKeyBook(hash, most), hashed };
+  return { book: new RenderKeys(hash, most), hashed };
 }
 
 describe('the keys of a render', () => {
@@ -24,13 +24,13 @@ describe('the keys of a render', () => {
   it('are the same in every release', () => {
     expect(book().book.keys(SUBJECT)).toEqual({
       render: 'render:<[["site","ada"],"id","counter",["",null],"value {\\"o\\":[[\\"a\\",2],[\\"b\\",1]]}"]>',
-      everything: 'surface-mark:<["everything",["site","ada"]]>',
-      surface: 'surface-mark:<["surface",["site","ada"],"id","counter"]>',
+      callerTag: 'surface-mark:<["everything",["site","ada"]]>',
+      surfaceTag: 'surface-mark:<["surface",["site","ada"],"id","counter"]>',
     });
     expect(book().book.keys({ ...SUBJECT, body: null })?.render).toBe(
       'render:<[["site","ada"],"id","counter",["",null],"none"]>',
     );
-    expect(book().book.links(SUBJECT.scope, SUBJECT.ref)).toBe(
+    expect(book().book.aliases(SUBJECT.scope, SUBJECT.ref)).toBe(
       'surface-mark:<["links",["site","ada"],"id","counter"]>',
     );
   });

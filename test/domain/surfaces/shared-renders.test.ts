@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SERVICE } from '../credentials/broker-world.js';
+import { SERVICE } from '../credentials/broker-fixture.js';
 import { COUNTER, streamOf, SurfaceWorld, user } from './surface-world.js';
 
 const ADA = user('ada');

@@ -3,7 +3,7 @@ import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session
 import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
 import { sha256 } from '../../../src/adapters/system/sha256.js';
 import { resolveUpstream } from '../../../src/composition/config/upstream-config.js';
-import type { RoutePlan } from '../../../src/domain/credentials/headers-plan.js';
+import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
 import {
   RenderCache,
   type RenderCacheDependencies,
@@ -14,7 +14,7 @@ import { type SurfaceRequest, SurfaceService } from '../../../src/domain/surface
 import type { PlatformApi } from '../../../src/domain/upstream/platform-api.js';
 import type { CacheStore } from '../../../src/ports/cache-store.js';
 import type { HeaderFields, HttpResponse } from '../../../src/ports/http.js';
-import { BrokerWorld, sessionPlan } from '../credentials/broker-world.js';
+import { BrokerWorld, sessionPlan } from '../credentials/broker-fixture.js';
 import { WidgetPlatform } from './widget-platform.js';
 
 /** The platform's API under its usual paths. */
@@ -31,12 +31,12 @@ export const COUNTER_BY_NAME: SurfaceRef = { by: 'name', value: 'Counter' };
 export const QUOTE: SurfaceRef = { by: 'id', value: 'quote' };
 
 /** A signed-in user; without a subject, nobody knows the user by name. */
-export function user(name: string, subject: string | undefined = name): RoutePlan {
+export function user(name: string, subject: string | undefined = name): RouteAuth {
   const token = { kind: 'token' as const, accessToken: `${name}-token` };
   return sessionPlan(new FakeSessionTokenSource(subject === '' ? token : { ...token, subject }));
 }
 
-export const ADA: RoutePlan = user('ada');
+export const ADA: RouteAuth = user('ada');
 
 /** What a visitor sends with a render or an action. */
 export interface Visit {
@@ -92,16 +92,16 @@ export class SurfaceWorld extends BrokerWorld {
   }
 
   async render(
-    plan: RoutePlan = ADA,
+    auth: RouteAuth = ADA,
     ref: SurfaceRef = COUNTER,
     visit: Visit = {},
     cache = this.cache,
   ): Promise<Shown> {
-    return shown(await this.service.render(ref, request(visit), plan, cache));
+    return shown(await this.service.render(ref, request(visit), auth, cache));
   }
 
-  act(plan: RoutePlan = ADA, ref: SurfaceRef = COUNTER, visit: Visit = {}, cache = this.cache): Promise<HttpResponse> {
-    return this.service.action(ref, 'add', request(visit), plan, cache);
+  act(auth: RouteAuth = ADA, ref: SurfaceRef = COUNTER, visit: Visit = {}, cache = this.cache): Promise<HttpResponse> {
+    return this.service.action(ref, 'add', request(visit), auth, cache);
   }
 
   /** `hit/revalidated/rendered` would count answers; this counts what the platform was asked: renders and checks. */

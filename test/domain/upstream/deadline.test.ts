@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentBffError } from '../../../src/domain/errors.js';
 import { within } from '../../../src/domain/upstream/deadline.js';
 import { AGENT, PLATFORM } from '../../../src/domain/upstream/platform-answer.js';
-import { Deferred } from '../credentials/token-world.js';
+import { Deferred } from '../credentials/token-fixture.js';
 
 describe('a look-up', () => {
   it('that comes in time gives what it found', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentBffError } from '../../../src/domain/errors.js';
-import { AGENT, answered, PLATFORM, refuseRedirect } from '../../../src/domain/upstream/platform-answer.js';
+import { AGENT, responseOrThrow, PLATFORM, refuseRedirect } from '../../../src/domain/upstream/platform-answer.js';
 import type { HttpResponse, UpstreamFailureReason } from '../../../src/ports/http.js';
 import { WatchedBody } from '../chat/chat-world.js';
 
@@ -44,7 +44,7 @@ describe('a platform that gives no answer', () => {
     (reason, code, detail, retryable, advice) => {
       let thrown: unknown;
       try {
-        answered({ kind: 'failure', reason, detail: 'ECONNREFUSED 10.0.0.7' }, PLATFORM, true);
+        responseOrThrow({ kind: 'failure', reason, detail: 'ECONNREFUSED 10.0.0.7' }, PLATFORM, true);
       } catch (error) {
         thrown = error;
       }
@@ -68,7 +68,7 @@ describe('a request that may not be sent twice', () => {
     ['unreachable', undefined, true],
   ])('is retryable only when nothing of it was sent: %s, sent %s', (reason, sent, retryable) => {
     const outcome = { kind: 'failure' as const, reason, detail: '', ...(sent === undefined ? {} : { sent }) };
-    expect(() => answered(outcome, PLATFORM, false)).toThrow(expect.objectContaining({ retryable }));
+    expect(() => responseOrThrow(outcome, PLATFORM, false)).toThrow(expect.objectContaining({ retryable }));
   });
 });
 

@@ -5,7 +5,7 @@ import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
 import { sha256 } from '../../../src/adapters/system/sha256.js';
 import { Credential } from '../../../src/domain/credentials/credential.js';
 import { ExchangedTokens } from '../../../src/domain/credentials/exchanged-tokens.js';
-import type { HeadersPlan, RoutePlan } from '../../../src/domain/credentials/headers-plan.js';
+import type { HeadersAuth, RouteAuth } from '../../../src/domain/credentials/route-auth.js';
 import { AGENT } from '../../../src/domain/upstream/platform-answer.js';
 import {
   PlatformCall,
@@ -15,11 +15,11 @@ import {
 import type { PlatformReply } from '../../../src/domain/upstream/platform-error.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { inTurn, WatchedBody } from '../chat/chat-world.js';
-import { BrokerWorld, REQUEST, SERVICE, sessionPlan } from '../credentials/broker-world.js';
+import { BrokerWorld, REQUEST, SERVICE, sessionPlan } from '../credentials/broker-fixture.js';
 import { user } from '../surfaces/surface-world.js';
 
 /** Headers the site makes itself. */
-const OWN: HeadersPlan = {
+const OWN: HeadersAuth = {
   kind: 'headers',
   obtain: () =>
     Promise.resolve(
@@ -55,12 +55,12 @@ class CallWorld extends BrokerWorld {
     );
   }
 
-  async send(message?: Partial<PlatformMessage>, plan?: RoutePlan): Promise<HttpResponse> {
-    return (await this.ask(message, plan)).response;
+  async send(message?: Partial<PlatformMessage>, auth?: RouteAuth): Promise<HttpResponse> {
+    return (await this.ask(message, auth)).response;
   }
 
-  async ask(message: Partial<PlatformMessage> = {}, plan: RoutePlan = SERVICE): Promise<PlatformReply> {
-    const caller = await this.call.caller(plan, REQUEST);
+  async ask(message: Partial<PlatformMessage> = {}, auth: RouteAuth = SERVICE): Promise<PlatformReply> {
+    const caller = await this.call.caller(auth, REQUEST);
     const { signal } = new AbortController();
     const usual = { method: 'POST', origin: 'https://agent.example', path: '/a2a', browser: {}, body: '{}', signal };
     return this.call.send({ ...usual, ...message }, caller);
@@ -178,7 +178,7 @@ describe('a credential that is refused', () => {
 });
 
 describe("a user's exchanged token that is refused", () => {
-  function exchanging(world: CallWorld): RoutePlan {
+  function exchanging(world: CallWorld): RouteAuth {
     const exchange = new ExchangedTokens({
       tokens: world.tokens,
       clock: world.clock,

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
 import { sha256 } from '../../../src/adapters/system/sha256.js';
-import type { RoutePlan } from '../../../src/domain/credentials/headers-plan.js';
+import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
 import type { PlatformApi } from '../../../src/domain/upstream/platform-api.js';
-import type { Caller } from '../../../src/domain/upstream/platform-call.js';
+import type { CallContext } from '../../../src/domain/upstream/platform-call.js';
 import { PlatformDirectory } from '../../../src/domain/upstream/platform-directory.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { WatchedBody } from '../chat/chat-world.js';
-import { BrokerWorld, REQUEST, SERVICE } from '../credentials/broker-world.js';
+import { BrokerWorld, REQUEST, SERVICE } from '../credentials/broker-fixture.js';
 import { API, user } from '../surfaces/surface-world.js';
 import { FakeDeadlines } from './fake-deadlines.js';
 
@@ -39,12 +39,12 @@ class DirectoryWorld extends BrokerWorld {
     });
   }
 
-  async caller(plan: Exclude<RoutePlan, { kind: 'headers' }> = SERVICE): Promise<Caller> {
-    return { plan, request: REQUEST, credential: await this.broker.obtain(plan, REQUEST) };
+  async caller(auth: Exclude<RouteAuth, { kind: 'headers' }> = SERVICE): Promise<CallContext> {
+    return { auth, request: REQUEST, credential: await this.broker.obtain(auth, REQUEST) };
   }
 
-  async project(plan?: Exclude<RoutePlan, { kind: 'headers' }>) {
-    return this.directory.project(await this.caller(plan));
+  async project(auth?: Exclude<RouteAuth, { kind: 'headers' }>) {
+    return this.directory.project(await this.caller(auth));
   }
 
   async brand() {
@@ -52,7 +52,7 @@ class DirectoryWorld extends BrokerWorld {
   }
 }
 
-const [ADA, BOB] = [user('ada'), user('bob')] as Exclude<RoutePlan, { kind: 'headers' }>[];
+const [ADA, BOB] = [user('ada'), user('bob')] as Exclude<RouteAuth, { kind: 'headers' }>[];
 
 describe('the project', () => {
   it('is the configured one, and nobody is asked', async () => {
@@ -284,7 +284,7 @@ describe('a site that asks for itself', () => {
   });
 
   it('without a credential gets nothing and a warning, and a configured project all the same', async () => {
-    const nobody: RoutePlan = { kind: 'service', strategy: 'unknown', apiKey: undefined };
+    const nobody: RouteAuth = { kind: 'service', strategy: 'unknown', apiKey: undefined };
     const world = new DirectoryWorld();
     for (const name of ['project', 'brand'] as const) {
       expect(await world.directory.resolve(name, nobody, REQUEST)).toEqual({

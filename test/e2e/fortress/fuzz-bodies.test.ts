@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { EventStream } from '../../../src/adapters/web/event-stream.js';
 import { canonicalJson } from '../../../src/domain/surfaces/canonical-json.js';
-import { hasRepeatedName } from '../../../src/domain/surfaces/json-names.js';
+import { hasDuplicateKey } from '../../../src/domain/surfaces/json-names.js';
 import { bodyBytes, readAhead } from '../../../src/domain/upstream/body-bytes.js';
 
 // Thousands of runs take their time on a busy machine.
@@ -161,7 +161,7 @@ describe('whatever JSON comes,', () => {
         (value, blank, depth) => {
           const text = write(value, blank);
           expect(() => JSON.parse(text) as unknown).not.toThrow();
-          expect(hasRepeatedName(text, depth), text).toBe(repeats(value, depth));
+          expect(hasDuplicateKey(text, depth), text).toBe(repeats(value, depth));
         },
       ),
       MANY,

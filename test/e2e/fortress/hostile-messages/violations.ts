@@ -2,8 +2,8 @@ import { CHAT_METHODS, type Reading } from '../../../support/other-readers/readi
 import type { Crossing } from './crossing.js';
 import { V03_MESSAGE, V1_MESSAGE } from './hostile-message.js';
 
-const MOST_KINDS = 60;
-const MOST_WAYS = 10;
+const MAX_KINDS = 60;
+const MAX_WAYS = 10;
 const LONGEST = 240;
 
 /** Messages that try the same, in different ways. */
@@ -21,7 +21,7 @@ class Kind {
 
   told(title: string, crossed: readonly Crossing[]): string {
     const [first = 0] = this.#messages;
-    const ways = this.#ways.size === 0 ? [] : [`with ${listed(this.#ways, MOST_WAYS)}`];
+    const ways = this.#ways.size === 0 ? [] : [`with ${listed(this.#ways, MAX_WAYS)}`];
     const read = [...this.#readers].map(([what, who]) => `${what} for ${[...who].join(' ')}`);
     const lines = [
       `${String(this.#messages.size)} × ${title}`,
@@ -47,8 +47,8 @@ export function violations(crossed: readonly Crossing[], readings: readonly Read
   const count = new Set(forbidden.map(({ id }) => id)).size;
   return [
     `${String(count)} of ${String(crossed.length)} messages that crossed:`,
-    ...[...kinds].slice(0, MOST_KINDS).map(([title, kind]) => kind.told(title, crossed)),
-    ...(kinds.size > MOST_KINDS ? [`and ${String(kinds.size - MOST_KINDS)} more kinds`] : []),
+    ...[...kinds].slice(0, MAX_KINDS).map(([title, kind]) => kind.told(title, crossed)),
+    ...(kinds.size > MAX_KINDS ? [`and ${String(kinds.size - MAX_KINDS)} more kinds`] : []),
   ].join('\n');
 }
 

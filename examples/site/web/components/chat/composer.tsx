@@ -1,7 +1,7 @@
 import { type FormEvent, type KeyboardEvent, type RefObject, useId, useRef, useState } from 'react';
 
 import type { ChatPhase } from './chat-state';
-import { describeSize, LARGEST_FILE, refusalOf } from './file-part';
+import { describeSize, MAX_FILE, refusalOf } from './file-part';
 import type { Draft } from './chat-session';
 import { ClipIcon, CloseIcon, FileIcon, SendIcon, StopIcon } from './icons';
 import './composer.css';
@@ -78,8 +78,8 @@ export function Composer({ phase, input, onSend, onStop }: ComposerProps) {
         <button
           type="button"
           className="a2a-icon-button"
-          aria-label={`Attach a file of up to ${describeSize(LARGEST_FILE)}`}
-          title={`Attach a file of up to ${describeSize(LARGEST_FILE)}`}
+          aria-label={`Attach a file of up to ${describeSize(MAX_FILE)}`}
+          title={`Attach a file of up to ${describeSize(MAX_FILE)}`}
           onClick={() => fileInput.current?.click()}
         >
           <ClipIcon />

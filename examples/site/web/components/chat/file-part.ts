@@ -1,12 +1,12 @@
 import type { Part } from '@a2a-js/sdk';
 
 /** The largest file that fits into a message of 2 MB once its bytes are written in base64, in bytes. */
-export const LARGEST_FILE = 1.4 * 1024 * 1024;
+export const MAX_FILE = 1.4 * 1024 * 1024;
 
 /** Why a file cannot be sent, or undefined when it can. */
 export function refusalOf({ name, size }: File): string | undefined {
-  if (size <= LARGEST_FILE) return undefined;
-  return `${name} is too large: ${describeSize(size)}. A file may have at most ${describeSize(LARGEST_FILE)}.`;
+  if (size <= MAX_FILE) return undefined;
+  return `${name} is too large: ${describeSize(size)}. A file may have at most ${describeSize(MAX_FILE)}.`;
 }
 
 export function describeSize(bytes: number): string {

@@ -4,7 +4,7 @@ import { hideToken } from './request-scope.js';
 import { requestSecrets } from './request-secrets.js';
 
 /** A session source whose refusals and failures do not quote the cookies and credentials it was given: session libraries repeat what they cannot read. */
-export function discreetSessionSource(source: SessionTokenSource): SessionTokenSource {
+export function redactingSessionSource(source: SessionTokenSource): SessionTokenSource {
   return {
     ...traits(source),
     ...(source.sessionVersion !== undefined && {
@@ -29,7 +29,7 @@ export function discreetSessionSource(source: SessionTokenSource): SessionTokenS
 }
 
 /** A session source whose tokens stay out of every text about the request they were given to. */
-export function hiddenTokens(source: SessionTokenSource): SessionTokenSource {
+export function redactingTokenSource(source: SessionTokenSource): SessionTokenSource {
   return {
     ...traits(source),
     getToken: async (request, query): Promise<SessionToken> => {

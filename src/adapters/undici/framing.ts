@@ -1,7 +1,7 @@
 import type { HeaderFields } from '../../ports/http.js';
 
 /** Looks at an answer that only the end of its connection ends, and tells whether it can have ended there (RFC 9112 §6.3, rule 8). */
-export interface EndCheck {
+export interface Framing {
   push(chunk: Uint8Array): void;
   readonly isComplete: boolean;
 }
@@ -11,11 +11,11 @@ export type AnswerEnd =
   /** By its length, or its last chunk. */
   | { readonly kind: 'framed' }
   /** By what is in it. */
-  | { readonly kind: 'checked'; readonly check: EndCheck }
+  | { readonly kind: 'checked'; readonly check: Framing }
   /** Not at all: an answer that was cut looks like a whole one. */
   | { readonly kind: 'unknown' };
 
-export function answerEnd(method: string, status: number, headers: HeaderFields): AnswerEnd {
+export function responseFraming(method: string, status: number, headers: HeaderFields): AnswerEnd {
   const isFramed = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
   const isEmpty = method === 'HEAD' || status === 204 || status === 304;
   if (isFramed || isEmpty) return { kind: 'framed' };
@@ -42,7 +42,7 @@ function typeOf(headers: HeaderFields): string {
 const TAIL_BYTES = 4;
 
 /** A stream of events ends with an empty line, or has not begun. */
-class EventEnd implements EndCheck {
+class EventEnd implements Framing {
   #tail: Uint8Array = new Uint8Array();
 
   push(chunk: Uint8Array): void {
@@ -63,7 +63,7 @@ const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /** A JSON text ends when all its brackets and quotes are closed. Whether it is valid is not asked. */
-class JsonEnd implements EndCheck {
+class JsonEnd implements Framing {
   #depth = 0;
   #inText = false;
   #isEscaped = false;

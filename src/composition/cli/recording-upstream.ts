@@ -17,7 +17,7 @@ export interface WatchedCall {
 }
 
 /** An upstream whose calls are noted down. */
-export class WatchedUpstream implements HttpUpstream {
+export class RecordingUpstream implements HttpUpstream {
   readonly calls: WatchedCall[] = [];
   readonly #upstream: HttpUpstream;
   readonly #clock: Clock;

@@ -9,7 +9,7 @@ import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { Toolkit } from '../toolkit/toolkit-type.js';
 import { createToolkit } from '../toolkit/toolkit.js';
 import type { Finding } from './finding.js';
-import { described, type WatchedCall, WatchedUpstream } from './watched-upstream.js';
+import { described, type WatchedCall, RecordingUpstream } from './recording-upstream.js';
 import { withoutTrailingSlashes } from '../../domain/shared/trailing-slashes.js';
 
 /** What the package itself says of a failure. */
@@ -21,9 +21,9 @@ interface Problem {
 }
 
 /** The site of a configuration, visited without a browser: what works here works for visitors. */
-export class ExaminedSite {
+export class SiteProbe {
   readonly toolkit: Toolkit;
-  readonly #upstream: WatchedUpstream;
+  readonly #upstream: RecordingUpstream;
   /** Addresses the config route asks beside the agent's. */
   readonly #lookups: ReadonlyMap<LookupName, string>;
 
@@ -39,7 +39,7 @@ export class ExaminedSite {
     );
     const clock = ports.clock ?? systemClock;
     const upstream = ports.upstream ?? new UndiciUpstream({ connectMs: timeouts.connectMs });
-    this.#upstream = new WatchedUpstream(upstream, clock);
+    this.#upstream = new RecordingUpstream(upstream, clock);
     // What is shared with the running site is left alone: its cache, and those who listen to it. Its visits use no name of the site, so any will do.
     const { cacheStore: _store, cacheKeys: _keys, telemetry: _telemetry, allowedHosts: _hosts, ...own } = config;
     this.toolkit = createToolkit(own, { telemetry: silentTelemetry, ...ports, clock, upstream: this.#upstream });
@@ -84,7 +84,7 @@ export class ExaminedSite {
     return {
       check,
       result: 'failed',
-      says: last === undefined ? detail : `${detail} (${described(last)})`,
+      message: last === undefined ? detail : `${detail} (${described(last)})`,
       block,
       fields,
     };

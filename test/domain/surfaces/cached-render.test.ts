@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
-  type KeptRender,
-  mayBeKept,
-  readKeptRender,
-  writeKeptRender,
-} from '../../../src/domain/surfaces/kept-render.js';
+  type CachedRender,
+  isCacheable,
+  readCachedRender,
+  writeCachedRender,
+} from '../../../src/domain/surfaces/cached-render.js';
 
-const RENDER: KeptRender = {
+const RENDER: CachedRender = {
   renderedAt: 1_000,
   checkedAt: 2_000,
   generation: 'one two',
@@ -17,25 +17,25 @@ const RENDER: KeptRender = {
 
 describe('a kept render', () => {
   it.each([RENDER, { ...RENDER, etag: '', headers: {}, body: '' }])('is read as it was written (%#)', (render) => {
-    expect(readKeptRender(writeKeptRender(render))).toEqual(render);
+    expect(readCachedRender(writeCachedRender(render))).toEqual(render);
   });
 
   const broken: readonly (readonly [what: string, text: string | undefined])[] = [
     ['nothing', undefined],
     ['an empty text', ''],
-    ['a text without a second line', `${writeKeptRender({ ...RENDER, body: '' }).trimEnd()} `],
+    ['a text without a second line', `${writeCachedRender({ ...RENDER, body: '' }).trimEnd()} `],
     ['a first line that is no JSON', `{"renderedAt":1\n${RENDER.body}`],
     ['a first line that is null', `null\n${RENDER.body}`],
     ['a first line that is a number', `7\n${RENDER.body}`],
     ...(['renderedAt', 'checkedAt', 'generation', 'etag', 'headers'] as const).flatMap((field) =>
       [undefined, null, true].map(
-        (value) => [`${String(value)} as its ${field}`, writeKeptRender({ ...RENDER, [field]: value })] as const,
+        (value) => [`${String(value)} as its ${field}`, writeCachedRender({ ...RENDER, [field]: value })] as const,
       ),
     ),
   ];
 
   it.each(broken)('is not found in %s', (_what, text) => {
-    expect(readKeptRender(text)).toBeUndefined();
+    expect(readCachedRender(text)).toBeUndefined();
   });
 });
 
@@ -54,8 +54,8 @@ describe('an answer of the platform', () => {
     ['may be cached by others', { ...HTML, 'cache-control': 'public, max-age=3600' }],
     ['has a directive that only resembles "no-store"', { ...HTML, 'cache-control': 'x-no-store, no-stores' }],
     ['may end anywhere', HTML, false],
-  ])('may be kept when it %s', (_what, headers: Record<string, string>, openEnded?: boolean) => {
-    expect(mayBeKept({ status: 200, headers, ...(openEnded !== undefined && { openEnded }) })).toBe(true);
+  ])('may be kept when it %s', (_what, headers: Record<string, string>, closeDelimited?: boolean) => {
+    expect(isCacheable({ status: 200, headers, ...(closeDelimited !== undefined && { closeDelimited }) })).toBe(true);
   });
 
   it.each([
@@ -75,7 +75,7 @@ describe('an answer of the platform', () => {
     ['is of a type whose name begins like JSON', { 'content-type': 'application/json-seq' }],
     ['is of a type whose name ends like JSON', { 'content-type': 'x-application/json' }],
     ['is of a type with an odd name', { 'content-type': 'application/a b+json' }],
-  ])('is not kept when it %s', (_what, headers: Record<string, string | string[]>, openEnded = false) => {
-    expect(mayBeKept({ status: 200, headers, openEnded })).toBe(false);
+  ])('is not kept when it %s', (_what, headers: Record<string, string | string[]>, closeDelimited = false) => {
+    expect(isCacheable({ status: 200, headers, closeDelimited })).toBe(false);
   });
 });

@@ -8,7 +8,7 @@ import type {
 import { sessionKey } from './session-key.js';
 
 /** What the tokens of one session source are kept with. */
-export interface SessionTokensDependencies {
+export interface CoalescingSessionSourceDependencies {
   readonly source: SessionTokenSource;
   readonly clock: Clock;
   /** A one-way function without collisions, so that no cookie stays in memory. */
@@ -24,7 +24,7 @@ const FORCED_PAUSE_MS = 30_000;
 
 type FoundToken = Extract<SessionToken, { kind: 'token' }>;
 
-interface Kept {
+interface CachedToken {
   readonly token: FoundToken;
   readonly until: number;
 }
@@ -36,18 +36,18 @@ interface Kept {
  * The first request is the one handed to the library, which writes the new cookie on that request's response.
  * A request without a session's version or one of the source's session cookies shares with nobody, and forces no refresh: nothing would hold back the next one.
  */
-export class SessionTokens implements SessionTokenSource {
+export class CoalescingSessionSource implements SessionTokenSource {
   readonly #source: SessionTokenSource;
   readonly #clock: Clock;
   readonly #hash: (text: string) => string;
   readonly #maxEntries: number;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, CachedToken>();
   readonly #flights = new Map<string, Promise<SessionToken>>();
   readonly #forced = new Map<string, Promise<SessionToken>>();
   /** When a refresh of this token was forced, or gave it. A cookie changes with each refresh, so it cannot tell. */
   readonly #forcedAt = new Map<string, number>();
 
-  constructor(dependencies: SessionTokensDependencies) {
+  constructor(dependencies: CoalescingSessionSourceDependencies) {
     this.#source = dependencies.source;
     this.#clock = dependencies.clock;
     this.#hash = dependencies.hash;

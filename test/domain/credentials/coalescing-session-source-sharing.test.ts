@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { HeaderFields } from '../../../src/ports/http.js';
 import type { SessionRequest, SessionToken } from '../../../src/ports/session-token-source.js';
 import { RotatingSessions } from './rotating-sessions.js';
-import { request, SessionWorld } from './session-world.js';
+import { request, SessionWorld } from './session-fixture.js';
 
 describe('different users never share:', () => {
   const pairs: Readonly<Record<string, readonly [HeaderFields, HeaderFields]>> = {

@@ -3,7 +3,7 @@ import { parsedJson } from '../shared/parsed-json.js';
 import { mediaType } from '../upstream/header-policy.js';
 
 /** A render in the cache. All times in milliseconds since the epoch. */
-export interface KeptRender {
+export interface CachedRender {
   /** When the platform was asked to render it. */
   readonly renderedAt: number;
   /** When it was last known to be what the platform would render. */
@@ -17,16 +17,16 @@ export interface KeptRender {
 }
 
 /** One line that says what it is, then the body as it is: a long body is never parsed. */
-export function writeKeptRender({ body, ...head }: KeptRender): string {
+export function writeCachedRender({ body, ...head }: CachedRender): string {
   return `${JSON.stringify(head)}\n${body}`;
 }
 
 /** An entry as it was written; `undefined` when a store gave something else. */
-export function readKeptRender(text: string | undefined): KeptRender | undefined {
+export function readCachedRender(text: string | undefined): CachedRender | undefined {
   if (text === undefined) return undefined;
   const end = text.indexOf('\n');
   if (end === -1) return undefined;
-  const head = parsedJson(text.slice(0, end)) as Partial<KeptRender> | null | undefined;
+  const head = parsedJson(text.slice(0, end)) as Partial<CachedRender> | null | undefined;
   const { renderedAt, checkedAt, generation, etag, headers } = head ?? {};
   if (typeof renderedAt !== 'number' || typeof checkedAt !== 'number' || typeof generation !== 'string')
     return undefined;
@@ -35,13 +35,13 @@ export function readKeptRender(text: string | undefined): KeptRender | undefined
 }
 
 /** Whether the platform's answer is one that may be kept (a2a-and-surfaces.md §4.3, step 5). */
-export function mayBeKept({
+export function isCacheable({
   status,
   headers,
-  openEnded,
-}: Pick<HttpResponse, 'status' | 'headers' | 'openEnded'>): boolean {
+  closeDelimited,
+}: Pick<HttpResponse, 'status' | 'headers' | 'closeDelimited'>): boolean {
   // Half a render would be served as a whole one for as long as it is kept.
-  if (openEnded === true) return false;
+  if (closeDelimited === true) return false;
   if (status !== 200 || headers['set-cookie'] !== undefined) return false;
   if (/(?:^|[\s,])no-store(?:$|[\s,;=])/i.test(joined(headers, 'cache-control'))) return false;
   // Every other field the platform may vary by is either in the key or never sent.

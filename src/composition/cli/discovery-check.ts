@@ -22,12 +22,12 @@ export async function providerReach(
   const place = provider === 'idp_a' ? issuer(idpA.domain) : tenant(tenantId);
   if (place.kind === 'nowhere') return place.finding;
   const { url, block, field } = place;
-  const failed = (says: string): Finding => ({ check: CHECK, result: 'failed', says, block, fields: [field] });
+  const failed = (message: string): Finding => ({ check: CHECK, result: 'failed', message, block, fields: [field] });
   try {
     const signal = AbortSignal.timeout(timeouts.identityProviderMs);
     const response = await fetch(url, { redirect: 'manual', signal });
     await response.body?.cancel();
-    if (response.status === 200) return { check: CHECK, result: 'ok', says: `${new URL(url).origin} answers` };
+    if (response.status === 200) return { check: CHECK, result: 'ok', message: `${new URL(url).origin} answers` };
     return failed(`${new URL(url).origin} answers ${String(response.status)} where its description should be`);
   } catch (error) {
     return failed(`${new URL(url).origin} cannot be reached: ${nameOf(error)}`);
@@ -52,11 +52,11 @@ function tenant(tenantId: string): Place {
 
 /** Said with all other missing fields by whoever needs it. */
 function notSet(field: string): Place {
-  return { kind: 'nowhere', finding: { check: CHECK, result: 'skipped', says: `${field} is not set` } };
+  return { kind: 'nowhere', finding: { check: CHECK, result: 'skipped', message: `${field} is not set` } };
 }
 
-function nowhere(says: string, block: string, field: string): Place {
-  return { kind: 'nowhere', finding: { check: CHECK, result: 'failed', says, block, fields: [field] } };
+function nowhere(message: string, block: string, field: string): Place {
+  return { kind: 'nowhere', finding: { check: CHECK, result: 'failed', message, block, fields: [field] } };
 }
 
 /** The code of the network's error, which stands at the end of its causes; its text may hold anything. */

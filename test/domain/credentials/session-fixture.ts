@@ -1,5 +1,5 @@
 import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
-import { SessionTokens } from '../../../src/domain/credentials/session-tokens.js';
+import { CoalescingSessionSource } from '../../../src/domain/credentials/coalescing-session-source.js';
 import type { HeaderFields } from '../../../src/ports/http.js';
 import type { SessionRequest, SessionToken, SessionTokenQuery } from '../../../src/ports/session-token-source.js';
 
@@ -13,10 +13,10 @@ export class SessionWorld {
   answer: (number: number) => Promise<SessionToken> | SessionToken = (number) => this.token(number);
   sessionVersion: (request: SessionRequest) => string | undefined = () => undefined;
   hash = (text: string): string => `#${text}`;
-  readonly tokens: SessionTokens;
+  readonly tokens: CoalescingSessionSource;
 
   constructor(sessionCookies: readonly string[] = ['sid'], maxEntries = 100, sessionInCookie = true) {
-    this.tokens = new SessionTokens({
+    this.tokens = new CoalescingSessionSource({
       source: {
         ...(sessionCookies.length > 0 && { sessionCookies }),
         sessionInCookie,

@@ -1,10 +1,10 @@
 import { type SessionTokenLike, asSessionTokenSource } from '../../adapters/sessions/as-session-token-source.js';
 import { sha256 } from '../../adapters/system/sha256.js';
-import { discreetSessionSource, hiddenTokens } from '../../adapters/telemetry/discreet-session-source.js';
+import { redactingSessionSource, redactingTokenSource } from '../../adapters/telemetry/redacting-session-source.js';
 import { timedSessionSource } from '../../adapters/system/timed-session-source.js';
-import type { CredentialPlan } from '../../domain/credentials/credential-broker.js';
+import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
 import { ExchangedTokens } from '../../domain/credentials/exchanged-tokens.js';
-import { SessionTokens } from '../../domain/credentials/session-tokens.js';
+import { CoalescingSessionSource } from '../../domain/credentials/coalescing-session-source.js';
 import type { TokenCache } from '../../domain/credentials/token-cache.js';
 import type { Clock } from '../../ports/clock.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
@@ -12,10 +12,10 @@ import type { TokenExchange } from '../../ports/token-exchange.js';
 import type { ChatHandlerOptions } from './chat.js';
 import { headerSecret } from '../config/header-secret.js';
 
-const MOST_SESSIONS = 10_000;
+const MAX_SESSIONS = 10_000;
 
-/** What session plans are made with. */
-export interface SessionPlansDependencies {
+/** What the auth of session routes is made with. */
+export interface SessionAuthsDependencies {
   readonly clock: Clock;
   readonly tokens: TokenCache;
   readonly exchange: TokenExchange;
@@ -28,26 +28,26 @@ export interface SessionPlansDependencies {
 /** What every route of signed-in users may be told. */
 type UserOptions = Pick<ChatHandlerOptions, 'audience' | 'apiKey' | 'exchange'>;
 
-type UserPlan<Required extends boolean> = Extract<CredentialPlan, { kind: 'session' }> & {
+type UserAuth<Required extends boolean> = Extract<CredentialAuth, { kind: 'session' }> & {
   readonly required: Required;
 };
 
-/** Makes the credential plans of signed-in users: one set of coalesced refreshes for each session library, whichever route uses it. */
-export class SessionPlans {
-  readonly #deps: SessionPlansDependencies;
+/** Makes the auth of routes for signed-in users: one set of coalesced refreshes for each session library, whichever route uses it. */
+export class SessionAuths {
+  readonly #deps: SessionAuthsDependencies;
   readonly #exchanged: ExchangedTokens;
   readonly #sources = new Map<SessionTokenSource, SessionTokenSource>();
 
-  constructor(dependencies: SessionPlansDependencies) {
+  constructor(dependencies: SessionAuthsDependencies) {
     const { clock, tokens, exchange } = dependencies;
     this.#deps = dependencies;
     this.#exchanged = new ExchangedTokens({ exchange, tokens, clock, hash: sha256, block: 'onBehalfOf' });
   }
 
-  planFor<Required extends boolean>(
+  authFor<Required extends boolean>(
     like: SessionTokenLike,
     { required, audience = '', apiKey, exchange }: UserOptions & { readonly required: Required },
-  ): UserPlan<Required> {
+  ): UserAuth<Required> {
     return {
       kind: 'session',
       required,
@@ -63,9 +63,11 @@ export class SessionPlans {
     if (tokens === undefined) {
       const { clock, sessionMs } = this.#deps;
       // Inside the shared flight: an answer that never comes would keep a whole session waiting.
-      const timed = timedSessionSource(discreetSessionSource(source), sessionMs);
+      const timed = timedSessionSource(redactingSessionSource(source), sessionMs);
       // Outside of it: a token that is shared belongs to every request that is given it.
-      tokens = hiddenTokens(new SessionTokens({ source: timed, clock, hash: sha256, maxEntries: MOST_SESSIONS }));
+      tokens = redactingTokenSource(
+        new CoalescingSessionSource({ source: timed, clock, hash: sha256, maxEntries: MAX_SESSIONS }),
+      );
       this.#sources.set(source, tokens);
     }
     return tokens;

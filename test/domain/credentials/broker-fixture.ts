@@ -4,7 +4,7 @@ import { RecordingTelemetry } from '../../../src/adapters/fakes/recording-teleme
 import {
   CredentialBroker,
   type CredentialBrokerDependencies,
-  type CredentialPlan,
+  type CredentialAuth,
 } from '../../../src/domain/credentials/credential-broker.js';
 import { redactor } from '../../../src/adapters/telemetry/redact.js';
 import { FLOWS } from '../../../src/composition/config/provider-flows.js';
@@ -18,14 +18,14 @@ import type { SessionRequest, SessionTokenSource } from '../../../src/ports/sess
 export const REQUEST: SessionRequest = { headers: {}, native: { request: undefined } };
 
 /** The configured service strategy and key. */
-export const SERVICE: Extract<CredentialPlan, { kind: 'service' }> = {
+export const SERVICE: Extract<CredentialAuth, { kind: 'service' }> = {
   kind: 'service',
   strategy: '',
   apiKey: undefined,
 };
 
 /** A route that requires a session and sends the user's own token. */
-export function sessionPlan(source: SessionTokenSource, audience = ''): Extract<CredentialPlan, { kind: 'session' }> {
+export function sessionPlan(source: SessionTokenSource, audience = ''): Extract<CredentialAuth, { kind: 'session' }> {
   return { kind: 'session', source, audience, exchange: undefined, required: true, apiKey: undefined };
 }
 
