@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { certificateFileAdvice } from '../../src/adapters/keys/certificate-advice.js';
+import { fileAdvice } from '../../src/adapters/keys/advice.js';
 import {
   CertificateFile,
   type CertificateFileOptions,
+  type CertificateReading,
   type CertificateWarning,
-} from '../../src/adapters/keys/certificate-file.js';
-import type { CertificateReading } from '../../src/adapters/keys/certificate.js';
+} from '../../src/adapters/keys/certificate.js';
 import { makeClientCertificate, type ClientCertificate } from '../support/identity-provider/index.js';
 import { privateAuthority } from '../support/identity-provider/private-authority.js';
 import { asNobody } from '../support/as-nobody.js';
@@ -101,6 +101,9 @@ describe('a certificate and its key', () => {
   it('may stand in one file that both paths name', async () => {
     await put(certificatePath, good.certificatePem + good.privateKeyPem);
     expect((await source({ privateKeyPath: certificatePath }).read()).kind).toBe('certificate');
+    expect((await source({ privateKeyPath: '' }).read()).kind, 'and the second path may be left out').toBe(
+      'certificate',
+    );
   });
 
   it('are parsed once while their files do not change', async () => {
@@ -218,9 +221,10 @@ describe('a certificate that cannot be used', () => {
   });
 
   it('is advised by each code of the file system', () => {
-    expect(certificateFileAdvice(block, 'ENOTDIR')).toMatch(/at a file that exists\.$/);
-    for (const code of ['EACCES', 'EPERM']) expect(certificateFileAdvice(block, code)).toMatch(/^Let the server read/);
-    expect(certificateFileAdvice(block, 'EIO')).toMatch(/it cannot be read\.$/);
+    expect(fileAdvice('certificatePath', block, 'ENOTDIR')).toMatch(/at a file that exists\.$/);
+    for (const code of ['EACCES', 'EPERM'])
+      expect(fileAdvice('certificatePath', block, code)).toMatch(/^Let the server read/);
+    expect(fileAdvice('certificatePath', block, 'EIO')).toMatch(/it cannot be read\.$/);
   });
 
   it('because the server may not read it says so', async () => {

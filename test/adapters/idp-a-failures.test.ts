@@ -1,23 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { IdpAProviderOptions } from '../../src/adapters/idp-a/idp-a-provider.js';
+import type { IdpAProviderOptions } from '../../src/adapters/idp-a/idp-a.js';
 import { secret } from '../../src/domain/shared/secret.js';
-import type { IdentityProvider, IssueFailure } from '../../src/ports/identity-provider.js';
-import {
-  type OAuthFailureCases,
-  slowProviderContract,
-  unreachableProviderContract,
-} from '../contracts/oauth-provider.contract.js';
 import { startIdpA, type Fault } from '../support/identity-provider/index.js';
-import { startIdpAWorld } from './idp-a-world.js';
+import { failureOf, NOW, startIdpAWorld } from './oauth-world.js';
 
 const { idp, provider } = await startIdpAWorld();
-const NOW = Date.now();
-
-async function failureOf(from: IdentityProvider): Promise<IssueFailure> {
-  const outcome = await from.issue(NOW);
-  if (outcome.kind === 'token') throw new Error('a token');
-  return outcome;
-}
 
 function answer(status: number, error: string, description = 'no', headers: Record<string, string> = {}): Fault {
   return { status, body: { error, error_description: description }, headers };
@@ -31,16 +18,6 @@ const REALM = { reason: 'refused', block: 'idpA', fields: ['realm'] };
 const DOMAIN = { reason: 'refused', block: 'idpA', fields: ['domain'] };
 const USER = { reason: 'refused', block: 'idpAServiceUser', fields: ['username', 'password'] };
 const USERNAME = { reason: 'refused', block: 'idpAServiceUser', fields: ['username'] };
-const OUTAGE = { reason: 'unavailable', block: 'idpA', fields: ['domain'] };
-
-const cases: OAuthFailureCases = {
-  faults: idp.faults,
-  provider,
-  elsewhere: (fetch) => provider({ domain: 'idp.example', fetch }),
-  failureOf,
-  outage: OUTAGE,
-  deadline: 'OAUTH_TIMEOUT',
-};
 
 describe('a configuration that is not complete', () => {
   it('names every missing field of the first such block, and asks nobody', async () => {
@@ -150,8 +127,6 @@ describe('a domain that is not the provider’s', () => {
   });
 
   it.each<[string, Fault]>([
-    ['nothing is found there', { status: 404, body: '<h1>Not found</h1>' }],
-    ['it leads elsewhere', { status: 302, headers: { location: 'https://elsewhere.example' } }],
     ['its metadata has no token endpoint', { transform: (body) => ({ ...body, token_endpoint: undefined }) }],
     ['its token endpoint is not https', { transform: (body) => ({ ...body, token_endpoint: 'http://idp.example' }) }],
   ])('is named when %s', async (_, fault) => {
@@ -161,102 +136,9 @@ describe('a domain that is not the provider’s', () => {
   });
 });
 
-describe('a provider that is out of order', () => {
-  const broken: [string, Fault][] = [
-    ['500', { status: 500, body: '<h1>Oops</h1>' }],
-    ['503 in JSON', answer(503, 'server_error')],
-    ['text in place of JSON', { status: 200, body: 'hello' }],
-    ['JSON that is cut off', { transform: () => '{"access_token":"eyJhbGciOi' }],
-    ['JSON of another kind', { transform: () => '[]' }],
-    ['an empty object', { transform: () => ({}) }],
-    ['a connection that ends', { destroy: true }],
-  ];
-  it.each(broken)('is unavailable at its token endpoint: %s', async (_, fault) => {
-    idp.faults.token = fault;
-    const failure = await failureOf(provider());
-    expect(failure).toMatchObject(OUTAGE);
-    expect(failure.detail).not.toContain('eyJhbG');
-  });
-
-  it.each(broken)('is unavailable at its metadata: %s', async (_, fault) => {
-    idp.faults.metadata = fault;
-    expect(await failureOf(provider())).toMatchObject(OUTAGE);
-  });
-
-  it('is unavailable, not refusing, while it says so itself', async () => {
-    idp.faults.token = answer(400, 'temporarily_unavailable');
-    expect(await failureOf(provider())).toMatchObject(OUTAGE);
-  });
-
-  it('is unavailable when nobody listens', async () => {
-    const gone = await startIdpA();
-    await gone.close();
-    const failure = await failureOf(provider({ domain: gone.domain }));
-    expect(failure).toMatchObject(OUTAGE);
-    expect(failure.detail).toContain('ECONNREFUSED');
-  });
-
-  unreachableProviderContract(cases);
-});
-
 describe('a provider that asks to be left alone', () => {
-  it.each<[string, Record<string, string>, number | undefined]>([
-    ['for some seconds', { 'retry-after': '7' }, 7000],
-    ['until a date', { 'retry-after': new Date(NOW + 90_000).toUTCString() }, 90_000 - (NOW % 1000)],
-    ['until its limit is reset', { 'x-ratelimit-reset': String(Math.floor(NOW / 1000) + 60) }, 60_000 - (NOW % 1000)],
-    ['until a date that has passed', { 'retry-after': new Date(NOW - 90_000).toUTCString() }, undefined],
-    ['in words nobody understands', { 'retry-after': 'later' }, undefined],
-    ['without saying how long', {}, undefined],
-  ])('%s is left alone for that long', async (_, headers, expected) => {
-    idp.faults.token = answer(429, 'too_many_requests', 'Global limit has been reached', headers);
-    const failure = await failureOf(provider());
-    expect(failure).toMatchObject({ ...USERNAME, reason: 'unavailable' });
-    expect(failure.retryAfterMs).toBe(expected);
-  });
-
-  it('is understood in a page and in an outage, too', async () => {
-    idp.faults.token = { status: 429, body: '<h1>Slow down</h1>', headers: { 'retry-after': '3' } };
-    expect(await failureOf(provider())).toMatchObject({ reason: 'unavailable', retryAfterMs: 3000 });
-    idp.faults.token = { status: 503, headers: { 'retry-after': '4' } };
-    expect(await failureOf(provider())).toMatchObject({ ...OUTAGE, retryAfterMs: 4000 });
-    delete idp.faults.token;
-    idp.faults.metadata = { status: 429, headers: { 'retry-after': '5' } };
-    expect(await failureOf(provider())).toMatchObject({ reason: 'unavailable', retryAfterMs: 5000 });
-  });
-
   it('because a user is blocked counts as a refusal', async () => {
     idp.faults.token = answer(429, 'too_many_attempts', 'blocked', { 'retry-after': '60' });
     expect(await failureOf(provider())).toMatchObject({ ...USERNAME, retryAfterMs: 60_000 });
-  });
-});
-
-describe('a provider that is slow', () => {
-  slowProviderContract(cases);
-});
-
-describe('the detail of a failure', () => {
-  it('shows no secret the provider sent back, in whatever spelling', async () => {
-    const password = 'p&ss "wörd" 1';
-    idp.setPassword(idp.user.username, password);
-    const echo = [
-      password,
-      encodeURIComponent(password),
-      new URLSearchParams({ password }).toString(),
-      idp.client.secret,
-    ];
-    const token = await idp.issueUserToken('ann');
-    idp.faults.token = answer(400, 'invalid_request', `got\n${echo.join(' and ')} and ${token}`);
-    const { detail, advice } = await failureOf(provider({ password: secret(password) }));
-    for (const text of [...echo.slice(0, 2), 'p%26ss', idp.client.secret, token, '\n'])
-      expect(detail + advice).not.toContain(text);
-    expect(detail.match(/\[redacted\]/g)).toHaveLength(5);
-    idp.setPassword(idp.user.username, idp.user.password);
-  });
-
-  it('is short, and never in the advice', async () => {
-    idp.faults.token = answer(400, 'invalid_scope', 'long '.repeat(1000));
-    const { detail, advice } = await failureOf(provider());
-    expect(detail).toHaveLength(500);
-    expect(advice).toBe('Check the "idpA" configuration block: "scope".');
   });
 });

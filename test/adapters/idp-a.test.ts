@@ -1,22 +1,10 @@
-import { createHash, createHmac } from 'node:crypto';
-import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import type { IdpAProvider, IdpAProviderOptions } from '../../src/adapters/idp-a/idp-a-provider.js';
 import { secret } from '../../src/domain/shared/secret.js';
-import type { AccessToken } from '../../src/ports/identity-provider.js';
 import { identityProviderContract } from '../contracts/identity-provider.contract.js';
-import { tokenEndContract } from '../contracts/oauth-provider.contract.js';
 import { PASSWORD_REALM, startIdpA } from '../support/identity-provider/index.js';
-import { startIdpAWorld } from './idp-a-world.js';
+import { issued, NOW, startIdpAWorld } from './oauth-world.js';
 
 const { idp, provider } = await startIdpAWorld();
-const NOW = Date.now();
-
-async function issued(from: IdpAProvider): Promise<AccessToken> {
-  const outcome = await from.issue(NOW);
-  if (outcome.kind !== 'token') throw new Error(`no token: ${outcome.detail}`);
-  return outcome.token;
-}
 
 identityProviderContract('IdpAProvider', async () => {
   const gone = await startIdpA();
@@ -134,105 +122,10 @@ describe('a service token from idp_a', () => {
   });
 });
 
-describe('the provider’s metadata', () => {
-  it('is fetched once for callers that come at once', async () => {
-    const shared = provider();
-    await Promise.all(Array.from({ length: 20 }, () => issued(shared)));
-    await issued(shared);
-    expect(idp.metadataRequests.count).toBe(1);
-    expect(idp.tokenRequests.count).toBe(21);
-  });
-
-  it('is fetched again after a failure', async () => {
-    idp.faults.metadata = { destroy: true, times: 1 };
-    const healing = provider();
-    const first = await Promise.all([healing.issue(NOW), healing.issue(NOW)]);
-    expect(first.map(({ kind }) => kind)).toEqual(['failure', 'failure']);
-    await issued(healing);
-    expect(idp.metadataRequests.count).toBe(2);
-  });
-
-  it('is fetched again when the token endpoint has moved', async () => {
-    idp.faults.metadata = { times: 1, transform: (body) => ({ ...body, token_endpoint: `${idp.issuer}old/token` }) };
-    const following = provider();
-    expect(await following.issue(NOW)).toMatchObject({ kind: 'failure', reason: 'refused', fields: ['domain'] });
-    await issued(following);
-  });
-});
-
-describe('the end of a service token', () => {
-  const lifeWith = async (
-    change: Record<string, unknown>,
-    options: Partial<IdpAProviderOptions> = {},
-  ): Promise<number> => {
-    idp.faults.token = { transform: (body) => ({ ...body, ...change }) };
-    return (await issued(provider(options))).expiresAt - NOW;
-  };
-  const opaque = { audience: '' };
-
-  tokenEndContract(lifeWith);
-
-  it('is a minute away when neither answer nor token tells', async () => {
-    expect(await lifeWith({ expires_in: undefined }, opaque)).toBe(60_000);
-  });
-
-  it('is a minute away when the token claims to be over', async () => {
-    const over = await idp.issueUserToken('x', { expiresInSeconds: -100 });
-    expect(await lifeWith({ expires_in: undefined, access_token: over })).toBe(60_000);
-    expect(await lifeWith({ expires_in: undefined, access_token: 'a.b.c' })).toBe(60_000);
-  });
-});
-
-describe('an answer with more in it than a token', () => {
-  it('gives the token even if the id_token in it is worthless', async () => {
-    idp.faults.token = { transform: (body) => ({ ...body, id_token: 'x.y.z', refresh_token: 7, scope: ['read'] }) };
-    expect((await issued(provider())).value).toMatch(/^eyJ/);
-  });
-
-  it('is refused when the token could not stand in a header', async () => {
-    idp.faults.token = { transform: (body) => ({ ...body, access_token: 'one\r\nx-evil: two' }) };
-    expect(await provider().issue(NOW)).toMatchObject({ kind: 'failure', reason: 'unavailable' });
-  });
-});
-
 describe('the fingerprint of idp_a', () => {
-  it('is the same in two processes with one key, and another without', async () => {
-    const [one, two, other, none] = await Promise.all(
-      [{ fingerprintKey: 'key' }, { fingerprintKey: Buffer.from('key') }, { fingerprintKey: 'other' }, {}].map((key) =>
-        provider(key).fingerprint(),
-      ),
-    );
-    expect(two).toBe(one);
-    expect(new Set([one, other, none]).size).toBe(3);
-  });
-
-  it('holds no hash that a guess of the password could be held against', async () => {
-    const text = await provider({ fingerprintKey: '' }).fingerprint();
-    const credentials = JSON.stringify([idp.client.secret, idp.user.password]);
-    for (const guess of [idp.user.password, credentials]) {
-      expect(text).not.toContain(createHash('sha256').update(guess).digest('base64url'));
-      expect(text).not.toContain(createHmac('sha256', '').update(guess).digest('base64url'));
-    }
-  });
-
   it('does not change with settings its tokens do not depend on', async () => {
     const machine = { grant: 'client_credentials', fingerprintKey: 'key' } as const;
     const other = { ...machine, username: '', password: secret(''), realm: 'x', timeoutMs: 1 };
     expect(await provider(other).fingerprint()).toBe(await provider(machine).fingerprint());
-  });
-});
-
-describe('printing the provider', () => {
-  it('shows no secret after a token and a failure', async () => {
-    const used = provider();
-    await issued(used);
-    idp.faults.token = { status: 400, body: { error: 'invalid_grant', error_description: idp.user.password } };
-    const failure = await used.issue(NOW);
-    const print = [used, failure].map(
-      (value) => inspect(value, { depth: 20, showHidden: true }) + JSON.stringify(value),
-    );
-    expect(print.join()).not.toContain(idp.user.password);
-    expect(print.join()).not.toContain(idp.client.secret);
-    expect(String(used)).toBe('[object Object]');
   });
 });

@@ -1,30 +1,11 @@
-import { inspect } from 'node:util';
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { IdpBTokenExchange, type IdpBTokenExchangeOptions } from '../../src/adapters/idp-b/token-exchange.js';
+import type { IdpBOptions } from '../../src/adapters/idp-b/idp-b.js';
 import { secret } from '../../src/domain/shared/secret.js';
-import type { AccessToken } from '../../src/ports/identity-provider.js';
-import type { TokenExchangeRequest } from '../../src/ports/token-exchange.js';
 import { JWT_BEARER, makeClientCertificate, type Fault } from '../support/identity-provider/index.js';
-import { certificateIn, startIdpBWorld } from './idp-b-world.js';
+import { certificateIn, entraError, exchanged, NOW, startIdpBWorld } from './oauth-world.js';
 
-const { idp, registered, settings } = await startIdpBWorld();
-const NOW = Date.now();
-
-function exchange(change: Partial<IdpBTokenExchangeOptions> = {}): IdpBTokenExchange {
-  return new IdpBTokenExchange({ ...settings, ...change });
-}
-
-async function exchanged(from: IdpBTokenExchange, request: TokenExchangeRequest, now = NOW): Promise<AccessToken> {
-  const outcome = await from.exchange(request, now);
-  if (outcome.kind !== 'token') throw new Error(outcome.detail);
-  return outcome.token;
-}
-
-function answer(status: number, error: string, number: number, more: Record<string, unknown> = {}): Fault {
-  return { status, body: { error, error_description: `AADSTS${number}: no.`, error_codes: [number], ...more } };
-}
-
+const { idp, registered, exchange } = await startIdpBWorld();
 describe('a user’s token', () => {
   it('is exchanged for one the platform accepts, for the same user', async () => {
     const assertion = await idp.issueUserToken('ann', { expiresInSeconds: 3600 });
@@ -54,22 +35,6 @@ describe('a user’s token', () => {
       `${idp.audience}/access_as_user`,
       `${idp.audience}/.default`,
     ]);
-  });
-
-  it('is never outlived by the token it is exchanged for', async () => {
-    const now = Math.floor(Date.now() / 1000) * 1000;
-    const assertion = await idp.issueUserToken('ann', { expiresInSeconds: 100 });
-    const { expiresAt } = await exchanged(exchange(), { assertion }, now);
-    expect(expiresAt - now).toBeGreaterThanOrEqual(100_000);
-    expect(expiresAt - now).toBeLessThan(130_000);
-  });
-
-  it('that is empty is refused without asking', async () => {
-    expect(await exchange().exchange({ assertion: '' }, NOW)).toMatchObject({
-      kind: 'user-refused',
-      reason: 'expired',
-    });
-    expect(idp.metadataRequests.count).toBe(0);
   });
 });
 
@@ -101,7 +66,7 @@ describe('two users at once', () => {
   it.each<[string, Fault]>([
     ['an outage', { status: 503, body: { error: 'x' }, headers: { 'retry-after': '60' }, times: 1 }],
     ['a limit', { status: 429, body: { error: 'x' }, headers: { 'retry-after': '60' }, times: 1 }],
-    ['a refusal', { ...answer(400, 'invalid_grant', 50013), headers: { 'retry-after': '60' }, times: 1 }],
+    ['a refusal', { ...entraError(400, 'invalid_grant', 50013), headers: { 'retry-after': '60' }, times: 1 }],
   ])('do not share %s', async (_, fault) => {
     const shared = exchange();
     const [erin, frank] = await Promise.all(['erin', 'frank'].map((user) => idp.issueUserToken(user)));
@@ -114,10 +79,7 @@ describe('two users at once', () => {
 
 describe('a user’s token that cannot be exchanged', () => {
   it.each<[string, string, object, string]>([
-    ['because it has expired', 'ann', { expiresInSeconds: -60 }, 'expired'],
     ['because it is for another application', 'ann', { audience: 'another' }, 'expired'],
-    ['because the user has not consented', 'no-consent', {}, 'interaction'],
-    ['because the user needs a second factor', 'second-factor', {}, 'interaction'],
     ['because a policy stands against the user', 'policy', {}, 'interaction'],
   ])('%s is refused because of the user', async (_, subject, options, reason) => {
     const assertion = await idp.issueUserToken(subject, options);
@@ -128,7 +90,7 @@ describe('a user’s token that cannot be exchanged', () => {
 
   it('because it is no token of this kind is refused because of the user, and stays out of the detail', async () => {
     const assertion = 'opaque-token-of-a-session';
-    idp.faults.token = answer(400, 'invalid_request', 50027, {
+    idp.faults.token = entraError(400, 'invalid_request', 50027, {
       error_description: `AADSTS50027: ${assertion} is malformed.`,
     });
     expect(await exchange().exchange({ assertion }, NOW)).toEqual({
@@ -141,17 +103,17 @@ describe('a user’s token that cannot be exchanged', () => {
   });
 
   it.each<[string, Fault, string]>([
-    ['50076', answer(400, 'invalid_grant', 50076), 'interaction'],
-    ['50079', answer(400, 'interaction_required', 50079), 'interaction'],
-    ['53003', answer(400, 'invalid_grant', 53003), 'interaction'],
-    ['65001', answer(400, 'invalid_grant', 65001), 'interaction'],
-    ['consent by its name alone', answer(400, 'consent_required', 0), 'interaction'],
-    ['a policy by its word alone', answer(400, 'invalid_grant', 0, { suberror: 'message_only' }), 'interaction'],
-    ['50013', answer(400, 'invalid_grant', 50013), 'expired'],
-    ['500133', answer(400, 'invalid_grant', 500133), 'expired'],
-    ['a session that was revoked', answer(400, 'invalid_grant', 50173, { suberror: 'bad_token' }), 'expired'],
-    ['a login by its name alone', answer(400, 'login_required', 0), 'expired'],
-    ['a grant by its name alone', answer(400, 'invalid_grant', 0), 'expired'],
+    ['50076', entraError(400, 'invalid_grant', 50076), 'interaction'],
+    ['50079', entraError(400, 'interaction_required', 50079), 'interaction'],
+    ['53003', entraError(400, 'invalid_grant', 53003), 'interaction'],
+    ['65001', entraError(400, 'invalid_grant', 65001), 'interaction'],
+    ['consent by its name alone', entraError(400, 'consent_required', 0), 'interaction'],
+    ['a policy by its word alone', entraError(400, 'invalid_grant', 0, { suberror: 'message_only' }), 'interaction'],
+    ['50013', entraError(400, 'invalid_grant', 50013), 'expired'],
+    ['500133', entraError(400, 'invalid_grant', 500133), 'expired'],
+    ['a session that was revoked', entraError(400, 'invalid_grant', 50173, { suberror: 'bad_token' }), 'expired'],
+    ['a login by its name alone', entraError(400, 'login_required', 0), 'expired'],
+    ['a grant by its name alone', entraError(400, 'invalid_grant', 0), 'expired'],
   ])('for the reason %s is refused because of the user', async (_, fault, reason) => {
     idp.faults.token = fault;
     const assertion = await idp.issueUserToken('ann');
@@ -160,7 +122,7 @@ describe('a user’s token that cannot be exchanged', () => {
 });
 
 describe('an exchange that fails for all users', () => {
-  it.each<[string, () => Partial<IdpBTokenExchangeOptions>, string[]]>([
+  it.each<[string, () => Partial<IdpBOptions>, string[]]>([
     ['with a wrong client secret', () => ({ clientSecret: secret('wrong') }), ['clientSecret']],
     [
       'with an expired client secret',
@@ -206,31 +168,12 @@ describe('an exchange that fails for all users', () => {
     expect(outcome).toMatchObject({ kind: 'failure', fields: ['certificatePath', 'privateKeyPath'] });
     expect(idp.metadataRequests.count).toBe(0);
   });
-
-  it('because the provider is out of order ends no session', async () => {
-    const assertion = await idp.issueUserToken('ann');
-    for (const fault of [{ status: 503, body: { error: 'invalid_grant' } }, { destroy: true }, { hang: true }]) {
-      for (const endpoint of ['token', 'metadata'] as const) {
-        idp.faults[endpoint] = fault;
-        const outcome = await exchange({ timeoutMs: 200 }).exchange({ assertion }, NOW);
-        expect(outcome).toMatchObject({ kind: 'failure', reason: 'unavailable', block: 'idpBService' });
-        delete idp.faults[endpoint];
-      }
-    }
-  });
-
-  it('because of a limit ends no session', async () => {
-    idp.faults.token = { ...answer(429, 'invalid_grant', 50196), headers: { 'retry-after': '5' } };
-    const outcome = await exchange().exchange({ assertion: await idp.issueUserToken('ann') }, NOW);
-    expect(outcome).toMatchObject({ kind: 'failure', reason: 'unavailable', retryAfterMs: 5000 });
-  });
 });
 
 describe('the fingerprint of an exchange', () => {
   it('names provider, application and default scope, and changes with each of them', async () => {
     const key = { fingerprintKey: 'key' };
-    const of = (change: Partial<IdpBTokenExchangeOptions>): Promise<string> =>
-      exchange({ ...key, ...change }).fingerprint();
+    const of = (change: Partial<IdpBOptions>): Promise<string> => exchange({ ...key, ...change }).fingerprint();
     const all = await Promise.all(
       [
         {},
@@ -245,15 +188,5 @@ describe('the fingerprint of an exchange', () => {
     expect(new Set(all).size).toBe(all.length);
     expect(await of({})).toBe(all[0]);
     expect(all.join()).not.toContain(idp.client.secret);
-  });
-});
-
-describe('printing an exchange', () => {
-  it('shows no secret and no token of a user', async () => {
-    const used = exchange();
-    const assertion = await idp.issueUserToken('ann');
-    const { value } = await exchanged(used, { assertion });
-    const print = inspect(used, { depth: 20, showHidden: true }) + JSON.stringify(used) + String(used);
-    for (const text of [idp.client.secret, assertion, value]) expect(print).not.toContain(text);
   });
 });

@@ -1,15 +1,11 @@
-import { createHash, createHmac } from 'node:crypto';
 import { inspect } from 'node:util';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { describe, expect, it } from 'vitest';
-import type { Fetch } from '../../src/adapters/idp-b/fetch.js';
-import type { IdpBProvider } from '../../src/adapters/idp-b/idp-b-provider.js';
+import type { Fetch } from '../../src/adapters/oauth/token-call.js';
 import { secret } from '../../src/domain/shared/secret.js';
-import type { AccessToken } from '../../src/ports/identity-provider.js';
 import { identityProviderContract } from '../contracts/identity-provider.contract.js';
-import { tokenEndContract } from '../contracts/oauth-provider.contract.js';
 import { makeClientCertificate, startIdpB } from '../support/identity-provider/index.js';
-import { certificateIn, startIdpBWorld } from './idp-b-world.js';
+import { certificateIn, issued, NOW, startIdpBWorld } from './oauth-world.js';
 
 const registeredPkcs1 = makeClientCertificate({ keyFormat: 'pkcs1' });
 const { idp, trusting, registered, provider } = await startIdpBWorld({
@@ -17,13 +13,6 @@ const { idp, trusting, registered, provider } = await startIdpBWorld({
   // msal-node by itself would send one assertion for ten minutes, and be refused from the second call on.
   strictAssertions: true,
 });
-const NOW = Date.now();
-
-async function issued(from: IdpBProvider): Promise<AccessToken> {
-  const outcome = await from.issue(NOW);
-  if (outcome.kind !== 'token') throw new Error(`no token: ${outcome.detail}`);
-  return outcome.token;
-}
 
 identityProviderContract('IdpBProvider', async () => {
   const gone = await startIdpB();
@@ -176,14 +165,6 @@ describe('a certificate', () => {
 });
 
 describe('what msal-node would remember', () => {
-  it('is not remembered: callers that come at once get a token each, after one search for the endpoint', async () => {
-    const shared = provider();
-    const tokens = await Promise.all(Array.from({ length: 20 }, () => issued(shared)));
-    expect(new Set(tokens.map(({ value }) => value)).size).toBe(20);
-    expect(idp.metadataRequests.count).toBe(1);
-    expect(idp.tokenRequests.count).toBe(20);
-  });
-
   it.each([60, 240, 299, 301, 3600])('a token of %i seconds says so, and is never served twice', async (seconds) => {
     idp.faults.token = { transform: (body) => ({ ...body, expires_in: seconds, refresh_in: 1 }) };
     const shared = provider();
@@ -223,83 +204,7 @@ describe('what msal-node would remember', () => {
   });
 });
 
-describe('the metadata of an authority', () => {
-  it('are fetched once', async () => {
-    const shared = provider();
-    await issued(shared);
-    await issued(shared);
-    expect(idp.metadataRequests.count).toBe(1);
-  });
-
-  it('are fetched again after a failure', async () => {
-    idp.faults.metadata = { destroy: true, times: 1 };
-    const healing = provider();
-    const first = await Promise.all([healing.issue(NOW), healing.issue(NOW)]);
-    expect(first.map(({ kind }) => kind)).toEqual(['failure', 'failure']);
-    await issued(healing);
-    expect(idp.metadataRequests.count).toBe(2);
-  });
-
-  it('are fetched again when they were none', async () => {
-    idp.faults.metadata = { transform: () => ({}), times: 1 };
-    const healing = provider();
-    expect(await healing.issue(NOW)).toMatchObject({ kind: 'failure', reason: 'unavailable' });
-    await issued(healing);
-  });
-
-  it('are fetched again when the token endpoint has moved', async () => {
-    const moved = `${idp.authority}/old/token`;
-    idp.faults.metadata = { times: 1, transform: (body) => ({ ...body, token_endpoint: moved }) };
-    const following = provider();
-    expect(await following.issue(NOW)).toMatchObject({ kind: 'failure', reason: 'refused', fields: ['tenantId'] });
-    await issued(following);
-  });
-});
-
-describe('the end of a service token', () => {
-  const lifeWith = async (change: Record<string, unknown>): Promise<number> => {
-    idp.faults.token = { transform: (body) => ({ ...body, ...change }) };
-    return (await issued(provider())).expiresAt - NOW;
-  };
-
-  tokenEndContract(lifeWith);
-
-  it('is a minute away when neither answer nor token tells', async () => {
-    expect(await lifeWith({ expires_in: undefined, access_token: 'opaque' })).toBe(60_000);
-    expect(await lifeWith({ expires_in: undefined, access_token: 'a.b.c' })).toBe(60_000);
-  });
-});
-
-describe('an answer with more in it than a token', () => {
-  it('gives the token even if the rest of it is worthless', async () => {
-    idp.faults.token = {
-      transform: (body) => ({
-        ...body,
-        id_token: 'x.y.z',
-        client_info: '%',
-        refresh_token: 7,
-        scope: 3,
-        token_type: 1,
-      }),
-    };
-    expect((await issued(provider())).value).toMatch(/^eyJ/);
-  });
-
-  it('is refused when the token could not stand in a header', async () => {
-    idp.faults.token = { transform: (body) => ({ ...body, access_token: 'one\r\nx-evil: two' }) };
-    expect(await provider().issue(NOW)).toMatchObject({ kind: 'failure', reason: 'unavailable' });
-  });
-});
-
 describe('the fingerprint of idp_b', () => {
-  it('holds no hash that a guess of the secret could be held against', async () => {
-    const text = await provider({ fingerprintKey: '' }).fingerprint();
-    for (const guess of [idp.client.secret, JSON.stringify([idp.client.secret])]) {
-      expect(text).not.toContain(createHash('sha256').update(guess).digest('base64url'));
-      expect(text).not.toContain(createHmac('sha256', '').update(guess).digest('base64url'));
-    }
-  });
-
   it('does not change with a secret that a certificate stands before', async () => {
     const certificate = certificateIn(registered);
     const one = provider({ certificate, fingerprintKey: 'key' });

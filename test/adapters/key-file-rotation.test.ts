@@ -5,9 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { generateKeyPair, type GeneratedKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
-import { KeyFile } from '../../src/adapters/keys/key-file.js';
-import { KeyText } from '../../src/adapters/keys/key-text.js';
-import type { PrivateKeyReading } from '../../src/adapters/keys/private-key.js';
+import { KeyFile, KeyText, type PrivateKeyReading } from '../../src/adapters/keys/private-key.js';
 
 const SECOND = 1_000;
 const MINUTE = 60_000;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { generateKeyPair, type GeneratedKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
-import { fileAdvice } from '../../src/adapters/keys/key-advice.js';
-import { KeyFile } from '../../src/adapters/keys/key-file.js';
+import { fileAdvice } from '../../src/adapters/keys/advice.js';
+import { KeyFile } from '../../src/adapters/keys/private-key.js';
 import { privateKeySourceContract } from '../contracts/private-key-source.contract.js';
 import { asNobody } from '../support/as-nobody.js';
 
@@ -117,9 +117,10 @@ describe('a key file that was never good', () => {
   });
 
   it('is advised by each code of the file system', () => {
-    expect(fileAdvice(block, 'ENOTDIR')).toMatch(/at a file that exists\.$/);
-    for (const code of ['EACCES', 'EPERM']) expect(fileAdvice(block, code)).toMatch(/^Let the server read the file/);
-    expect(fileAdvice(block, 'EIO')).toMatch(/it cannot be read\.$/);
+    expect(fileAdvice('privateKeyPath', block, 'ENOTDIR')).toMatch(/at a file that exists\.$/);
+    for (const code of ['EACCES', 'EPERM'])
+      expect(fileAdvice('privateKeyPath', block, code)).toMatch(/^Let the server read the file/);
+    expect(fileAdvice('privateKeyPath', block, 'EIO')).toMatch(/it cannot be read\.$/);
   });
 
   it('is refused when the server may not read it', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
-import { KeyText } from '../../src/adapters/keys/key-text.js';
+import { KeyText } from '../../src/adapters/keys/private-key.js';
 import { privateKeySourceContract } from '../contracts/private-key-source.contract.js';
 
 const block = 'serviceAccount';

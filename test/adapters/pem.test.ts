@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { pemAdvice } from '../../src/adapters/keys/key-advice.js';
+import { pemAdvice } from '../../src/adapters/keys/advice.js';
 import { type PemFault, readPem } from '../../src/adapters/keys/pem.js';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });

@@ -6,8 +6,7 @@ import {
   ServiceAccountProvider,
 } from '../../src/adapters/service-account/service-account-provider.js';
 import { type GeneratedKeyPair, generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
-import { KeyText } from '../../src/adapters/keys/key-text.js';
-import type { PrivateKeyReading, PrivateKeySource } from '../../src/adapters/keys/private-key.js';
+import { KeyText, type PrivateKeyReading, type PrivateKeySource } from '../../src/adapters/keys/private-key.js';
 import { identityProviderContract } from '../contracts/identity-provider.contract.js';
 
 const now = 1_800_000_000_999;

@@ -5,7 +5,7 @@ import {
   ServiceAccountProvider,
 } from '../../src/adapters/service-account/service-account-provider.js';
 import { type GeneratedKeyPair, generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
-import { KeyText } from '../../src/adapters/keys/key-text.js';
+import { KeyText } from '../../src/adapters/keys/private-key.js';
 
 const now = 1_800_000_000_999;
 const issuedAt = 1_800_000_000;

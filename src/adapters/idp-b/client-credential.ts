@@ -1,7 +1,6 @@
-import type { CertificateSource } from '../keys/certificate.js';
-import type { IssueFailure } from '../../ports/identity-provider.js';
 import type { Secret } from '../../domain/shared/secret.js';
-import { BLOCK } from './block.js';
+import type { IssueFailure } from '../../ports/identity-provider.js';
+import type { CertificateSource } from '../keys/certificate.js';
 
 /** What the application can prove itself with; a certificate is used before a secret. */
 export interface ClientCredentialOptions {
@@ -12,34 +11,35 @@ export interface ClientCredentialOptions {
 }
 
 /** What the application proves itself with. */
-export type ClientCredential =
-  | { readonly kind: 'secret'; readonly value: Secret }
-  | { readonly kind: 'certificate'; readonly thumbprintSha256: string; readonly privateKeyPem: Secret };
+export interface ClientCredential {
+  readonly kind: 'secret' | 'certificate';
+  /** The client secret, or the private key of the certificate in PEM form. */
+  readonly secret: Secret;
+  /** Of the certificate; empty for a client secret. */
+  readonly thumbprintSha256: string;
+}
 
 /** Chooses the credential, and finds a certificate that cannot work before anybody is asked; `now` is milliseconds since the epoch. */
 export async function clientCredential(
   { clientSecret, certificate }: ClientCredentialOptions,
   now: number,
 ): Promise<ClientCredential | IssueFailure> {
-  if (certificate === undefined) return { kind: 'secret', value: clientSecret };
+  if (certificate === undefined) return { kind: 'secret', secret: clientSecret, thumbprintSha256: '' };
   const reading = await certificate.read();
-  if (reading.kind === 'unusable') {
-    const { reason, fields, advice, detail } = reading;
-    return { kind: 'failure', reason, block: BLOCK, fields, advice, detail };
-  }
-  const { thumbprintSha256, privateKeyPem, notBefore, notAfter } = reading;
+  if (reading.kind === 'unusable') return { ...reading, kind: 'failure', block: 'idpBService' };
+  const { thumbprintSha256, privateKeyPem: secret, notBefore, notAfter } = reading;
   if (now > notAfter) return outOfDates('has expired', 'ended', notAfter);
   if (now < notBefore) return outOfDates('is not valid yet', 'starts', notBefore);
-  return { kind: 'certificate', thumbprintSha256, privateKeyPem };
+  return { kind: 'certificate', secret, thumbprintSha256 };
 }
 
 function outOfDates(state: string, verb: string, at: number): IssueFailure {
   return {
     kind: 'failure',
     reason: 'refused',
-    block: BLOCK,
+    block: 'idpBService',
     fields: ['certificatePath', 'privateKeyPath'],
-    advice: `Replace the certificate of "certificatePath" and "privateKeyPath" in the "${BLOCK}" configuration block: it ${state}.`,
+    advice: `Replace the certificate of "certificatePath" and "privateKeyPath" in the "idpBService" configuration block: it ${state}.`,
     detail: `the certificate ${state}: its validity ${verb} on ${new Date(at).toISOString()}, by the clock of this server`,
   };
 }

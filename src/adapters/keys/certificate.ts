@@ -1,4 +1,10 @@
+import { createPrivateKey } from 'node:crypto';
 import type { Secret } from '../../domain/shared/secret.js';
+import type { Clock } from '../../ports/clock.js';
+import { certificateAdvice, fileAdvice, type PathField } from './advice.js';
+import { type CertificateList, readCertificates } from './pem.js';
+import { keyFileReader, type PrivateKeyReading } from './private-key.js';
+import { ParsedFile, placeOf, WatchedReading } from './watched-file.js';
 
 /**
  * What reading a certificate and its key gives: the matching pair, or the reason in words that name no value.
@@ -40,4 +46,127 @@ export type CertificateReading =
 export interface CertificateSource {
   /** Reads again only when a file changed; cheap to call before each use. */
   read(): Promise<CertificateReading>;
+}
+
+const DAY_MS = 86_400_000;
+const EXPIRES_SOON_MS = 30 * DAY_MS;
+
+/** What an operator should hear about a certificate that still works. */
+export interface CertificateWarning {
+  readonly code: 'certificate_expires_soon';
+  readonly detail: string;
+}
+
+/** Where a certificate and its key come from; an empty string is a path not supplied. */
+export interface CertificateFileOptions {
+  /** The value of `certificatePath`. */
+  readonly certificatePath: string;
+  /** The value of `privateKeyPath`. */
+  readonly privateKeyPath: string;
+  /** The configuration block named in advice, such as `idpBService`. */
+  readonly block: string;
+  readonly clock: Clock;
+  /** Called at most once a day while a certificate in use has less than 30 days left; must not throw. Default: nobody is told. */
+  readonly onWarning?: ((warning: CertificateWarning) => void) | undefined;
+}
+
+type Pair = Extract<CertificateReading, { kind: 'certificate' }>;
+type Unusable = Extract<CertificateReading, { kind: 'unusable' }>;
+type Certificates = Extract<CertificateList, { kind: 'certificates' }>;
+type Key = Extract<PrivateKeyReading, { kind: 'key' }>;
+
+/**
+ * A certificate and its private key in two files, or in one that both paths name. The files are looked at when they were
+ * not for 30 seconds, and read again when they changed. A pair that breaks after a good read stays in use for five minutes.
+ */
+export class CertificateFile implements CertificateSource {
+  readonly #options: CertificateFileOptions;
+  readonly #certificates: ParsedFile<CertificateList>;
+  readonly #readKey: () => Promise<PrivateKeyReading>;
+  readonly #pair: WatchedReading<CertificateReading>;
+  #matched: { readonly list: Certificates; readonly key: Key; readonly reading: CertificateReading } | undefined;
+  #warned: { readonly thumbprint: string; readonly at: number } | undefined;
+
+  constructor(options: CertificateFileOptions) {
+    this.#options = options;
+    this.#certificates = new ParsedFile(options.certificatePath, readCertificates);
+    // One PEM file may hold both.
+    this.#readKey = keyFileReader(options.privateKeyPath.trim() || options.certificatePath, options.block);
+    this.#pair = new WatchedReading(options.clock, () => this.#load());
+  }
+
+  async read(): Promise<CertificateReading> {
+    const reading = await this.#pair.read();
+    if (reading.kind === 'certificate') this.#warn(reading);
+    return reading;
+  }
+
+  async #load(): Promise<CertificateReading> {
+    const { certificatePath, privateKeyPath, block } = this.#options;
+    const paths = { certificatePath, privateKeyPath };
+    const fields = Object.keys(paths) as PathField[];
+    const missing = fields.filter((field) => paths[field].trim() === '');
+    const isCombined = missing.join() === 'privateKeyPath' && (await this.#readKey()).kind === 'key';
+    if (missing.length > 0 && !isCombined) {
+      const advice = `Fill in the "${block}" configuration block: ${missing.map((field) => `"${field}"`).join(', ')}.`;
+      return { ...unusable(missing, advice, 'empty'), reason: 'incomplete' };
+    }
+    const misplaced = fields.find((field) => paths[field].includes('-----BEGIN'));
+    if (misplaced !== undefined) {
+      const advice = `Put the path of a file into "${misplaced}" in the "${block}" configuration block, not its text.`;
+      return unusable([misplaced], advice, 'the value is a PEM text');
+    }
+    const list = await this.#certificates.read();
+    if (list.kind !== 'certificates') {
+      const isUnread = list.kind === 'unreadable';
+      const advice = isUnread ? fileAdvice('certificatePath', block, list.code) : certificateAdvice(block, list.fault);
+      return unusable(['certificatePath'], advice, `${isUnread ? list.code : list.fault}: ${placeOf(certificatePath)}`);
+    }
+    const key = await this.#readKey();
+    if (key.kind === 'key') return this.#match(list, key);
+    const { advice, detail } = key;
+    return { kind: 'unusable', reason: 'refused', fields: ['privateKeyPath'], advice, detail };
+  }
+
+  #match(list: Certificates, key: Key): CertificateReading {
+    if (this.#matched?.list !== list || this.#matched.key !== key) {
+      this.#matched = { list, key, reading: this.#compare(list, key) };
+    }
+    return this.#matched.reading;
+  }
+
+  #compare({ certificates }: Certificates, { pem: privateKeyPem }: Key): CertificateReading {
+    const privateKey = createPrivateKey(privateKeyPem.reveal());
+    // A chain may come in any order; the certificate of the key is the one meant.
+    const certificate = certificates.find((one) => one.checkPrivateKey(privateKey));
+    if (certificate === undefined) {
+      const { certificatePath, privateKeyPath, block } = this.#options;
+      const advice = `Point "certificatePath" and "privateKeyPath" in the "${block}" configuration block at one pair: the key does not belong to the certificate.`;
+      const detail = `the key does not belong to the certificate: ${privateKeyPath}, ${certificatePath}`;
+      return unusable(['certificatePath', 'privateKeyPath'], advice, detail);
+    }
+    return {
+      kind: 'certificate',
+      certificatePem: certificate.toString(),
+      privateKeyPem,
+      thumbprintSha256: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
+      notBefore: Date.parse(certificate.validFrom),
+      notAfter: Date.parse(certificate.validTo),
+    };
+  }
+
+  #warn({ thumbprintSha256: thumbprint, notAfter }: Pair): void {
+    const { onWarning, block, clock } = this.#options;
+    const now = clock.now();
+    const left = notAfter - now;
+    if (onWarning === undefined || left > EXPIRES_SOON_MS || left <= 0) return;
+    if (this.#warned?.thumbprint === thumbprint && Math.abs(now - this.#warned.at) < DAY_MS) return;
+    this.#warned = { thumbprint, at: now };
+    const detail = `the certificate of ${block}.certificatePath expires on ${new Date(notAfter).toISOString()}, in ${Math.floor(left / DAY_MS)} days`;
+    onWarning({ code: 'certificate_expires_soon', detail });
+  }
+}
+
+function unusable(fields: readonly PathField[], advice: string, reason: string): Unusable {
+  return { kind: 'unusable', reason: 'refused', fields, advice, detail: `${fields.join(', ')}: ${reason}` };
 }

@@ -64,11 +64,12 @@ function unwrap(text: string): string {
   // `trim` takes a byte order mark away too.
   const trimmed = text.trim();
   const unquoted = /^(["'])([\s\S]*)\1$/.exec(trimmed)?.[2] ?? trimmed;
+  return withLineEnds(unquoted).trim();
+}
+
+function withLineEnds(text: string): string {
   // Several backslashes: a value that was escaped twice, once for JSON and once for the shell.
-  return unquoted
-    .replace(/(?<!\\)\\+r/g, '')
-    .replace(/(?<!\\)\\+n/g, '\n')
-    .trim();
+  return text.replace(/(?<!\\)\\+r/g, '').replace(/(?<!\\)\\+n/g, '\n');
 }
 
 function isPlaceholder(text: string): boolean {
@@ -140,4 +141,41 @@ function succeeds(attempt: () => unknown): boolean {
 
 function codeOf(error: unknown): string {
   return String((error as NodeJS.ErrnoException).code ?? 'UNKNOWN');
+}
+
+/** Why a file gives no certificate; each one has its own sentence for the reader. */
+export type CertificateFault = 'empty' | 'private-key' | 'public-key' | 'request' | 'damaged' | 'no-certificate';
+
+/** The certificates of a file in their order, or the reason why there are none. */
+export type CertificateList =
+  | { readonly kind: 'certificates'; readonly certificates: readonly [X509Certificate, ...X509Certificate[]] }
+  | { readonly kind: 'refused'; readonly fault: CertificateFault };
+
+const CERTIFICATE = /-----BEGIN ((?:X509 |TRUSTED )?CERTIFICATE)-----([\s\S]*?)-----END \1-----/g;
+
+/** Reads the certificates of a file: PEM, alone or among others, or DER. */
+export function readCertificates(file: Buffer): CertificateList {
+  const text = withLineEnds(file.toString('latin1'));
+  if (text.trim() === '') return noCertificate('empty');
+  if (!text.includes('-----BEGIN ')) return parseCertificates([file], 'no-certificate');
+
+  const blocks = [...text.matchAll(CERTIFICATE)].map(([, , body = '']) => Buffer.from(body, 'base64'));
+  if (blocks.length > 0) return parseCertificates(blocks, 'damaged');
+  if (text.includes('CERTIFICATE REQUEST')) return noCertificate('request');
+  if (text.includes('CERTIFICATE')) return noCertificate('damaged');
+  if (text.includes('PRIVATE KEY')) return noCertificate('private-key');
+  return noCertificate(text.includes('PUBLIC KEY') ? 'public-key' : 'no-certificate');
+}
+
+function parseCertificates(encoded: readonly Buffer[], fault: CertificateFault): CertificateList {
+  try {
+    const [first, ...others] = encoded.map((der) => new X509Certificate(der));
+    return first === undefined ? noCertificate(fault) : { kind: 'certificates', certificates: [first, ...others] };
+  } catch {
+    return noCertificate(fault);
+  }
+}
+
+function noCertificate(fault: CertificateFault): CertificateList {
+  return { kind: 'refused', fault };
 }

@@ -1,4 +1,8 @@
 import type { Secret } from '../../domain/shared/secret.js';
+import type { Clock } from '../../ports/clock.js';
+import { fileAdvice, pemAdvice } from './advice.js';
+import { readPem } from './pem.js';
+import { ParsedFile, placeOf, WatchedReading } from './watched-file.js';
 
 /**
  * What reading a private key gives: the key, or the reason in words that name no value.
@@ -33,4 +37,91 @@ export interface PrivateKeySource {
   recheck?(): void;
   /** Reads again only when the file changed; cheap to call before each signature. */
   read(): Promise<PrivateKeyReading>;
+}
+
+/** Where a key given as text comes from. */
+export interface KeyTextOptions {
+  /** The value of `privateKeyPem`. */
+  readonly text: string;
+  /** The configuration block named in advice, such as `serviceAccount`. */
+  readonly block: string;
+}
+
+/** A private key that stands in the configuration as text. */
+export class KeyText implements PrivateKeySource {
+  readonly #reading: PrivateKeyReading;
+
+  constructor({ text, block }: KeyTextOptions) {
+    this.#reading = parse(text, 'privateKeyPem', block);
+  }
+
+  read(): Promise<PrivateKeyReading> {
+    return Promise.resolve(this.#reading);
+  }
+}
+
+/** Where a key given as a path comes from. */
+export interface KeyFileOptions {
+  /** The value of `privateKeyPath`. */
+  readonly path: string;
+  /** The configuration block named in advice, such as `serviceAccount`. */
+  readonly block: string;
+  readonly clock: Clock;
+}
+
+/**
+ * A private key in a file. The file is looked at when it was not for 30 seconds, and read again when it changed.
+ * A file that breaks after a good read leaves its last key in use for five more minutes.
+ */
+export class KeyFile implements PrivateKeySource {
+  readonly #key: WatchedReading<PrivateKeyReading>;
+
+  constructor({ path, block, clock }: KeyFileOptions) {
+    this.#key = new WatchedReading(clock, keyFileReader(path, block));
+  }
+
+  read(): Promise<PrivateKeyReading> {
+    return this.#key.read();
+  }
+
+  recheck(): void {
+    this.#key.recheck();
+  }
+}
+
+/** Reads the key of a file, and parses it again only when the file changed. */
+export function keyFileReader(path: string, block: string): () => Promise<PrivateKeyReading> {
+  const place = `: ${placeOf(path)}`;
+  const file = new ParsedFile(path, (content) => parse(content.toString(), 'privateKeyPath', block, place));
+  return async () => {
+    if (path.includes('-----BEGIN')) {
+      const advice = `Move the key to "privateKeyPem" in the "${block}" configuration block: "privateKeyPath" takes the path of a file.`;
+      return unusable('privateKeyPath', advice, `the value is a PEM text${place}`);
+    }
+    const found = await file.read();
+    if (found.kind !== 'unreadable') return found;
+    return unusable('privateKeyPath', fileAdvice('privateKeyPath', block, found.code), `${found.code}${place}`);
+  };
+}
+
+type KeyField = Extract<PrivateKeyReading, { kind: 'unusable' }>['field'];
+
+function parse(text: string, field: KeyField, block: string, place = ''): PrivateKeyReading {
+  const pem = readPem(text);
+  if (pem.kind === 'key') return pem;
+  return unusable(field, pemAdvice(field, block, pem.fault), `${pem.fault} ${pem.code}`.trimEnd() + place);
+}
+
+function unusable(field: KeyField, advice: string, reason: string): PrivateKeyReading {
+  return { kind: 'unusable', field, advice, detail: `${field}: ${reason}` };
+}
+
+/** The source of the key of a block: the text before the file, and undefined when it has neither. */
+export function privateKeySource(
+  { privateKeyPem, privateKeyPath }: { readonly privateKeyPem: Secret | undefined; readonly privateKeyPath: string },
+  block: string,
+  clock: Clock,
+): PrivateKeySource | undefined {
+  if (privateKeyPem !== undefined) return new KeyText({ text: privateKeyPem.reveal(), block });
+  return privateKeyPath === '' ? undefined : new KeyFile({ path: privateKeyPath, block, clock });
 }

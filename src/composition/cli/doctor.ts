@@ -6,7 +6,9 @@ import type { Clock } from '../../ports/clock.js';
 import type { IssueOutcome } from '../../ports/identity-provider.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { warningsOf } from '../config/warnings.js';
+import { FLOWS } from '../config/provider-flows.js';
 import { providerLoader } from '../toolkit/identity-module.js';
+import { providerOf, PROVIDERS } from '../toolkit/identity-providers.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
 import { cacheFindings } from './cache-findings.js';
@@ -35,6 +37,7 @@ export async function examine(
     return [...environment(config), refusedConfiguration(error)];
   }
   const chosen = chooseStrategy({
+    flows: FLOWS,
     strategy: resolved.serviceAuthStrategy,
     authProvider: resolved.authProvider,
     hasServiceAccount: resolved.serviceAccount.filled,
@@ -133,7 +136,7 @@ async function serviceCredential(config: ResolvedConfig, name: string, ports: To
   const clock = ports.clock ?? systemClock;
   const findings: Finding[] = [];
   if (name === 'service_account') findings.push(await serviceAccountKey(config.serviceAccount, clock));
-  if (name.startsWith('idp_b.')) findings.push(...(await certificate(config.idpB, clock)));
+  if (builtInProvider(name) === 'idp_b') findings.push(...(await certificate(config.idpB, clock)));
   const provider = builtInProvider(name);
   if (provider !== undefined) {
     findings.push(await providerReach(provider, config, config.idpB.tenantId, ports.identityFetch ?? fetch));
@@ -146,16 +149,12 @@ async function serviceCredential(config: ResolvedConfig, name: string, ports: To
 
 async function token(config: ResolvedConfig, name: string, ports: ToolkitPorts, clock: Clock): Promise<Finding[]> {
   const check = 'token';
-  const load = providerLoader(
-    config,
-    {
-      custom: ports.identityProviders ?? {},
-      fetch: ports.identityFetch,
-      fingerprintKey: new Uint8Array(32),
-      telemetry: ports.telemetry ?? silentTelemetry,
-    },
+  const load = providerLoader(config, ports.identityProviders ?? {}, {
+    fetch: ports.identityFetch,
+    fingerprintKey: new Uint8Array(32),
+    telemetry: ports.telemetry ?? silentTelemetry,
     clock,
-  );
+  });
   const now = clock.now();
   let outcome: IssueOutcome | undefined;
   try {
@@ -191,16 +190,11 @@ async function userExchange(config: ResolvedConfig, chosen: ChosenStrategy, port
 /** Where to look when the platform does not take a credential that could be had. */
 function placeOf(chosen: ChosenStrategy): Place {
   if (chosen.kind !== 'provider') return { block: 'configureServer', fields: ['serviceApiKey'] };
-  if (chosen.name === 'service_account') {
-    return { block: 'serviceAccount', fields: ['serviceAccountId', 'keyId', 'audience'] };
-  }
-  const provider = builtInProvider(chosen.name);
-  if (provider === 'idp_a') return { block: 'idpA', fields: ['audience', 'scope'] };
-  if (provider === 'idp_b') return { block: 'idpBService', fields: ['clientId', 'scope'] };
-  return { block: 'configureServer', fields: ['serviceAuthStrategy'] };
+  const name = providerOf(chosen.name);
+  return name === undefined ? { block: 'configureServer', fields: ['serviceAuthStrategy'] } : PROVIDERS[name];
 }
 
-function builtInProvider(name: string): 'idp_a' | 'idp_b' | undefined {
-  if (name.startsWith('idp_a.')) return 'idp_a';
-  return name.startsWith('idp_b.') ? 'idp_b' : undefined;
+function builtInProvider(flow: string): 'idp_a' | 'idp_b' | undefined {
+  const name = providerOf(flow);
+  return name === 'service_account' ? undefined : name;
 }

@@ -1,8 +1,6 @@
-import { CertificateFile } from '../../adapters/keys/certificate-file.js';
-import { KeyFile } from '../../adapters/keys/key-file.js';
-import { KeyText } from '../../adapters/keys/key-text.js';
+import { CertificateFile } from '../../adapters/keys/certificate.js';
+import { privateKeySource } from '../../adapters/keys/private-key.js';
 import type { Clock } from '../../ports/clock.js';
-import type { PrivateKeySource } from '../../adapters/keys/private-key.js';
 import type { ResolvedIdpB, ResolvedServiceAccount } from '../config/resolve-config.js';
 import type { Finding } from './finding.js';
 
@@ -13,7 +11,7 @@ const SOON_DAYS = 30;
 export async function serviceAccountKey(account: ResolvedServiceAccount, clock: Clock): Promise<Finding> {
   const check = 'private key';
   const block = 'serviceAccount';
-  const source = keySource(account, clock);
+  const source = privateKeySource(account, block, clock);
   if (source === undefined) {
     const fields = ['privateKeyPem', 'privateKeyPath'];
     return { check, result: 'failed', message: 'none is configured', block, fields };
@@ -38,7 +36,7 @@ export async function serviceAccountKey(account: ResolvedServiceAccount, clock: 
 /** Reads the certificate of an application, and compares it with its key and with the calendar; nothing when none is configured. */
 export async function certificate(application: ResolvedIdpB, clock: Clock): Promise<readonly Finding[]> {
   const { certificatePath, privateKeyPath, clientSecret } = application;
-  if (certificatePath === '' && privateKeyPath === '') return [];
+  if (certificatePath === '' && (privateKeyPath === '' || clientSecret.reveal() !== '')) return [];
   const check = 'certificate';
   const block = 'idpBService';
   const reading = await new CertificateFile({ certificatePath, privateKeyPath, block, clock }).read();
@@ -62,13 +60,4 @@ function dates(notBefore: number, notAfter: number, now: number): Pick<Finding, 
   const days = Math.floor((notAfter - now) / DAY_MS);
   if (days >= SOON_DAYS) return { result: 'ok', message: `valid until ${day(notAfter)}` };
   return { result: 'warning', message: `valid until ${day(notAfter)}, ${String(days)} days from now` };
-}
-
-function keySource(
-  { privateKeyPem, privateKeyPath }: ResolvedServiceAccount,
-  clock: Clock,
-): PrivateKeySource | undefined {
-  const block = 'serviceAccount';
-  if (privateKeyPem !== undefined) return new KeyText({ text: privateKeyPem.reveal(), block });
-  return privateKeyPath === '' ? undefined : new KeyFile({ path: privateKeyPath, block, clock });
 }

@@ -13,7 +13,8 @@ import type {
   ServiceAccountConfig,
   TimeoutsConfig,
 } from './server-config.js';
-import { nameHint, PROVIDERS, STRATEGIES } from './strategy-names.js';
+import { AUTH_PROVIDERS } from './provider-flows.js';
+import { nameHint, STRATEGIES } from './strategy-names.js';
 
 type Check = v.GenericSchema<unknown>;
 
@@ -244,8 +245,8 @@ export function checkConfig(config: unknown, customProviders: ReadonlySet<string
   if (!result.success) throw configurationError(result.issues[0]);
   const { serviceAuthStrategy, authProvider, onBehalfOf } = result.output as ServerConfig;
   checkName('serviceAuthStrategy', serviceAuthStrategy, [...STRATEGIES, ...customProviders]);
-  checkName('provider', onBehalfOf?.provider, PROVIDERS);
-  checkName('authProvider', authProvider, [...PROVIDERS, ...customProviders]);
+  checkName('provider', onBehalfOf?.provider, AUTH_PROVIDERS);
+  checkName('authProvider', authProvider, [...AUTH_PROVIDERS, ...customProviders]);
 }
 
 function checkName(field: string, value: string | undefined, known: readonly string[]): void {

@@ -1,10 +1,12 @@
 import { similar } from '../../domain/shared/nearest.js';
+import type { ServiceAuthStrategy } from './server-config.js';
 
 /** The service strategies this package brings (spec §5). */
-export const STRATEGIES: readonly string[] = ['service_account', 'resource_owner_password', 'client_credentials'];
-
-/** The identity providers this package brings (spec §5). */
-export const PROVIDERS: readonly string[] = ['idp_a', 'idp_b'];
+export const STRATEGIES: readonly ServiceAuthStrategy[] = [
+  'service_account',
+  'resource_owner_password',
+  'client_credentials',
+];
 
 /** What to do about a name that is none of the known ones; `undefined` when it is. */
 export function nameHint(name: unknown, known: readonly string[]): string | undefined {

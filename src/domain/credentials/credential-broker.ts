@@ -8,7 +8,7 @@ import { Credential } from './credential.js';
 import { PlatformClock } from './platform-clock.js';
 import { refreshedToken, type SessionAuth, userToken, type UserToken } from './session-credentials.js';
 import type { RouteFields } from './site-fields.js';
-import { chooseStrategy, type ChosenStrategy } from './strategy.js';
+import { chooseStrategy, type ChosenStrategy, type ProviderFlows } from './strategy.js';
 import type { IssueToken, TokenCache } from './token-cache.js';
 
 /** Which credential a route attaches. */
@@ -42,6 +42,7 @@ export interface CredentialBrokerDependencies {
   readonly tokens: TokenCache;
   /** Loads a provider by the name the strategy table gives; built-in ones import their library here. */
   readonly provider: (name: string) => Promise<IdentityProvider> | undefined;
+  readonly flows: ProviderFlows;
   readonly strategy: string;
   readonly authProvider: string;
   readonly hasServiceAccount: boolean;
@@ -250,8 +251,9 @@ export class CredentialBroker {
   }
 
   #choose(strategy: string, apiKey: Secret | undefined): ChosenStrategy {
-    const { authProvider, hasServiceAccount, customProviders } = this.#deps;
+    const { flows, authProvider, hasServiceAccount, customProviders } = this.#deps;
     return chooseStrategy({
+      flows,
       strategy: strategy === '' ? this.#deps.strategy : strategy,
       authProvider,
       hasServiceAccount,

@@ -1,5 +1,9 @@
-/** What decides which flow gives the service credential (DESIGN §3, "Strategy chosen"). */
+/** The flows of each built-in provider, by the strategy that asks for them; the first is the provider's own. */
+export type ProviderFlows = Readonly<Record<string, Readonly<Partial<Record<string, string>>>>>;
+
+/** What decides which flow gives the service credential. */
 export interface StrategyFacts {
+  readonly flows: ProviderFlows;
   /** `serviceAuthStrategy`, or the handler's own `strategy`; an empty string when unset. */
   readonly strategy: string;
   /** `authProvider`; an empty string when unset. */
@@ -17,24 +21,18 @@ export type ChosenStrategy =
 
 const provider = (name: string): ChosenStrategy => ({ kind: 'provider', name });
 
-/** The flow for a configuration: one row of the table in DESIGN §3 per line. */
+/** The flow for a configuration: the chosen provider's, else that of the provider whose own strategy it is. */
 export function chooseStrategy(facts: StrategyFacts): ChosenStrategy {
-  const { strategy, authProvider } = facts;
+  const { strategy, flows } = facts;
   if (facts.customProviders.has(strategy)) return provider(strategy);
-  switch (strategy) {
-    case 'service_account':
-      return provider('service_account');
-    case 'resource_owner_password':
-      return authProvider === 'idp_b' ? provider('idp_b.client_credentials') : provider('idp_a.password');
-    case 'client_credentials':
-      return authProvider === 'idp_a' ? provider('idp_a.client_credentials') : provider('idp_b.client_credentials');
-    case '':
-      break;
-    default:
-      return { kind: 'none' };
+  const chosen = Object.hasOwn(flows, facts.authProvider) ? flows[facts.authProvider] : undefined;
+  if (strategy !== '') {
+    const own = Object.values(flows).find((one) => Object.keys(one)[0] === strategy);
+    const flow = chosen !== undefined && Object.hasOwn(chosen, strategy) ? chosen[strategy] : own?.[strategy];
+    return flow === undefined ? { kind: 'none' } : provider(flow);
   }
-  if (authProvider === 'idp_a') return provider('idp_a.password');
-  if (authProvider === 'idp_b') return provider('idp_b.client_credentials');
+  const [first] = Object.values(chosen ?? {});
+  if (first !== undefined) return provider(first);
   if (facts.hasServiceAccount) return provider('service_account');
   return facts.hasApiKey ? { kind: 'api-key' } : { kind: 'none' };
 }

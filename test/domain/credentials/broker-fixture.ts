@@ -7,6 +7,7 @@ import {
   type CredentialAuth,
 } from '../../../src/domain/credentials/credential-broker.js';
 import { redactor } from '../../../src/adapters/telemetry/redact.js';
+import { FLOWS } from '../../../src/composition/config/provider-flows.js';
 import { ErrorExcerpts } from '../../../src/domain/upstream/error-excerpts.js';
 import { FakeDeadlines } from '../upstream/fake-deadlines.js';
 import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
@@ -59,6 +60,7 @@ export class BrokerWorld {
       clock: this.clock,
       telemetry: this.telemetry,
       tokens: this.tokens,
+      flows: FLOWS,
       provider: (name) => {
         this.loads.push(name);
         const found = providers.get(name);

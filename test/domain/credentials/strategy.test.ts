@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { FLOWS } from '../../../src/composition/config/provider-flows.js';
 import { chooseStrategy, type StrategyFacts } from '../../../src/domain/credentials/strategy.js';
 
 const nothing: StrategyFacts = {
+  flows: FLOWS,
   strategy: '',
   authProvider: '',
   hasServiceAccount: false,

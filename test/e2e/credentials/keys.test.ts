@@ -211,6 +211,12 @@ describe('a certificate of the application at idp_b', () => {
     }
   });
 
+  it('that is missing leaves the client secret in use, though the path of a key stands beside it', async () => {
+    const site = await siteWith({ ...forms.pkcs8, certificatePath: '' });
+    expect((await site.chat()).status).toBe(200);
+    expect(idp.tokenRequests.last?.form).toHaveProperty('client_secret');
+  });
+
   it('that ends within a month works, and the log says so once', async () => {
     const soon = makeClientCertificate({ validToDays: 20 });
     const site = await siteWith(soon);

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { type ConfigurationError, configFromEnv, createToolkit, type ServerConfig } from 'agent-bff';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { KeyText } from '../../../src/adapters/keys/key-text.js';
+import { KeyText } from '../../../src/adapters/keys/private-key.js';
 import { readPem } from '../../../src/adapters/keys/pem.js';
 import { resolveConfig } from '../../../src/composition/config/resolve-config.js';
 

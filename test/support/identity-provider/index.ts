@@ -1,6 +1,6 @@
 export { makeClientCertificate, removeClientCertificates } from './client-certificate.js';
 export type { ClientCertificate } from './client-certificate.js';
-export type { Fault, Faults } from './fault.js';
+export type { Fault } from './fault.js';
 export { PASSWORD_REALM, startIdpA, TOKEN_EXCHANGE } from './identity-provider-a.js';
 export type { IdpA } from './identity-provider-a.js';
 export { JWT_BEARER, startIdpB } from './identity-provider-b.js';

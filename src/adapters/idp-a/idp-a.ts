@@ -1,0 +1,165 @@
+import { allowInsecureRequests, ClientSecretPost, customFetch, discovery, genericGrantRequest } from 'openid-client';
+import type { Secret } from '../../domain/shared/secret.js';
+import type { IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
+import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
+import { credentialFingerprint } from '../oauth/credential-fingerprint.js';
+import { missingFields } from '../oauth/failure.js';
+import { type ConnectionOptions, OAuthClient, type TokenRequest } from '../oauth/oauth-client.js';
+import { failureRules, type Grant } from './failure-rules.js';
+import { type IssuerAddress, issuerAddress } from './issuer-address.js';
+import { requestedScope } from './requested-scope.js';
+
+/** What every token of `idp_a` depends on; an empty string is a value not supplied. */
+interface ApplicationOptions extends ConnectionOptions {
+  /** Host name or address of the tenant. */
+  readonly domain: string;
+  readonly clientId: string;
+  readonly clientSecret: Secret;
+  /** The API the token is for. An exchange uses it when a request names none. */
+  readonly audience: string;
+  /** An exchange uses it when a request names none. */
+  readonly scope: string;
+  /** Lets `domain` be an http address of this machine, for tests. Default false. */
+  readonly allowInsecure?: boolean | undefined;
+}
+
+/** What a service token depends on besides. */
+export interface IdpAProviderOptions extends ApplicationOptions {
+  /** Signs in as the service user, or as the application itself. */
+  readonly grant: 'password' | 'client_credentials';
+  /** Name of the user directory; without one the tenant's default directory is asked. */
+  readonly realm: string;
+  readonly username: string;
+  readonly password: Secret;
+}
+
+/** What an exchanged token depends on besides the user. */
+export interface IdpATokenExchangeOptions extends ApplicationOptions {
+  /** The type of the user's token; Auth0 wants the one registered for the exchange. Empty: `urn:ietf:params:oauth:token-type:access_token`. */
+  readonly subjectTokenType: string;
+}
+
+const PASSWORD_REALM = 'http://auth0.com/oauth/grant-type/password-realm';
+const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
+
+/** An application at an Auth0-like provider, which sends its secret in the form. */
+class Application {
+  readonly client: OAuthClient;
+  readonly #options: ApplicationOptions;
+  readonly #address: IssuerAddress;
+
+  constructor(options: ApplicationOptions) {
+    this.#options = options;
+    this.#address = issuerAddress(options.domain, options.allowInsecure ?? false);
+    this.client = new OAuthClient(options, this.#issuer.startsWith('http:'));
+  }
+
+  get #issuer(): string {
+    return this.#address.kind === 'issuer' ? this.#address.url.href : '';
+  }
+
+  /** Names the application, what `tokens` depend on, and the credentials by a hash. */
+  fingerprint(tokens: readonly string[], secrets: readonly string[]): Promise<string> {
+    const { clientId, fingerprintKey } = this.#options;
+    const credential = credentialFingerprint(secrets, fingerprintKey);
+    return Promise.resolve(JSON.stringify(['idp_a', this.#issuer, clientId, ...tokens, credential]));
+  }
+
+  missing(): IssueFailure | undefined {
+    const { domain, clientId, clientSecret } = this.#options;
+    return missingFields('idpA', { domain, clientId, clientSecret: clientSecret.reveal() });
+  }
+
+  /** Lets openid-client find the token endpoint and ask there. Empty parameters are left out. */
+  request(grant: Grant, type: string, parameters: Readonly<Record<string, string>>, secrets: string[]): TokenRequest {
+    const { clientId, clientSecret } = this.#options;
+    const filled = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
+    const send: TokenRequest['send'] = async (call) => {
+      if (this.#address.kind === 'unusable') {
+        throw Object.assign(new Error(this.#address.detail), { code: 'ERR_INVALID_URL' });
+      }
+      const { url } = this.#address;
+      const configuration = await discovery(url, clientId, undefined, ClientSecretPost(clientSecret.reveal()), {
+        [customFetch]: async (to, { method, headers, body }) => {
+          const form = body instanceof URLSearchParams ? body.toString() : '';
+          return Response.json(await (method === 'GET' ? call.get(to, headers) : call.post(to, headers, form)));
+        },
+        execute: url.protocol === 'http:' ? [allowInsecureRequests] : [],
+      });
+      await genericGrantRequest(configuration, type, filled);
+    };
+    return { send, rules: failureRules(grant), secrets };
+  }
+}
+
+/** Gets service tokens from an Auth0-like provider: password grant or client credentials (spec §5.3). */
+export class IdpAProvider implements IdentityProvider {
+  readonly block: string = 'idpA';
+  readonly #options: IdpAProviderOptions;
+  readonly #application: Application;
+
+  constructor(options: IdpAProviderOptions) {
+    this.#options = options;
+    this.#application = new Application(options);
+  }
+
+  fingerprint(): Promise<string> {
+    const { grant, audience, scope, realm, username } = this.#options;
+    const principal = grant === 'password' ? [username, realm] : ['', ''];
+    return this.#application.fingerprint([...principal, audience, requestedScope(scope), grant], this.#secrets());
+  }
+
+  async issue(now: number): Promise<IssueOutcome> {
+    const { grant, audience, scope, realm, username, password } = this.#options;
+    const user = grant === 'password' ? { username, password: password.reveal() } : {};
+    const missing = this.#application.missing() ?? missingFields('idpAServiceUser', user);
+    if (missing !== undefined) return missing;
+    const wanted = { audience, scope: requestedScope(scope), ...user };
+    const secrets = this.#secrets();
+    const request =
+      grant === 'password' && realm !== ''
+        ? this.#application.request(grant, PASSWORD_REALM, { ...wanted, realm }, secrets)
+        : this.#application.request(grant, grant, wanted, secrets);
+    return this.#application.client.issue(request, now);
+  }
+
+  #secrets(): string[] {
+    const { grant, clientSecret, password } = this.#options;
+    return grant === 'password' ? [clientSecret.reveal(), password.reveal()] : [clientSecret.reveal()];
+  }
+}
+
+/** Exchanges a user's token at an Auth0-like provider (RFC 8693); the result never outlives the user's own token. */
+export class IdpATokenExchange implements TokenExchange {
+  readonly #options: IdpATokenExchangeOptions;
+  readonly #application: Application;
+  readonly #subjectTokenType: string;
+
+  constructor(options: IdpATokenExchangeOptions) {
+    this.#options = options;
+    this.#application = new Application(options);
+    this.#subjectTokenType = options.subjectTokenType === '' ? ACCESS_TOKEN : options.subjectTokenType;
+  }
+
+  fingerprint(): Promise<string> {
+    const { clientSecret, audience, scope } = this.#options;
+    const tokens = [audience, requestedScope(scope), this.#subjectTokenType, 'token_exchange'];
+    return this.#application.fingerprint(tokens, [clientSecret.reveal()]);
+  }
+
+  async exchange(exchanged: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {
+    const { assertion, audience = this.#options.audience, scope = this.#options.scope } = exchanged;
+    const missing = this.#application.missing();
+    if (missing !== undefined) return missing;
+    const parameters = {
+      subject_token: assertion,
+      subject_token_type: this.#subjectTokenType,
+      audience,
+      scope: requestedScope(scope),
+    };
+    const secrets = [this.#options.clientSecret.reveal()];
+    const request = this.#application.request('token_exchange', TOKEN_EXCHANGE, parameters, secrets);
+    return this.#application.client.exchange(assertion, request, now);
+  }
+}

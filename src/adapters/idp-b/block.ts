@@ -1,2 +1,0 @@
-/** The configuration block of everything in this folder. */
-export const BLOCK = 'idpBService';

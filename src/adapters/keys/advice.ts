@@ -1,0 +1,59 @@
+import type { CertificateFault, PemFault } from './pem.js';
+
+/** A field of the configuration that holds a path. */
+export type PathField = 'certificatePath' | 'privateKeyPath';
+
+const PEM_FAULTS: Readonly<Record<PemFault, string>> = {
+  empty: 'it is empty',
+  placeholder: 'it holds a placeholder',
+  encrypted: 'it holds an encrypted key',
+  ec: 'it holds an EC key',
+  'rsa-pss': 'it holds an RSA-PSS key',
+  'not-rsa': 'it holds a key that is not RSA',
+  'too-short': 'it holds a key of fewer than 2,048 bits',
+  certificate: 'it holds a certificate',
+  'public-key': 'it holds a public key',
+  openssh: 'it holds a key in OpenSSH form',
+  damaged: 'it holds a damaged or incomplete key',
+  'no-key': 'it holds no key',
+};
+
+const CERTIFICATE_FAULTS: Readonly<Record<CertificateFault, string>> = {
+  empty: 'it is empty',
+  'private-key': 'it holds a private key',
+  'public-key': 'it holds a bare public key',
+  request: 'it holds a certificate request',
+  damaged: 'it holds a damaged or incomplete certificate',
+  'no-certificate': 'it holds no certificate',
+};
+
+/** Names what to put in place of a text that is no usable key. */
+export function pemAdvice(field: 'privateKeyPem' | 'privateKeyPath', block: string, fault: PemFault): string {
+  const place = field === 'privateKeyPem' ? '"privateKeyPem"' : 'the file of "privateKeyPath"';
+  return `Put an unencrypted RSA private key of at least 2,048 bits in PEM form into ${place} in the "${block}" configuration block: ${PEM_FAULTS[fault]}.`;
+}
+
+/** Names what to put in place of a file that holds no usable certificate. */
+export function certificateAdvice(block: string, fault: CertificateFault): string {
+  return `Put an X.509 certificate in PEM form into the file of "certificatePath" in the "${block}" configuration block: ${CERTIFICATE_FAULTS[fault]}.`;
+}
+
+/** Names what to do about a file that cannot be read, by the code of the file system. */
+export function fileAdvice(field: PathField, block: string, code: string): string {
+  const named = `"${field}" in the "${block}" configuration block`;
+  const thing = field === 'certificatePath' ? 'certificate' : 'key';
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return `Point ${named} at a file that exists.`;
+    case 'EACCES':
+    case 'EPERM':
+      return `Let the server read the file of ${named}.`;
+    case 'EISDIR':
+      return `Point ${named} at a regular file: it names a directory or a device.`;
+    case 'EFBIG':
+      return `Point ${named} at a ${thing} file: it names a file that is too large for a ${thing}.`;
+    default:
+      return `Check the file of ${named}: it cannot be read.`;
+  }
+}

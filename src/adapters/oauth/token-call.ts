@@ -1,0 +1,142 @@
+import { type Fault, type ProviderError, responseError, type Stage, thrownFault } from './provider-error.js';
+
+/** What a request to the provider consists of. */
+export interface FetchOptions {
+  readonly method: 'GET' | 'POST';
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+  /** A secret must not follow a redirect to another place. */
+  readonly redirect: 'manual';
+  readonly signal: AbortSignal;
+}
+
+/** Sends one request; `globalThis.fetch` is one, and so is a `fetch` that trusts a private authority. */
+export type Fetch = (url: string, options: FetchOptions) => Promise<Response>;
+
+/** What the requests of one call need. */
+export interface TokenCallOptions {
+  readonly fetch: Fetch;
+  /** Milliseconds for the call as a whole, discovery included. */
+  readonly timeoutMs: number;
+  /** By their address; kept between calls. */
+  readonly metadata: Map<string, Promise<Received>>;
+  readonly allowInsecure: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** A token, and how long the provider says it lives. */
+export interface ReceivedToken {
+  readonly value: string;
+  readonly expiresInSeconds: number | undefined;
+}
+
+interface Received {
+  readonly response: Response;
+  /** The JSON object in it; undefined when it is anything else. */
+  readonly body: JsonObject | undefined;
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/**
+ * The network as a provider's library sees it while it gets one token. It remembers the token and what went wrong, before
+ * the library makes less of it: a library reads good responses only, with the members needed of them (decision 8).
+ */
+export class TokenCall {
+  readonly #options: TokenCallOptions;
+  readonly #deadline: AbortSignal;
+  /** The request that came last. */
+  stage: Stage = 'local';
+  failure: ProviderError | undefined;
+  token: ReceivedToken | undefined;
+
+  constructor(options: TokenCallOptions) {
+    this.#options = options;
+    this.#deadline = AbortSignal.timeout(options.timeoutMs);
+  }
+
+  /** The provider's metadata: callers at the same time share one request, and what failed is forgotten. */
+  get(url: string, headers: Record<string, string> = {}): Promise<JsonObject> {
+    this.stage = 'metadata';
+    const { metadata, timeoutMs } = this.#options;
+    let known = metadata.get(url);
+    if (known === undefined) {
+      // A deadline of its own: with the first caller's, that caller's impatience would fail everyone who waits.
+      known = this.#send(url, { method: 'GET', headers, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
+      metadata.set(url, known);
+    }
+    return this.#goodBody(known);
+  }
+
+  /** The token response, without what nobody reads here and a library could trip over. */
+  async post(url: string, headers: Record<string, string> = {}, body = ''): Promise<JsonObject> {
+    this.stage = 'token';
+    const sent = this.#send(url, { method: 'POST', headers, body, redirect: 'manual', signal: this.#deadline });
+    const { access_token: value, expires_in: expiresIn } = await this.#goodBody(sent);
+    if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) {
+      throw this.#failed(unreadable(this.stage, 'no token that could stand in a header field'));
+    }
+    this.token = { value, expiresInSeconds: seconds(expiresIn) };
+    return { token_type: 'Bearer', access_token: value };
+  }
+
+  async #goodBody(received: Promise<Received>): Promise<JsonObject> {
+    const { response, body } = await received.catch((thrown: unknown) => {
+      throw this.#failed(thrownFault(thrown, this.stage));
+    });
+    if (response.status !== 200 || body?.['error'] !== undefined) {
+      throw this.#failed(responseError(this.stage, response, body, this.#options.now));
+    }
+    if (body === undefined) throw this.#failed(unreadable(this.stage, 'no JSON object'));
+    return body;
+  }
+
+  #send(url: string, options: FetchOptions): Promise<Received> {
+    return beforeDeadline(options.signal, this.#receive(url, options));
+  }
+
+  async #receive(url: string, options: FetchOptions): Promise<Received> {
+    const { fetch, allowInsecure } = this.#options;
+    if (!allowInsecure && !url.startsWith('https:')) {
+      throw Object.assign(new Error('not an https address'), { code: 'ERR_NOT_HTTPS' });
+    }
+    const response = await fetch(url, options);
+    return { response, body: jsonObject(await response.text()) };
+  }
+
+  #failed(failure: ProviderError): Error {
+    // Metadata that led nowhere are looked for again: the endpoint may have moved.
+    if (failure.kind === 'response' && failure.status === 404) this.#options.metadata.clear();
+    this.failure = failure;
+    return new Error('recorded as the failure of this call');
+  }
+}
+
+/** The result of the work, or the deadline's own error when that comes first, also if the work never heeds it. */
+function beforeDeadline<T>(deadline: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const expire = (): void => reject(deadline.reason as Error);
+    if (deadline.aborted) expire();
+    deadline.addEventListener('abort', expire, { once: true });
+    void work.then(resolve, reject).finally(() => deadline.removeEventListener('abort', expire));
+  });
+}
+
+function unreadable(stage: Stage, description: string): Fault {
+  return { kind: 'fault', stage, code: 'ERR_UNREADABLE_RESPONSE', description };
+}
+
+function jsonObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && !Array.isArray(value) ? ((value ?? undefined) as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function seconds(value: unknown): number | undefined {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+}

@@ -1,0 +1,164 @@
+import { afterAll } from 'vitest';
+import {
+  IdpAProvider,
+  type IdpAProviderOptions,
+  IdpATokenExchange,
+  type IdpATokenExchangeOptions,
+} from '../../src/adapters/idp-a/idp-a.js';
+import { type IdpBOptions, IdpBProvider, IdpBTokenExchange } from '../../src/adapters/idp-b/idp-b.js';
+import { CertificateFile } from '../../src/adapters/keys/certificate.js';
+import { systemClock } from '../../src/adapters/system/system-clock.js';
+import { secret } from '../../src/domain/shared/secret.js';
+import type { AccessToken, IdentityProvider, IssueFailure } from '../../src/ports/identity-provider.js';
+import type { TokenExchange, TokenExchangeRequest } from '../../src/ports/token-exchange.js';
+import {
+  type ClientCertificate,
+  type Fault,
+  type IdpA,
+  type IdpB,
+  type IdpBOptions as DoubleOptions,
+  makeClientCertificate,
+  removeClientCertificates,
+  runIdpA,
+  runIdpB,
+  startIdpA,
+  startIdpB,
+  type TrustingFetch,
+} from '../support/identity-provider/index.js';
+
+export const NOW = Date.now();
+
+/** A running Auth0-like double, and adapters that get tokens there unless a test changes their settings. */
+export async function startIdpAWorld() {
+  const { idp, trusting } = await runIdpA();
+  const settings = {
+    domain: idp.domain,
+    clientId: idp.client.id,
+    clientSecret: secret(idp.client.secret),
+    audience: idp.audience,
+    scope: '',
+    timeoutMs: 5000,
+    fetch: trusting.fetch,
+  };
+  const user = { realm: '', username: idp.user.username, password: secret(idp.user.password) };
+  const provider = (change: Partial<IdpAProviderOptions> = {}): IdpAProvider =>
+    new IdpAProvider({ ...settings, grant: 'password', ...user, ...change });
+  const exchange = (change: Partial<IdpATokenExchangeOptions> = {}): IdpATokenExchange =>
+    new IdpATokenExchange({ ...settings, subjectTokenType: '', ...change });
+  return { idp, provider, exchange };
+}
+
+/** A running Entra-like double that knows a certificate, and adapters that get tokens there unless a test changes their settings. */
+export async function startIdpBWorld({ certificates = [], ...options }: DoubleOptions = {}) {
+  const registered = makeClientCertificate();
+  afterAll(removeClientCertificates);
+  const { idp, trusting } = await runIdpB({ ...options, certificates: [registered.certificatePem, ...certificates] });
+  const settings: IdpBOptions = {
+    tenantId: idp.tenantId,
+    clientId: idp.client.id,
+    scope: idp.scope,
+    clientSecret: secret(idp.client.secret),
+    certificate: undefined,
+    authority: `https://${idp.host}`,
+    timeoutMs: 5000,
+    fetch: trusting.fetch,
+  };
+  const provider = (change: Partial<IdpBOptions> = {}): IdpBProvider => new IdpBProvider({ ...settings, ...change });
+  const exchange = (change: Partial<IdpBOptions> = {}): IdpBTokenExchange =>
+    new IdpBTokenExchange({ ...settings, ...change });
+  return { idp, trusting, registered, provider, exchange };
+}
+
+/** Where an adapter finds a certificate and its key. */
+export function certificateIn({ certificatePath, privateKeyPath }: ClientCertificate): CertificateFile {
+  return new CertificateFile({ certificatePath, privateKeyPath, block: 'idpBService', clock: systemClock });
+}
+
+/** Settings that both providers have. */
+type Change = Partial<Pick<IdpBOptions, 'clientSecret' | 'fingerprintKey' | 'scope' | 'timeoutMs'>> & {
+  readonly fetch?: TrustingFetch['fetch'] | undefined;
+};
+
+/** A provider that gets its tokens over OAuth at a running double, and what its failures name. */
+export interface ProviderUnderTest {
+  readonly idp: Pick<
+    IdpA & IdpB,
+    'audience' | 'client' | 'faults' | 'issueUserToken' | 'metadataRequests' | 'tokenRequests' | 'verifyAccessToken'
+  >;
+  readonly provider: (change?: Change) => IdentityProvider;
+  readonly exchange: (change?: Change) => TokenExchange;
+  /** The provider for a double at another host. */
+  readonly at: (host: string, change?: Change) => IdentityProvider;
+  /** Starts another double, and gives its host. */
+  readonly another: () => Promise<{ readonly host: string; close(): Promise<void> }>;
+  readonly block: string;
+  readonly addressField: string;
+  /** What a failure names when the provider says 429. */
+  readonly limited: { readonly block: string; readonly fields: readonly string[] };
+  readonly movedEndpoint: string;
+}
+
+/** Both providers of this package, by name. */
+export async function providersUnderTest(): Promise<readonly [name: string, ProviderUnderTest][]> {
+  const [a, b] = [await startIdpAWorld(), await startIdpBWorld()];
+  return [
+    [
+      'idp_a',
+      {
+        ...a,
+        at: (domain, change) => a.provider({ domain, ...change }),
+        another: async () => {
+          const { domain, close } = await startIdpA();
+          return { host: domain, close };
+        },
+        block: 'idpA',
+        addressField: 'domain',
+        limited: { block: 'idpAServiceUser', fields: ['username'] },
+        movedEndpoint: `${a.idp.issuer}old/token`,
+      },
+    ],
+    [
+      'idp_b',
+      {
+        ...b,
+        at: (host, change) => b.provider({ authority: `https://${host}`, ...change }),
+        another: () => startIdpB(),
+        block: 'idpBService',
+        addressField: 'tenantId',
+        limited: { block: 'idpBService', fields: ['clientId'] },
+        movedEndpoint: `${b.idp.authority}/old/token`,
+      },
+    ],
+  ];
+}
+
+/** The token a provider gives; throws when it is a failure. */
+export async function issued(from: IdentityProvider): Promise<AccessToken> {
+  const outcome = await from.issue(NOW);
+  if (outcome.kind !== 'token') throw new Error(`no token: ${outcome.detail}`);
+  return outcome.token;
+}
+
+/** The failure a provider gives; throws when it is a token. */
+export async function failureOf(from: IdentityProvider, now = NOW): Promise<IssueFailure> {
+  const outcome = await from.issue(now);
+  if (outcome.kind === 'token') throw new Error('a token');
+  return outcome;
+}
+
+/** The token an exchange gives; throws when it is anything else. */
+export async function exchanged(from: TokenExchange, request: TokenExchangeRequest, now = NOW): Promise<AccessToken> {
+  const outcome = await from.exchange(request, now);
+  if (outcome.kind !== 'token') throw new Error(outcome.detail);
+  return outcome.token;
+}
+
+/** An error of Entra, with its number. */
+export function entraError(
+  status: number,
+  error: string,
+  number: number,
+  more: Readonly<Record<string, unknown>> = {},
+): Fault {
+  return { status, body: { error, error_description: `AADSTS${number}: no.`, error_codes: [number], ...more } };
+}

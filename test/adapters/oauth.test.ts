@@ -1,0 +1,333 @@
+import { createHash, createHmac } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { secret } from '../../src/domain/shared/secret.js';
+import type { IdentityProvider } from '../../src/ports/identity-provider.js';
+import { type Fault, lostFetch } from '../support/identity-provider/index.js';
+import { exchanged, failureOf, issued, NOW, providersUnderTest } from './oauth-world.js';
+
+// What every provider that gets its tokens over OAuth does; what is special to one stands in the tests of its name.
+describe.each(await providersUnderTest())('%s', (_name, world) => {
+  const { idp, provider, exchange, at, another, block, addressField, movedEndpoint } = world;
+  const OUTAGE = { reason: 'unavailable', block, fields: [addressField] };
+  const WRONG_ADDRESS = { reason: 'refused', block, fields: [addressField] };
+
+  describe('the provider’s metadata', () => {
+    it('are fetched once for callers at the same time and after', async () => {
+      const shared = provider();
+      const tokens = await Promise.all(Array.from({ length: 20 }, () => issued(shared)));
+      await issued(shared);
+      expect(new Set(tokens.map(({ value }) => value)).size).toBe(20);
+      expect(idp.metadataRequests.count).toBe(1);
+      expect(idp.tokenRequests.count).toBe(21);
+    });
+
+    it('are fetched again after a failure', async () => {
+      idp.faults.metadata = { destroy: true, times: 1 };
+      const healing = provider();
+      const first = await Promise.all([healing.issue(NOW), healing.issue(NOW)]);
+      expect(first.map(({ kind }) => kind)).toEqual(['failure', 'failure']);
+      await issued(healing);
+      expect(idp.metadataRequests.count).toBe(2);
+    });
+
+    it('are fetched again when they were none', async () => {
+      idp.faults.metadata = { transform: () => ({}), times: 1 };
+      const healing = provider();
+      expect(await healing.issue(NOW)).toMatchObject(OUTAGE);
+      await issued(healing);
+    });
+
+    it('are fetched again when the token endpoint has moved', async () => {
+      idp.faults.metadata = { times: 1, transform: (body) => ({ ...body, token_endpoint: movedEndpoint }) };
+      const following = provider();
+      expect(await following.issue(NOW)).toMatchObject(WRONG_ADDRESS);
+      await issued(following);
+    });
+  });
+
+  describe('the end of a service token', () => {
+    const lifeWith = async (change: Record<string, unknown>): Promise<number> => {
+      idp.faults.token = { transform: (body) => ({ ...body, ...change }) };
+      return (await issued(provider())).expiresAt - NOW;
+    };
+
+    it('is read from a number in a string', async () => {
+      expect(await lifeWith({ expires_in: '120' })).toBe(120_000);
+    });
+
+    it.each([undefined, null, '', 'soon', -1, 0, {}])('is the token’s own when expires_in is %j', async (odd) => {
+      const life = await lifeWith({ expires_in: odd });
+      // The provider rounds to whole seconds, on its own clock.
+      expect(life).toBeGreaterThan(290_000);
+      expect(life).toBeLessThan(330_000);
+    });
+
+    it('is a day away at most', async () => {
+      expect(await lifeWith({ expires_in: 31_536_000 })).toBe(86_400_000);
+    });
+
+    it('is a minute away when neither response nor token tells, or the token claims to be over', async () => {
+      const over = await idp.issueUserToken('x', { expiresInSeconds: -100 });
+      for (const access_token of ['opaque', 'a.b.c', over]) {
+        expect(await lifeWith({ expires_in: undefined, access_token })).toBe(60_000);
+      }
+    });
+  });
+
+  describe('a response with more in it than a token', () => {
+    it('gives the token even if the rest of it is worthless', async () => {
+      const rest = { id_token: 'x.y.z', client_info: '%', refresh_token: 7, scope: ['read'], token_type: 1 };
+      idp.faults.token = { transform: (body) => ({ ...body, ...rest }) };
+      expect((await issued(provider())).value).toMatch(/^eyJ/);
+    });
+
+    it('is refused when the token could not stand in a header', async () => {
+      idp.faults.token = { transform: (body) => ({ ...body, access_token: 'one\r\nx-evil: two' }) };
+      expect(await provider().issue(NOW)).toMatchObject({ kind: 'failure', ...OUTAGE });
+    });
+  });
+
+  describe('the fingerprint', () => {
+    it('is the same in two processes with one key, and another without', async () => {
+      const keys = [{ fingerprintKey: 'key' }, { fingerprintKey: Buffer.from('key') }, { fingerprintKey: 'other' }, {}];
+      const [one, two, other, none] = await Promise.all(keys.map((key) => provider(key).fingerprint()));
+      expect(two).toBe(one);
+      expect(new Set([one, other, none]).size).toBe(3);
+    });
+
+    it('holds no hash that a guess of the secret could be held against', async () => {
+      const guess = 'a-secret-to-guess';
+      const text = await provider({ fingerprintKey: '', clientSecret: secret(guess) }).fingerprint();
+      for (const guessed of [guess, JSON.stringify([guess])]) {
+        expect(text).not.toContain(createHash('sha256').update(guessed).digest('base64url'));
+        expect(text).not.toContain(createHmac('sha256', '').update(guessed).digest('base64url'));
+      }
+    });
+  });
+
+  describe('a provider that is out of order', () => {
+    const broken: [string, Fault][] = [
+      ['500', { status: 500, body: '<h1>Oops</h1>' }],
+      ['503 in JSON', { status: 503, body: { error: 'invalid_client' } }],
+      ['408', { status: 408 }],
+      ['text in place of JSON', { status: 200, body: 'hello' }],
+      ['JSON that is cut off', { transform: () => '{"access_token":"eyJhbGciOi' }],
+      ['JSON of another kind', { transform: () => '[]' }],
+      ['an empty object', { transform: () => ({}) }],
+      ['a connection that ends', { destroy: true }],
+    ];
+
+    it.each(broken)('is unavailable at its token endpoint: %s', async (_, fault) => {
+      idp.faults.token = fault;
+      const failure = await failureOf(provider());
+      expect(failure).toMatchObject(OUTAGE);
+      expect(failure.detail).not.toContain('eyJhbG');
+    });
+
+    it.each(broken)('is unavailable at its metadata: %s', async (_, fault) => {
+      idp.faults.metadata = fault;
+      expect(await failureOf(provider())).toMatchObject(OUTAGE);
+      expect(idp.tokenRequests.count).toBe(0);
+    });
+
+    it('is unavailable, not refusing, while it says so itself', async () => {
+      idp.faults.token = { status: 400, body: { error: 'temporarily_unavailable' } };
+      expect(await failureOf(provider())).toMatchObject(OUTAGE);
+    });
+
+    it('is unavailable when nobody listens', async () => {
+      const gone = await another();
+      await gone.close();
+      const failure = await failureOf(at(gone.host));
+      expect(failure).toMatchObject(OUTAGE);
+      expect(failure.detail).toContain('ECONNREFUSED');
+    });
+
+    it('is unavailable when its name is not found', async () => {
+      const lost = lostFetch();
+      const failure = await failureOf(at('idp.example', { fetch: lost.fetch }));
+      expect(failure).toMatchObject(OUTAGE);
+      expect(failure.detail).toContain('ENOTFOUND');
+      await lost.close();
+    });
+
+    it('is unavailable when its certificate is not trusted, and the log says what to do', async () => {
+      const failure = await failureOf(provider({ fetch: undefined }));
+      expect(failure).toMatchObject(OUTAGE);
+      expect(failure.detail).toContain('NODE_EXTRA_CA_CERTS');
+    });
+
+    it('is taken for the wrong one when nothing is found there, or it leads elsewhere', async () => {
+      for (const fault of [{ status: 404 }, { status: 302, headers: { location: 'https://elsewhere.example' } }]) {
+        idp.faults.metadata = fault;
+        expect(await failureOf(provider())).toMatchObject(WRONG_ADDRESS);
+        expect(idp.tokenRequests.count).toBe(0);
+      }
+    });
+  });
+
+  describe('a provider that asks to be left alone', () => {
+    it.each<[string, Record<string, string>, number | undefined]>([
+      ['for some seconds', { 'retry-after': '7' }, 7000],
+      ['until a date', { 'retry-after': new Date(NOW + 90_000).toUTCString() }, 90_000 - (NOW % 1000)],
+      ['until its limit is reset', { 'x-ratelimit-reset': String(Math.floor(NOW / 1000) + 60) }, 60_000 - (NOW % 1000)],
+      ['until a date that has passed', { 'retry-after': new Date(NOW - 90_000).toUTCString() }, undefined],
+      ['in words nobody understands', { 'retry-after': 'later' }, undefined],
+      ['without saying how long', {}, undefined],
+    ])('%s is left alone for that long', async (_, headers, expected) => {
+      idp.faults.token = { status: 429, body: { error: 'throttled' }, headers };
+      const failure = await failureOf(provider());
+      expect(failure).toMatchObject({ ...world.limited, reason: 'unavailable' });
+      expect(failure.retryAfterMs).toBe(expected);
+    });
+
+    it('is understood in a page, in an outage and at its metadata, too', async () => {
+      idp.faults.token = { status: 429, body: '<h1>Slow down</h1>', headers: { 'retry-after': '3' } };
+      expect(await failureOf(provider())).toMatchObject({ reason: 'unavailable', retryAfterMs: 3000 });
+      idp.faults.token = { status: 503, headers: { 'retry-after': '4' } };
+      expect(await failureOf(provider())).toMatchObject({ ...OUTAGE, retryAfterMs: 4000 });
+      delete idp.faults.token;
+      idp.faults.metadata = { status: 429, headers: { 'retry-after': '5' } };
+      expect(await failureOf(provider())).toMatchObject({ reason: 'unavailable', retryAfterMs: 5000 });
+    });
+  });
+
+  describe('a provider that is slow', () => {
+    const inTime = async (slow: IdentityProvider): Promise<void> => {
+      const start = performance.now();
+      const failure = await failureOf(slow);
+      expect(failure).toMatchObject(OUTAGE);
+      expect(failure.detail).toContain('TIMEOUT');
+      expect(performance.now() - start).toBeLessThan(1000);
+    };
+
+    it.each(['token', 'metadata'] as const)('is given up when its %s endpoint hangs', async (endpoint) => {
+      idp.faults[endpoint] = { hang: true };
+      await inTime(provider({ timeoutMs: 150 }));
+    });
+
+    it('is given up when discovery and token together take too long', async () => {
+      idp.faults.metadata = { delayMs: 200 };
+      idp.faults.token = { delayMs: 200 };
+      await inTime(provider({ timeoutMs: 300 }));
+    });
+
+    it('is given up even when a custom fetch never heeds its signal', async () => {
+      const stuck = provider({ timeoutMs: 57, fetch: () => new Promise(() => undefined) });
+      await inTime(stuck);
+      await inTime(stuck);
+    });
+
+    it('is asked again, and its metadata too, once it answers', async () => {
+      idp.faults.metadata = { hang: true, times: 1 };
+      const healing = provider({ timeoutMs: 500 });
+      await inTime(healing);
+      expect((await healing.issue(Date.now())).kind).toBe('token');
+    });
+  });
+
+  describe('the detail of a failure', () => {
+    it('shows no secret the provider sent back, in whatever spelling', async () => {
+      const clientSecret = 'p&ss "wörd" 1';
+      const form = new URLSearchParams({ clientSecret }).toString();
+      const echo = [clientSecret, encodeURIComponent(clientSecret), form, JSON.stringify(clientSecret)];
+      const token = await idp.issueUserToken('ann');
+      const error_description = `got\n${echo.join(' and ')} and ${token}`;
+      idp.faults.token = { status: 400, body: { error: 'invalid_request', error_description } };
+      const { detail, advice } = await failureOf(provider({ clientSecret: secret(clientSecret) }));
+      for (const text of [...echo.slice(0, 2), 'p%26ss', token, '\n']) expect(detail + advice).not.toContain(text);
+      expect(detail.match(/\[redacted\]/g)).toHaveLength(5);
+    });
+
+    it('is of a bearable length, and never in the advice', async () => {
+      idp.faults.token = {
+        status: 400,
+        body: { error: 'invalid_scope', error_description: 'long '.repeat(1000) },
+      };
+      const { detail, advice } = await failureOf(provider());
+      expect(detail).toHaveLength(1000);
+      expect(advice).toBe(`Check the "${block}" configuration block: "scope".`);
+    });
+  });
+
+  describe('a user’s token', () => {
+    it('is exchanged for one the platform accepts, for the same user', async () => {
+      const assertion = await idp.issueUserToken('ann', { expiresInSeconds: 3600 });
+      const token = await exchanged(exchange(), { assertion });
+      expect(await idp.verifyAccessToken(token.value)).toMatchObject({ sub: 'ann', aud: idp.audience });
+      expect(token.expiresAt).toBe(NOW + 300_000);
+    });
+
+    it('is never outlived by the token it is exchanged for', async () => {
+      const now = Math.floor(Date.now() / 1000) * 1000;
+      const assertion = await idp.issueUserToken('ann', { expiresInSeconds: 100 });
+      const { expiresAt } = await exchanged(exchange(), { assertion }, now);
+      expect(expiresAt - now).toBeGreaterThanOrEqual(100_000);
+      expect(expiresAt - now).toBeLessThan(130_000);
+    });
+
+    it('that is empty is refused without asking', async () => {
+      const refused = { kind: 'user-refused', reason: 'expired' };
+      expect(await exchange().exchange({ assertion: '' }, NOW)).toMatchObject(refused);
+      expect(idp.metadataRequests.count).toBe(0);
+    });
+
+    it.each<[string, string, object, string]>([
+      ['that has expired', 'ann', { expiresInSeconds: -60 }, 'expired'],
+      ['of a user who has not consented', 'no-consent', {}, 'interaction'],
+      ['of a user who needs a second factor', 'second-factor', {}, 'interaction'],
+    ])('%s is refused because of the user', async (_, subject, options, reason) => {
+      const assertion = await idp.issueUserToken(subject, options);
+      const outcome = await exchange().exchange({ assertion }, NOW);
+      expect(outcome).toMatchObject({ kind: 'user-refused', reason });
+      expect(JSON.stringify(outcome)).not.toContain(assertion);
+    });
+
+    it('stays out of the detail of its refusal', async () => {
+      const assertion = 'opaque-token-of-a-session';
+      idp.faults.token = {
+        status: 400,
+        body: { error: 'invalid_grant', error_description: `${assertion} is unknown` },
+      };
+      expect(await exchange().exchange({ assertion }, NOW)).toEqual({
+        kind: 'user-refused',
+        reason: 'expired',
+        detail: 'token request failed: 400 invalid_grant: [redacted] is unknown',
+      });
+    });
+
+    it('ends no session when the provider is out of order or says it is asked too often', async () => {
+      const assertion = await idp.issueUserToken('ann');
+      const refusal = { error: 'invalid_grant' };
+      const faults = [
+        { status: 503, body: refusal },
+        { status: 429, body: refusal },
+        { destroy: true },
+        { hang: true },
+      ];
+      for (const endpoint of ['token', 'metadata'] as const) {
+        for (const fault of faults) {
+          idp.faults[endpoint] = fault;
+          const outcome = await exchange({ timeoutMs: 200 }).exchange({ assertion }, NOW);
+          expect(outcome).toMatchObject({ kind: 'failure', reason: 'unavailable' });
+        }
+        delete idp.faults[endpoint];
+      }
+    });
+  });
+
+  it('shows no secret and no token however it is printed, after tokens and a failure', async () => {
+    const [used, exchanging] = [provider(), exchange()];
+    const assertion = await idp.issueUserToken('ann');
+    const hidden = [idp.client.secret, assertion, (await issued(used)).value];
+    hidden.push((await exchanged(exchanging, { assertion })).value);
+    idp.faults.token = { status: 400, body: { error: 'invalid_request', error_description: idp.client.secret } };
+    const shown = [used, exchanging, await used.issue(NOW)].map(
+      (value) => inspect(value, { depth: 20, showHidden: true }) + JSON.stringify(value),
+    );
+    for (const text of hidden) expect(shown.join()).not.toContain(text);
+    expect(String(used)).toBe('[object Object]');
+  });
+});
