@@ -5,7 +5,7 @@ import { FakeSessionTokenSource } from '../../src/adapters/fakes/fake-session-to
 import { FakeUpstream } from '../../src/adapters/fakes/fake-upstream.js';
 import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
 import { asSessionTokenSource } from '../../src/adapters/sessions/as-session-token-source.js';
-import { silentTelemetry } from '../../src/adapters/telemetry/silent-telemetry.js';
+import { silentTelemetry } from '../../src/adapters/telemetry/operator-telemetry.js';
 import type { SessionRequest } from '../../src/ports/session-token-source.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';
 import { clockContract } from '../contracts/clock.contract.js';

@@ -1,3 +1,4 @@
+import { beforeDeadline } from '../../domain/shared/deadline.js';
 import { type Fault, type ProviderError, responseError, type Stage, thrownFault } from './provider-error.js';
 
 /** What a request to the provider consists of. */
@@ -111,16 +112,6 @@ export class TokenCall {
     this.failure = failure;
     return new Error('recorded as the failure of this call');
   }
-}
-
-/** The result of the work, or the deadline's own error when that comes first, also if the work never heeds it. */
-function beforeDeadline<T>(deadline: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const expire = (): void => reject(deadline.reason as Error);
-    if (deadline.aborted) expire();
-    deadline.addEventListener('abort', expire, { once: true });
-    void work.then(resolve, reject).finally(() => deadline.removeEventListener('abort', expire));
-  });
 }
 
 function unreadable(stage: Stage, description: string): Fault {

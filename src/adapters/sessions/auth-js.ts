@@ -1,11 +1,10 @@
+import { cookiePair, cookiePairs } from '../../domain/shared/cookies.js';
 import { flag, text } from '../../domain/shared/option-checks.js';
 import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { SessionRequest, SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { type SessionSourceOptions, STORED_TOKEN } from './from-function.js';
-import { nodePair } from './node-pair.js';
-import { withRefreshedCookies } from './refreshed-cookies.js';
-import { sanitizeLibraryError } from './sanitize-library-error.js';
-import { webHeaders } from './web-headers.js';
+import { nodePair, webHeaders, withRefreshedCookies } from './framework-objects.js';
+import { sanitizeLibraryError } from './library-errors.js';
 
 /**
  * How the site stores the access token in its Auth.js session or cookie.
@@ -141,9 +140,5 @@ function tokenOf(session: unknown, read: AuthJsOptions['accessToken']): SessionT
 }
 
 function cookiesOf({ headers }: SessionRequest): Readonly<Record<string, string>> {
-  const pairs = (webHeaders(headers).get('cookie') ?? '').split(';').map((pair): [string, string] => {
-    const [name = '', ...value] = pair.split('=');
-    return [name.trim(), value.join('=').trim()];
-  });
-  return Object.fromEntries(pairs);
+  return Object.fromEntries(cookiePairs(headers['cookie']).map(cookiePair));
 }

@@ -2,10 +2,8 @@ import { readOptions } from '../../domain/shared/options.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
 import { SESSION_SOURCE, type SessionSourceOptions } from './from-function.js';
 import { jwtSubject } from './jwt-subject.js';
-import { nodePair } from './node-pair.js';
-import { refreshRefusal } from './refresh-refusal.js';
-import { withRefreshedCookies } from './refreshed-cookies.js';
-import { sanitizeLibraryError } from './sanitize-library-error.js';
+import { nodePair, withRefreshedCookies } from './framework-objects.js';
+import { refreshRefusal, sanitizeLibraryError } from './library-errors.js';
 
 /**
  * The part of an `Auth0Client` (`@auth0/nextjs-auth0` 4) that is used.

@@ -2,9 +2,8 @@ import { text } from '../../domain/shared/option-checks.js';
 import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { SESSION_SOURCE, type SessionSourceOptions } from './from-function.js';
-import { writeCookies } from './refreshed-cookies.js';
-import { sanitizeLibraryError } from './sanitize-library-error.js';
-import { webHeaders } from './web-headers.js';
+import { webHeaders, writeCookies } from './framework-objects.js';
+import { sanitizeLibraryError } from './library-errors.js';
 
 /**
  * The part of a better-auth instance that is used.

@@ -1,8 +1,7 @@
 import { text } from '../../domain/shared/option-checks.js';
 import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { SessionRequest, SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import { refreshRefusal } from './refresh-refusal.js';
-import { sanitizeLibraryError } from './sanitize-library-error.js';
+import { refreshRefusal, sanitizeLibraryError } from './library-errors.js';
 
 /**
  * The part of `req.oidc` (express-openid-connect 2 and 3) that is used.

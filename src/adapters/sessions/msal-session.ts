@@ -2,8 +2,7 @@ import { accept, callback, hasMethods, texts } from '../../domain/shared/option-
 import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { SESSION_SOURCE, type SessionSourceOptions } from './from-function.js';
-import { refreshRefusal } from './refresh-refusal.js';
-import { sanitizeLibraryError } from './sanitize-library-error.js';
+import { refreshRefusal, sanitizeLibraryError } from './library-errors.js';
 
 /**
  * The part of an msal-node client that is used.

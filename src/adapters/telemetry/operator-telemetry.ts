@@ -80,3 +80,6 @@ function ignoreErrors(tell: () => void): void {
     // A broken listener must not break the site it listens to.
   }
 }
+
+/** Nobody listens. */
+export const silentTelemetry: Telemetry = { emit: () => undefined };

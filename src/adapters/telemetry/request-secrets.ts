@@ -1,3 +1,4 @@
+import { cookiePairs } from '../../domain/shared/cookies.js';
 import type { HeaderFields } from '../../ports/http.js';
 
 /** Shorter parts of a value are words of everyday texts. */
@@ -8,9 +9,7 @@ const MIN_PART = 16;
  * and their longer parts, since a library that opens `s:<id>.<signature>` may speak of the id alone.
  */
 export function requestSecrets(headers: HeaderFields): string[] {
-  const cookies = text(headers['cookie'], ';')
-    .split(';')
-    .map((pair) => pair.slice(pair.indexOf('=') + 1).trim());
+  const cookies = cookiePairs(headers['cookie']).map((pair) => pair.slice(pair.indexOf('=') + 1).trim());
   const authorization = text(headers['authorization'], ',').trim();
   const schemeEnd = authorization.search(/\s/);
   const scheme = authorization.slice(0, Math.max(0, schemeEnd));

@@ -1,4 +1,4 @@
-import { silentTelemetry } from '../../adapters/telemetry/silent-telemetry.js';
+import { silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
 import { systemClock } from '../../adapters/system/system-clock.js';
 import { type ChosenStrategy, chooseStrategy } from '../../domain/credentials/strategy.js';
 import { isAgentBffError } from '../../domain/errors.js';

@@ -1,4 +1,4 @@
-import { silentTelemetry } from '../../adapters/telemetry/silent-telemetry.js';
+import { silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
 import { systemClock } from '../../adapters/system/system-clock.js';
 import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
 import { LOOKUPS, type LookupName } from '../../domain/upstream/platform-directory.js';

@@ -1,4 +1,4 @@
-import { DeadlineError, inTime } from '../../adapters/system/deadline.js';
+import { DeadlineError, inTime } from '../../adapters/system/timed-ports.js';
 import { withoutSecrets } from '../../adapters/telemetry/redact.js';
 import { requestSecrets } from '../../adapters/telemetry/request-secrets.js';
 import { Credential } from '../../domain/credentials/credential.js';

@@ -1,7 +1,7 @@
 import { type SessionTokenLike, asSessionTokenSource } from '../../adapters/sessions/as-session-token-source.js';
 import { sha256 } from '../../adapters/system/sha256.js';
 import { redactingSessionSource, redactingTokenSource } from '../../adapters/telemetry/redacting-session-source.js';
-import { timedSessionSource } from '../../adapters/system/timed-session-source.js';
+import { timedSessionSource } from '../../adapters/system/timed-ports.js';
 import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
 import { ExchangedTokens } from '../../domain/credentials/exchanged-tokens.js';
 import { CoalescingSessionSource } from '../../domain/credentials/coalescing-session-source.js';

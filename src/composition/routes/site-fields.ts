@@ -1,4 +1,4 @@
-import { DeadlineError, inTime } from '../../adapters/system/deadline.js';
+import { DeadlineError, inTime } from '../../adapters/system/timed-ports.js';
 import type { RouteFields } from '../../domain/credentials/site-fields.js';
 import { AgentBffError, isAgentBffError } from '../../domain/errors.js';
 import { isWithheld } from '../../domain/upstream/header-policy.js';

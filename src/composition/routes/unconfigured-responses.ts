@@ -5,7 +5,7 @@ import { notFound } from '../../adapters/web/error-response.js';
 import { errorContext, type SiteSettings } from '../../adapters/web/site-settings.js';
 import { ServiceAuthError } from '../../domain/errors.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
-import { processFaults } from '../toolkit/process-faults.js';
+import { processFaults } from '../toolkit/process-wide.js';
 import { newRequestId } from '../toolkit/request-id.js';
 
 // What is answered where there is no toolkit. Entries that only mount routes load it when it is needed, which is seldom.

@@ -1,7 +1,6 @@
 import { ContainerModule } from 'inversify';
 
-import { TimedIdentityProvider } from '../../adapters/system/timed-identity-provider.js';
-import { TimedTokenExchange } from '../../adapters/system/timed-token-exchange.js';
+import { TimedIdentityProvider, TimedTokenExchange } from '../../adapters/system/timed-ports.js';
 import { CredentialBroker } from '../../domain/credentials/credential-broker.js';
 import type { Clock } from '../../ports/clock.js';
 import type { IdentityProvider } from '../../ports/identity-provider.js';

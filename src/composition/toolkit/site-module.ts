@@ -11,7 +11,7 @@ import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { SessionAuths } from '../routes/session-auths.js';
 import { provide, TOKENS } from './container.js';
 import type { LastingParts } from './platform-module.js';
-import { processBodies } from './process-bodies.js';
+import { processBodies } from './process-wide.js';
 import { newRequestId } from './request-id.js';
 import { SiteHandlers } from './site-handlers.js';
 

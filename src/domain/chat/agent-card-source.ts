@@ -10,9 +10,8 @@ import type { ErrorExcerpts } from '../upstream/error-excerpts.js';
 import { AGENT, responseOrThrow } from '../upstream/platform-answer.js';
 import type { Endpoint } from '../upstream/upstream-request.js';
 import { BoundedMap, type MapBounds } from '../shared/bounded-map.js';
-import { type AgentCardJson, isAgentCard } from './agent-card.js';
+import { type AgentCardJson, CardVersions, isAgentCard } from './agent-card.js';
 import { withoutTrailingSlashes } from '../shared/trailing-slashes.js';
-import { CardVersions } from './card-version.js';
 import { type CardlessAnswer, missingCard, saysMore } from './missing-card.js';
 
 /** What the source is made of. */

@@ -1,3 +1,4 @@
+import { SingleFlight } from '../shared/single-flight.js';
 import type { Clock } from '../../ports/clock.js';
 import type {
   SessionRequest,
@@ -42,8 +43,8 @@ export class CoalescingSessionSource implements SessionTokenSource {
   readonly #hash: (text: string) => string;
   readonly #maxEntries: number;
   readonly #kept = new Map<string, CachedToken>();
-  readonly #flights = new Map<string, Promise<SessionToken>>();
-  readonly #forced = new Map<string, Promise<SessionToken>>();
+  readonly #flights = new SingleFlight<SessionToken>();
+  readonly #forced = new SingleFlight<SessionToken>();
   /** When a refresh of this token was forced, or gave it. A cookie changes with each refresh, so it cannot tell. */
   readonly #forcedAt = new Map<string, number>();
 
@@ -60,23 +61,18 @@ export class CoalescingSessionSource implements SessionTokenSource {
     if (session === undefined) return this.#ask(request, unforced(query));
     // Tokens differ by audience and scope: sharing by session alone would hand out one for another API.
     const key = this.#hash(JSON.stringify([session, query.audience ?? null, query.scope ?? null]));
-    const running = this.#forced.get(key);
+    const running = this.#forced.running(key);
     if (running !== undefined) return adopted(await running, request);
     if (query.forceRefresh !== true) return this.#current(key, request, query);
-    // Stored before anything is awaited, so that every request of this turn joins it; the same below.
-    const flight = this.#refreshed(key, request, query).finally(() => this.#forced.delete(key));
-    this.#forced.set(key, flight);
-    return flight;
+    return this.#forced.run(key, () => this.#refreshed(key, request, query));
   }
 
   async #current(key: string, request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken> {
     const kept = this.#fresh(key);
     if (kept !== undefined) return adopted(kept, request);
-    const running = this.#flights.get(key);
+    const running = this.#flights.running(key);
     if (running !== undefined) return adopted(await running, request);
-    const flight = this.#obtain(key, request, query).finally(() => this.#flights.delete(key));
-    this.#flights.set(key, flight);
-    return flight;
+    return this.#flights.run(key, () => this.#obtain(key, request, query));
   }
 
   /** Another token than the current one, unless that is the work of a refresh already, or was not to be had a moment ago. */

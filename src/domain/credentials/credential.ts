@@ -1,3 +1,4 @@
+import { SessionError } from '../errors.js';
 import type { HeaderFields } from '../../ports/http.js';
 import type { SiteFields } from './site-fields.js';
 
@@ -64,4 +65,25 @@ export class Credential {
   get token(): string | undefined {
     return this.#facts.token;
   }
+}
+
+/** Whether something is a token that a header field can hold: ASCII without control characters, and no blank at either end (RFC 9110 §5.5). */
+export function isTokenText(value: unknown): value is string {
+  return typeof value === 'string' && /^[\x20-\x7e]+$/.test(value) && value.trim() === value;
+}
+
+/** A token as sites take it from an `authorization` field of their own, without the scheme (RFC 6750 §2.1). */
+export function withoutScheme(value: string): string {
+  return /^bearer /i.test(value) ? value.slice('bearer '.length).trimStart() : value;
+}
+
+/** What the user has to do before the session can be used again; `log` is for the server alone. */
+export function sessionError(reason: 'expired' | 'interaction', log: string): SessionError {
+  return reason === 'expired'
+    ? new SessionError('session_expired', { detail: 'The session has expired.', hint: 'Sign in again.', log })
+    : new SessionError('interaction_required', {
+        detail: 'The identity provider asks for consent or a second factor.',
+        hint: 'Sign in again and complete what the identity provider asks for.',
+        log,
+      });
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { AccessToken, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
 import { ServiceAuthError, type SessionError } from '../errors.js';
-import { sessionError } from './session-error.js';
+import { sessionError } from './credential.js';
 import type { TokenCache } from './token-cache.js';
 
 /** What exchanged tokens are obtained and kept with. */

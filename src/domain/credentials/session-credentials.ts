@@ -3,8 +3,7 @@ import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../
 import type { Telemetry } from '../../ports/telemetry.js';
 import { isAgentBffError, ServiceAuthError } from '../errors.js';
 import type { ExchangedTokens } from './exchanged-tokens.js';
-import { sessionError } from './session-error.js';
-import { isTokenText, withoutScheme } from './token-text.js';
+import { isTokenText, sessionError, withoutScheme } from './credential.js';
 
 /** How a route finds the signed-in user's token. */
 export interface SessionAuth {

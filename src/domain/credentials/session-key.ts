@@ -1,3 +1,4 @@
+import { cookiePairs } from '../shared/cookies.js';
 import type { HeaderFields } from '../../ports/http.js';
 
 /** What else tells one session from another: some libraries read a bearer token, or serve several hosts. */
@@ -9,10 +10,7 @@ const FIELDS = ['authorization', 'host', 'x-forwarded-host'];
  */
 export function sessionKey(headers: HeaderFields, cookieNames: readonly string[]): string | undefined {
   // In the order sent: of two cookies with one name, a library reads the first, and which it is tells two users apart.
-  const cookies = text(headers['cookie'], '; ')
-    .split(';')
-    .map((cookie) => cookie.trim())
-    .filter((cookie) => cookieNames.some((name) => isNamed(cookie, name)));
+  const cookies = cookiePairs(headers['cookie']).filter((cookie) => cookieNames.some((name) => isNamed(cookie, name)));
   if (cookies.length === 0) return undefined;
   return JSON.stringify([cookies, ...FIELDS.map((name) => text(headers[name], ','))]);
 }

@@ -2,7 +2,7 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { AccessToken, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { isTokenText } from './token-text.js';
+import { isTokenText } from './credential.js';
 
 /** Asks the provider once. Shared by all callers of one key, so it must not depend on any one of them. */
 export type IssueToken = (now: number) => Promise<IssueOutcome>;

@@ -1,3 +1,4 @@
+import { beforeDeadline } from '../shared/deadline.js';
 import { UpstreamError } from '../errors.js';
 import type { Counterpart } from './platform-answer.js';
 
@@ -15,20 +16,11 @@ export interface LookupTime {
  * @throws UpstreamError `upstream_timeout` when it does not come.
  */
 export function within<T>(deadline: AbortSignal, { name }: Counterpart, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const expire = (): void => {
-      reject(
-        new UpstreamError('upstream_timeout', {
-          detail: `The ${name} did not answer in time.`,
-          retryable: true,
-          log: `a look-up at the ${name} took longer than "lookupMs" allows`,
-        }),
-      );
-    };
-    if (deadline.aborted) expire();
-    deadline.addEventListener('abort', expire, { once: true });
-    void work.then(resolve, reject).finally(() => {
-      deadline.removeEventListener('abort', expire);
+  const late = (): UpstreamError =>
+    new UpstreamError('upstream_timeout', {
+      detail: `The ${name} did not answer in time.`,
+      retryable: true,
+      log: `a look-up at the ${name} took longer than "lookupMs" allows`,
     });
-  });
+  return beforeDeadline(deadline, work, late);
 }

@@ -1,3 +1,4 @@
+import { SingleFlight } from '../shared/single-flight.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
@@ -90,7 +91,7 @@ export class PlatformDirectory {
   readonly #remembered: BoundedMap<Remembered>;
   /** For callers strangers can make up by what they send along: they push out nobody else. */
   readonly #varied: BoundedMap<Remembered>;
-  readonly #flights = new Map<string, Promise<Lookup>>();
+  readonly #flights = new SingleFlight<Lookup>();
 
   constructor(dependencies: PlatformDirectoryDependencies) {
     this.#deps = dependencies;
@@ -131,12 +132,7 @@ export class PlatformDirectory {
     const kept = isVaried(caller.credential) ? this.#varied : this.#remembered;
     const known = kept.get(key);
     if (known !== undefined && this.#deps.clock.now() < known.until) return known.lookup;
-    let flight = this.#flights.get(key);
-    if (flight === undefined) {
-      flight = this.#remember(kept, key, this.#ask(name, caller)).finally(() => this.#flights.delete(key));
-      this.#flights.set(key, flight);
-    }
-    return flight;
+    return this.#flights.run(key, () => this.#remember(kept, key, this.#ask(name, caller)));
   }
 
   async #remember(kept: BoundedMap<Remembered>, key: string, asking: Promise<Lookup>): Promise<Lookup> {

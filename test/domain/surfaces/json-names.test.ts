@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasDuplicateKey } from '../../../src/domain/surfaces/json-names.js';
+import { hasDuplicateKey } from '../../../src/domain/surfaces/canonical-json.js';
 
 const name = fc.oneof(
   fc.string(),

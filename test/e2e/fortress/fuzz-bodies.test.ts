@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { EventStream } from '../../../src/adapters/web/event-stream.js';
-import { canonicalJson } from '../../../src/domain/surfaces/canonical-json.js';
-import { hasDuplicateKey } from '../../../src/domain/surfaces/json-names.js';
+import { canonicalJson, hasDuplicateKey } from '../../../src/domain/surfaces/canonical-json.js';
 import { bodyBytes, readAhead } from '../../../src/domain/upstream/body-bytes.js';
 
 // Thousands of runs take their time on a busy machine.

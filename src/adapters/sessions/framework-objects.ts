@@ -1,4 +1,30 @@
+import type { HeaderFields } from '../../ports/http.js';
 import type { SessionRequest, SessionToken } from '../../ports/session-token-source.js';
+
+/**
+ * Request and response as session libraries for Node take them; empty where there is nothing to write cookies on,
+ * and the library finds both itself.
+ */
+export function nodePair({
+  headers,
+  native,
+}: SessionRequest): readonly [] | readonly [request: unknown, response: unknown] {
+  const { request, response } = native;
+  if (response === undefined || response === null) return [];
+  // Libraries take a Web request for one of a middleware, and answer it or look for a Web response.
+  return [request instanceof Request ? { headers, url: request.url } : request, response];
+}
+
+/** The header fields as the Web `Headers` that session libraries read. */
+export function webHeaders(fields: HeaderFields): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    // Two cookie fields are one list of cookies, which a comma would break (RFC 9113 §8.2.3).
+    headers.set(name, typeof value === 'string' ? value : value.join(name === 'cookie' ? '; ' : ', '));
+  }
+  return headers;
+}
 
 interface CookieResponse {
   getHeader(name: 'set-cookie'): unknown;

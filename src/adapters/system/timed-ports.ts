@@ -1,0 +1,100 @@
+import type { IdentityProvider, IssueOutcome } from '../../ports/identity-provider.js';
+import type { SessionRequest, SessionTokenSource } from '../../ports/session-token-source.js';
+import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
+
+/** The result of the work, or a rejection that names it when it does not come in time; the work itself goes on. 0 waits for ever. */
+export function inTime<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
+  if (ms === 0) return work;
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new DeadlineError(what, ms));
+    }, ms);
+    // A request that waits has a connection, which keeps the process alive.
+    timer.unref();
+    work.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+    });
+  });
+}
+
+/** Nothing came in time. */
+export class DeadlineError extends Error {
+  override readonly name: string = 'DeadlineError';
+
+  constructor(what: string, ms: number) {
+    super(`${what} gave no answer within ${String(ms)} ms`);
+  }
+}
+
+/** A provider whose callers do not wait for ever: one that never settles is out of order. */
+export class TimedIdentityProvider implements IdentityProvider {
+  readonly block: string;
+  readonly signsLocally: boolean;
+  readonly #provider: IdentityProvider;
+  readonly #ms: number;
+
+  /** At most so many milliseconds for each call. */
+  constructor(provider: IdentityProvider, ms: number) {
+    this.block = provider.block;
+    this.signsLocally = provider.signsLocally === true;
+    this.#provider = provider;
+    this.#ms = ms;
+  }
+
+  recheck(): void {
+    this.#provider.recheck?.();
+  }
+
+  async fingerprint(): Promise<string> {
+    return inTime(this.#provider.fingerprint(), this.#ms, 'the identity provider');
+  }
+
+  async issue(now: number): Promise<IssueOutcome> {
+    try {
+      return await inTime(this.#provider.issue(now), this.#ms, 'the identity provider');
+    } catch (error) {
+      if (!(error instanceof DeadlineError)) throw error;
+      return {
+        kind: 'failure',
+        reason: 'unavailable',
+        block: this.block,
+        fields: [],
+        advice: `Check the "${this.block}" configuration block.`,
+        detail: error.message,
+      };
+    }
+  }
+}
+
+/** A session source whose requests do not wait for ever; what does not come in time is a throw: the session could not be read. */
+export function timedSessionSource(source: SessionTokenSource, ms: number): SessionTokenSource {
+  const { sessionCookies, sessionInCookie } = source;
+  return {
+    ...(sessionCookies === undefined ? {} : { sessionCookies }),
+    ...(sessionInCookie === undefined ? {} : { sessionInCookie }),
+    ...(source.sessionVersion !== undefined && {
+      sessionVersion: (request: SessionRequest) => source.sessionVersion?.(request),
+    }),
+    getToken: async (request, query) => inTime(source.getToken(request, query), ms, 'the session library'),
+  };
+}
+
+/** An exchange whose callers do not wait for ever; what does not come in time is a throw, and counts as out of order. */
+export class TimedTokenExchange implements TokenExchange {
+  readonly #exchange: TokenExchange;
+  readonly #ms: number;
+
+  /** At most so many milliseconds for each call. */
+  constructor(exchange: TokenExchange, ms: number) {
+    this.#exchange = exchange;
+    this.#ms = ms;
+  }
+
+  async fingerprint(): Promise<string> {
+    return inTime(this.#exchange.fingerprint(), this.#ms, 'the token exchange');
+  }
+
+  async exchange(request: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {
+    return inTime(this.#exchange.exchange(request, now), this.#ms, 'the token exchange');
+  }
+}

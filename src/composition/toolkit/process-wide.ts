@@ -1,0 +1,36 @@
+import { memorySize } from '../../adapters/system/memory-size.js';
+import { FaultLog } from '../../adapters/telemetry/fault-log.js';
+import { writeToStandardError } from '../../adapters/telemetry/standard-error.js';
+import { BodyBudget } from '../../adapters/web/body-budget.js';
+
+const MIN_BYTES = 67_108_864;
+const PART_OF_MEMORY = 0.25;
+
+/** Bytes of request bodies that a process with so much memory holds together. */
+export function bodyMemory(memoryBytes: number): number {
+  return Math.max(MIN_BYTES, Math.floor(memoryBytes * PART_OF_MEMORY));
+}
+
+/** The memory of request bodies: one for all toolkits of a process, which share its memory. */
+export function processBodies(bodyLimitBytes: number): BodyBudget {
+  const budget = processWide(
+    'agent-bff/bodies@1',
+    () => new BodyBudget({ limitBytes: bodyMemory(memorySize()), now: () => performance.now() }),
+  );
+  budget.admit(bodyLimitBytes);
+  return budget;
+}
+
+/** The log of faults: one for all toolkits of a process, which share its terminal. */
+export function processFaults(): FaultLog {
+  return processWide(
+    'agent-bff/faults@1',
+    () => new FaultLog({ now: () => performance.now(), write: writeToStandardError }),
+  );
+}
+
+/** On a registered symbol of the global object, because a bundler gives each of its entries its own copy of this module. */
+function processWide<Value>(name: string, make: () => Value): Value {
+  const holder = globalThis as Record<symbol, unknown>;
+  return (holder[Symbol.for(name)] ??= make()) as Value;
+}
