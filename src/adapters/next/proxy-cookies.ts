@@ -1,4 +1,4 @@
-import { cookiePair, cookiePairs } from '../../domain/shared/cookies.js';
+import { cookiePair } from '../../domain/shared/cookies.js';
 
 /** How Next tells a route which cookies the site's `proxy.ts` set for the same request. Next drops the field when a browser sends it. */
 const FIELD = 'x-middleware-set-cookie';
@@ -10,7 +10,7 @@ const FIELD = 'x-middleware-set-cookie';
 export function withProxyCookies(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const { [FIELD]: written, ...rest } = headers;
   if (written === undefined) return headers;
-  const cookies = new Map(cookiePairs(rest['cookie']).map(cookiePair));
+  const cookies = new Map((rest['cookie'] ?? '').split(';').map(cookiePair));
   // A comma divides two cookies where a name follows it; the one inside a date is followed by a day.
   for (const line of written.split(/,\s*(?=[^\s;,=]+=)/)) {
     const [pair = '', ...attributes] = line.split(';');
