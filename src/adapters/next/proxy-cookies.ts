@@ -1,5 +1,3 @@
-import { cookiePair } from '../../domain/shared/cookies.js';
-
 /** How Next tells a route which cookies the site's `proxy.ts` set for the same request. Next drops the field when a browser sends it. */
 const FIELD = 'x-middleware-set-cookie';
 
@@ -10,11 +8,11 @@ const FIELD = 'x-middleware-set-cookie';
 export function withProxyCookies(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const { [FIELD]: written, ...rest } = headers;
   if (written === undefined) return headers;
-  const cookies = new Map((rest['cookie'] ?? '').split(';').map(cookiePair));
+  const cookies = new Map((rest['cookie'] ?? '').split(';').map(pairOf));
   // A comma divides two cookies where a name follows it; the one inside a date is followed by a day.
   for (const line of written.split(/,\s*(?=[^\s;,=]+=)/)) {
     const [pair = '', ...attributes] = line.split(';');
-    const [name, value] = cookiePair(pair);
+    const [name, value] = pairOf(pair);
     if (value === '' || attributes.some(isPast)) cookies.delete(name);
     else cookies.set(name, value);
   }
@@ -22,9 +20,14 @@ export function withProxyCookies(headers: Readonly<Record<string, string>>): Rea
   return { ...rest, cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') };
 }
 
+function pairOf(text: string): [name: string, value: string] {
+  const [name = '', ...value] = text.split('=');
+  return [name.trim(), value.join('=').trim()];
+}
+
 /** Whether an attribute takes the cookie away (RFC 6265 §5.3). */
 function isPast(attribute: string): boolean {
-  const [name, value] = cookiePair(attribute);
+  const [name, value] = pairOf(attribute);
   if (/^max-age$/i.test(name)) return Number(value) <= 0;
   return /^expires$/i.test(name) && Date.parse(value) <= Date.now();
 }
