@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { ContainerModule } from 'inversify';
-import { MemoryCacheStore } from '../../adapters/keyv/memory-cache-store.js';
-import type { RedisStore } from '../../adapters/keyv/redis-store.js';
+import type { RedisStorage } from '../../adapters/keyv/redis-storage.js';
 import { pause, systemClock } from '../../adapters/system/system-clock.js';
 import { ObservedUpstream } from '../../adapters/telemetry/observed-upstream.js';
 import { OperatorTelemetry, silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
@@ -18,16 +17,13 @@ import type { HttpUpstream } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { configuredSecrets } from '../config/configured-secrets.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import { sealedStore, sharedStore, storeAtAddress, tokenStore } from './cache-stores.js';
+import { memoryStore, sealedStore, sharedStore, storeAtAddress, tokenStore } from './cache-stores.js';
 import { provide, TOKENS } from './container.js';
 import type { ToolkitPorts } from './ports.js';
 import { processFaults } from './process-wide.js';
 import { newRequestId } from './request-id.js';
 
 const MAX_TOKENS = 10_000;
-// 10 000 renders, and beside each the versions and names that say what an action drops; their bytes are the real limit.
-const MAX_RENDERS = 40_000;
-const MAX_RENDER_BYTES = 67_108_864;
 
 /** What outlives a change of configuration that does not touch it. */
 export interface LastingParts {
@@ -56,7 +52,7 @@ export interface CacheStores {
   /** What they were made from. */
   readonly settings: readonly unknown[];
   /** The connection to the store of `cacheStore`, where that is an address. */
-  readonly redis: RedisStore | undefined;
+  readonly redis: RedisStorage | undefined;
   readonly renders: CacheStore;
   readonly tokens: TokenCache;
   /** Tells two credentials apart without revealing either. */
@@ -149,7 +145,7 @@ function cacheStores(
   });
   const renders =
     sealedStore(config, sharedStore(config, redis, clock, telemetry), clock, telemetry, 'agent-bff:render:') ??
-    new MemoryCacheStore({ clock, maxEntries: MAX_RENDERS, maxBytes: MAX_RENDER_BYTES });
+    memoryStore(clock, telemetry);
   return { settings, redis, renders, tokens, fingerprintKey: fingerprintKey(config) };
 }
 

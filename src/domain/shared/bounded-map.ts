@@ -26,18 +26,18 @@ export class BoundedMap<V> {
 
   /** Keeps a value of this size, unless it alone is too large. */
   set(key: string, value: V, bytes: number): void {
-    this.#delete(key);
+    this.delete(key);
     const { maxEntries, maxBytes } = this.#bounds;
     if (bytes > maxBytes) return;
     this.#entries.set(key, { value, bytes });
     this.#bytes += bytes;
     for (const oldest of this.#entries.keys()) {
       if (this.#entries.size <= maxEntries && this.#bytes <= maxBytes) return;
-      this.#delete(oldest);
+      this.delete(oldest);
     }
   }
 
-  #delete(key: string): void {
+  delete(key: string): void {
     this.#bytes -= this.#entries.get(key)?.bytes ?? 0;
     this.#entries.delete(key);
   }

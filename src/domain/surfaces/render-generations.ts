@@ -1,6 +1,6 @@
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
-import { gathered } from '../gathered.js';
+import { getMany } from '../shared/get-many.js';
 import { parsedJson } from '../shared/parsed-json.js';
 import type { RenderKeys, RenderVersionTags, RenderScope } from './render-keys.js';
 import type { SurfaceRef } from './surface-ref.js';
@@ -57,10 +57,19 @@ export class RenderGenerations {
     this.#deps = dependencies;
   }
 
-  /** What a render started now depends on; `undefined` while an action of this process could not be marked. */
-  current({ callerTag, surfaceTag }: RenderVersionTags): VersionTag | Promise<VersionTag> {
-    const tags = gathered(this.#versionTag(callerTag), this.#versionTag(surfaceTag));
-    return tags instanceof Promise ? tags.then(generationOf) : generationOf(tags);
+  /**
+   * What a render started now depends on; `undefined` while an action of this process could not be marked.
+   * `found` is what the store holds of both tags, where the caller has read it already.
+   */
+  async current(keys: RenderVersionTags, found?: readonly [VersionTag, VersionTag]): Promise<string | undefined> {
+    const [caller, surface] = found ?? (await getMany(this.#deps.store, [keys.callerTag, keys.surfaceTag]));
+    // A hit, and what a hit costs is what the cache is for: two waits less.
+    if (caller !== undefined && surface !== undefined && this.#lost.size === 0) return `${caller} ${surface}`;
+    const tags = await Promise.all([
+      this.#versionTag(keys.callerTag, caller),
+      this.#versionTag(keys.surfaceTag, surface),
+    ]);
+    return tags.includes(undefined) ? undefined : tags.join(' ');
   }
 
   /** Whether a render from this time, in milliseconds since the epoch, may be older than an action of which the store knows nothing. */
@@ -96,20 +105,11 @@ export class RenderGenerations {
     );
   }
 
-  #versionTag(key: string): VersionTag | Promise<VersionTag> {
-    if (this.#lost.has(key)) return this.#foundTag(key);
-    const known = this.#deps.store.get(key);
-    return typeof known === 'string' ? known : this.#tagOf(key, known);
-  }
-
-  async #foundTag(key: string): Promise<VersionTag> {
+  /** The version tag; `found` is what the store held a moment ago. */
+  async #versionTag(key: string, found: VersionTag): Promise<VersionTag> {
     const until = this.#lost.get(key);
     if (until !== undefined && this.#deps.clock.now() < until && !(await this.#replace(key))) return undefined;
-    return this.#tagOf(key, this.#deps.store.get(key));
-  }
-
-  async #tagOf(key: string, found: VersionTag | Promise<VersionTag>): Promise<VersionTag> {
-    const known = await found;
+    const known = until === undefined ? found : await this.#deps.store.get(key);
     if (known !== undefined) return known;
     let creating = this.#creating.get(key);
     if (creating === undefined) {
@@ -180,10 +180,6 @@ export class RenderGenerations {
   #lifeMs(): number {
     return Math.max(LIFE_MS, this.#deps.maxAgeMs);
   }
-}
-
-function generationOf([callerTag, surfaceTag]: readonly [VersionTag, VersionTag]): string | undefined {
-  return callerTag === undefined || surfaceTag === undefined ? undefined : `${callerTag} ${surfaceTag}`;
 }
 
 /** All ways to address a surface; `undefined` unless both are known. */
