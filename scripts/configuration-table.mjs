@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
+import { runnerImport } from 'vite';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = join(ROOT, 'docs/configuration.md');
@@ -37,9 +38,12 @@ const OPTIONS = [
   { file: 'toolkit/ports.ts', type: 'ToolkitPorts', title: 'Second argument of `createToolkit`' },
 ];
 
+const loaded = async (file) => (await runnerImport(join(SOURCES, file), { configFile: false })).module;
 const read = (file) => readFileSync(join(SOURCES, file), 'utf8');
 const page = readFileSync(PAGE, 'utf8');
-const variables = environment(read('config/schema.ts'));
+const table = rowsOf((await loaded('config/schema.ts')).FIELDS);
+const variables = new Map(table.flatMap(({ path, variable }) => (variable === undefined ? [] : [[path, variable]])));
+const defaults = (await loaded('config/resolve-config.ts')).resolveConfig({}, new Set());
 const choices = choicesOf(read('config/server-config.ts'));
 const listed = new Set();
 const fields = CONFIGURATION.map(section).join('\n\n');
@@ -67,6 +71,7 @@ function section({ file, type, title, block }) {
     const path = pathOf(block, name);
     listed.add(path);
     const { meaning, initial } = split(text);
+    if (block !== undefined) checkDefault(path, initial);
     const variable = variables.get(path);
     return [
       `\`${name}\``,
@@ -138,17 +143,19 @@ function choicesOf(source) {
   return new Map([...found].map(([, name, values]) => [name, values.replaceAll('readonly ', '')]));
 }
 
-/** The environment variable of each field, by the field's path, from the rows of the table of configuration. */
-function environment(source) {
-  const variables = new Map();
-  let block;
-  for (const line of source.split('\n')) {
-    if (line.startsWith('}') || line.startsWith('  }')) block = undefined;
-    block = /^ {2}(\w+): \{$/.exec(line)?.[1] ?? block;
-    const [, field, name] = /^ +(\w+): \w+\(.*'([A-Z][A-Z\d]*_[A-Z\d_]+)'.*\),$/.exec(line) ?? [];
-    if (field !== undefined) variables.set(pathOf(block, field), name);
-  }
-  return variables;
+/** The rows of the table of configuration with their paths. */
+function rowsOf(rows, block) {
+  return Object.entries(rows).flatMap(([name, row]) => {
+    const path = pathOf(block, name);
+    return [{ path, variable: row.variable }, ...rowsOf(row.fields ?? {}, path)];
+  });
+}
+
+/** A number that a comment says is the default is the one in the table. */
+function checkDefault(path, initial) {
+  const value = path.split('.').reduce((block, name) => Object(block)[name], defaults);
+  if (typeof value !== 'number' || Number(/^[\d ]+/.exec(initial)?.[0].replaceAll(' ', '')) === value) return;
+  throw new Error(`${path} is ${value} without a value; its comment says "${initial}"`);
 }
 
 function pathOf(block, name) {

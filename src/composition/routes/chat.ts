@@ -2,7 +2,7 @@ import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
 import type { ServiceAuthStrategy } from '../config/server-config.js';
 import type { GetHeaders } from './get-headers-option.js';
-import { headerSecret } from '../config/header-secret.js';
+import { optionalSecret } from '../../domain/shared/secret.js';
 import type { SiteFieldOptions } from './site-fields.js';
 import type { SessionAuths } from './session-auths.js';
 
@@ -29,6 +29,6 @@ export interface ChatHandlerOptions extends SiteFieldOptions {
 /** Completes a chat route's options, as `readOptions` has read them. */
 export function chatAuth(options: ChatHandlerOptions, sessions: SessionAuths): CredentialAuth {
   const { strategy = '', apiKey, getSessionToken, ...user } = options;
-  if (getSessionToken === undefined) return { kind: 'service', strategy, apiKey: headerSecret(apiKey) };
+  if (getSessionToken === undefined) return { kind: 'service', strategy, apiKey: optionalSecret(apiKey) };
   return sessions.authFor(getSessionToken, { ...user, apiKey, required: true });
 }

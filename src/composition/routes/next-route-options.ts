@@ -1,4 +1,4 @@
-import { anything, callback } from '../../domain/shared/option-checks.js';
+import { anything, callback, headerKey } from '../../domain/shared/option-checks.js';
 import type { OptionShape } from '../../domain/shared/options.js';
 import type {
   A2AConfigWebOptions,
@@ -7,11 +7,11 @@ import type {
   A2AWebOptions,
 } from './next-options.js';
 import type { ServiceSurfaceHandlerOptions } from './surfaces.js';
-import { apiKey, cache, siteFields, source, strategy, user } from './route-options.js';
+import { cache, siteFields, source, strategy, user } from './route-options.js';
 
 /** Options of the handlers for Next that no router has. */
 export const NEXT_SERVICE_CHAT: OptionShape<Exclude<keyof A2AServiceHandlerOptions, 'toolkit'>> = {
-  options: { apiKey, strategy, configGetHeaders: callback, ...siteFields },
+  options: { apiKey: headerKey, strategy, configGetHeaders: callback, ...siteFields },
 };
 
 export const NEXT_SESSION_CHAT: OptionShape<Exclude<keyof A2AProxyHandlerOptions, 'toolkit'>> = {
@@ -28,5 +28,5 @@ export const NEXT_MESSAGE: OptionShape<Exclude<keyof A2AWebOptions, 'toolkit'>> 
 };
 
 export const SERVICE_SURFACES: OptionShape<keyof ServiceSurfaceHandlerOptions> = {
-  options: { apiKey, cache, strategy, ...siteFields },
+  options: { apiKey: headerKey, cache, strategy, ...siteFields },
 };

@@ -1,9 +1,17 @@
 import { sessionKind, type SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import { accept, callback, flag, hasMethods, text, texts, wholeNumber } from '../../domain/shared/option-checks.js';
+import {
+  accept,
+  callback,
+  flag,
+  hasMethods,
+  headerKey,
+  text,
+  texts,
+  wholeNumber,
+} from '../../domain/shared/option-checks.js';
 import type { OptionCheck, OptionShape } from '../../domain/shared/options.js';
 import type { ChatHandlerOptions } from './chat.js';
 import type { SessionHeadersOptions } from '../get-headers.js';
-import { HEADER_KEY, isHeaderKey } from '../config/header-secret.js';
 import type { RenderCacheOptions } from './render-cache-options.js';
 import type { SiteFieldOptions } from './site-fields.js';
 import { serverState } from '../server-state.js';
@@ -28,8 +36,6 @@ export const source: OptionCheck = (value) => {
     return `Set it to a session source: ${(error as Error).message}.`;
   }
 };
-
-export const apiKey: OptionCheck = accept(isHeaderKey, HEADER_KEY);
 
 const exchange: OptionCheck = accept((value) => value === 'on_behalf_of', '"on_behalf_of"');
 
@@ -58,7 +64,7 @@ export const siteFields: OptionShape<keyof SiteFieldOptions>['options'] = {
 
 export const user: OptionShape<keyof SiteFieldOptions | 'audience' | 'apiKey' | 'exchange'>['options'] = {
   audience: text,
-  apiKey,
+  apiKey: headerKey,
   exchange,
   ...siteFields,
 };
@@ -72,10 +78,10 @@ export const CHAT: OptionShape<keyof ChatHandlerOptions> = {
   needs: { audience: 'getSessionToken', exchange: 'getSessionToken' },
 };
 
-export const SERVICE_HEADERS: OptionShape<keyof AuthHeadersOptions> = { options: { apiKey, strategy } };
+export const SERVICE_HEADERS: OptionShape<keyof AuthHeadersOptions> = { options: { apiKey: headerKey, strategy } };
 
 export const SESSION_HEADERS: OptionShape<Exclude<keyof SessionHeadersOptions, 'toolkit'>> = {
-  options: { authClient: source, audience: text, apiKey, exchange },
+  options: { authClient: source, audience: text, apiKey: headerKey, exchange },
   required: ['authClient'],
 };
 

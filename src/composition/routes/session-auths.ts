@@ -10,7 +10,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
 import type { TokenExchange } from '../../ports/token-exchange.js';
 import type { ChatHandlerOptions } from './chat.js';
-import { headerSecret } from '../config/header-secret.js';
+import { optionalSecret } from '../../domain/shared/secret.js';
 
 const MAX_SESSIONS = 10_000;
 
@@ -51,7 +51,7 @@ export class SessionAuths {
     return {
       kind: 'session',
       required,
-      apiKey: headerSecret(apiKey),
+      apiKey: optionalSecret(apiKey),
       source: this.#coalesced(asSessionTokenSource(like)),
       audience,
       exchange: exchange !== undefined || this.#deps.alwaysExchange ? this.#exchanged : undefined,

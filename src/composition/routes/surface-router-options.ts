@@ -4,7 +4,7 @@ import type { HeadersAuth } from '../../domain/credentials/route-auth.js';
 import type { Secret } from '../../domain/shared/secret.js';
 import type { ServiceAuthStrategy } from '../config/server-config.js';
 import { type GetHeaders, headersAuth } from './get-headers-option.js';
-import { headerSecret } from '../config/header-secret.js';
+import { optionalSecret } from '../../domain/shared/secret.js';
 import { type RenderCacheOptions, renderCacheSettings } from './render-cache-options.js';
 import type { SiteFieldOptions } from './site-fields.js';
 import type { SessionAuths } from './session-auths.js';
@@ -49,7 +49,7 @@ export function surfaceRouterSettings(
   const { getHeaders, strategy = '', ...rest } = options;
   if (rest.auth !== undefined || rest.requireSession === true) return surfaceHandlerSettings(rest, sessions);
   const cache = renderCacheSettings(rest.cache);
-  const apiKey = headerSecret(rest.apiKey);
+  const apiKey = optionalSecret(rest.apiKey);
   if (getHeaders !== undefined) {
     return { cache, auth: withKey(headersAuth(getHeaders), apiKey ?? configured.apiKey, configured.apiKeyHeader) };
   }

@@ -4,7 +4,7 @@ import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import type { RenderCacheSettings } from '../../domain/surfaces/render-cache.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
 import type { ServiceAuthStrategy } from '../config/server-config.js';
-import { headerSecret } from '../config/header-secret.js';
+import { optionalSecret } from '../../domain/shared/secret.js';
 import { type RenderCacheOptions, renderCacheSettings } from './render-cache-options.js';
 import type { SiteFieldOptions } from './site-fields.js';
 import type { SessionAuths } from './session-auths.js';
@@ -73,14 +73,14 @@ const NOBODY: SessionTokenSource = { getToken: () => Promise.resolve({ kind: 'no
 export function surfaceHandlerSettings(options: SurfaceHandlerOptions, sessions: SessionAuths): SurfaceSettings {
   const { auth, requireSession: required = false, cache: kept, ...user } = options;
   const cache = renderCacheSettings(kept);
-  if (auth === undefined && !required) return { cache, auth: { kind: 'api-key', apiKey: headerSecret(user.apiKey) } };
+  if (auth === undefined && !required) return { cache, auth: { kind: 'api-key', apiKey: optionalSecret(user.apiKey) } };
   return { cache, auth: sessions.authFor(auth ?? NOBODY, { ...user, required }) };
 }
 
 /** Completes the options of a surface handler with a service credential, as `readOptions` has read them. */
 export function serviceSurfaceHandlerSettings(options: ServiceSurfaceHandlerOptions): SurfaceSettings {
   const { strategy = '', apiKey, cache } = options;
-  return { cache: renderCacheSettings(cache), auth: { kind: 'service', strategy, apiKey: headerSecret(apiKey) } };
+  return { cache: renderCacheSettings(cache), auth: { kind: 'service', strategy, apiKey: optionalSecret(apiKey) } };
 }
 
 /** Completes the options of the conversation proxy, which has no way to do without a session. */

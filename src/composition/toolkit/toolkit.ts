@@ -4,7 +4,7 @@ import { accept } from '../../domain/shared/option-checks.js';
 import { type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import { resolveConfig } from '../config/resolve-config.js';
 import type { ServerConfig } from '../config/server-config.js';
-import { warningsOf } from '../config/warnings.js';
+import { warningsOf } from '../config/env.js';
 import { chatAuth } from '../routes/chat.js';
 import { SERVICE_SURFACES } from '../routes/next-route-options.js';
 import { CHAT, PROXY, SERVICE_HEADERS, SESSION_HEADERS, SURFACE_ROUTER, SURFACES } from '../routes/route-options.js';

@@ -18,6 +18,12 @@ export const wholeNumber: OptionCheck = accept(
   'a whole number, 0 or more',
 );
 
+/** A secret that is sent as a header field: one line of visible characters (RFC 9110 §5.5). */
+export const headerKey: OptionCheck = accept(
+  (value) => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value),
+  'the key alone, without spaces, quotes or line breaks',
+);
+
 /** An object that has these methods. */
 export function methods(...names: readonly string[]): OptionCheck {
   return accept((value) => hasMethods(value, names), `an object with ${names.join(' and ')}`);
