@@ -24,19 +24,26 @@ const CONFIGURATION = [
   { file: 'config/upstream-config.ts', type: 'UpstreamHeadersConfig', block: 'upstream.headers' },
 ];
 const OPTIONS = [
-  { file: 'routes/chat.ts', type: 'ChatHandlerOptions', title: '`createA2ARouter`' },
-  { file: 'routes/surface-router-options.ts', type: 'SurfaceRouterOptions', title: '`createServiceSurfaceRouter`' },
-  { file: 'routes/surfaces.ts', type: 'ServiceProxyOptions', title: '`createServiceProxyRouter`' },
-  { file: 'routes/site-fields.ts', type: 'SiteFieldOptions', title: '`headers` and `forward`, on every route' },
-  { file: 'routes/site-fields.ts', type: 'ForwardOptions', title: 'The option `forward`' },
-  { file: 'routes/render-cache-options.ts', type: 'RenderCacheOptions', title: 'The option `cache`' },
+  { file: 'routes/route-options.ts', type: 'ChatHandlerOptions', title: '`createA2ARouter`' },
+  { file: 'routes/route-options.ts', type: 'SurfaceRouterOptions', title: '`createServiceSurfaceRouter`' },
+  { file: 'routes/route-options.ts', type: 'ServiceProxyOptions', title: '`createServiceProxyRouter`' },
+  { file: 'routes/route-options.ts', type: 'SiteFieldOptions', title: '`headers` and `forward`, on every route' },
+  { file: 'routes/route-options.ts', type: 'ForwardOptions', title: 'The option `forward`' },
+  { file: 'routes/route-options.ts', type: 'RenderCacheOptions', title: 'The option `cache`' },
   { file: 'routes/site-routes.ts', type: 'SiteRoutesOptions', title: '`createNodeHandler` and `createWebHandler`' },
-  { file: 'routes/next-options.ts', type: 'A2AServiceHandlerOptions', title: '`createA2AProxyHandlerWithServiceAuth`' },
-  { file: 'routes/next-options.ts', type: 'A2AProxyHandlerOptions', title: '`createA2AProxyHandler`' },
-  { file: 'routes/surfaces.ts', type: 'ServiceSurfaceHandlerOptions', title: '`createSurfaceHandlerWithServiceAuth`' },
-  { file: 'routes/surfaces.ts', type: 'SurfaceHandlerOptions', title: '`createSurfaceHandler`' },
+  { file: 'next.ts', type: 'A2AServiceHandlerOptions', title: '`createA2AProxyHandlerWithServiceAuth`' },
+  { file: 'next.ts', type: 'A2AProxyHandlerOptions', title: '`createA2AProxyHandler`' },
+  {
+    file: 'routes/route-options.ts',
+    type: 'ServiceSurfaceHandlerOptions',
+    title: '`createSurfaceHandlerWithServiceAuth`',
+  },
+  { file: 'routes/route-options.ts', type: 'SurfaceHandlerOptions', title: '`createSurfaceHandler`' },
   { file: 'toolkit/ports.ts', type: 'ToolkitPorts', title: 'Second argument of `createToolkit`' },
 ];
+
+/** Said once for all of them: the one above the tables, the other in a table of its own. */
+const COMMON = ['ToolkitOption', 'SiteFieldOptions'];
 
 const loaded = async (file) => (await runnerImport(join(SOURCES, file), { configFile: false })).module;
 const read = (file) => readFileSync(join(SOURCES, file), 'utf8');
@@ -62,9 +69,7 @@ else if (written !== page) {
 
 /** One heading, one sentence and one table. */
 function section({ file, type, title, block }) {
-  const { summary, rows: all } = interfaceOf(read(file), type);
-  // Said once for all of them, above the tables.
-  const rows = all.filter(({ name }) => name !== 'toolkit');
+  const { summary, rows } = interfaceOf(read(file), type);
   const hasVariables = rows.some(({ name }) => variables.has(pathOf(block, name)));
   const columns = ['Field', 'Type', 'Default', 'Meaning', ...(hasVariables ? ['Variable'] : [])];
   const cells = rows.map(({ name, type: shape, isRequired, text }) => {
@@ -89,13 +94,13 @@ function section({ file, type, title, block }) {
   ].join('\n\n');
 }
 
-/** An interface as prettier leaves it: its own sentence, and name, type and comment of each field. */
+/** An interface as prettier leaves it: its own sentence, and name, type and comment of each field, those it inherits included. */
 function interfaceOf(source, type) {
   const found = new RegExp(
-    `\\/\\*\\*\\n((?: \\*.*\\n)+?) \\*\\/\\nexport interface ${type} (?:extends \\w+ )?\\{\\n([\\s\\S]*?)\\n\\}`,
+    `\\/\\*\\*\\n((?: \\*.*\\n)+?) \\*\\/\\nexport interface ${type} (?:extends ([\\w, ]+) )?\\{\\n([\\s\\S]*?)\\n\\}`,
   ).exec(source);
   if (found === null) throw new Error(`no documented interface ${type}`);
-  const [, comment, body] = found;
+  const [, comment, bases = '', body] = found;
   const rows = [
     ...body.matchAll(
       / {2}\/\*\*([\s\S]*?)\*\/\n(?: {2}\/\/.*\n)*? {2}readonly (\w+)(\??): ([\s\S]*?);\n?(?=$|\n| {2})/g,
@@ -103,6 +108,10 @@ function interfaceOf(source, type) {
   ].map(([, text, name, optional, shape]) => ({ name, isRequired: optional === '', type: shape, text: prose(text) }));
   const all = body.match(/^ {2}readonly \w+/gm) ?? [];
   if (rows.length !== all.length) throw new Error(`${type}: ${all.length} fields, of which ${rows.length} were read`);
+  for (const base of bases.split(', ').filter((name) => name !== '' && !COMMON.includes(name))) {
+    const inherited = interfaceOf(read('routes/route-options.ts'), base).rows;
+    rows.push(...inherited.filter((row) => rows.every(({ name }) => name !== row.name)));
+  }
   return { summary: prose(comment.split(' * @')[0]).replace(/^Options of [^.]*\.\s*/, ''), rows };
 }
 

@@ -102,6 +102,20 @@ export function configuredSecrets(config: ResolvedConfig): string[] {
   return secretsIn(config, 4);
 }
 
+/**
+ * What tells the service identities of one configuration from those of another that shares a cache store.
+ * No secret is part of it, so it is the same in every process of a site, whatever keys these have.
+ */
+export function siteName({ serviceAccount, idpA, idpB, serviceAuthStrategy, authProvider }: ResolvedConfig): string {
+  return JSON.stringify([
+    serviceAuthStrategy,
+    authProvider,
+    [serviceAccount.serviceAccountId, serviceAccount.subject, serviceAccount.issuer, serviceAccount.audience],
+    [idpA.domain, idpA.clientId, idpA.username, idpA.realm, idpA.audience, idpA.scope],
+    [idpB.tenantId, idpB.clientId, idpB.scope],
+  ]);
+}
+
 /** Refuses values of a wrong kind and unknown fields. Values are never quoted: a secret may sit in the wrong field. */
 function check(values: unknown, rows: AnyRows = FIELDS, block = ''): void {
   const place = block === '' ? 'configureServer' : block;

@@ -11,7 +11,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { IdentityProvider } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import { SessionAuths } from '../routes/session-auths.js';
+import { RouteAuths } from '../routes/route-auths.js';
 import { provide, TOKENS } from './container.js';
 import type { CacheStores } from './platform-module.js';
 import type { ToolkitPorts } from './ports.js';
@@ -67,15 +67,17 @@ export function identityModule(config: ResolvedConfig, ports: ToolkitPorts): Con
     );
     provide(
       bind,
-      TOKENS.SessionAuths,
+      TOKENS.RouteAuths,
       [TOKENS.Clock, TOKENS.CacheStores, TOKENS.TokenExchange],
       (clock, { tokens }, exchange) =>
-        new SessionAuths({
+        new RouteAuths({
           clock,
           tokens,
           exchange,
           alwaysExchange: config.onBehalfOf.configured,
           sessionMs: config.timeouts.sessionMs,
+          apiKey: config.serviceApiKey,
+          apiKeyHeader: config.upstream.headers.apiKey,
         }),
     );
   });

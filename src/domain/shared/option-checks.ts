@@ -5,7 +5,6 @@ export function accept(isRight: (value: unknown) => boolean, words: string): Opt
   return (value) => (isRight(value) ? undefined : `Set it to ${words}.`);
 }
 
-export const anything: OptionCheck = () => undefined;
 export const text: OptionCheck = accept((value) => typeof value === 'string', 'a string');
 export const flag: OptionCheck = accept((value) => typeof value === 'boolean', 'true or false');
 export const callback: OptionCheck = accept((value) => typeof value === 'function', 'a function');
