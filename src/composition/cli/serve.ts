@@ -89,7 +89,10 @@ function routesFor(hosts: HostPolicy | undefined, { toolkit, basePath, telemetry
         );
   const routes = siteRoutes('serve', { toolkit, basePath });
   return nodeListener(
-    routes.map(({ route, mount, handler }) => ({ mount, handler: checked(handler, route) })),
+    routes.map(({ mount, handler }) => ({
+      mount,
+      handler: checked(handler, mount.endsWith('/a2a') ? 'chat' : 'surface'),
+    })),
     checked(noSuchRoute, 'none'),
   );
 }

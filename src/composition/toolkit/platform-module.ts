@@ -15,7 +15,7 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { configuredSecrets } from '../config/configured-secrets.js';
+import { configuredSecrets } from '../config/resolve-config.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { memoryStore, sealedStore, sharedStore, storeAtAddress, tokenStore } from './cache-stores.js';
 import { provide, TOKENS } from './container.js';

@@ -8,7 +8,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { hostPolicy } from '../config/allowed-hosts.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import type { SessionAuths } from '../routes/session-auths.js';
+import type { RouteAuths } from '../routes/route-auths.js';
 import { provide, TOKENS } from './container.js';
 import type { LastingParts } from './platform-module.js';
 import { processBodies } from './process-wide.js';
@@ -19,7 +19,7 @@ import { SiteHandlers } from './site-handlers.js';
 export interface Site {
   readonly handlers: SiteHandlers;
   readonly gate: RequestGate;
-  readonly sessions: SessionAuths;
+  readonly auths: RouteAuths;
   readonly broker: CredentialBroker;
   readonly directory: PlatformDirectory;
   /** What the toolkit of the next configuration may keep. */
@@ -36,7 +36,7 @@ export function siteModule(config: ResolvedConfig): ContainerModule {
       TOKENS.SiteHandlers,
       [
         TOKENS.RequestGate,
-        TOKENS.SessionAuths,
+        TOKENS.RouteAuths,
         TOKENS.ChatForwarder,
         TOKENS.ChatConfig,
         TOKENS.HttpJsonBinding,
@@ -46,12 +46,12 @@ export function siteModule(config: ResolvedConfig): ContainerModule {
         TOKENS.Clock,
         TOKENS.Telemetry,
       ],
-      (gate, sessions, forwarder, chatConfig, httpJson, surfaces, conversations, { renders }, clock, telemetry) =>
+      (gate, auths, forwarder, chatConfig, httpJson, surfaces, conversations, { renders }, clock, telemetry) =>
         new SiteHandlers({
           config,
           site: siteSettings(config, clock, telemetry),
           gate,
-          sessions,
+          auths,
           forwarder,
           chatConfig,
           httpJson,
@@ -67,17 +67,17 @@ export function siteModule(config: ResolvedConfig): ContainerModule {
       [
         TOKENS.SiteHandlers,
         TOKENS.RequestGate,
-        TOKENS.SessionAuths,
+        TOKENS.RouteAuths,
         TOKENS.CredentialBroker,
         TOKENS.PlatformDirectory,
         TOKENS.OperatorFaults,
         TOKENS.Connections,
         TOKENS.CacheStores,
       ],
-      (handlers, gate, sessions, broker, directory, faults, connections, stores) => ({
+      (handlers, gate, auths, broker, directory, faults, connections, stores) => ({
         handlers,
         gate,
-        sessions,
+        auths,
         broker,
         directory,
         lasting: { faults, connections, stores },
