@@ -82,10 +82,8 @@ export class PlatformCall {
    *
    * @throws ServiceAuthError and SessionError when there is no credential.
    */
-  caller(auth: RouteAuth, request: RequestContext): CallContext | Promise<CallContext> {
-    const isPlain = auth.kind === 'service' && auth.fields === undefined;
-    const credential = isPlain ? this.#deps.credentials.getCached(auth) : undefined;
-    return credential === undefined ? this.#ask(auth, request) : { auth, request, credential };
+  async caller(auth: RouteAuth, request: RequestContext): Promise<CallContext> {
+    return { auth, request, credential: await obtainCredential(this.#deps.credentials, auth, request) };
   }
 
   /**
@@ -105,10 +103,6 @@ export class PlatformCall {
     discard(response.body);
     // (c) A 401 says that nothing was done (RFC 9110 §15.5.2), so the same body may be sent again (a2a-and-surfaces.md M12).
     return { response: await this.#dispatch(message, renewed), credential: renewed };
-  }
-
-  async #ask(auth: RouteAuth, request: RequestContext): Promise<CallContext> {
-    return { auth, request, credential: await obtainCredential(this.#deps.credentials, auth, request) };
   }
 
   async #renew({ auth, request, credential }: CallContext, refusal: HttpResponse): Promise<Credential | undefined> {
