@@ -1,7 +1,6 @@
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpResponse } from '../../ports/http.js';
-import { gathered } from '../gathered.js';
 import { parsedJson } from '../shared/parsed-json.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { type CachedRender, readCachedRender, writeCachedRender } from './cached-render.js';
@@ -112,7 +111,7 @@ export class RenderCache {
     const { store, clock, freshMs, maxAgeMs } = this.#deps;
     const keys = this.#keys.keys(subject);
     if (keys === undefined) return { answer: (await upstream.render()).answer, status: 'BYPASS' };
-    const [generation, text] = await gathered(this.#generations.current(keys), store.get(keys.render));
+    const [generation, text] = await Promise.all([this.#generations.current(keys), store.get(keys.render)]);
     if (generation === undefined) return { answer: (await upstream.render()).answer, status: 'BYPASS' };
     const known = this.#read(keys, text);
     const now = clock.now();

@@ -1,6 +1,5 @@
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
-import { gathered } from '../gathered.js';
 import { parsedJson } from '../shared/parsed-json.js';
 import type { RenderKeys, RenderVersionTags, RenderScope } from './render-keys.js';
 import type { SurfaceRef } from './surface-ref.js';
@@ -58,9 +57,8 @@ export class RenderGenerations {
   }
 
   /** What a render started now depends on; `undefined` while an action of this process could not be marked. */
-  current({ callerTag, surfaceTag }: RenderVersionTags): VersionTag | Promise<VersionTag> {
-    const tags = gathered(this.#versionTag(callerTag), this.#versionTag(surfaceTag));
-    return tags instanceof Promise ? tags.then(generationOf) : generationOf(tags);
+  async current({ callerTag, surfaceTag }: RenderVersionTags): Promise<VersionTag> {
+    return generationOf(await Promise.all([this.#versionTag(callerTag), this.#versionTag(surfaceTag)]));
   }
 
   /** Whether a render from this time, in milliseconds since the epoch, may be older than an action of which the store knows nothing. */
