@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { nodeListener, type NodeListener } from '../../adapters/node/node-listener.js';
 import { behindHostCheck, type HostPolicy } from '../../adapters/web/host-check.js';
-import { refusal } from '../../adapters/web/refusal.js';
+import { refusal } from '../../adapters/web/error-response.js';
 import type { HttpHandler } from '../../ports/http.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import { hostPolicy } from '../config/allowed-hosts.js';

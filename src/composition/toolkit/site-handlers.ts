@@ -3,7 +3,7 @@ import { agentCardRoute, configRoute } from '../../adapters/web/config-route.js'
 import { conversationRoutes } from '../../adapters/web/conversation-routes.js';
 import { behindHostCheck } from '../../adapters/web/host-check.js';
 import { httpJsonRoutes } from '../../adapters/web/http-json-routes.js';
-import { refusal } from '../../adapters/web/refusal.js';
+import { refusal } from '../../adapters/web/error-response.js';
 import type { RequestGate } from '../../adapters/web/request-gate.js';
 import { errorContext, type SiteSettings } from '../../adapters/web/site-settings.js';
 import { surfaceRoutes } from '../../adapters/web/surface-routes.js';
@@ -120,14 +120,7 @@ export class SiteHandlers {
     const { gate, site } = this.#deps;
     const refuse = (request: HttpRequest, error: RequestError): HttpResponse =>
       refusal(error, request, errorContext(site, route));
-    const guarded = gate.guard(routes, {
-      refuse: (request, error) => Promise.resolve(refuse(request, error)),
-      onBroken: ({ signal }, error, told) => {
-        const side = told ?? (signal.aborted ? 'browser' : 'upstream');
-        const detail = error instanceof Error ? error.message : 'unknown';
-        site.telemetry.emit({ type: 'stream_broken', route, side, detail });
-      },
-    });
+    const guarded = gate.guard(routes, refuse);
     return this.#observed(site.hosts === undefined ? guarded : behindHostCheck(guarded, site.hosts, refuse));
   }
 

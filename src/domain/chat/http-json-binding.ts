@@ -2,7 +2,7 @@ import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { CredentialAuth } from '../credentials/credential-broker.js';
 import { AgentBffError, UpstreamError } from '../errors.js';
 import { parsedJson } from '../shared/parsed-json.js';
-import { bodyText } from '../upstream/body-text.js';
+import { bodyText } from '../upstream/body-bytes.js';
 import { browserResponseHeaders, isForA2AClients, isJson } from '../upstream/header-policy.js';
 import { AGENT, type Counterpart, refuseRedirect } from '../upstream/platform-answer.js';
 import { type CallContext, PlatformCall, type PlatformCallDependencies } from '../upstream/platform-call.js';

@@ -1,6 +1,6 @@
 import type { HttpResponse, UpstreamOutcome } from '../../ports/http.js';
 import { UpstreamError } from '../errors.js';
-import { discardBody } from './body-text.js';
+import { discard } from '../shared/body.js';
 import { locationOf, quoted, redirected } from './wrong-address.js';
 
 /** Who was called, in the words of an error. */
@@ -92,7 +92,7 @@ export function responseOrThrow(
  */
 export async function refuseRedirect({ status, headers, body }: HttpResponse, counterpart: Counterpart): Promise<void> {
   if (status < 300 || status >= 400) return;
-  await discardBody(body);
+  discard(body);
   const to = locationOf(headers);
   throw new UpstreamError('upstream_redirect', {
     ...redirected(headers, counterpart),
