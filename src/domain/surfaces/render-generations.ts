@@ -1,6 +1,8 @@
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import { gathered } from '../gathered.js';
+import { LruMap } from '../shared/lru-map.js';
+import { SingleFlight } from '../shared/single-flight.js';
 import { parsedJson } from '../shared/parsed-json.js';
 import type { RenderKeys, RenderVersionTags, RenderScope } from './render-keys.js';
 import type { SurfaceRef } from './surface-ref.js';
@@ -38,7 +40,7 @@ const MAX_LOST = 10_000;
  * Knows which renders are from before an action, in every process that shares the store.
  *
  * A render depends on two version tags in the store: one of its surface, one of everything the caller sees. An action replaces a version tag by a new one,
- * and whatever was rendered under the old one is no longer served. Marks are unique texts and no counters, because a store
+ * and whatever was rendered under the old one is no longer served. Tags are unique texts and no counters, because a store
  * that only reads and writes cannot count: of two processes that add one at once, one would be lost.
  *
  * A version tag that the store did not take is written again until it does. Until then other processes may not know of the action,
@@ -46,9 +48,9 @@ const MAX_LOST = 10_000;
  */
 export class RenderGenerations {
   readonly #deps: RenderGenerationsDependencies;
-  readonly #creating = new Map<string, Promise<string>>();
-  /** Marks the store did not take, and until when that matters. */
-  readonly #lost = new Map<string, number>();
+  readonly #creations = new SingleFlight<string>();
+  /** Tags the store did not take, and until when that matters. Those beyond would only be told to others: renders from before are doubtful here. */
+  readonly #lost = new LruMap<number>({ maxEntries: MAX_LOST });
   #isRepairing = false;
   /** When the store was last seen to fail: from before, version tags may be missing, those of other processes too. */
   #suspectSince = -Infinity;
@@ -97,7 +99,7 @@ export class RenderGenerations {
   }
 
   #versionTag(key: string): VersionTag | Promise<VersionTag> {
-    if (this.#lost.has(key)) return this.#foundTag(key);
+    if (this.#lost.get(key) !== undefined) return this.#foundTag(key);
     const known = this.#deps.store.get(key);
     return typeof known === 'string' ? known : this.#tagOf(key, known);
   }
@@ -111,12 +113,7 @@ export class RenderGenerations {
   async #tagOf(key: string, found: VersionTag | Promise<VersionTag>): Promise<VersionTag> {
     const known = await found;
     if (known !== undefined) return known;
-    let creating = this.#creating.get(key);
-    if (creating === undefined) {
-      creating = this.#create(key).finally(() => this.#creating.delete(key));
-      this.#creating.set(key, creating);
-    }
-    return creating;
+    return this.#creations.run(key, () => this.#create(key));
   }
 
   async #create(key: string): Promise<string> {
@@ -134,9 +131,6 @@ export class RenderGenerations {
     if (await this.#replace(key)) return;
     // A store that is down loses the version tag and may keep the renders. Until they are too old, this process does not believe it.
     this.#lost.set(key, this.#deps.clock.now() + this.#deps.maxAgeMs);
-    const [oldest] = this.#lost.keys();
-    // It would only be told to others: renders from before are doubtful here.
-    if (this.#lost.size > MAX_LOST && oldest !== undefined) this.#lost.delete(oldest);
     this.#repairLater();
   }
 
