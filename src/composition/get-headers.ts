@@ -1,9 +1,10 @@
-import type { SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
 import { readOptions } from '../domain/shared/options.js';
 import { currentToolkit } from './auth-headers.js';
 import type { ServiceAuthStrategy } from './config/server-config.js';
 import { SERVICE_HEADERS, SESSION_HEADERS, withToolkit } from './routes/route-options.js';
-import type { Toolkit } from './toolkit/toolkit-type.js';
+import type { SessionHeadersOptions, Toolkit } from './toolkit/toolkit-type.js';
+
+export type { SessionHeadersOptions } from './toolkit/toolkit-type.js';
 
 /**
  * Makes the headers of one call to the platform; give it to `getHeaders` or `configGetHeaders`.
@@ -22,24 +23,6 @@ export interface ServiceHeadersOptions {
   readonly apiKey?: string | undefined;
   /** Service strategy. Default: the configured one. */
   readonly strategy?: ServiceAuthStrategy | (string & {}) | undefined;
-  /** Use this toolkit. Default: the one `configureServer` made last. */
-  readonly toolkit?: Toolkit | undefined;
-}
-
-/**
- * Options of `createGetHeadersForSession` (spec §4.2).
- *
- * @public
- */
-export interface SessionHeadersOptions {
-  /** Finds the signed-in user's token. */
-  readonly authClient: SessionTokenLike;
-  /** Audience of the user's token. Default: whatever the session holds. */
-  readonly audience?: string | undefined;
-  /** API key to send. Default: the configured `serviceApiKey`. */
-  readonly apiKey?: string | undefined;
-  /** Exchanges the user's token even when `onBehalfOf` is not configured. Default: only with that block. */
-  readonly exchange?: 'on_behalf_of' | undefined;
   /** Use this toolkit. Default: the one `configureServer` made last. */
   readonly toolkit?: Toolkit | undefined;
 }

@@ -7,17 +7,9 @@ import type { HeadersAuth, RouteAuth } from '../../domain/credentials/route-auth
 import { isAgentBffError, ServiceAuthError } from '../../domain/errors.js';
 import type { HeaderFields } from '../../ports/http.js';
 import type { SiteFieldOptions } from './site-fields.js';
-import { headerFields, type HeadersLike } from './header-fields.js';
+import { type GetHeaders, headerFields, type HeadersLike } from './header-fields.js';
 
-export type { HeadersLike } from './header-fields.js';
-
-/**
- * Makes header fields for calls to the platform, from the framework's request (spec §4.2).
- * As `getHeaders` and `configGetHeaders` they are the credential: an error of this package it throws is answered as such; any other becomes a 401 whose text stays in the server's log.
- *
- * @public
- */
-export type GetHeaders = (request: never) => HeadersLike | Promise<HeadersLike>;
+export type { GetHeaders, HeadersLike } from './header-fields.js';
 
 /**
  * Options of the config route.

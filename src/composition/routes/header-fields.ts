@@ -12,6 +12,14 @@ export type HeadersLike =
   | undefined;
 
 /**
+ * Makes header fields for calls to the platform, from the framework's request (spec §4.2).
+ * As `getHeaders` and `configGetHeaders` they are the credential: an error of this package it throws is answered as such; any other becomes a 401 whose text stays in the server's log.
+ *
+ * @public
+ */
+export type GetHeaders = (request: never) => HeadersLike | Promise<HeadersLike>;
+
+/**
  * The fields by lower-case name.
  *
  * @throws Error when it is nothing header fields can be made of; the text never quotes a value.

@@ -2,7 +2,6 @@ import { sessionKind, type SessionTokenLike } from '../../adapters/sessions/sess
 import { accept, callback, flag, hasMethods, text, texts, wholeNumber } from '../../domain/shared/option-checks.js';
 import type { OptionCheck, OptionShape } from '../../domain/shared/options.js';
 import type { ChatHandlerOptions } from './chat.js';
-import type { SessionHeadersOptions } from '../get-headers.js';
 import { HEADER_KEY, isHeaderKey } from '../config/header-secret.js';
 import type { RenderCacheOptions } from './render-cache-options.js';
 import type { SiteFieldOptions } from './site-fields.js';
@@ -10,7 +9,7 @@ import { serverState } from '../server-state.js';
 import { nameHint, STRATEGIES } from '../config/strategy-names.js';
 import type { ServiceProxyOptions, SurfaceHandlerOptions } from './surfaces.js';
 import type { SurfaceRouterOptions } from './surface-router-options.js';
-import type { AuthHeadersOptions, Toolkit } from '../toolkit/toolkit-type.js';
+import type { AuthHeadersOptions, SessionHeadersOptions, Toolkit } from '../toolkit/toolkit-type.js';
 
 // What each option of a route may be stands here once; the functions that take it name themselves when they read it.
 

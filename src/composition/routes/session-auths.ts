@@ -9,7 +9,6 @@ import type { TokenCache } from '../../domain/credentials/token-cache.js';
 import type { Clock } from '../../ports/clock.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
 import type { TokenExchange } from '../../ports/token-exchange.js';
-import type { ChatHandlerOptions } from './chat.js';
 import { headerSecret } from '../config/header-secret.js';
 
 const MAX_SESSIONS = 10_000;
@@ -26,7 +25,11 @@ export interface SessionAuthsDependencies {
 }
 
 /** What every route of signed-in users may be told. */
-type UserOptions = Pick<ChatHandlerOptions, 'audience' | 'apiKey' | 'exchange'>;
+interface UserOptions {
+  readonly audience?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly exchange?: 'on_behalf_of' | undefined;
+}
 
 type UserAuth<Required extends boolean> = Extract<CredentialAuth, { kind: 'session' }> & {
   readonly required: Required;

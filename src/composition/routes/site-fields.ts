@@ -3,8 +3,7 @@ import type { RouteFields } from '../../domain/credentials/site-fields.js';
 import { AgentBffError, isAgentBffError } from '../../domain/errors.js';
 import { isWithheld } from '../../domain/upstream/header-policy.js';
 import type { HeaderFields } from '../../ports/http.js';
-import type { GetHeaders } from './get-headers-option.js';
-import { headerFields, type HeadersLike } from './header-fields.js';
+import { type GetHeaders, headerFields, type HeadersLike } from './header-fields.js';
 
 /**
  * Names of further header fields that cross. Credentials, cookies, hop-by-hop, framing and CORS fields, and those this package sets itself, are refused.

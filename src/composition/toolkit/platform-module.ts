@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { ContainerModule } from 'inversify';
 import { MemoryCacheStore } from '../../adapters/keyv/memory-cache-store.js';
-import type { RedisStore } from '../../adapters/keyv/redis-store.js';
 import { pause, systemClock } from '../../adapters/system/system-clock.js';
 import { ObservedUpstream } from '../../adapters/telemetry/observed-upstream.js';
 import { OperatorTelemetry, silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
@@ -12,7 +11,6 @@ import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
 import { TokenCache } from '../../domain/credentials/token-cache.js';
 import { ErrorExcerpts, type ErrorExcerptsDependencies } from '../../domain/upstream/error-excerpts.js';
 import { RetryingUpstream } from '../../domain/upstream/retrying-upstream.js';
-import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
@@ -23,45 +21,12 @@ import { provide, TOKENS } from './container.js';
 import type { ToolkitPorts } from './ports.js';
 import { processFaults } from './process-wide.js';
 import { newRequestId } from './request-id.js';
+import type { CacheStores, Connections, LastingParts, OperatorFaults } from './site.js';
 
 const MAX_TOKENS = 10_000;
 // 10 000 renders, and beside each the versions and names that say what an action drops; their bytes are the real limit.
 const MAX_RENDERS = 40_000;
 const MAX_RENDER_BYTES = 67_108_864;
-
-/** What outlives a change of configuration that does not touch it. */
-export interface LastingParts {
-  readonly faults: OperatorFaults;
-  readonly connections: Connections;
-  readonly stores: CacheStores;
-}
-
-/** Who is told, without secrets. */
-export interface OperatorFaults {
-  /** Undefined where faults go to the terminal. */
-  readonly listeners: readonly Telemetry[] | undefined;
-  readonly telemetry: Telemetry;
-}
-
-/** The connections to the platform. */
-export interface Connections {
-  readonly connectMs: number;
-  readonly upstream: HttpUpstream;
-  /** Upstreams of earlier configurations whose last responses still run. */
-  readonly retired: Set<HttpUpstream>;
-}
-
-/** Tokens and renders, and the connection to the store they share. */
-export interface CacheStores {
-  /** What they were made from. */
-  readonly settings: readonly unknown[];
-  /** The connection to the store of `cacheStore`, where that is an address. */
-  readonly redis: RedisStore | undefined;
-  readonly renders: CacheStore;
-  readonly tokens: TokenCache;
-  /** Tells two credentials apart without revealing either. */
-  readonly fingerprintKey: Uint8Array;
-}
 
 /** Binds what the site runs on; what `previous` has already is kept while the configuration behind it stays the same. */
 export function platformModule(

@@ -1,8 +1,8 @@
+import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import type { ErrorCode } from '../../domain/errors.js';
 import type { HttpHandler } from '../../ports/http.js';
 import type { ChatHandlerOptions } from '../routes/chat.js';
 import type { ServiceAuthStrategy } from '../config/server-config.js';
-import type { SessionHeadersOptions } from '../get-headers.js';
 import type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from '../routes/surfaces.js';
 import type { SurfaceRouterOptions } from '../routes/surface-router-options.js';
 
@@ -16,6 +16,24 @@ export interface AuthHeadersOptions {
   readonly strategy?: ServiceAuthStrategy | (string & {}) | undefined;
   /** Default: the configured `serviceApiKey`. */
   readonly apiKey?: string | undefined;
+}
+
+/**
+ * Options of `createGetHeadersForSession` (spec §4.2).
+ *
+ * @public
+ */
+export interface SessionHeadersOptions {
+  /** Finds the signed-in user's token. */
+  readonly authClient: SessionTokenLike;
+  /** Audience of the user's token. Default: whatever the session holds. */
+  readonly audience?: string | undefined;
+  /** API key to send. Default: the configured `serviceApiKey`. */
+  readonly apiKey?: string | undefined;
+  /** Exchanges the user's token even when `onBehalfOf` is not configured. Default: only with that block. */
+  readonly exchange?: 'on_behalf_of' | undefined;
+  /** Use this toolkit. Default: the one `configureServer` made last. */
+  readonly toolkit?: Toolkit | undefined;
 }
 
 /**

@@ -1,20 +1,7 @@
 import type { HttpResponse, UpstreamOutcome } from '../../ports/http.js';
 import { UpstreamError } from '../errors.js';
 import { discardBody } from './body-text.js';
-import { locationOf, quoted, redirected } from './wrong-address.js';
-
-/** Who was called, in the words of an error. */
-export interface Counterpart {
-  readonly name: string;
-  /** The fields that say where it is. */
-  readonly fields: readonly string[];
-  /** What to do where something else is found there: a sentence without its capital and its full stop. */
-  readonly check: string;
-  /** What a successful response of it is. */
-  readonly expected: string;
-  /** Whether requests name things that may be missing there though the address is right. Default: false. */
-  readonly holdsMany?: boolean;
-}
+import { type Counterpart, locationOf, quoted, redirected } from './wrong-address.js';
 
 export const AGENT: Counterpart = {
   name: 'agent',

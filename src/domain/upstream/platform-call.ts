@@ -6,7 +6,8 @@ import { isStream } from './body-kind.js';
 import { discardBody } from './body-text.js';
 import { upstreamRequestHeaders } from './header-policy.js';
 import type { ErrorExcerpts } from './error-excerpts.js';
-import { responseOrThrow, type Counterpart } from './platform-answer.js';
+import { responseOrThrow } from './platform-answer.js';
+import type { Counterpart } from './wrong-address.js';
 import type { PlatformReply } from './platform-error.js';
 import { PlatformErrors } from './platform-errors.js';
 
