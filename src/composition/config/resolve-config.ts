@@ -20,7 +20,7 @@ import type {
 } from './server-config.js';
 import { type ResolvedUpstream, resolveUpstream } from './upstream-config.js';
 import { headerSecret } from './header-secret.js';
-import { withoutTrailingSlashes } from '../../domain/shared/trailing-slashes.js';
+import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 
 /** Fields whose completed form is another one, below. */
 type Read =

@@ -1,5 +1,5 @@
 import { DeadlineError, inTime } from '../../adapters/system/timed-ports.js';
-import { withoutSecrets } from '../../adapters/telemetry/redact.js';
+import { withoutSecrets } from '../../domain/shared/redaction.js';
 import { requestSecrets } from '../../adapters/telemetry/request-secrets.js';
 import { Credential } from '../../domain/credentials/credential.js';
 import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';

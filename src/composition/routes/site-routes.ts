@@ -1,13 +1,13 @@
 import { accept } from '../../domain/shared/option-checks.js';
 import { type OptionShape, readOptions } from '../../domain/shared/options.js';
-import type { HttpHandler } from '../../ports/http.js';
+import type { HttpHandler, MountedHandler } from '../../ports/http.js';
 import type { ChatHandlerOptions } from './chat.js';
 import { currentHandler, UNCONFIGURED_CHAT } from './current-handler.js';
 import { CHAT, PROXY, SURFACE_ROUTER, withToolkit } from './route-options.js';
 import type { ServiceProxyOptions } from './surfaces.js';
 import type { SurfaceRouterOptions } from './surface-router-options.js';
 import type { Toolkit } from '../toolkit/toolkit-type.js';
-import { withoutTrailingSlashes } from '../../domain/shared/trailing-slashes.js';
+import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 
 /**
  * Options of the handlers that serve all routes at once: `createNodeHandler` and `createWebHandler`.
@@ -36,12 +36,10 @@ const SITE: OptionShape<Exclude<keyof SiteRoutesOptions, 'toolkit'>> = {
   },
 };
 
-/** One handler and the path it is mounted at. */
-export interface SiteRoute {
+/** A route of a site. */
+export interface SiteRoute extends MountedHandler {
   /** What it is called in events. */
   readonly route: 'chat' | 'surface' | 'conversation';
-  readonly mount: string;
-  readonly handler: HttpHandler;
 }
 
 /**

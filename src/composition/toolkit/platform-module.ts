@@ -4,7 +4,7 @@ import { MemoryCacheStore } from '../../adapters/keyv/memory-cache-store.js';
 import { pause, systemClock } from '../../adapters/system/system-clock.js';
 import { ObservedUpstream } from '../../adapters/telemetry/observed-upstream.js';
 import { OperatorTelemetry, silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
-import { redactor } from '../../adapters/telemetry/redact.js';
+import { redactor } from '../../domain/shared/redaction.js';
 import { RedactedTelemetry } from '../../adapters/telemetry/redacted-telemetry.js';
 import { TerminalTelemetry } from '../../adapters/telemetry/terminal-telemetry.js';
 import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';

@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, HttpResponse, HttpUpstream, UpstreamOutcome } from '../../ports/http.js';
 import type { Credential } from '../credentials/credential.js';
 import { isVaried } from '../credentials/credential-scope.js';
-import { parsedJson } from '../shared/parsed-json.js';
+import { parsedJson } from '../shared/json.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { discardBody } from '../upstream/body-text.js';
 import { type LookupTime, within } from '../upstream/deadline.js';
@@ -12,7 +12,7 @@ import type { Endpoint } from '../upstream/upstream-request.js';
 import { LruMap, type MapBounds } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import { type AgentCardJson, CardVersions, isAgentCard } from './agent-card.js';
-import { withoutTrailingSlashes } from '../shared/trailing-slashes.js';
+import { withoutTrailingSlashes } from '../shared/paths.js';
 import { type CardlessAnswer, missingCard, saysMore } from './missing-card.js';
 
 /** What the source is made of. */

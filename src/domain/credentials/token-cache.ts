@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { AccessToken, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { LruMap } from '../shared/lru-map.js';
-import { parsedJson } from '../shared/parsed-json.js';
+import { parsedJson } from '../shared/json.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import { isTokenText } from './credential.js';
 

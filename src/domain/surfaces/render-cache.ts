@@ -4,7 +4,7 @@ import type { HttpResponse } from '../../ports/http.js';
 import { gathered } from '../gathered.js';
 import { LruMap } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
-import { parsedJson } from '../shared/parsed-json.js';
+import { parsedJson } from '../shared/json.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { type CachedRender, readCachedRender, writeCachedRender } from './cached-render.js';
 import { RenderGenerations, type SurfaceNames } from './render-generations.js';

@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.js';
 import { gathered } from '../gathered.js';
 import { LruMap } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
-import { parsedJson } from '../shared/parsed-json.js';
+import { parsedJson } from '../shared/json.js';
 import type { RenderKeys, RenderVersionTags, RenderScope } from './render-keys.js';
 import type { SurfaceRef } from './surface-ref.js';
 

@@ -5,7 +5,7 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import { isVaried, lookupScope } from '../credentials/credential-scope.js';
 import type { RequestContext, RouteAuth } from '../credentials/route-auth.js';
 import { type AgentBffError, isAgentBffError } from '../errors.js';
-import { parsedJson } from '../shared/parsed-json.js';
+import { parsedJson } from '../shared/json.js';
 import { LruMap, type MapBounds } from '../shared/lru-map.js';
 import { readAhead } from './body-bytes.js';
 import { discardBody } from './body-text.js';
