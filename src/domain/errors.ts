@@ -1,7 +1,12 @@
-import { AgentBffError, type ErrorCode, type ErrorFacts } from './shared/agent-bff-error.js';
+import { AgentBffError, type ErrorCode, type ErrorFacts } from './shared/errors.js';
 
-export { AgentBffError, type ErrorCode, type ErrorFacts, isAgentBffError } from './shared/agent-bff-error.js';
-export { ConfigurationError } from './shared/configuration-error.js';
+export {
+  AgentBffError,
+  ConfigurationError,
+  type ErrorCode,
+  type ErrorFacts,
+  isAgentBffError,
+} from './shared/errors.js';
 
 /**
  * No service credential could be produced, or the platform refuses it (spec §5.7).

@@ -72,6 +72,12 @@ export interface HttpResponse {
  */
 export type HttpHandler = (request: HttpRequest) => Promise<HttpResponse>;
 
+/** One handler and the path it is mounted at, such as `/api/a2a`. */
+export interface MountedHandler {
+  readonly mount: string;
+  readonly handler: HttpHandler;
+}
+
 /**
  * A request to the platform, complete: nothing is added behind this type.
  *

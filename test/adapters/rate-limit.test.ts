@@ -1,7 +1,6 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { describe, expect, it } from 'vitest';
-import { rateLimiter, type RateLimiterLike } from '../../src/adapters/rate-limit/rate-limiter.js';
-import { visitorAddress } from '../../src/adapters/rate-limit/visitor-address.js';
+import { rateLimiter, type RateLimiterLike, visitorAddress } from '../../src/adapters/rate-limit/rate-limiter.js';
 
 const from = (ip: string) => ({ ip });
 

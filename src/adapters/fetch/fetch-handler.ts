@@ -1,17 +1,12 @@
-import type { HttpHandler } from '../../ports/http.js';
-import { isBelow, requestAddress } from './request-address.js';
+import { isBelow } from '../../domain/shared/paths.js';
+import type { HttpHandler, MountedHandler } from '../../ports/http.js';
+import { requestAddress } from './request-address.js';
 import { toHttpRequest } from './to-http-request.js';
 import { toResponse } from './to-response.js';
 
-/** One handler and the path it is mounted at, such as `/api/a2a`. */
-export interface FetchRoute {
-  readonly mount: string;
-  readonly handler: HttpHandler;
-}
-
 /** Answers Web requests by the route they lie below; `otherwise` answers the rest. */
 export function fetchHandler(
-  routes: readonly FetchRoute[],
+  routes: readonly MountedHandler[],
   otherwise: HttpHandler,
 ): (request: Request) => Promise<Response> {
   return async (request) => {

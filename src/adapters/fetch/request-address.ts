@@ -19,8 +19,3 @@ export function requestAddress(url: string): RequestAddress {
     /^([a-z][a-z0-9+.-]*:)\/\/(?:[^/?#@]*@)?([^/?#]*)([^?#]*)(\?[^#]*)?/i.exec(url) ?? [];
   return { scheme, host, path: path === '' ? '/' : path, query };
 }
-
-/** Whether a raw path is the mount point or lies below it: `/api/a2abc` does not. */
-export function isBelow(path: string, mount: string): boolean {
-  return path.startsWith(mount) && (path.length === mount.length || path.charAt(mount.length) === '/');
-}

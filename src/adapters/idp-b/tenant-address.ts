@@ -1,4 +1,4 @@
-import { withoutTrailingSlashes } from '../../domain/shared/trailing-slashes.js';
+import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 
 /** What tenant and authority stand for together. */
 export type TenantAddress =

@@ -1,4 +1,4 @@
-import { BoundedMap, type MapBounds } from '../../domain/shared/bounded-map.js';
+import { LruMap, type MapBounds } from '../../domain/shared/lru-map.js';
 import type { Clock } from '../../ports/clock.js';
 import type { StoredText, TextStorage } from './own-keyv.js';
 
@@ -14,12 +14,12 @@ export class MemoryStorage implements TextStorage {
   readonly #clock: Clock;
   readonly #bounds: MapBounds;
   /** The least recently used first. */
-  #entries: BoundedMap<Entry>;
+  #entries: LruMap<Entry>;
 
   constructor(clock: Clock, bounds: MapBounds) {
     this.#clock = clock;
     this.#bounds = bounds;
-    this.#entries = new BoundedMap(bounds);
+    this.#entries = new LruMap(bounds);
   }
 
   get(key: string): Promise<StoredText | undefined> {
@@ -42,7 +42,7 @@ export class MemoryStorage implements TextStorage {
   }
 
   clear(): Promise<void> {
-    this.#entries = new BoundedMap(this.#bounds);
+    this.#entries = new LruMap(this.#bounds);
     return Promise.resolve();
   }
 

@@ -1,9 +1,9 @@
+import { isBelow } from '../../domain/shared/paths.js';
 import type { HttpHandler } from '../../ports/http.js';
-import { isBelow, requestAddress } from '../fetch/request-address.js';
+import { requestAddress } from '../fetch/request-address.js';
 import { headerFields, toHttpRequest } from '../fetch/to-http-request.js';
 import { toResponse } from '../fetch/to-response.js';
-import { addsSlashes, basePath } from './compiled-settings.js';
-import { type MountRule, targetOf, withoutSlash } from './mount.js';
+import { addsSlashes, basePath, type MountRule, targetOf, withoutSlash } from './mount.js';
 import { plainAnswer, withDecodable } from './plain-answer.js';
 import { withProxyCookies } from './proxy-cookies.js';
 

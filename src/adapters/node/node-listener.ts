@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
-import type { HttpHandler } from '../../ports/http.js';
+import { isBelow } from '../../domain/shared/paths.js';
+import type { HttpHandler, MountedHandler } from '../../ports/http.js';
 import { abortResponse, requestFields } from './http2-exchange.js';
 import { toHttpRequest } from './to-http-request.js';
 import { writeHttpResponse } from './write-http-response.js';
@@ -16,12 +17,6 @@ export type NodeListener = (
   next?: (error?: unknown) => void,
 ) => void;
 
-/** One handler and the path it is mounted at, such as `/api/a2a`. */
-export interface NodeRoute {
-  readonly mount: string;
-  readonly handler: HttpHandler;
-}
-
 /** Node's own; those of HTTP/2 have the same members, and what differs is in `http2-exchange.ts`. */
 interface HostRequest extends IncomingMessage {
   /** The whole target, where a host cut `url` at its mount point. */
@@ -29,7 +24,7 @@ interface HostRequest extends IncomingMessage {
 }
 
 /** A listener that gives each request to the route it lies below; `otherwise` answers the rest when there is no `next`. */
-export function nodeListener(routes: readonly NodeRoute[], otherwise: HttpHandler): NodeListener {
+export function nodeListener(routes: readonly MountedHandler[], otherwise: HttpHandler): NodeListener {
   return (nativeRequest, nativeResponse, next) => {
     const request = nativeRequest as HostRequest;
     const response = nativeResponse as ServerResponse;
@@ -50,17 +45,10 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   target: string,
-  { mount, handler }: NodeRoute,
+  { mount, handler }: MountedHandler,
 ): Promise<void> {
   const below = { target: target.slice(mount.length), publicUrl: () => publicUrl(request, mount) };
   writeHttpResponse(response, await handler(toHttpRequest(request, response, below)), request.method);
-}
-
-/** Whether a raw target is the mount point or lies below it: `/api/a2abc` does not. */
-function isBelow(target: string, mount: string): boolean {
-  if (!target.startsWith(mount)) return false;
-  const next = target.charAt(mount.length);
-  return next === '' || next === '/' || next === '?';
 }
 
 /** No forwarded field is believed here: behind a proxy, the configured `publicUrl` says it. */

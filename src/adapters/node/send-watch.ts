@@ -1,16 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
-import type { StallWatch } from './stall-watch.js';
-
-/** What a watch needs to know besides the response. */
-export interface SendWatchOptions {
-  /** Milliseconds without a byte taken after which the response is cut. */
-  readonly idleMs: number;
-  /** Called once, before the response is cut. */
-  readonly onStalled?: (reason: Error) => void;
-  /** The stream a framework pipes into the response, when it does the writing. */
-  readonly front?: Readable;
-}
+import type { StallWatch, StallWatchOptions } from './stall-watch.js';
 
 /**
  * Watches a response for a browser that takes nothing of it (decision 84). What looks is loaded when bytes first wait:
@@ -20,11 +9,11 @@ export class SendWatch {
   /** Bytes of the body handed over, from any moment on. */
   written = 0;
   readonly #response: ServerResponse;
-  readonly #options: SendWatchOptions;
+  readonly #options: StallWatchOptions;
   /** `null` until it is known whether it is needed, and loaded. */
   #watch: StallWatch | null | undefined;
 
-  constructor(response: ServerResponse, options: SendWatchOptions) {
+  constructor(response: ServerResponse, options: StallWatchOptions) {
     this.#response = response;
     this.#options = options;
   }

@@ -1,6 +1,16 @@
 import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import { INTERNAL_ERROR, streamOf, unsentBytes } from './http2-exchange.js';
-import type { SendWatchOptions } from './send-watch.js';
+
+/** What a watch needs to know besides the response. */
+export interface StallWatchOptions {
+  /** Milliseconds without a byte taken after which the response is cut. */
+  readonly idleMs: number;
+  /** Called once, before the response is cut. */
+  readonly onStalled?: (reason: Error) => void;
+  /** The stream a framework pipes into the response, when it does the writing. */
+  readonly front?: Readable;
+}
 
 /** Looks in one span: the more, the nearer to the last byte taken it is counted. */
 const LOOKS = 4;
@@ -11,7 +21,7 @@ const LOOKS = 4;
  */
 export class StallWatch {
   readonly #response: ServerResponse;
-  readonly #options: SendWatchOptions;
+  readonly #options: StallWatchOptions;
   readonly #body: { readonly written: number };
   #timer: NodeJS.Timeout | undefined;
   #taken = 0;
@@ -19,7 +29,7 @@ export class StallWatch {
   #still = 0;
   #isOver = false;
 
-  constructor(response: ServerResponse, options: SendWatchOptions, body: { readonly written: number }) {
+  constructor(response: ServerResponse, options: StallWatchOptions, body: { readonly written: number }) {
     this.#response = response;
     this.#options = options;
     this.#body = body;

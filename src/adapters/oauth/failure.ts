@@ -1,7 +1,7 @@
+import { redactor } from '../../domain/shared/redaction.js';
 import type { IssueFailure } from '../../ports/identity-provider.js';
 import type { ExchangeRefusal } from '../../ports/token-exchange.js';
 import type { ErrorResponse, Fault, ProviderError } from './provider-error.js';
-import { redactSecrets } from './redact-secrets.js';
 
 /** What an error of the provider means for the configuration. */
 export interface Verdict {
@@ -63,7 +63,7 @@ function detailOf(error: ProviderError, rules: FailureRules, secrets: readonly s
   const stage = error.stage === 'local' ? '' : `${error.stage} request failed`;
   const codes = error.kind === 'fault' ? [error.code] : [error.status, error.error, ...(rules.codes?.(error) ?? [])];
   const parts = [stage, codes.filter((code) => code !== '').join(' '), note, error.description];
-  return redactSecrets(parts.filter((part) => part !== '').join(': '), secrets, MAX_DETAIL);
+  return redactor(secrets)(parts.filter((part) => part !== '').join(': ')).slice(0, MAX_DETAIL);
 }
 
 function judgeFault(fault: Fault, rules: FailureRules): Verdict {

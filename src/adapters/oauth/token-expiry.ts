@@ -1,3 +1,5 @@
+import { jwtClaims } from '../../domain/shared/json.js';
+
 const UNKNOWN_LIFE_MS = 60_000;
 const MAX_LIFE_MS = 86_400_000;
 
@@ -17,13 +19,6 @@ export function tokenExpiry(token: string, expiresInSeconds: number | undefined,
 
 /** The `exp` of a JWT in milliseconds since the epoch; undefined for any other text. The signature is not looked at. */
 export function jwtExpiry(token: string): number | undefined {
-  const parts = token.split('.');
-  if (parts.length !== 3) return undefined;
-  try {
-    const claims: unknown = JSON.parse(Buffer.from(parts[1] ?? '', 'base64url').toString());
-    const { exp } = claims as { exp?: unknown };
-    return typeof exp === 'number' && Number.isFinite(exp) ? exp * 1000 : undefined;
-  } catch {
-    return undefined;
-  }
+  const exp = jwtClaims(token)?.['exp'];
+  return typeof exp === 'number' && Number.isFinite(exp) ? exp * 1000 : undefined;
 }

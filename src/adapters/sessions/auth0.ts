@@ -1,7 +1,7 @@
+import { jwtClaims } from '../../domain/shared/json.js';
 import { readOptions } from '../../domain/shared/options.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
 import { SESSION_SOURCE, type SessionSourceOptions } from './from-function.js';
-import { jwtSubject } from './jwt-subject.js';
 import { nodePair, withRefreshedCookies } from './framework-objects.js';
 import { refreshRefusal, sanitizeLibraryError } from './library-errors.js';
 
@@ -42,7 +42,7 @@ export function auth0Session(auth0: Auth0Like, options?: SessionSourceOptions): 
       withRefreshedCookies(request, async () => {
         try {
           const { token, expiresAt } = await auth0.getAccessToken(...nodePair(request), settings(query));
-          const subject = jwtSubject(token);
+          const subject = subjectOf(token);
           return {
             kind: 'token',
             accessToken: token,
@@ -54,6 +54,12 @@ export function auth0Session(auth0: Auth0Like, options?: SessionSourceOptions): 
         }
       }),
   };
+}
+
+/** Issuer and subject, without a check of the signature: the session the token comes from was sealed by the library. A token that a browser could choose would name any user. */
+function subjectOf(token: string): string | undefined {
+  const { iss, sub } = jwtClaims(token) ?? {};
+  return typeof iss === 'string' && typeof sub === 'string' ? `${iss}|${sub}` : undefined;
 }
 
 function settings({ audience, scope, forceRefresh }: SessionTokenQuery): object {

@@ -1,3 +1,6 @@
+import { Console } from 'node:console';
+import process from 'node:process';
+
 /** What a log of faults is made of. */
 export interface FaultLogSettings {
   /** Milliseconds since any moment; never runs backwards. */
@@ -56,4 +59,19 @@ export class FaultLog {
 function timesIn(times: number, ms: number): string {
   const minutes = Math.round(ms / 60_000);
   return `${String(times)} times in the last ${minutes < 2 ? 'minute' : `${String(minutes)} minutes`}`;
+}
+
+let terminal: Console | undefined;
+
+/**
+ * Writes one line to standard error. By a console of our own: it survives a closed pipe, where `process.stderr` alone would end the process,
+ * and no bundler takes its calls out of a production build.
+ */
+export function writeToStandardError(line: string): void {
+  try {
+    terminal ??= new Console(process.stderr);
+    terminal.error(line);
+  } catch {
+    // Where nobody can be told, the site goes on.
+  }
 }

@@ -1,4 +1,4 @@
-import { redactor } from './redact.js';
+import { redactor } from '../../domain/shared/redaction.js';
 import { currentSecrets } from './request-scope.js';
 
 /** What takes secrets out of the texts of events. */

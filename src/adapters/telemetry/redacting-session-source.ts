@@ -1,5 +1,5 @@
 import type { SessionRequest, SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import { withoutSecrets } from './redact.js';
+import { withoutSecrets } from '../../domain/shared/redaction.js';
 import { hideToken } from './request-scope.js';
 import { requestSecrets } from './request-secrets.js';
 

@@ -1,4 +1,4 @@
-import { withoutTrailingSlashes } from '../../domain/shared/trailing-slashes.js';
+import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 
 /** Where visitors reach the chat route. */
 export interface PublicAddress {

@@ -1,8 +1,13 @@
+import type * as RateLimiters from 'rate-limiter-flexible';
+import { rateLimiter } from '../../adapters/rate-limit/rate-limiter.js';
+import { ConfigurationError } from '../../domain/errors.js';
+import type { VisitorLimit } from '../../ports/visitor-limit.js';
 import { readFile } from 'node:fs/promises';
 import type { ServerConfig } from '../config/server-config.js';
 import { configFromEnv } from '../config/env.js';
-import { fileChatLimit } from './file-chat-limit.js';
 import type { Terminal } from './terminal.js';
+
+const PACKAGE = 'rate-limiter-flexible';
 
 /**
  * The configuration in a file, or in the environment when none is named; `undefined` when the file is no configuration, which is said.
@@ -27,4 +32,39 @@ export async function configuration(path: string | undefined, terminal: Terminal
   }
   const { chatLimit } = Object(config) as ServerConfig;
   return chatLimit === undefined ? config : { ...config, chatLimit: await fileChatLimit(chatLimit) };
+}
+
+/** The limit of a configuration file, which can hold numbers but no object with a method: in the memory of this process. */
+async function fileChatLimit(value: unknown): Promise<VisitorLimit> {
+  const { points, durationSeconds, ...others } = Object(value) as Readonly<Record<string, unknown>>;
+  if (!isCount(points) || !isCount(durationSeconds) || Object.keys(others).length > 0) {
+    throw chatLimitError(
+      'Invalid value of "chatLimit" in the configuration file.',
+      'Set it to whole numbers of at least 1, such as { "points": 30, "durationSeconds": 60 }.',
+    );
+  }
+  const { RateLimiterMemory } = await loadLimiters();
+  return rateLimiter(new RateLimiterMemory({ points, duration: durationSeconds }));
+}
+
+type Limiters = Pick<typeof RateLimiters, 'RateLimiterMemory'>;
+
+async function loadLimiters(): Promise<Limiters> {
+  try {
+    return await import('rate-limiter-flexible');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw chatLimitError(
+      `"chatLimit" in the configuration file needs the package "${PACKAGE}", which is not installed.`,
+      `Run "npm install ${PACKAGE}".`,
+    );
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 1;
+}
+
+function chatLimitError(detail: string, hint: string): ConfigurationError {
+  return new ConfigurationError({ detail, hint, block: 'configureServer', fields: ['chatLimit'] });
 }

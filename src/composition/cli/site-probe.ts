@@ -10,7 +10,7 @@ import type { Toolkit } from '../toolkit/toolkit-type.js';
 import { createToolkit } from '../toolkit/toolkit.js';
 import type { Finding } from './finding.js';
 import { described, type WatchedCall, RecordingUpstream } from './recording-upstream.js';
-import { withoutTrailingSlashes } from '../../domain/shared/trailing-slashes.js';
+import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 
 /** What the package itself says of a failure. */
 interface Problem {

@@ -1,11 +1,22 @@
 import { requestedScope } from '../../adapters/idp-a/requested-scope.js';
+import { jwtClaims } from '../../domain/shared/json.js';
 import type { AccessToken } from '../../ports/identity-provider.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { Finding } from './finding.js';
-import { type TokenClaims, tokenClaims } from './token-claims.js';
 
 const TOLERATED_SKEW_MS = 30_000;
 const SHORT_LIFE_SECONDS = 60;
+
+/** The claims of a JWT that the doctor compares with the configuration. */
+interface TokenClaims {
+  readonly audience: readonly string[];
+  readonly issuer: string;
+  /** Scopes and roles together. */
+  readonly scopes: readonly string[];
+  /** Milliseconds since the epoch; absent when the token does not say. */
+  readonly expiresAt: number | undefined;
+  readonly issuedAt: number | undefined;
+}
 
 /** Compares a token with what is configured; `name` is the chosen strategy's, `now` milliseconds since the epoch. */
 export function tokenFindings(
@@ -77,4 +88,26 @@ function clock({ issuedAt }: TokenClaims, now: number): Finding {
   const seconds = Math.round(Math.abs(aheadMs) / 1_000);
   const message = `the local clock is ${String(seconds)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the provider's`;
   return { check, result: 'warning', message };
+}
+
+/** Reads a token without checking its signature; `undefined` when it is no JWT. */
+function tokenClaims(token: string): TokenClaims | undefined {
+  const claims = jwtClaims(token);
+  if (claims === undefined) return undefined;
+  const { aud, iss, scope, scp, roles, exp, iat } = claims;
+  return {
+    audience: texts(aud),
+    issuer: typeof iss === 'string' ? iss : '',
+    scopes: [...words(scope), ...words(scp), ...texts(roles)],
+    expiresAt: typeof exp === 'number' ? exp * 1000 : undefined,
+    issuedAt: typeof iat === 'number' ? iat * 1000 : undefined,
+  };
+}
+
+function texts(value: unknown): string[] {
+  return (Array.isArray(value) ? value : [value]).filter((item): item is string => typeof item === 'string');
+}
+
+function words(value: unknown): string[] {
+  return typeof value === 'string' ? value.split(' ').filter((word) => word !== '') : texts(value);
 }

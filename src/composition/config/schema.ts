@@ -5,7 +5,7 @@ import { ConfigurationError } from '../../domain/errors.js';
 import { accept, hasMethods, headerKey } from '../../domain/shared/option-checks.js';
 import type { OptionCheck } from '../../domain/shared/options.js';
 import { optionalSecret, type Secret, secret } from '../../domain/shared/secret.js';
-import { withoutTrailingSlashes } from '../../domain/shared/trailing-slashes.js';
+import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import { type Endpoint, endpoint } from '../../domain/upstream/upstream-request.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Telemetry } from '../../ports/telemetry.js';

@@ -2,7 +2,7 @@ import { type SessionTokenLike, asSessionTokenSource } from '../../adapters/sess
 import { DeadlineError, inTime } from '../../adapters/system/timed-ports.js';
 import { sha256 } from '../../adapters/system/sha256.js';
 import { timedSessionSource } from '../../adapters/system/timed-ports.js';
-import { withoutSecrets } from '../../adapters/telemetry/redact.js';
+import { withoutSecrets } from '../../domain/shared/redaction.js';
 import { redactingSessionSource, redactingTokenSource } from '../../adapters/telemetry/redacting-session-source.js';
 import { requestSecrets } from '../../adapters/telemetry/request-secrets.js';
 import type { SessionRequired } from '../../domain/conversations/conversation-proxy.js';

@@ -1,6 +1,6 @@
 import { accept } from '../../domain/shared/option-checks.js';
 import type { OptionShape } from '../../domain/shared/options.js';
-import { withoutTrailingSlashes } from '../../domain/shared/trailing-slashes.js';
+import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpHandler } from '../../ports/http.js';
 import type { Toolkit, ToolkitOption } from '../toolkit/toolkit-type.js';
 import { currentHandler, readRouteOptions, UNCONFIGURED_CHAT } from './current-handler.js';

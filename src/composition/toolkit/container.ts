@@ -13,9 +13,7 @@ import type { HttpUpstream } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { TokenExchange } from '../../ports/token-exchange.js';
 import type { RouteAuths } from '../routes/route-auths.js';
-import type { ProviderLoader } from './identity-module.js';
-import type { CacheStores, Connections, OperatorFaults } from './platform-module.js';
-import type { Site } from './site-module.js';
+import type { CacheStores, Connections, OperatorFaults, ProviderLoader, Site } from './site.js';
 import type { SiteHandlers } from './site-handlers.js';
 
 declare const service: unique symbol;

@@ -9,12 +9,9 @@ import type { ResolvedConfig } from '../config/resolve-config.js';
 import { FLOWS, type ProviderName } from '../config/provider-flows.js';
 import { RouteAuths } from '../routes/route-auths.js';
 import { provide, TOKENS } from './container.js';
-import type { CacheStores } from './platform-module.js';
+import type { CacheStores, ProviderLoader } from './site.js';
 import type { ToolkitPorts } from './ports.js';
 import { type Identities, providerOf, PROVIDERS } from './identity-providers.js';
-
-/** Gives the identity provider of a flow; its library is loaded when it is first asked for. */
-export type ProviderLoader = (name: string) => Promise<IdentityProvider> | undefined;
 
 /** Binds what turns configuration into credentials. */
 export function identityModule(config: ResolvedConfig, ports: ToolkitPorts): ContainerModule {

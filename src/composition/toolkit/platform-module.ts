@@ -1,17 +1,15 @@
 import { createHmac } from 'node:crypto';
 import { ContainerModule } from 'inversify';
-import type { RedisStorage } from '../../adapters/keyv/redis-storage.js';
 import { pause, systemClock } from '../../adapters/system/system-clock.js';
 import { ObservedUpstream } from '../../adapters/telemetry/observed-upstream.js';
 import { OperatorTelemetry, silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
-import { redactor } from '../../adapters/telemetry/redact.js';
+import { redactor } from '../../domain/shared/redaction.js';
 import { RedactedTelemetry } from '../../adapters/telemetry/redacted-telemetry.js';
 import { TerminalTelemetry } from '../../adapters/telemetry/terminal-telemetry.js';
 import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
 import { TokenCache } from '../../domain/credentials/token-cache.js';
 import { ErrorExcerpts, type ErrorExcerptsDependencies } from '../../domain/upstream/error-excerpts.js';
 import { RetryingUpstream } from '../../domain/upstream/retrying-upstream.js';
-import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
@@ -22,42 +20,9 @@ import { provide, TOKENS } from './container.js';
 import type { ToolkitPorts } from './ports.js';
 import { processFaults } from './process-wide.js';
 import { newRequestId } from './request-id.js';
+import type { CacheStores, Connections, LastingParts, OperatorFaults } from './site.js';
 
 const MAX_TOKENS = 10_000;
-
-/** What outlives a change of configuration that does not touch it. */
-export interface LastingParts {
-  readonly faults: OperatorFaults;
-  readonly connections: Connections;
-  readonly stores: CacheStores;
-}
-
-/** Who is told, without secrets. */
-export interface OperatorFaults {
-  /** Undefined where faults go to the terminal. */
-  readonly listeners: readonly Telemetry[] | undefined;
-  readonly telemetry: Telemetry;
-}
-
-/** The connections to the platform. */
-export interface Connections {
-  readonly connectMs: number;
-  readonly upstream: HttpUpstream;
-  /** Upstreams of earlier configurations whose last responses still run. */
-  readonly retired: Set<HttpUpstream>;
-}
-
-/** Tokens and renders, and the connection to the store they share. */
-export interface CacheStores {
-  /** What they were made from. */
-  readonly settings: readonly unknown[];
-  /** The connection to the store of `cacheStore`, where that is an address. */
-  readonly redis: RedisStorage | undefined;
-  readonly renders: CacheStore;
-  readonly tokens: TokenCache;
-  /** Tells two credentials apart without revealing either. */
-  readonly fingerprintKey: Uint8Array;
-}
 
 /** Binds what the site runs on; what `previous` has already is kept while the configuration behind it stays the same. */
 export function platformModule(

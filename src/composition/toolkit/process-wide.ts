@@ -1,6 +1,5 @@
 import { memorySize } from '../../adapters/system/memory-size.js';
-import { FaultLog } from '../../adapters/telemetry/fault-log.js';
-import { writeToStandardError } from '../../adapters/telemetry/standard-error.js';
+import { FaultLog, writeToStandardError } from '../../adapters/telemetry/fault-log.js';
 import { BodyBudget } from '../../adapters/web/body-budget.js';
 
 const MIN_BYTES = 67_108_864;

@@ -2,29 +2,14 @@ import { ContainerModule } from 'inversify';
 import { currentRequestId } from '../../adapters/telemetry/request-scope.js';
 import { RequestGate } from '../../adapters/web/request-gate.js';
 import type { SiteSettings } from '../../adapters/web/site-settings.js';
-import type { CredentialBroker } from '../../domain/credentials/credential-broker.js';
-import type { PlatformDirectory } from '../../domain/upstream/platform-directory.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { hostPolicy } from '../config/allowed-hosts.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import type { RouteAuths } from '../routes/route-auths.js';
 import { provide, TOKENS } from './container.js';
-import type { LastingParts } from './platform-module.js';
 import { processBodies } from './process-wide.js';
 import { newRequestId } from './request-id.js';
 import { SiteHandlers } from './site-handlers.js';
-
-/** What a toolkit is made of: the one thing the container is asked for. */
-export interface Site {
-  readonly handlers: SiteHandlers;
-  readonly gate: RequestGate;
-  readonly auths: RouteAuths;
-  readonly broker: CredentialBroker;
-  readonly directory: PlatformDirectory;
-  /** What the toolkit of the next configuration may keep. */
-  readonly lasting: LastingParts;
-}
 
 /** Binds the routes of a site, and the site itself. */
 export function siteModule(config: ResolvedConfig): ContainerModule {

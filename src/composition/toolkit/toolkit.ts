@@ -20,9 +20,10 @@ import { resolve, TOKENS } from './container.js';
 import { domainModule } from './domain-module.js';
 import { configurationCheck, credentialCheck } from './health.js';
 import { identityModule } from './identity-module.js';
-import { type LastingParts, platformModule, retireReplaced } from './platform-module.js';
+import { platformModule, retireReplaced } from './platform-module.js';
 import { PORTS, type ToolkitPorts } from './ports.js';
 import { shutDown } from './shut-down.js';
+import type { LastingParts } from './site.js';
 import { siteModule } from './site-module.js';
 import type { CloseOptions, HealthCheck, Toolkit } from './toolkit-type.js';
 

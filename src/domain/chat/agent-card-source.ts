@@ -2,16 +2,17 @@ import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, HttpResponse, HttpUpstream, UpstreamOutcome } from '../../ports/http.js';
 import type { Credential } from '../credentials/credential.js';
 import { isVaried } from '../credentials/credential-scope.js';
-import { parsedJson } from '../shared/parsed-json.js';
+import { parsedJson } from '../shared/json.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { discard } from '../shared/body.js';
 import { type LookupTime, within } from '../upstream/deadline.js';
 import type { ErrorExcerpts } from '../upstream/error-excerpts.js';
 import { AGENT, responseOrThrow } from '../upstream/platform-answer.js';
 import type { Endpoint } from '../upstream/upstream-request.js';
-import { BoundedMap, type MapBounds } from '../shared/bounded-map.js';
+import { LruMap, type MapBounds } from '../shared/lru-map.js';
+import { SingleFlight } from '../shared/single-flight.js';
 import { type AgentCardJson, CardVersions, isAgentCard } from './agent-card.js';
-import { withoutTrailingSlashes } from '../shared/trailing-slashes.js';
+import { withoutTrailingSlashes } from '../shared/paths.js';
 import { type CardlessAnswer, missingCard, saysMore } from './missing-card.js';
 
 /** What the source is made of. */
@@ -92,17 +93,17 @@ export class AgentCardSource {
   /** All but the configured one. */
   readonly #addresses: readonly Endpoint[];
   readonly #versions = new CardVersions();
-  readonly #entries: BoundedMap<Entry>;
+  readonly #entries: LruMap<Entry>;
   /** For readers strangers can make up by what they send along: they push out nobody else. */
-  readonly #varied: BoundedMap<Entry>;
-  readonly #running = new Map<string, Promise<StoredCard>>();
+  readonly #varied: LruMap<Entry>;
+  readonly #searches = new SingleFlight<StoredCard>();
   #winner: Endpoint | undefined;
 
   constructor(dependencies: AgentCardSourceDependencies) {
     this.#deps = dependencies;
     this.#addresses = cardAddresses(dependencies.agent);
-    this.#entries = new BoundedMap(dependencies);
-    this.#varied = new BoundedMap(dependencies);
+    this.#entries = new LruMap(dependencies);
+    this.#varied = new LruMap(dependencies);
   }
 
   /**
@@ -119,17 +120,12 @@ export class AgentCardSource {
     const kept = entry && this.#answer(entry, version, isKnown);
     if (kept !== undefined) return kept;
     // Who waits for a search that runs already costs the agent nothing.
-    if (!this.#running.has(key)) await reader.admit?.();
-    let running = this.#running.get(key);
-    if (running === undefined) {
-      const stored = entry?.version === version ? entry.stored : undefined;
-      running = this.#search(key, version, isKnown, reader, stored).finally(() => this.#running.delete(key));
-      this.#running.set(key, running);
-    }
-    return running;
+    if (this.#searches.running(key) === undefined) await reader.admit?.();
+    const stored = entry?.version === version ? entry.stored : undefined;
+    return this.#searches.run(key, () => this.#search(key, version, isKnown, reader, stored));
   }
 
-  #kept({ credential }: CardReader): BoundedMap<Entry> {
+  #kept({ credential }: CardReader): LruMap<Entry> {
     return isVaried(credential) ? this.#varied : this.#entries;
   }
 

@@ -1,6 +1,6 @@
 import type { HttpResponse } from '../../ports/http.js';
 import { UpstreamError } from '../errors.js';
-import { parsedJson } from '../shared/parsed-json.js';
+import { parsedJson } from '../shared/json.js';
 import { bodyText } from '../upstream/body-bytes.js';
 import { type AgentCardRewrite, isAgentCard, rewrittenCard } from './agent-card.js';
 

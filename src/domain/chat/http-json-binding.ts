@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { CredentialAuth } from '../credentials/credential-broker.js';
 import { AgentBffError, UpstreamError } from '../errors.js';
-import { parsedJson } from '../shared/parsed-json.js';
+import { parsedJson } from '../shared/json.js';
 import { bodyText } from '../upstream/body-bytes.js';
 import { browserResponseHeaders, isForA2AClients, isJson } from '../upstream/header-policy.js';
 import { AGENT, type Counterpart, refuseRedirect } from '../upstream/platform-answer.js';
@@ -21,7 +21,7 @@ import {
 import { readHttpJsonMessage } from './chat-message.js';
 import type { HttpJsonCall } from './http-json-call.js';
 import type { MethodPolicy } from './method-policy.js';
-import { withoutTrailingSlashes } from '../shared/trailing-slashes.js';
+import { withoutTrailingSlashes } from '../shared/paths.js';
 
 /** What the binding is made of. */
 export interface HttpJsonBindingDependencies extends PlatformCallDependencies {

@@ -1,9 +1,8 @@
 import type { HttpResponse } from '../../ports/http.js';
 import type { Credential } from '../credentials/credential.js';
 import { type AgentBffError, UpstreamError } from '../errors.js';
-import type { Counterpart } from '../upstream/platform-answer.js';
 import { platformError } from '../upstream/platform-error.js';
-import { isPage, sentence } from '../upstream/wrong-address.js';
+import { type Counterpart, isPage, sentence } from '../upstream/wrong-address.js';
 
 /** An answer where the card should be, and what it says. */
 export interface CardlessAnswer {

@@ -1,5 +1,5 @@
 import type { HeaderFields } from '../../ports/http.js';
-import { parsedJson } from '../shared/parsed-json.js';
+import { parsedJson } from '../shared/json.js';
 import { ByteCollector } from '../shared/bytes.js';
 import { isEventStream } from '../upstream/header-policy.js';
 

@@ -1,3 +1,4 @@
+import { LruMap } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import type { Clock } from '../../ports/clock.js';
 import type {
@@ -41,18 +42,18 @@ export class CoalescingSessionSource implements SessionTokenSource {
   readonly #source: SessionTokenSource;
   readonly #clock: Clock;
   readonly #hash: (text: string) => string;
-  readonly #maxEntries: number;
-  readonly #kept = new Map<string, CachedToken>();
+  readonly #kept: LruMap<CachedToken>;
   readonly #flights = new SingleFlight<SessionToken>();
   readonly #forced = new SingleFlight<SessionToken>();
   /** When a refresh of this token was forced, or gave it. A cookie changes with each refresh, so it cannot tell. */
-  readonly #forcedAt = new Map<string, number>();
+  readonly #forcedAt: LruMap<number>;
 
   constructor(dependencies: CoalescingSessionSourceDependencies) {
     this.#source = dependencies.source;
     this.#clock = dependencies.clock;
     this.#hash = dependencies.hash;
-    this.#maxEntries = dependencies.maxEntries;
+    this.#kept = new LruMap(dependencies);
+    this.#forcedAt = new LruMap(dependencies);
   }
 
   async getToken(request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken> {
@@ -91,11 +92,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
   }
 
   #noteForced({ accessToken }: FoundToken): void {
-    const name = this.#hash(accessToken);
-    this.#forcedAt.delete(name);
-    this.#forcedAt.set(name, this.#clock.now());
-    const [oldest] = this.#forcedAt.keys();
-    if (this.#forcedAt.size > this.#maxEntries && oldest !== undefined) this.#forcedAt.delete(oldest);
+    this.#forcedAt.set(this.#hash(accessToken), this.#clock.now());
   }
 
   async #obtain(key: string, request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken> {
@@ -122,19 +119,17 @@ export class CoalescingSessionSource implements SessionTokenSource {
 
   #fresh(key: string): FoundToken | undefined {
     const kept = this.#kept.get(key);
-    if (kept === undefined) return undefined;
+    if (kept !== undefined && this.#clock.now() < kept.until) return kept.token;
     this.#kept.delete(key);
-    if (this.#clock.now() >= kept.until) return undefined;
-    this.#kept.set(key, kept);
-    return kept.token;
+    return undefined;
   }
 
   #keep(key: string, token: FoundToken): void {
     const now = this.#clock.now();
-    this.#kept.delete(key);
     this.#kept.set(key, { token, until: Math.min(now + GRACE_MS, token.expiresAt ?? Number.POSITIVE_INFINITY) });
+    // No token stays in memory for longer than it is of use.
     for (const [oldest, { until }] of this.#kept) {
-      if (now < until && this.#kept.size <= this.#maxEntries) break;
+      if (now < until) break;
       this.#kept.delete(oldest);
     }
   }

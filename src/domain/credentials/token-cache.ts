@@ -2,6 +2,9 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { AccessToken, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
+import { LruMap } from '../shared/lru-map.js';
+import { parsedJson } from '../shared/json.js';
+import { SingleFlight } from '../shared/single-flight.js';
 import { isTokenText } from './credential.js';
 
 /** Asks the provider once. Shared by all callers of one key, so it must not depend on any one of them. */
@@ -26,7 +29,6 @@ interface Entry {
   staleAt: number;
   /** From here on callers wait for the renewal. */
   mustRenewAt: number;
-  flight?: Promise<IssueOutcome>;
   failure?: IssueFailure;
   failures: number;
   retryAt: number;
@@ -60,36 +62,34 @@ export class TokenCache {
   readonly #telemetry: Telemetry;
   readonly #random: () => number;
   readonly #shared: CacheStore | undefined;
-  readonly #maxEntries: number;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries: LruMap<Entry>;
+  readonly #renewals = new SingleFlight<IssueOutcome>();
 
   constructor(dependencies: TokenCacheDependencies) {
     this.#clock = dependencies.clock;
     this.#telemetry = dependencies.telemetry;
     this.#random = dependencies.random;
     this.#shared = dependencies.shared;
-    this.#maxEntries = dependencies.maxEntries;
+    this.#entries = new LruMap(dependencies);
   }
 
   /** The token in memory when it needs no renewal yet; never waits and never asks. */
   fresh(key: string): AccessToken | undefined {
     const entry = this.#entries.get(key);
     if (entry?.token === undefined || this.#clock.now() >= entry.staleAt) return undefined;
-    // Moved to the end only where something may be dropped soon: this is the hot path.
-    if (this.#entries.size > this.#maxEntries / 2) this.#touch(key, entry.block);
     return entry.token;
   }
 
   /** A token that is still valid, from memory, the shared store or the provider; else why there is none. */
   async get(key: string, block: string, issue: IssueToken): Promise<IssueOutcome> {
     const now = this.#clock.now();
-    const entry = this.#touch(key, block);
+    const entry = this.#entry(key, block);
     if (entry.token !== undefined && now < entry.mustRenewAt) {
       if (now >= entry.staleAt && now >= entry.retryAt) void this.#renew(key, entry, block, issue);
       if (now >= entry.staleAt) this.#telemetry.emit({ type: 'token', outcome: 'stale_served', block });
       return { kind: 'token', token: entry.token };
     }
-    if (entry.flight === undefined && entry.failure !== undefined && now < entry.retryAt) {
+    if (this.#renewals.running(key) === undefined && entry.failure !== undefined && now < entry.retryAt) {
       return this.#unexpired(entry, now) ?? { ...entry.failure, retryAfterMs: entry.retryAt - now };
     }
     const outcome = await this.#renew(key, entry, block, issue);
@@ -130,28 +130,21 @@ export class TokenCache {
     return token === undefined ? undefined : { kind: 'token', token };
   }
 
-  #touch(key: string, block: string): Entry {
-    let entry = this.#entries.get(key);
-    if (entry === undefined) entry = { block, staleAt: 0, mustRenewAt: 0, failures: 0, retryAt: 0, rejectableAt: 0 };
-    else this.#entries.delete(key);
+  #entry(key: string, block: string): Entry {
+    const known = this.#entries.get(key);
+    if (known !== undefined) return known;
+    const entry = emptyEntry(block);
     this.#entries.set(key, entry);
-    if (this.#entries.size > this.#maxEntries) {
-      for (const [oldest, candidate] of this.#entries) {
-        // An entry with a renewal under way is still shared by its callers.
-        if (candidate.flight !== undefined || candidate === entry) continue;
-        this.#entries.delete(oldest);
-        break;
-      }
-    }
     return entry;
   }
 
   #renew(key: string, entry: Entry, block: string, issue: IssueToken): Promise<IssueOutcome> {
-    // Stored before anything is awaited, so that every caller of this turn joins it.
-    entry.flight ??= this.#ask(key, entry, block, issue).finally(() => {
-      delete entry.flight;
+    return this.#renewals.run(key, async () => {
+      const outcome = await this.#ask(key, entry, block, issue);
+      // It may have been pushed out while the provider was asked.
+      this.#entries.set(key, entry);
+      return outcome;
     });
-    return entry.flight;
   }
 
   async #ask(key: string, entry: Entry, block: string, issue: IssueToken): Promise<IssueOutcome> {
@@ -224,14 +217,7 @@ export class TokenCache {
     const now = this.#clock.now();
     const known = entry.token?.expiresAt ?? 0;
     if (found.token.expiresAt <= now || found.token.expiresAt <= known) return undefined;
-    const candidate: Entry = {
-      block: entry.block,
-      staleAt: 0,
-      mustRenewAt: 0,
-      failures: 0,
-      retryAt: 0,
-      rejectableAt: 0,
-    };
+    const candidate = emptyEntry(entry.block);
     // Another process's clock may be ahead; a token issued later than it ends would never be due.
     const issuedAt = Math.min(found.issuedAt, now);
     this.#keep(candidate, found.token, now, issuedAt);
@@ -246,13 +232,12 @@ export class TokenCache {
   }
 }
 
+function emptyEntry(block: string): Entry {
+  return { block, staleAt: 0, mustRenewAt: 0, failures: 0, retryAt: 0, rejectableAt: 0 };
+}
+
 function parseShared(text: string): { token: AccessToken; issuedAt: number } | undefined {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const parsed = parsedJson(text);
   if (typeof parsed !== 'object' || parsed === null) return undefined;
   const { value, expiresAt, issuedAt } = parsed as Record<string, unknown>;
   if (typeof value !== 'string' || typeof expiresAt !== 'number' || typeof issuedAt !== 'number') return undefined;

@@ -1,4 +1,4 @@
-import { ConfigurationError } from './configuration-error.js';
+import { ConfigurationError } from './errors.js';
 import { similar } from './nearest.js';
 
 /** What to do about a value that an option may not have; `undefined` when it may. `all` is the whole object the site passed. */

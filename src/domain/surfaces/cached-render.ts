@@ -1,5 +1,5 @@
 import type { HeaderFields, HttpResponse } from '../../ports/http.js';
-import { parsedJson } from '../shared/parsed-json.js';
+import { parsedJson } from '../shared/json.js';
 import { mediaType } from '../upstream/header-policy.js';
 
 /** A render in the cache. All times in milliseconds since the epoch. */

@@ -2,7 +2,9 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpResponse } from '../../ports/http.js';
 import { getMany } from '../shared/get-many.js';
-import { parsedJson } from '../shared/parsed-json.js';
+import { parsedJson } from '../shared/json.js';
+import { LruMap } from '../shared/lru-map.js';
+import { SingleFlight } from '../shared/single-flight.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { type CachedRender, readCachedRender, writeCachedRender } from './cached-render.js';
 import { RenderGenerations, type SurfaceNames } from './render-generations.js';
@@ -71,8 +73,6 @@ interface Obtained extends RenderOutcome {
 const UNSUPPORTED_MS = 60_000;
 /** In characters. What was read of longer entries is not remembered: a shared store's would be in memory twice. */
 const MAX_READ = 8_192;
-/** A key that is used is put behind the others again when this part of all keys was left since: a hit seldom moves anything. */
-const OUT_OF_ORDER = 1 / 8;
 
 // Fatal, and with the version tag: the text must give the very bytes again.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -94,15 +94,15 @@ export class RenderCache {
     RenderKeySet,
     { readonly text: string; readonly render: CachedRender | undefined }
   >();
-  readonly #flights = new Map<string, Promise<Obtained>>();
-  /** Keys this cache left in the store, in the order in which they were last put behind all others, and how many it had left when they were. */
-  readonly #kept = new Map<string, number>();
-  #count = 0;
+  readonly #flights = new SingleFlight<Obtained>();
+  /** Keys this cache left in the store. */
+  readonly #kept: LruMap<true>;
   /** Surfaces the platform cannot check, and until when that is believed. */
   readonly #unsupported = new Map<string, number>();
 
   constructor(dependencies: RenderCacheDependencies) {
     this.#deps = dependencies;
+    this.#kept = new LruMap(dependencies);
     this.#keys = new RenderKeys(dependencies.hash, dependencies.maxEntries);
     this.#generations = new RenderGenerations({ ...dependencies, keys: this.#keys });
   }
@@ -121,22 +121,17 @@ export class RenderCache {
     const kept = isAlive && !this.#generations.isDoubtful(known.renderedAt) ? known : undefined;
     // (1)
     if (kept !== undefined && kept.checkedAt <= now && now < kept.checkedAt + freshMs) {
-      this.#use(keys.render);
+      if (this.#kept.get(keys.render) === undefined) await this.#note(keys.render);
       return { answer: answerOf(kept), status: 'HIT' };
     }
     // Those who saw the same generation wait together; who comes after an action does not join what began before it.
     const flightKey = `${keys.render} ${generation}`;
-    const running = this.#flights.get(flightKey);
+    const running = this.#flights.running(flightKey);
     if (running !== undefined) {
       const obtained = await running;
       return obtained.shared ? obtained : { answer: (await upstream.render()).answer, status: 'BYPASS' };
     }
-    // Stored before anything is awaited, so that every caller of this turn joins it.
-    const flight = this.#obtain(keys, generation, kept, subject, upstream).finally(() =>
-      this.#flights.delete(flightKey),
-    );
-    this.#flights.set(flightKey, flight);
-    return flight;
+    return this.#flights.run(flightKey, () => this.#obtain(keys, generation, kept, subject, upstream));
   }
 
   /** To be awaited after each action that was sent, before its answer is given: whatever came of it, nothing rendered before is served again. */
@@ -192,17 +187,15 @@ export class RenderCache {
   }
 
   async #keep(keys: RenderKeySet, render: CachedRender): Promise<void> {
-    const { store, maxAgeMs, maxEntries } = this.#deps;
+    const { store, maxAgeMs } = this.#deps;
     if ((await this.#generations.current(keys)) !== render.generation) return;
     if (this.#generations.isDoubtful(render.renderedAt)) return;
     await store.set(keys.render, writeCachedRender(render), render.renderedAt + maxAgeMs);
-    this.#count += 1;
-    this.#use(keys.render);
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= maxEntries) break;
-      this.#kept.delete(oldest);
-      await store.delete(oldest);
-    }
+    await this.#note(keys.render);
+  }
+
+  async #note(key: string): Promise<void> {
+    for (const evicted of this.#kept.set(key, true)) await this.#deps.store.delete(evicted);
   }
 
   #read(keys: RenderKeySet, text: string | undefined): CachedRender | undefined {
@@ -213,13 +206,6 @@ export class RenderCache {
       this.#lastRead.set(keys, last);
     }
     return last.render;
-  }
-
-  #use(key: string): void {
-    const usedAt = this.#kept.get(key) ?? -Infinity;
-    if (this.#count - usedAt <= this.#kept.size * OUT_OF_ORDER) return;
-    this.#kept.delete(key);
-    this.#kept.set(key, this.#count);
   }
 
   #isUnsupported(subject: RenderSubject): boolean {

@@ -1,7 +1,9 @@
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import { getMany } from '../shared/get-many.js';
-import { parsedJson } from '../shared/parsed-json.js';
+import { parsedJson } from '../shared/json.js';
+import { LruMap } from '../shared/lru-map.js';
+import { SingleFlight } from '../shared/single-flight.js';
 import type { RenderKeys, RenderVersionTags, RenderScope } from './render-keys.js';
 import type { SurfaceRef } from './surface-ref.js';
 
@@ -46,9 +48,9 @@ const MAX_LOST = 10_000;
  */
 export class RenderGenerations {
   readonly #deps: RenderGenerationsDependencies;
-  readonly #creating = new Map<string, Promise<string>>();
-  /** Marks the store did not take, and until when that matters. */
-  readonly #lost = new Map<string, number>();
+  readonly #creations = new SingleFlight<string>();
+  /** Tags the store did not take, and until when that matters. Those beyond would only be told to others: renders from before are doubtful here. */
+  readonly #lost = new LruMap<number>({ maxEntries: MAX_LOST });
   #isRepairing = false;
   /** When the store was last seen to fail: from before, version tags may be missing, those of other processes too. */
   #suspectSince = -Infinity;
@@ -111,12 +113,7 @@ export class RenderGenerations {
     if (until !== undefined && this.#deps.clock.now() < until && !(await this.#replace(key))) return undefined;
     const known = until === undefined ? found : await this.#deps.store.get(key);
     if (known !== undefined) return known;
-    let creating = this.#creating.get(key);
-    if (creating === undefined) {
-      creating = this.#create(key).finally(() => this.#creating.delete(key));
-      this.#creating.set(key, creating);
-    }
-    return creating;
+    return this.#creations.run(key, () => this.#create(key));
   }
 
   async #create(key: string): Promise<string> {
@@ -134,9 +131,6 @@ export class RenderGenerations {
     if (await this.#replace(key)) return;
     // A store that is down loses the version tag and may keep the renders. Until they are too old, this process does not believe it.
     this.#lost.set(key, this.#deps.clock.now() + this.#deps.maxAgeMs);
-    const [oldest] = this.#lost.keys();
-    // It would only be told to others: renders from before are doubtful here.
-    if (this.#lost.size > MAX_LOST && oldest !== undefined) this.#lost.delete(oldest);
     this.#repairLater();
   }
 

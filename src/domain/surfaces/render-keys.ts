@@ -1,4 +1,5 @@
 import { canonicalJson } from './canonical-json.js';
+import { LruMap } from '../shared/lru-map.js';
 import type { SurfaceRef } from './surface-ref.js';
 
 /** Whose renders: the platform, the project and the caller. */
@@ -31,14 +32,13 @@ const MAX_KNOWN = 2_048;
 /** Works out the keys of renders. Those that were worked out lately are known, since a hit costs little else. */
 export class RenderKeys {
   readonly #hash: (text: string) => string;
-  readonly #most: number;
   #lastScope: { readonly scope: RenderScope; readonly text: string } | undefined;
-  readonly #known = new Map<string, RenderKeySet>();
+  readonly #known: LruMap<RenderKeySet>;
 
-  /** `hash` is a one-way function without collisions; the keys of `most` renders are known at once. */
+  /** `hash` is a one-way function without collisions; the keys of at most `most` renders are known. */
   constructor(hash: (text: string) => string, most: number) {
     this.#hash = hash;
-    this.#most = most;
+    this.#known = new LruMap({ maxEntries: most });
   }
 
   /** The keys of a render; `undefined` when two readers may take its body for two different values. */
@@ -53,7 +53,7 @@ export class RenderKeys {
     if (spelling === undefined) return undefined;
     const render = `render:${this.#hash(JSON.stringify([scope, ref.by, ref.value, input, spelling]))}`;
     const keys = { render, callerTag: this.callerTag(scope), surfaceTag: this.surfaceTag(scope, ref) };
-    if (text.length <= MAX_KNOWN) this.#remember(text, keys);
+    if (text.length <= MAX_KNOWN) this.#known.set(text, keys);
     return keys;
   }
 
@@ -79,12 +79,6 @@ export class RenderKeys {
 
   #versionTagKey(parts: readonly unknown[]): string {
     return `surface-mark:${this.#hash(JSON.stringify(parts))}`;
-  }
-
-  #remember(text: string, keys: RenderKeySet): void {
-    this.#known.set(text, keys);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > this.#most && oldest !== undefined) this.#known.delete(oldest);
   }
 }
 

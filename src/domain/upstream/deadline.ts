@@ -1,6 +1,6 @@
 import { beforeDeadline } from '../shared/deadline.js';
 import { UpstreamError } from '../errors.js';
-import type { Counterpart } from './platform-answer.js';
+import type { Counterpart } from './wrong-address.js';
 
 /** How long look-ups may take: what a page waits for before it is of any use. */
 export interface LookupTime {

@@ -1,7 +1,7 @@
 import type { HttpBody, HttpResponse } from '../../ports/http.js';
 import type { Credential } from '../credentials/credential.js';
 import { type BodyStart, readStart } from './body-bytes.js';
-import type { Counterpart } from './platform-answer.js';
+import type { Counterpart } from './wrong-address.js';
 
 /** What excerpts are made with. */
 export interface ErrorExcerptsDependencies {

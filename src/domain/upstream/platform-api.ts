@@ -1,7 +1,7 @@
 import type { HeaderFields } from '../../ports/http.js';
 import { ServiceAuthError } from '../errors.js';
 import { type Endpoint, requireEndpoint } from './upstream-request.js';
-import { withoutTrailingSlashes } from '../shared/trailing-slashes.js';
+import { withoutTrailingSlashes } from '../shared/paths.js';
 
 /** The calls below `serviceApiUrl`, each with a path of its own. */
 export type PlatformPathName =

@@ -5,7 +5,8 @@ import { type RequestContext, obtainCredential, renewCredential, type RouteAuth 
 import { discard, isStream } from '../shared/body.js';
 import { upstreamRequestHeaders } from './header-policy.js';
 import type { ErrorExcerpts } from './error-excerpts.js';
-import { responseOrThrow, type Counterpart } from './platform-answer.js';
+import { responseOrThrow } from './platform-answer.js';
+import type { Counterpart } from './wrong-address.js';
 import type { PlatformReply } from './platform-error.js';
 import { PlatformErrors } from './platform-errors.js';
 

@@ -5,13 +5,14 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import { isVaried, lookupScope } from '../credentials/credential-scope.js';
 import type { RequestContext, RouteAuth } from '../credentials/route-auth.js';
 import { type AgentBffError, isAgentBffError } from '../errors.js';
-import { parsedJson } from '../shared/parsed-json.js';
-import { BoundedMap, type MapBounds } from '../shared/bounded-map.js';
+import { parsedJson } from '../shared/json.js';
+import { LruMap, type MapBounds } from '../shared/lru-map.js';
 import { readAhead } from './body-bytes.js';
 import { discard } from '../shared/body.js';
 import { type LookupTime, within } from './deadline.js';
 import { isStyleSheet, mediaType } from './header-policy.js';
-import { type Counterpart, PLATFORM } from './platform-answer.js';
+import { PLATFORM } from './platform-answer.js';
+import type { Counterpart } from './wrong-address.js';
 import { type PlatformApi, platformFields, platformTarget } from './platform-api.js';
 import { type CallContext, PlatformCall, type PlatformCallDependencies } from './platform-call.js';
 import { platformError } from './platform-error.js';
@@ -88,16 +89,16 @@ const UNSAFE_STYLE = /<\/|[\u0000-\u0008\u000b\u000e-\u001f\u007f]/;
 export class PlatformDirectory {
   readonly #deps: PlatformDirectoryDependencies;
   readonly #call: PlatformCall;
-  readonly #remembered: BoundedMap<Remembered>;
+  readonly #remembered: LruMap<Remembered>;
   /** For callers strangers can make up by what they send along: they push out nobody else. */
-  readonly #varied: BoundedMap<Remembered>;
+  readonly #varied: LruMap<Remembered>;
   readonly #flights = new SingleFlight<Lookup>();
 
   constructor(dependencies: PlatformDirectoryDependencies) {
     this.#deps = dependencies;
     this.#call = new PlatformCall(dependencies, PLATFORM);
-    this.#remembered = new BoundedMap(dependencies);
-    this.#varied = new BoundedMap(dependencies);
+    this.#remembered = new LruMap(dependencies);
+    this.#varied = new LruMap(dependencies);
   }
 
   /** The configured project, else the one the platform knows for this caller; null when there is none. */
@@ -135,7 +136,7 @@ export class PlatformDirectory {
     return this.#flights.run(key, () => this.#remember(kept, key, this.#ask(name, caller)));
   }
 
-  async #remember(kept: BoundedMap<Remembered>, key: string, asking: Promise<Lookup>): Promise<Lookup> {
+  async #remember(kept: LruMap<Remembered>, key: string, asking: Promise<Lookup>): Promise<Lookup> {
     const lookup = await asking;
     const lifeMs = lookup.warning === undefined ? FOUND_MS : FAILED_MS;
     kept.set(key, { lookup, until: this.#deps.clock.now() + lifeMs }, lookup.value?.length ?? 0);

@@ -1,8 +1,7 @@
 import type { HeaderFields, HttpResponse } from '../../ports/http.js';
 import type { Credential } from '../credentials/credential.js';
 import { type ErrorFacts, ServiceAuthError, UpstreamError } from '../errors.js';
-import type { Counterpart } from './platform-answer.js';
-import { type AddressFacts, misplaced, quoted, redirected, unexpected } from './wrong-address.js';
+import { type AddressFacts, type Counterpart, misplaced, quoted, redirected, unexpected } from './wrong-address.js';
 
 /** A response, and the credential its request was sent with. */
 export interface PlatformReply {

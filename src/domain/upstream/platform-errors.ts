@@ -3,7 +3,7 @@ import type { ServiceAuthError, UpstreamError } from '../errors.js';
 import type { BodyStart } from './body-bytes.js';
 import type { ErrorExcerpts } from './error-excerpts.js';
 import { isJson } from './header-policy.js';
-import type { Counterpart } from './platform-answer.js';
+import type { Counterpart } from './wrong-address.js';
 import { platformError, type PlatformReply, refusesSite } from './platform-error.js';
 
 /** Decides what of the platform's own errors a browser may read (DESIGN §5; decision 81). */

@@ -1,10 +1,22 @@
 import type { HeaderFields, HttpResponse } from '../../ports/http.js';
 import type { ErrorFacts } from '../errors.js';
 import { mediaType } from './header-policy.js';
-import type { Counterpart } from './platform-answer.js';
 
 // What responses say of the address they came from: that nothing is found there, or something else. The one place for these sentences;
 // visitors read them. `text` is the start of the body where it is known.
+
+/** Who was called, in the words of an error. */
+export interface Counterpart {
+  readonly name: string;
+  /** The fields that say where it is. */
+  readonly fields: readonly string[];
+  /** What to do where something else is found there: a sentence without its capital and its full stop. */
+  readonly check: string;
+  /** What a successful response of it is. */
+  readonly expected: string;
+  /** Whether requests name things that may be missing there though the address is right. Default: false. */
+  readonly holdsMany?: boolean;
+}
 
 /** What is told in public of such an address. */
 export type AddressFacts = Required<Pick<ErrorFacts, 'detail' | 'hint' | 'block' | 'fields'>>;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RecordingTelemetry } from '../../../src/adapters/fakes/recording-telemetry.js';
 import { OperatorTelemetry } from '../../../src/adapters/telemetry/operator-telemetry.js';
-import { redactor } from '../../../src/adapters/telemetry/redact.js';
+import { redactor } from '../../../src/domain/shared/redaction.js';
 import type { Telemetry } from '../../../src/ports/telemetry.js';
 import { telemetryContract } from '../../contracts/telemetry.contract.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withoutSecrets } from '../../../src/adapters/telemetry/redact.js';
+import { withoutSecrets } from '../../../src/domain/shared/redaction.js';
 import { requestSecrets } from '../../../src/adapters/telemetry/request-secrets.js';
 
 const ID = 'Yk3vPz0aWq7Lr9TnB2dX';

@@ -6,7 +6,7 @@ import {
   type CredentialBrokerDependencies,
   type CredentialAuth,
 } from '../../../src/domain/credentials/credential-broker.js';
-import { redactor } from '../../../src/adapters/telemetry/redact.js';
+import { redactor } from '../../../src/domain/shared/redaction.js';
 import { FLOWS } from '../../../src/composition/config/provider-flows.js';
 import { ErrorExcerpts } from '../../../src/domain/upstream/error-excerpts.js';
 import { FakeDeadlines } from '../upstream/fake-deadlines.js';

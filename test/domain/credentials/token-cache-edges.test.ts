@@ -55,6 +55,16 @@ describe('a cache with more callers than room', () => {
     slow.resolve({ kind: 'token', token: { value: 'late', expiresAt: world.clock.now() + 1_000 } });
     expect(await waiting).toMatchObject({ token: { value: 'late' } });
   });
+
+  it('keeps a token that was pushed out while the provider was asked for it', async () => {
+    const world = new TokenWorld({ maxEntries: 1 });
+    const slow = new Deferred<IssueOutcome>();
+    const waiting = world.cache.get('slow', 'someBlock', () => slow.promise);
+    await world.get('quick');
+    slow.resolve({ kind: 'token', token: { value: 'late', expiresAt: world.clock.now() + 1_000 } });
+    await waiting;
+    expect(world.cache.peek('slow')?.value).toBe('late');
+  });
 });
 
 describe('a key nobody has asked for yet', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { redactor } from '../../../src/adapters/telemetry/redact.js';
+import { redactor } from '../../../src/domain/shared/redaction.js';
 import { Credential } from '../../../src/domain/credentials/credential.js';
 import { ErrorExcerpts } from '../../../src/domain/upstream/error-excerpts.js';
 import { AGENT } from '../../../src/domain/upstream/platform-answer.js';

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { jwtClaims, parsedJson } from '../../../src/domain/shared/json.js';
+
+function jwt(payload: string): string {
+  return `eyJhbGciOiJub25lIn0.${Buffer.from(payload).toString('base64url')}.c2ln`;
+}
+
+describe('a JSON text', () => {
+  it('has no value when there is none, or it is broken', () => {
+    expect([parsedJson('[1]'), parsedJson('[1'), parsedJson(''), parsedJson(undefined)]).toEqual([
+      [1],
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+describe('the claims of a JWT', () => {
+  it('are read whatever characters they hold', () => {
+    const claims = { sub: 'Zoë ÿ>?', aud: ['一', '🎈'] };
+    expect(jwtClaims(jwt(JSON.stringify(claims)))).toEqual(claims);
+  });
+
+  it.each([['opaque'], ['a.!.c'], [jwt('no JSON')], [jwt('null')], [jwt('"text"')], ['..']])(
+    'are absent in %s',
+    (token) => {
+      expect(jwtClaims(token)).toBeUndefined();
+    },
+  );
+});
