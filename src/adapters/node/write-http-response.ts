@@ -1,8 +1,7 @@
 import { discard, isStream } from '../../domain/shared/body.js';
 import type { HttpResponse } from '../../ports/http.js';
 import { connectionOf, responseFields, tellsProgress } from './http2-exchange.js';
-import { SendWatch } from './send-watch.js';
-import { type FlushableResponse, StreamWriter } from './stream-writer.js';
+import { type FlushableResponse, SendWatch, StreamWriter } from './stream-writer.js';
 
 /**
  * Writes our response to Node's; a body that streams goes on being written.

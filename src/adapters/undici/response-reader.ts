@@ -1,11 +1,8 @@
 import type { Dispatcher } from 'undici';
 import type { HeaderFields, UpstreamFailureReason, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
-import type { Connection } from './connection.js';
-import type { Connections, ExchangeEnd } from './connections.js';
-import { responseFraming, type Framing, isEventStream } from './framing.js';
-import { describeError, reasonOf } from './failure-reason.js';
-import { acceptedCodings, unreadableField } from './response-fields.js';
-import { UpstreamBody } from './upstream-body.js';
+import type { Connection, Connections, ExchangeEnd } from './connection.js';
+import { type Framing, isEventStream, responseFraming, UpstreamBody } from './upstream-body.js';
+import { networkFault } from '../../domain/shared/network-fault.js';
 
 type Controller = Dispatcher.DispatchController;
 
@@ -167,4 +164,75 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     this.#settle('broken');
     this.#fail('aborted', 'the browser left', false);
   };
+}
+
+/** Codings every browser and every host of ours knows, also when nobody asked for them. */
+const COMMON_CODINGS: ReadonlySet<string> = new Set(['identity', 'gzip', 'x-gzip', 'deflate', 'br']);
+
+/**
+ * The field of a response that nobody could read for sure, whose response is refused (decision 85): a coding upon another, one that is unknown,
+ * or one that was not asked for. Several types become one field, which says the same (RFC 9110 §5.3) and which every host can write.
+ */
+function unreadableField(headers: Record<string, string | string[] | undefined>, accepted: string): string | undefined {
+  const { 'content-type': type, 'content-encoding': coding } = headers;
+  if (Array.isArray(type)) headers['content-type'] = [...new Set(type)].join(', ');
+  if (coding === undefined) return undefined;
+  return typeof coding === 'string' && isReadable(coding.trim().toLowerCase(), accepted)
+    ? undefined
+    : 'content-encoding';
+}
+
+/** The codings a request asks for. */
+function acceptedCodings(headers: HeaderFields): string {
+  return String(headers['accept-encoding'] ?? '').toLowerCase();
+}
+
+function isReadable(coding: string, accepted: string): boolean {
+  if (COMMON_CODINGS.has(coding)) return true;
+  const names = accepted.split(',').map((one) => (one.split(';', 1)[0] ?? '').trim());
+  return !coding.includes(',') && (names.includes(coding) || names.includes('*'));
+}
+
+/** undici's and Node's error codes, by what they mean to the caller (reliability-security.md §4.1). */
+function reasonOf(error: Error): UpstreamFailureReason {
+  const code = codeOf(error);
+  switch (code) {
+    case 'UND_ERR_CONNECT_TIMEOUT':
+    case 'ETIMEDOUT':
+      return 'timeout';
+    case 'UND_ERR_SOCKET':
+      // "bad upgrade", "bad response": a 101 nobody asked for, or bytes without a request.
+      return error.message.startsWith('bad ') ? 'invalid' : 'reset';
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return 'reset';
+    case 'UND_ERR_HEADERS_OVERFLOW':
+    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
+    case 'ERR_ASSERTION':
+      return 'invalid';
+    case 'ECONNREFUSED':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return 'unreachable';
+    default:
+      break;
+  }
+  if (error.name === 'AbortError') return 'aborted';
+  if (error.name === 'HTTPParserError' || code.startsWith('HPE_')) return 'invalid';
+  return /^(?:unexpected upgrade|status \d+|unreadable [a-z-]+)$/.test(error.message) ? 'invalid' : 'unreachable';
+}
+
+/** For operators; undici's messages hold addresses and codes, and never a header field. */
+function describeError(error: Error): string {
+  const code = codeOf(error);
+  if (code === '') return `${error.name}: ${error.message}`;
+  const fault = networkFault(code);
+  return `${code}: ${error.message}${fault === undefined ? '' : ` (${fault})`}`;
+}
+
+function codeOf(error: Error): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return typeof code === 'string' ? code : '';
 }

@@ -1,6 +1,5 @@
-import type { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
+import { type ChatForwarder, isExtendedCardMethod, rewriteExtendedCard } from '../../domain/chat/chat-forwarder.js';
 import type { AgentCardRewrite } from '../../domain/chat/agent-card.js';
-import { isExtendedCardMethod, rewriteExtendedCard } from '../../domain/chat/extended-card.js';
 import { readRpcMessage } from '../../domain/chat/chat-message.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
 import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
@@ -9,8 +8,7 @@ import { methodNotAllowed, notFound, problemResponse, rpcErrorResponse, RpcError
 import { checkOrigin } from './origin-check.js';
 import { chatAddress } from './public-address.js';
 import { readJsonBody } from './read-body.js';
-import { serveRoute } from './serve-route.js';
-import { errorContext, type SiteSettings } from './site-settings.js';
+import { errorContext, serveRoute, type SiteSettings } from './serve-route.js';
 import { checkVisitor } from './visitor-limit.js';
 
 /** What the chat routes need. */

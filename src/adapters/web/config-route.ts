@@ -6,8 +6,7 @@ import type { HeaderFields, HttpHandler, HttpRequest, HttpResponse } from '../..
 import { methodNotAllowed } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
 import { chatAddress } from './public-address.js';
-import { serveRoute } from './serve-route.js';
-import type { SiteSettings } from './site-settings.js';
+import { serveRoute, type SiteSettings } from './serve-route.js';
 import { checkVisitor } from './visitor-limit.js';
 
 /** What the config route needs. */

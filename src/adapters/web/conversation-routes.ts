@@ -7,8 +7,7 @@ import { RequestError } from '../../domain/errors.js';
 import type { HttpHandler } from '../../ports/http.js';
 import { methodNotAllowed } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
-import { serveRoute } from './serve-route.js';
-import type { SiteSettings } from './site-settings.js';
+import { serveRoute, type SiteSettings } from './serve-route.js';
 import { timeoutError, timedBody } from './timed-body.js';
 
 /** What the conversation routes need. */

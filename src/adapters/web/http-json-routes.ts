@@ -8,8 +8,7 @@ import { methodNotAllowed, notFound, REST_ERRORS } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
 import { chatAddress } from './public-address.js';
 import { type BodyLimits, type JsonBody, readJsonBody } from './read-body.js';
-import { serveRoute } from './serve-route.js';
-import { errorContext, type SiteSettings } from './site-settings.js';
+import { errorContext, serveRoute, type SiteSettings } from './serve-route.js';
 import { checkVisitor } from './visitor-limit.js';
 
 /** What the routes of the HTTP+JSON binding need. */

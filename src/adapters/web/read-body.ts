@@ -4,7 +4,7 @@ import { isStream } from '../../domain/shared/body.js';
 import { jsonMediaType } from '../../domain/upstream/header-policy.js';
 import type { HttpRequest } from '../../ports/http.js';
 import type { BodyShare } from './body-budget.js';
-import type { SiteSettings } from './site-settings.js';
+import type { SiteSettings } from './serve-route.js';
 import { TimedBody } from './timed-body.js';
 
 /** A JSON body as it will be sent. */

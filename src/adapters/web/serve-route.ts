@@ -5,7 +5,11 @@ import type { HeaderFields, HttpRequest, HttpResponse } from '../../ports/http.j
 import { type ErrorContext, type ErrorForm, PROBLEMS } from './error-response.js';
 import { EventStream, type EventStreamOptions } from './event-stream.js';
 import { type BodyObserver, ObservedBody } from './observed-body.js';
-import { errorContext, type SiteSettings } from './site-settings.js';
+import type { Telemetry } from '../../ports/telemetry.js';
+import type { VisitorLimit } from '../../ports/visitor-limit.js';
+import type { BodyBudget } from './body-budget.js';
+import type { HostPolicy } from './host-check.js';
+import type { OriginPolicy } from './origin-check.js';
 
 /** A route, as operators and clients know it. */
 export interface ServedRoute {
@@ -86,4 +90,37 @@ function interrupted(): UpstreamError {
 function isPlainEventStream(headers: HeaderFields): boolean {
   const coding = headers['content-encoding'];
   return isEventStream(headers) && (coding === undefined || coding === 'identity');
+}
+
+/** What all routes of a site share; complete, so that no route knows a default. */
+export interface SiteSettings {
+  readonly telemetry: Telemetry;
+  readonly origins: OriginPolicy;
+  /** By which names the routes may be called; absent where any will do. */
+  readonly hosts?: HostPolicy;
+  readonly bodyLimitBytes: number;
+  /** The memory of request bodies, which all sites of a process share. */
+  readonly bodies: BodyBudget;
+  /** Milliseconds for a request body that is read here; 0 is any time. */
+  readonly requestBodyMs: number;
+  /** Milliseconds for each pause in a request body; 0 is any time. */
+  readonly requestIdleMs: number;
+  readonly keepAliveMs: number;
+  readonly authUnavailableStatus: number;
+  /** Counts the messages of visitors who are not signed in; absent where they are not limited. */
+  readonly chatLimit?: VisitorLimit;
+  /** A name for one request, for logs and error answers. */
+  readonly newRequestId: () => string;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** The context of one request's errors. */
+export function errorContext(site: SiteSettings, route: string): ErrorContext {
+  return {
+    requestId: site.newRequestId(),
+    route,
+    telemetry: site.telemetry,
+    authUnavailableStatus: site.authUnavailableStatus,
+  };
 }

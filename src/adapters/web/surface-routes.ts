@@ -9,8 +9,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js
 import { methodNotAllowed, notFound } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
 import { readJsonBody } from './read-body.js';
-import { serveRoute } from './serve-route.js';
-import { errorContext, type SiteSettings } from './site-settings.js';
+import { errorContext, serveRoute, type SiteSettings } from './serve-route.js';
 
 /** What the surface routes need. */
 export interface SurfaceRoutes {

@@ -1,6 +1,6 @@
 import { RequestError } from '../../domain/errors.js';
 import type { HttpRequest } from '../../ports/http.js';
-import type { SiteSettings } from './site-settings.js';
+import type { SiteSettings } from './serve-route.js';
 
 /**
  * Counts one message of an anonymous visitor, where the site limits them (DESIGN §5: another one's bill is paid per message).

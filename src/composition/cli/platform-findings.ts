@@ -1,5 +1,5 @@
 import { LOOKUPS, type LookupName } from '../../domain/upstream/platform-directory.js';
-import { PLATFORM } from '../../domain/upstream/platform-answer.js';
+import { PLATFORM } from '../../domain/upstream/platform-call.js';
 import { platformError, refusesSite } from '../../domain/upstream/platform-error.js';
 import type { ServerConfig } from '../config/server-config.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';

@@ -9,7 +9,7 @@ import { hostPolicy } from '../config/allowed-hosts.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { noSuchRoute } from '../routes/current-handler.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
-import { newRequestId } from '../toolkit/request-id.js';
+import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 import { resolveConfig } from '../config/resolve-config.js';
 import { siteRoutes } from '../routes/site-routes.js';
 import type { Toolkit } from '../toolkit/toolkit-type.js';

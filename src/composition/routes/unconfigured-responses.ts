@@ -2,11 +2,11 @@ import { TerminalTelemetry } from '../../adapters/telemetry/terminal-telemetry.j
 import { BodyBudget } from '../../adapters/web/body-budget.js';
 import { errorHandler } from '../../adapters/web/chat-routes.js';
 import { notFound } from '../../adapters/web/error-response.js';
-import { errorContext, type SiteSettings } from '../../adapters/web/site-settings.js';
+import { errorContext, type SiteSettings } from '../../adapters/web/serve-route.js';
 import { ServiceAuthError } from '../../domain/errors.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { processFaults } from '../toolkit/process-wide.js';
-import { newRequestId } from '../toolkit/request-id.js';
+import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 
 // What is answered where there is no toolkit. Entries that only mount routes load it when it is needed, which is seldom.
 

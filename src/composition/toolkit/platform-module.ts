@@ -13,13 +13,12 @@ import { RetryingUpstream } from '../../domain/upstream/retrying-upstream.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { configuredSecrets } from '../config/resolve-config.js';
-import type { ResolvedConfig } from '../config/resolve-config.js';
+import { configuredSecrets, type ResolvedConfig } from '../config/resolve-config.js';
 import { memoryStore, sealedStore, sharedStore, storeAtAddress, tokenStore } from './cache-stores.js';
 import { provide, TOKENS } from './container.js';
 import type { ToolkitPorts } from './ports.js';
 import { processFaults } from './process-wide.js';
-import { newRequestId } from './request-id.js';
+import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 import type { CacheStores, Connections, LastingParts, OperatorFaults } from './site.js';
 
 const MAX_TOKENS = 10_000;

@@ -5,7 +5,7 @@ import { behindHostCheck } from '../../adapters/web/host-check.js';
 import { httpJsonRoutes } from '../../adapters/web/http-json-routes.js';
 import { refusal } from '../../adapters/web/error-response.js';
 import type { RequestGate } from '../../adapters/web/request-gate.js';
-import { errorContext, type SiteSettings } from '../../adapters/web/site-settings.js';
+import { errorContext, type SiteSettings } from '../../adapters/web/serve-route.js';
 import { surfaceRoutes } from '../../adapters/web/surface-routes.js';
 import { sha256 } from '../../adapters/system/sha256.js';
 import type { ChatConfig } from '../../domain/chat/chat-config.js';
@@ -19,7 +19,7 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { RequestError } from '../../domain/errors.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
-import { newRequestId } from './request-id.js';
+import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { RouteAuths } from '../routes/route-auths.js';
 import type {

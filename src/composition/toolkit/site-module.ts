@@ -1,14 +1,13 @@
 import { ContainerModule } from 'inversify';
-import { currentRequestId } from '../../adapters/telemetry/request-scope.js';
+import { currentRequestId, newRequestId } from '../../adapters/telemetry/request-scope.js';
 import { RequestGate } from '../../adapters/web/request-gate.js';
-import type { SiteSettings } from '../../adapters/web/site-settings.js';
+import type { SiteSettings } from '../../adapters/web/serve-route.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { hostPolicy } from '../config/allowed-hosts.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { provide, TOKENS } from './container.js';
 import { processBodies } from './process-wide.js';
-import { newRequestId } from './request-id.js';
 import { SiteHandlers } from './site-handlers.js';
 
 /** Binds the routes of a site, and the site itself. */

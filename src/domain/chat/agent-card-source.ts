@@ -7,7 +7,7 @@ import { readAhead } from '../upstream/body-bytes.js';
 import { discard } from '../shared/body.js';
 import { type LookupTime, within } from '../upstream/deadline.js';
 import type { ErrorExcerpts } from '../upstream/error-excerpts.js';
-import { AGENT, responseOrThrow } from '../upstream/platform-answer.js';
+import { AGENT, responseOrThrow } from '../upstream/platform-call.js';
 import type { Endpoint } from '../upstream/upstream-request.js';
 import { LruMap, type MapBounds } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';

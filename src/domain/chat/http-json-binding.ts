@@ -4,8 +4,14 @@ import { AgentBffError, UpstreamError } from '../errors.js';
 import { parsedJson } from '../shared/json.js';
 import { bodyText } from '../upstream/body-bytes.js';
 import { browserResponseHeaders, isForA2AClients, isJson } from '../upstream/header-policy.js';
-import { AGENT, type Counterpart, refuseRedirect } from '../upstream/platform-answer.js';
-import { type CallContext, PlatformCall, type PlatformCallDependencies } from '../upstream/platform-call.js';
+import {
+  AGENT,
+  type CallContext,
+  PlatformCall,
+  type PlatformCallDependencies,
+  refuseRedirect,
+} from '../upstream/platform-call.js';
+import type { Counterpart } from '../upstream/wrong-address.js';
 import { type PlatformReply, refusesSite } from '../upstream/platform-error.js';
 import { isSafeQuery } from '../upstream/safe-path.js';
 import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';

@@ -8,9 +8,8 @@ import {
   RECORD_REQUEST_FIELDS,
   RECORD_RESPONSE_FIELDS,
 } from '../upstream/header-policy.js';
-import { PLATFORM, refuseRedirect } from '../upstream/platform-answer.js';
+import { PLATFORM, PlatformCall, type PlatformCallDependencies, refuseRedirect } from '../upstream/platform-call.js';
 import { type PlatformApi, platformFields, platformTarget } from '../upstream/platform-api.js';
-import { PlatformCall, type PlatformCallDependencies } from '../upstream/platform-call.js';
 import { isSafePath, isSafeQuery } from '../upstream/safe-path.js';
 
 /** A request for conversation records; its body has not been read. */

@@ -2,8 +2,7 @@ import type { HttpBody, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { credentialScope } from '../credentials/credential-scope.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { readAhead } from '../upstream/body-bytes.js';
-import { isStream } from '../shared/body.js';
-import { discard } from '../shared/body.js';
+import { discard, isStream } from '../shared/body.js';
 import {
   browserResponseHeaders,
   choosingFields,
@@ -11,7 +10,14 @@ import {
   RENDER_RESPONSE_FIELDS,
   THEME_REQUEST_FIELDS,
 } from '../upstream/header-policy.js';
-import { PLATFORM, refuseRedirect } from '../upstream/platform-answer.js';
+import {
+  type CallContext,
+  PLATFORM,
+  PlatformCall,
+  type PlatformCallDependencies,
+  type PlatformMessage,
+  refuseRedirect,
+} from '../upstream/platform-call.js';
 import {
   type PlatformApi,
   platformFields,
@@ -19,16 +25,15 @@ import {
   platformTarget,
   requireTarget,
 } from '../upstream/platform-api.js';
-import {
-  type CallContext,
-  PlatformCall,
-  type PlatformCallDependencies,
-  type PlatformMessage,
-} from '../upstream/platform-call.js';
 import { refusesSite } from '../upstream/platform-error.js';
 import { isCacheable } from './cached-render.js';
-import type { CacheStatus, RenderCache, RenderReply, WidgetCheck } from './render-cache.js';
-import { surfaceNames } from './render-cache.js';
+import {
+  type CacheStatus,
+  type RenderCache,
+  type RenderReply,
+  surfaceNames,
+  type WidgetCheck,
+} from './render-cache.js';
 import type { RenderScope, RenderSubject } from './render-keys.js';
 import type { SurfaceRef } from './surface-ref.js';
 import { themeAnswer } from './theme.js';

@@ -4,7 +4,7 @@ import { UpstreamError } from '../errors.js';
 import { bodyBytes } from '../upstream/body-bytes.js';
 import { discard } from '../shared/body.js';
 import { browserResponseHeaders, choosingNames, isStyleSheet } from '../upstream/header-policy.js';
-import { PLATFORM, refuseRedirect } from '../upstream/platform-answer.js';
+import { PLATFORM, refuseRedirect } from '../upstream/platform-call.js';
 
 const MAX_THEME = 1_048_576;
 /** Browsers may keep it, and ask with its entity tag each time. */

@@ -1,14 +1,13 @@
-import type { HeaderFields, HttpBody, HttpResponse, HttpUpstream } from '../../ports/http.js';
+import type { HeaderFields, HttpBody, HttpResponse, HttpUpstream, UpstreamOutcome } from '../../ports/http.js';
 import type { Credential } from '../credentials/credential.js';
 import type { CredentialBroker } from '../credentials/credential-broker.js';
 import { type RequestContext, obtainCredential, renewCredential, type RouteAuth } from '../credentials/route-auth.js';
 import { discard, isStream } from '../shared/body.js';
 import { upstreamRequestHeaders } from './header-policy.js';
 import type { ErrorExcerpts } from './error-excerpts.js';
-import { responseOrThrow } from './platform-answer.js';
-import type { Counterpart } from './wrong-address.js';
-import type { PlatformReply } from './platform-error.js';
-import { PlatformErrors } from './platform-errors.js';
+import { type Counterpart, locationOf, quoted, redirected } from './wrong-address.js';
+import { PlatformErrors, type PlatformReply } from './platform-error.js';
+import { UpstreamError } from '../errors.js';
 
 /** What calls to the platform are made with. */
 export interface PlatformCallDependencies {
@@ -125,4 +124,88 @@ export class PlatformCall {
     const outcome = await upstream.send({ ...this.#deadlines, method, origin, path, headers, body, signal });
     return responseOrThrow(outcome, this.#counterpart, message.isRepeatable ?? IDEMPOTENT.has(method));
   }
+}
+
+export const AGENT: Counterpart = {
+  name: 'agent',
+  fields: ['a2aUrl'],
+  check: 'check "a2aUrl" in configureServer: it has to be the JSON-RPC endpoint of the agent',
+  expected: 'JSON or a stream of events',
+};
+export const PLATFORM: Counterpart = {
+  name: 'platform',
+  fields: ['serviceApiUrl'],
+  check: 'check "serviceApiUrl" in configureServer',
+  expected: 'what was asked for',
+  holdsMany: true,
+};
+
+/**
+ * The response of an outcome.
+ *
+ * `isRepeatable`: whether the same request may be sent again though nobody knows what became of the first (RFC 9110 §9.2.2).
+ * An agent that was late may have done its work, and a second message would have it done twice.
+ *
+ * @throws UpstreamError when there is none.
+ */
+export function responseOrThrow(
+  outcome: UpstreamOutcome,
+  { name, fields }: Counterpart,
+  isRepeatable: boolean,
+): HttpResponse {
+  if (outcome.kind === 'response') return outcome.response;
+  const log = outcome.detail;
+  const retryable = isRepeatable || outcome.sent === 'nothing';
+  const place = { block: 'configureServer', fields };
+  const where = `${quoted(fields)} in configureServer`;
+  switch (outcome.reason) {
+    case 'timeout':
+      throw new UpstreamError('upstream_timeout', {
+        detail: `The ${name} did not answer in time.`,
+        hint: `If it needs longer, raise "headersMs" in the "timeouts" configuration block. If it never answers, check ${where}.`,
+        ...place,
+        retryable,
+        log,
+      });
+    case 'invalid':
+      throw new UpstreamError('upstream_invalid_response', {
+        detail: `The ${name} sent an answer that is not valid HTTP.`,
+        hint: `Check scheme and port of ${where}.`,
+        ...place,
+        log,
+      });
+    case 'unreachable':
+    case 'reset': {
+      const cause = outcome.reason === 'reset' ? ': a server that expects https ends a request without it' : '';
+      throw new UpstreamError('upstream_unreachable', {
+        detail: `The ${name} cannot be reached.`,
+        hint: `If this lasts, check that the ${name} runs, and ${where}${cause}.`,
+        ...place,
+        retryable: outcome.reason === 'unreachable' || retryable,
+        log,
+      });
+    }
+    case 'aborted':
+      // Nobody reads it, and there is nothing to mend.
+      throw new UpstreamError('upstream_unreachable', {
+        detail: `The ${name} cannot be reached.`,
+        retryable,
+        log,
+      });
+  }
+}
+
+/**
+ * Lets everything pass but redirects, which are neither followed nor passed on.
+ *
+ * @throws UpstreamError `upstream_redirect`.
+ */
+export async function refuseRedirect({ status, headers, body }: HttpResponse, counterpart: Counterpart): Promise<void> {
+  if (status < 300 || status >= 400) return;
+  discard(body);
+  const to = locationOf(headers);
+  throw new UpstreamError('upstream_redirect', {
+    ...redirected(headers, counterpart),
+    log: `status ${String(status)} from the ${counterpart.name}${to === '' ? '' : `, to ${to}`}`,
+  });
 }

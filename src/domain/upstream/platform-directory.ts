@@ -11,10 +11,9 @@ import { readAhead } from './body-bytes.js';
 import { discard } from '../shared/body.js';
 import { type LookupTime, within } from './deadline.js';
 import { isStyleSheet, mediaType } from './header-policy.js';
-import { PLATFORM } from './platform-answer.js';
+import { type CallContext, PLATFORM, PlatformCall, type PlatformCallDependencies } from './platform-call.js';
 import type { Counterpart } from './wrong-address.js';
 import { type PlatformApi, platformFields, platformTarget } from './platform-api.js';
-import { type CallContext, PlatformCall, type PlatformCallDependencies } from './platform-call.js';
 import { platformError } from './platform-error.js';
 
 /** What a look-up gave; a failed one gives null and the code of a warning. */

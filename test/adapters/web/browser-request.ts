@@ -1,6 +1,6 @@
 import { RecordingTelemetry } from '../../../src/adapters/fakes/recording-telemetry.js';
 import { BodyBudget } from '../../../src/adapters/web/body-budget.js';
-import type { SiteSettings } from '../../../src/adapters/web/site-settings.js';
+import type { SiteSettings } from '../../../src/adapters/web/serve-route.js';
 import type { HttpRequest } from '../../../src/ports/http.js';
 
 /** A chat message as a browser on the site sends it. */

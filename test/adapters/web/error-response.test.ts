@@ -7,7 +7,7 @@ import {
   rpcErrorResponse,
   RpcErrors,
 } from '../../../src/adapters/web/error-response.js';
-import { errorContext, type SiteSettings } from '../../../src/adapters/web/site-settings.js';
+import { errorContext, type SiteSettings } from '../../../src/adapters/web/serve-route.js';
 import { AgentBffError, type ErrorCode } from '../../../src/domain/errors.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { site } from './browser-request.js';

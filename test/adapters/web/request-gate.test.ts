@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { problemResponse } from '../../../src/adapters/web/error-response.js';
 import { RequestGate } from '../../../src/adapters/web/request-gate.js';
-import { errorContext } from '../../../src/adapters/web/site-settings.js';
+import { errorContext } from '../../../src/adapters/web/serve-route.js';
 import type { HttpHandler, HttpResponse } from '../../../src/ports/http.js';
 import { textOf } from '../../contracts/http-upstream.contract.js';
 import { browserRequest, site } from './browser-request.js';

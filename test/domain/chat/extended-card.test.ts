@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readRpcMessage } from '../../../src/domain/chat/chat-message.js';
-import { isExtendedCardMethod, rewriteExtendedCard } from '../../../src/domain/chat/extended-card.js';
+import { isExtendedCardMethod, rewriteExtendedCard } from '../../../src/domain/chat/chat-forwarder.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { WatchedBody } from './chat-world.js';
 

@@ -3,8 +3,7 @@ import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session
 import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
 import type { Credential } from '../../../src/domain/credentials/credential.js';
 import type { CredentialAuth } from '../../../src/domain/credentials/credential-broker.js';
-import { AGENT } from '../../../src/domain/upstream/platform-answer.js';
-import { PlatformCall } from '../../../src/domain/upstream/platform-call.js';
+import { AGENT, PlatformCall } from '../../../src/domain/upstream/platform-call.js';
 import type { HttpBody, HttpResponse, UpstreamRequest } from '../../../src/ports/http.js';
 import type { SessionToken, SessionTokenQuery } from '../../../src/ports/session-token-source.js';
 import { BrokerWorld, REQUEST, sessionPlan } from './broker-fixture.js';

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { AgentBffError } from '../../../src/domain/errors.js';
 import { within } from '../../../src/domain/upstream/deadline.js';
-import { AGENT, PLATFORM } from '../../../src/domain/upstream/platform-answer.js';
+import { AGENT, PLATFORM } from '../../../src/domain/upstream/platform-call.js';
 import { Deferred } from '../credentials/token-fixture.js';
 
 describe('a look-up', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { redactor } from '../../../src/domain/shared/redaction.js';
 import { Credential } from '../../../src/domain/credentials/credential.js';
 import { ErrorExcerpts } from '../../../src/domain/upstream/error-excerpts.js';
-import { AGENT } from '../../../src/domain/upstream/platform-answer.js';
+import { AGENT } from '../../../src/domain/upstream/platform-call.js';
 import type { HeaderFields, HttpBody } from '../../../src/ports/http.js';
 import { WatchedBody } from '../chat/chat-world.js';
 import { FakeDeadlines } from './fake-deadlines.js';

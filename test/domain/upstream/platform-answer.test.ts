@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentBffError } from '../../../src/domain/errors.js';
-import { AGENT, responseOrThrow, PLATFORM, refuseRedirect } from '../../../src/domain/upstream/platform-answer.js';
+import { AGENT, responseOrThrow, PLATFORM, refuseRedirect } from '../../../src/domain/upstream/platform-call.js';
 import type { HttpResponse, UpstreamFailureReason } from '../../../src/ports/http.js';
 import { WatchedBody } from '../chat/chat-world.js';
 

@@ -6,8 +6,8 @@ import { sha256 } from '../../../src/adapters/system/sha256.js';
 import { Credential } from '../../../src/domain/credentials/credential.js';
 import { ExchangedTokens } from '../../../src/domain/credentials/exchanged-tokens.js';
 import type { HeadersAuth, RouteAuth } from '../../../src/domain/credentials/route-auth.js';
-import { AGENT } from '../../../src/domain/upstream/platform-answer.js';
 import {
+  AGENT,
   PlatformCall,
   type PlatformCallDependencies,
   type PlatformMessage,

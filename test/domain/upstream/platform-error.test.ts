@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Credential, type CredentialKind } from '../../../src/domain/credentials/credential.js';
 import type { AgentBffError } from '../../../src/domain/errors.js';
-import { AGENT, PLATFORM } from '../../../src/domain/upstream/platform-answer.js';
+import { AGENT, PLATFORM } from '../../../src/domain/upstream/platform-call.js';
 import { platformError, type PlatformReply } from '../../../src/domain/upstream/platform-error.js';
 import type { HeaderFields } from '../../../src/ports/http.js';
 
