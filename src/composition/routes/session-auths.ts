@@ -1,7 +1,8 @@
 import { type SessionTokenLike, asSessionTokenSource } from '../../adapters/sessions/as-session-token-source.js';
 import { sha256 } from '../../adapters/system/sha256.js';
-import { redactingSessionSource, redactingTokenSource } from '../../adapters/telemetry/redacting-session-source.js';
-import { timedSessionSource } from '../../adapters/system/timed-ports.js';
+import { redactingSessionSource } from '../../adapters/telemetry/redacting-session-source.js';
+import { hideToken } from '../../adapters/telemetry/request-scope.js';
+import { inTime } from '../../adapters/system/timed-ports.js';
 import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
 import { ExchangedTokens } from '../../domain/credentials/exchanged-tokens.js';
 import { CoalescingSessionSource } from '../../domain/credentials/coalescing-session-source.js';
@@ -66,11 +67,14 @@ export class SessionAuths {
     if (tokens === undefined) {
       const { clock, sessionMs } = this.#deps;
       // Inside the shared flight: an answer that never comes would keep a whole session waiting.
-      const timed = timedSessionSource(redactingSessionSource(source), sessionMs);
-      // Outside of it: a token that is shared belongs to every request that is given it.
-      tokens = redactingTokenSource(
-        new CoalescingSessionSource({ source: timed, clock, hash: sha256, maxEntries: MAX_SESSIONS }),
-      );
+      const safe = redactingSessionSource(source, (work) => inTime(work, sessionMs, 'the session library'));
+      tokens = new CoalescingSessionSource({
+        source: safe,
+        clock,
+        hash: sha256,
+        hide: hideToken,
+        maxEntries: MAX_SESSIONS,
+      });
       this.#sources.set(source, tokens);
     }
     return tokens;

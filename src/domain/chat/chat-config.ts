@@ -1,6 +1,7 @@
+import type { RequestContext } from '../../ports/http.js';
 import type { CredentialBroker } from '../credentials/credential-broker.js';
 import { isVaried, lookupScope } from '../credentials/credential-scope.js';
-import { type RequestContext, obtainCredential, renewCredential, type RouteAuth } from '../credentials/route-auth.js';
+import { obtainCredential, renewCredential, type RouteAuth } from '../credentials/route-auth.js';
 import type { CallContext } from '../upstream/platform-call.js';
 import type { Lookup } from '../upstream/platform-directory.js';
 import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';

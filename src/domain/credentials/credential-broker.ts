@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.js';
-import type { HttpRequest } from '../../ports/http.js';
+import type { RequestContext } from '../../ports/http.js';
 import type { AccessToken, IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { Secret } from '../shared/secret.js';
 import type { Telemetry } from '../../ports/telemetry.js';
@@ -81,7 +81,7 @@ export class CredentialBroker {
    * @throws ServiceAuthError when no service credential can be produced.
    * @throws SessionError when the route needs a session and there is none.
    */
-  async obtain(auth: CredentialAuth, request: Pick<HttpRequest, 'headers' | 'native'>): Promise<Credential> {
+  async obtain(auth: CredentialAuth, request: RequestContext): Promise<Credential> {
     switch (auth.kind) {
       case 'service':
         return this.#service(auth);
@@ -99,7 +99,7 @@ export class CredentialBroker {
   async renew(
     auth: CredentialAuth,
     refused: Credential,
-    request: Pick<HttpRequest, 'headers' | 'native'>,
+    request: RequestContext,
     platformDate: string,
   ): Promise<Credential | undefined> {
     if (refused.token === undefined) return undefined;
@@ -200,10 +200,7 @@ export class CredentialBroker {
     return credential;
   }
 
-  async #session(
-    auth: Extract<CredentialAuth, { kind: 'session' }>,
-    request: Pick<HttpRequest, 'headers' | 'native'>,
-  ): Promise<Credential> {
+  async #session(auth: Extract<CredentialAuth, { kind: 'session' }>, request: RequestContext): Promise<Credential> {
     const apiKey = auth.apiKey ?? this.#deps.apiKey;
     const user = await userToken(auth, request);
     if (user === undefined) {
@@ -217,7 +214,7 @@ export class CredentialBroker {
   async #refreshed(
     auth: Extract<CredentialAuth, { kind: 'session' }>,
     refused: Credential,
-    request: Pick<HttpRequest, 'headers' | 'native'>,
+    request: RequestContext,
   ): Promise<Credential | undefined> {
     const user = await refreshedToken(auth, request, this.#deps.telemetry);
     if (user === undefined || user.value === refused.token) return undefined;

@@ -1,7 +1,7 @@
-import type { HeaderFields, HttpBody, HttpResponse, HttpUpstream } from '../../ports/http.js';
+import type { HeaderFields, HttpBody, HttpResponse, HttpUpstream, RequestContext } from '../../ports/http.js';
 import type { Credential } from '../credentials/credential.js';
 import type { CredentialBroker } from '../credentials/credential-broker.js';
-import { type RequestContext, obtainCredential, renewCredential, type RouteAuth } from '../credentials/route-auth.js';
+import { obtainCredential, renewCredential, type RouteAuth } from '../credentials/route-auth.js';
 import { isStream } from './body-kind.js';
 import { discardBody } from './body-text.js';
 import { upstreamRequestHeaders } from './header-policy.js';

@@ -1,9 +1,9 @@
 import { SingleFlight } from '../shared/single-flight.js';
 import type { Clock } from '../../ports/clock.js';
-import type { HeaderFields } from '../../ports/http.js';
+import type { HeaderFields, RequestContext } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { isVaried, lookupScope } from '../credentials/credential-scope.js';
-import type { RequestContext, RouteAuth } from '../credentials/route-auth.js';
+import type { RouteAuth } from '../credentials/route-auth.js';
 import { type AgentBffError, isAgentBffError } from '../errors.js';
 import { parsedJson } from '../shared/json.js';
 import { LruMap, type MapBounds } from '../shared/lru-map.js';
