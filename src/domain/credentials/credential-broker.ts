@@ -1,10 +1,10 @@
 import type { Clock } from '../../ports/clock.js';
 import type { RequestContext } from '../../ports/http.js';
-import type { AccessToken, IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
+import type { AccessToken, IdentityProvider, IssueOutcome } from '../../ports/identity-provider.js';
 import type { Secret } from '../shared/secret.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { ServiceAuthError, SessionError } from '../errors.js';
-import { Credential } from './credential.js';
+import { Credential, serviceAuthError } from './credential.js';
 import { PlatformClock } from './platform-clock.js';
 import { refreshedToken, type SessionAuth, userToken, type UserToken } from './session-credentials.js';
 import type { RouteFields } from './site-fields.js';
@@ -50,6 +50,11 @@ export interface CredentialBrokerDependencies {
   readonly apiKey: Secret | undefined;
   readonly apiKeyHeader: string;
 }
+
+const FAILURES = {
+  incomplete: 'The configuration of the service credential is incomplete.',
+  refused: 'The service credential was refused or cannot be used.',
+};
 
 interface KnownProvider {
   readonly provider: IdentityProvider;
@@ -148,7 +153,7 @@ export class CredentialBroker {
     const issue: IssueToken =
       provider.signsLocally === true ? (now) => this.#sign(provider, now) : (now) => provider.issue(now);
     const outcome = await this.#deps.tokens.get(key, provider.block, issue);
-    if (outcome.kind === 'failure') throw serviceAuthError(outcome);
+    if (outcome.kind === 'failure') throw serviceAuthError(outcome, FAILURES);
     return this.#credentialOf(name, known, outcome.token, planKey);
   }
 
@@ -282,22 +287,5 @@ function noStrategy(): ServiceAuthError {
     hint: 'Set "serviceAuthStrategy" in configureServer, and fill the configuration block it names.',
     block: 'configureServer',
     fields: ['serviceAuthStrategy'],
-  });
-}
-
-function serviceAuthError(failure: IssueFailure): ServiceAuthError {
-  const unavailable = failure.reason === 'unavailable';
-  return new ServiceAuthError(unavailable ? 'identity_provider_unavailable' : 'service_auth_failed', {
-    detail: unavailable
-      ? 'The identity provider cannot be reached or is out of order.'
-      : failure.reason === 'incomplete'
-        ? 'The configuration of the service credential is incomplete.'
-        : 'The service credential was refused or cannot be used.',
-    hint: failure.advice,
-    block: failure.block,
-    fields: failure.fields,
-    retryable: unavailable,
-    ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
-    log: failure.detail,
   });
 }
