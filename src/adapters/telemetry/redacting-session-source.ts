@@ -1,6 +1,6 @@
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { withoutSecrets } from '../../domain/shared/redaction.js';
-import { requestSecrets } from './request-secrets.js';
+import { requestSecrets } from './request-scope.js';
 
 /**
  * A session source as its site gives it, whose refusals and failures do not quote the cookies and credentials it was given:

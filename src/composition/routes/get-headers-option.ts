@@ -1,6 +1,6 @@
 import { DeadlineError, inTime } from '../../adapters/system/timed-ports.js';
 import { withoutSecrets } from '../../domain/shared/redaction.js';
-import { requestSecrets } from '../../adapters/telemetry/request-secrets.js';
+import { requestSecrets } from '../../adapters/telemetry/request-scope.js';
 import { Credential } from '../../domain/credentials/credential.js';
 import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
 import type { HeadersAuth, RouteAuth } from '../../domain/credentials/route-auth.js';
