@@ -18,12 +18,27 @@ const entries = Object.entries(manifest.exports).flatMap(([entry, target]) => {
   return [{ find: new RegExp(`^${name}$`), replacement: fromRoot(source) }];
 });
 
+/** What `npm test` runs: under two minutes on two cores. `npm test -- --all` runs every test. */
+const QUICK = [
+  '*.test.ts',
+  'domain/**/*.test.ts',
+  'adapters/**/*.test.ts',
+  'composition/**/*.test.ts',
+  'site/express-5.test.ts',
+  'site/node-http.test.ts',
+  // Web standard requests.
+  'site/hono.test.ts',
+  // The demo in a browser, where Chromium is installed.
+  'e2e/demo/**/*.test.ts',
+];
+
 export default defineConfig({
   resolve: { alias: entries },
   test: {
     dir: fromRoot('test'),
-    include: ['**/*.test.ts'],
+    include: process.env['TEST_TIER'] === 'quick' ? QUICK : ['**/*.test.ts'],
     exclude: [...configDefaults.exclude, '.stryker-tmp/**'],
+    globalSetup: fromRoot('test/support/temporary-folder.ts'),
     maxWorkers: 2,
     testTimeout: 10_000,
     hookTimeout: 60_000,

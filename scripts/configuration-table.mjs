@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
+import { runnerImport } from 'vite';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = join(ROOT, 'docs/configuration.md');
@@ -23,23 +24,33 @@ const CONFIGURATION = [
   { file: 'config/upstream-config.ts', type: 'UpstreamHeadersConfig', block: 'upstream.headers' },
 ];
 const OPTIONS = [
-  { file: 'routes/chat.ts', type: 'ChatHandlerOptions', title: '`createA2ARouter`' },
-  { file: 'routes/surface-router-options.ts', type: 'SurfaceRouterOptions', title: '`createServiceSurfaceRouter`' },
-  { file: 'routes/surfaces.ts', type: 'ServiceProxyOptions', title: '`createServiceProxyRouter`' },
-  { file: 'routes/site-fields.ts', type: 'SiteFieldOptions', title: '`headers` and `forward`, on every route' },
-  { file: 'routes/site-fields.ts', type: 'ForwardOptions', title: 'The option `forward`' },
-  { file: 'routes/render-cache-options.ts', type: 'RenderCacheOptions', title: 'The option `cache`' },
+  { file: 'routes/route-options.ts', type: 'ChatHandlerOptions', title: '`createA2ARouter`' },
+  { file: 'routes/route-options.ts', type: 'SurfaceRouterOptions', title: '`createServiceSurfaceRouter`' },
+  { file: 'routes/route-options.ts', type: 'ServiceProxyOptions', title: '`createServiceProxyRouter`' },
+  { file: 'routes/route-options.ts', type: 'SiteFieldOptions', title: '`headers` and `forward`, on every route' },
+  { file: 'routes/route-options.ts', type: 'ForwardOptions', title: 'The option `forward`' },
+  { file: 'routes/route-options.ts', type: 'RenderCacheOptions', title: 'The option `cache`' },
   { file: 'routes/site-routes.ts', type: 'SiteRoutesOptions', title: '`createNodeHandler` and `createWebHandler`' },
-  { file: 'routes/next-options.ts', type: 'A2AServiceHandlerOptions', title: '`createA2AProxyHandlerWithServiceAuth`' },
-  { file: 'routes/next-options.ts', type: 'A2AProxyHandlerOptions', title: '`createA2AProxyHandler`' },
-  { file: 'routes/surfaces.ts', type: 'ServiceSurfaceHandlerOptions', title: '`createSurfaceHandlerWithServiceAuth`' },
-  { file: 'routes/surfaces.ts', type: 'SurfaceHandlerOptions', title: '`createSurfaceHandler`' },
+  { file: 'next.ts', type: 'A2AServiceHandlerOptions', title: '`createA2AProxyHandlerWithServiceAuth`' },
+  { file: 'next.ts', type: 'A2AProxyHandlerOptions', title: '`createA2AProxyHandler`' },
+  {
+    file: 'routes/route-options.ts',
+    type: 'ServiceSurfaceHandlerOptions',
+    title: '`createSurfaceHandlerWithServiceAuth`',
+  },
+  { file: 'routes/route-options.ts', type: 'SurfaceHandlerOptions', title: '`createSurfaceHandler`' },
   { file: 'toolkit/ports.ts', type: 'ToolkitPorts', title: 'Second argument of `createToolkit`' },
 ];
 
+/** Said once for all of them: the one above the tables, the other in a table of its own. */
+const COMMON = ['ToolkitOption', 'SiteFieldOptions'];
+
+const loaded = async (file) => (await runnerImport(join(SOURCES, file), { configFile: false })).module;
 const read = (file) => readFileSync(join(SOURCES, file), 'utf8');
 const page = readFileSync(PAGE, 'utf8');
-const variables = environment(read('config/schema.ts'));
+const table = rowsOf((await loaded('config/schema.ts')).FIELDS);
+const variables = new Map(table.flatMap(({ path, variable }) => (variable === undefined ? [] : [[path, variable]])));
+const defaults = (await loaded('config/resolve-config.ts')).resolveConfig({}, new Set());
 const choices = choicesOf(read('config/server-config.ts'));
 const listed = new Set();
 const fields = CONFIGURATION.map(section).join('\n\n');
@@ -58,15 +69,14 @@ else if (written !== page) {
 
 /** One heading, one sentence and one table. */
 function section({ file, type, title, block }) {
-  const { summary, rows: all } = interfaceOf(read(file), type);
-  // Said once for all of them, above the tables.
-  const rows = all.filter(({ name }) => name !== 'toolkit');
+  const { summary, rows } = interfaceOf(read(file), type);
   const hasVariables = rows.some(({ name }) => variables.has(pathOf(block, name)));
   const columns = ['Field', 'Type', 'Default', 'Meaning', ...(hasVariables ? ['Variable'] : [])];
   const cells = rows.map(({ name, type: shape, isRequired, text }) => {
     const path = pathOf(block, name);
     listed.add(path);
     const { meaning, initial } = split(text);
+    if (block !== undefined) checkDefault(path, initial);
     const variable = variables.get(path);
     return [
       `\`${name}\``,
@@ -84,13 +94,13 @@ function section({ file, type, title, block }) {
   ].join('\n\n');
 }
 
-/** An interface as prettier leaves it: its own sentence, and name, type and comment of each field. */
+/** An interface as prettier leaves it: its own sentence, and name, type and comment of each field, those it inherits included. */
 function interfaceOf(source, type) {
   const found = new RegExp(
-    `\\/\\*\\*\\n((?: \\*.*\\n)+?) \\*\\/\\nexport interface ${type} (?:extends \\w+ )?\\{\\n([\\s\\S]*?)\\n\\}`,
+    `\\/\\*\\*\\n((?: \\*.*\\n)+?) \\*\\/\\nexport interface ${type} (?:extends ([\\w, ]+) )?\\{\\n([\\s\\S]*?)\\n\\}`,
   ).exec(source);
   if (found === null) throw new Error(`no documented interface ${type}`);
-  const [, comment, body] = found;
+  const [, comment, bases = '', body] = found;
   const rows = [
     ...body.matchAll(
       / {2}\/\*\*([\s\S]*?)\*\/\n(?: {2}\/\/.*\n)*? {2}readonly (\w+)(\??): ([\s\S]*?);\n?(?=$|\n| {2})/g,
@@ -98,6 +108,10 @@ function interfaceOf(source, type) {
   ].map(([, text, name, optional, shape]) => ({ name, isRequired: optional === '', type: shape, text: prose(text) }));
   const all = body.match(/^ {2}readonly \w+/gm) ?? [];
   if (rows.length !== all.length) throw new Error(`${type}: ${all.length} fields, of which ${rows.length} were read`);
+  for (const base of bases.split(', ').filter((name) => name !== '' && !COMMON.includes(name))) {
+    const inherited = interfaceOf(read('routes/route-options.ts'), base).rows;
+    rows.push(...inherited.filter((row) => rows.every(({ name }) => name !== row.name)));
+  }
   return { summary: prose(comment.split(' * @')[0]).replace(/^Options of [^.]*\.\s*/, ''), rows };
 }
 
@@ -138,17 +152,19 @@ function choicesOf(source) {
   return new Map([...found].map(([, name, values]) => [name, values.replaceAll('readonly ', '')]));
 }
 
-/** The environment variable of each field, by the field's path, from the rows of the table of configuration. */
-function environment(source) {
-  const variables = new Map();
-  let block;
-  for (const line of source.split('\n')) {
-    if (line.startsWith('}') || line.startsWith('  }')) block = undefined;
-    block = /^ {2}(\w+): \{$/.exec(line)?.[1] ?? block;
-    const [, field, name] = /^ +(\w+): \w+\(.*'([A-Z][A-Z\d]*_[A-Z\d_]+)'.*\),$/.exec(line) ?? [];
-    if (field !== undefined) variables.set(pathOf(block, field), name);
-  }
-  return variables;
+/** The rows of the table of configuration with their paths. */
+function rowsOf(rows, block) {
+  return Object.entries(rows).flatMap(([name, row]) => {
+    const path = pathOf(block, name);
+    return [{ path, variable: row.variable }, ...rowsOf(row.fields ?? {}, path)];
+  });
+}
+
+/** A number that a comment says is the default is the one in the table. */
+function checkDefault(path, initial) {
+  const value = path.split('.').reduce((block, name) => Object(block)[name], defaults);
+  if (typeof value !== 'number' || Number(/^[\d ]+/.exec(initial)?.[0].replaceAll(' ', '')) === value) return;
+  throw new Error(`${path} is ${value} without a value; its comment says "${initial}"`);
 }
 
 function pathOf(block, name) {

@@ -5,8 +5,11 @@ import { withCloneLock } from './clone-lock.mjs';
 import { run, runNode } from './command.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '');
-/** What only tests need, each folder with a lockfile of its own, so that `npm start` installs none of it: the frameworks of the site suite, and A2A clients. */
-export const TEST_PACKAGES = [join(ROOT, 'test/site/frameworks'), join(ROOT, 'test/e2e/clients')];
+// What only tests need, each folder with a lockfile of its own, so that `npm start` installs none of it.
+/** The frameworks of the site suite and of the recipes. */
+export const FRAMEWORKS = join(ROOT, 'test/site/frameworks');
+/** A2A clients. */
+export const CLIENTS = join(ROOT, 'test/e2e/clients');
 const SIGN_OF_LIFE_MS = 10_000;
 
 /** Runs `npm ci` when node_modules is missing or is not what package-lock.json asks for; otherwise touches nothing. */

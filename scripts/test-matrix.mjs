@@ -2,13 +2,13 @@
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
 import { run } from './command.mjs';
-import { ensureInstalled, TEST_PACKAGES } from './installation.mjs';
+import { CLIENTS, ensureInstalled, FRAMEWORKS } from './installation.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const VERSIONS = ['22.23.3', '24.21.0', '26.10.0'];
 
 await ensureInstalled();
-for (const folder of TEST_PACKAGES) await ensureInstalled(folder);
+for (const folder of [FRAMEWORKS, CLIENTS]) await ensureInstalled(folder);
 const built = await build('package', { onlyIfNeeded: true });
 if (built !== 0) process.exit(built);
 

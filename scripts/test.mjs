@@ -1,4 +1,5 @@
-// npm test [-- vitest arguments]: installs and compiles what is missing, says what this machine cannot test, runs vitest.
+// npm test [-- --all | vitest arguments]: installs and compiles what is missing, says what this machine cannot test, runs vitest.
+// Without arguments it runs the quick tests of vitest.config.ts; with any, every test is there to choose from.
 // REQUIRE_ALL=1 turns everything left out into a failure: a missing program, a skipped test.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
@@ -6,12 +7,15 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
 import { runNode } from './command.mjs';
-import { ensureInstalled, TEST_PACKAGES } from './installation.mjs';
+import { CLIENTS, ensureInstalled, FRAMEWORKS } from './installation.mjs';
 import { readTestReport } from './test-report.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const REPORT = join(ROOT, 'reports/tests.json');
 const NEXT = join(ROOT, 'examples/next/node_modules');
+const given = process.argv.slice(2);
+const isQuick = given.length === 0;
+const QUICK_SUITES = ['Chromium', 'Redis', 'Keyv 6'];
 const PROGRAMS = [
   { suites: 'Chromium', variable: 'CHROMIUM_PATH', names: ['chromium', 'chromium-browser', 'google-chrome'] },
   { suites: 'Redis', variable: 'REDIS_SERVER_PATH', names: ['redis-server'] },
@@ -35,7 +39,9 @@ const PROGRAMS = [
 ];
 
 const requireAll = process.env.REQUIRE_ALL === '1';
-const missing = PROGRAMS.filter((program) => !isPresent(program));
+const missing = PROGRAMS.filter(({ suites }) => !isQuick || QUICK_SUITES.includes(suites)).filter(
+  (program) => !isPresent(program),
+);
 if (missing.length > 0) {
   const list = missing.map(({ suites, names }) => `${suites} suites (no ${names[0]} found)`).join(', ');
   console.log(`left out on this machine: ${list}`);
@@ -48,7 +54,7 @@ if (missing.length > 0) {
 }
 
 await ensureInstalled();
-for (const folder of TEST_PACKAGES) await ensureInstalled(folder);
+for (const folder of isQuick ? [FRAMEWORKS] : [FRAMEWORKS, CLIENTS]) await ensureInstalled(folder);
 // The type tests and the tests of the built package read dist.
 const buildStatus = await build('package', { onlyIfNeeded: true });
 if (buildStatus === 0) for (const part of ['examples', 'web', 'demo']) await build(part, { onlyIfNeeded: true });
@@ -58,10 +64,15 @@ mkdirSync(join(ROOT, 'reports'), { recursive: true });
 rmSync(REPORT, { force: true });
 const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${REPORT}`];
 const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
-const status = await runNode(vitest, ['run', ...reporters, ...process.argv.slice(2)], { cwd: ROOT });
+const chosen = given.filter((argument) => argument !== '--all');
+const status = await runNode(vitest, ['run', ...reporters, ...chosen], {
+  cwd: ROOT,
+  env: { ...process.env, TEST_TIER: isQuick ? 'quick' : 'all' },
+});
 
 if (status !== 0) process.exit(status);
 if (buildStatus !== 0) fail('src does not compile.');
+if (isQuick) console.log('These were the quick tests. All of them: npm test -- --all');
 if (requireAll) {
   const { passed, skipped } = readTestReport(REPORT);
   if (passed === 0) fail('REQUIRE_ALL=1: the report names no passed test.');

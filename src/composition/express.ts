@@ -1,31 +1,23 @@
 import { type ExpressLike, type ExpressLikeRouter, expressRouter } from '../adapters/express/express-router.js';
-import type { ChatHandlerOptions } from './routes/chat.js';
-import { routeHandler, UNCONFIGURED_CHAT } from './routes/current-handler.js';
-import { CHAT, PROXY, SURFACE_ROUTER } from './routes/route-options.js';
-import type { ServiceProxyOptions } from './routes/surfaces.js';
-import type { SurfaceRouterOptions } from './routes/surface-router-options.js';
-import type { Toolkit } from './toolkit/toolkit-type.js';
+import {
+  type A2ARouterOptions,
+  chatHandler,
+  conversationHandler,
+  type ServiceProxyRouterOptions,
+  type ServiceSurfaceRouterOptions,
+  surfaceHandler,
+} from './routes/current-handler.js';
 
 export type { ExpressLike, ExpressLikeRouter } from '../adapters/express/express-router.js';
 export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
-export type { ChatHandlerOptions } from './routes/chat.js';
 export type { ServiceAuthStrategy } from './config/server-config.js';
-export type { GetHeaders, HeadersLike } from './routes/get-headers-option.js';
-export type { RenderCacheOptions } from './routes/render-cache-options.js';
-export type { ForwardOptions, SiteFieldOptions } from './routes/site-fields.js';
-export type { ServiceProxyOptions } from './routes/surfaces.js';
-export type { SurfaceRouterOptions } from './routes/surface-router-options.js';
-export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit/toolkit-type.js';
-
-/**
- * Options of `createA2ARouter` (spec §4.3).
- *
- * @public
- */
-export interface A2ARouterOptions extends ChatHandlerOptions {
-  /** Use this toolkit. Default: the one `configureServer` made last. */
-  readonly toolkit?: Toolkit | undefined;
-}
+export type * from './routes/route-options.js';
+export type {
+  A2ARouterOptions,
+  ServiceProxyRouterOptions,
+  ServiceSurfaceRouterOptions,
+} from './routes/current-handler.js';
+export type * from './toolkit/toolkit-type.js';
 
 /**
  * The chat routes as an Express router, for Express 4 and 5; mount it at `/api/a2a` (spec §4.3).
@@ -50,26 +42,7 @@ export function createA2ARouter<AnyRouter extends ExpressLikeRouter>(
   framework: ExpressLike<AnyRouter>,
   options?: A2ARouterOptions,
 ): AnyRouter {
-  return expressRouter(
-    framework,
-    routeHandler<ChatHandlerOptions>(
-      'createA2ARouter',
-      CHAT,
-      options,
-      (current, given) => current.chatHandler(given),
-      UNCONFIGURED_CHAT,
-    ),
-  );
-}
-
-/**
- * Options of `createServiceSurfaceRouter` (spec §4.3).
- *
- * @public
- */
-export interface ServiceSurfaceRouterOptions extends SurfaceRouterOptions {
-  /** Use this toolkit. Default: the one `configureServer` made last. */
-  readonly toolkit?: Toolkit | undefined;
+  return expressRouter(framework, chatHandler(options));
 }
 
 /**
@@ -93,22 +66,7 @@ export function createServiceSurfaceRouter<AnyRouter extends ExpressLikeRouter>(
   framework: ExpressLike<AnyRouter>,
   options?: ServiceSurfaceRouterOptions,
 ): AnyRouter {
-  return expressRouter(
-    framework,
-    routeHandler<SurfaceRouterOptions>('createServiceSurfaceRouter', SURFACE_ROUTER, options, (current, given) =>
-      current.surfaceRouter(given),
-    ),
-  );
-}
-
-/**
- * Options of `createServiceProxyRouter`.
- *
- * @public
- */
-export interface ServiceProxyRouterOptions extends ServiceProxyOptions {
-  /** Use this toolkit. Default: the one `configureServer` made last. */
-  readonly toolkit?: Toolkit | undefined;
+  return expressRouter(framework, surfaceHandler(options));
 }
 
 /**
@@ -133,10 +91,5 @@ export function createServiceProxyRouter<AnyRouter extends ExpressLikeRouter>(
   framework: ExpressLike<AnyRouter>,
   options: ServiceProxyRouterOptions,
 ): AnyRouter {
-  return expressRouter(
-    framework,
-    routeHandler<ServiceProxyOptions>('createServiceProxyRouter', PROXY, options, (current, given) =>
-      current.conversationHandler(given),
-    ),
-  );
+  return expressRouter(framework, conversationHandler('createServiceProxyRouter', options));
 }

@@ -1,10 +1,9 @@
-import { readOptions } from '../domain/shared/options.js';
-import { currentToolkit } from './auth-headers.js';
-import type { ServiceAuthStrategy } from './config/server-config.js';
-import { SERVICE_HEADERS, SESSION_HEADERS, withToolkit } from './routes/route-options.js';
-import type { SessionHeadersOptions, Toolkit } from './toolkit/toolkit-type.js';
-
-export type { SessionHeadersOptions } from './toolkit/toolkit-type.js';
+import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
+import { readRouteOptions } from './routes/current-handler.js';
+import { SERVICE_HEADERS, SESSION_HEADERS } from './routes/option-shapes.js';
+import type { AuthHeadersOptions, SessionOptions } from './routes/route-options.js';
+import { currentToolkit } from './server-state.js';
+import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
 /**
  * Makes the headers of one call to the platform; give it to `getHeaders` or `configGetHeaders`.
@@ -18,13 +17,16 @@ export type HeadersFunction = (request?: unknown) => Promise<Record<string, stri
  *
  * @public
  */
-export interface ServiceHeadersOptions {
-  /** API key to send. Default: the configured `serviceApiKey`. */
-  readonly apiKey?: string | undefined;
-  /** Service strategy. Default: the configured one. */
-  readonly strategy?: ServiceAuthStrategy | (string & {}) | undefined;
-  /** Use this toolkit. Default: the one `configureServer` made last. */
-  readonly toolkit?: Toolkit | undefined;
+export interface ServiceHeadersOptions extends AuthHeadersOptions, ToolkitOption {}
+
+/**
+ * Options of `createGetHeadersForSession` (spec §4.2).
+ *
+ * @public
+ */
+export interface SessionHeadersOptions extends SessionOptions, ToolkitOption {
+  /** Finds the signed-in user's token. */
+  readonly authClient: SessionTokenLike;
 }
 
 /**
@@ -44,7 +46,11 @@ export interface ServiceHeadersOptions {
  * @public
  */
 export function createGetHeadersWithServiceAuth(options?: ServiceHeadersOptions): HeadersFunction {
-  const { toolkit, ...service } = readOptions('createGetHeadersWithServiceAuth', withToolkit(SERVICE_HEADERS), options);
+  const { toolkit, ...service } = readRouteOptions<ServiceHeadersOptions>(
+    'createGetHeadersWithServiceAuth',
+    SERVICE_HEADERS,
+    options,
+  );
   return () => (toolkit ?? currentToolkit()).authHeaders(service);
 }
 
@@ -64,6 +70,10 @@ export function createGetHeadersWithServiceAuth(options?: ServiceHeadersOptions)
  * @public
  */
 export function createGetHeadersForSession(options: SessionHeadersOptions): HeadersFunction {
-  const { toolkit, ...session } = readOptions('createGetHeadersForSession', withToolkit(SESSION_HEADERS), options);
+  const { toolkit, ...session } = readRouteOptions<SessionHeadersOptions>(
+    'createGetHeadersForSession',
+    SESSION_HEADERS,
+    options,
+  );
   return (request) => (toolkit ?? currentToolkit()).sessionHeaders(session, request);
 }

@@ -46,11 +46,7 @@ export type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../por
 export type { ObservedCall, ObservedRequest, Telemetry, TelemetryEvent } from '../ports/telemetry.js';
 export type { LimitVerdict, VisitorLimit } from '../ports/visitor-limit.js';
 export type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../ports/token-exchange.js';
-export { getAuthHeaders, getCachedServiceToken, resolveServiceBrand, resolveServiceProjectId } from './auth-headers.js';
-export type { ChatHandlerOptions } from './routes/chat.js';
 export type * from './config/server-config.js';
-export type { GetHeaders, HeadersLike } from './routes/get-headers-option.js';
-export { configureServer } from './configure-server.js';
 export { configFromEnv } from './config/env.js';
 export { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from './express.js';
 export type {
@@ -64,10 +60,14 @@ export { createGetHeadersForSession, createGetHeadersWithServiceAuth } from './g
 export type { HeadersFunction, ServiceHeadersOptions, SessionHeadersOptions } from './get-headers.js';
 export type { ToolkitPorts } from './toolkit/ports.js';
 export * from './sessions.js';
-export type { RenderCacheOptions } from './routes/render-cache-options.js';
-export type { ForwardOptions, SiteFieldOptions } from './routes/site-fields.js';
-export type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './routes/surfaces.js';
-export type { SurfaceRouterOptions } from './routes/surface-router-options.js';
 export type { UpstreamConfig, UpstreamHeadersConfig, UpstreamPathsConfig } from './config/upstream-config.js';
-export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit/toolkit-type.js';
+export type * from './routes/route-options.js';
+export {
+  configureServer,
+  getAuthHeaders,
+  getCachedServiceToken,
+  resolveServiceBrand,
+  resolveServiceProjectId,
+} from './server.js';
+export type * from './toolkit/toolkit-type.js';
 export { createToolkit } from './toolkit/toolkit.js';

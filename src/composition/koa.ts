@@ -1,22 +1,23 @@
 import { type KoaLike, type KoaLikeRouter, koaRouter } from '../adapters/koa/koa-router.js';
-import type { ChatHandlerOptions } from './routes/chat.js';
-import { routeHandler, UNCONFIGURED_CHAT } from './routes/current-handler.js';
-import type { A2ARouterOptions, ServiceProxyRouterOptions, ServiceSurfaceRouterOptions } from './express.js';
-import { CHAT, PROXY, SURFACE_ROUTER } from './routes/route-options.js';
-import type { ServiceProxyOptions } from './routes/surfaces.js';
-import type { SurfaceRouterOptions } from './routes/surface-router-options.js';
+import {
+  type A2ARouterOptions,
+  chatHandler,
+  conversationHandler,
+  type ServiceProxyRouterOptions,
+  type ServiceSurfaceRouterOptions,
+  surfaceHandler,
+} from './routes/current-handler.js';
 
 export type { KoaLike, KoaLikeRouter, KoaLikeRouterClass } from '../adapters/koa/koa-router.js';
 export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
-export type { ChatHandlerOptions } from './routes/chat.js';
 export type { ServiceAuthStrategy } from './config/server-config.js';
-export type { GetHeaders, HeadersLike } from './routes/get-headers-option.js';
-export type { RenderCacheOptions } from './routes/render-cache-options.js';
-export type { A2ARouterOptions, ServiceProxyRouterOptions, ServiceSurfaceRouterOptions } from './express.js';
-export type { ForwardOptions, SiteFieldOptions } from './routes/site-fields.js';
-export type { ServiceProxyOptions } from './routes/surfaces.js';
-export type { SurfaceRouterOptions } from './routes/surface-router-options.js';
-export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit/toolkit-type.js';
+export type * from './routes/route-options.js';
+export type {
+  A2ARouterOptions,
+  ServiceProxyRouterOptions,
+  ServiceSurfaceRouterOptions,
+} from './routes/current-handler.js';
+export type * from './toolkit/toolkit-type.js';
 
 /**
  * The chat routes as a router of `@koa/router`; mount it at `/api/a2a` (spec §4.3), by `prefix`, in another router or with `koa-mount`.
@@ -41,16 +42,7 @@ export function createA2ARouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   options?: A2ARouterOptions,
 ): AnyRouter {
-  return koaRouter(
-    framework,
-    routeHandler<ChatHandlerOptions>(
-      'createA2ARouter',
-      CHAT,
-      options,
-      (current, given) => current.chatHandler(given),
-      UNCONFIGURED_CHAT,
-    ),
-  );
+  return koaRouter(framework, chatHandler(options));
 }
 
 /**
@@ -75,12 +67,7 @@ export function createServiceSurfaceRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   options?: ServiceSurfaceRouterOptions,
 ): AnyRouter {
-  return koaRouter(
-    framework,
-    routeHandler<SurfaceRouterOptions>('createServiceSurfaceRouter', SURFACE_ROUTER, options, (current, given) =>
-      current.surfaceRouter(given),
-    ),
-  );
+  return koaRouter(framework, surfaceHandler(options));
 }
 
 /**
@@ -105,10 +92,5 @@ export function createServiceProxyRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   options: ServiceProxyRouterOptions,
 ): AnyRouter {
-  return koaRouter(
-    framework,
-    routeHandler<ServiceProxyOptions>('createServiceProxyRouter', PROXY, options, (current, given) =>
-      current.conversationHandler(given),
-    ),
-  );
+  return koaRouter(framework, conversationHandler('createServiceProxyRouter', options));
 }

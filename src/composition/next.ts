@@ -1,46 +1,92 @@
 import { type NextRoute, nextRoute } from '../adapters/next/next-route.js';
-import { readOptions } from '../domain/shared/options.js';
-import { currentHandler, routeHandler, UNCONFIGURED_CHAT } from './routes/current-handler.js';
-import type {
-  A2AConfigWebOptions,
-  A2AProxyHandlerOptions,
-  A2AServiceHandlerOptions,
-  A2AWebOptions,
-  NextServiceProxyOptions,
-  NextServiceSurfaceOptions,
-  NextSurfaceOptions,
-} from './routes/next-options.js';
+import { callback } from '../domain/shared/option-checks.js';
+import type { OptionShape } from '../domain/shared/options.js';
+import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
 import {
-  NEXT_CONFIG,
-  NEXT_MESSAGE,
-  NEXT_SERVICE_CHAT,
-  NEXT_SESSION_CHAT,
-  SERVICE_SURFACES,
-} from './routes/next-route-options.js';
-import { PROXY, SURFACES, withToolkit } from './routes/route-options.js';
-import type { SiteFieldOptions } from './routes/site-fields.js';
-import type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './routes/surfaces.js';
-import type { Toolkit } from './toolkit/toolkit-type.js';
+  conversationHandler,
+  currentHandler,
+  readRouteOptions,
+  routeHandler,
+  UNCONFIGURED_CHAT,
+} from './routes/current-handler.js';
+import { SERVICE_SURFACES, service, session, siteFields, source, SURFACES } from './routes/option-shapes.js';
+import type {
+  AuthHeadersOptions,
+  GetHeaders,
+  ServiceProxyOptions,
+  ServiceSurfaceHandlerOptions,
+  SessionOptions,
+  SiteFieldOptions,
+  SurfaceHandlerOptions,
+} from './routes/route-options.js';
+
+import type { Toolkit, ToolkitOption } from './toolkit/toolkit-type.js';
 
 export type { NextRoute, NextRouteFunction } from '../adapters/next/next-route.js';
 export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
 export type { ServiceAuthStrategy } from './config/server-config.js';
-export type { ConfigHandlerOptions, GetHeaders, HeadersLike } from './routes/get-headers-option.js';
+export type * from './routes/route-options.js';
+export type * from './toolkit/toolkit-type.js';
 export { createGetHeadersForSession, createGetHeadersWithServiceAuth } from './get-headers.js';
 export type { HeadersFunction, ServiceHeadersOptions, SessionHeadersOptions } from './get-headers.js';
-export type {
-  A2AConfigWebOptions,
-  A2AProxyHandlerOptions,
-  A2AServiceHandlerOptions,
-  A2AWebOptions,
-  NextServiceProxyOptions,
-  NextServiceSurfaceOptions,
-  NextSurfaceOptions,
-} from './routes/next-options.js';
-export type { RenderCacheOptions } from './routes/render-cache-options.js';
-export type { ForwardOptions, SiteFieldOptions } from './routes/site-fields.js';
-export type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from './routes/surfaces.js';
-export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit/toolkit-type.js';
+
+/**
+ * Options of `createA2AProxyHandlerWithServiceAuth` (spec §4.2).
+ *
+ * @public
+ */
+export interface A2AServiceHandlerOptions extends AuthHeadersOptions, SiteFieldOptions, ToolkitOption {
+  /** Makes the headers of the config route's look-ups, from Next's request. Default: the credential of the chat. */
+  readonly configGetHeaders?: GetHeaders | undefined;
+}
+
+/**
+ * Options of `createA2AProxyHandler` (spec §4.2).
+ *
+ * @public
+ */
+export interface A2AProxyHandlerOptions extends SessionOptions, SiteFieldOptions, ToolkitOption {
+  /** Gives the signed-in user's token, such as the `Auth0Client` of `@auth0/nextjs-auth0` or `auth` of Auth.js 5. */
+  readonly idp: SessionTokenLike;
+  /** Makes the headers of the config route's look-ups, from Next's request. Default: the credential of the chat. */
+  readonly configGetHeaders?: GetHeaders | undefined;
+}
+
+/**
+ * Options of `handleA2AWebPOST`.
+ *
+ * @public
+ */
+export interface A2AWebOptions extends SiteFieldOptions, ToolkitOption {
+  /** What Next gives every route; not looked at. */
+  readonly params?: unknown;
+}
+
+/**
+ * Options of `handleA2AConfigWebGET` (spec §4.2).
+ *
+ * @public
+ */
+export interface A2AConfigWebOptions extends A2AWebOptions {
+  /** Whatever it returns are the credentials of the look-ups. Default: the credential of the chat route. */
+  readonly getHeaders?: GetHeaders | undefined;
+}
+
+/** The options each function takes besides `toolkit`. */
+type ShapeOf<Options> = OptionShape<Exclude<keyof Options, 'toolkit'> & string>;
+
+const SERVICE_CHAT: ShapeOf<A2AServiceHandlerOptions> = {
+  options: { configGetHeaders: callback, ...service, ...siteFields },
+};
+
+const SESSION_CHAT: ShapeOf<A2AProxyHandlerOptions> = {
+  options: { idp: source, configGetHeaders: callback, ...session, ...siteFields },
+  required: ['idp'],
+};
+
+const MESSAGE: ShapeOf<A2AWebOptions> = { options: { params: () => undefined, ...siteFields } };
+
+const LOOKUPS: ShapeOf<A2AConfigWebOptions> = { options: { getHeaders: callback, ...MESSAGE.options } };
 
 const CHAT = { usual: '/api/a2a' };
 const CONFIG = { ...CHAT, fixed: '/config' };
@@ -65,7 +111,7 @@ const RECORDS = { usual: '/api/service' };
 export function createA2AProxyHandlerWithServiceAuth(options?: A2AServiceHandlerOptions): NextRoute {
   const handler = routeHandler<Omit<A2AServiceHandlerOptions, 'toolkit'>>(
     'createA2AProxyHandlerWithServiceAuth',
-    NEXT_SERVICE_CHAT,
+    SERVICE_CHAT,
     options,
     (current, given) => current.chatHandler(given),
     UNCONFIGURED_CHAT,
@@ -92,7 +138,7 @@ export function createA2AProxyHandlerWithServiceAuth(options?: A2AServiceHandler
 export function createA2AProxyHandler(options: A2AProxyHandlerOptions): NextRoute {
   const handler = routeHandler<Omit<A2AProxyHandlerOptions, 'toolkit'>>(
     'createA2AProxyHandler',
-    NEXT_SESSION_CHAT,
+    SESSION_CHAT,
     options,
     (current, { idp, ...given }) => current.chatHandler({ ...given, getSessionToken: idp }),
     UNCONFIGURED_CHAT,
@@ -115,7 +161,7 @@ export function createA2AProxyHandler(options: A2AProxyHandlerOptions): NextRout
  * @public
  */
 export async function handleA2AWebPOST(request: Request, options?: A2AWebOptions): Promise<Response> {
-  const { toolkit, params: _params, ...given } = readOptions('handleA2AWebPOST', withToolkit(NEXT_MESSAGE), options);
+  const { toolkit, params: _params, ...given } = readRouteOptions<A2AWebOptions>('handleA2AWebPOST', MESSAGE, options);
   const isUsual = toolkit === undefined && Object.keys(given).length === 0;
   return isUsual ? answerMessage(request) : messageRoute(toolkit, given)(request);
 }
@@ -150,7 +196,7 @@ export async function handleA2AConfigWebGET(request: Request, options?: A2AConfi
     params: _params,
     getHeaders,
     ...given
-  } = readOptions('handleA2AConfigWebGET', withToolkit(NEXT_CONFIG), options);
+  } = readRouteOptions<A2AConfigWebOptions>('handleA2AConfigWebGET', LOOKUPS, options);
   const handler = currentHandler(toolkit, (current) => current.chatHandler({ ...given, configGetHeaders: getHeaders }));
   return nextRoute(handler, CONFIG)(request);
 }
@@ -170,7 +216,7 @@ export async function handleA2AConfigWebGET(request: Request, options?: A2AConfi
  *
  * @public
  */
-export function createSurfaceHandlerWithServiceAuth(options?: NextServiceSurfaceOptions): NextRoute {
+export function createSurfaceHandlerWithServiceAuth(options?: ServiceSurfaceHandlerOptions & ToolkitOption): NextRoute {
   return nextRoute(
     routeHandler<ServiceSurfaceHandlerOptions>(
       'createSurfaceHandlerWithServiceAuth',
@@ -198,7 +244,7 @@ export function createSurfaceHandlerWithServiceAuth(options?: NextServiceSurface
  *
  * @public
  */
-export function createSurfaceHandler(options?: NextSurfaceOptions): NextRoute {
+export function createSurfaceHandler(options?: SurfaceHandlerOptions & ToolkitOption): NextRoute {
   return nextRoute(
     routeHandler<SurfaceHandlerOptions>('createSurfaceHandler', SURFACES, options, (current, given) =>
       current.surfaceHandler(given),
@@ -222,11 +268,6 @@ export function createSurfaceHandler(options?: NextSurfaceOptions): NextRoute {
  *
  * @public
  */
-export function createServiceProxyHandler(options: NextServiceProxyOptions): NextRoute {
-  return nextRoute(
-    routeHandler<ServiceProxyOptions>('createServiceProxyHandler', PROXY, options, (current, given) =>
-      current.conversationHandler(given),
-    ),
-    RECORDS,
-  );
+export function createServiceProxyHandler(options: ServiceProxyOptions & ToolkitOption): NextRoute {
+  return nextRoute(conversationHandler('createServiceProxyHandler', options), RECORDS);
 }

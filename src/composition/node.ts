@@ -4,15 +4,10 @@ import { siteRoutes, type SiteRoutesOptions } from './routes/site-routes.js';
 
 export type { NodeListener } from '../adapters/node/node-listener.js';
 export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
-export type { ChatHandlerOptions } from './routes/chat.js';
 export type { ServiceAuthStrategy } from './config/server-config.js';
-export type { GetHeaders, HeadersLike } from './routes/get-headers-option.js';
-export type { RenderCacheOptions } from './routes/render-cache-options.js';
-export type { ForwardOptions, SiteFieldOptions } from './routes/site-fields.js';
+export type * from './routes/route-options.js';
+export type * from './toolkit/toolkit-type.js';
 export type { SiteRoutesOptions } from './routes/site-routes.js';
-export type { ServiceProxyOptions } from './routes/surfaces.js';
-export type { SurfaceRouterOptions } from './routes/surface-router-options.js';
-export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit/toolkit-type.js';
 
 /**
  * All routes of the package as one listener for `node:http` and `node:http2`, or as a middleware of a Connect-style host:

@@ -1,3 +1,4 @@
+import { ServiceAuthError } from '../domain/errors.js';
 import type { ServerConfig } from './config/server-config.js';
 import type { Toolkit } from './toolkit/toolkit-type.js';
 
@@ -12,9 +13,19 @@ const KEY: unique symbol = Symbol.for('agent-bff/state@1') as never;
 
 /**
  * The process-wide state. On a registered symbol of the global object, because a bundler gives each of its entries its own copy of this module
- * (Next: `instrumentation.ts` and every route; toolchain.md §5).
+ * (Next: `instrumentation.ts` and every route).
  */
 export function serverState(): ServerState {
-  const holder = globalThis as { [KEY]?: ServerState };
-  return (holder[KEY] ??= {});
+  return ((globalThis as { [KEY]?: ServerState })[KEY] ??= {});
+}
+
+/** @throws ServiceAuthError when nobody has configured the server. */
+export function currentToolkit(): Toolkit {
+  const { toolkit } = serverState();
+  if (toolkit !== undefined) return toolkit;
+  throw new ServiceAuthError('service_auth_failed', {
+    detail: 'The server is not configured.',
+    hint: 'Call configureServer when the server starts.',
+    block: 'configureServer',
+  });
 }

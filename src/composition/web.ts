@@ -3,15 +3,10 @@ import { noSuchRoute } from './routes/current-handler.js';
 import { siteRoutes, type SiteRoutesOptions } from './routes/site-routes.js';
 
 export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
-export type { ChatHandlerOptions } from './routes/chat.js';
 export type { ServiceAuthStrategy } from './config/server-config.js';
-export type { GetHeaders, HeadersLike } from './routes/get-headers-option.js';
-export type { RenderCacheOptions } from './routes/render-cache-options.js';
-export type { ForwardOptions, SiteFieldOptions } from './routes/site-fields.js';
+export type * from './routes/route-options.js';
+export type * from './toolkit/toolkit-type.js';
 export type { SiteRoutesOptions } from './routes/site-routes.js';
-export type { ServiceProxyOptions } from './routes/surfaces.js';
-export type { SurfaceRouterOptions } from './routes/surface-router-options.js';
-export type { AuthHeadersOptions, CloseOptions, HealthCheck, Toolkit, ToolkitHealth } from './toolkit/toolkit-type.js';
 
 /**
  * A request handler of the web standard, as Hono, h3, SvelteKit, Astro, React Router, Bun and Deno take it.

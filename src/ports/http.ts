@@ -1,17 +1,13 @@
+import type { HttpBody } from '../domain/shared/body.js';
+
+export type { HttpBody };
+
 /**
  * Header fields by lower-case name; several fields of one name are a list (RFC 9110 §5.3).
  *
  * @public
  */
 export type HeaderFields = Readonly<Record<string, string | readonly string[] | undefined>>;
-
-/**
- * A message body: a stream of chunks, bytes, text (UTF-8) or nothing.
- * A Web `ReadableStream` and a Node `Readable` are streams of chunks as they are.
- *
- * @public
- */
-export type HttpBody = AsyncIterable<Uint8Array> | Uint8Array | string | null;
 
 /**
  * A request as the routes read it, whatever framework received it.

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BodyStream } from '../../src/adapters/node/body-stream.js';
-import type { BodySink, Flow, FlowingBody } from '../../src/domain/shared/flow.js';
+import type { BodySink, FlowingBody } from '../../src/domain/shared/body.js';
 import { PushFlow } from './web/push-flow.js';
 
 const response = (): ServerResponse => new ServerResponse(new IncomingMessage(new Socket()));
@@ -14,7 +14,7 @@ const response = (): ServerResponse => new ServerResponse(new IncomingMessage(ne
  * A body that hands on what it has for as long as its sink has room: at once, as one does that was read ahead, or in a turn of its own, as it
  * comes from a socket.
  */
-class ReadyFlow implements FlowingBody, Flow {
+class ReadyFlow implements FlowingBody {
   readonly #chunks: Buffer[];
   readonly #isLate: boolean;
   #sink: BodySink | undefined;
@@ -30,13 +30,8 @@ class ReadyFlow implements FlowingBody, Flow {
     throw new Error('this body flows');
   }
 
-  flowTo(sink: BodySink): Flow {
+  flowTo(sink: BodySink): void {
     this.#sink = sink;
-    this.resume();
-    return this;
-  }
-
-  resume(): void {
     expect(this.#isWriting, 'told to go on by its answer alone').toBe(false);
     if (this.#isFlowing) return;
     this.#isFlowing = true;

@@ -1,9 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { chmod, copyFile, mkdtemp, rm, truncate, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, copyFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { fileAdvice } from '../../src/adapters/keys/advice.js';
 import {
   CertificateFile,
@@ -14,6 +13,7 @@ import {
 import { makeClientCertificate, type ClientCertificate } from '../support/identity-provider/index.js';
 import { privateAuthority } from '../support/identity-provider/private-authority.js';
 import { asNobody } from '../support/as-nobody.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const SECOND = 1_000;
 const MINUTE = 60_000;
@@ -30,13 +30,12 @@ let privateKeyPath: string;
 let files = 0;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'certificate-file-'));
+  folder = temporaryFolder('certificate-file');
   good = makeClientCertificate();
   renewed = makeClientCertificate({ validToDays: 400 });
   // The key of another pair beside a certificate of the first.
   foreign = makeClientCertificate({ mismatched: true });
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 beforeEach(async () => {
   clock.time = Date.now();

@@ -5,7 +5,7 @@ import { fetchHandler } from '../../src/adapters/fetch/fetch-handler.js';
 import { requestAddress } from '../../src/adapters/fetch/request-address.js';
 import { toHttpRequest } from '../../src/adapters/fetch/to-http-request.js';
 import { toResponse } from '../../src/adapters/fetch/to-response.js';
-import { flowing } from '../../src/adapters/web/iterated-flow.js';
+import { flowing } from '../../src/domain/shared/body.js';
 import { isSafePath } from '../../src/domain/upstream/safe-path.js';
 import type { HttpBody, HttpRequest, HttpResponse } from '../../src/ports/http.js';
 import { PATH_CORPUS } from '../support/path-corpus.js';

@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { mkdtemp, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { generateKeyPair, type GeneratedKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
 import { KeyFile, KeyText, type PrivateKeyReading } from '../../src/adapters/keys/private-key.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const SECOND = 1_000;
 const MINUTE = 60_000;
@@ -19,13 +19,12 @@ let second: GeneratedKeyPair;
 let files = 0;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'key-file-'));
+  folder = temporaryFolder('key-file');
   [first, second] = await Promise.all([generateKeyPair(), generateKeyPair()]);
 });
 beforeEach(() => {
   path = join(folder, `key-${(files += 1)}.pem`);
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 // Padded, so that a file can change its key and keep its size.
 function textOf(pair: GeneratedKeyPair): string {

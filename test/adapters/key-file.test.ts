@@ -1,14 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { devNull, tmpdir } from 'node:os';
+import { chmod, writeFile } from 'node:fs/promises';
+import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { generateKeyPair, type GeneratedKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
 import { fileAdvice } from '../../src/adapters/keys/advice.js';
 import { KeyFile } from '../../src/adapters/keys/private-key.js';
 import { privateKeySourceContract } from '../contracts/private-key-source.contract.js';
 import { asNobody } from '../support/as-nobody.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const block = 'serviceAccount';
 const clock = { time: 1_800_000_000_000, now: () => clock.time };
@@ -20,13 +21,12 @@ let second: GeneratedKeyPair;
 let files = 0;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'key-file-'));
+  folder = temporaryFolder('key-file');
   [first, second] = await Promise.all([generateKeyPair(), generateKeyPair()]);
 });
 beforeEach(() => {
   path = join(folder, `key-${(files += 1)}.pem`);
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 function textOf(pair: GeneratedKeyPair): string {
   return pair.privateKeyPem.reveal();

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UpstreamBody } from '../../src/adapters/undici/upstream-body.js';
-import type { BodySink } from '../../src/domain/shared/flow.js';
+import type { BodySink } from '../../src/domain/shared/body.js';
 
 /** Enough to make a body pause its platform. */
 const FULL = new Uint8Array(65_536);
@@ -43,7 +43,7 @@ describe('the time a platform has for a whole answer', () => {
     slow.push(FULL);
     expect(controller.paused).toBe(true);
     vi.advanceTimersByTime(60_000);
-    await slow.next();
+    await slow[Symbol.asyncIterator]().next();
     expect(controller.paused).toBe(false);
     vi.advanceTimersByTime(399);
     expect(controller.aborted).toBeUndefined();
@@ -107,9 +107,9 @@ describe('an answer that flows', () => {
     if (how === 'ended') flowing.end();
     else flowing.fail(error);
     sink.room = 1;
-    const flow = flowing.flowTo(sink);
+    flowing.flowTo(sink);
     expect([sink.taken, sink.outcome]).toEqual([[1], 'open']);
-    flow.resume();
+    flowing.flowTo(sink);
     expect(sink.outcome).toBe(how === 'ended' ? 'ended' : error);
   });
 
@@ -126,7 +126,7 @@ describe('an answer that flows', () => {
     const flowing = body(1_000, 0);
     const sink = new Sink();
     sink.room = 1;
-    const flow = flowing.flowTo(sink);
+    flowing.flowTo(sink);
     flowing.push(FULL);
     expect(controller.paused).toBe(false);
     flowing.push(FULL);
@@ -134,7 +134,7 @@ describe('an answer that flows', () => {
     vi.advanceTimersByTime(60_000);
     expect(controller.aborted).toBeUndefined();
     sink.room = Infinity;
-    flow.resume();
+    flowing.flowTo(sink);
     expect([sink.taken.length, controller.paused]).toEqual([2, false]);
     vi.advanceTimersByTime(1_000);
     expect(controller.aborted).toContain('sent nothing');
@@ -143,8 +143,8 @@ describe('an answer that flows', () => {
   it('that is given up ends the request, and says no more', () => {
     const flowing = body(0, 0);
     const sink = new Sink();
-    const flow = flowing.flowTo(sink);
-    flow.cancel();
+    flowing.flowTo(sink);
+    flowing.cancel();
     flowing.push(Uint8Array.of(1));
     flowing.fail(new Error('aborted'));
     expect([sink.taken, sink.outcome]).toEqual([[], 'open']);
@@ -165,12 +165,12 @@ describe('an answer that flows', () => {
             pushed += 1;
           } else if (index > flowsAt) {
             sink.room = what;
-            flowing.resume();
+            flowing.flowTo(sink);
           }
         }
         sink.room = Infinity;
         if (flowsAt >= steps.length) flowing.flowTo(sink);
-        else flowing.resume();
+        else flowing.flowTo(sink);
         flowing.end();
         expect(sink.taken).toEqual(Array.from({ length: pushed }, (_, index) => index));
         expect(sink.outcome).toBe('ended');

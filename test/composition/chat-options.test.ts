@@ -1,24 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
 import { FakeSessionTokenSource } from '../../src/adapters/fakes/fake-session-token-source.js';
-import { FakeTokenExchange } from '../../src/adapters/fakes/fake-token-exchange.js';
-import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
-import { type ChatHandlerOptions, chatAuth } from '../../src/composition/routes/chat.js';
-import { CHAT } from '../../src/composition/routes/route-options.js';
-import { SessionAuths } from '../../src/composition/routes/session-auths.js';
+import { CHAT } from '../../src/composition/routes/option-shapes.js';
+import type { ChatHandlerOptions } from '../../src/composition/routes/route-options.js';
+import type { CredentialAuth } from '../../src/domain/credentials/credential-broker.js';
 import { readOptions } from '../../src/domain/shared/options.js';
-import { TokenCache } from '../../src/domain/credentials/token-cache.js';
+import { routeAuths } from './route-auths.js';
 
-const exchange = new FakeTokenExchange();
-
-function auth(options: ChatHandlerOptions, custom: readonly string[] = []): ReturnType<typeof chatAuth> {
-  const clock = new FakeClock();
-  const tokens = new TokenCache({ clock, telemetry: new RecordingTelemetry(), random: () => 0, maxEntries: 10 });
+function auth(options: ChatHandlerOptions, custom: readonly string[] = []): CredentialAuth {
   const toolkit = { customProviders: new Set(custom) };
-  return chatAuth(
-    readOptions('createA2ARouter', CHAT, options, { toolkit }),
-    new SessionAuths({ clock, tokens, exchange, alwaysExchange: false, sessionMs: 0 }),
-  );
+  return routeAuths().chat(readOptions('createA2ARouter', CHAT, options, { toolkit }));
 }
 
 describe('a chat route', () => {

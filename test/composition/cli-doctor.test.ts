@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ServerConfig, ToolkitPorts } from 'agent-bff';
 import { FakeClock } from 'agent-bff/testing';
@@ -13,8 +12,9 @@ import { runCommand } from '../../src/composition/cli/run-command.js';
 import { type Answer, RecordingUpstream, refusedOrigin } from '../support/recording-upstream.js';
 import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
 import { newServiceAccountKey } from '../support/service-account.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'agent-bff-doctor-'));
+const folder = temporaryFolder('doctor');
 let platform: Platform;
 let keys: Awaited<ReturnType<typeof newServiceAccountKey>>;
 
@@ -25,7 +25,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await platform.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** A site that the demo platform knows. */

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, get, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { ServerConfig } from 'agent-bff';
 import { FakeIdentityProvider } from 'agent-bff/testing';
@@ -10,6 +10,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCommand } from '../../src/composition/cli/run-command.js';
 import { RecordingUpstream } from '../support/recording-upstream.js';
 import { visit } from '../support/visitor.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const HAS_IPV6 = Object.values(networkInterfaces())
   .flat()
@@ -22,7 +23,7 @@ function startGateway(...args: string[]) {
 
 async function startGatewayOf(changes: ServerConfig, ...args: string[]) {
   const upstream = await RecordingUpstream.start();
-  const folder = mkdtempSync(join(tmpdir(), 'agent-bff-serve-'));
+  const folder = temporaryFolder('serve');
   const config = join(folder, 'config.json');
   writeFileSync(
     config,
@@ -36,7 +37,6 @@ async function startGatewayOf(changes: ServerConfig, ...args: string[]) {
     stop();
     await status;
     await upstream.close();
-    rmSync(folder, { recursive: true, force: true });
   });
   const url = await new Promise<string>((resolve, reject) => {
     const terminal = {

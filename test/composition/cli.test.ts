@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ServerConfig, ToolkitPorts } from 'agent-bff';
 import { createToolkit } from 'agent-bff';
@@ -17,15 +16,15 @@ import {
   type ClientCertificate,
 } from '../support/identity-provider/index.js';
 import { newServiceAccountKey } from '../support/service-account.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const registered = makeClientCertificate();
 const { idp: idpA, trusting } = await runIdpA();
 const { idp: idpB, cloud } = await runIdpB({ certificates: [registered.certificatePem] });
 const keys = await newServiceAccountKey();
-const folder = mkdtempSync(join(tmpdir(), 'agent-bff-cli-'));
+const folder = temporaryFolder('cli');
 afterAll(() => {
   removeClientCertificates();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Runs a command line in a terminal of its own. */

@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { configAuth, headersAuth, type HeadersLike } from '../../src/composition/routes/get-headers-option.js';
+import type { GetHeaders, HeadersLike } from '../../src/composition/routes/route-options.js';
 import { ServiceAuthError } from '../../src/domain/errors.js';
+import type { HeadersAuth } from '../../src/domain/credentials/route-auth.js';
 import { REQUEST, SERVICE } from '../domain/credentials/broker-fixture.js';
+import { routeAuths } from './route-auths.js';
+
+const headersAuth = (getHeaders: GetHeaders) => routeAuths().config(SERVICE, getHeaders) as HeadersAuth;
 
 const made = (headers: HeadersLike) => headersAuth(() => headers).obtain(REQUEST);
 
 describe('the credentials of the config route', () => {
   it('are those of the chat where the site makes none', () => {
-    expect(configAuth(SERVICE, undefined)).toBe(SERVICE);
+    expect(routeAuths().config(SERVICE, undefined)).toBe(SERVICE);
   });
 
   it.each([

@@ -1,9 +1,8 @@
 import { inspect } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
-import { getAuthHeaders, getCachedServiceToken } from '../../src/composition/auth-headers.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
-import { configureServer } from '../../src/composition/configure-server.js';
+import { configureServer, getAuthHeaders, getCachedServiceToken } from '../../src/composition/server.js';
 import { currentHandler, UNCONFIGURED_CHAT } from '../../src/composition/routes/current-handler.js';
 import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import type { HttpHandler } from '../../src/ports/http.js';

@@ -1,7 +1,7 @@
 import { configFromEnv, configureServer, createToolkit } from 'agent-bff';
 import { RecordingTelemetry } from 'agent-bff/testing';
 import { describe, expect, it } from 'vitest';
-import { warningsOf } from '../../src/composition/config/warnings.js';
+import { warningsOf } from '../../src/composition/config/env.js';
 
 const VARIABLES: readonly (readonly [name: string, first: string, field?: string])[] = [
   ['A2A_URL', 'a2aUrl'],

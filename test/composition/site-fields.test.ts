@@ -2,7 +2,7 @@ import { createToolkit, type ServerConfig, SessionError, type ToolkitPorts } fro
 import type { SiteFieldOptions } from 'agent-bff/node';
 import { FakeClock, FakeIdentityProvider, FakeUpstream, RecordingTelemetry } from 'agent-bff/testing';
 import { describe, expect, it } from 'vitest';
-import { headerFields } from '../../src/composition/routes/header-fields.js';
+import { headerFields } from '../../src/composition/routes/site-fields.js';
 import type { HttpHandler, HttpRequest, HttpResponse, UpstreamRequest } from '../../src/ports/http.js';
 import { browserRequest } from '../adapters/web/browser-request.js';
 import { textOf } from '../contracts/http-upstream.contract.js';

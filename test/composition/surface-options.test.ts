@@ -1,45 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
 import { FakeSessionTokenSource } from '../../src/adapters/fakes/fake-session-token-source.js';
-import { FakeTokenExchange } from '../../src/adapters/fakes/fake-token-exchange.js';
-import { renderCacheSettings } from '../../src/composition/routes/render-cache-options.js';
-import { SessionAuths } from '../../src/composition/routes/session-auths.js';
-import {
-  serviceProxyAuth,
-  serviceSurfaceHandlerSettings,
-  surfaceHandlerSettings,
-} from '../../src/composition/routes/surfaces.js';
-import { surfaceRouterSettings } from '../../src/composition/routes/surface-router-options.js';
-import { secret } from '../../src/domain/shared/secret.js';
-import { BrokerWorld, REQUEST } from '../domain/credentials/broker-fixture.js';
+import { renderCacheSettings } from '../../src/composition/toolkit/site-handlers.js';
+import { REQUEST } from '../domain/credentials/broker-fixture.js';
+import { routeAuths } from './route-auths.js';
 
-function sessionAuths(): SessionAuths {
-  const { tokens } = new BrokerWorld();
-  return new SessionAuths({
-    clock: new FakeClock(),
-    tokens,
-    exchange: new FakeTokenExchange(),
-    alwaysExchange: false,
-    sessionMs: 0,
-  });
-}
-
-const KEYED = { apiKey: secret('site-key'), apiKeyHeader: 'x-api-key' };
-const KEYLESS = { ...KEYED, apiKey: undefined };
+const KEYED = routeAuths('site-key');
+const KEYLESS = routeAuths();
 const auth = new FakeSessionTokenSource();
 
 describe('a surface router', () => {
   it('goes by the API key', () => {
-    expect(surfaceRouterSettings({}, KEYED, sessionAuths())).toEqual({
-      auth: { kind: 'api-key', apiKey: undefined },
-      cache: undefined,
-    });
-    const { auth } = surfaceRouterSettings({ apiKey: 'its-own' }, KEYLESS, sessionAuths());
-    expect(auth.kind === 'api-key' ? auth.apiKey?.reveal() : auth.kind).toBe('its-own');
+    expect(KEYED.surfaceRouter({})).toEqual({ kind: 'api-key', apiKey: undefined });
+    const route = KEYLESS.surfaceRouter({ apiKey: 'its-own' });
+    expect(route.kind === 'api-key' ? route.apiKey?.reveal() : route.kind).toBe('its-own');
   });
 
   it('goes by the configured strategy where there is no key at all', () => {
-    expect(surfaceRouterSettings({}, KEYLESS, sessionAuths()).auth).toEqual({
+    expect(KEYLESS.surfaceRouter({})).toEqual({
       kind: 'service',
       strategy: '',
       apiKey: undefined,
@@ -52,38 +29,38 @@ describe('a surface router', () => {
     [{ apiKey: 'its-own' }, { 'X-API-Key': 'made' }, { 'x-api-key': 'made' }],
     [{}, null, { 'x-api-key': 'site-key' }],
   ])('sends what the site makes, and the key unless that is made too: %j %j', async (options, made, sent) => {
-    const { auth } = surfaceRouterSettings({ ...options, getHeaders: () => made }, KEYED, sessionAuths());
-    expect(auth.kind === 'headers' ? (await auth.obtain(REQUEST)).headers : auth.kind).toEqual(sent);
+    const route = KEYED.surfaceRouter({ ...options, getHeaders: () => made });
+    expect(route.kind === 'headers' ? (await route.obtain(REQUEST)).headers : route.kind).toEqual(sent);
   });
 
   it('without a key sends what the site makes alone', async () => {
-    const { auth } = surfaceRouterSettings({ getHeaders: () => ({ a: 'b' }) }, KEYLESS, sessionAuths());
-    expect(auth.kind === 'headers' ? (await auth.obtain(REQUEST)).headers : auth.kind).toEqual({ a: 'b' });
+    const route = KEYLESS.surfaceRouter({ getHeaders: () => ({ a: 'b' }) });
+    expect(route.kind === 'headers' ? (await route.obtain(REQUEST)).headers : route.kind).toEqual({ a: 'b' });
   });
 });
 
 describe("a surface router's credential", () => {
   it('is the one of a strategy, when it names one', () => {
-    const { auth } = surfaceRouterSettings({ strategy: 'service_account', apiKey: 'its-own' }, KEYED, sessionAuths());
-    expect(auth).toMatchObject({ kind: 'service', strategy: 'service_account' });
+    const route = KEYED.surfaceRouter({ strategy: 'service_account', apiKey: 'its-own' });
+    expect(route).toMatchObject({ kind: 'service', strategy: 'service_account' });
   });
 
   it.each([true, false])("is the signed-in user's, and a session is required when told so: %s", (requireSession) => {
-    const settings = surfaceRouterSettings({ auth, requireSession }, KEYED, sessionAuths());
-    expect(settings.auth).toMatchObject({ kind: 'session', required: requireSession });
+    const route = KEYED.surfaceRouter({ auth, requireSession });
+    expect(route).toMatchObject({ kind: 'session', required: requireSession });
   });
 });
 
 describe('a surface handler', () => {
   it('goes by the API key when nobody can sign in', () => {
-    expect(surfaceHandlerSettings({}, sessionAuths()).auth).toEqual({ kind: 'api-key', apiKey: undefined });
+    expect(KEYED.surfaces({})).toEqual({ kind: 'api-key', apiKey: undefined });
   });
 
   it.each([true, false])(
     'goes by the session when there is one, and requires one when told so: %s',
     (requireSession) => {
-      const settings = surfaceHandlerSettings({ auth, requireSession, audience: 'api' }, sessionAuths());
-      expect(settings.auth).toMatchObject({
+      const route = KEYED.surfaces({ auth, requireSession, audience: 'api' });
+      expect(route).toMatchObject({
         kind: 'session',
         required: requireSession,
         audience: 'api',
@@ -93,18 +70,18 @@ describe('a surface handler', () => {
   );
 
   it('requires no session unless told so', () => {
-    expect(surfaceHandlerSettings({ auth }, sessionAuths()).auth).toMatchObject({ required: false });
+    expect(KEYED.surfaces({ auth })).toMatchObject({ required: false });
   });
 
   it('that requires a session finds none where there is no way to sign in', async () => {
-    const { auth } = surfaceHandlerSettings({ requireSession: true }, sessionAuths());
-    expect(auth).toMatchObject({ kind: 'session', required: true });
-    expect(auth.kind === 'session' && (await auth.source.getToken(REQUEST, {}))).toEqual({ kind: 'no-session' });
+    const route = KEYED.surfaces({ requireSession: true });
+    expect(route).toMatchObject({ kind: 'session', required: true });
+    expect(route.kind === 'session' && (await route.source.getToken(REQUEST, {}))).toEqual({ kind: 'no-session' });
   });
 
   it('with service auth goes by the strategy and the key', () => {
-    expect(serviceSurfaceHandlerSettings({}).auth).toEqual({ kind: 'service', strategy: '', apiKey: undefined });
-    expect(serviceSurfaceHandlerSettings({ strategy: 'client_credentials' }).auth).toMatchObject({
+    expect(KEYED.service({})).toEqual({ kind: 'service', strategy: '', apiKey: undefined });
+    expect(KEYED.service({ strategy: 'client_credentials' })).toMatchObject({
       strategy: 'client_credentials',
     });
   });
@@ -112,7 +89,7 @@ describe('a surface handler', () => {
 
 describe('the conversation proxy', () => {
   it('always requires a session', () => {
-    expect(serviceProxyAuth({ auth, exchange: 'on_behalf_of' }, sessionAuths())).toMatchObject({
+    expect(KEYED.conversations({ auth, exchange: 'on_behalf_of' })).toMatchObject({
       kind: 'session',
       required: true,
     });

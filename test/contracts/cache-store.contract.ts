@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { getMany } from '../../src/domain/shared/get-many.js';
 import type { CacheStore } from '../../src/ports/cache-store.js';
 
 /** A store, and the clock it goes by. */
@@ -38,6 +39,16 @@ export function cacheStoreContract(name: string, make: () => CacheStoreCase | Pr
       await store.set('key', 'two', now() + 10_000);
       await pass(101);
       expect(await store.get('key')).toBe('two');
+    });
+
+    it('the entries of several keys come in the order of the keys, absent and expired ones as none', async () => {
+      const { store, now, pass } = await make();
+      await store.set('one', '1', now() + 10_000);
+      await store.set('late', '2', now() + 100);
+      await store.set('three', '3', now() + 10_000);
+      await pass(101);
+      expect(await getMany(store, ['three', 'nothing', 'late', 'one'])).toEqual(['3', undefined, undefined, '1']);
+      expect(await getMany(store, [])).toEqual([]);
     });
 
     it('an empty text is an entry', async () => {

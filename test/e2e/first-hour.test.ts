@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configureServer, type ServerConfig } from 'agent-bff';
 import { FakeClock } from 'agent-bff/testing';
@@ -22,8 +20,9 @@ import { runIdpB } from '../support/identity-provider/index.js';
 import { refusedOrigin } from '../support/recording-upstream.js';
 import { newServiceAccountKey } from '../support/service-account.js';
 import { applicationSecret, identityFetch } from './credentials/credential-site.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'agent-bff-first-hour-'));
+const folder = temporaryFolder('first-hour');
 const { idp, cloud } = await runIdpB();
 let world: FirstHour;
 let other: Awaited<ReturnType<typeof newServiceAccountKey>>;
@@ -34,7 +33,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Words of a platform, a host of it and an API key, none of which is for visitors. */

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { tmpdir } from 'node:os';
 import { createClient } from '@keyv/redis';
 import { freePort } from './free-port.js';
+import { temporaryFolder } from './temporary-folder.js';
 
 /** Where the server program is: `REDIS_SERVER_PATH`, else the first on the `PATH`; absent when there is none. */
 export const REDIS_SERVER: string | undefined = [
@@ -25,7 +25,7 @@ function isProgram(path: string): boolean {
 export class RedisServer {
   readonly url: string;
   readonly #port: number;
-  readonly #folder = mkdtempSync(join(tmpdir(), 'agent-bff-redis-'));
+  readonly #folder = temporaryFolder('redis');
   #process: ChildProcess | undefined;
 
   private constructor(port: number) {
@@ -89,6 +89,5 @@ export class RedisServer {
 
   async close(): Promise<void> {
     await this.kill();
-    rmSync(this.#folder, { recursive: true, force: true });
   }
 }

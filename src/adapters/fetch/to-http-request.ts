@@ -78,9 +78,9 @@ function unread(body: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
       const reader = body.getReader();
       return {
         next: () => reader.read() as Promise<IteratorResult<Uint8Array>>,
-        return: () => {
+        return: async () => {
           void drain(reader);
-          return Promise.resolve({ done: true, value: undefined });
+          return { done: true, value: undefined };
         },
       };
     },

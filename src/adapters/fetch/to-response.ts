@@ -1,6 +1,12 @@
-import type { BodySink, Flow, FlowingBody } from '../../domain/shared/flow.js';
-import type { HttpBody, HttpResponse } from '../../ports/http.js';
-import { PullWatch } from './pull-watch.js';
+import {
+  type BodySink,
+  discard,
+  flowing,
+  type FlowingBody,
+  type HttpBody,
+  isStream,
+} from '../../domain/shared/body.js';
+import type { HttpResponse } from '../../ports/http.js';
 import type { FetchRequest } from './to-http-request.js';
 
 /** Statuses that a `Response` refuses a body with (Fetch, "null body status"). */
@@ -10,13 +16,13 @@ const encoder = new TextEncoder();
 
 /**
  * Writes our response as a Web `Response`, with what session libraries wrote for it. Its body is pulled as the reader asks, and let go when
- * the reader cancels. A body that breaks errors the stream: a clean end would claim that the answer was complete.
+ * the reader cancels. A body that breaks errors the stream: a clean end would claim that the response was complete.
  */
 export function toResponse(answer: HttpResponse, request: FetchRequest): Response {
   const { status, body, sendIdleMs = 0 } = answer;
   const headers = headersOf(answer, request);
   if (request.method === 'HEAD' || WITHOUT_BODY.has(status)) {
-    cancel(body);
+    discard(body);
     return new Response(null, { status, headers });
   }
   return new Response(bodyInit(body, sendIdleMs), { status, headers });
@@ -39,123 +45,100 @@ function bodyInit(body: HttpBody, sendIdleMs: number): BodyInit | null {
   if (body === null) return null;
   // As bytes: for a text, `Response` would add a content type.
   if (typeof body === 'string') return encoder.encode(body);
-  if (body instanceof Uint8Array) return body as Uint8Array<ArrayBuffer>;
-  return pulled(body, sendIdleMs);
+  if (!isStream(body)) return body as Uint8Array<ArrayBuffer>;
+  // Nothing is read ahead: a slow browser slows the platform down.
+  return new ReadableStream<Uint8Array>(new WebSource(flowing(body), sendIdleMs), { highWaterMark: 0 });
 }
 
-function pulled(body: AsyncIterable<Uint8Array>, sendIdleMs: number): ReadableStream {
-  return new ReadableStream<Uint8Array>(
-    'flowTo' in body ? new FlowingSource(body as FlowingBody, sendIdleMs) : new IteratedSource(body, sendIdleMs),
-    // Nothing is read ahead: a slow browser slows the platform down.
-    { highWaterMark: 0 },
-  );
-}
+/** Looks in one span: the more, the nearer to the last chunk taken it is counted. */
+const LOOKS = 4;
 
-/** Sends the head: servers keep it back until the first chunk of a stream, which may be long in coming. An empty one changes no byte of the body. */
-function sendHead(controller: ReadableStreamDefaultController<Uint8Array>): void {
-  controller.enqueue(new Uint8Array(0));
-}
-
-/** Reads a body step by step. */
-class IteratedSource implements UnderlyingDefaultSource<Uint8Array> {
-  readonly #source: AsyncIterator<Uint8Array>;
-  readonly #watch: PullWatch;
-  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-
-  constructor(body: AsyncIterable<Uint8Array>, sendIdleMs: number) {
-    this.#source = body[Symbol.asyncIterator]();
-    this.#watch = new PullWatch(sendIdleMs, (reason) => {
-      this.#controller?.error(reason);
-      this.#source.return?.(reason).catch(() => undefined);
-    });
-  }
-
-  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
-    this.#controller = controller;
-    sendHead(controller);
-    this.#watch.served();
-  }
-
-  async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    this.#watch.asked();
-    const { done, value } = await this.#source.next();
-    if (done === true) {
-      this.#watch.stop();
-      controller.close();
-    } else {
-      this.#watch.served();
-      controller.enqueue(value);
-    }
-  }
-
-  async cancel(): Promise<void> {
-    this.#watch.stop();
-    await this.#source.return?.();
-  }
-}
-
-/** Takes the chunks of a body that hands them on, one for each that is asked for. */
-class FlowingSource implements UnderlyingDefaultSource<Uint8Array>, BodySink {
+/**
+ * The source of a Web stream: takes one chunk of a body for each that is asked for.
+ *
+ * A reader that has a chunk and asks for no more is cut: a server asks again when the browser took what it was given (decision 84).
+ * It is looked at four times in a span instead of timing each chunk, so a stream that flows pays for four timers a minute.
+ */
+class WebSource implements UnderlyingDefaultSource<Uint8Array>, BodySink {
   readonly #body: FlowingBody;
-  readonly #watch: PullWatch;
+  readonly #idleMs: number;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  #flow: Flow | undefined;
   /** Whether the stream asked for a chunk it has not got. */
   #isWanted = false;
   #isWriting = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Whether it asked since the last look. */
+  #hasAsked = false;
+  #still = 0;
 
-  constructor(body: FlowingBody, sendIdleMs: number) {
+  /** Milliseconds without a pull; 0 allows any. */
+  constructor(body: FlowingBody, idleMs: number) {
     this.#body = body;
-    this.#watch = new PullWatch(sendIdleMs, (reason) => {
-      this.#controller?.error(reason);
-      this.#controller = undefined;
-      this.#flow?.cancel(reason);
-    });
+    this.#idleMs = idleMs;
   }
 
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
     this.#controller = controller;
-    sendHead(controller);
-    this.#watch.served();
+    // Sends the head: servers keep it back until the first chunk of a stream, which may be long in coming. An empty one changes no byte of the body.
+    controller.enqueue(new Uint8Array(0));
+    this.#watch();
   }
 
   pull(): void {
     this.#isWanted = true;
-    this.#watch.asked();
-    if (this.#isWriting) return; // `write` tells.
-    if (this.#flow === undefined) this.#flow = this.#body.flowTo(this);
-    else this.#flow.resume();
+    this.#hasAsked = true;
+    if (!this.#isWriting) this.#body.flowTo(this); // Else `write` tells.
   }
 
   cancel(): void {
-    this.#watch.stop();
-    if (this.#flow === undefined) cancel(this.#body);
-    else this.#flow.cancel();
+    clearTimeout(this.#timer);
+    this.#body.cancel();
   }
 
   write(chunk: Uint8Array): boolean {
     this.#isWanted = false;
     this.#isWriting = true;
-    this.#watch.served();
+    this.#watch();
     this.#controller?.enqueue(chunk);
     this.#isWriting = false;
     return this.#isWanted;
   }
 
   end(): void {
-    this.#watch.stop();
+    clearTimeout(this.#timer);
     this.#controller?.close();
   }
 
   fail(error: unknown): void {
-    this.#watch.stop();
+    clearTimeout(this.#timer);
     this.#controller?.error(error);
   }
-}
 
-function cancel(body: HttpBody): void {
-  if (body === null || typeof body === 'string' || body instanceof Uint8Array) return;
-  body[Symbol.asyncIterator]()
-    .return?.()
-    .catch(() => undefined);
+  #watch(): void {
+    if (this.#timer !== undefined || this.#idleMs === 0) return;
+    this.#still = 0;
+    this.#hasAsked = false;
+    this.#wait();
+  }
+
+  #wait(): void {
+    this.#timer = setTimeout(this.#look, this.#idleMs / LOOKS);
+    // Not every host's timers know it.
+    this.#timer.unref?.();
+  }
+
+  readonly #look = (): void => {
+    this.#timer = undefined;
+    if (this.#isWanted) return;
+    this.#still = this.#hasAsked ? 0 : this.#still + 1;
+    this.#hasAsked = false;
+    if (this.#still < LOOKS) {
+      this.#wait();
+      return;
+    }
+    const reason = new Error('the browser took nothing: see "timeouts.sendIdleMs"');
+    this.#controller?.error(reason);
+    this.#controller = undefined;
+    this.#body.cancel(reason);
+  };
 }

@@ -2,11 +2,17 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { KeyvLike } from './keyv-like.js';
-import { StoreBreaker, type StoreBreakerDependencies } from './store-breaker.js';
+import { StoreBreaker, type StoreOperation } from './store-breaker.js';
 
 /** What a cache store over a Keyv is made of. */
-export interface KeyvCacheStoreDependencies extends StoreBreakerDependencies {
+export interface KeyvCacheStoreDependencies {
   readonly keyv: KeyvLike;
+  /** Reads several keys in one call. Not given for a Keyv of the site's: it may stand before a cluster, which refuses an MGET of keys in several slots. */
+  readonly getMany?: (keys: string[]) => Promise<readonly unknown[]>;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  /** Milliseconds one call may take. Absent for a storage in memory: it is never late, and its entries are what was set. */
+  readonly cacheMs?: number;
 }
 
 /**
@@ -17,39 +23,57 @@ export interface KeyvCacheStoreDependencies extends StoreBreakerDependencies {
  */
 export class KeyvCacheStore implements CacheStore {
   readonly #keyv: KeyvLike;
+  readonly #getMany: (keys: string[]) => Promise<readonly unknown[]>;
   readonly #clock: Clock;
   readonly #telemetry: Telemetry;
-  readonly #breaker: StoreBreaker;
+  readonly #breaker: StoreBreaker | undefined;
 
-  constructor(dependencies: KeyvCacheStoreDependencies) {
-    this.#keyv = dependencies.keyv;
-    this.#clock = dependencies.clock;
-    this.#telemetry = dependencies.telemetry;
-    this.#breaker = new StoreBreaker(dependencies);
+  constructor({ keyv, getMany, clock, telemetry, cacheMs }: KeyvCacheStoreDependencies) {
+    this.#keyv = keyv;
+    this.#getMany = getMany ?? ((keys) => Promise.all(keys.map((key) => keyv.get(key))));
+    this.#clock = clock;
+    this.#telemetry = telemetry;
+    const breaker = cacheMs === undefined ? undefined : new StoreBreaker({ clock, telemetry, cacheMs });
+    this.#breaker = breaker;
     // Without a listener, Keyv 6 ends the process when Redis goes away.
-    this.#keyv.on?.('error', (error) => this.#breaker.report(error));
+    keyv.on?.('error', (error) => breaker?.report(error));
   }
 
   async get(key: string): Promise<string | undefined> {
-    const stored = await this.#breaker.run('get', () => this.#keyv.get(key));
-    if (stored === undefined || stored === null) return undefined;
-    const entry = typeof stored === 'string' ? unpack(key, stored) : undefined;
-    if (entry === undefined) {
-      this.#telemetry.emit({ type: 'cache_fault', operation: 'get', detail: 'the entry is not the one that was set' });
-      return undefined;
-    }
-    return this.#clock.now() < entry.expiresAt ? entry.value : undefined;
+    return this.#read(key, await this.#run('get', () => this.#keyv.get(key)));
+  }
+
+  async getMany(keys: readonly string[]): Promise<readonly (string | undefined)[]> {
+    const stored = await this.#run('get', async () => this.#getMany([...keys]));
+    return keys.map((key, index) => this.#read(key, stored?.[index]));
   }
 
   async set(key: string, value: string, expiresAt: number): Promise<void> {
     const life = Math.floor(expiresAt - this.#clock.now());
     // A Keyv takes a life of 0 for eternity.
     if (!(life > 0)) return this.delete(key);
-    await this.#breaker.run('set', () => this.#keyv.set(key, pack(key, value, expiresAt), life));
+    await this.#run('set', () =>
+      this.#keyv.set(key, this.#breaker === undefined ? value : pack(key, value, expiresAt), life),
+    );
   }
 
   async delete(key: string): Promise<void> {
-    await this.#breaker.run('delete', () => this.#keyv.delete(key));
+    await this.#run('delete', () => this.#keyv.delete(key));
+  }
+
+  #run<T>(operation: StoreOperation, call: () => Promise<T>): Promise<T | undefined> {
+    return this.#breaker === undefined ? call() : this.#breaker.run(operation, call);
+  }
+
+  #read(key: string, stored: unknown): string | undefined {
+    if (stored === undefined || stored === null) return undefined;
+    if (this.#breaker === undefined) return stored as string;
+    const entry = typeof stored === 'string' ? unpack(key, stored) : undefined;
+    if (entry === undefined) {
+      this.#telemetry.emit({ type: 'cache_fault', operation: 'get', detail: 'the entry is not the one that was set' });
+      return undefined;
+    }
+    return this.#clock.now() < entry.expiresAt ? entry.value : undefined;
   }
 }
 

@@ -2,7 +2,7 @@
 export interface RedisClient {
   readonly isReady: boolean;
   connect(): Promise<unknown>;
-  /** Ends the connection at once. */
+  /** Ends the connection immediately. */
   destroy(): void;
   /** Lets the process end while the connection is open. */
   unref(): void;

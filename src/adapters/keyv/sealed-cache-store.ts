@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { getMany } from '../../domain/shared/get-many.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
@@ -41,8 +42,15 @@ export class SealedCacheStore implements CacheStore {
   }
 
   async get(key: string): Promise<string | undefined> {
-    const sealed = await this.#store.get(this.#storeKey(key));
-    return sealed === undefined ? undefined : this.#open(key, sealed);
+    return this.#open(key, await this.#store.get(this.#storeKey(key)));
+  }
+
+  async getMany(keys: readonly string[]): Promise<readonly (string | undefined)[]> {
+    const sealed = await getMany(
+      this.#store,
+      keys.map((key) => this.#storeKey(key)),
+    );
+    return keys.map((key, index) => this.#open(key, sealed[index]));
   }
 
   async set(key: string, value: string, expiresAt: number): Promise<void> {
@@ -66,7 +74,8 @@ export class SealedCacheStore implements CacheStore {
     return `${VERSION}.${id}.${sealed.toString('base64url')}`;
   }
 
-  #open(key: string, sealed: string): string | undefined {
+  #open(key: string, sealed: string | undefined): string | undefined {
+    if (sealed === undefined) return undefined;
     const [version, id, body = ''] = sealed.split('.');
     const opening = version === VERSION ? this.#keys.find((candidate) => candidate.id === id) : undefined;
     if (opening === undefined) return this.#fault('no configured key opens the entry');

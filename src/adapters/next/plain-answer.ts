@@ -7,15 +7,11 @@ import type { HttpBody, HttpResponse } from '../../ports/http.js';
 export function plainAnswer(answer: HttpResponse): HttpResponse {
   const { 'content-encoding': coding, 'content-length': _length, ...headers } = answer.headers;
   if (coding === undefined || coding === 'identity') return answer;
-  return { ...answer, headers, body: decoded(answer.body, String(coding)) };
-}
-
-function decoded(body: HttpBody, coding: string): HttpBody {
-  return body === null ? null : decodedLater(body, coding);
+  return { ...answer, headers, body: answer.body && decoded(answer.body, String(coding)) };
 }
 
 /** Few platforms compress for a server that does not ask for it, so what decodes is loaded when one does. */
-async function* decodedLater(body: Exclude<HttpBody, null>, coding: string): AsyncGenerator<Uint8Array> {
+async function* decoded(body: Exclude<HttpBody, null>, coding: string): AsyncGenerator<Uint8Array> {
   const { decodedBody } = await import('../node/decoded-body.js');
   yield* decodedBody(body, coding);
 }

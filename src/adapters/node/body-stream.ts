@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import type { BodySink, Flow, FlowingBody } from '../../domain/shared/flow.js';
-import type { HttpBody } from '../../ports/http.js';
+import { type BodySink, flowing, type FlowingBody, type HttpBody, isStream } from '../../domain/shared/body.js';
 import { abortResponse, tellsProgress } from './http2-exchange.js';
 import { SendWatch } from './send-watch.js';
 
@@ -11,8 +10,7 @@ export type NodeBody = BodyStream | Buffer | string | null;
 /** Hands a body over to such a framework; what comes as a stream goes on as a stream. */
 export function toNodeBody(body: HttpBody, response: ServerResponse, sendIdleMs: number): NodeBody {
   if (body === null) return null;
-  const isWhole = typeof body === 'string' || body instanceof Uint8Array;
-  if (!isWhole) return new BodyStream(body, response, sendIdleMs);
+  if (isStream(body)) return new BodyStream(body, response, sendIdleMs);
   if (sendIdleMs > 0 && tellsProgress(response)) new SendWatch(response, { idleMs: sendIdleMs }).watchRest();
   return typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 }
@@ -23,19 +21,17 @@ export class BodyStream extends Readable {
   failure: Error | undefined;
   /** Why the browser was given up. */
   stall: Error | undefined;
-  readonly #body: AsyncIterable<Uint8Array> | FlowingBody;
+  readonly #body: FlowingBody;
   readonly #response: ServerResponse;
   readonly #sendIdleMs: number;
   /** There once bytes have had to wait. */
   #watch: SendWatch | undefined;
-  #flow: Flow | undefined;
-  #source: AsyncIterator<Uint8Array> | undefined;
   #isWriting = false;
 
   /** Milliseconds a browser may take nothing while bytes wait; 0 allows any. */
-  constructor(body: AsyncIterable<Uint8Array> | FlowingBody, response: ServerResponse, sendIdleMs: number) {
+  constructor(body: AsyncIterable<Uint8Array>, response: ServerResponse, sendIdleMs: number) {
     super();
-    this.#body = body;
+    this.#body = flowing(body);
     this.#response = response;
     this.#sendIdleMs = sendIdleMs;
   }
@@ -43,17 +39,13 @@ export class BodyStream extends Readable {
   override _read(): void {
     // The framework has finished the head by the time it asks for the body, and the first chunk may be long in coming.
     if (!this.#response.headersSent) this.#response.flushHeaders();
-    if (this.#isWriting) return; // `write` tells.
-    if (this.#flow !== undefined) this.#flow.resume();
-    else if ('flowTo' in this.#body) this.#flow = this.#body.flowTo(this.#sink);
-    else this.#step(this.#body);
+    if (!this.#isWriting) this.#body.flowTo(this.#sink); // Else `write` tells.
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    // Not every framework does: a clean end would claim that the answer was complete.
+    // Not every framework does: a clean end would claim that the response was complete.
     if (error !== null) abortResponse(this.#response);
-    if (this.#flow !== undefined) this.#flow.cancel(this.stall);
-    else (this.#source ?? this.#body[Symbol.asyncIterator]()).return?.(this.stall).catch(() => undefined);
+    this.#body.cancel(this.stall);
     callback(error);
   }
 
@@ -72,19 +64,6 @@ export class BodyStream extends Readable {
       this.#break(error);
     },
   };
-
-  #step(body: AsyncIterable<Uint8Array>): void {
-    this.#source ??= body[Symbol.asyncIterator]();
-    this.#source.next().then(
-      ({ done, value }) => {
-        if (done === true) this.#finish();
-        else this.#hand(value);
-      },
-      (error: unknown) => {
-        this.#break(error);
-      },
-    );
-  }
 
   #hand(chunk: Uint8Array): boolean {
     const waits = this.#response.writableLength > 0;

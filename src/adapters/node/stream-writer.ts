@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { BodySink, Flow, FlowingBody } from '../../domain/shared/flow.js';
+import { type BodySink, flowing, type FlowingBody } from '../../domain/shared/body.js';
 import { abortResponse, isComplete, connectionOf } from './http2-exchange.js';
 import { SendWatch } from './send-watch.js';
 
@@ -13,15 +13,14 @@ export interface FlushableResponse extends ServerResponse {
  * Writes a body that streams to Node's response, as fast as the browser takes it.
  *
  * Without `await`: a function that waits holds on to the last chunk for as long as the stream is silent, and every promise and closure
- * is there once for each open stream. A body that flows needs none of them; any other is read step by step.
+ * is there once for each open stream.
  */
 export class StreamWriter implements BodySink {
   readonly #response: FlushableResponse;
   readonly #sendIdleMs: number;
   /** There once bytes have had to wait. */
   #watch: SendWatch | undefined;
-  #flow: Flow | undefined;
-  #source: AsyncIterator<Uint8Array> | undefined;
+  #body: FlowingBody | undefined;
   #head: NodeJS.Immediate | undefined;
   #isGivenUp = false;
 
@@ -31,19 +30,15 @@ export class StreamWriter implements BodySink {
     this.#sendIdleMs = sendIdleMs;
   }
 
-  start(body: AsyncIterable<Uint8Array> | FlowingBody): void {
+  start(body: AsyncIterable<Uint8Array>): void {
     // Together with the first chunk when that is there already; else alone, since the first chunk may be long in coming.
     this.#head = setImmediate(flushHead, this.#response);
     // Without this it would wait for a chunk nobody wants any more.
     this.#response.on('close', () => {
       if (!isComplete(this.#response)) this.#giveUp();
     });
-    if ('flowTo' in body) {
-      this.#flow = body.flowTo(this);
-    } else {
-      this.#source = body[Symbol.asyncIterator]();
-      this.#goOn();
-    }
+    this.#body = flowing(body);
+    this.#goOn();
   }
 
   write(chunk: Uint8Array): boolean {
@@ -86,28 +81,13 @@ export class StreamWriter implements BodySink {
   }
 
   readonly #goOn = (): void => {
-    this.#flow?.resume();
-    try {
-      this.#source?.next().then(this.#take, this.#break);
-    } catch {
-      this.fail();
-    }
-  };
-
-  readonly #take = ({ done, value }: IteratorResult<Uint8Array>): void => {
-    if (done === true) this.end();
-    else if (this.write(value)) this.#goOn();
-  };
-
-  readonly #break = (): void => {
-    this.fail();
+    if (!this.#isGivenUp) this.#body?.flowTo(this);
   };
 
   readonly #giveUp = (reason?: Error): void => {
     if (this.#isGivenUp) return;
     this.#isGivenUp = true;
-    this.#flow?.cancel(reason);
-    this.#source?.return?.(reason).catch(() => undefined);
+    this.#body?.cancel(reason);
   };
 
   #watched(): SendWatch {

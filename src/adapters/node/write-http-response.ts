@@ -1,4 +1,5 @@
-import type { HttpBody, HttpResponse } from '../../ports/http.js';
+import { discard, isStream } from '../../domain/shared/body.js';
+import type { HttpResponse } from '../../ports/http.js';
 import { connectionOf, responseFields, tellsProgress } from './http2-exchange.js';
 import { SendWatch } from './send-watch.js';
 import { type FlushableResponse, StreamWriter } from './stream-writer.js';
@@ -10,7 +11,7 @@ import { type FlushableResponse, StreamWriter } from './stream-writer.js';
 export function writeHttpResponse(response: FlushableResponse, answer: HttpResponse, method: string | undefined): void {
   const { body, sendIdleMs = 0 } = answer;
   if (connectionOf(response).destroyed || response.headersSent) {
-    cancel(body);
+    discard(body);
     return;
   }
   response.statusCode = answer.status;
@@ -24,8 +25,10 @@ export function writeHttpResponse(response: FlushableResponse, answer: HttpRespo
   }
   if (method === 'HEAD' || body === null) {
     response.end();
-    cancel(body);
-  } else if (typeof body === 'string' || body instanceof Uint8Array) {
+    discard(body);
+  } else if (isStream(body)) {
+    new StreamWriter(response, sendIdleMs).start(body);
+  } else {
     if (sendIdleMs > 0 && body.length > PIECE_BYTES && !tellsProgress(response)) {
       const bytes = typeof body === 'string' ? Buffer.from(body) : body;
       if (!response.hasHeader('content-length')) response.setHeader('content-length', bytes.length);
@@ -34,8 +37,6 @@ export function writeHttpResponse(response: FlushableResponse, answer: HttpRespo
     }
     response.end(body);
     if (sendIdleMs > 0) new SendWatch(response, { idleMs: sendIdleMs }).watchRest();
-  } else {
-    new StreamWriter(response, sendIdleMs).start(body);
   }
 }
 
@@ -44,12 +45,4 @@ const PIECE_BYTES = 65_536;
 /** Where nobody tells how far one long write has got, a slow reader would look like one that takes nothing. */
 async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
-}
-
-function cancel(body: HttpBody): void {
-  if (body === null || typeof body === 'string' || body instanceof Uint8Array) return;
-  // Nobody is left to be told what it says of its end.
-  body[Symbol.asyncIterator]()
-    .return?.()
-    .catch(() => undefined);
 }

@@ -1,27 +1,19 @@
 import type { Dispatcher } from 'undici';
-import type { BodySink, Flow, FlowingBody } from '../../domain/shared/flow.js';
-
-type Step = IteratorResult<Uint8Array>;
-interface Waiting {
-  resolve(step: Step): void;
-  reject(error: Error): void;
-}
+import type { BodySink } from '../../domain/shared/body.js';
+import { ReadableFlow } from '../../domain/shared/flow-reader.js';
 
 // Enough to keep the socket busy while the reader takes a turn; small, because each open stream may hold this much.
 const HIGH_WATER_BYTES = 65_536;
 
-const DONE: Step = { done: true, value: undefined };
-
 /**
- * The body of one answer, read as it comes.
+ * The body of one response, read as it comes.
  * When the reader is slow the socket is paused; when the reader stops early the request is aborted.
  */
-export class UpstreamBody implements AsyncIterableIterator<Uint8Array>, FlowingBody, Flow {
+export class UpstreamBody extends ReadableFlow {
   readonly #controller: Dispatcher.DispatchController;
   readonly #idleMs: number;
   #chunks: Uint8Array[] = [];
   #size = 0;
-  #waiting: Waiting | undefined;
   #sink: BodySink | undefined;
   /** Whether chunks go straight to the sink. */
   #isFlowing = false;
@@ -35,6 +27,7 @@ export class UpstreamBody implements AsyncIterableIterator<Uint8Array>, FlowingB
 
   /** Milliseconds of silence, and for the whole body; 0 allows any. */
   constructor(controller: Dispatcher.DispatchController, idleMs: number, totalMs: number) {
+    super();
     this.#controller = controller;
     this.#idleMs = idleMs;
     this.#leftMs = totalMs;
@@ -51,40 +44,11 @@ export class UpstreamBody implements AsyncIterableIterator<Uint8Array>, FlowingB
     return this.#ended && this.#chunks.length === 1 ? this.#chunks[0] : undefined;
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<Step> {
-    const chunk = this.#shift();
-    if (chunk !== undefined) return Promise.resolve({ done: false, value: chunk });
-    if (this.#error !== undefined) return Promise.reject(this.#error);
-    if (this.#ended) return Promise.resolve(DONE);
-    return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
-    });
-  }
-
-  return(): Promise<Step> {
-    this.#chunks = [];
-    this.#size = 0;
-    if (!this.#ended && this.#error === undefined) {
-      this.end();
-      this.#controller.abort(new Error('the reader stopped'));
-    }
-    return Promise.resolve(DONE);
-  }
-
-  flowTo(sink: BodySink): Flow {
+  flowTo(sink: BodySink): void {
+    if (this.#isFlowing) return;
     this.#sink = sink;
-    this.resume();
-    return this;
-  }
-
-  resume(): void {
-    const sink = this.#sink;
-    if (sink === undefined || this.#isFlowing) return;
     for (let chunk = this.#shift(); chunk !== undefined; chunk = this.#shift()) if (!sink.write(chunk)) return;
+    if (this.#sink === undefined) return; // It gave up while it took a chunk.
     this.#isFlowing = true;
     if (this.#error !== undefined) sink.fail(this.#error);
     else if (this.#ended) sink.end();
@@ -93,7 +57,11 @@ export class UpstreamBody implements AsyncIterableIterator<Uint8Array>, FlowingB
   cancel(): void {
     this.#isFlowing = false;
     this.#sink = undefined;
-    void this.return();
+    this.#chunks = [];
+    this.#size = 0;
+    if (this.#ended || this.#error !== undefined) return;
+    this.end();
+    this.#controller.abort(new Error('the reader stopped'));
   }
 
   push(chunk: Uint8Array): void {
@@ -101,12 +69,6 @@ export class UpstreamBody implements AsyncIterableIterator<Uint8Array>, FlowingB
     this.#idle?.refresh();
     if (this.#isFlowing) {
       this.#isFlowing = this.#sink?.write(chunk) === true;
-      return;
-    }
-    const waiting = this.#waiting;
-    if (waiting !== undefined) {
-      this.#waiting = undefined;
-      waiting.resolve({ done: false, value: chunk });
       return;
     }
     this.#chunks.push(chunk);
@@ -122,8 +84,6 @@ export class UpstreamBody implements AsyncIterableIterator<Uint8Array>, FlowingB
     this.#ended = true;
     this.#unwatch();
     if (this.#isFlowing) this.#sink?.end();
-    this.#waiting?.resolve(DONE);
-    this.#waiting = undefined;
   }
 
   fail(error: Error): void {
@@ -131,8 +91,6 @@ export class UpstreamBody implements AsyncIterableIterator<Uint8Array>, FlowingB
     if (this.#ended) return;
     this.#error = error;
     if (this.#isFlowing) this.#sink?.fail(error);
-    this.#waiting?.reject(error);
-    this.#waiting = undefined;
   }
 
   /** The chunk that has waited longest; a platform that was paused goes on when its reader has caught up. */

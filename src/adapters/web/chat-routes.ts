@@ -5,13 +5,13 @@ import { readRpcMessage } from '../../domain/chat/chat-message.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
 import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
-import { methodNotAllowed, notFound, problemResponse, rpcErrorResponse, rpcErrorText } from './error-response.js';
+import { methodNotAllowed, notFound, problemResponse, rpcErrorResponse, RpcErrors } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
 import { chatAddress } from './public-address.js';
-import { type JsonBody, readJsonBody } from './read-body.js';
+import { readJsonBody } from './read-body.js';
+import { serveRoute } from './serve-route.js';
 import { errorContext, type SiteSettings } from './site-settings.js';
 import { checkVisitor } from './visitor-limit.js';
-import { type StreamWatch, watchedStream } from './watched-stream.js';
 
 /** What the chat routes need. */
 export interface ChatRoutes {
@@ -59,44 +59,25 @@ function handlerFor(path: string, { config, card, httpJson }: ChatRoutes): HttpH
   return httpJson;
 }
 
-async function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
-  const { site } = routes;
-  const startedAt = site.now();
-  const context = errorContext(site, ROUTE);
-  let id = 'null';
-  let body: JsonBody | undefined;
-  let response: HttpResponse;
-  try {
-    checkOrigin(request, site.origins, routes.auth.kind === 'session');
-    if (site.chatLimit !== undefined && routes.auth.kind !== 'session') await checkVisitor(request, site);
-    body = await readJsonBody(request, site);
-    const { bytes } = body;
-    const message = readRpcMessage(bytes, routes.policy.scrutiny);
-    ({ id } = message);
-    response = await routes.forwarder.forward({ head: request, body: bytes, message }, routes.auth, routes.policy);
-    if (isExtendedCardMethod(message.method)) {
+function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
+  const errors = new RpcErrors();
+  const { site, auth, policy, forwarder } = routes;
+  return serveRoute({ site, route: ROUTE, errors }, request, async () => {
+    checkOrigin(request, site.origins, auth.kind === 'session');
+    if (site.chatLimit !== undefined && auth.kind !== 'session') await checkVisitor(request, site);
+    const body = await readJsonBody(request, site);
+    try {
+      const { bytes } = body;
+      const message = readRpcMessage(bytes, policy.scrutiny);
+      errors.id = message.id;
+      const response = await forwarder.forward({ head: request, body: bytes, message }, auth, policy);
+      if (!isExtendedCardMethod(message.method)) return response;
       const { url } = chatAddress(request.publicUrl, routes.publicUrl ?? '');
-      response = await rewriteExtendedCard(response, { ...routes.served, url, policy: routes.policy });
+      return await rewriteExtendedCard(response, { ...routes.served, url, policy });
+    } finally {
+      body.release();
     }
-  } catch (error) {
-    response = rpcErrorResponse(error, id, context);
-  } finally {
-    body?.release();
-  }
-  site.telemetry.emit({
-    type: 'request',
-    requestId: context.requestId,
-    route: ROUTE,
-    method: request.method,
-    status: response.status,
-    durationMs: site.now() - startedAt,
   });
-  // Its id alone: a stream that stays open for hours must not keep the message that began it.
-  return watchedChat(response, id, { site, route: ROUTE, requestId: context.requestId, signal: request.signal });
-}
-
-function watchedChat(response: HttpResponse, id: string, watch: Omit<StreamWatch, 'errorText'>): HttpResponse {
-  return watchedStream(response, { ...watch, errorText: (error) => rpcErrorText(error, id, watch.requestId) });
 }
 
 /** A mount that can only say why it does not work; `chat` mounts say it to A2A clients. */

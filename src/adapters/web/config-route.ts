@@ -3,10 +3,10 @@ import type { MethodPolicy } from '../../domain/chat/method-policy.js';
 import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-auth.js';
 import { choosingNames } from '../../domain/upstream/header-policy.js';
 import type { HeaderFields, HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
-import { answerRoute } from './answer-route.js';
 import { methodNotAllowed } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
 import { chatAddress } from './public-address.js';
+import { serveRoute } from './serve-route.js';
 import type { SiteSettings } from './site-settings.js';
 import { checkVisitor } from './visitor-limit.js';
 
@@ -38,7 +38,7 @@ export function agentCardRoute(route: ConfigRoute): HttpHandler {
 
 function readable(route: ConfigRoute, what: 'record' | 'agentCard'): HttpHandler {
   return async (request) => {
-    const response = await answerRoute(route.site, ROUTE, request, (context) =>
+    const response = await serveRoute({ site: route.site, route: ROUTE }, request, (context) =>
       request.method === 'GET' || request.method === 'HEAD'
         ? answer(route, request, what)
         : methodNotAllowed('GET, HEAD', context),

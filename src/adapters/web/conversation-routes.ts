@@ -5,9 +5,9 @@ import {
 } from '../../domain/conversations/conversation-proxy.js';
 import { RequestError } from '../../domain/errors.js';
 import type { HttpHandler } from '../../ports/http.js';
-import { answerRoute } from './answer-route.js';
 import { methodNotAllowed } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
+import { serveRoute } from './serve-route.js';
 import type { SiteSettings } from './site-settings.js';
 import { timeoutError, timedBody } from './timed-body.js';
 
@@ -24,7 +24,7 @@ const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 /** Everything below the conversations' mount point, for signed-in users only (spec §4.1). */
 export function conversationRoutes({ site, proxy, auth }: ConversationRoutes): HttpHandler {
   return (request) =>
-    answerRoute(site, ROUTE, request, async (context) => {
+    serveRoute({ site, route: ROUTE }, request, async (context) => {
       if (!isForwardedMethod(request.method)) return methodNotAllowed(METHODS, context);
       checkOrigin(request, site.origins, true);
       if (request.bodyConsumed) {

@@ -1,8 +1,8 @@
-import type { HttpResponse } from '../../ports/http.js';
+import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { AgentBffError, type ErrorCode, isAgentBffError } from '../../domain/errors.js';
 
-/** The only place that knows status numbers of our own (DESIGN §6). */
+/** The only place that knows status numbers of our own. */
 const STATUS: Readonly<Record<ErrorCode, number>> = {
   configuration_invalid: 500,
   service_auth_failed: 401,
@@ -43,7 +43,7 @@ const TITLE: Partial<Readonly<Record<ErrorCode, string>>> = {
   upstream_invalid_response: 'Upstream response invalid',
 };
 
-/** JSON-RPC codes that differ from -32603 (a2a-and-surfaces.md §1.4). */
+/** JSON-RPC codes that differ from -32603 (JSON-RPC 2.0 §5.1; A2A v1.0 §9.5). */
 const RPC_CODE: Partial<Readonly<Record<ErrorCode, number>>> = {
   body_invalid: -32700,
   content_type_unsupported: -32005,
@@ -57,6 +57,14 @@ export interface ErrorContext {
   readonly telemetry: Telemetry;
   /** Status of `identity_provider_unavailable`. */
   readonly authUnavailableStatus: number;
+}
+
+/** How a route writes its errors. */
+export interface ErrorForm {
+  /** A whole response. */
+  response(cause: unknown, context: ErrorContext): HttpResponse;
+  /** The data of an event, on one line; absent where a stream that breaks gets no event. */
+  eventData?(error: AgentBffError, requestId: string): string;
 }
 
 /** An RFC 9457 problem document. */
@@ -78,6 +86,22 @@ export function problemResponse(cause: unknown, context: ErrorContext): HttpResp
   return { status, headers: headers(error, status, 'application/problem+json'), body: JSON.stringify(problem) };
 }
 
+export const PROBLEMS: ErrorForm = { response: problemResponse };
+
+/** Errors of one JSON-RPC request, in whose response its id is repeated. */
+export class RpcErrors implements ErrorForm {
+  /** JSON text; `null` until the request has been read. */
+  id: string = 'null';
+
+  response(cause: unknown, context: ErrorContext): HttpResponse {
+    return rpcErrorResponse(cause, this.id, context);
+  }
+
+  eventData(error: AgentBffError, requestId: string): string {
+    return rpcErrorText(error, this.id, requestId);
+  }
+}
+
 /** The same error as a JSON-RPC response, which every A2A client shows to its user; the id is JSON text. */
 export function rpcErrorResponse(cause: unknown, id: string, context: ErrorContext): HttpResponse {
   const error = toAgentBffError(cause);
@@ -89,8 +113,8 @@ export function rpcErrorResponse(cause: unknown, id: string, context: ErrorConte
   };
 }
 
-/** One JSON-RPC error object as text, on one line so that it also fits an event (a2a-and-surfaces.md §1.4). */
-export function rpcErrorText(error: AgentBffError, id: string, requestId: string): string {
+/** One JSON-RPC error object as text, on one line so that it also fits an event. */
+function rpcErrorText(error: AgentBffError, id: string, requestId: string): string {
   const body = JSON.stringify({
     code: error.rpcCode ?? RPC_CODE[error.code] ?? -32603,
     message: error.message,
@@ -101,7 +125,7 @@ export function rpcErrorText(error: AgentBffError, id: string, requestId: string
 }
 
 /** The same error in the HTTP+JSON binding (A2A v1.0 §11.6). */
-export function restErrorResponse(cause: unknown, context: ErrorContext): HttpResponse {
+function restErrorResponse(cause: unknown, context: ErrorContext): HttpResponse {
   const error = toAgentBffError(cause);
   // JSON-RPC tells a denied method in a successful answer; here the status is all there is.
   const status = report(error, context, error.code === 'method_denied' ? 403 : undefined);
@@ -113,7 +137,7 @@ export function restErrorResponse(cause: unknown, context: ErrorContext): HttpRe
 }
 
 /** One error of the HTTP+JSON binding as text, on one line so that it also fits an event. */
-export function restErrorText(error: AgentBffError, requestId: string, status: number = STATUS[error.code]): string {
+function restErrorText(error: AgentBffError, requestId: string, status: number = STATUS[error.code]): string {
   return JSON.stringify({
     error: {
       code: status,
@@ -122,6 +146,17 @@ export function restErrorText(error: AgentBffError, requestId: string, status: n
       details: [errorInfo(error, requestId)],
     },
   });
+}
+
+export const REST_ERRORS: ErrorForm = {
+  response: restErrorResponse,
+  eventData: (error, requestId) => restErrorText(error, requestId),
+};
+
+/** What a request gets that is not let in to a route: before anything of it is read, in the shape its client reads. */
+export function refusal(cause: unknown, { method, path }: HttpRequest, context: ErrorContext): HttpResponse {
+  const isChat = context.route === 'chat' && method === 'POST' && (path === '' || path === '/');
+  return isChat ? rpcErrorResponse(cause, 'null', context) : problemResponse(cause, context);
 }
 
 /** A known path asked with a wrong method (RFC 9110 §15.5.6). */

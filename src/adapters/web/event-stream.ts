@@ -1,6 +1,5 @@
-import type { BodySink, Flow, FlowingBody } from '../../domain/shared/flow.js';
-import { FlowReader } from './flow-reader.js';
-import { flowing, stop } from './iterated-flow.js';
+import { type BodySink, flowing, type FlowingBody } from '../../domain/shared/body.js';
+import { ReadableFlow } from '../../domain/shared/flow-reader.js';
 
 /** How a stream is watched while it passes. */
 export interface EventStreamOptions {
@@ -24,55 +23,36 @@ const CR = 0x0d;
  * Comments are added in silence, and only between two events. A stream that breaks there ends with an error event; one that breaks inside an event
  * throws, so that the connection is cut: completing half an event would hand the client a message nobody sent.
  */
-export class EventStream implements FlowingBody, BodySink, Flow {
+export class EventStream extends ReadableFlow implements BodySink {
   readonly #source: FlowingBody;
   readonly #options: EventStreamOptions;
   readonly #boundary = new BoundaryFinder();
   #sink: BodySink | undefined;
-  #flow: Flow | undefined;
   /** Whether the sink waits for the next chunk: a slow reader is no silence. */
   #isAwaited = true;
   /** One timer, started anew for each wait between two events: a timer for each event costs more than the event. */
   #silence: ReturnType<typeof setTimeout> | undefined;
   #isOver = false;
-  #reader: FlowReader | undefined;
-  #onOver: (() => void) | undefined;
 
   constructor(source: AsyncIterable<Uint8Array>, options: EventStreamOptions) {
+    super();
     this.#source = flowing(source);
     this.#options = options;
   }
 
-  [Symbol.asyncIterator](): FlowReader {
-    this.#reader ??= new FlowReader(this);
-    return this.#reader;
-  }
-
-  /** Calls this once when the stream has ended, broken or been given up. */
-  whenOver(call: () => void): void {
-    this.#onOver = call;
-  }
-
-  flowTo(sink: BodySink): Flow {
-    this.#sink = sink;
-    this.#expectSilence();
-    this.#flow = this.#source.flowTo(this);
-    return this;
-  }
-
-  resume(): void {
+  flowTo(sink: BodySink): void {
     if (this.#isOver) return;
+    this.#sink = sink;
     this.#isAwaited = true;
     this.#expectSilence();
-    this.#flow?.resume();
+    this.#source.flowTo(this);
   }
 
   cancel(reason?: Error): void {
     if (reason !== undefined && !this.#isOver) this.#options.onBroken(reason, 'browser');
     this.#sink = undefined;
     this.#finish();
-    if (this.#flow === undefined) stop(this.#source[Symbol.asyncIterator]());
-    else this.#flow.cancel();
+    this.#source.cancel();
   }
 
   write(chunk: Uint8Array): boolean {
@@ -125,8 +105,6 @@ export class EventStream implements FlowingBody, BodySink, Flow {
   #finish(): void {
     this.#isOver = true;
     this.#forgetSilence();
-    this.#onOver?.();
-    this.#onOver = undefined;
   }
 }
 

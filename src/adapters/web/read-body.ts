@@ -1,6 +1,6 @@
 import { RequestError } from '../../domain/errors.js';
-import { ByteCollector } from '../../domain/shared/byte-collector.js';
-import { isStream } from '../../domain/upstream/body-kind.js';
+import { ByteCollector } from '../../domain/shared/bytes.js';
+import { isStream } from '../../domain/shared/body.js';
 import { jsonMediaType } from '../../domain/upstream/header-policy.js';
 import type { HttpRequest } from '../../ports/http.js';
 import type { BodyShare } from './body-budget.js';

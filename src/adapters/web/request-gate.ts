@@ -1,9 +1,8 @@
 import { RequestError } from '../../domain/errors.js';
-import { isStream } from '../../domain/upstream/body-kind.js';
+import { discard, isStream } from '../../domain/shared/body.js';
 import { isEventStream } from '../../domain/upstream/header-policy.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
-import { EventStream } from './event-stream.js';
-import { stop } from './iterated-flow.js';
+import { ObservedBody } from './observed-body.js';
 
 /** How many requests a gate lets in. */
 export interface RequestGateSettings {
@@ -13,20 +12,12 @@ export interface RequestGateSettings {
   readonly sendIdleMs: number;
 }
 
-/** What a route does beside answering. */
-export interface GuardedRoute {
-  /** Answers those who are not let in. */
-  readonly refuse: (request: HttpRequest, error: RequestError) => Promise<HttpResponse>;
-  /** Called once when a body breaks on its way to the browser; `side` is absent where the request's signal tells it. */
-  readonly onBroken: (request: HttpRequest, error: unknown, side?: 'browser') => void;
-}
-
 const AGAIN_MS = 1_000;
 
 /** Statuses whose responses have no body, whatever the platform sends (RFC 9110 §6.4.1, §15.3.6). */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** Counts the requests of a site, from their start to the end of their answer; lets no more in than may be, and none when the site closes. */
+/** Counts the requests of a site, from their start to the end of their response; lets no more in than may be, and none when the site closes. */
 export class RequestGate {
   readonly #maxInFlight: number;
   readonly #sendIdleMs: number;
@@ -40,7 +31,7 @@ export class RequestGate {
     this.#sendIdleMs = sendIdleMs;
   }
 
-  /** Requests under way, without those whose answer is an open event stream. */
+  /** Requests under way, without those whose response is an open event stream. */
   get inFlight(): number {
     return this.#inFlight;
   }
@@ -53,14 +44,14 @@ export class RequestGate {
     return this.#isClosed;
   }
 
-  /** A handler behind this gate. */
-  guard(handler: HttpHandler, { refuse, onBroken }: GuardedRoute): HttpHandler {
+  /** A handler behind this gate; `refuse` responds to those who are not let in. */
+  guard(handler: HttpHandler, refuse: (request: HttpRequest, error: RequestError) => HttpResponse): HttpHandler {
     return async (request) => {
       const refusal = this.#refusal();
       if (refusal !== undefined) return refuse(request, refusal);
       this.#inFlight += 1;
       try {
-        return this.#counted(await handler(request), (error, side) => onBroken(request, error, side));
+        return this.#counted(await handler(request));
       } finally {
         this.#inFlight -= 1;
         this.#look();
@@ -100,18 +91,14 @@ export class RequestGate {
     });
   }
 
-  #counted(answer: HttpResponse, onBroken: (error: unknown, side?: 'browser') => void): HttpResponse {
-    if (WITHOUT_BODY.has(answer.status)) return withoutBody(answer);
+  #counted(response: HttpResponse): HttpResponse {
+    if (WITHOUT_BODY.has(response.status)) return withoutBody(response);
     const sendIdleMs = this.#sendIdleMs;
-    const { body } = answer;
-    if (!isStream(body)) return { ...answer, sendIdleMs };
-    const isEvents = isEventStream(answer.headers);
+    const { body } = response;
+    if (!isStream(body)) return { ...response, sendIdleMs };
+    const isEvents = isEventStream(response.headers);
     this.#add(isEvents, 1);
-    const onEnd = (): void => this.#add(isEvents, -1);
-    // An event stream tells by itself how it ended, also of what it could still say to the browser.
-    if (!(body instanceof EventStream)) return { ...answer, sendIdleMs, body: new CountedBody(body, onEnd, onBroken) };
-    body.whenOver(onEnd);
-    return { ...answer, sendIdleMs };
+    return { ...response, sendIdleMs, body: new ObservedBody(body, { onOver: () => this.#add(isEvents, -1) }) };
   }
 
   #add(isEvents: boolean, count: 1 | -1): void {
@@ -128,56 +115,6 @@ export class RequestGate {
 
 /** A length that is told waits for bytes in some hosts; only 304 tells that of a response it does not hold. */
 function withoutBody({ status, headers, body }: HttpResponse): HttpResponse {
-  if (isStream(body)) stop(body[Symbol.asyncIterator]());
+  discard(body);
   return { status, headers: status === 304 ? headers : { ...headers, 'content-length': undefined }, body: null };
-}
-
-/** A body that tells when it is over, and how. */
-class CountedBody implements AsyncIterableIterator<Uint8Array> {
-  readonly #source: AsyncIterator<Uint8Array>;
-  readonly #onBroken: (error: unknown, side?: 'browser') => void;
-  #onEnd: (() => void) | undefined;
-
-  constructor(
-    body: AsyncIterable<Uint8Array>,
-    onEnd: () => void,
-    onBroken: (error: unknown, side?: 'browser') => void,
-  ) {
-    this.#source = body[Symbol.asyncIterator]();
-    this.#onEnd = onEnd;
-    this.#onBroken = onBroken;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<IteratorResult<Uint8Array>> {
-    const step = this.#source.next();
-    // Beside the reader, who is given the step itself: this is the hot path of every stream.
-    step.then(this.#see, this.#break);
-    return step;
-  }
-
-  /** `reason` where the browser did not leave by itself. */
-  async return(reason?: Error): Promise<IteratorResult<Uint8Array>> {
-    if (reason !== undefined && this.#onEnd !== undefined) this.#onBroken(reason, 'browser');
-    this.#end();
-    await this.#source.return?.();
-    return { done: true, value: undefined };
-  }
-
-  readonly #see = (step: IteratorResult<Uint8Array>): void => {
-    if (step.done === true) this.#end();
-  };
-
-  readonly #break = (error: unknown): void => {
-    if (this.#onEnd !== undefined) this.#onBroken(error);
-    this.#end();
-  };
-
-  readonly #end = (): void => {
-    this.#onEnd?.();
-    this.#onEnd = undefined;
-  };
 }

@@ -6,10 +6,10 @@ import type { SurfaceRequest, SurfaceService } from '../../domain/surfaces/surfa
 import { JsonCursor, JsonTextError } from '../../domain/shared/json-cursor.js';
 import { isSafeQuery } from '../../domain/upstream/safe-path.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
-import { answerRoute } from './answer-route.js';
 import { methodNotAllowed, notFound } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
 import { readJsonBody } from './read-body.js';
+import { serveRoute } from './serve-route.js';
 import { errorContext, type SiteSettings } from './site-settings.js';
 
 /** What the surface routes need. */
@@ -35,7 +35,7 @@ export function surfaceRoutes(routes: SurfaceRoutes): HttpHandler {
       case 'method-not-allowed':
         return Promise.resolve(methodNotAllowed(match.allow, errorContext(routes.site, ROUTE)));
       case 'route':
-        return answerRoute(routes.site, ROUTE, request, () => answer(routes, match.route, request));
+        return serveRoute({ site: routes.site, route: ROUTE }, request, () => answer(routes, match.route, request));
     }
   };
 }

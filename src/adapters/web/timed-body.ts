@@ -1,5 +1,5 @@
 import { RequestError } from '../../domain/errors.js';
-import { isStream } from '../../domain/upstream/body-kind.js';
+import { isStream } from '../../domain/shared/body.js';
 import type { HttpBody } from '../../ports/http.js';
 
 /** Milliseconds a browser has for a body; 0 is any time. */

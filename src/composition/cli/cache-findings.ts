@@ -1,4 +1,4 @@
-import type { RedisStore } from '../../adapters/keyv/redis-store.js';
+import type { RedisStorage } from '../../adapters/keyv/redis-storage.js';
 import { isAgentBffError } from '../../domain/errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
@@ -21,7 +21,7 @@ export async function cacheFindings(config: ResolvedConfig, clock: Clock): Promi
       if (event.type === 'cache_fault') faults.push(event.detail);
     },
   };
-  let connected: RedisStore | undefined;
+  let connected: RedisStorage | undefined;
   try {
     connected = storeAtAddress(patient);
     const store = sharedStore(patient, connected, clock, telemetry);

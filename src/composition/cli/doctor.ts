@@ -5,7 +5,7 @@ import { isAgentBffError } from '../../domain/errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { IssueOutcome } from '../../ports/identity-provider.js';
 import type { ServerConfig } from '../config/server-config.js';
-import { warningsOf } from '../config/warnings.js';
+import { warningsOf } from '../config/env.js';
 import { FLOWS } from '../config/provider-flows.js';
 import { providerLoader } from '../toolkit/identity-module.js';
 import { providerOf, PROVIDERS } from '../toolkit/identity-providers.js';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { warningsOf } from '../config/warnings.js';
+import { warningsOf } from '../config/env.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
 import { configuration } from './configuration-source.js';
 import { serve } from './serve.js';

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { nodeListener, type NodeListener } from '../../adapters/node/node-listener.js';
 import { behindHostCheck, type HostPolicy } from '../../adapters/web/host-check.js';
-import { refusal } from '../../adapters/web/refusal.js';
+import { refusal } from '../../adapters/web/error-response.js';
 import type { HttpHandler } from '../../ports/http.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import { hostPolicy } from '../config/allowed-hosts.js';
@@ -89,7 +89,10 @@ function routesFor(hosts: HostPolicy | undefined, { toolkit, basePath, telemetry
         );
   const routes = siteRoutes('serve', { toolkit, basePath });
   return nodeListener(
-    routes.map(({ route, mount, handler }) => ({ mount, handler: checked(handler, route) })),
+    routes.map(({ mount, handler }) => ({
+      mount,
+      handler: checked(handler, mount.endsWith('/a2a') ? 'chat' : 'surface'),
+    })),
     checked(noSuchRoute, 'none'),
   );
 }

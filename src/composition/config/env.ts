@@ -1,14 +1,39 @@
 import { distance, nearest } from '../../domain/shared/nearest.js';
-import { VARIABLES } from './schema.js';
+import { type AnyRows, FIELDS } from './schema.js';
 import type { ServerConfig } from './server-config.js';
-import { type ConfigWarning, withWarnings } from './warnings.js';
 
-const NAMES = VARIABLES.map(({ name }) => name);
+/** Where an environment variable goes. */
+interface Place {
+  /** The field, or block and field. */
+  readonly path: readonly string[];
+  readonly isList: boolean;
+}
+
+const VARIABLES: ReadonlyMap<string, Place> = new Map(places(FIELDS));
+const NAMES = [...VARIABLES.keys()];
 /** The site, its host and its cluster have variables under these too: only a name close to one of ours is a slip of the hand. */
 const PREFIXES = ['A2A_', 'SERVICE_API_', 'SERVICE_PROJECT_', 'SERVICE_AUTH_', 'SERVICE_ACCOUNT_', 'IDP_A_', 'IDP_B_'];
 const MAX_SLIPS = 3;
 /** What Kubernetes tells every pod of the services beside it, whatever they are called (Kubernetes documentation, "Service", "Discovering services"). */
 const KUBERNETES = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)?$/;
+
+/** Something about where a configuration comes from that its owner should know, and that ends no start. */
+interface ConfigWarning {
+  readonly code: 'variable_misspelt' | 'variable_ignored';
+  readonly detail: string;
+  /** The environment variable. */
+  readonly variable: string;
+}
+
+/**
+ * Where a configuration carries its warnings, until there is a telemetry to tell: spread and assignment keep it, and no reader of fields sees it.
+ * Registered, because a bundler gives each of its entries its own copy of this module.
+ */
+const WARNINGS: unique symbol = Symbol.for('agent-bff/warnings@1') as never;
+
+interface Warned {
+  readonly [WARNINGS]?: readonly ConfigWarning[] | undefined;
+}
 
 /**
  * Reads a configuration from environment variables; reads nothing else and sets nothing.
@@ -29,15 +54,36 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
   const warnings: ConfigWarning[] = [];
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined || value === '') continue;
-    const variable = VARIABLES.find((one) => one.name === name);
-    const warning = variable === undefined ? misspelt(name, env) : ignored(name, value);
+    const place = VARIABLES.get(name);
+    const warning = place === undefined ? misspelt(name, env) : ignored(name, value);
     if (warning !== undefined) warnings.push(warning);
-    if (variable === undefined || warning !== undefined) continue;
-    const { block, field, isList } = variable;
-    if (block === '') config[field] = isList ? list(value) : value;
-    else config[block] = { ...(config[block] as object | undefined), [field]: value };
+    if (place === undefined || warning !== undefined) continue;
+    const [first = '', field] = place.path;
+    if (field === undefined) config[first] = place.isList ? list(value) : value;
+    else config[first] = { ...(config[first] as object | undefined), [field]: value };
   }
   return withWarnings(config, warnings);
+}
+
+export function warningsOf(config: ServerConfig): readonly ConfigWarning[] {
+  return (config as Warned)[WARNINGS] ?? [];
+}
+
+/** The configuration with these warnings in place of any others. */
+export function withWarnings<Config extends ServerConfig>(config: Config, warnings: readonly ConfigWarning[]): Config {
+  if (warnings.length === 0 && !(WARNINGS in config)) return config;
+  return { ...config, [WARNINGS]: warnings };
+}
+
+/** Every variable of the table, in its order. */
+function places(rows: AnyRows, path: readonly string[] = []): (readonly [string, Place])[] {
+  return Object.entries(rows).flatMap(([name, { variable, isList = false, fields = {} }]) => {
+    const place = [...path, name];
+    return [
+      ...(variable === undefined ? [] : [[variable, { path: place, isList }] as const]),
+      ...places(fields, place),
+    ];
+  });
 }
 
 function list(text: string): string[] {

@@ -1,136 +1,96 @@
-import type { KeyvLike } from '../../adapters/keyv/keyv-like.js';
-import { readSealingKey, type SealingKey } from '../../adapters/keyv/sealing-key.js';
 import { MethodPolicy } from '../../domain/chat/method-policy.js';
 import { ConfigurationError } from '../../domain/errors.js';
-import { type Secret, secret } from '../../domain/shared/secret.js';
-import { type Endpoint, endpoint } from '../../domain/upstream/upstream-request.js';
-import type { CacheStore } from '../../ports/cache-store.js';
-import type { Telemetry } from '../../ports/telemetry.js';
-import type { HostName } from '../../adapters/web/host-name.js';
-import { allowedHost } from './allowed-hosts.js';
-import { type CacheAddress, cacheAddress } from './cache-address.js';
-import { BLOCKS, checkConfig, type Completed, completed, FIELDS } from './schema.js';
-import type {
-  IdpAConfig,
-  IdpAServiceUserConfig,
-  IdpBServiceConfig,
-  ServerConfig,
-  ServiceAccountConfig,
-  TimeoutsConfig,
-} from './server-config.js';
-import { type ResolvedUpstream, resolveUpstream } from './upstream-config.js';
-import { headerSecret } from './header-secret.js';
+import { nearest } from '../../domain/shared/nearest.js';
+import type { Secret } from '../../domain/shared/secret.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
+import type { Endpoint } from '../../domain/upstream/upstream-request.js';
+import type { CacheStore } from '../../ports/cache-store.js';
+import type { KeyvLike } from '../../adapters/keyv/keyv-like.js';
+import { type CacheAddress, cacheAddress } from './cache-address.js';
+import { type AnyRows, type ConfigFields, FIELDS, isObject, object, type Values } from './schema.js';
+import type { ServerConfig } from './server-config.js';
+import { AUTH_PROVIDERS } from './provider-flows.js';
+import { nameHint, STRATEGIES } from './strategy-names.js';
 
-/** Fields whose completed form is another one, below. */
-type Read =
-  'a2aUrl' | 'agentCardUrl' | 'serviceApiUrl' | 'a2aMethods' | 'idpAServiceUser' | 'idpBService' | keyof Derived;
+type Derived = 'a2aUrl' | 'agentCardUrl' | 'serviceApiUrl' | 'a2aMethods' | 'idpAServiceUser' | 'idpBService';
 
-/** A configuration with every default: a text is empty without a value, a secret is wrapped, a number has its default. Behind this type nothing is optional. */
-export interface ResolvedConfig extends Omit<Completed<ServerConfig>, Read>, Derived {}
-
-interface Derived {
+/** Text fields are empty when absent; secrets are wrapped. Behind this type nothing has a default any more. */
+export interface ResolvedConfig extends Omit<ConfigFields, Derived | 'serviceAccount' | 'timeouts' | 'onBehalfOf'> {
   readonly agent: Endpoint | undefined;
   /** Where the agent's card is; undefined when it is to be looked for. */
   readonly agentCard: Endpoint | undefined;
   readonly serviceApi: Endpoint | undefined;
-  readonly upstream: ResolvedUpstream;
-  /** Always with `JSONRPC`, which is what the chat route itself speaks. */
-  readonly bindings: readonly string[];
-  readonly serviceApiKey: Secret | undefined;
   readonly serviceAccount: ResolvedServiceAccount;
   readonly idpA: ResolvedIdpA;
   readonly idpB: ResolvedIdpB;
-  /** Without a trailing slash; empty when not configured. */
-  readonly publicUrl: string;
   /** One policy for all credentials when configured; else closed for services and open for sessions. */
   readonly servicePolicy: MethodPolicy;
   readonly sessionPolicy: MethodPolicy;
   readonly timeouts: ResolvedTimeouts;
-  readonly allowedOrigins: ReadonlySet<string>;
-  /** Empty when any name will do. */
-  readonly allowedHosts: readonly HostName[];
   readonly onBehalfOf: ResolvedOnBehalfOf;
   /** Undefined when there is none, or one at `cacheAddress`. */
   readonly cacheStore: CacheStore | KeyvLike | undefined;
   readonly cacheAddress: CacheAddress | undefined;
-  readonly cacheKeys: readonly SealingKey[];
-  /** Undefined: faults go to the terminal. */
-  readonly telemetry: readonly Telemetry[] | undefined;
   readonly customProviders: ReadonlySet<string>;
 }
 
 /** The `serviceAccount` block, complete. */
-export interface ResolvedServiceAccount extends Omit<
-  Completed<ServiceAccountConfig>,
-  'privateKeyPem' | 'audience' | 'claims'
-> {
-  readonly filled: boolean;
-  readonly privateKeyPem: Secret | undefined;
-  readonly audience: string | readonly string[] | false;
-  readonly claims: Readonly<Record<string, unknown>>;
-}
+export type ResolvedServiceAccount = ConfigFields['serviceAccount'] & { readonly filled: boolean };
 
 /** The blocks `idpA` and `idpAServiceUser`, complete. */
-export interface ResolvedIdpA
-  extends Completed<IdpAConfig, 'clientSecret'>, Completed<IdpAServiceUserConfig, 'password'> {}
+export type ResolvedIdpA = ConfigFields['idpA'] & ConfigFields['idpAServiceUser'];
 
 /** The block `idpBService`, complete. */
-export interface ResolvedIdpB extends Completed<IdpBServiceConfig, 'clientSecret'> {}
+export type ResolvedIdpB = ConfigFields['idpBService'];
 
 /** The exchange of users' tokens, complete: what the `onBehalfOf` block leaves out comes from the provider's own block. */
 export interface ResolvedOnBehalfOf {
-  /** Whether every session route exchanges. */
+  /** Whether every session route exchanges; else those that ask for it. */
   readonly configured: boolean;
   readonly provider: string;
-  readonly idpA: { readonly audience: string; readonly scope: string; readonly subjectTokenType: string };
+  readonly idpA: Pick<ConfigFields['onBehalfOf'], 'audience' | 'scope' | 'subjectTokenType'>;
   readonly idpB: ResolvedIdpB;
 }
 
 /** All deadlines in milliseconds. */
-export interface ResolvedTimeouts extends Completed<TimeoutsConfig> {
+export type ResolvedTimeouts = ConfigFields['timeouts'] & {
   /** For chat messages, whose agents may work for minutes before they speak. */
-  readonly chat: Pick<Completed<TimeoutsConfig>, 'headersMs' | 'bodyIdleMs' | 'bodyMs'>;
-}
+  readonly chat: Pick<ConfigFields['timeouts'], 'headersMs' | 'bodyIdleMs' | 'bodyMs'>;
+};
 
 /**
- * Checks a configuration and completes it by the table of `schema.ts`.
+ * Checks a configuration and completes it: the table of fields says how, and here is what is made of several fields.
  *
  * @throws ConfigurationError naming block and field.
  */
 export function resolveConfig(config: ServerConfig, customProviders: ReadonlySet<string>): ResolvedConfig {
-  checkConfig(config, customProviders);
-  const { a2aUrl, agentCardUrl, serviceApiUrl, serviceApiKey: _key, a2aMethods, ...fields } = completed(FIELDS, config);
-  const { cacheStore, publicUrl } = fields;
+  check(config);
+  checkName('serviceAuthStrategy', config.serviceAuthStrategy, [...STRATEGIES, ...customProviders]);
+  checkName('provider', config.onBehalfOf?.provider, AUTH_PROVIDERS);
+  checkName('authProvider', config.authProvider, [...AUTH_PROVIDERS, ...customProviders]);
+  const fields = read(FIELDS, config as Values) as ConfigFields;
+  const { a2aUrl, agentCardUrl, serviceApiUrl, a2aMethods, idpAServiceUser, idpBService, cacheStore, ...same } = fields;
   return {
-    ...fields,
-    agent: a2aUrl === '' ? undefined : endpoint('a2aUrl', a2aUrl),
-    agentCard: agentCardUrl === '' ? undefined : endpoint('agentCardUrl', agentCardUrl),
-    upstream: resolveUpstream(config.upstream),
-    bindings: [...new Set(['JSONRPC', ...(config.bindings ?? [])])],
-    serviceApi: serviceApiUrl === '' ? undefined : endpoint('serviceApiUrl', serviceApiUrl),
-    serviceApiKey: headerSecret(config.serviceApiKey),
-    serviceAccount: serviceAccount(config),
-    idpA: idpA(config),
-    idpB: idpB(config),
-    publicUrl: publicUrl === '' ? '' : withoutSlash(publicAddress(publicUrl)),
+    ...same,
+    agent: a2aUrl,
+    agentCard: agentCardUrl,
+    serviceApi: serviceApiUrl,
+    serviceAccount: serviceAccount(fields.serviceAccount, config),
+    idpA: { ...fields.idpA, ...idpAServiceUser },
+    idpB: idpBService,
     servicePolicy: new MethodPolicy(a2aMethods ?? 'chat'),
     sessionPolicy: new MethodPolicy(a2aMethods ?? 'all'),
     timeouts: {
-      ...completed(BLOCKS.timeouts, config.timeouts),
+      ...fields.timeouts,
       chat: {
         headersMs: config.timeouts?.headersMs ?? CHAT_SILENCE_MS,
         bodyIdleMs: config.timeouts?.bodyIdleMs ?? CHAT_SILENCE_MS,
         bodyMs: config.timeouts?.bodyMs ?? 0,
       },
     },
-    allowedOrigins: new Set((config.allowedOrigins ?? []).map(allowedOrigin)),
-    allowedHosts: (config.allowedHosts ?? []).map(allowedHost),
-    onBehalfOf: onBehalfOf(config),
+    onBehalfOf: onBehalfOf(fields, config.onBehalfOf !== undefined),
     cacheStore: typeof cacheStore === 'string' ? undefined : cacheStore,
     cacheAddress: typeof cacheStore === 'string' && cacheStore !== '' ? cacheAddress(cacheStore) : undefined,
-    cacheKeys: (config.cacheKeys ?? []).map(sealingKey),
-    telemetry: listeners(config.telemetry),
     customProviders,
   };
 }
@@ -138,94 +98,113 @@ export function resolveConfig(config: ServerConfig, customProviders: ReadonlySet
 /** An agent may work for minutes before it speaks (decision 86). */
 const CHAT_SILENCE_MS = 300_000;
 
-function listeners(telemetry: ServerConfig['telemetry']): readonly Telemetry[] | undefined {
-  if (telemetry === undefined || telemetry === 'silent') return telemetry && [];
-  return [telemetry].flat();
+/** Every secret of a configuration, for the one place that takes them out of texts. */
+export function configuredSecrets(config: ResolvedConfig): string[] {
+  return secretsIn(config, 4);
 }
 
-function serviceAccount({ serviceAccount: block = {}, serviceApiUrl = '' }: ServerConfig): ResolvedServiceAccount {
-  const { privateKeyPem = '', audience } = block;
-  const { privateKeyPem: _pem, claims = {}, ...fields } = completed(BLOCKS.serviceAccount, block);
+/**
+ * What tells the service identities of one configuration from those of another that shares a cache store.
+ * No secret is part of it, so it is the same in every process of a site, whatever keys these have.
+ */
+export function siteName({ serviceAccount, idpA, idpB, serviceAuthStrategy, authProvider }: ResolvedConfig): string {
+  return JSON.stringify([
+    serviceAuthStrategy,
+    authProvider,
+    [serviceAccount.serviceAccountId, serviceAccount.subject, serviceAccount.issuer, serviceAccount.audience],
+    [idpA.domain, idpA.clientId, idpA.username, idpA.realm, idpA.audience, idpA.scope],
+    [idpB.tenantId, idpB.clientId, idpB.scope],
+  ]);
+}
+
+/** Refuses values of a wrong kind and unknown fields. Values are never quoted: a secret may sit in the wrong field. */
+function check(values: unknown, rows: AnyRows = FIELDS, block = ''): void {
+  const place = block === '' ? 'configureServer' : block;
+  const inside = block === '' ? place : `the "${block}" configuration block`;
+  if (!isObject(values)) {
+    const hint = 'Pass an object to configureServer.';
+    throw new ConfigurationError({ detail: 'The configuration is not an object.', hint, block: place });
+  }
+  for (const [name, row] of Object.entries(rows)) {
+    const value = values[name];
+    if (value === undefined) continue;
+    const hint = (row.check ?? object)(value, values);
+    if (hint !== undefined) {
+      const detail = `Invalid value for "${name}" in ${inside}.`;
+      throw new ConfigurationError({ detail, hint, block: place, fields: [name] });
+    }
+    if (row.check === undefined) check(value, row.fields, name);
+  }
+  const unknown = Object.keys(values).find((name) => !Object.hasOwn(rows, name));
+  if (unknown === undefined) return;
+  const detail = `Unknown field "${unknown}" in ${inside}.`;
+  const hint = `Did you mean "${nearest(unknown, Object.keys(rows))}"?`;
+  throw new ConfigurationError({ detail, hint, block: place, fields: [unknown] });
+}
+
+function checkName(field: string, value: string | undefined, known: readonly string[]): void {
+  const hint = value === undefined || value === '' ? undefined : nameHint(value, known);
+  if (hint === undefined) return;
+  const detail = `Invalid value for "${field}" in configureServer.`;
+  throw new ConfigurationError({ detail, hint, block: 'configureServer', fields: [field] });
+}
+
+function read(rows: AnyRows, values: Values): Values {
+  const entries = Object.entries(rows).map(([name, row]) => {
+    const value = values[name];
+    return [name, row.read === undefined ? read(row.fields ?? {}, (value ?? {}) as Values) : row.read(value)];
+  });
+  return Object.fromEntries(entries) as Values;
+}
+
+function serviceAccount(
+  block: ConfigFields['serviceAccount'],
+  { serviceAccount: given = {}, serviceApiUrl = '' }: ServerConfig,
+): ResolvedServiceAccount {
   return {
-    ...fields,
-    filled: Object.values(block).some((value) => value !== undefined && value !== ''),
-    privateKeyPem: privateKeyPem === '' ? undefined : secret(privateKeyPem),
-    audience: audience === undefined || audience === '' ? withoutSlash(serviceApiUrl) : audience,
-    subject: orElse(block.subject, fields.serviceAccountId),
-    issuer: orElse(block.issuer, fields.serviceAccountId),
-    claims,
+    ...block,
+    filled: Object.values(given).some((value) => value !== undefined && value !== ''),
+    audience: block.audience === '' ? withoutTrailingSlashes(serviceApiUrl.trim()) : block.audience,
+    subject: block.subject || block.serviceAccountId,
+    issuer: block.issuer || block.serviceAccountId,
   };
 }
 
-function idpA({ idpA: block, idpAServiceUser: user }: ServerConfig): ResolvedIdpA {
-  return {
-    ...completed<IdpAConfig, 'clientSecret'>(BLOCKS.idpA, block),
-    ...completed<IdpAServiceUserConfig, 'password'>(BLOCKS.idpAServiceUser, user),
-  };
-}
-
-function idpB({ idpBService: block }: ServerConfig): ResolvedIdpB {
-  return completed<IdpBServiceConfig, 'clientSecret'>(BLOCKS.idpBService, block);
-}
-
-function onBehalfOf(config: ServerConfig): ResolvedOnBehalfOf {
-  const { onBehalfOf: block = {}, authProvider = '' } = config;
-  const a = idpA(config);
-  const b = idpB(config);
+function onBehalfOf(
+  { onBehalfOf: block, idpA, idpBService: idpB, authProvider }: ConfigFields,
+  configured: boolean,
+): ResolvedOnBehalfOf {
   // A certificate or a secret of the block stands for itself: half of one and half of the other fits nobody.
-  const ownCredential = [block.clientSecret, block.certificatePath, block.privateKeyPath].some(
-    (value) => value !== undefined && value !== '',
-  );
+  const hasCredential = [block.clientSecret.reveal(), block.certificatePath, block.privateKeyPath].some(Boolean);
+  const { clientSecret, certificatePath, privateKeyPath } = hasCredential ? block : idpB;
   return {
-    configured: config.onBehalfOf !== undefined,
-    provider: orElse(block.provider, authProvider === 'idp_a' ? 'idp_a' : 'idp_b'),
+    configured,
+    provider: block.provider || (authProvider === 'idp_a' ? 'idp_a' : 'idp_b'),
     idpA: {
-      audience: orElse(block.audience, a.audience),
-      scope: orElse(block.scope, a.scope),
-      subjectTokenType: block.subjectTokenType ?? '',
+      audience: block.audience || idpA.audience,
+      scope: block.scope || idpA.scope,
+      subjectTokenType: block.subjectTokenType,
     },
     idpB: {
-      tenantId: orElse(block.tenantId, b.tenantId),
-      clientId: orElse(block.clientId, b.clientId),
-      scope: orElse(block.scope, b.scope),
-      clientSecret: ownCredential ? secret(block.clientSecret ?? '') : b.clientSecret,
-      certificatePath: ownCredential ? (block.certificatePath ?? '') : b.certificatePath,
-      privateKeyPath: ownCredential ? (block.privateKeyPath ?? '') : b.privateKeyPath,
+      tenantId: block.tenantId || idpB.tenantId,
+      clientId: block.clientId || idpB.clientId,
+      scope: block.scope || idpB.scope,
+      clientSecret,
+      certificatePath,
+      privateKeyPath,
     },
   };
 }
 
-function sealingKey(text: string): SealingKey {
-  const reading = readSealingKey(secret(text));
-  if (reading.kind === 'key') return reading.key;
-  throw new ConfigurationError({
-    detail: 'Invalid key in "cacheKeys".',
-    hint: reading.advice,
-    block: 'configureServer',
-    fields: ['cacheKeys'],
-  });
+function secretsIn(value: unknown, depth: number): string[] {
+  if (isSecret(value)) return [value.reveal()];
+  if (typeof value !== 'object' || value === null || depth === 0) return [];
+  // Only plain blocks: what a site brings, such as a store, is not ours to look into.
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return [];
+  return Object.values(value).flatMap((inner) => secretsIn(inner, depth - 1));
 }
 
-function publicAddress(address: string): string {
-  const { origin, path } = endpoint('publicUrl', address);
-  return origin + path;
-}
-
-function allowedOrigin(origin: string): string {
-  // Browsers leave the scheme's own port out.
-  if (/^https?:\/\/[^/\\?#*\s,@]+$/i.test(origin) && URL.canParse(origin)) return new URL(origin).origin;
-  throw new ConfigurationError({
-    detail: 'Invalid origin in "allowedOrigins".',
-    hint: 'List scheme and host only, such as https://shop.example.',
-    block: 'configureServer',
-    fields: ['allowedOrigins'],
-  });
-}
-
-function orElse(value: string | undefined, fallback: string): string {
-  return value === undefined || value === '' ? fallback : value;
-}
-
-function withoutSlash(address: string): string {
-  return withoutTrailingSlashes(address.trim());
+function isSecret(value: unknown): value is Secret {
+  return typeof (Object(value) as Partial<Secret>).reveal === 'function';
 }

@@ -1,10 +1,18 @@
-import * as v from 'valibot';
+import type { KeyvLike } from '../../adapters/keyv/keyv-like.js';
+import { readSealingKey, type SealingKey } from '../../adapters/keyv/sealing-key.js';
+import type { HostName } from '../../adapters/web/host-name.js';
 import { ConfigurationError } from '../../domain/errors.js';
-import { nearest } from '../../domain/shared/nearest.js';
-import { hasMethods } from '../../domain/shared/option-checks.js';
-import { type Secret, secret } from '../../domain/shared/secret.js';
-import { HEADER_KEY, isHeaderKey } from './header-secret.js';
+import { accept, hasMethods, headerKey } from '../../domain/shared/option-checks.js';
+import type { OptionCheck } from '../../domain/shared/options.js';
+import { optionalSecret, type Secret, secret } from '../../domain/shared/secret.js';
+import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
+import { type Endpoint, endpoint } from '../../domain/upstream/upstream-request.js';
+import type { CacheStore } from '../../ports/cache-store.js';
+import type { Telemetry } from '../../ports/telemetry.js';
+import type { VisitorLimit } from '../../ports/visitor-limit.js';
+import { allowedHost } from './allowed-hosts.js';
 import type {
+  A2AMethods,
   IdpAConfig,
   IdpAServiceUserConfig,
   IdpBServiceConfig,
@@ -13,285 +21,268 @@ import type {
   ServiceAccountConfig,
   TimeoutsConfig,
 } from './server-config.js';
-import { AUTH_PROVIDERS } from './provider-flows.js';
-import { nameHint, STRATEGIES } from './strategy-names.js';
+import { type ResolvedUpstream, resolveUpstream } from './upstream-config.js';
 
-type Check = v.GenericSchema<unknown>;
-
-/** One field: how it is checked, what it is when absent, and the environment variable that sets it. */
-interface Row<Value = unknown> {
-  readonly check: Check;
-  readonly default: Value;
-  readonly variable: string;
-  /** Whether the variable holds several values, with commas between. */
-  readonly isList?: boolean;
-  /** Whether nothing may print it. */
-  readonly isSecret?: boolean;
-}
-
-/** A number has a default, a text is empty without a value, and everything else may be absent. */
-type RowOf<Value> = [NonNullable<Value>] extends [number]
-  ? Row<number>
-  : [NonNullable<Value>] extends [string]
-    ? Row<string>
-    : Row;
-
-type Rows<Block> = { readonly [Name in keyof Block]-?: RowOf<Block[Name]> };
-
-/** The longest a timer of Node can wait, 24 days; one that is to wait longer fires at once. */
-const MAX_MS = 2_147_483_647;
-
-function text(variable = '', check: Check = v.string()): Row<string> {
-  return { check, default: '', variable };
-}
-
-function secretText(variable = '', check?: Check): Row<string> {
-  return { ...text(variable, check), isSecret: true };
-}
-
-function wholeNumber(standard: number, least = 0, most: number = Number.MAX_SAFE_INTEGER): Row<number> {
-  const check = v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(most));
-  return { check, default: standard, variable: '' };
-}
-
-/** 0 waits for ever, unless `least` forbids it. */
-function milliseconds(standard: number, least = 0): Row<number> {
-  return wholeNumber(standard, least, MAX_MS);
-}
-
-function other(check: Check, variable = ''): Row {
-  return { check, default: undefined, variable };
-}
-
-function texts(variable = ''): Row {
-  return { ...other(v.array(v.string()), variable), isList: true };
-}
-
-const headerKey = v.pipe(
-  v.string(),
-  v.check((key) => key === '' || isHeaderKey(key), HEADER_KEY),
-);
-const store = v.custom<string | object>(
-  (value) => typeof value === 'string' || hasMethods(value, ['get', 'set', 'delete']),
-  'an address, or an object with get, set and delete',
-);
-const telemetry = v.custom<object>(
-  (value) => value === 'silent' || [value].flat().every((one) => hasMethods(one, ['emit'])),
-  'an object with emit, several, or "silent"',
-);
-
-/** The blocks whose fields are completed here; `upstream` has a reader of its own, which knows what a path may be. */
-export interface Blocks {
-  readonly serviceAccount: Rows<ServiceAccountConfig>;
-  readonly idpA: Rows<IdpAConfig>;
-  readonly idpAServiceUser: Rows<IdpAServiceUserConfig>;
-  readonly idpBService: Rows<IdpBServiceConfig>;
-  readonly onBehalfOf: Rows<OnBehalfOfConfig>;
-  readonly timeouts: Rows<TimeoutsConfig>;
-}
-
-/** The table of configuration: checks, defaults, variables and secrets are read from here and nowhere else. */
-export const BLOCKS: Blocks = {
-  serviceAccount: {
-    serviceAccountId: text('SERVICE_ACCOUNT_ID'),
-    keyId: text('SERVICE_ACCOUNT_KEY_ID'),
-    privateKeyPem: secretText('SERVICE_ACCOUNT_PRIVATE_KEY'),
-    privateKeyPath: text('SERVICE_ACCOUNT_PRIVATE_KEY_PATH'),
-    audience: other(v.union([v.string(), v.array(v.string()), v.literal(false)]), 'SERVICE_ACCOUNT_AUDIENCE'),
-    subject: text(),
-    issuer: text(),
-    claims: other(v.record(v.string(), v.unknown())),
-  },
-  idpA: {
-    domain: text('IDP_A_DOMAIN'),
-    clientId: text('IDP_A_CLIENT_ID'),
-    clientSecret: secretText('IDP_A_CLIENT_SECRET'),
-    audience: text('IDP_A_AUDIENCE'),
-    scope: text('IDP_A_SCOPE'),
-    realm: text('IDP_A_REALM'),
-  },
-  idpAServiceUser: {
-    username: text('IDP_A_SERVICE_USER_USERNAME'),
-    password: secretText('IDP_A_SERVICE_USER_PASSWORD'),
-  },
-  idpBService: {
-    tenantId: text('IDP_B_TENANT_ID'),
-    clientId: text('IDP_B_CLIENT_ID'),
-    scope: text('IDP_B_SCOPE'),
-    clientSecret: secretText('IDP_B_CLIENT_SECRET'),
-    certificatePath: text('IDP_B_CERTIFICATE_PATH'),
-    privateKeyPath: text('IDP_B_PRIVATE_KEY_PATH'),
-  },
-  onBehalfOf: {
-    provider: text(),
-    scope: text(),
-    audience: text(),
-    subjectTokenType: text(),
-    clientId: text(),
-    tenantId: text(),
-    clientSecret: secretText(),
-    certificatePath: text(),
-    privateKeyPath: text(),
-  },
-  timeouts: {
-    connectMs: milliseconds(5_000),
-    headersMs: milliseconds(60_000),
-    bodyIdleMs: milliseconds(60_000),
-    bodyMs: milliseconds(60_000),
-    streamIdleMs: milliseconds(0),
-    requestBodyMs: milliseconds(60_000),
-    requestIdleMs: milliseconds(30_000),
-    sendIdleMs: milliseconds(60_000),
-    lookupMs: milliseconds(10_000, 1),
-    identityProviderMs: milliseconds(5_000, 1),
-    sessionMs: milliseconds(15_000),
-    cacheMs: milliseconds(50, 1),
-  },
+/** The fields of a configuration once they are read: complete, secrets wrapped. `Read` names those that are no longer what they were set as. */
+type ReadFields<Config, Read> = {
+  readonly [Name in keyof Config]-?: Name extends keyof Read ? Read[Name] : NonNullable<Config[Name]>;
 };
 
-/** The fields beside the blocks. */
-export const FIELDS: Rows<Omit<ServerConfig, keyof Blocks>> = {
-  a2aUrl: text('A2A_URL'),
-  serviceApiUrl: text('SERVICE_API_URL'),
-  serviceApiKey: secretText('SERVICE_API_KEY', headerKey),
+/** The configuration once its fields are read; what is made of several fields is not in it. */
+export type ConfigFields = ReadFields<
+  ServerConfig,
+  {
+    readonly a2aUrl: Endpoint | undefined;
+    readonly serviceApiUrl: Endpoint | undefined;
+    readonly agentCardUrl: Endpoint | undefined;
+    readonly serviceApiKey: Secret | undefined;
+    readonly authProvider: string;
+    readonly serviceAccount: ReadFields<ServiceAccountConfig, { readonly privateKeyPem: Secret | undefined }>;
+    readonly idpA: ReadFields<IdpAConfig, { readonly clientSecret: Secret }>;
+    readonly idpAServiceUser: ReadFields<IdpAServiceUserConfig, { readonly password: Secret }>;
+    readonly idpBService: ReadFields<IdpBServiceConfig, { readonly clientSecret: Secret }>;
+    readonly onBehalfOf: ReadFields<OnBehalfOfConfig, { readonly provider: string; readonly clientSecret: Secret }>;
+    readonly timeouts: ReadFields<TimeoutsConfig, object>;
+    readonly upstream: ResolvedUpstream;
+    readonly a2aMethods: A2AMethods | undefined;
+    readonly bindings: readonly string[];
+    readonly allowedOrigins: ReadonlySet<string>;
+    readonly allowedHosts: readonly HostName[];
+    readonly authUnavailableStatus: number;
+    readonly cacheStore: string | CacheStore | KeyvLike | undefined;
+    readonly cacheKeys: readonly SealingKey[];
+    readonly chatLimit: VisitorLimit | undefined;
+    readonly telemetry: readonly Telemetry[] | undefined;
+  }
+>;
+
+/** One field: what it may be, what it becomes (without a value: its default), and the environment variable that sets it. */
+interface Field<Value = unknown> {
+  readonly check: OptionCheck;
+  readonly read: (value: unknown) => Value;
+  readonly variable?: string | undefined;
+  /** Whether the variable holds several values, with commas between. */
+  readonly isList?: boolean;
+}
+
+/** A row for every field, and for no other. A block is a row of rows; set again, it is merged field by field. */
+type Rows<Value> = { readonly [Name in keyof Value]: Field<Value[Name]> | { readonly fields: Rows<Value[Name]> } };
+
+/** What a site sets, by field. */
+export type Values = Readonly<Record<string, unknown>>;
+
+/** The table as it is walked. */
+export type AnyRows = { readonly [name: string]: Partial<Field> & { readonly fields?: AnyRows } };
+
+/** The longest a timer of Node can wait, 24 days; one that is to wait longer fires immediately. */
+const MAX_MS = 2_147_483_647;
+
+const isString = (value: unknown): boolean => typeof value === 'string';
+const string = accept(isString, 'string');
+export const object: OptionCheck = accept(isObject, 'Object');
+const strings = listOf(isString, 'string');
+
+/** All the code knows of each field; what it means stands beside its type in `ServerConfig`, whose fields this must have exactly. */
+const ROWS: Rows<ConfigFields> = {
+  a2aUrl: address('a2aUrl', 'A2A_URL'),
+  serviceApiUrl: address('serviceApiUrl', 'SERVICE_API_URL'),
+  serviceApiKey: field(
+    (value, all) => string(value, all) ?? (value === '' ? undefined : headerKey(value, all)),
+    optionalSecret,
+    'SERVICE_API_KEY',
+  ),
   serviceProjectId: text('SERVICE_PROJECT_ID'),
   serviceAuthStrategy: text('SERVICE_AUTH_STRATEGY'),
   authProvider: text('AUTH_PROVIDER'),
-  publicUrl: text('PUBLIC_URL'),
-  agentCardUrl: text(),
-  bindings: other(v.array(v.picklist(['JSONRPC', 'HTTP+JSON']))),
-  upstream: other(v.custom<object>((value) => typeof value === 'object' && value !== null, 'an object')),
-  a2aMethods: other(v.union([v.picklist(['chat', 'all']), v.array(v.string())])),
+  serviceAccount: {
+    fields: {
+      serviceAccountId: text('SERVICE_ACCOUNT_ID'),
+      keyId: text('SERVICE_ACCOUNT_KEY_ID'),
+      privateKeyPem: field(string, optionalSecret, 'SERVICE_ACCOUNT_PRIVATE_KEY'),
+      privateKeyPath: text('SERVICE_ACCOUNT_PRIVATE_KEY_PATH'),
+      audience: field(
+        accept((value) => value === false || isString(value) || isListOf(value, isString), 'string or Array or false'),
+        (audience: string | readonly string[] | false = '') => audience,
+        'SERVICE_ACCOUNT_AUDIENCE',
+      ),
+      subject: text(),
+      issuer: text(),
+      claims: field(object, (claims: Readonly<Record<string, unknown>> = {}) => claims),
+    },
+  },
+  idpA: {
+    fields: {
+      domain: text('IDP_A_DOMAIN'),
+      clientId: text('IDP_A_CLIENT_ID'),
+      clientSecret: secretText('IDP_A_CLIENT_SECRET'),
+      audience: text('IDP_A_AUDIENCE'),
+      scope: text('IDP_A_SCOPE'),
+      realm: text('IDP_A_REALM'),
+    },
+  },
+  idpAServiceUser: {
+    fields: { username: text('IDP_A_SERVICE_USER_USERNAME'), password: secretText('IDP_A_SERVICE_USER_PASSWORD') },
+  },
+  idpBService: {
+    fields: {
+      tenantId: text('IDP_B_TENANT_ID'),
+      clientId: text('IDP_B_CLIENT_ID'),
+      scope: text('IDP_B_SCOPE'),
+      clientSecret: secretText('IDP_B_CLIENT_SECRET'),
+      certificatePath: text('IDP_B_CERTIFICATE_PATH'),
+      privateKeyPath: text('IDP_B_PRIVATE_KEY_PATH'),
+    },
+  },
+  publicUrl: field(string, publicAddress, 'PUBLIC_URL'),
+  agentCardUrl: address('agentCardUrl'),
+  bindings: field(
+    listOf((value) => value === 'JSONRPC' || value === 'HTTP+JSON', '"JSONRPC" or "HTTP+JSON"'),
+    (bindings: readonly string[] = []) => [...new Set(['JSONRPC', ...bindings])],
+  ),
+  // Has a reader of its own, which knows what a path may be; its blocks are listed for merging.
+  upstream: {
+    ...field(accept(isObject, 'an object'), resolveUpstream),
+    fields: { paths: { fields: {} }, headers: { fields: {} } } as never,
+  },
+  a2aMethods: field(
+    accept((value) => value === 'chat' || value === 'all' || isListOf(value, isString), '"chat" or "all" or Array'),
+    (methods?: A2AMethods) => methods,
+  ),
+  timeouts: {
+    fields: {
+      connectMs: milliseconds(5_000),
+      headersMs: milliseconds(60_000),
+      bodyIdleMs: milliseconds(60_000),
+      bodyMs: milliseconds(60_000),
+      streamIdleMs: milliseconds(0),
+      requestBodyMs: milliseconds(60_000),
+      requestIdleMs: milliseconds(30_000),
+      sendIdleMs: milliseconds(60_000),
+      lookupMs: milliseconds(10_000, 1),
+      identityProviderMs: milliseconds(5_000, 1),
+      sessionMs: milliseconds(15_000),
+      cacheMs: milliseconds(50, 1),
+    },
+  },
   bodyLimitBytes: wholeNumber(2_097_152, 1),
   maxInFlight: wholeNumber(0),
   keepAliveMs: milliseconds(15_000),
-  allowedOrigins: texts(),
-  allowedHosts: texts(),
-  authUnavailableStatus: { check: v.picklist([401, 503]), default: 401, variable: '' },
-  cacheStore: other(store, 'CACHE_URL'),
-  cacheKeys: texts('CACHE_KEYS'),
-  chatLimit: other(v.custom<object>((value) => hasMethods(value, ['admit']), 'an object with admit')),
-  telemetry: other(telemetry),
+  allowedOrigins: field(strings, (origins: readonly string[] = []) => new Set(origins.map(allowedOrigin))),
+  allowedHosts: field(strings, (hosts: readonly string[] = []) => hosts.map(allowedHost)),
+  authUnavailableStatus: field(
+    accept((value) => value === 401 || value === 503, '401 or 503'),
+    (status?: number) => status ?? 401,
+  ),
+  onBehalfOf: {
+    fields: {
+      provider: text(),
+      scope: text(),
+      audience: text(),
+      subjectTokenType: text(),
+      clientId: text(),
+      tenantId: text(),
+      clientSecret: secretText(),
+      certificatePath: text(),
+      privateKeyPath: text(),
+    },
+  },
+  cacheStore: field(
+    accept(
+      (value) => isString(value) || hasMethods(value, ['get', 'set', 'delete']),
+      'an address, or an object with get, set and delete',
+    ),
+    (store?: string | CacheStore | KeyvLike) => store,
+    'CACHE_URL',
+  ),
+  cacheKeys: { ...field(strings, (keys: readonly string[] = []) => keys.map(sealingKey), 'CACHE_KEYS'), isList: true },
+  chatLimit: field(
+    accept((value) => hasMethods(value, ['admit']), 'an object with admit'),
+    (limit?: VisitorLimit) => limit,
+  ),
+  telemetry: field(
+    accept(
+      (value) => value === 'silent' || [value].flat().every((one) => hasMethods(one, ['emit'])),
+      'an object with emit, several, or "silent"',
+    ),
+    (told?: ServerConfig['telemetry']) => (told === undefined ? undefined : told === 'silent' ? [] : [told].flat()),
+  ),
 };
 
-/** Names of objects that are merged field by field; `claims` inside one of them is a value like any other. */
-export const MERGED: ReadonlySet<string> = new Set([...Object.keys(BLOCKS), 'upstream', 'paths', 'headers']);
+/** The same table, to be walked. */
+export const FIELDS: AnyRows = ROWS as AnyRows;
 
-/** Where an environment variable goes. */
-export interface Variable {
-  readonly name: string;
-  /** Empty for a field beside the blocks. */
-  readonly block: string;
-  readonly field: string;
-  readonly isList: boolean;
+function field<Given, Value>(check: OptionCheck, read: (value?: Given) => Value, variable?: string): Field<Value> {
+  return { check, read: read as (value: unknown) => Value, variable };
 }
 
-/** Every environment variable the package reads. */
-export const VARIABLES: readonly Variable[] = [
-  ...variablesOf('', FIELDS),
-  ...Object.entries(BLOCKS).flatMap(([block, rows]) => variablesOf(block, rows as Readonly<Record<string, Row>>)),
-];
-
-function variablesOf(block: string, rows: Readonly<Record<string, Row>>): readonly Variable[] {
-  return Object.entries(rows)
-    .filter(([, { variable }]) => variable !== '')
-    .map(([field, { variable, isList = false }]) => ({ name: variable, block, field, isList }));
+function text(variable?: string): Field<string> {
+  return field(string, (value?: string) => value ?? '', variable);
 }
 
-/** A block or the fields beside them, complete: a secret is wrapped, a text is empty without a value, a number has its default. */
-export type Completed<Block, Secrets extends keyof Block = never> = {
-  readonly [Name in keyof Block]-?: Name extends Secrets
-    ? Secret
-    : [NonNullable<Block[Name]>] extends [string]
-      ? string
-      : [NonNullable<Block[Name]>] extends [number]
-        ? number
-        : Block[Name];
-};
-
-/** Completes values by their rows; `Secrets` names those whose row is a secret's. */
-export function completed<Block extends object, Secrets extends keyof Block = never>(
-  rows: Rows<Block>,
-  values: Block | undefined,
-): Completed<Block, Secrets> {
-  const result: Record<string, unknown> = {};
-  for (const [name, row] of Object.entries(rows as Readonly<Record<string, Row>>)) {
-    const value = (values as Readonly<Record<string, unknown>> | undefined)?.[name] ?? row.default;
-    result[name] = row.isSecret === true ? secret(value as string) : value;
-  }
-  return result as Completed<Block, Secrets>;
+/** Wrapped, so that nothing prints it, and `configuredSecrets` finds it. */
+function secretText(variable?: string): Field<Secret> {
+  return field(string, (value?: string) => secret(value ?? ''), variable);
 }
 
-const blockSchemas = Object.fromEntries(
-  Object.entries(BLOCKS).map(([name, rows]) => [name, v.strictObject(checksOf(rows as Readonly<Record<string, Row>>))]),
-);
-const fieldSchemas = {
-  ...checksOf(FIELDS),
-  ...Object.fromEntries(Object.entries(blockSchemas).map(([name, check]) => [name, v.optional(check)])),
-};
-const schema = v.strictObject(fieldSchemas);
-
-function checksOf(rows: Readonly<Record<string, Row>>): Record<string, Check> {
-  return Object.fromEntries(Object.entries(rows).map(([name, { check }]) => [name, v.optional(check)]));
+function address(name: string, variable?: string): Field<Endpoint | undefined> {
+  return field(string, (value?: string) => (value ? endpoint(name, value) : undefined), variable);
 }
 
-/**
- * Checks what is wrong whatever happens later: unknown fields, values of a wrong type, unknown strategies and providers.
- *
- * @throws ConfigurationError naming block, field and the nearest valid value.
- */
-export function checkConfig(config: unknown, customProviders: ReadonlySet<string>): void {
-  const result = v.safeParse(schema, config, { abortPipeEarly: true });
-  if (!result.success) throw configurationError(result.issues[0]);
-  const { serviceAuthStrategy, authProvider, onBehalfOf } = result.output as ServerConfig;
-  checkName('serviceAuthStrategy', serviceAuthStrategy, [...STRATEGIES, ...customProviders]);
-  checkName('provider', onBehalfOf?.provider, AUTH_PROVIDERS);
-  checkName('authProvider', authProvider, [...AUTH_PROVIDERS, ...customProviders]);
+function milliseconds(initial: number, least = 0): Field<number> {
+  return wholeNumber(initial, least, MAX_MS);
 }
 
-function checkName(field: string, value: string | undefined, known: readonly string[]): void {
-  const hint = value === undefined || value === '' ? undefined : nameHint(value, known);
-  if (hint === undefined) return;
-  const detail = `Invalid value for "${field}" in configureServer.`;
-  throw new ConfigurationError({ detail, hint, block: 'configureServer', fields: [field] });
+function wholeNumber(initial: number, least = 0, most = Infinity): Field<number> {
+  const problem = (value: unknown): string | undefined => {
+    if (typeof value !== 'number' || Number.isNaN(value)) return 'number';
+    if (!Number.isInteger(value)) return 'a whole number';
+    if (value < least) return `a number of at least ${String(least)}`;
+    return value > most ? `a number of at most ${String(most)}` : undefined;
+  };
+  const check: OptionCheck = (value) => {
+    const words = problem(value);
+    return words && `Set it to ${words}.`;
+  };
+  return field(check, (value?: number) => value ?? initial);
 }
 
-function configurationError(issue: v.BaseIssue<unknown>): ConfigurationError {
-  const [first = '', second = ''] = (issue.path ?? []).map(({ key }) => String(key));
-  // A place inside a list, or deeper inside a block's field, is still that field.
-  const block = second !== '' && Object.hasOwn(BLOCKS, first) ? first : '';
-  const field = block === '' ? first : second;
-  const inside = block === '' ? 'configureServer' : `the "${block}" configuration block`;
-  const known = Object.keys(block === '' ? fieldSchemas : BLOCKS[block as keyof Blocks]);
-  // Values are never quoted: a secret may sit in the wrong field.
-  if (field === '') {
-    return new ConfigurationError({
-      detail: 'The configuration is not an object.',
-      hint: 'Pass an object to configureServer.',
-      block: 'configureServer',
-    });
-  }
-  if (!known.includes(field) && issue.expected === 'never') {
-    return new ConfigurationError({
-      detail: `Unknown field "${field}" in ${inside}.`,
-      hint: `Did you mean "${nearest(field, known)}"?`,
-      block: block === '' ? 'configureServer' : block,
-      fields: [field],
-    });
-  }
-  return new ConfigurationError({
-    detail: `Invalid value for "${field}" in ${inside}.`,
-    hint: `Set it to ${expected(issue)}.`,
-    block: block === '' ? 'configureServer' : block,
-    fields: [field],
+function listOf(isRight: (item: unknown) => boolean, words: string): OptionCheck {
+  const items = accept((value) => isListOf(value, isRight), words);
+  return (value, all) => (Array.isArray(value) ? items(value, all) : 'Set it to Array.');
+}
+
+function isListOf(value: unknown, isRight: (item: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every(isRight);
+}
+
+export function isObject(value: unknown): value is Values {
+  return typeof value === 'object' && value !== null;
+}
+
+function publicAddress(value = ''): string {
+  if (value === '') return '';
+  const { origin, path } = endpoint('publicUrl', value);
+  return withoutTrailingSlashes(origin + path);
+}
+
+function allowedOrigin(origin: string): string {
+  // Browsers leave the scheme's own port out.
+  if (/^https?:\/\/[^/\\?#*\s,@]+$/i.test(origin) && URL.canParse(origin)) return new URL(origin).origin;
+  throw new ConfigurationError({
+    detail: 'Invalid origin in "allowedOrigins".',
+    hint: 'List scheme and host only, such as https://shop.example.',
+    block: 'configureServer',
+    fields: ['allowedOrigins'],
   });
 }
 
-function expected(issue: v.BaseIssue<unknown>): string {
-  if (issue.type === 'custom' || issue.type === 'check') return issue.message;
-  if (issue.type === 'integer') return 'a whole number';
-  const { requirement } = issue;
-  if (issue.type === 'min_value') return `a number of at least ${String(requirement)}`;
-  if (issue.type === 'max_value') return `a number of at most ${String(requirement)}`;
-  return (issue.expected ?? 'another value').replaceAll(/[()]/g, '').replaceAll(' | ', ' or ');
+function sealingKey(value: string): SealingKey {
+  const reading = readSealingKey(secret(value));
+  if (reading.kind === 'key') return reading.key;
+  throw new ConfigurationError({
+    detail: 'Invalid key in "cacheKeys".',
+    hint: reading.advice,
+    block: 'configureServer',
+    fields: ['cacheKeys'],
+  });
 }

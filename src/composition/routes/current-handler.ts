@@ -1,39 +1,58 @@
+import { accept, hasMethods } from '../../domain/shared/option-checks.js';
 import { type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { HttpHandler } from '../../ports/http.js';
-import { withToolkit } from './route-options.js';
 import { serverState } from '../server-state.js';
-import type { Toolkit } from '../toolkit/toolkit-type.js';
+import type { Toolkit, ToolkitOption } from '../toolkit/toolkit-type.js';
+import { CHAT, PROXY, SURFACE_ROUTER } from './option-shapes.js';
+import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './route-options.js';
 
-/** What any other route answers before `configureServer` was called. */
-const UNCONFIGURED: HttpHandler = bareHandler('unconfigured');
+/** What the chat route answers before `configureServer` was called. */
+export const UNCONFIGURED_CHAT: HttpHandler = lazyHandler('unconfiguredChat');
+
+/** Answers every request with 404. */
+export const noSuchRoute: HttpHandler = lazyHandler('noRoute');
+
+const TOOLKIT = accept((value) => hasMethods(value, ['authHeaders']), 'a toolkit');
 
 /** A handler of the toolkit that is current when a request comes, so that a later `configureServer` takes effect. */
 export function currentHandler(
   toolkit: Toolkit | undefined,
   handlerOf: (toolkit: Toolkit) => HttpHandler,
-  unconfigured: HttpHandler = UNCONFIGURED,
+  handler: HttpHandler = lazyHandler('unconfigured'),
 ): HttpHandler {
   if (toolkit !== undefined) return handlerOf(toolkit);
   let known: Toolkit | undefined;
-  let handler = unconfigured;
   return (request) => {
-    const current = serverState().toolkit;
-    if (current !== known) {
+    const { toolkit: current } = serverState();
+    if (current !== undefined && current !== known) {
       known = current;
       try {
-        handler = current === undefined ? unconfigured : handlerOf(current);
+        handler = handlerOf(current);
       } catch (error) {
         // Of options that only this toolkit refuses, such as a field that carries its API key.
-        handler = bareHandler('misconfigured', error);
+        handler = lazyHandler('misconfigured', error);
       }
     }
     return handler(request);
   };
 }
 
-/** The option every route factory has. */
-interface ToolkitOption {
-  readonly toolkit?: Toolkit | undefined;
+/**
+ * Reads the options of a function that may be given a toolkit; else the current one decides what they may be.
+ *
+ * @throws ConfigurationError naming `maker`, before any request.
+ */
+export function readRouteOptions<Options extends ToolkitOption>(
+  maker: string,
+  shape: OptionShape<Exclude<keyof Options, 'toolkit'> & string>,
+  options: Options | undefined,
+): Given<Options> {
+  // Looked at first: a toolkit knows further strategies, and which fields may cross.
+  const taken = { ...shape, options: { toolkit: TOOLKIT, ...shape.options } } as unknown;
+  return readOptions<Options>(maker, taken as OptionShape<keyof Options & string>, options, {
+    ...options,
+    toolkit: options?.toolkit ?? serverState().toolkit,
+  });
 }
 
 /**
@@ -48,23 +67,59 @@ export function routeHandler<Options extends object>(
   handlerOf: (toolkit: Toolkit, options: Given<Options>) => HttpHandler,
   unconfigured?: HttpHandler,
 ): HttpHandler {
-  const { toolkit, ...given } = readOptions<ToolkitOption>(
-    maker,
-    withToolkit(shape) as OptionShape<'toolkit'>,
-    options,
-  );
+  const { toolkit, ...given } = readRouteOptions<ToolkitOption>(maker, shape as unknown as OptionShape<never>, options);
   return currentHandler(toolkit, (current) => handlerOf(current, given as Given<Options>), unconfigured);
 }
 
-/** What the chat route answers before `configureServer` was called. */
-export const UNCONFIGURED_CHAT: HttpHandler = bareHandler('unconfiguredChat');
+/**
+ * Options of `createA2ARouter` (spec §4.3).
+ *
+ * @public
+ */
+export interface A2ARouterOptions extends ChatHandlerOptions, ToolkitOption {}
 
-/** Answers every request with 404. */
-export const noSuchRoute: HttpHandler = bareHandler('noRoute');
+/**
+ * Options of `createServiceSurfaceRouter` (spec §4.3).
+ *
+ * @public
+ */
+export interface ServiceSurfaceRouterOptions extends SurfaceRouterOptions, ToolkitOption {}
 
-function bareHandler(
-  answer: 'unconfigured' | 'unconfiguredChat' | 'noRoute' | 'misconfigured',
+/**
+ * Options of `createServiceProxyRouter`.
+ *
+ * @public
+ */
+export interface ServiceProxyRouterOptions extends ServiceProxyOptions, ToolkitOption {}
+
+/** The chat routes, for `createA2ARouter`. */
+export function chatHandler(options: A2ARouterOptions | undefined): HttpHandler {
+  return routeHandler<ChatHandlerOptions>(
+    'createA2ARouter',
+    CHAT,
+    options,
+    (current, given) => current.chatHandler(given),
+    UNCONFIGURED_CHAT,
+  );
+}
+
+/** The widget routes, for `createServiceSurfaceRouter`. */
+export function surfaceHandler(options: ServiceSurfaceRouterOptions | undefined): HttpHandler {
+  return routeHandler<SurfaceRouterOptions>('createServiceSurfaceRouter', SURFACE_ROUTER, options, (current, given) =>
+    current.surfaceRouter(given),
+  );
+}
+
+/** The proxy for conversation records; `maker` is the function the site called. */
+export function conversationHandler(maker: string, options: ServiceProxyRouterOptions): HttpHandler {
+  return routeHandler<ServiceProxyOptions>(maker, PROXY, options, (current, given) =>
+    current.conversationHandler(given),
+  );
+}
+
+function lazyHandler(
+  name: 'unconfigured' | 'unconfiguredChat' | 'noRoute' | 'misconfigured',
   error?: unknown,
 ): HttpHandler {
-  return async (request) => (await import('./unconfigured-responses.js'))[answer](request, error);
+  return async (request) => (await import('./unconfigured-responses.js'))[name](request, error);
 }

@@ -1,101 +1,149 @@
-import { sessionKind, type SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import { accept, callback, flag, hasMethods, text, texts, wholeNumber } from '../../domain/shared/option-checks.js';
-import type { OptionCheck, OptionShape } from '../../domain/shared/options.js';
-import type { ChatHandlerOptions } from './chat.js';
-import { HEADER_KEY, isHeaderKey } from '../config/header-secret.js';
-import type { RenderCacheOptions } from './render-cache-options.js';
-import type { SiteFieldOptions } from './site-fields.js';
-import { serverState } from '../server-state.js';
-import { nameHint, STRATEGIES } from '../config/strategy-names.js';
-import type { ServiceProxyOptions, SurfaceHandlerOptions } from './surfaces.js';
-import type { SurfaceRouterOptions } from './surface-router-options.js';
-import type { AuthHeadersOptions, SessionHeadersOptions, Toolkit } from '../toolkit/toolkit-type.js';
+import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
+import type { ServiceAuthStrategy } from '../config/server-config.js';
 
-// What each option of a route may be stands here once; the functions that take it name themselves when they read it.
+/**
+ * Header fields as the site makes them: an object, a `Headers`, or a list of pairs of name and value. A list of values is sent as one,
+ * a field that is `undefined` or `null` is left out, and nothing at all means no fields.
+ *
+ * @public
+ */
+export type HeadersLike =
+  | Headers
+  | Readonly<Record<string, string | readonly string[] | null | undefined>>
+  | readonly (readonly string[])[]
+  | null
+  | undefined;
 
-/** The names of the site's own providers come with its toolkit; without one there are none. */
-export const strategy: OptionCheck = (value, all) => {
-  const { toolkit } = all as { readonly toolkit?: Pick<Toolkit, 'customProviders'> };
-  return nameHint(value, [...STRATEGIES, ...(toolkit?.customProviders ?? [])]);
-};
+/**
+ * Makes header fields for calls to the platform, from the framework's request (spec §4.2).
+ * As `getHeaders` and `configGetHeaders` they are the credential: an error of this package it throws is answered as such; any other becomes a 401 whose text stays in the server's log.
+ *
+ * @public
+ */
+export type GetHeaders = (request: never) => HeadersLike | Promise<HeadersLike>;
 
-export const source: OptionCheck = (value) => {
-  try {
-    sessionKind(value as SessionTokenLike);
-    return undefined;
-  } catch (error) {
-    return `Set it to a session source: ${(error as Error).message}.`;
-  }
-};
+/**
+ * Names of further header fields that cross. Credentials, cookies, hop-by-hop, framing and CORS fields, and those this package sets itself, are refused.
+ *
+ * @public
+ */
+export interface ForwardOptions {
+  /** Fields of the browser's request that the platform is sent too, such as `prefer` or `baggage`. Visitors choose their values. Default: none. */
+  readonly request?: readonly string[] | undefined;
+  /** Fields of the platform's response that the browser is sent too, such as `x-agent-trace`. Default: none. */
+  readonly response?: readonly string[] | undefined;
+}
 
-export const apiKey: OptionCheck = accept(isHeaderKey, HEADER_KEY);
+/**
+ * Header fields of the site's own, which every route takes. What is sent to the platform is part of all cache keys, but for `traceparent`, `tracestate` and `baggage`.
+ *
+ * @public
+ */
+export interface SiteFieldOptions {
+  /** Makes further header fields for the platform, such as a tenant, from the framework's request. What it throws is a 500 whose reason stays in the server's log; an error of this package is answered as such. Default: none. */
+  readonly headers?: GetHeaders | undefined;
+  /** Names further header fields that cross. Default: none. */
+  readonly forward?: ForwardOptions | undefined;
+}
 
-const exchange: OptionCheck = accept((value) => value === 'on_behalf_of', '"on_behalf_of"');
+/**
+ * Which service credential calls to the platform carry (spec §4.4).
+ *
+ * @public
+ */
+export interface AuthHeadersOptions {
+  /** Service strategy. Default: the configured one. */
+  readonly strategy?: ServiceAuthStrategy | (string & {}) | undefined;
+  /** API key. Default: the configured `serviceApiKey`. */
+  readonly apiKey?: string | undefined;
+}
 
-const toolkit: OptionCheck = accept((value) => hasMethods(value, ['authHeaders']), 'a toolkit');
+/**
+ * How the signed-in user's token goes to the platform.
+ *
+ * @public
+ */
+export interface SessionOptions {
+  /** Audience of the user's token. Default: whatever the session holds. */
+  readonly audience?: string | undefined;
+  /** API key. Default: the configured `serviceApiKey`. */
+  readonly apiKey?: string | undefined;
+  /** Exchanges the user's token even when `onBehalfOf` is not configured. Default: only with that block. */
+  readonly exchange?: 'on_behalf_of' | undefined;
+}
 
-export const cache: OptionShape<keyof RenderCacheOptions> = {
-  options: {
-    enabled: flag,
-    freshMs: wholeNumber,
-    maxAgeMs: wholeNumber,
-    maxEntries: wholeNumber,
-    maxEntryBytes: wholeNumber,
-  },
-};
+/**
+ * Which credential the chat route attaches.
+ *
+ * @public
+ */
+export interface ChatHandlerOptions extends AuthHeadersOptions, SessionOptions, SiteFieldOptions {
+  /** Gives the signed-in user's token; with it the route requires a session, and `strategy` is not allowed. */
+  readonly getSessionToken?: SessionTokenLike | undefined;
+  /** Makes the headers of the config route's look-ups, from the framework's request. Default: the credential of the chat. */
+  readonly configGetHeaders?: GetHeaders | undefined;
+}
 
-/** Which fields may cross is known to the toolkit: here, every entry would carry the list. */
-const fieldNames: OptionCheck = (value, all) => {
-  const { toolkit = serverState().toolkit } = all as { readonly toolkit?: Pick<Toolkit, 'forwardHint'> };
-  return texts(value, all) ?? toolkit?.forwardHint(value as readonly string[]);
-};
+/**
+ * How renders of widgets are kept (spec §2.4). Actions are never kept.
+ *
+ * @public
+ */
+export interface RenderCacheOptions {
+  /** Default false. */
+  readonly enabled?: boolean | undefined;
+  /** How long a render is given out without asking whether the widget changed, in milliseconds. Default 3 000. */
+  readonly freshMs?: number | undefined;
+  /** How long a render may live at all, however often its widget is found unchanged; milliseconds. Default 300 000. */
+  readonly maxAgeMs?: number | undefined;
+  /** Most renders one handler leaves in the store. Default 500. */
+  readonly maxEntries?: number | undefined;
+  /** Longer renders are not kept. Default 1 048 576. */
+  readonly maxEntryBytes?: number | undefined;
+}
 
-export const siteFields: OptionShape<keyof SiteFieldOptions>['options'] = {
-  headers: callback,
-  forward: { options: { request: fieldNames, response: fieldNames } },
-};
+/**
+ * Options of `createSurfaceHandler` (spec §4.2).
+ *
+ * @public
+ */
+export interface SurfaceHandlerOptions extends SessionOptions, SiteFieldOptions {
+  /** Gives the signed-in user's token; visitors who are not signed in get the API key alone. Default: nobody can sign in. */
+  readonly auth?: SessionTokenLike | undefined;
+  /** Refuses visitors who are not signed in: all of them without `auth`. Default false. */
+  readonly requireSession?: boolean | undefined;
+  /** How renders are kept. Default: not at all. */
+  readonly cache?: RenderCacheOptions | undefined;
+}
 
-export const user: OptionShape<keyof SiteFieldOptions | 'audience' | 'apiKey' | 'exchange'>['options'] = {
-  audience: text,
-  apiKey,
-  exchange,
-  ...siteFields,
-};
+/**
+ * Options of `createServiceSurfaceRouter` (spec §4.3). At most one of `getHeaders`, `strategy` and `auth` says whose credential it is.
+ *
+ * @public
+ */
+export interface SurfaceRouterOptions extends SurfaceHandlerOptions {
+  /** Makes further headers for the platform from the framework's request. Default: the API key alone, or the configured strategy where there is none. */
+  readonly getHeaders?: GetHeaders | undefined;
+  /** Service strategy of this route. Default: none, the API key goes alone. */
+  readonly strategy?: ServiceAuthStrategy | (string & {}) | undefined;
+}
 
-/** Options that mean nothing without a session. */
-const userOfAuth = { audience: 'auth', exchange: 'auth' } as const;
+/**
+ * Options of `createSurfaceHandlerWithServiceAuth` (spec §4.2).
+ *
+ * @public
+ */
+export interface ServiceSurfaceHandlerOptions extends AuthHeadersOptions, SiteFieldOptions {
+  /** How renders are kept. Default: not at all. */
+  readonly cache?: RenderCacheOptions | undefined;
+}
 
-export const CHAT: OptionShape<keyof ChatHandlerOptions> = {
-  options: { strategy, getSessionToken: source, configGetHeaders: callback, ...user },
-  exclusive: [['strategy', 'getSessionToken']],
-  needs: { audience: 'getSessionToken', exchange: 'getSessionToken' },
-};
-
-export const SERVICE_HEADERS: OptionShape<keyof AuthHeadersOptions> = { options: { apiKey, strategy } };
-
-export const SESSION_HEADERS: OptionShape<Exclude<keyof SessionHeadersOptions, 'toolkit'>> = {
-  options: { authClient: source, audience: text, apiKey, exchange },
-  required: ['authClient'],
-};
-
-export const SURFACES: OptionShape<keyof SurfaceHandlerOptions> = {
-  options: { auth: source, requireSession: flag, cache, ...user },
-  needs: userOfAuth,
-};
-
-export const SURFACE_ROUTER: OptionShape<keyof SurfaceRouterOptions> = {
-  options: { getHeaders: callback, strategy, ...SURFACES.options },
-  exclusive: [
-    ['getHeaders', 'strategy', 'auth'],
-    ['getHeaders', 'requireSession'],
-    ['strategy', 'requireSession'],
-  ],
-  needs: userOfAuth,
-};
-
-export const PROXY: OptionShape<keyof ServiceProxyOptions> = { options: { auth: source, ...user }, required: ['auth'] };
-
-/** The same options of a function that may be given a toolkit, which is looked at first: it knows further strategies. */
-export function withToolkit<Names extends string>(shape: OptionShape<Names>): OptionShape<Names | 'toolkit'> {
-  return { ...shape, options: { toolkit, ...shape.options } } as OptionShape<Names | 'toolkit'>;
+/**
+ * Options of `createServiceProxyHandler` and `createServiceProxyRouter` (spec §4.2).
+ *
+ * @public
+ */
+export interface ServiceProxyOptions extends SessionOptions, SiteFieldOptions {
+  /** Gives the signed-in user's token; without one, nothing is passed on. */
+  readonly auth: SessionTokenLike;
 }

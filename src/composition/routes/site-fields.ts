@@ -3,31 +3,7 @@ import type { RouteFields } from '../../domain/credentials/site-fields.js';
 import { AgentBffError, isAgentBffError } from '../../domain/errors.js';
 import { isWithheld } from '../../domain/upstream/header-policy.js';
 import type { HeaderFields } from '../../ports/http.js';
-import { type GetHeaders, headerFields, type HeadersLike } from './header-fields.js';
-
-/**
- * Names of further header fields that cross. Credentials, cookies, hop-by-hop, framing and CORS fields, and those this package sets itself, are refused.
- *
- * @public
- */
-export interface ForwardOptions {
-  /** Fields of the browser's request that the platform is sent too, such as `prefer` or `baggage`. Visitors choose their values. Default: none. */
-  readonly request?: readonly string[] | undefined;
-  /** Fields of the platform's response that the browser is sent too, such as `x-agent-trace`. Default: none. */
-  readonly response?: readonly string[] | undefined;
-}
-
-/**
- * Header fields of the site's own, which every route takes. What is sent to the platform is part of all cache keys, but for `traceparent`, `tracestate` and `baggage`.
- *
- * @public
- */
-export interface SiteFieldOptions {
-  /** Makes further header fields for the platform, such as a tenant, from the framework's request. What it throws is a 500 whose reason stays in the server's log; an error of this package is answered as such. Default: none. */
-  readonly headers?: GetHeaders | undefined;
-  /** Names further header fields that cross. Default: none. */
-  readonly forward?: ForwardOptions | undefined;
-}
+import type { GetHeaders, HeadersLike, SiteFieldOptions } from './route-options.js';
 
 /** What decides about the fields of a route besides its options. */
 export interface SiteFieldSettings {
@@ -99,4 +75,41 @@ function lowerCase(names: readonly string[] = []): readonly string[] {
 
 function mayNot(name: string, ownNames: readonly string[]): boolean {
   return isWithheld(name) || ownNames.includes(name);
+}
+
+/**
+ * The fields by lower-case name.
+ *
+ * @throws Error when it is nothing header fields can be made of; the text never quotes a value.
+ */
+export function headerFields(made: HeadersLike): Record<string, string> {
+  const headers = new Headers();
+  for (const [name, value] of pairs(made)) {
+    for (const text of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      if (text === undefined || text === null) continue;
+      // Of anything else, such as a promise nobody awaited, all requests would carry the same "[object …]".
+      if (!['string', 'number', 'boolean'].includes(typeof text)) throw new Error('it gave a value that is not text');
+      append(headers, String(name), String(text as string));
+    }
+  }
+  return Object.fromEntries(headers);
+}
+
+function pairs(made: unknown): readonly (readonly [unknown, unknown])[] {
+  if (made === undefined || made === null) return [];
+  if (typeof made !== 'object') throw new Error('it gave no header fields');
+  // Whatever lists pairs: a `Headers` of another realm or library, an array, a `Map`.
+  if (!(Symbol.iterator in made)) return Object.entries(made);
+  const listed = [...(made as Iterable<unknown>)];
+  if (listed.every((pair) => Array.isArray(pair) && pair.length === 2)) return listed as [unknown, unknown][];
+  throw new Error('it gave a list that does not consist of pairs of name and value');
+}
+
+function append(headers: Headers, name: string, text: string): void {
+  try {
+    headers.append(name, text);
+  } catch {
+    // The error's own message quotes the value.
+    throw new Error('it gave a name or a value that no header field may have');
+  }
 }

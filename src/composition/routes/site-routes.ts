@@ -1,20 +1,18 @@
 import { accept } from '../../domain/shared/option-checks.js';
-import { type OptionShape, readOptions } from '../../domain/shared/options.js';
-import type { HttpHandler, MountedHandler } from '../../ports/http.js';
-import type { ChatHandlerOptions } from './chat.js';
-import { currentHandler, UNCONFIGURED_CHAT } from './current-handler.js';
-import { CHAT, PROXY, SURFACE_ROUTER, withToolkit } from './route-options.js';
-import type { ServiceProxyOptions } from './surfaces.js';
-import type { SurfaceRouterOptions } from './surface-router-options.js';
-import type { Toolkit } from '../toolkit/toolkit-type.js';
+import type { OptionShape } from '../../domain/shared/options.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
+import type { HttpHandler } from '../../ports/http.js';
+import type { Toolkit, ToolkitOption } from '../toolkit/toolkit-type.js';
+import { currentHandler, readRouteOptions, UNCONFIGURED_CHAT } from './current-handler.js';
+import { CHAT, PROXY, SURFACE_ROUTER } from './option-shapes.js';
+import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './route-options.js';
 
 /**
  * Options of the handlers that serve all routes at once: `createNodeHandler` and `createWebHandler`.
  *
  * @public
  */
-export interface SiteRoutesOptions {
+export interface SiteRoutesOptions extends ToolkitOption {
   /** Path under which the routes are served. Default `/api`. */
   readonly basePath?: string | undefined;
   /** Options of the chat routes at `<basePath>/a2a`. */
@@ -23,8 +21,6 @@ export interface SiteRoutesOptions {
   readonly surfaces?: SurfaceRouterOptions | undefined;
   /** Options of the conversation records at `<basePath>/service`. Default: not served, since they need a way to sign in. */
   readonly service?: ServiceProxyOptions | undefined;
-  /** Use this toolkit. Default: the one `configureServer` made last. */
-  readonly toolkit?: Toolkit | undefined;
 }
 
 const SITE: OptionShape<Exclude<keyof SiteRoutesOptions, 'toolkit'>> = {
@@ -36,10 +32,10 @@ const SITE: OptionShape<Exclude<keyof SiteRoutesOptions, 'toolkit'>> = {
   },
 };
 
-/** A route of a site. */
-export interface SiteRoute extends MountedHandler {
-  /** What it is called in events. */
-  readonly route: 'chat' | 'surface' | 'conversation';
+/** One handler and the path it is mounted at. */
+export interface SiteRoute {
+  readonly mount: string;
+  readonly handler: HttpHandler;
 }
 
 /**
@@ -48,19 +44,25 @@ export interface SiteRoute extends MountedHandler {
  * @throws ConfigurationError (code `configuration_invalid`) when options are wrong, before the first request.
  */
 export function siteRoutes(maker: string, options: SiteRoutesOptions | undefined): readonly SiteRoute[] {
-  const { basePath = '/api', a2a, surfaces, service, toolkit } = readOptions(maker, withToolkit(SITE), options);
-  const base = withoutTrailingSlashes(basePath);
-  const served = (
-    route: SiteRoute['route'],
+  const {
+    basePath = '/api',
+    a2a,
+    surfaces,
+    service,
+    toolkit,
+  } = readRouteOptions<SiteRoutesOptions>(maker, SITE, options);
+  const route = (
     path: string,
     handlerOf: (current: Toolkit) => HttpHandler,
     unconfigured?: HttpHandler,
-  ): SiteRoute => ({ route, mount: base + path, handler: currentHandler(toolkit, handlerOf, unconfigured) });
-  return [
-    served('chat', '/a2a', (current) => current.chatHandler(a2a), UNCONFIGURED_CHAT),
-    served('surface', '/service-surfaces', (current) => current.surfaceRouter(surfaces)),
-    ...(service === undefined
-      ? []
-      : [served('conversation', '/service', (current) => current.conversationHandler(service))]),
+  ): SiteRoute => ({
+    mount: withoutTrailingSlashes(basePath) + path,
+    handler: currentHandler(toolkit, handlerOf, unconfigured),
+  });
+  const routes = [
+    route('/a2a', (current) => current.chatHandler(a2a), UNCONFIGURED_CHAT),
+    route('/service-surfaces', (current) => current.surfaceRouter(surfaces)),
   ];
+  if (service) routes.push(route('/service', (current) => current.conversationHandler(service)));
+  return routes;
 }

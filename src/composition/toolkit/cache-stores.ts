@@ -1,22 +1,27 @@
-import { GuardedCacheStore } from '../../adapters/keyv/guarded-cache-store.js';
 import { KeyvCacheStore } from '../../adapters/keyv/keyv-cache-store.js';
 import { isKeyv } from '../../adapters/keyv/keyv-like.js';
+import { MemoryStorage } from '../../adapters/keyv/memory-storage.js';
+import { keyvOver, type TextStorage } from '../../adapters/keyv/own-keyv.js';
 import { isRedisLibraryInstalled, loadRedisLibrary } from '../../adapters/keyv/redis-library.js';
-import { RedisStore } from '../../adapters/keyv/redis-store.js';
+import { RedisStorage } from '../../adapters/keyv/redis-storage.js';
 import { SealedCacheStore } from '../../adapters/keyv/sealed-cache-store.js';
 import type { SealingKey } from '../../adapters/keyv/sealing-key.js';
+import { SiteStorage } from '../../adapters/keyv/site-storage.js';
 import { ConfigurationError } from '../../domain/errors.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 
+// 10 000 renders, and beside each the versions and names that say what an action drops; their bytes are the real limit.
+const MEMORY_BOUNDS = { maxEntries: 40_000, maxBytes: 67_108_864 };
+
 /**
  * Connects to the store at the configured address; `undefined` when no address is configured.
  *
  * @throws ConfigurationError when the client library is not installed.
  */
-export function storeAtAddress({ cacheAddress, timeouts }: ResolvedConfig): RedisStore | undefined {
+export function storeAtAddress({ cacheAddress, timeouts }: ResolvedConfig): RedisStorage | undefined {
   if (cacheAddress === undefined) return undefined;
   if (!isRedisLibraryInstalled()) {
     throw new ConfigurationError({
@@ -27,7 +32,7 @@ export function storeAtAddress({ cacheAddress, timeouts }: ResolvedConfig): Redi
     });
   }
   // Calls have their deadline themselves: a miss must come before it, or it counts as a fault.
-  return new RedisStore({
+  return new RedisStorage({
     address: cacheAddress.url,
     patienceMs: timeouts.cacheMs * 0.8,
     load: loadRedisLibrary,
@@ -37,20 +42,35 @@ export function storeAtAddress({ cacheAddress, timeouts }: ResolvedConfig): Redi
 /** The configured store behind the promises of the port; `undefined` when none is configured. */
 export function sharedStore(
   config: ResolvedConfig,
-  connected: RedisStore | undefined,
+  connected: RedisStorage | undefined,
   clock: Clock,
   telemetry: Telemetry,
 ): CacheStore | undefined {
-  const { cacheMs } = config.timeouts;
-  if (connected !== undefined) return new KeyvCacheStore({ keyv: connected, clock, telemetry, cacheMs });
-  const { cacheStore } = config;
+  const { cacheStore, timeouts } = config;
+  const { cacheMs } = timeouts;
+  if (connected !== undefined) return storeOver(connected, clock, telemetry, cacheMs);
   if (cacheStore === undefined) return undefined;
-  return isKeyv(cacheStore)
-    ? new KeyvCacheStore({ keyv: cacheStore, clock, telemetry, cacheMs })
-    : new GuardedCacheStore({ store: cacheStore as CacheStore, clock, telemetry, cacheMs });
+  if (isKeyv(cacheStore)) return new KeyvCacheStore({ keyv: cacheStore, clock, telemetry, cacheMs });
+  return storeOver(new SiteStorage(cacheStore as CacheStore, clock), clock, telemetry, cacheMs);
 }
 
-/** The store for tokens: shared only when it can be sealed, since whoever reads a store could use the tokens in it. */
+/** The store in this process: what is used when no other one is configured. */
+export function memoryStore(clock: Clock, telemetry: Telemetry): CacheStore {
+  return storeOver(new MemoryStorage(clock, MEMORY_BOUNDS), clock, telemetry);
+}
+
+function storeOver(storage: TextStorage, clock: Clock, telemetry: Telemetry, cacheMs?: number): CacheStore {
+  const keyv = keyvOver(storage);
+  return new KeyvCacheStore({
+    keyv,
+    getMany: (keys) => keyv.getMany(keys),
+    clock,
+    telemetry,
+    ...(cacheMs === undefined ? {} : { cacheMs }),
+  });
+}
+
+/** The store for tokens: shared only when it can be sealed, since a reader of the store could use the tokens in it. */
 export function tokenStore(
   config: ResolvedConfig,
   shared: CacheStore | undefined,

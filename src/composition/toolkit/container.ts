@@ -12,7 +12,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { TokenExchange } from '../../ports/token-exchange.js';
-import type { SessionAuths } from '../routes/session-auths.js';
+import type { RouteAuths } from '../routes/route-auths.js';
 import type { CacheStores, Connections, OperatorFaults, ProviderLoader, Site } from './site.js';
 import type { SiteHandlers } from './site-handlers.js';
 
@@ -33,7 +33,7 @@ export const TOKENS = {
   Providers: Symbol('Providers') as Token<ProviderLoader>,
   TokenExchange: Symbol('TokenExchange') as Token<TokenExchange>,
   CredentialBroker: Symbol('CredentialBroker') as Token<CredentialBroker>,
-  SessionAuths: Symbol('SessionPlans') as Token<SessionAuths>,
+  RouteAuths: Symbol('RouteAuths') as Token<RouteAuths>,
   ChatForwarder: Symbol('ChatForwarder') as Token<ChatForwarder>,
   ChatConfig: Symbol('ChatConfig') as Token<ChatConfig>,
   HttpJsonBinding: Symbol('HttpJsonBinding') as Token<HttpJsonBinding>,

@@ -7,7 +7,7 @@ import { ConversationProxy } from '../../domain/conversations/conversation-proxy
 import { SurfaceService } from '../../domain/surfaces/surface-service.js';
 import { PlatformDirectory } from '../../domain/upstream/platform-directory.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import { siteName } from '../site-name.js';
+import { siteName } from '../config/resolve-config.js';
 import { provide, TOKENS } from './container.js';
 
 /** Callers whose look-ups, and agent cards, are remembered at most. */

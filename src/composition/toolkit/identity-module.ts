@@ -1,5 +1,4 @@
 import { ContainerModule } from 'inversify';
-
 import { TimedIdentityProvider, TimedTokenExchange } from '../../adapters/system/timed-ports.js';
 import { CredentialBroker } from '../../domain/credentials/credential-broker.js';
 import type { Clock } from '../../ports/clock.js';
@@ -8,7 +7,7 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import type { TokenExchange } from '../../ports/token-exchange.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { FLOWS, type ProviderName } from '../config/provider-flows.js';
-import { SessionAuths } from '../routes/session-auths.js';
+import { RouteAuths } from '../routes/route-auths.js';
 import { provide, TOKENS } from './container.js';
 import type { CacheStores, ProviderLoader } from './site.js';
 import type { ToolkitPorts } from './ports.js';
@@ -53,15 +52,17 @@ export function identityModule(config: ResolvedConfig, ports: ToolkitPorts): Con
     );
     provide(
       bind,
-      TOKENS.SessionAuths,
+      TOKENS.RouteAuths,
       [TOKENS.Clock, TOKENS.CacheStores, TOKENS.TokenExchange],
       (clock, { tokens }, exchange) =>
-        new SessionAuths({
+        new RouteAuths({
           clock,
           tokens,
           exchange,
           alwaysExchange: config.onBehalfOf.configured,
           sessionMs: config.timeouts.sessionMs,
+          apiKey: config.serviceApiKey,
+          apiKeyHeader: config.upstream.headers.apiKey,
         }),
     );
   });

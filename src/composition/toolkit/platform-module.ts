@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 import { ContainerModule } from 'inversify';
-import { MemoryCacheStore } from '../../adapters/keyv/memory-cache-store.js';
 import { pause, systemClock } from '../../adapters/system/system-clock.js';
 import { ObservedUpstream } from '../../adapters/telemetry/observed-upstream.js';
 import { OperatorTelemetry, silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
@@ -14,9 +13,9 @@ import { RetryingUpstream } from '../../domain/upstream/retrying-upstream.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { configuredSecrets } from '../config/configured-secrets.js';
+import { configuredSecrets } from '../config/resolve-config.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import { sealedStore, sharedStore, storeAtAddress, tokenStore } from './cache-stores.js';
+import { memoryStore, sealedStore, sharedStore, storeAtAddress, tokenStore } from './cache-stores.js';
 import { provide, TOKENS } from './container.js';
 import type { ToolkitPorts } from './ports.js';
 import { processFaults } from './process-wide.js';
@@ -24,9 +23,6 @@ import { newRequestId } from './request-id.js';
 import type { CacheStores, Connections, LastingParts, OperatorFaults } from './site.js';
 
 const MAX_TOKENS = 10_000;
-// 10 000 renders, and beside each the versions and names that say what an action drops; their bytes are the real limit.
-const MAX_RENDERS = 40_000;
-const MAX_RENDER_BYTES = 67_108_864;
 
 /** Binds what the site runs on; what `previous` has already is kept while the configuration behind it stays the same. */
 export function platformModule(
@@ -114,7 +110,7 @@ function cacheStores(
   });
   const renders =
     sealedStore(config, sharedStore(config, redis, clock, telemetry), clock, telemetry, 'agent-bff:render:') ??
-    new MemoryCacheStore({ clock, maxEntries: MAX_RENDERS, maxBytes: MAX_RENDER_BYTES });
+    memoryStore(clock, telemetry);
   return { settings, redis, renders, tokens, fingerprintKey: fingerprintKey(config) };
 }
 

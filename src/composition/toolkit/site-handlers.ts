@@ -3,7 +3,7 @@ import { agentCardRoute, configRoute } from '../../adapters/web/config-route.js'
 import { conversationRoutes } from '../../adapters/web/conversation-routes.js';
 import { behindHostCheck } from '../../adapters/web/host-check.js';
 import { httpJsonRoutes } from '../../adapters/web/http-json-routes.js';
-import { refusal } from '../../adapters/web/refusal.js';
+import { refusal } from '../../adapters/web/error-response.js';
 import type { RequestGate } from '../../adapters/web/request-gate.js';
 import { errorContext, type SiteSettings } from '../../adapters/web/site-settings.js';
 import { surfaceRoutes } from '../../adapters/web/surface-routes.js';
@@ -13,26 +13,29 @@ import type { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import type { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
 import type { ConversationProxy } from '../../domain/conversations/conversation-proxy.js';
-import { RenderCache } from '../../domain/surfaces/render-cache.js';
+import { RenderCache, type RenderCacheSettings } from '../../domain/surfaces/render-cache.js';
 import type { SurfaceService } from '../../domain/surfaces/surface-service.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { RequestError } from '../../domain/errors.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
-import { type ChatHandlerOptions, chatAuth } from '../routes/chat.js';
-import { configAuth, timedAuth } from '../routes/get-headers-option.js';
 import { newRequestId } from './request-id.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import { routeFields, type SiteFieldOptions } from '../routes/site-fields.js';
-import type { SessionAuths } from '../routes/session-auths.js';
-import { serviceProxyAuth, type ServiceProxyOptions, type SurfaceSettings } from '../routes/surfaces.js';
+import type { RouteAuths } from '../routes/route-auths.js';
+import type {
+  ChatHandlerOptions,
+  RenderCacheOptions,
+  ServiceProxyOptions,
+  SiteFieldOptions,
+} from '../routes/route-options.js';
+import { routeFields } from '../routes/site-fields.js';
 
 /** What the handlers of a site are made of. */
 export interface SiteHandlersDependencies {
   readonly config: ResolvedConfig;
   readonly site: SiteSettings;
   readonly gate: RequestGate;
-  readonly sessions: SessionAuths;
+  readonly auths: RouteAuths;
   readonly forwarder: ChatForwarder;
   readonly chatConfig: ChatConfig;
   readonly httpJson: HttpJsonBinding;
@@ -41,6 +44,18 @@ export interface SiteHandlersDependencies {
   readonly renders: CacheStore;
   readonly clock: Clock;
 }
+
+/** What every widget route may be told besides whose credential it attaches. */
+interface SurfaceOptions extends SiteFieldOptions {
+  readonly cache?: RenderCacheOptions | undefined;
+}
+
+const RENDER_CACHE: RenderCacheSettings = {
+  freshMs: 3_000,
+  maxAgeMs: 300_000,
+  maxEntries: 500,
+  maxEntryBytes: 1_048_576,
+};
 
 /** Makes the handlers of one toolkit, each from its own options. */
 export class SiteHandlers {
@@ -55,14 +70,11 @@ export class SiteHandlers {
   }
 
   #chat(options: ChatHandlerOptions): HttpHandler {
-    const { site, forwarder, chatConfig, sessions, config } = this.#deps;
-    const { publicUrl, bindings, agent, timeouts } = config;
-    const auth = this.#withFields(chatAuth(options, sessions), options);
+    const { site, forwarder, chatConfig, auths, config } = this.#deps;
+    const { publicUrl, bindings, agent } = config;
+    const auth = this.#withFields(auths.chat(options), options);
     const policy = auth.kind === 'session' ? config.sessionPolicy : config.servicePolicy;
-    const lookupAuth = this.#withFields(
-      timedAuth(configAuth(auth, options.configGetHeaders), timeouts.sessionMs),
-      options,
-    );
+    const lookupAuth = this.#withFields(auths.config(auth, options.configGetHeaders), options);
     const lookups = { site, config: chatConfig, auth: lookupAuth, policy, bindings, publicUrl, hash: shortHash };
     const rest = { site, binding: this.#deps.httpJson, auth, policy, bindings, publicUrl };
     return chatRoutes({
@@ -78,26 +90,26 @@ export class SiteHandlers {
     });
   }
 
-  surfaces(surfaces: SurfaceSettings, options: SiteFieldOptions): HttpHandler {
-    const { cache: settings } = surfaces;
-    const auth = this.#withFields(surfaces.auth, options);
-    const { site, surfaces: service, renders: store, clock, config } = this.#deps;
+  surfaces(routeAuth: RouteAuth, options: SurfaceOptions): HttpHandler {
+    const settings = renderCacheSettings(options.cache);
+    const auth = this.#withFields(routeAuth, options);
+    const { site, surfaces: service, renders: store, clock } = this.#deps;
     const cache =
       settings === undefined
         ? undefined
         : new RenderCache({ ...settings, store, clock, hash: sha256, newGeneration: () => crypto.randomUUID(), later });
-    const routes = surfaceRoutes({ site, service, auth: timedAuth(auth, config.timeouts.sessionMs), cache });
+    const routes = surfaceRoutes({ site, service, auth, cache });
     return this.#served(routes, 'surface');
   }
 
   conversations(options: ServiceProxyOptions): HttpHandler {
-    const { site, conversations: proxy, sessions } = this.#deps;
-    const auth = this.#withFields(serviceProxyAuth(options, sessions), options);
+    const { site, conversations: proxy, auths } = this.#deps;
+    const auth = this.#withFields(auths.conversations(options), options);
     const routes = conversationRoutes({ site, proxy, auth });
     return this.#served(routes, 'conversation');
   }
 
-  #withFields<Plan extends RouteAuth>(auth: Plan, options: SiteFieldOptions): Plan {
+  #withFields<Auth extends RouteAuth>(auth: Auth, options: SiteFieldOptions): Auth {
     const { upstream, timeouts } = this.#deps.config;
     const fields = routeFields(options, { ownNames: Object.values(upstream.headers), sessionMs: timeouts.sessionMs });
     return fields === undefined ? auth : { ...auth, fields };
@@ -108,14 +120,7 @@ export class SiteHandlers {
     const { gate, site } = this.#deps;
     const refuse = (request: HttpRequest, error: RequestError): HttpResponse =>
       refusal(error, request, errorContext(site, route));
-    const guarded = gate.guard(routes, {
-      refuse: (request, error) => Promise.resolve(refuse(request, error)),
-      onBroken: ({ signal }, error, told) => {
-        const side = told ?? (signal.aborted ? 'browser' : 'upstream');
-        const detail = error instanceof Error ? error.message : 'unknown';
-        site.telemetry.emit({ type: 'stream_broken', route, side, detail });
-      },
-    });
+    const guarded = gate.guard(routes, refuse);
     return this.#observed(site.hosts === undefined ? guarded : behindHostCheck(guarded, site.hosts, refuse));
   }
 
@@ -129,6 +134,11 @@ export class SiteHandlers {
       return run({ requestId: newRequestId(), method, headers }, () => handler(request));
     };
   }
+}
+
+/** Completes the option `cache`, as `readOptions` has read it; `undefined` when renders are not kept. */
+export function renderCacheSettings({ enabled, ...given }: RenderCacheOptions = {}): RenderCacheSettings | undefined {
+  return enabled === true ? ({ ...RENDER_CACHE, ...given } as RenderCacheSettings) : undefined;
 }
 
 /** Long enough to tell two bodies apart, short enough for a header field. */

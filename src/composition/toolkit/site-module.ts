@@ -21,7 +21,7 @@ export function siteModule(config: ResolvedConfig): ContainerModule {
       TOKENS.SiteHandlers,
       [
         TOKENS.RequestGate,
-        TOKENS.SessionAuths,
+        TOKENS.RouteAuths,
         TOKENS.ChatForwarder,
         TOKENS.ChatConfig,
         TOKENS.HttpJsonBinding,
@@ -31,12 +31,12 @@ export function siteModule(config: ResolvedConfig): ContainerModule {
         TOKENS.Clock,
         TOKENS.Telemetry,
       ],
-      (gate, sessions, forwarder, chatConfig, httpJson, surfaces, conversations, { renders }, clock, telemetry) =>
+      (gate, auths, forwarder, chatConfig, httpJson, surfaces, conversations, { renders }, clock, telemetry) =>
         new SiteHandlers({
           config,
           site: siteSettings(config, clock, telemetry),
           gate,
-          sessions,
+          auths,
           forwarder,
           chatConfig,
           httpJson,
@@ -52,17 +52,17 @@ export function siteModule(config: ResolvedConfig): ContainerModule {
       [
         TOKENS.SiteHandlers,
         TOKENS.RequestGate,
-        TOKENS.SessionAuths,
+        TOKENS.RouteAuths,
         TOKENS.CredentialBroker,
         TOKENS.PlatformDirectory,
         TOKENS.OperatorFaults,
         TOKENS.Connections,
         TOKENS.CacheStores,
       ],
-      (handlers, gate, sessions, broker, directory, faults, connections, stores) => ({
+      (handlers, gate, auths, broker, directory, faults, connections, stores) => ({
         handlers,
         gate,
-        sessions,
+        auths,
         broker,
         directory,
         lasting: { faults, connections, stores },

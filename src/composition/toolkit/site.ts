@@ -1,4 +1,4 @@
-import type { RedisStore } from '../../adapters/keyv/redis-store.js';
+import type { RedisStorage } from '../../adapters/keyv/redis-storage.js';
 import type { RequestGate } from '../../adapters/web/request-gate.js';
 import type { CredentialBroker } from '../../domain/credentials/credential-broker.js';
 import type { TokenCache } from '../../domain/credentials/token-cache.js';
@@ -7,14 +7,14 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { IdentityProvider } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { SessionAuths } from '../routes/session-auths.js';
+import type { RouteAuths } from '../routes/route-auths.js';
 import type { SiteHandlers } from './site-handlers.js';
 
 /** What a toolkit is made of: the one thing the container is asked for. */
 export interface Site {
   readonly handlers: SiteHandlers;
   readonly gate: RequestGate;
-  readonly sessions: SessionAuths;
+  readonly auths: RouteAuths;
   readonly broker: CredentialBroker;
   readonly directory: PlatformDirectory;
   /** What the toolkit of the next configuration may keep. */
@@ -48,7 +48,7 @@ export interface CacheStores {
   /** What they were made from. */
   readonly settings: readonly unknown[];
   /** The connection to the store of `cacheStore`, where that is an address. */
-  readonly redis: RedisStore | undefined;
+  readonly redis: RedisStorage | undefined;
   readonly renders: CacheStore;
   readonly tokens: TokenCache;
   /** Tells two credentials apart without revealing either. */

@@ -1,40 +1,15 @@
-import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import type { ErrorCode } from '../../domain/errors.js';
+import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import type { HttpHandler } from '../../ports/http.js';
-import type { ChatHandlerOptions } from '../routes/chat.js';
-import type { ServiceAuthStrategy } from '../config/server-config.js';
-import type { ServiceProxyOptions, ServiceSurfaceHandlerOptions, SurfaceHandlerOptions } from '../routes/surfaces.js';
-import type { SurfaceRouterOptions } from '../routes/surface-router-options.js';
-
-/**
- * Which credential the site's own call to the platform carries (spec §4.4).
- *
- * @public
- */
-export interface AuthHeadersOptions {
-  /** Default: the configured strategy. */
-  readonly strategy?: ServiceAuthStrategy | (string & {}) | undefined;
-  /** Default: the configured `serviceApiKey`. */
-  readonly apiKey?: string | undefined;
-}
-
-/**
- * Options of `createGetHeadersForSession` (spec §4.2).
- *
- * @public
- */
-export interface SessionHeadersOptions {
-  /** Finds the signed-in user's token. */
-  readonly authClient: SessionTokenLike;
-  /** Audience of the user's token. Default: whatever the session holds. */
-  readonly audience?: string | undefined;
-  /** API key to send. Default: the configured `serviceApiKey`. */
-  readonly apiKey?: string | undefined;
-  /** Exchanges the user's token even when `onBehalfOf` is not configured. Default: only with that block. */
-  readonly exchange?: 'on_behalf_of' | undefined;
-  /** Use this toolkit. Default: the one `configureServer` made last. */
-  readonly toolkit?: Toolkit | undefined;
-}
+import type {
+  AuthHeadersOptions,
+  ChatHandlerOptions,
+  ServiceProxyOptions,
+  ServiceSurfaceHandlerOptions,
+  SessionOptions,
+  SurfaceHandlerOptions,
+  SurfaceRouterOptions,
+} from '../routes/route-options.js';
 
 /**
  * How `close` ends a toolkit.
@@ -115,7 +90,10 @@ export interface Toolkit {
    *
    * @throws SessionError (codes `session_required`, `session_expired`, `interaction_required`).
    */
-  sessionHeaders(options: Omit<SessionHeadersOptions, 'toolkit'>, request?: unknown): Promise<Record<string, string>>;
+  sessionHeaders(
+    options: SessionOptions & { readonly authClient: SessionTokenLike },
+    request?: unknown,
+  ): Promise<Record<string, string>>;
   /** The cached service token, or `undefined` when there is none that is still valid; asks nobody. */
   cachedServiceToken(): string | undefined;
   /** Names of the identity providers the site registered, which are strategies here. */
@@ -159,4 +137,14 @@ export interface Toolkit {
    * ```
    */
   close(options?: CloseOptions): Promise<void>;
+}
+
+/**
+ * Which toolkit a route uses.
+ *
+ * @public
+ */
+export interface ToolkitOption {
+  /** Use this toolkit. Default: the one `configureServer` made last. */
+  readonly toolkit?: Toolkit | undefined;
 }

@@ -4,14 +4,18 @@ import { accept } from '../../domain/shared/option-checks.js';
 import { type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import { resolveConfig } from '../config/resolve-config.js';
 import type { ServerConfig } from '../config/server-config.js';
-import { warningsOf } from '../config/warnings.js';
-import { chatAuth } from '../routes/chat.js';
-import { SERVICE_SURFACES } from '../routes/next-route-options.js';
-import { CHAT, PROXY, SERVICE_HEADERS, SESSION_HEADERS, SURFACE_ROUTER, SURFACES } from '../routes/route-options.js';
-import { sessionRequest } from '../routes/session-request.js';
+import { warningsOf } from '../config/env.js';
+import {
+  CHAT,
+  PROXY,
+  SERVICE_HEADERS,
+  SERVICE_SURFACES,
+  SESSION_HEADERS,
+  SURFACE_ROUTER,
+  SURFACES,
+} from '../routes/option-shapes.js';
+import { sessionRequest } from '../routes/route-auths.js';
 import { forwardHint } from '../routes/site-fields.js';
-import { surfaceRouterSettings } from '../routes/surface-router-options.js';
-import { serviceSurfaceHandlerSettings, surfaceHandlerSettings } from '../routes/surfaces.js';
 import { resolve, TOKENS } from './container.js';
 import { domainModule } from './domain-module.js';
 import { configurationCheck, credentialCheck } from './health.js';
@@ -56,10 +60,9 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
     domainModule(resolved),
     siteModule(resolved),
   );
-  const { handlers, gate, sessions, broker, directory, lasting } = resolve(container, TOKENS.Site);
+  const { handlers, gate, auths, broker, directory, lasting } = resolve(container, TOKENS.Site);
   if (kept !== undefined) retireReplaced(kept, lasting);
   let closing: Promise<void> | undefined;
-  const configuredKey = { apiKey: resolved.serviceApiKey, apiKeyHeader: resolved.upstream.headers.apiKey };
   const read = <Options extends object>(
     method: string,
     shape: OptionShape<keyof Options & string>,
@@ -69,26 +72,26 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
     chatHandler: (options) => handlers.chat(read('chatHandler', CHAT, options)),
     surfaceRouter: (options) => {
       const given = read('surfaceRouter', SURFACE_ROUTER, options);
-      return handlers.surfaces(surfaceRouterSettings(given, configuredKey, sessions), given);
+      return handlers.surfaces(auths.surfaceRouter(given), given);
     },
     surfaceHandler: (options) => {
       const given = read('surfaceHandler', SURFACES, options);
-      return handlers.surfaces(surfaceHandlerSettings(given, sessions), given);
+      return handlers.surfaces(auths.surfaces(given), given);
     },
     serviceSurfaceHandler: (options) => {
       const given = read('serviceSurfaceHandler', SERVICE_SURFACES, options);
-      return handlers.surfaces(serviceSurfaceHandlerSettings(given), given);
+      return handlers.surfaces(auths.service(given), given);
     },
     conversationHandler: (options) => handlers.conversations(read('conversationHandler', PROXY, options)),
     projectId: async () => (await directory.resolve('project', SERVICE, NO_REQUEST)).value,
     brandCss: async () => (await directory.resolve('brand', SERVICE, NO_REQUEST)).value ?? '',
     authHeaders: async (options) => {
-      const auth = chatAuth(read('authHeaders', SERVICE_HEADERS, options), sessions);
+      const auth = auths.service(read('authHeaders', SERVICE_HEADERS, options));
       return { ...(await broker.obtain(auth, NO_REQUEST)).headers } as Record<string, string>;
     },
     sessionHeaders: async (options, request) => {
       const { authClient, ...user } = read('sessionHeaders', SESSION_HEADERS, options);
-      const auth = sessions.authFor(authClient, { ...user, required: true });
+      const auth = auths.session(authClient, user);
       return { ...(await broker.obtain(auth, sessionRequest(request))).headers } as Record<string, string>;
     },
     customProviders: resolved.customProviders,

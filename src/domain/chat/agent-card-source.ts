@@ -4,7 +4,7 @@ import type { Credential } from '../credentials/credential.js';
 import { isVaried } from '../credentials/credential-scope.js';
 import { parsedJson } from '../shared/json.js';
 import { readAhead } from '../upstream/body-bytes.js';
-import { discardBody } from '../upstream/body-text.js';
+import { discard } from '../shared/body.js';
 import { type LookupTime, within } from '../upstream/deadline.js';
 import type { ErrorExcerpts } from '../upstream/error-excerpts.js';
 import { AGENT, responseOrThrow } from '../upstream/platform-answer.js';
@@ -267,7 +267,7 @@ export class AgentCardSource {
     const { status, headers, body } = response;
     const now = this.#deps.clock.now();
     if (status === 304 && known !== undefined) {
-      await discardBody(body);
+      discard(body);
       const lifeMs = lifeOf(headers) ?? known.lifeMs;
       return { ...known, lifeMs, staleAt: now + lifeMs };
     }

@@ -1,7 +1,7 @@
 import type { HttpResponse } from '../../ports/http.js';
 import { UpstreamError } from '../errors.js';
 import { parsedJson } from '../shared/json.js';
-import { bodyText } from '../upstream/body-text.js';
+import { bodyText } from '../upstream/body-bytes.js';
 import { type AgentCardRewrite, isAgentCard, rewrittenCard } from './agent-card.js';
 
 const METHODS: ReadonlySet<string> = new Set(['GetExtendedAgentCard', 'agent/getAuthenticatedExtendedCard']);

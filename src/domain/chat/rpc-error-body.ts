@@ -1,6 +1,6 @@
 import type { HeaderFields } from '../../ports/http.js';
 import { parsedJson } from '../shared/json.js';
-import { ByteCollector } from '../shared/byte-collector.js';
+import { ByteCollector } from '../shared/bytes.js';
 import { isEventStream } from '../upstream/header-policy.js';
 
 /** Longer error bodies are not looked into, compressed or not. */

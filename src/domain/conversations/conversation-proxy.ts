@@ -1,7 +1,7 @@
 import type { HeaderFields, HttpBody, HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { CredentialAuth } from '../credentials/credential-broker.js';
 import { AgentBffError, RequestError } from '../errors.js';
-import { isStream } from '../upstream/body-kind.js';
+import { isStream } from '../shared/body.js';
 import {
   browserResponseHeaders,
   RECORD_ERROR_FIELDS,

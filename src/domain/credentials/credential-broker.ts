@@ -74,12 +74,6 @@ export class CredentialBroker {
     this.#platformClock = new PlatformClock(dependencies);
   }
 
-  /** The service's own credential while its token needs no renewal: nearly every request takes this, and waits for nothing. */
-  getCached(auth: ServiceAuth): Credential | undefined {
-    const chosen = this.#choose(auth.strategy, auth.apiKey ?? this.#deps.apiKey);
-    return chosen.kind === 'provider' ? this.#credentialAtHand(chosen.name, auth) : undefined;
-  }
-
   /**
    * The credential for one request.
    *
@@ -138,13 +132,10 @@ export class CredentialBroker {
     const chosen = this.#choose(auth.strategy, apiKey);
     if (chosen.kind === 'none') throw noStrategy();
     if (chosen.kind === 'api-key') return this.#apiKeyAlone(apiKey);
-    return this.#credentialAtHand(chosen.name, auth) ?? this.#ask(chosen.name, auth.apiKey);
-  }
-
-  #credentialAtHand(name: string, auth: ServiceAuth): Credential | undefined {
-    const known = this.#known.get(name);
+    const known = this.#known.get(chosen.name);
     const token = known && this.#deps.tokens.fresh(known.key);
-    return known && token && this.#credentialOf(name, known, token, auth.apiKey);
+    if (known && token) return this.#credentialOf(chosen.name, known, token, auth.apiKey);
+    return this.#ask(chosen.name, auth.apiKey);
   }
 
   async #ask(name: string, planKey: Secret | undefined): Promise<Credential> {

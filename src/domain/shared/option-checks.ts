@@ -5,7 +5,6 @@ export function accept(isRight: (value: unknown) => boolean, words: string): Opt
   return (value) => (isRight(value) ? undefined : `Set it to ${words}.`);
 }
 
-export const anything: OptionCheck = () => undefined;
 export const text: OptionCheck = accept((value) => typeof value === 'string', 'a string');
 export const flag: OptionCheck = accept((value) => typeof value === 'boolean', 'true or false');
 export const callback: OptionCheck = accept((value) => typeof value === 'function', 'a function');
@@ -16,6 +15,12 @@ export const texts: OptionCheck = accept(
 export const wholeNumber: OptionCheck = accept(
   (value) => Number.isSafeInteger(value) && Number(value) >= 0,
   'a whole number, 0 or more',
+);
+
+/** A secret that is sent as a header field: one line of visible characters (RFC 9110 §5.5). */
+export const headerKey: OptionCheck = accept(
+  (value) => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value),
+  'the key alone, without spaces, quotes or line breaks',
 );
 
 /** An object that has these methods. */

@@ -27,7 +27,7 @@ export function readOptions<Options extends object>(
   maker: string,
   shape: OptionShape<keyof Options & string>,
   options: Options | undefined = {} as Options,
-  all: object = { ...options },
+  all: object = options,
 ): Given<Options> {
   const place = { maker, all, path: '' };
   if (isPlainObject(options)) return read(place, shape as OptionShape, options) as Given<Options>;

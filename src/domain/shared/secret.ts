@@ -40,3 +40,8 @@ class HiddenSecret implements Secret {
 export function secret(value: string): Secret {
   return new HiddenSecret(value);
 }
+
+/** A secret that may be absent: `undefined` when empty. */
+export function optionalSecret(value: string | undefined): Secret | undefined {
+  return value === undefined || value === '' ? undefined : secret(value);
+}

@@ -1,10 +1,10 @@
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpResponse } from '../../ports/http.js';
-import { gathered } from '../gathered.js';
+import { getMany } from '../shared/get-many.js';
+import { parsedJson } from '../shared/json.js';
 import { LruMap } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
-import { parsedJson } from '../shared/json.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { type CachedRender, readCachedRender, writeCachedRender } from './cached-render.js';
 import { RenderGenerations, type SurfaceNames } from './render-generations.js';
@@ -112,7 +112,8 @@ export class RenderCache {
     const { store, clock, freshMs, maxAgeMs } = this.#deps;
     const keys = this.#keys.keys(subject);
     if (keys === undefined) return { answer: (await upstream.render()).answer, status: 'BYPASS' };
-    const [generation, text] = await gathered(this.#generations.current(keys), store.get(keys.render));
+    const [text, callerTag, surfaceTag] = await getMany(store, [keys.render, keys.callerTag, keys.surfaceTag]);
+    const generation = await this.#generations.current(keys, [callerTag, surfaceTag]);
     if (generation === undefined) return { answer: (await upstream.render()).answer, status: 'BYPASS' };
     const known = this.#read(keys, text);
     const now = clock.now();

@@ -1,9 +1,9 @@
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
-import { gathered } from '../gathered.js';
+import { getMany } from '../shared/get-many.js';
+import { parsedJson } from '../shared/json.js';
 import { LruMap } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
-import { parsedJson } from '../shared/json.js';
 import type { RenderKeys, RenderVersionTags, RenderScope } from './render-keys.js';
 import type { SurfaceRef } from './surface-ref.js';
 
@@ -40,7 +40,7 @@ const MAX_LOST = 10_000;
  * Knows which renders are from before an action, in every process that shares the store.
  *
  * A render depends on two version tags in the store: one of its surface, one of everything the caller sees. An action replaces a version tag by a new one,
- * and whatever was rendered under the old one is no longer served. Tags are unique texts and no counters, because a store
+ * and whatever was rendered under the old one is no longer served. Marks are unique texts and no counters, because a store
  * that only reads and writes cannot count: of two processes that add one at once, one would be lost.
  *
  * A version tag that the store did not take is written again until it does. Until then other processes may not know of the action,
@@ -59,10 +59,19 @@ export class RenderGenerations {
     this.#deps = dependencies;
   }
 
-  /** What a render started now depends on; `undefined` while an action of this process could not be marked. */
-  current({ callerTag, surfaceTag }: RenderVersionTags): VersionTag | Promise<VersionTag> {
-    const tags = gathered(this.#versionTag(callerTag), this.#versionTag(surfaceTag));
-    return tags instanceof Promise ? tags.then(generationOf) : generationOf(tags);
+  /**
+   * What a render started now depends on; `undefined` while an action of this process could not be marked.
+   * `found` is what the store holds of both tags, where the caller has read it already.
+   */
+  async current(keys: RenderVersionTags, found?: readonly [VersionTag, VersionTag]): Promise<string | undefined> {
+    const [caller, surface] = found ?? (await getMany(this.#deps.store, [keys.callerTag, keys.surfaceTag]));
+    // A hit, and what a hit costs is what the cache is for: two waits less.
+    if (caller !== undefined && surface !== undefined && this.#lost.size === 0) return `${caller} ${surface}`;
+    const tags = await Promise.all([
+      this.#versionTag(keys.callerTag, caller),
+      this.#versionTag(keys.surfaceTag, surface),
+    ]);
+    return tags.includes(undefined) ? undefined : tags.join(' ');
   }
 
   /** Whether a render from this time, in milliseconds since the epoch, may be older than an action of which the store knows nothing. */
@@ -98,20 +107,11 @@ export class RenderGenerations {
     );
   }
 
-  #versionTag(key: string): VersionTag | Promise<VersionTag> {
-    if (this.#lost.get(key) !== undefined) return this.#foundTag(key);
-    const known = this.#deps.store.get(key);
-    return typeof known === 'string' ? known : this.#tagOf(key, known);
-  }
-
-  async #foundTag(key: string): Promise<VersionTag> {
+  /** The version tag; `found` is what the store held a moment ago. */
+  async #versionTag(key: string, found: VersionTag): Promise<VersionTag> {
     const until = this.#lost.get(key);
     if (until !== undefined && this.#deps.clock.now() < until && !(await this.#replace(key))) return undefined;
-    return this.#tagOf(key, this.#deps.store.get(key));
-  }
-
-  async #tagOf(key: string, found: VersionTag | Promise<VersionTag>): Promise<VersionTag> {
-    const known = await found;
+    const known = until === undefined ? found : await this.#deps.store.get(key);
     if (known !== undefined) return known;
     return this.#creations.run(key, () => this.#create(key));
   }
@@ -174,10 +174,6 @@ export class RenderGenerations {
   #lifeMs(): number {
     return Math.max(LIFE_MS, this.#deps.maxAgeMs);
   }
-}
-
-function generationOf([callerTag, surfaceTag]: readonly [VersionTag, VersionTag]): string | undefined {
-  return callerTag === undefined || surfaceTag === undefined ? undefined : `${callerTag} ${surfaceTag}`;
 }
 
 /** All ways to address a surface; `undefined` unless both are known. */

@@ -2,8 +2,8 @@ import type { HttpBody, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { credentialScope } from '../credentials/credential-scope.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { readAhead } from '../upstream/body-bytes.js';
-import { isStream } from '../upstream/body-kind.js';
-import { discardBody } from '../upstream/body-text.js';
+import { isStream } from '../shared/body.js';
+import { discard } from '../shared/body.js';
 import {
   browserResponseHeaders,
   choosingFields,
@@ -191,7 +191,7 @@ export class SurfaceService {
     const { response } = reply;
     // A render would be refused alike.
     if (response.status === 401 && refusesSite(reply)) throw await this.#call.errors.replacing(reply);
-    await discardBody(response.body);
+    discard(response.body);
     switch (response.status) {
       case 304:
         return etag === '' ? { kind: 'unknown' } : { kind: 'unchanged' };

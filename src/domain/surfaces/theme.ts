@@ -2,7 +2,7 @@ import type { HeaderFields, HttpResponse } from '../../ports/http.js';
 import type { RouteFields } from '../credentials/site-fields.js';
 import { UpstreamError } from '../errors.js';
 import { bodyBytes } from '../upstream/body-bytes.js';
-import { discardBody } from '../upstream/body-text.js';
+import { discard } from '../shared/body.js';
 import { browserResponseHeaders, choosingNames, isStyleSheet } from '../upstream/header-policy.js';
 import { PLATFORM, refuseRedirect } from '../upstream/platform-answer.js';
 
@@ -29,7 +29,7 @@ export async function themeAnswer(
   const varied = choosingNames(fields?.request ?? []);
   if (varied.length > 0) headers['vary'] = [headers['vary'] ?? [], varied].flat(2).join(', ');
   if (status === 304 && browser['if-none-match'] !== undefined) {
-    await discardBody(response.body);
+    discard(response.body);
     const { 'content-type': _type, 'content-length': _length, 'content-security-policy': _policy, ...rest } = headers;
     return { status, headers: rest, body: null };
   }
@@ -37,7 +37,7 @@ export async function themeAnswer(
   if (status >= 400)
     return { status, headers: browserResponseHeaders(response.headers, fields?.response), body: response.body };
   if (status !== 200 || !isStyleSheet(response.headers)) {
-    await discardBody(response.body);
+    discard(response.body);
     throw noStyleSheet('The platform sent something else than a style sheet.', String(status));
   }
   const body = await bodyBytes(response.body, MAX_THEME);

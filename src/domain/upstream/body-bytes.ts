@@ -1,7 +1,5 @@
-import type { HttpBody } from '../../ports/http.js';
-import { ByteCollector } from '../shared/byte-collector.js';
-import { isStream } from './body-kind.js';
-import { discardBody } from './body-text.js';
+import { cancel, discard, type HttpBody, isStream } from '../shared/body.js';
+import { ByteCollector } from '../shared/bytes.js';
 
 /** A body read from its start: all of it, or, when it is too long or broke, the same body as if nobody had read yet. */
 export type ReadBody =
@@ -43,8 +41,14 @@ export async function readAhead(body: HttpBody, limitBytes: number): Promise<Rea
 export async function bodyBytes(body: HttpBody, limitBytes: number): Promise<Uint8Array | undefined> {
   const read = await readAhead(body, limitBytes);
   if (read.complete) return read.bytes;
-  await discardBody(read.body);
+  discard(read.body);
   return undefined;
+}
+
+/** The whole body as UTF-8 text; `undefined` when it is longer than `limitBytes` or breaks before its end. */
+export async function bodyText(body: HttpBody, limitBytes: number): Promise<string | undefined> {
+  const bytes = await bodyBytes(body, limitBytes);
+  return bytes && new TextDecoder().decode(bytes);
 }
 
 /** Reads at most `limitBytes`, and not beyond `deadline`; then the body is ended, so that its connection is free. */
@@ -69,7 +73,7 @@ export async function readStart(body: HttpBody, limitBytes: number, deadline: Ab
   };
   const isWhole = await Promise.race([toItsEnd(), expiry(deadline)]);
   // Nobody waits for it: a source that is silent may end when it speaks again, or never.
-  void endOf(source);
+  void cancel(source);
   return { bytes: collector.take().subarray(0, limitBytes), isWhole };
 }
 
@@ -82,14 +86,6 @@ function expiry(deadline: AbortSignal): Promise<false> {
     if (deadline.aborted) resolve(false);
     deadline.addEventListener('abort', () => resolve(false), { once: true });
   });
-}
-
-async function endOf(source: AsyncIterator<Uint8Array>): Promise<void> {
-  try {
-    await source.return?.();
-  } catch {
-    // It is over all the same.
-  }
 }
 
 /** Gives what was read already, then the rest. */

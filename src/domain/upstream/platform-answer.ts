@@ -1,7 +1,20 @@
 import type { HttpResponse, UpstreamOutcome } from '../../ports/http.js';
 import { UpstreamError } from '../errors.js';
-import { discardBody } from './body-text.js';
-import { type Counterpart, locationOf, quoted, redirected } from './wrong-address.js';
+import { discard } from '../shared/body.js';
+import { locationOf, quoted, redirected } from './wrong-address.js';
+
+/** Who was called, in the words of an error. */
+export interface Counterpart {
+  readonly name: string;
+  /** The fields that say where it is. */
+  readonly fields: readonly string[];
+  /** What to do where something else is found there: a sentence without its capital and its full stop. */
+  readonly check: string;
+  /** What a successful response of it is. */
+  readonly expected: string;
+  /** Whether requests name things that may be missing there though the address is right. Default: false. */
+  readonly holdsMany?: boolean;
+}
 
 export const AGENT: Counterpart = {
   name: 'agent',
@@ -79,7 +92,7 @@ export function responseOrThrow(
  */
 export async function refuseRedirect({ status, headers, body }: HttpResponse, counterpart: Counterpart): Promise<void> {
   if (status < 300 || status >= 400) return;
-  await discardBody(body);
+  discard(body);
   const to = locationOf(headers);
   throw new UpstreamError('upstream_redirect', {
     ...redirected(headers, counterpart),

@@ -2,8 +2,7 @@ import type { HeaderFields, HttpBody, HttpResponse, HttpUpstream, RequestContext
 import type { Credential } from '../credentials/credential.js';
 import type { CredentialBroker } from '../credentials/credential-broker.js';
 import { obtainCredential, renewCredential, type RouteAuth } from '../credentials/route-auth.js';
-import { isStream } from './body-kind.js';
-import { discardBody } from './body-text.js';
+import { discard, isStream } from '../shared/body.js';
 import { upstreamRequestHeaders } from './header-policy.js';
 import type { ErrorExcerpts } from './error-excerpts.js';
 import { responseOrThrow } from './platform-answer.js';
@@ -84,10 +83,8 @@ export class PlatformCall {
    *
    * @throws ServiceAuthError and SessionError when there is no credential.
    */
-  caller(auth: RouteAuth, request: RequestContext): CallContext | Promise<CallContext> {
-    const isPlain = auth.kind === 'service' && auth.fields === undefined;
-    const credential = isPlain ? this.#deps.credentials.getCached(auth) : undefined;
-    return credential === undefined ? this.#ask(auth, request) : { auth, request, credential };
+  async caller(auth: RouteAuth, request: RequestContext): Promise<CallContext> {
+    return { auth, request, credential: await obtainCredential(this.#deps.credentials, auth, request) };
   }
 
   /**
@@ -104,13 +101,9 @@ export class PlatformCall {
     // (b) Where nothing else is given in its place, the refusal stands.
     const renewed = await this.#renew(caller, response);
     if (renewed === undefined || isStream(message.body)) return { response, credential };
-    await discardBody(response.body);
+    discard(response.body);
     // (c) A 401 says that nothing was done (RFC 9110 §15.5.2), so the same body may be sent again (a2a-and-surfaces.md M12).
     return { response: await this.#dispatch(message, renewed), credential: renewed };
-  }
-
-  async #ask(auth: RouteAuth, request: RequestContext): Promise<CallContext> {
-    return { auth, request, credential: await obtainCredential(this.#deps.credentials, auth, request) };
   }
 
   async #renew({ auth, request, credential }: CallContext, refusal: HttpResponse): Promise<Credential | undefined> {
@@ -118,7 +111,7 @@ export class PlatformCall {
       const date = String(refusal.headers['date'] ?? '');
       return await renewCredential(this.#deps.credentials, auth, credential, request, date);
     } catch (error) {
-      await discardBody(refusal.body);
+      discard(refusal.body);
       throw error;
     }
   }

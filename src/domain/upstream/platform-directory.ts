@@ -8,7 +8,7 @@ import { type AgentBffError, isAgentBffError } from '../errors.js';
 import { parsedJson } from '../shared/json.js';
 import { LruMap, type MapBounds } from '../shared/lru-map.js';
 import { readAhead } from './body-bytes.js';
-import { discardBody } from './body-text.js';
+import { discard } from '../shared/body.js';
 import { type LookupTime, within } from './deadline.js';
 import { isStyleSheet, mediaType } from './header-policy.js';
 import { PLATFORM } from './platform-answer.js';
@@ -161,7 +161,7 @@ export class PlatformDirectory {
     const { status, headers } = reply.response;
     let { body } = reply.response;
     if (status === 404 && ifMissing !== undefined) {
-      await discardBody(body);
+      discard(body);
       return { value: ifMissing };
     }
     if (status === 200 && headers['content-encoding'] === undefined && fits(headers)) {

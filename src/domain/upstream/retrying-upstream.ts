@@ -1,6 +1,6 @@
 import type { HttpUpstream, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { isStream } from './body-kind.js';
+import { isStream } from '../shared/body.js';
 
 /** What requests are tried again with. */
 export interface RetryingUpstreamDependencies {

@@ -228,7 +228,6 @@ describe('a streamed answer', () => {
     const body = streamed(['{"half":'], new Error('socket hang up'));
     world.upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body }));
     const response = await handle(browserRequest());
-    expect(response.body).toBe(body);
     await expect(text(response)).rejects.toThrow('socket hang up');
   });
 
@@ -236,7 +235,9 @@ describe('a streamed answer', () => {
     const { world, handle } = routes();
     const body = streamed([Uint8Array.of(0x1f, 0x8b)]);
     world.upstream.willAnswer(() => ({ status: 200, headers: { ...EVENTS, 'content-encoding': 'gzip' }, body }));
-    expect((await handle(browserRequest())).body).toBe(body);
+    const read: Uint8Array[] = [];
+    for await (const chunk of (await handle(browserRequest())).body as AsyncIterable<Uint8Array>) read.push(chunk);
+    expect(read).toEqual([Uint8Array.of(0x1f, 0x8b)]);
   });
 });
 

@@ -5,14 +5,17 @@ import {
   notFound,
   problemResponse,
   rpcErrorResponse,
-  rpcErrorText,
+  RpcErrors,
 } from '../../../src/adapters/web/error-response.js';
 import { errorContext, type SiteSettings } from '../../../src/adapters/web/site-settings.js';
 import { AgentBffError, type ErrorCode } from '../../../src/domain/errors.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { site } from './browser-request.js';
 
-/** DESIGN §6. A change here is a change of what every site sees. */
+const rpcErrorText = (error: AgentBffError, id: string, requestId: string): string =>
+  Object.assign(new RpcErrors(), { id }).eventData(error, requestId);
+
+/** A change here is a change of what every site sees. */
 const TABLE: Readonly<Record<ErrorCode, readonly [number, string, number]>> = {
   configuration_invalid: [500, 'Configuration invalid', -32603],
   service_auth_failed: [401, 'Service authentication failed', -32603],

@@ -1,8 +1,8 @@
-import type { BodySink, Flow, FlowingBody } from '../../../src/domain/shared/flow.js';
+import type { BodySink, FlowingBody } from '../../../src/domain/shared/body.js';
 import { bytes } from './browser-request.js';
 
 /** A flowing body the test feeds by hand. */
-export class PushFlow implements FlowingBody, Flow {
+export class PushFlow implements FlowingBody {
   /** Whether the sink gave it up. */
   returned = false;
   /** How often the sink asked for more. */
@@ -13,13 +13,9 @@ export class PushFlow implements FlowingBody, Flow {
     throw new Error('this body flows');
   }
 
-  flowTo(sink: BodySink): Flow {
+  flowTo(sink: BodySink): void {
+    if (this.#sink !== undefined) this.resumed += 1;
     this.#sink = sink;
-    return this;
-  }
-
-  resume(): void {
-    this.resumed += 1;
   }
 
   cancel(): void {

@@ -1,8 +1,10 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError } from '../../../src/domain/errors.js';
-import { anything, callback, flag, methods, text, texts } from '../../../src/domain/shared/option-checks.js';
+import { callback, flag, methods, text, texts } from '../../../src/domain/shared/option-checks.js';
 import { type OptionShape, readOptions } from '../../../src/domain/shared/options.js';
+
+const anything = (): undefined => undefined;
 
 interface Options {
   readonly name?: string | undefined;

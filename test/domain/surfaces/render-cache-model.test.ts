@@ -1,3 +1,4 @@
+import { env } from 'node:process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SERVICE } from '../credentials/broker-fixture.js';
@@ -142,8 +143,11 @@ async function follow(script: readonly Step[]): Promise<void> {
   }
 }
 
+// The quick tests have two minutes for everything.
+const RUNS = env['TEST_TIER'] === 'quick' ? 1_000 : 10_000;
+
 describe('whatever visitors do, however the platform changes and however time passes', () => {
   it("a render is the caller's own, no older than the last action, and the platform is asked exactly as often as it must be", async () => {
-    await fc.assert(fc.asyncProperty(fc.array(steps, { minLength: 3, maxLength: 20 }), follow), { numRuns: 10_000 });
+    await fc.assert(fc.asyncProperty(fc.array(steps, { minLength: 3, maxLength: 20 }), follow), { numRuns: RUNS });
   }, 120_000);
 });

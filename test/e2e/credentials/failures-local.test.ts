@@ -1,16 +1,16 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { generateKeyPairSync } from 'node:crypto';
 import { join } from 'node:path';
-import { tmpdir } from 'node:os';
 import { configureServer, type ServerConfig } from 'agent-bff';
 import { FakeIdentityProvider } from 'agent-bff/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { asNobody } from '../../support/as-nobody.js';
 import { newServiceAccountKey } from '../../support/service-account.js';
 import { failureOf, startSite } from './credential-site.js';
 import { Evidence } from './evidence.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'agent-bff-failures-'));
+const folder = temporaryFolder('agent-bff-failures');
 const evidence = new Evidence();
 let key: string;
 
@@ -20,7 +20,6 @@ beforeAll(async () => {
   evidence.conceal(folder, 'agent-bff-failures');
   chmodSync(folder, 0o755);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function file(name: string, text: string, mode = 0o644): string {
   const path = join(folder, name);

@@ -1,6 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { configureServer } from 'agent-bff';
 import { createA2ARouter } from 'agent-bff/express';
@@ -21,6 +20,7 @@ import {
 } from '../../support/identity-provider/index.js';
 import { RecordingUpstream } from '../../support/recording-upstream.js';
 import { applicationSecret, bearerOf, chatAt, failureOf, identityFetch, startSite } from './credential-site.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const pkcs8 = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
@@ -65,7 +65,7 @@ const bad: Readonly<Record<string, readonly [text: string, reason: string]>> = {
 describe('a private key given to configureServer', () => {
   let agent: RecordingUpstream;
   let site: Site;
-  const folder = mkdtempSync(join(tmpdir(), 'agent-bff-keys-'));
+  const folder = temporaryFolder('keys');
 
   beforeAll(async () => {
     agent = await RecordingUpstream.start();
@@ -83,7 +83,6 @@ describe('a private key given to configureServer', () => {
   afterAll(async () => {
     await site.close();
     await agent.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it('is known to come in thirteen good shapes and ten bad ones', () => {

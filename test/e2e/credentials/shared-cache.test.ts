@@ -1,8 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import KeyvRedis from '@keyv/redis';
@@ -17,6 +16,7 @@ import type { KeyvLike } from '../../../src/adapters/keyv/keyv-like.js';
 import { KEYV6_ENTRY, type KeyvClass, loadKeyv6 } from '../../support/keyv6.js';
 import { REDIS_SERVER, RedisServer } from '../../support/redis-server.js';
 import { bearerOf, identityFetch, passwordGrant, startSite } from './credential-site.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 interface StoreAdapter {
   readonly keyv: KeyvLike;
@@ -58,7 +58,7 @@ for (const way of ways) {
       let idp: IdpA;
       let trusting: TrustingFetch;
       const cacheKeys = [randomBytes(32).toString('hex')];
-      const folder = mkdtempSync(join(tmpdir(), 'agent-bff-shared-'));
+      const folder = temporaryFolder('shared');
       const open: { disconnect(): Promise<unknown> }[] = [];
 
       beforeAll(async () => {
@@ -79,7 +79,6 @@ for (const way of ways) {
         await redis.close();
         await trusting.close();
         await idp.close();
-        rmSync(folder, { recursive: true, force: true });
       });
 
       async function startProcess(config: ServerConfig): Promise<ChildProcess> {

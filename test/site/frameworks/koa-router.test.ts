@@ -6,7 +6,7 @@ import legacyBodyParser from 'koa-bodyparser';
 import mount from 'koa-mount';
 import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import { koaRouter } from '../../../src/adapters/koa/koa-router.js';
-import { flowing } from '../../../src/adapters/web/iterated-flow.js';
+import { flowing } from '../../../src/domain/shared/body.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../src/ports/http.js';
 import { type Listener, wholeBodySuite } from '../../support/whole-bodies.js';
 import { MESSAGE, visit } from '../../support/visitor.js';

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, X509Certificate, type KeyObject } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { issueCertificate } from './x509.js';
+import { temporaryFolder } from '../temporary-folder.js';
 
 /** Which client certificate to make. */
 export interface ClientCertificateOptions {
@@ -77,7 +77,7 @@ function rsaPair(index: number): { publicKey: KeyObject; privateKey: KeyObject }
 }
 
 function write(file: string, text: string): string {
-  folder ??= mkdtempSync(join(tmpdir(), 'agent-bff-certificates-'));
+  folder ??= temporaryFolder('certificates');
   const path = join(folder, file);
   writeFileSync(path, text, { mode: 0o600 });
   return path;

@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Secret } from '../../domain/shared/secret.js';
+import type { StoredText, TextStorage } from './own-keyv.js';
 import type { RedisClient, RedisLibrary } from './redis-library.js';
 
-/** What a Redis store is made of. */
-export interface RedisStoreOptions {
+/** What a storage in Redis is made of. */
+export interface RedisStorageOptions {
   /** `redis:` or `rediss:`; may hold a password. */
   readonly address: Secret;
   /** Milliseconds a call waits for the first connection before it is a miss. */
@@ -12,28 +13,28 @@ export interface RedisStoreOptions {
   readonly load: () => Promise<RedisLibrary>;
 }
 
-/** A connection that owes an answer for so long is given up: the other end may be gone without a word. */
+/** A connection that owes a response for so long is given up: the other end may be gone without a word. */
 const MAX_SILENCE_MS = 5_000;
 /** For what was written last to leave this machine. */
 const FLUSH_GRACE_MS = 250;
 
 /**
- * A Redis or Valkey at an address, called as a Keyv is.
+ * A Redis or Valkey at an address, as a storage of Keyv.
  *
  * Connects when it is made, and anew with the next call after a connection broke; it never keeps a process alive.
  * Until the first connection stands, calls are misses and no faults.
  */
-export class RedisStore {
-  readonly #options: RedisStoreOptions;
+export class RedisStorage implements TextStorage {
+  readonly #options: RedisStorageOptions;
   readonly #running = new Set<Promise<unknown>>();
   #client: RedisClient | undefined;
   #connecting: Promise<RedisClient> | undefined;
   #isNew = true;
   #isClosed = false;
-  /** When the connection last answered, or was first asked after all was answered. */
+  /** When the connection last responded, or was first asked after every response had come. */
   #heardAt = 0;
 
-  constructor(options: RedisStoreOptions) {
+  constructor(options: RedisStorageOptions) {
     this.#options = options;
     this.#connect().then(
       () => (this.#isNew = false),
@@ -41,17 +42,27 @@ export class RedisStore {
     );
   }
 
-  async get(key: string): Promise<unknown> {
-    return this.#run((client) => client.get(key));
+  async get(key: string): Promise<StoredText | undefined> {
+    const value = await this.#run((client) => client.get(key));
+    return typeof value === 'string' ? { value } : undefined;
   }
 
-  /** `ttl` in milliseconds. */
-  async set(key: string, value: string, ttl: number): Promise<unknown> {
+  /** Calls made together share a round trip, and other than MGET they may ask for keys of several slots of a cluster. */
+  getMany(keys: readonly string[]): Promise<readonly (StoredText | undefined)[]> {
+    return Promise.all(keys.map((key) => this.get(key)));
+  }
+
+  async set(key: string, { value }: StoredText, ttl: number): Promise<unknown> {
     return this.#run((client) => client.set(key, value, { PX: ttl }));
   }
 
   async delete(key: string): Promise<unknown> {
     return this.#run((client) => client.unlink(key));
+  }
+
+  /** Keyv asks for it and nothing calls it: others may keep entries there. */
+  clear(): Promise<void> {
+    return Promise.resolve();
   }
 
   /** Lets running calls finish for a moment and ends the connection; later calls are misses. */
@@ -71,9 +82,9 @@ export class RedisStore {
     const running = call(client);
     this.#running.add(running);
     try {
-      const answer = await running;
+      const response = await running;
       this.#heardAt = performance.now();
-      return answer;
+      return response;
     } finally {
       this.#running.delete(running);
     }
@@ -97,7 +108,7 @@ export class RedisStore {
     const library = await this.#options.load();
     // Connecting anew waits for the next call: a store that is away, or refuses the password, is not asked for ever.
     const client = library.createClient({ url: this.#options.address.reveal(), socket: { reconnectStrategy: false } });
-    // What fails is told to whoever asked; without a listener, a connection lost in between would end the process.
+    // What fails is told to the caller; without a listener, a connection lost in between would end the process.
     client.on('error', () => undefined);
     client.unref();
     return client;

@@ -1,8 +1,39 @@
-import { ServiceAuthError } from '../domain/errors.js';
 import { readOptions } from '../domain/shared/options.js';
-import { SERVICE_HEADERS } from './routes/route-options.js';
-import { serverState } from './server-state.js';
-import type { AuthHeadersOptions, Toolkit } from './toolkit/toolkit-type.js';
+import { mergeConfig } from './config/merge.js';
+import type { ServerConfig } from './config/server-config.js';
+import { SERVICE_HEADERS } from './routes/option-shapes.js';
+import type { AuthHeadersOptions } from './routes/route-options.js';
+import { currentToolkit, serverState } from './server-state.js';
+import type { Toolkit } from './toolkit/toolkit-type.js';
+import { buildToolkit } from './toolkit/toolkit.js';
+
+/**
+ * Sets the runtime configuration of this process; repeated calls merge field by field, and routes use the new one from their next request on (spec §2.1).
+ * `undefined` leaves a value, an empty string clears it. A configuration that is refused changes nothing.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) when a value is wrong whatever happens later, naming block and field.
+ *
+ * @example
+ * ```ts
+ * import { configureServer } from 'agent-bff';
+ *
+ * configureServer({
+ *   a2aUrl: 'https://agent.example/a2a',
+ *   serviceApiUrl: 'https://platform.example/api',
+ *   serviceAuthStrategy: 'service_account',
+ *   serviceAccount: { serviceAccountId: 'sa-1', keyId: 'key-1', privateKeyPath: '/run/secrets/agent.pem' },
+ * });
+ * ```
+ *
+ * @public
+ */
+export function configureServer(config: ServerConfig): Toolkit {
+  const state = serverState();
+  const merged = mergeConfig(state.config?.() ?? {}, config);
+  // A configuration that is refused changes nothing.
+  const toolkit = buildToolkit(merged, {}, state.toolkit);
+  return Object.assign(state, { toolkit, config: () => merged }).toolkit;
+}
 
 /**
  * Headers for the site's own calls to the platform: the bearer token of a strategy, and the API key (spec §4.4).
@@ -57,15 +88,4 @@ export async function resolveServiceProjectId(): Promise<string | null> {
  */
 export async function resolveServiceBrand(): Promise<string> {
   return currentToolkit().brandCss();
-}
-
-/** @throws ServiceAuthError when nobody has configured the server. */
-export function currentToolkit(): Toolkit {
-  const { toolkit } = serverState();
-  if (toolkit !== undefined) return toolkit;
-  throw new ServiceAuthError('service_auth_failed', {
-    detail: 'The server is not configured.',
-    hint: 'Call configureServer when the server starts.',
-    block: 'configureServer',
-  });
 }

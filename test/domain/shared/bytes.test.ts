@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ByteCollector } from '../../../src/domain/shared/byte-collector.js';
+import { ByteCollector } from '../../../src/domain/shared/bytes.js';
 
 function collected(chunks: readonly Uint8Array[]): ByteCollector {
   const collector = new ByteCollector();

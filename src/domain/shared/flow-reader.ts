@@ -1,4 +1,4 @@
-import type { BodySink, Flow, FlowingBody } from '../../domain/shared/flow.js';
+import type { BodySink, FlowingBody } from './body.js';
 
 type Step = IteratorResult<Uint8Array>;
 interface Waiting {
@@ -8,16 +8,28 @@ interface Waiting {
 
 const DONE: Step = { done: true, value: undefined };
 
+/** A flowing body that can be read by its iterator too, as sites and the domain do. */
+export abstract class ReadableFlow implements FlowingBody {
+  #reader: FlowReader | undefined;
+
+  [Symbol.asyncIterator](): AsyncIterableIterator<Uint8Array> {
+    this.#reader ??= new FlowReader(this);
+    return this.#reader;
+  }
+
+  abstract flowTo(sink: BodySink): void;
+  abstract cancel(reason?: Error): void;
+}
+
 /** Reads a flowing body by the steps of an iterator: a chunk flows when it is asked for. */
-export class FlowReader implements AsyncIterableIterator<Uint8Array>, BodySink {
-  readonly #body: FlowingBody & Flow;
-  #isBegun = false;
+class FlowReader implements AsyncIterableIterator<Uint8Array>, BodySink {
+  readonly #body: FlowingBody;
   #isOver = false;
   #waiting: Waiting | undefined;
   /** What came while nobody waited. */
   readonly #early: (() => Promise<Step>)[] = [];
 
-  constructor(body: FlowingBody & Flow) {
+  constructor(body: FlowingBody) {
     this.#body = body;
   }
 
@@ -31,8 +43,7 @@ export class FlowReader implements AsyncIterableIterator<Uint8Array>, BodySink {
     if (this.#isOver) return Promise.resolve(DONE);
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
-      if (this.#isBegun) this.#body.resume();
-      else this.#begin();
+      this.#body.flowTo(this);
     });
   }
 
@@ -40,8 +51,7 @@ export class FlowReader implements AsyncIterableIterator<Uint8Array>, BodySink {
     this.#isOver = true;
     this.#early.length = 0;
     this.#body.cancel(reason);
-    this.#waiting?.resolve(DONE);
-    this.#waiting = undefined;
+    this.#taken()?.resolve(DONE);
     return Promise.resolve(DONE);
   }
 
@@ -64,12 +74,7 @@ export class FlowReader implements AsyncIterableIterator<Uint8Array>, BodySink {
     else waiting.reject(error);
   }
 
-  #begin(): void {
-    this.#isBegun = true;
-    this.#body.flowTo(this);
-  }
-
-  /** Whoever waits for a step, which is given now. */
+  /** The one who waits for a step, which is given now. */
   #taken(): Waiting | undefined {
     const waiting = this.#waiting;
     this.#waiting = undefined;

@@ -1,0 +1,59 @@
+import { LruMap, type MapBounds } from '../../domain/shared/lru-map.js';
+import type { Clock } from '../../ports/clock.js';
+import type { StoredText, TextStorage } from './own-keyv.js';
+
+interface Entry {
+  readonly text: StoredText;
+  readonly expiresAt: number;
+  /** Keys included, at two bytes a character. */
+  readonly bytes: number;
+}
+
+/** A storage of Keyv in this process alone, bounded in number and size: what is used when no store is configured. */
+export class MemoryStorage implements TextStorage {
+  readonly #clock: Clock;
+  readonly #bounds: MapBounds;
+  /** The least recently used first. */
+  #entries: LruMap<Entry>;
+
+  constructor(clock: Clock, bounds: MapBounds) {
+    this.#clock = clock;
+    this.#bounds = bounds;
+    this.#entries = new LruMap(bounds);
+  }
+
+  get(key: string): Promise<StoredText | undefined> {
+    return Promise.resolve(this.#get(key));
+  }
+
+  getMany(keys: readonly string[]): Promise<readonly (StoredText | undefined)[]> {
+    return Promise.resolve(keys.map((key) => this.#get(key)));
+  }
+
+  set(key: string, text: StoredText, ttl: number): Promise<void> {
+    const bytes = 2 * (key.length + text.value.length);
+    this.#entries.set(key, { text, expiresAt: this.#clock.now() + ttl, bytes }, bytes);
+    return Promise.resolve();
+  }
+
+  delete(key: string): Promise<void> {
+    this.#entries.delete(key);
+    return Promise.resolve();
+  }
+
+  clear(): Promise<void> {
+    this.#entries = new LruMap(this.#bounds);
+    return Promise.resolve();
+  }
+
+  #get(key: string): StoredText | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    if (this.#clock.now() >= entry.expiresAt) {
+      this.#entries.delete(key);
+      return undefined;
+    }
+    this.#entries.set(key, entry, entry.bytes);
+    return entry.text;
+  }
+}

@@ -1,0 +1,89 @@
+import { UpstreamError } from '../../domain/errors.js';
+import { isStream } from '../../domain/shared/body.js';
+import { isEventStream } from '../../domain/upstream/header-policy.js';
+import type { HeaderFields, HttpRequest, HttpResponse } from '../../ports/http.js';
+import { type ErrorContext, type ErrorForm, PROBLEMS } from './error-response.js';
+import { EventStream, type EventStreamOptions } from './event-stream.js';
+import { type BodyObserver, ObservedBody } from './observed-body.js';
+import { errorContext, type SiteSettings } from './site-settings.js';
+
+/** A route, as operators and clients know it. */
+export interface ServedRoute {
+  readonly site: SiteSettings;
+  readonly route: string;
+  /** How its errors are written. Default: as problem documents. */
+  readonly errors?: ErrorForm;
+}
+
+/** Serves one request: what is thrown becomes a response, operators are told of it, and a stream is watched to its end. */
+export async function serveRoute(
+  { site, route, errors = PROBLEMS }: ServedRoute,
+  request: Pick<HttpRequest, 'method' | 'signal'>,
+  respond: (context: ErrorContext) => Promise<HttpResponse> | HttpResponse,
+): Promise<HttpResponse> {
+  const startedAt = site.now();
+  const context = errorContext(site, route);
+  let response: HttpResponse;
+  try {
+    response = await respond(context);
+  } catch (error) {
+    response = errors.response(error, context);
+  }
+  site.telemetry.emit({
+    type: 'request',
+    requestId: context.requestId,
+    route,
+    method: request.method,
+    status: response.status,
+    durationMs: site.now() - startedAt,
+  });
+  const { body } = response;
+  if (!isStream(body)) return response;
+  const watch = new StreamWatch(context, errors, site.keepAliveMs, request.signal);
+  // Into compressed bytes nothing can be added: they pass as they are, and break as they break.
+  const isWritable = errors.eventData !== undefined && isPlainEventStream(response.headers);
+  return { ...response, body: isWritable ? new EventStream(body, watch) : new ObservedBody(body, watch) };
+}
+
+/** Its own object and no functions, since there is one for each open stream, which must not keep the message that began it. */
+class StreamWatch implements EventStreamOptions, BodyObserver {
+  readonly keepAliveMs: number;
+  readonly #context: ErrorContext;
+  readonly #errors: ErrorForm;
+  readonly #signal: HttpRequest['signal'];
+
+  constructor(context: ErrorContext, errors: ErrorForm, keepAliveMs: number, signal: HttpRequest['signal']) {
+    this.#context = context;
+    this.#errors = errors;
+    this.keepAliveMs = keepAliveMs;
+    this.#signal = signal;
+  }
+
+  brokenEvent(): string {
+    return `event: error\ndata: ${this.#errors.eventData?.(interrupted(), this.#context.requestId) ?? ''}\n\n`;
+  }
+
+  onBroken(error: unknown, side?: 'browser'): void {
+    const { telemetry, requestId, route } = this.#context;
+    telemetry.emit({
+      type: 'stream_broken',
+      requestId,
+      route,
+      side: side ?? (this.#signal.aborted ? 'browser' : 'upstream'),
+      detail: error instanceof Error ? error.message : 'unknown',
+    });
+  }
+}
+
+function interrupted(): UpstreamError {
+  return new UpstreamError('upstream_unreachable', {
+    detail: 'The connection to the agent was lost before the answer was complete.',
+    // Sent again, the message would have its work done twice.
+    hint: 'Subscribe to the task again: the agent may still be working on it.',
+  });
+}
+
+function isPlainEventStream(headers: HeaderFields): boolean {
+  const coding = headers['content-encoding'];
+  return isEventStream(headers) && (coding === undefined || coding === 'identity');
+}

@@ -1,0 +1,199 @@
+import { type SessionTokenLike, asSessionTokenSource } from '../../adapters/sessions/as-session-token-source.js';
+import { DeadlineError, inTime } from '../../adapters/system/timed-ports.js';
+import { sha256 } from '../../adapters/system/sha256.js';
+import { withoutSecrets } from '../../domain/shared/redaction.js';
+import { redactingSessionSource } from '../../adapters/telemetry/redacting-session-source.js';
+import { hideToken, requestSecrets } from '../../adapters/telemetry/request-scope.js';
+import type { SessionRequired } from '../../domain/conversations/conversation-proxy.js';
+import { CoalescingSessionSource } from '../../domain/credentials/coalescing-session-source.js';
+import { Credential } from '../../domain/credentials/credential.js';
+import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
+import { ExchangedTokens } from '../../domain/credentials/exchanged-tokens.js';
+import type { HeadersAuth, RouteAuth } from '../../domain/credentials/route-auth.js';
+import type { TokenCache } from '../../domain/credentials/token-cache.js';
+import { isAgentBffError, ServiceAuthError } from '../../domain/errors.js';
+import { optionalSecret, type Secret } from '../../domain/shared/secret.js';
+import type { Clock } from '../../ports/clock.js';
+import type { HeaderFields, RequestContext } from '../../ports/http.js';
+import type { SessionTokenSource } from '../../ports/session-token-source.js';
+import type { TokenExchange } from '../../ports/token-exchange.js';
+import type {
+  AuthHeadersOptions,
+  ChatHandlerOptions,
+  GetHeaders,
+  HeadersLike,
+  ServiceProxyOptions,
+  SessionOptions,
+  SurfaceHandlerOptions,
+  SurfaceRouterOptions,
+} from './route-options.js';
+import { headerFields } from './site-fields.js';
+
+const MAX_SESSIONS = 10_000;
+
+/** Fields that belong to the message and not to the caller: a copy of them would break or redirect the call. */
+const MESSAGE_FIELDS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'host',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** A site that has no way to sign in: nobody is. */
+const NOBODY: SessionTokenSource = { getToken: () => Promise.resolve({ kind: 'no-session' }) };
+
+/** What the auth of routes is made with. */
+export interface RouteAuthsDependencies {
+  readonly clock: Clock;
+  readonly tokens: TokenCache;
+  readonly exchange: TokenExchange;
+  /** Whether every session route exchanges. */
+  readonly alwaysExchange: boolean;
+  /** Milliseconds for one answer of a session library, and of the site's own `getHeaders`; 0 waits for ever. */
+  readonly sessionMs: number;
+  /** The configured key, and the name of its field. */
+  readonly apiKey: Secret | undefined;
+  readonly apiKeyHeader: string;
+}
+
+/** Says whose credential a route attaches, from options that `readOptions` has read. */
+export class RouteAuths {
+  readonly #deps: RouteAuthsDependencies;
+  readonly #exchanged: ExchangedTokens;
+  /** One set of coalesced refreshes for each session library, whichever route uses it. */
+  readonly #sources = new Map<SessionTokenSource, SessionTokenSource>();
+
+  constructor(dependencies: RouteAuthsDependencies) {
+    const { clock, tokens, exchange } = dependencies;
+    this.#deps = dependencies;
+    this.#exchanged = new ExchangedTokens({ exchange, tokens, clock, hash: sha256, block: 'onBehalfOf' });
+  }
+
+  chat({ getSessionToken, ...options }: ChatHandlerOptions): CredentialAuth {
+    return getSessionToken === undefined ? this.service(options) : this.session(getSessionToken, options);
+  }
+
+  /** The config route: the site's own headers where it makes them, else the credential of the chat. */
+  config(chat: CredentialAuth, getHeaders: GetHeaders | undefined): RouteAuth {
+    return getHeaders === undefined ? chat : this.#headers(getHeaders, undefined);
+  }
+
+  surfaceRouter({ getHeaders, strategy = '', ...options }: SurfaceRouterOptions): RouteAuth {
+    if (options.auth !== undefined || options.requireSession === true) return this.surfaces(options);
+    const apiKey = optionalSecret(options.apiKey);
+    const key = apiKey ?? this.#deps.apiKey;
+    if (getHeaders !== undefined) return this.#headers(getHeaders, key);
+    // Without any key, a router that could only fail goes by the configured strategy.
+    return strategy === '' && key !== undefined ? { kind: 'api-key', apiKey } : { kind: 'service', strategy, apiKey };
+  }
+
+  surfaces({ auth, requireSession: required = false, ...options }: SurfaceHandlerOptions): CredentialAuth {
+    if (auth !== undefined || required) return { ...this.session(auth ?? NOBODY, options), required };
+    return { kind: 'api-key', apiKey: optionalSecret(options.apiKey) };
+  }
+
+  conversations({ auth, ...options }: ServiceProxyOptions): SessionRequired {
+    return this.session(auth, options);
+  }
+
+  service({ strategy = '', apiKey }: AuthHeadersOptions): CredentialAuth {
+    return { kind: 'service', strategy, apiKey: optionalSecret(apiKey) };
+  }
+
+  /** A request without a session is refused. */
+  session(like: SessionTokenLike, { audience = '', apiKey, exchange }: SessionOptions): SessionRequired {
+    return {
+      kind: 'session',
+      required: true,
+      apiKey: optionalSecret(apiKey),
+      source: this.#coalesced(asSessionTokenSource(like)),
+      audience,
+      exchange: exchange !== undefined || this.#deps.alwaysExchange ? this.#exchanged : undefined,
+    };
+  }
+
+  #coalesced(source: SessionTokenSource): SessionTokenSource {
+    let tokens = this.#sources.get(source);
+    if (tokens === undefined) {
+      const { clock, sessionMs } = this.#deps;
+      // Inside the shared flight: an answer that never comes would keep a whole session waiting.
+      const safe = redactingSessionSource(source, (work) => inTime(work, sessionMs, 'the session library'));
+      tokens = new CoalescingSessionSource({
+        source: safe,
+        clock,
+        hash: sha256,
+        hide: hideToken,
+        maxEntries: MAX_SESSIONS,
+      });
+      this.#sources.set(source, tokens);
+    }
+    return tokens;
+  }
+
+  /** The headers a site makes for each request, and the API key unless they bring one; they have no name, so nothing is shared by it. */
+  #headers(getHeaders: GetHeaders, apiKey: Secret | undefined): HeadersAuth {
+    const { sessionMs, apiKeyHeader } = this.#deps;
+    const key = apiKey === undefined ? {} : { [apiKeyHeader]: apiKey.reveal() };
+    return {
+      kind: 'headers',
+      obtain: async ({ native, headers }) =>
+        new Credential({
+          kind: 'session',
+          headers: { ...key, ...(await madeHeaders(getHeaders, native.request, headers, sessionMs)) },
+          identity: undefined,
+          block: 'getHeaders',
+          cacheKey: undefined,
+          token: undefined,
+        }),
+    };
+  }
+}
+
+/** A framework's own request as session sources take it: a Web `Request`, Express's `req`, a Koa context, or nothing (Next finds it itself). */
+export function sessionRequest(request: unknown): RequestContext {
+  const { headers, res } = Object(request) as { headers?: unknown; res?: unknown };
+  return {
+    headers: headers instanceof Headers ? Object.fromEntries(headers) : ((headers ?? {}) as HeaderFields),
+    native: { request, ...(res === undefined ? {} : { response: res }) },
+  };
+}
+
+async function madeHeaders(
+  getHeaders: GetHeaders,
+  request: unknown,
+  visitor: HeaderFields,
+  ms: number,
+): Promise<Record<string, string>> {
+  let made: HeadersLike;
+  try {
+    // `never` in the type lets a site name its own framework's request there.
+    const work = (async () => getHeaders(request as never))();
+    made = await inTime(work, ms, 'the site');
+  } catch (error) {
+    if (isAgentBffError(error)) throw error;
+    if (error instanceof DeadlineError) throw notMade(error.message);
+    const text = error instanceof Error ? `${error.name}: ${error.message}` : typeof error;
+    // What reads a session quotes the cookie it cannot read.
+    throw notMade(withoutSecrets(text, requestSecrets(visitor)));
+  }
+  try {
+    const fields = Object.entries(headerFields(made));
+    return Object.fromEntries(fields.filter(([name]) => !MESSAGE_FIELDS.has(name)));
+  } catch (error) {
+    throw notMade((error as Error).message);
+  }
+}
+
+function notMade(log: string): ServiceAuthError {
+  return new ServiceAuthError('service_auth_failed', {
+    detail: 'The headers for the platform could not be made.',
+    hint: 'Check the function given as "getHeaders" or "configGetHeaders"; the server log says what failed.',
+    block: 'getHeaders',
+    log,
+  });
+}

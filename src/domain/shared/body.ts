@@ -1,0 +1,97 @@
+/**
+ * A message body: a stream of chunks, bytes, text (UTF-8) or nothing.
+ * A Web `ReadableStream` and a Node `Readable` are streams of chunks as they are.
+ *
+ * @public
+ */
+export type HttpBody = AsyncIterable<Uint8Array> | Uint8Array | string | null;
+
+/** Where the chunks of a flowing body go. */
+export interface BodySink {
+  /** Takes the chunk in any case; `false` asks for no more until the sink calls `flowTo` again. */
+  write(chunk: Uint8Array): boolean;
+  /** Nothing more comes. */
+  end(): void;
+  /** The body broke, and nothing more comes. */
+  fail(error: unknown): void;
+}
+
+/**
+ * A body that hands its chunks on as they come, without a promise for each: a stream of short events costs little else (decision 78).
+ * To be read once, by its iterator or by `flowTo`.
+ */
+export interface FlowingBody extends AsyncIterable<Uint8Array> {
+  /** Begins, or goes on after the sink had no room. What has come already goes to the sink before this returns. */
+  flowTo(sink: BodySink): void;
+  /** Nobody wants the rest; `reason` where the browser did not leave by itself. */
+  cancel(reason?: Error): void;
+}
+
+/** Whether a body comes in pieces: such a one is gone once it is read or sent. */
+export function isStream(body: HttpBody): body is AsyncIterable<Uint8Array> {
+  return body !== null && typeof body !== 'string' && !(body instanceof Uint8Array);
+}
+
+/** The same body as one that flows. */
+export function flowing(body: AsyncIterable<Uint8Array>): FlowingBody {
+  // By its members: bundlers copy modules, and a class is another one in each copy.
+  return 'flowTo' in body ? (body as FlowingBody) : new PulledBody(body);
+}
+
+/** Ends a body nobody will read, so that its connection is free. */
+export function discard(body: HttpBody): void {
+  if (isStream(body)) flowing(body).cancel();
+}
+
+/** Ends the reading of a body; nobody is left to be told what it says of its end. */
+export async function cancel(source: AsyncIterator<Uint8Array>, reason?: Error): Promise<void> {
+  try {
+    await source.return?.(reason);
+  } catch {
+    // It is over all the same.
+  }
+}
+
+/** Reads a body chunk by chunk for a sink, and no further than the sink wants. */
+class PulledBody implements FlowingBody {
+  readonly #body: AsyncIterable<Uint8Array>;
+  #source: AsyncIterator<Uint8Array> | undefined;
+  #sink: BodySink | undefined;
+  #isAsked = false;
+
+  constructor(body: AsyncIterable<Uint8Array>) {
+    this.#body = body;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    return (this.#source ??= this.#body[Symbol.asyncIterator]());
+  }
+
+  flowTo(sink: BodySink): void {
+    this.#sink = sink;
+    if (!this.#isAsked) void this.#pull();
+  }
+
+  cancel(reason?: Error): void {
+    this.#over();
+    void cancel(this[Symbol.asyncIterator](), reason);
+  }
+
+  async #pull(): Promise<void> {
+    this.#isAsked = true;
+    try {
+      const { done, value } = await this[Symbol.asyncIterator]().next();
+      this.#isAsked = false;
+      if (done === true) this.#over()?.end();
+      else if (this.#sink?.write(value) === true) void this.#pull();
+    } catch (error) {
+      this.#over()?.fail(error);
+    }
+  }
+
+  #over(): BodySink | undefined {
+    const sink = this.#sink;
+    this.#sink = undefined;
+    return sink;
+  }
+}

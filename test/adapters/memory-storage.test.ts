@@ -1,0 +1,91 @@
+import { inspect } from 'node:util';
+import type { Keyv } from 'keyv';
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
+import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
+import { KeyvCacheStore } from '../../src/adapters/keyv/keyv-cache-store.js';
+import { MemoryStorage } from '../../src/adapters/keyv/memory-storage.js';
+import { keyvOver } from '../../src/adapters/keyv/own-keyv.js';
+import { cacheStoreContract } from '../contracts/cache-store.contract.js';
+
+const clock = new FakeClock();
+const LIFE_MS = 60_000;
+
+function memory(bounds: { maxEntries?: number; maxBytes?: number } = {}): Keyv<string> {
+  return keyvOver(new MemoryStorage(clock, { maxEntries: 1_000, maxBytes: 1_000_000, ...bounds }));
+}
+
+async function kept(keyv: Keyv<string>, keys: string): Promise<string> {
+  const found = await keyv.getMany(keys.split(''));
+  return keys
+    .split('')
+    .filter((_key, index) => found[index] !== undefined)
+    .join('');
+}
+
+cacheStoreContract('KeyvCacheStore over MemoryStorage', () => {
+  const keyv = memory();
+  const telemetry = new RecordingTelemetry();
+  const store = new KeyvCacheStore({ keyv, getMany: (keys) => keyv.getMany(keys), clock, telemetry });
+  return { store, now: () => clock.now(), pass: (ms) => clock.advance(ms) };
+});
+
+describe('the storage in memory is bounded:', () => {
+  it('the entry that was not used for longest goes first', async () => {
+    const keyv = memory({ maxEntries: 3 });
+    for (const key of 'abc') await keyv.set(key, 'value', LIFE_MS);
+    await keyv.get('a');
+    await keyv.set('d', 'value', LIFE_MS);
+    expect(await kept(keyv, 'abcd')).toBe('acd');
+  });
+
+  it('an entry that is used now and then stays, however many come and go', async () => {
+    const keyv = memory({ maxEntries: 40 });
+    await keyv.set('used', 'value', LIFE_MS);
+    for (let count = 0; count < 1_000; count += 1) {
+      await keyv.set(`other ${String(count)}`, 'value', LIFE_MS);
+      if (count % 30 === 0) expect(await keyv.get('used')).toBe('value');
+    }
+    expect(await keyv.get('used')).toBe('value');
+    expect(await keyv.get('other 959')).toBeUndefined();
+  });
+
+  it('large entries push out as many as they need', async () => {
+    const keyv = memory({ maxBytes: 80 });
+    for (const key of 'abcd') await keyv.set(key, 'x'.repeat(9), LIFE_MS);
+    await keyv.set('e', 'x'.repeat(19), LIFE_MS);
+    expect(await kept(keyv, 'abcde')).toBe('cde');
+  });
+
+  it('an entry larger than all of it is not kept, pushes nothing out, and the older one under its key is gone', async () => {
+    const keyv = memory({ maxBytes: 80 });
+    for (const key of 'ab') await keyv.set(key, 'value', LIFE_MS);
+    await keyv.set('a', 'x'.repeat(40), LIFE_MS);
+    expect(await kept(keyv, 'ab')).toBe('b');
+  });
+
+  it('the room of entries that were removed, replaced or found expired is free again', async () => {
+    const keyv = memory({ maxBytes: 80 });
+    await keyv.set('a', 'x'.repeat(39), LIFE_MS);
+    await keyv.delete('a');
+    await keyv.set('a', 'x'.repeat(39), LIFE_MS);
+    await keyv.set('a', 'x'.repeat(9), 10);
+    clock.advance(10);
+    expect(await keyv.get('a')).toBeUndefined();
+    for (const key of 'bcde') await keyv.set(key, 'x'.repeat(9), LIFE_MS);
+    expect(await kept(keyv, 'bcde')).toBe('bcde');
+  });
+
+  it('holds nothing after it was cleared', async () => {
+    const keyv = memory();
+    await keyv.set('a', 'value', LIFE_MS);
+    await keyv.clear();
+    expect(await kept(keyv, 'a')).toBe('');
+  });
+
+  it('a print of it shows no entry', async () => {
+    const keyv = memory();
+    await keyv.set('key', 'hunter2', LIFE_MS);
+    expect(inspect(keyv, { depth: 12, showHidden: true })).not.toContain('hunter2');
+  });
+});

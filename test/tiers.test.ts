@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { ROOT } from './support/documents.js';
+
+const TESTS = join(ROOT, 'test');
+
+/** The test files vitest finds, below `test`. */
+async function filesOf(tier: 'quick' | 'all'): Promise<readonly string[]> {
+  const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
+  const { stdout } = await promisify(execFile)(process.execPath, [vitest, 'list', '--filesOnly', '--json'], {
+    cwd: ROOT,
+    env: { ...process.env, TEST_TIER: tier },
+  });
+  const found = JSON.parse(stdout.slice(stdout.indexOf('['))) as readonly { readonly file: string }[];
+  return [...new Set(found.map(({ file }) => relative(TESTS, file).replaceAll('\\', '/')))].sort();
+}
+
+describe('the tests', { timeout: 60_000 }, () => {
+  it('are all run by npm test -- --all: no file that is named like a test is left out', async () => {
+    const named = readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
+      .map((file) => file.replaceAll('\\', '/'))
+      .filter((file) => /\.(?:test|spec|test-d)\.[cm]?[jt]sx?$/.test(file) && !file.includes('node_modules/'));
+    const all = await filesOf('all');
+    expect(all.length).toBeGreaterThan(200);
+    expect(all).toEqual(named.sort());
+  });
+
+  it('that npm test runs come from every layer, the site on Express, node:http and Web, and the browser, and are among all', async () => {
+    const [quick, all] = await Promise.all([filesOf('quick'), filesOf('all')]);
+    const folders = new Set(quick.map((file) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '')));
+    expect([...folders].sort()).toEqual(['', 'adapters', 'composition', 'domain', 'e2e', 'site', 'types']);
+    expect(quick.filter((file) => file.startsWith('site/'))).toEqual([
+      'site/express-5.test.ts',
+      'site/hono.test.ts',
+      'site/node-http.test.ts',
+    ]);
+    expect(quick.filter((file) => !all.includes(file))).toEqual([]);
+  });
+
+  it('are all run by .ci/run, with nothing skipped', () => {
+    const script = readFileSync(join(ROOT, '.ci/run'), 'utf8');
+    expect(script).toMatch(/^npm test -- --all( |$)/m);
+    expect(script).toMatch(/^export REQUIRE_ALL=1/m);
+  });
+});
