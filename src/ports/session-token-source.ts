@@ -59,7 +59,7 @@ export interface SessionTokenSource {
   readonly sessionCookies?: readonly string[];
   /**
    * Whether the session itself is in the cookie, so that a request with the cookie of before a refresh cannot know of it: its token is kept for ten seconds.
-   * Absent: the server holds the session, and a sign-out counts at once.
+   * Absent: the server holds the session, and a sign-out counts immediately.
    */
   readonly sessionInCookie?: boolean;
   /**

@@ -57,7 +57,7 @@ export interface ChatEndpoint {
   readonly bindings: readonly string[];
 }
 
-/** Tells the browser what it needs before its first message (spec §2.2, a2a-and-surfaces.md §1.3). */
+/** Tells the browser what it needs before its first message (spec §2.2). */
 export class ChatConfig {
   readonly #deps: ChatConfigDependencies;
   #cards: AgentCardSource | undefined;

@@ -104,7 +104,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
 
   async #obtain(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const found = await this.#ask(request, query);
-    // A session that the server holds knows of its own refreshes, and of a sign-out, which must count at once.
+    // A session that the server holds knows of its own refreshes, and of a sign-out, which must count immediately.
     if (found.kind === 'token' && (this.#source.sessionInCookie === true || found.adopt !== undefined)) {
       this.#keep(key, found);
     }

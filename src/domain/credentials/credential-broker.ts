@@ -93,7 +93,7 @@ export class CredentialBroker {
 
   /**
    * A fresh credential after the platform refused this one; absent when there is nothing to renew.
-   * Many callers refused at once cause one renewal; a user's own token is renewed by its session. `platformDate` is the `Date` field of the refusal: tokens signed here follow the platform's clock.
+   * Many callers refused together cause one renewal; a user's own token is renewed by its session. `platformDate` is the `Date` field of the refusal: tokens signed here follow the platform's clock.
    */
   async renew(
     auth: CredentialAuth,
@@ -112,7 +112,7 @@ export class CredentialBroker {
     return renewed.token === refused.token ? undefined : renewed;
   }
 
-  /** Names the tokens of the configured strategy without asking for one, so that a token kept from before is found at once. */
+  /** Names the tokens of the configured strategy without asking for one, so that the first request finds a token kept from before. */
   async recall(): Promise<void> {
     const chosen = this.#choose('', this.#deps.apiKey);
     if (chosen.kind !== 'provider') return;
@@ -182,7 +182,7 @@ export class CredentialBroker {
   }
 
   #credentialOf(name: string, known: KnownProvider, token: AccessToken, planKey: Secret | undefined): Credential {
-    // Header objects are made once per token, not once per request (performance.md §2.6).
+    // Header objects are made once per token, not once per request.
     if (planKey === undefined && known.credential?.token === token.value) return known.credential;
     const credential = new Credential({
       kind: 'service',

@@ -50,7 +50,7 @@ export class ExchangedTokens {
    * The exchanged token of one user.
    *
    * @throws SessionError (`session_expired`, `interaction_required`) when the user must act.
-   * @throws ServiceAuthError naming block and fields when the exchange fails whoever the user is.
+   * @throws ServiceAuthError naming block and fields when the exchange fails for every user.
    */
   async obtain(user: UserAssertion): Promise<ExchangedToken> {
     const { assertion, audience, scope } = user;

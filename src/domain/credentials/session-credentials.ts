@@ -28,7 +28,7 @@ export interface UserToken {
  * There is no way from here to another credential. `forceRefresh`: the platform refused the last one.
  *
  * @throws SessionError (`session_expired`, `interaction_required`) when the user must act.
- * @throws ServiceAuthError when the session cannot be read, or the exchange fails whoever the user is.
+ * @throws ServiceAuthError when the session cannot be read, or the exchange fails for every user.
  */
 export async function userToken(
   auth: SessionAuth,

@@ -102,7 +102,7 @@ export class PlatformCall {
     const renewed = await this.#renew(caller, response);
     if (renewed === undefined || isStream(message.body)) return { response, credential };
     discard(response.body);
-    // (c) A 401 says that nothing was done (RFC 9110 §15.5.2), so the same body may be sent again (a2a-and-surfaces.md M12).
+    // (c) A 401 says that nothing was done (RFC 9110 §15.5.2), so the same body may be sent again.
     return { response: await this.#dispatch(message, renewed), credential: renewed };
   }
 

@@ -85,7 +85,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 // oxlint-disable-next-line no-control-regex
 const UNSAFE_STYLE = /<\/|[\u0000-\u0008\u000b\u000e-\u001f\u007f]/;
 
-/** Asks the platform for the project and the brand of a site (a2a-and-surfaces.md §1.3). What fails degrades: nobody's page goes down with it. */
+/** Asks the platform for the project and the brand of a site (spec §2.2). What fails degrades: nobody's page goes down with it. */
 export class PlatformDirectory {
   readonly #deps: PlatformDirectoryDependencies;
   readonly #call: PlatformCall;
