@@ -29,24 +29,20 @@ export type { ErrorCode, ErrorFacts } from '../domain/errors.js';
 export type { CacheStore } from '../ports/cache-store.js';
 export type { Clock } from '../ports/clock.js';
 export type {
-  HttpBody,
   HeaderFields,
+  HttpBody,
   HttpHandler,
   HttpRequest,
   HttpResponse,
   HttpUpstream,
   NativeRequest,
+  RequestContext,
   UpstreamFailureReason,
   UpstreamOutcome,
   UpstreamRequest,
 } from '../ports/http.js';
 export type { AccessToken, IdentityProvider, IssueFailure, IssueOutcome } from '../ports/identity-provider.js';
-export type {
-  SessionRequest,
-  SessionToken,
-  SessionTokenQuery,
-  SessionTokenSource,
-} from '../ports/session-token-source.js';
+export type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../ports/session-token-source.js';
 export type { ObservedCall, ObservedRequest, Telemetry, TelemetryEvent } from '../ports/telemetry.js';
 export type { LimitVerdict, VisitorLimit } from '../ports/visitor-limit.js';
 export type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../ports/token-exchange.js';

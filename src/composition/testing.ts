@@ -9,20 +9,16 @@ export { RecordingTelemetry } from '../adapters/fakes/recording-telemetry.js';
 export type { CacheStore } from '../ports/cache-store.js';
 export type { Clock } from '../ports/clock.js';
 export type {
-  HttpBody,
   HeaderFields,
+  HttpBody,
   HttpResponse,
   HttpUpstream,
+  RequestContext,
   UpstreamFailureReason,
   UpstreamOutcome,
   UpstreamRequest,
 } from '../ports/http.js';
 export type { AccessToken, IdentityProvider, IssueFailure, IssueOutcome } from '../ports/identity-provider.js';
-export type {
-  SessionRequest,
-  SessionToken,
-  SessionTokenQuery,
-  SessionTokenSource,
-} from '../ports/session-token-source.js';
+export type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../ports/session-token-source.js';
 export type { Telemetry, TelemetryEvent } from '../ports/telemetry.js';
 export type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../ports/token-exchange.js';

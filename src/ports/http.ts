@@ -36,6 +36,18 @@ export interface HttpRequest {
 }
 
 /**
+ * What of a request tells who sent it: enough for a session library to find the signed-in user.
+ *
+ * @public
+ */
+export interface RequestContext {
+  /** The browser's header fields, cookies included. */
+  readonly headers: HeaderFields;
+  /** The framework's own objects, for libraries that need them. */
+  readonly native: NativeRequest;
+}
+
+/**
  * The framework's own request and response (Express `req` and `res`, a Web `Request`, a Koa context).
  *
  * @public

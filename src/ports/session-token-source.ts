@@ -1,16 +1,4 @@
-import type { HeaderFields, NativeRequest } from './http.js';
-
-/**
- * What a session library needs to find the signed-in user.
- *
- * @public
- */
-export interface SessionRequest {
-  /** The browser's header fields, cookies included. */
-  readonly headers: HeaderFields;
-  /** The framework's own objects, for libraries that need them. */
-  readonly native: NativeRequest;
-}
+import type { RequestContext } from './http.js';
 
 /**
  * What the token is wanted for.
@@ -45,7 +33,7 @@ export type SessionToken =
        * Carries the refreshed session over to another request of the same session that is given this token;
        * else that request's response could write the session of before the refresh back.
        */
-      readonly adopt?: (request: SessionRequest) => void;
+      readonly adopt?: (request: RequestContext) => void;
     }
   | { readonly kind: 'no-session' }
   | {
@@ -71,14 +59,14 @@ export interface SessionTokenSource {
   readonly sessionCookies?: readonly string[];
   /**
    * Whether the session itself is in the cookie, so that a request with the cookie of before a refresh cannot know of it: its token is kept for ten seconds.
-   * Absent: the server holds the session, and a sign-out counts at once.
+   * Absent: the server holds the session, and a sign-out counts immediately.
    */
   readonly sessionInCookie?: boolean;
   /**
    * Names the session as it was after its last refresh, for a library that writes its cookie anew on each answer: requests that agree in it may share a token, whatever their cookies.
    * The refresh token is such a name; only its hash is kept. Absent, or `undefined` for a request: the cookies tell.
    */
-  sessionVersion?(request: SessionRequest): string | undefined;
+  sessionVersion?(request: RequestContext): string | undefined;
   /** Finds the token; may renew it, and then write cookies to the native response. */
-  getToken(request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken>;
+  getToken(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken>;
 }

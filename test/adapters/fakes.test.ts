@@ -6,14 +6,14 @@ import { FakeUpstream } from '../../src/adapters/fakes/fake-upstream.js';
 import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
 import { asSessionTokenSource } from '../../src/adapters/sessions/as-session-token-source.js';
 import { silentTelemetry } from '../../src/adapters/telemetry/operator-telemetry.js';
-import type { SessionRequest } from '../../src/ports/session-token-source.js';
+import type { RequestContext } from '../../src/ports/http.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';
 import { clockContract } from '../contracts/clock.contract.js';
 import { upstreamRequest } from '../contracts/http-upstream.contract.js';
 import { sessionTokenSourceContract } from '../contracts/session-token-source.contract.js';
 import { telemetryContract } from '../contracts/telemetry.contract.js';
 
-const visitor = (user: string | undefined): SessionRequest => ({ headers: {}, native: { request: { user } } });
+const visitor = (user: string | undefined): RequestContext => ({ headers: {}, native: { request: { user } } });
 
 clockContract('FakeClock', () => new FakeClock());
 

@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { createToolkit, fromFunction, type SessionRequest, type SessionTokenSource } from 'agent-bff';
+import { createToolkit, fromFunction, type RequestContext, type SessionTokenSource } from 'agent-bff';
 import * as next from 'agent-bff/next';
 import { FakeIdentityProvider, FakeTokenExchange, FakeUpstream } from 'agent-bff/testing';
 import { describe, expect, it, vi } from 'vitest';
@@ -327,7 +327,7 @@ describe('a session that is refreshed under Next', () => {
     };
     await next.createA2AProxyHandler({ idp: auth, toolkit })(post('/api/a2a', { cookie: 'authjs.session-token=x' }));
     expect(sent()).toEqual([['/a2a', 'Bearer bob-token']]);
-    const [request] = calls[0] as [SessionRequest];
+    const [request] = calls[0] as [RequestContext];
     expect(request).not.toBeInstanceOf(Request);
     expect(request.headers).toMatchObject({ cookie: 'authjs.session-token=x' });
   });

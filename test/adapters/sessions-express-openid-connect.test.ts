@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { expressOpenidConnectSession } from '../../src/adapters/sessions/express-openid-connect.js';
-import type { SessionRequest, SessionToken } from '../../src/ports/session-token-source.js';
+import type { RequestContext } from '../../src/ports/http.js';
+import type { SessionToken } from '../../src/ports/session-token-source.js';
 import { ask, rejects, visit } from '../support/session-visit.js';
 
 describe('express-openid-connect', () => {
@@ -13,7 +14,7 @@ describe('express-openid-connect', () => {
     isExpired: () => expired,
     refresh,
   });
-  const request = (facts: object, appSession: object = {}): SessionRequest =>
+  const request = (facts: object, appSession: object = {}): RequestContext =>
     visit({ appSession, oidc: { refreshToken: 'r', idTokenClaims: { iss: 'https://t', sub: '1' }, ...facts } });
 
   it('gives a token that is good as it is', async () => {

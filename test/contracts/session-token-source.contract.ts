@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { SessionRequest, SessionTokenSource } from '../../src/ports/session-token-source.js';
+import type { RequestContext } from '../../src/ports/http.js';
+import type { SessionTokenSource } from '../../src/ports/session-token-source.js';
 
 /** A source, and the requests of two visitors. */
 export interface SessionTokenSourceCase {
   readonly source: SessionTokenSource;
-  readonly signedIn: SessionRequest;
+  readonly signedIn: RequestContext;
   readonly accessToken: string;
-  readonly signedOut: SessionRequest;
+  readonly signedOut: RequestContext;
 }
 
 /** What every `SessionTokenSource` promises, fakes included. */

@@ -1,13 +1,8 @@
-import type { HeaderFields } from '../../src/ports/http.js';
-import type {
-  SessionRequest,
-  SessionToken,
-  SessionTokenQuery,
-  SessionTokenSource,
-} from '../../src/ports/session-token-source.js';
+import type { HeaderFields, RequestContext } from '../../src/ports/http.js';
+import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../src/ports/session-token-source.js';
 
 /** A request of a framework, and what answers it. */
-export const visit = (request: unknown, response?: unknown, headers: HeaderFields = {}): SessionRequest => ({
+export const visit = (request: unknown, response?: unknown, headers: HeaderFields = {}): RequestContext => ({
   headers,
   native: { request, ...(response !== undefined && { response }) },
 });

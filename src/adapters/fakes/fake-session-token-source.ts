@@ -1,9 +1,5 @@
-import type {
-  SessionRequest,
-  SessionToken,
-  SessionTokenQuery,
-  SessionTokenSource,
-} from '../../ports/session-token-source.js';
+import type { RequestContext } from '../../ports/http.js';
+import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
 
 /**
  * A session that is whatever it is set to, and records what it is asked.
@@ -21,7 +17,7 @@ export class FakeSessionTokenSource implements SessionTokenSource {
   }
 
   /** The session it is set to. */
-  getToken(_request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken> {
+  getToken(_request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     this.queries.push(query);
     return Promise.resolve(this.session);
   }

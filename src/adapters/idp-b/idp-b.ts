@@ -26,12 +26,15 @@ const NO_REGION = 'DisableMsalForceRegion';
 /** An application at an Entra-like provider. */
 class Application {
   readonly client: OAuthClient;
+  /** As configured. */
+  readonly scope: string;
   readonly #options: IdpBOptions;
   readonly #address: TenantAddress;
   readonly #clientId: string;
 
   constructor(options: IdpBOptions) {
     this.#options = options;
+    this.scope = options.scope;
     this.#address = tenantAddress(options.tenantId.trim(), options.authority ?? '');
     this.#clientId = options.clientId.trim();
     this.client = new OAuthClient(options);
@@ -116,11 +119,9 @@ function networkOf(call: TokenCall): INetworkModule {
 export class IdpBProvider implements IdentityProvider {
   readonly block: string = 'idpBService';
   readonly #application: Application;
-  readonly #scope: string;
 
   constructor(options: IdpBOptions) {
     this.#application = new Application(options);
-    this.#scope = options.scope;
   }
 
   fingerprint(): Promise<string> {
@@ -128,8 +129,11 @@ export class IdpBProvider implements IdentityProvider {
   }
 
   async issue(now: number): Promise<IssueOutcome> {
-    const request = await this.#application.request('client_credentials', this.#scope, now, (library, scopes) =>
-      library.acquireTokenByClientCredential({ scopes, skipCache: true, azureRegion: NO_REGION }),
+    const request = await this.#application.request(
+      'client_credentials',
+      this.#application.scope,
+      now,
+      (library, scopes) => library.acquireTokenByClientCredential({ scopes, skipCache: true, azureRegion: NO_REGION }),
     );
     return 'kind' in request ? request : this.#application.client.issue(request, now);
   }
@@ -138,11 +142,9 @@ export class IdpBProvider implements IdentityProvider {
 /** Exchanges a user's token at an Entra-like provider (On-Behalf-Of); the result never outlives the user's own token. */
 export class IdpBTokenExchange implements TokenExchange {
   readonly #application: Application;
-  readonly #scope: string;
 
   constructor(options: IdpBOptions) {
     this.#application = new Application(options);
-    this.#scope = options.scope;
   }
 
   fingerprint(): Promise<string> {
@@ -152,7 +154,7 @@ export class IdpBTokenExchange implements TokenExchange {
   async exchange(exchanged: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {
     const { assertion, scope = '', audience = '' } = exchanged;
     // Entra has no audience: it is the part of a scope before the last slash, and `.default` stands for all that was consented to.
-    const wanted = scope || (audience === '' ? this.#scope : `${audience}/.default`);
+    const wanted = scope || (audience === '' ? this.#application.scope : `${audience}/.default`);
     const request = await this.#application.request('on_behalf_of', wanted, now, (library, scopes) =>
       library.acquireTokenOnBehalfOf({ scopes, oboAssertion: assertion, skipCache: true }),
     );

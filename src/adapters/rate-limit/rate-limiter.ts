@@ -29,7 +29,7 @@ export interface RateLimiterOptions {
   readonly deadlineMs?: number | undefined;
 }
 
-/** The longest a timer of Node can wait; one that is to wait longer fires at once, and every visitor would go on. */
+/** The longest a timer of Node can wait; one that is to wait longer fires immediately, and every visitor would go on. */
 const MAX_MS = 2_147_483_647;
 
 const OPTIONS: OptionShape<keyof RateLimiterOptions> = {

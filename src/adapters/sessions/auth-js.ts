@@ -1,7 +1,8 @@
 import { cookiePair, cookiePairs } from '../../domain/shared/cookies.js';
 import { flag, text } from '../../domain/shared/option-checks.js';
 import { type OptionShape, readOptions } from '../../domain/shared/options.js';
-import type { SessionRequest, SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
+import type { RequestContext } from '../../ports/http.js';
+import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { type SessionSourceOptions, STORED_TOKEN } from './from-function.js';
 import { nodePair, webHeaders, withRefreshedCookies } from './framework-objects.js';
 import { sanitizeLibraryError } from './library-errors.js';
@@ -139,6 +140,6 @@ function tokenOf(session: unknown, read: AuthJsOptions['accessToken']): SessionT
   return { kind: 'token', accessToken, ...(typeof seconds === 'number' && { expiresAt: seconds * 1_000 }) };
 }
 
-function cookiesOf({ headers }: SessionRequest): Readonly<Record<string, string>> {
+function cookiesOf({ headers }: RequestContext): Readonly<Record<string, string>> {
   return Object.fromEntries(cookiePairs(headers['cookie']).map(cookiePair));
 }

@@ -1,6 +1,7 @@
 import { text } from '../../domain/shared/option-checks.js';
 import { type OptionShape, readOptions } from '../../domain/shared/options.js';
-import type { SessionRequest, SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
+import type { RequestContext } from '../../ports/http.js';
+import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { refreshRefusal, sanitizeLibraryError } from './library-errors.js';
 
 /**
@@ -95,7 +96,7 @@ export function expressOpenidConnectSession(options?: ExpressOpenidConnectOption
   };
 }
 
-function contextOf({ native }: SessionRequest): OpenidConnectContext {
+function contextOf({ native }: RequestContext): OpenidConnectContext {
   const { oidc } = native.request as { oidc?: OpenidConnectContext };
   if (oidc === undefined)
     throw new TypeError('the request has no "oidc": mount auth() of express-openid-connect first');
@@ -130,7 +131,7 @@ class SessionsUnderWay {
     this.#name = name;
   }
 
-  add(request: SessionRequest): void {
+  add(request: RequestContext): void {
     const session = sessionOf(request, this.#name);
     const response = request.native.response as { once?: (event: string, listener: () => void) => unknown } | undefined;
     if (session === undefined || response?.once === undefined || this.#sessions.has(session)) return;
@@ -148,7 +149,7 @@ class SessionsUnderWay {
 
 type SessionFields = Record<string, unknown>;
 
-function sessionOf({ native }: SessionRequest, name: string): SessionFields | undefined {
+function sessionOf({ native }: RequestContext, name: string): SessionFields | undefined {
   return (native.request as Record<string, SessionFields | undefined>)[name];
 }
 

@@ -1,5 +1,5 @@
-import type { HeaderFields } from '../../ports/http.js';
-import type { SessionRequest, SessionToken } from '../../ports/session-token-source.js';
+import type { HeaderFields, RequestContext } from '../../ports/http.js';
+import type { SessionToken } from '../../ports/session-token-source.js';
 
 /**
  * Request and response as session libraries for Node take them; empty where there is nothing to write cookies on,
@@ -8,7 +8,7 @@ import type { SessionRequest, SessionToken } from '../../ports/session-token-sou
 export function nodePair({
   headers,
   native,
-}: SessionRequest): readonly [] | readonly [request: unknown, response: unknown] {
+}: RequestContext): readonly [] | readonly [request: unknown, response: unknown] {
   const { request, response } = native;
   if (response === undefined || response === null) return [];
   // Libraries take a Web request for one of a middleware, and answer it or look for a Web response.
@@ -37,7 +37,7 @@ interface CookieResponse {
  * every request that shares it answers with them, so they survive when the first browser request is cancelled.
  */
 export async function withRefreshedCookies(
-  request: SessionRequest,
+  request: RequestContext,
   call: () => Promise<SessionToken>,
 ): Promise<SessionToken> {
   const response = cookieResponse(request);
@@ -50,13 +50,13 @@ export async function withRefreshedCookies(
 }
 
 /** Writes cookies on the response of a request, when that is a Node response whose head is not sent. */
-export function writeCookies(cookies: readonly string[], to: SessionRequest): void {
+export function writeCookies(cookies: readonly string[], to: RequestContext): void {
   const response = cookieResponse(to);
   if (response === undefined || response.headersSent === true) return;
   for (const cookie of cookies) response.appendHeader('set-cookie', cookie);
 }
 
-function cookieResponse({ native }: SessionRequest): CookieResponse | undefined {
+function cookieResponse({ native }: RequestContext): CookieResponse | undefined {
   const { response } = native as { response?: Partial<CookieResponse> | null };
   const isNode = typeof response?.getHeader === 'function' && typeof response.appendHeader === 'function';
   return isNode ? (response as CookieResponse) : undefined;

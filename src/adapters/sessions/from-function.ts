@@ -1,11 +1,7 @@
 import { callback, flag, texts } from '../../domain/shared/option-checks.js';
 import { type OptionShape, readOptions } from '../../domain/shared/options.js';
-import type {
-  SessionRequest,
-  SessionToken,
-  SessionTokenQuery,
-  SessionTokenSource,
-} from '../../ports/session-token-source.js';
+import type { RequestContext } from '../../ports/http.js';
+import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
 
 /**
  * Reads the signed-in user's token from the framework's own request (Express `req`, a Web `Request`, a Koa context); `null` when nobody is signed in.
@@ -63,7 +59,7 @@ export const STORED_TOKEN: OptionShape<'accessToken' | keyof SessionSourceOption
 export function fromFunction(read: SessionTokenFunction, options?: SessionSourceOptions): SessionTokenSource {
   return {
     ...readOptions('fromFunction', SESSION_SOURCE, options),
-    getToken: async (request: SessionRequest, query: SessionTokenQuery) =>
+    getToken: async (request: RequestContext, query: SessionTokenQuery) =>
       sessionToken(await read(request.native.request, query)),
   };
 }

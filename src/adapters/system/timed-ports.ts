@@ -1,5 +1,4 @@
 import type { IdentityProvider, IssueOutcome } from '../../ports/identity-provider.js';
-import type { SessionRequest, SessionTokenSource } from '../../ports/session-token-source.js';
 import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
 
 /** The result of the work, or a rejection that names it when it does not come in time; the work itself goes on. 0 waits for ever. */
@@ -64,19 +63,6 @@ export class TimedIdentityProvider implements IdentityProvider {
       };
     }
   }
-}
-
-/** A session source whose requests do not wait for ever; what does not come in time is a throw: the session could not be read. */
-export function timedSessionSource(source: SessionTokenSource, ms: number): SessionTokenSource {
-  const { sessionCookies, sessionInCookie } = source;
-  return {
-    ...(sessionCookies === undefined ? {} : { sessionCookies }),
-    ...(sessionInCookie === undefined ? {} : { sessionInCookie }),
-    ...(source.sessionVersion !== undefined && {
-      sessionVersion: (request: SessionRequest) => source.sessionVersion?.(request),
-    }),
-    getToken: async (request, query) => inTime(source.getToken(request, query), ms, 'the session library'),
-  };
 }
 
 /** An exchange whose callers do not wait for ever; what does not come in time is a throw, and counts as out of order. */

@@ -1,53 +1,35 @@
-import type { SessionRequest, SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
+import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { withoutSecrets } from '../../domain/shared/redaction.js';
-import { hideToken } from './request-scope.js';
-import { requestSecrets } from './request-secrets.js';
+import { requestSecrets } from './request-scope.js';
 
-/** A session source whose refusals and failures do not quote the cookies and credentials it was given: session libraries repeat what they cannot read. */
-export function redactingSessionSource(source: SessionTokenSource): SessionTokenSource {
+/**
+ * A session source as its site gives it, whose refusals and failures do not quote the cookies and credentials it was given:
+ * session libraries repeat what they cannot read. `inTime` ends the wait for one that never settles.
+ */
+export function redactingSessionSource(
+  source: SessionTokenSource,
+  inTime: (work: Promise<SessionToken>) => Promise<SessionToken>,
+): SessionTokenSource {
+  const { sessionCookies, sessionInCookie } = source;
   return {
-    ...traits(source),
-    ...(source.sessionVersion !== undefined && {
-      sessionVersion: (request: SessionRequest) => {
-        try {
-          return source.sessionVersion?.(request);
-        } catch (error) {
-          throw quoteless(error, requestSecrets(request.headers));
-        }
-      },
-    }),
+    ...(sessionCookies === undefined ? {} : { sessionCookies }),
+    ...(sessionInCookie === undefined ? {} : { sessionInCookie }),
+    sessionVersion: (request) => {
+      try {
+        return source.sessionVersion?.(request);
+      } catch (error) {
+        throw quoteless(error, requestSecrets(request.headers));
+      }
+    },
     getToken: async (request, query) => {
       try {
-        const found = await source.getToken(request, query);
+        const found = await inTime(source.getToken(request, query));
         if (found.kind !== 'expired' || found.detail === undefined) return found;
         return { ...found, detail: withoutSecrets(found.detail, requestSecrets(request.headers)) };
       } catch (error) {
         throw quoteless(error, requestSecrets(request.headers));
       }
     },
-  };
-}
-
-/** A session source whose tokens stay out of every text about the request they were given to. */
-export function redactingTokenSource(source: SessionTokenSource): SessionTokenSource {
-  return {
-    ...traits(source),
-    getToken: async (request, query): Promise<SessionToken> => {
-      const found = await source.getToken(request, query);
-      if (found.kind === 'token') hideToken(found.accessToken);
-      return found;
-    },
-  };
-}
-
-function traits(source: SessionTokenSource): Omit<SessionTokenSource, 'getToken'> {
-  const { sessionCookies, sessionInCookie } = source;
-  return {
-    ...(sessionCookies === undefined ? {} : { sessionCookies }),
-    ...(sessionInCookie === undefined ? {} : { sessionInCookie }),
-    ...(source.sessionVersion !== undefined && {
-      sessionVersion: (request: SessionRequest) => source.sessionVersion?.(request),
-    }),
   };
 }
 

@@ -1,6 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { HeaderFields } from '../../ports/http.js';
 import type { ObservedRequest } from '../../ports/telemetry.js';
-import { requestSecrets } from './request-secrets.js';
+import { cookiePairs } from '../../domain/shared/cookies.js';
+
+/** Shorter parts of a value are words of everyday texts. */
+const MIN_PART = 16;
 
 interface Scope {
   readonly request: ObservedRequest;
@@ -39,4 +43,47 @@ let count = 0;
 export function newRequestId(): string {
   count += 1;
   return `${prefix}-${count.toString(36)}`;
+}
+
+/**
+ * What of a request's fields must not stand in a text: each cookie's value and the credential of `authorization`, as sent and decoded,
+ * and their longer parts, since a library that opens `s:<id>.<signature>` may speak of the id alone.
+ */
+export function requestSecrets(headers: HeaderFields): string[] {
+  const cookies = cookiePairs(headers['cookie']).map((pair) => pair.slice(pair.indexOf('=') + 1).trim());
+  const authorization = text(headers['authorization'], ',').trim();
+  const schemeEnd = authorization.search(/\s/);
+  const scheme = authorization.slice(0, Math.max(0, schemeEnd));
+  const credential = schemeEnd < 0 ? '' : authorization.slice(schemeEnd).trimStart();
+  const basic = scheme.toLowerCase() === 'basic' ? fromBase64(credential) : '';
+  const secrets = [...cookies, credential, basic, basic.slice(basic.indexOf(':') + 1)].flatMap(readingsOf);
+  return [...new Set(secrets)].filter((secret) => secret !== '');
+}
+
+/** A value as it was sent, as libraries read it, and what is inside. */
+function readingsOf(value: string): string[] {
+  const plain = decoded(value.replace(/^"(.*)"$/s, '$1'));
+  if (plain.length < MIN_PART) return [value, plain];
+  // Some libraries keep a session as JSON that is not encrypted.
+  const inside = /^[\w+/-]+=*$/.test(plain) ? fromBase64(plain) : '';
+  const parts = `${plain} ${inside}`.split(/[^\w-]+/).filter((part) => part.length >= MIN_PART);
+  return [value, plain, ...parts];
+}
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
+
+/** The text behind an encoded one; empty when that is none. */
+function fromBase64(value: string): string {
+  const found = Buffer.from(value, 'base64').toString('utf8');
+  return /^[\p{L}\p{N}\p{P}\p{S}\p{Zs}\s]*$/u.test(found) && !found.includes('\u{fffd}') ? found : '';
+}
+
+function text(field: string | readonly string[] | undefined, separator: string): string {
+  return typeof field === 'string' ? field : (field ?? []).join(separator);
 }

@@ -1,10 +1,9 @@
 import { type SessionTokenLike, asSessionTokenSource } from '../../adapters/sessions/as-session-token-source.js';
 import { DeadlineError, inTime } from '../../adapters/system/timed-ports.js';
 import { sha256 } from '../../adapters/system/sha256.js';
-import { timedSessionSource } from '../../adapters/system/timed-ports.js';
 import { withoutSecrets } from '../../domain/shared/redaction.js';
-import { redactingSessionSource, redactingTokenSource } from '../../adapters/telemetry/redacting-session-source.js';
-import { requestSecrets } from '../../adapters/telemetry/request-secrets.js';
+import { redactingSessionSource } from '../../adapters/telemetry/redacting-session-source.js';
+import { hideToken, requestSecrets } from '../../adapters/telemetry/request-scope.js';
 import type { SessionRequired } from '../../domain/conversations/conversation-proxy.js';
 import { CoalescingSessionSource } from '../../domain/credentials/coalescing-session-source.js';
 import { Credential } from '../../domain/credentials/credential.js';
@@ -15,8 +14,8 @@ import type { TokenCache } from '../../domain/credentials/token-cache.js';
 import { isAgentBffError, ServiceAuthError } from '../../domain/errors.js';
 import { optionalSecret, type Secret } from '../../domain/shared/secret.js';
 import type { Clock } from '../../ports/clock.js';
-import type { HeaderFields } from '../../ports/http.js';
-import type { SessionRequest, SessionTokenSource } from '../../ports/session-token-source.js';
+import type { HeaderFields, RequestContext } from '../../ports/http.js';
+import type { SessionTokenSource } from '../../ports/session-token-source.js';
 import type { TokenExchange } from '../../ports/token-exchange.js';
 import type {
   AuthHeadersOptions,
@@ -123,11 +122,14 @@ export class RouteAuths {
     if (tokens === undefined) {
       const { clock, sessionMs } = this.#deps;
       // Inside the shared flight: an answer that never comes would keep a whole session waiting.
-      const timed = timedSessionSource(redactingSessionSource(source), sessionMs);
-      // Outside of it: a token that is shared belongs to every request that is given it.
-      tokens = redactingTokenSource(
-        new CoalescingSessionSource({ source: timed, clock, hash: sha256, maxEntries: MAX_SESSIONS }),
-      );
+      const safe = redactingSessionSource(source, (work) => inTime(work, sessionMs, 'the session library'));
+      tokens = new CoalescingSessionSource({
+        source: safe,
+        clock,
+        hash: sha256,
+        hide: hideToken,
+        maxEntries: MAX_SESSIONS,
+      });
       this.#sources.set(source, tokens);
     }
     return tokens;
@@ -153,7 +155,7 @@ export class RouteAuths {
 }
 
 /** A framework's own request as session sources take it: a Web `Request`, Express's `req`, a Koa context, or nothing (Next finds it itself). */
-export function sessionRequest(request: unknown): SessionRequest {
+export function sessionRequest(request: unknown): RequestContext {
   const { headers, res } = Object(request) as { headers?: unknown; res?: unknown };
   return {
     headers: headers instanceof Headers ? Object.fromEntries(headers) : ((headers ?? {}) as HeaderFields),

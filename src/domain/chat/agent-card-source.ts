@@ -82,7 +82,7 @@ const MAX_LIFE_MS = 300_000;
 const MADE_UP_EVERY_MS = 1_000;
 
 /**
- * Finds the agent's card and keeps it for as long as the agent allows (a2a-and-surfaces.md §1.3).
+ * Finds the agent's card and keeps it for as long as the agent allows (decisions 30 and 31).
  * Discovery asks up to five addresses once and then remembers the one that answered.
  *
  * Versions are strangers' words: those that neither a specification nor the agent's card names share one place for each caller. They are asked for

@@ -1,6 +1,7 @@
+import type { RequestContext } from '../../ports/http.js';
 import type { CredentialBroker } from '../credentials/credential-broker.js';
 import { isVaried, lookupScope } from '../credentials/credential-scope.js';
-import { type RequestContext, obtainCredential, renewCredential, type RouteAuth } from '../credentials/route-auth.js';
+import { obtainCredential, renewCredential, type RouteAuth } from '../credentials/route-auth.js';
 import type { CallContext } from '../upstream/platform-call.js';
 import type { Lookup } from '../upstream/platform-directory.js';
 import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';
@@ -56,7 +57,7 @@ export interface ChatEndpoint {
   readonly bindings: readonly string[];
 }
 
-/** Tells the browser what it needs before its first message (spec §2.2, a2a-and-surfaces.md §1.3). */
+/** Tells the browser what it needs before its first message (spec §2.2). */
 export class ChatConfig {
   readonly #deps: ChatConfigDependencies;
   #cards: AgentCardSource | undefined;

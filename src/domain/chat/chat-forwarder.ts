@@ -110,7 +110,7 @@ export function isExtendedCardMethod(method: string): boolean {
 }
 
 /**
- * The agent's answer to a request for its extended card, with the card in it rewritten as the public one is (a2a-and-surfaces.md M14).
+ * The agent's answer to a request for its extended card, with the card in it rewritten as the public one is (decision 33).
  * Errors of the agent pass as they are.
  *
  * @throws UpstreamError when the answer is not one JSON-RPC answer, or its card cannot be rewritten.

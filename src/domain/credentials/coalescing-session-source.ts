@@ -1,12 +1,8 @@
 import { LruMap } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import type { Clock } from '../../ports/clock.js';
-import type {
-  SessionRequest,
-  SessionToken,
-  SessionTokenQuery,
-  SessionTokenSource,
-} from '../../ports/session-token-source.js';
+import type { RequestContext } from '../../ports/http.js';
+import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
 import { sessionKey } from './session-key.js';
 
 /** What the tokens of one session source are kept with. */
@@ -15,6 +11,8 @@ export interface CoalescingSessionSourceDependencies {
   readonly clock: Clock;
   /** A one-way function without collisions, so that no cookie stays in memory. */
   readonly hash: (text: string) => string;
+  /** Told of every token a request is given, so that no text about the request shows it. */
+  readonly hide: (token: string) => void;
   /** Most tokens kept; the least recently used goes first. */
   readonly maxEntries: number;
 }
@@ -42,6 +40,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
   readonly #source: SessionTokenSource;
   readonly #clock: Clock;
   readonly #hash: (text: string) => string;
+  readonly #hide: (token: string) => void;
   readonly #kept: LruMap<CachedToken>;
   readonly #flights = new SingleFlight<SessionToken>();
   readonly #forced = new SingleFlight<SessionToken>();
@@ -52,11 +51,19 @@ export class CoalescingSessionSource implements SessionTokenSource {
     this.#source = dependencies.source;
     this.#clock = dependencies.clock;
     this.#hash = dependencies.hash;
+    this.#hide = dependencies.hide;
     this.#kept = new LruMap(dependencies);
     this.#forcedAt = new LruMap(dependencies);
   }
 
-  async getToken(request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken> {
+  async getToken(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
+    const found = await this.#shared(request, query);
+    // A token that is shared belongs to every request that is given it.
+    if (found.kind === 'token') this.#hide(found.accessToken);
+    return found;
+  }
+
+  async #shared(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const session =
       this.#source.sessionVersion?.(request) ?? sessionKey(request.headers, this.#source.sessionCookies ?? []);
     if (session === undefined) return this.#ask(request, unforced(query));
@@ -68,7 +75,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
     return this.#forced.run(key, () => this.#refreshed(key, request, query));
   }
 
-  async #current(key: string, request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken> {
+  async #current(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const kept = this.#fresh(key);
     if (kept !== undefined) return adopted(kept, request);
     const running = this.#flights.running(key);
@@ -77,7 +84,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
   }
 
   /** Another token than the current one, unless that is the work of a refresh already, or was not to be had a moment ago. */
-  async #refreshed(key: string, request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken> {
+  async #refreshed(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const current = await this.#current(key, request, unforced(query));
     if (current.kind !== 'token' || this.#wasForced(current)) return current;
     this.#noteForced(current);
@@ -95,16 +102,16 @@ export class CoalescingSessionSource implements SessionTokenSource {
     this.#forcedAt.set(this.#hash(accessToken), this.#clock.now());
   }
 
-  async #obtain(key: string, request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken> {
+  async #obtain(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const found = await this.#ask(request, query);
-    // A session that the server holds knows of its own refreshes, and of a sign-out, which must count at once.
+    // A session that the server holds knows of its own refreshes, and of a sign-out, which must count immediately.
     if (found.kind === 'token' && (this.#source.sessionInCookie === true || found.adopt !== undefined)) {
       this.#keep(key, found);
     }
     return found;
   }
 
-  async #ask(request: SessionRequest, query: SessionTokenQuery): Promise<SessionToken> {
+  async #ask(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const askedAt = this.#clock.now();
     const found = await this.#source.getToken(request, query);
     if (!this.#hasEnded(found)) return found;
@@ -140,7 +147,7 @@ function unforced(query: SessionTokenQuery): SessionTokenQuery {
   return plain;
 }
 
-function adopted(found: SessionToken, request: SessionRequest): SessionToken {
+function adopted(found: SessionToken, request: RequestContext): SessionToken {
   if (found.kind === 'token') found.adopt?.(request);
   return found;
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '../../ports/clock.js';
-import type { HttpRequest } from '../../ports/http.js';
-import type { AccessToken, IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
+import type { RequestContext } from '../../ports/http.js';
+import type { AccessToken, IdentityProvider, IssueOutcome } from '../../ports/identity-provider.js';
 import type { Secret } from '../shared/secret.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { ServiceAuthError, SessionError } from '../errors.js';
-import { Credential } from './credential.js';
+import { Credential, serviceAuthError } from './credential.js';
 import { PlatformClock } from './platform-clock.js';
 import { refreshedToken, type SessionAuth, userToken, type UserToken } from './session-credentials.js';
 import type { RouteFields } from './site-fields.js';
@@ -51,6 +51,11 @@ export interface CredentialBrokerDependencies {
   readonly apiKeyHeader: string;
 }
 
+const FAILURES = {
+  incomplete: 'The configuration of the service credential is incomplete.',
+  refused: 'The service credential was refused or cannot be used.',
+};
+
 interface KnownProvider {
   readonly provider: IdentityProvider;
   /** The cache key of the last token; compared again whenever that token is due. */
@@ -75,7 +80,7 @@ export class CredentialBroker {
    * @throws ServiceAuthError when no service credential can be produced.
    * @throws SessionError when the route needs a session and there is none.
    */
-  async obtain(auth: CredentialAuth, request: Pick<HttpRequest, 'headers' | 'native'>): Promise<Credential> {
+  async obtain(auth: CredentialAuth, request: RequestContext): Promise<Credential> {
     switch (auth.kind) {
       case 'service':
         return this.#service(auth);
@@ -88,12 +93,12 @@ export class CredentialBroker {
 
   /**
    * A fresh credential after the platform refused this one; absent when there is nothing to renew.
-   * Many callers refused at once cause one renewal; a user's own token is renewed by its session. `platformDate` is the `Date` field of the refusal: tokens signed here follow the platform's clock.
+   * Many callers refused together cause one renewal; a user's own token is renewed by its session. `platformDate` is the `Date` field of the refusal: tokens signed here follow the platform's clock.
    */
   async renew(
     auth: CredentialAuth,
     refused: Credential,
-    request: Pick<HttpRequest, 'headers' | 'native'>,
+    request: RequestContext,
     platformDate: string,
   ): Promise<Credential | undefined> {
     if (refused.token === undefined) return undefined;
@@ -107,7 +112,7 @@ export class CredentialBroker {
     return renewed.token === refused.token ? undefined : renewed;
   }
 
-  /** Names the tokens of the configured strategy without asking for one, so that a token kept from before is found at once. */
+  /** Names the tokens of the configured strategy without asking for one, so that the first request finds a token kept from before. */
   async recall(): Promise<void> {
     const chosen = this.#choose('', this.#deps.apiKey);
     if (chosen.kind !== 'provider') return;
@@ -139,7 +144,7 @@ export class CredentialBroker {
     const issue: IssueToken =
       provider.signsLocally === true ? (now) => this.#sign(provider, now) : (now) => provider.issue(now);
     const outcome = await this.#deps.tokens.get(key, provider.block, issue);
-    if (outcome.kind === 'failure') throw serviceAuthError(outcome);
+    if (outcome.kind === 'failure') throw serviceAuthError(outcome, FAILURES);
     return this.#credentialOf(name, known, outcome.token, planKey);
   }
 
@@ -177,7 +182,7 @@ export class CredentialBroker {
   }
 
   #credentialOf(name: string, known: KnownProvider, token: AccessToken, planKey: Secret | undefined): Credential {
-    // Header objects are made once per token, not once per request (performance.md §2.6).
+    // Header objects are made once per token, not once per request.
     if (planKey === undefined && known.credential?.token === token.value) return known.credential;
     const credential = new Credential({
       kind: 'service',
@@ -191,10 +196,7 @@ export class CredentialBroker {
     return credential;
   }
 
-  async #session(
-    auth: Extract<CredentialAuth, { kind: 'session' }>,
-    request: Pick<HttpRequest, 'headers' | 'native'>,
-  ): Promise<Credential> {
+  async #session(auth: Extract<CredentialAuth, { kind: 'session' }>, request: RequestContext): Promise<Credential> {
     const apiKey = auth.apiKey ?? this.#deps.apiKey;
     const user = await userToken(auth, request);
     if (user === undefined) {
@@ -208,7 +210,7 @@ export class CredentialBroker {
   async #refreshed(
     auth: Extract<CredentialAuth, { kind: 'session' }>,
     refused: Credential,
-    request: Pick<HttpRequest, 'headers' | 'native'>,
+    request: RequestContext,
   ): Promise<Credential | undefined> {
     const user = await refreshedToken(auth, request, this.#deps.telemetry);
     if (user === undefined || user.value === refused.token) return undefined;
@@ -276,22 +278,5 @@ function noStrategy(): ServiceAuthError {
     hint: 'Set "serviceAuthStrategy" in configureServer, and fill the configuration block it names.',
     block: 'configureServer',
     fields: ['serviceAuthStrategy'],
-  });
-}
-
-function serviceAuthError(failure: IssueFailure): ServiceAuthError {
-  const unavailable = failure.reason === 'unavailable';
-  return new ServiceAuthError(unavailable ? 'identity_provider_unavailable' : 'service_auth_failed', {
-    detail: unavailable
-      ? 'The identity provider cannot be reached or is out of order.'
-      : failure.reason === 'incomplete'
-        ? 'The configuration of the service credential is incomplete.'
-        : 'The service credential was refused or cannot be used.',
-    hint: failure.advice,
-    block: failure.block,
-    fields: failure.fields,
-    retryable: unavailable,
-    ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
-    log: failure.detail,
   });
 }

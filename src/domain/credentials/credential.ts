@@ -1,5 +1,6 @@
-import { SessionError } from '../errors.js';
+import { ServiceAuthError, SessionError } from '../errors.js';
 import type { HeaderFields } from '../../ports/http.js';
+import type { IssueFailure } from '../../ports/identity-provider.js';
 import type { SiteFields } from './site-fields.js';
 
 /** Whose authority a credential carries. */
@@ -86,4 +87,21 @@ export function sessionError(reason: 'expired' | 'interaction', log: string): Se
         hint: 'Sign in again and complete what the identity provider asks for.',
         log,
       });
+}
+
+/** Why there is no token, in the words of the token that was asked for; a provider that is down is told alike for all. */
+export function serviceAuthError(
+  { reason, advice, block, fields, retryAfterMs, detail }: IssueFailure,
+  words: Readonly<Record<Exclude<IssueFailure['reason'], 'unavailable'>, string>>,
+): ServiceAuthError {
+  const isUnavailable = reason === 'unavailable';
+  return new ServiceAuthError(isUnavailable ? 'identity_provider_unavailable' : 'service_auth_failed', {
+    detail: isUnavailable ? 'The identity provider cannot be reached or is out of order.' : words[reason],
+    hint: advice,
+    block,
+    fields,
+    retryable: isUnavailable,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    log: detail,
+  });
 }

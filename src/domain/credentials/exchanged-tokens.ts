@@ -1,8 +1,8 @@
 import type { Clock } from '../../ports/clock.js';
 import type { AccessToken, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
-import { ServiceAuthError, type SessionError } from '../errors.js';
-import { sessionError } from './credential.js';
+import type { ServiceAuthError, SessionError } from '../errors.js';
+import { serviceAuthError, sessionError } from './credential.js';
 import type { TokenCache } from './token-cache.js';
 
 /** What exchanged tokens are obtained and kept with. */
@@ -50,7 +50,7 @@ export class ExchangedTokens {
    * The exchanged token of one user.
    *
    * @throws SessionError (`session_expired`, `interaction_required`) when the user must act.
-   * @throws ServiceAuthError naming block and fields when the exchange fails whoever the user is.
+   * @throws ServiceAuthError naming block and fields when the exchange fails for every user.
    */
   async obtain(user: UserAssertion): Promise<ExchangedToken> {
     const { assertion, audience, scope } = user;
@@ -130,18 +130,8 @@ function refused({ reason, detail }: ExchangeRefusal): SessionError {
 }
 
 function exchangeError(failure: IssueFailure): ServiceAuthError {
-  const unavailable = failure.reason === 'unavailable';
-  return new ServiceAuthError(unavailable ? 'identity_provider_unavailable' : 'service_auth_failed', {
-    detail: unavailable
-      ? 'The identity provider cannot be reached or is out of order.'
-      : failure.reason === 'incomplete'
-        ? "The configuration of the exchange of users' tokens is incomplete."
-        : "The exchange of users' tokens was refused.",
-    hint: failure.advice,
-    block: failure.block,
-    fields: failure.fields,
-    retryable: unavailable,
-    ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
-    log: failure.detail,
+  return serviceAuthError(failure, {
+    incomplete: "The configuration of the exchange of users' tokens is incomplete.",
+    refused: "The exchange of users' tokens was refused.",
   });
 }

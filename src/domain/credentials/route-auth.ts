@@ -1,11 +1,8 @@
-import type { HttpRequest } from '../../ports/http.js';
+import type { RequestContext } from '../../ports/http.js';
 import { forwardedFields } from '../upstream/header-policy.js';
 import type { Credential } from './credential.js';
 import type { CredentialBroker, CredentialAuth } from './credential-broker.js';
 import type { RouteFields } from './site-fields.js';
-
-/** What of a request decides which credential it gets. */
-export type RequestContext = Pick<HttpRequest, 'headers' | 'native'>;
 
 /** Headers the site makes itself for each request. */
 export interface HeadersAuth {

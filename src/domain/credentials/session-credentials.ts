@@ -1,4 +1,4 @@
-import type { HttpRequest } from '../../ports/http.js';
+import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { isAgentBffError, ServiceAuthError } from '../errors.js';
@@ -28,11 +28,11 @@ export interface UserToken {
  * There is no way from here to another credential. `forceRefresh`: the platform refused the last one.
  *
  * @throws SessionError (`session_expired`, `interaction_required`) when the user must act.
- * @throws ServiceAuthError when the session cannot be read, or the exchange fails whoever the user is.
+ * @throws ServiceAuthError when the session cannot be read, or the exchange fails for every user.
  */
 export async function userToken(
   auth: SessionAuth,
-  request: Pick<HttpRequest, 'headers' | 'native'>,
+  request: RequestContext,
   forceRefresh = false,
 ): Promise<UserToken | undefined> {
   // With an exchange, the audience is that of the exchanged token; the session's own is for this site.
@@ -54,7 +54,7 @@ export async function userToken(
 /** The user's token, renewed because the platform refused it; `undefined` when the session does not give it. */
 export async function refreshedToken(
   auth: SessionAuth,
-  request: Pick<HttpRequest, 'headers' | 'native'>,
+  request: RequestContext,
   telemetry: Telemetry,
 ): Promise<UserToken | undefined> {
   try {
@@ -69,7 +69,7 @@ export async function refreshedToken(
 /** A source that throws could not look: that is no absent session, and no reason to sign in again. */
 async function readSession(
   source: SessionTokenSource,
-  request: Pick<HttpRequest, 'headers' | 'native'>,
+  request: RequestContext,
   query: SessionTokenQuery,
 ): Promise<SessionToken> {
   try {

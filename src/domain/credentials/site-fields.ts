@@ -1,4 +1,4 @@
-import type { HeaderFields, HttpRequest } from '../../ports/http.js';
+import type { HeaderFields, RequestContext } from '../../ports/http.js';
 
 /** Header fields of the site's own on one route, besides those that always cross (decision 91). Names are in lower case. */
 export interface RouteFields {
@@ -7,7 +7,7 @@ export interface RouteFields {
   /** Fields of the platform that go to the browser too. */
   readonly response: readonly string[];
   /** Fields the site makes for each request; absent when it makes none. */
-  readonly make?: (request: Pick<HttpRequest, 'native'>) => Promise<HeaderFields>;
+  readonly make?: (request: Pick<RequestContext, 'native'>) => Promise<HeaderFields>;
 }
 
 /** The same for one request. */

@@ -16,7 +16,7 @@ export interface TokenCacheDependencies {
   readonly telemetry: Telemetry;
   /** A number from 0 up to 1, for jitter. */
   readonly random: () => number;
-  /** Tokens shared with other processes; sealed by whoever gives it. */
+  /** Tokens shared with other processes; sealed already. */
   readonly shared?: CacheStore;
   /** Most entries kept in memory; the least recently used goes first. */
   readonly maxEntries: number;
@@ -38,13 +38,13 @@ interface Entry {
   rejectableAt: number;
 }
 
-// Proportional, so that tokens of a minute and of a day are both cached (identity.md S3).
+// Proportional, so that tokens of a minute and of a day are both cached.
 const STALE_SHARE = 0.2;
 const STALE_MAX_MS = 120_000;
 const FLOOR_SHARE = 0.02;
 const FLOOR_MAX_MS = 5_000;
 
-// A provider that refused is asked rarely: ten wrong passwords lock a service user out (identity.md §0.5).
+// A provider that refused is asked rarely: ten wrong passwords lock a service user out.
 const REFUSED_FIRST_MS = 30_000;
 const REFUSED_MAX_MS = 900_000;
 const UNAVAILABLE_FIRST_MS = 500;

@@ -59,7 +59,7 @@ export interface RenderUpstream {
 
 export type CacheStatus = 'HIT' | 'REVALIDATED' | 'MISS' | 'BYPASS';
 
-/** A render, and how it was come by. */
+/** A render, and where it came from. */
 export interface RenderOutcome {
   readonly answer: HttpResponse;
   readonly status: CacheStatus;
@@ -78,7 +78,7 @@ const MAX_READ = 8_192;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Keeps renders (a2a-and-surfaces.md §4.3).
+ * Keeps renders.
  *
  *     (1) young enough ──► HIT
  *     (2) else ask whether the widget changed: no ──► REVALIDATED, and young again

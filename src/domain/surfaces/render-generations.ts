@@ -41,7 +41,7 @@ const MAX_LOST = 10_000;
  *
  * A render depends on two version tags in the store: one of its surface, one of everything the caller sees. An action replaces a version tag by a new one,
  * and whatever was rendered under the old one is no longer served. Marks are unique texts and no counters, because a store
- * that only reads and writes cannot count: of two processes that add one at once, one would be lost.
+ * that only reads and writes cannot count: of two processes that add one together, one would be lost.
  *
  * A version tag that the store did not take is written again until it does. Until then other processes may not know of the action,
  * so a process that saw the store fail does not believe renders from before.
@@ -120,13 +120,13 @@ export class RenderGenerations {
     const { store, clock, newGeneration } = this.#deps;
     const tag = newGeneration();
     await store.set(key, tag, clock.now() + this.#lifeMs());
-    // Of two processes that begin at once, the later one's version tag is what both go by.
+    // Of two processes that begin together, the later one's version tag is what both go by.
     const taken = await store.get(key);
     if (taken === undefined) this.#suspect();
     return taken ?? tag;
   }
 
-  /** What depends on this version tag is no longer served, in this process at once. */
+  /** What depends on this version tag is no longer served, in this process immediately. */
   async #drop(key: string): Promise<void> {
     if (await this.#replace(key)) return;
     // A store that is down loses the version tag and may keep the renders. Until they are too old, this process does not believe it.

@@ -1,7 +1,14 @@
-import type { HeaderFields, HttpBody, HttpResponse, HttpUpstream, UpstreamOutcome } from '../../ports/http.js';
+import type {
+  HeaderFields,
+  HttpBody,
+  HttpResponse,
+  HttpUpstream,
+  RequestContext,
+  UpstreamOutcome,
+} from '../../ports/http.js';
 import type { Credential } from '../credentials/credential.js';
 import type { CredentialBroker } from '../credentials/credential-broker.js';
-import { type RequestContext, obtainCredential, renewCredential, type RouteAuth } from '../credentials/route-auth.js';
+import { obtainCredential, renewCredential, type RouteAuth } from '../credentials/route-auth.js';
 import { discard, isStream } from '../shared/body.js';
 import { upstreamRequestHeaders } from './header-policy.js';
 import type { ErrorExcerpts } from './error-excerpts.js';
@@ -101,7 +108,7 @@ export class PlatformCall {
     const renewed = await this.#renew(caller, response);
     if (renewed === undefined || isStream(message.body)) return { response, credential };
     discard(response.body);
-    // (c) A 401 says that nothing was done (RFC 9110 §15.5.2), so the same body may be sent again (a2a-and-surfaces.md M12).
+    // (c) A 401 says that nothing was done (RFC 9110 §15.5.2), so the same body may be sent again.
     return { response: await this.#dispatch(message, renewed), credential: renewed };
   }
 

@@ -1,9 +1,9 @@
 import { SingleFlight } from '../shared/single-flight.js';
 import type { Clock } from '../../ports/clock.js';
-import type { HeaderFields } from '../../ports/http.js';
+import type { HeaderFields, RequestContext } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { isVaried, lookupScope } from '../credentials/credential-scope.js';
-import type { RequestContext, RouteAuth } from '../credentials/route-auth.js';
+import type { RouteAuth } from '../credentials/route-auth.js';
 import { type AgentBffError, isAgentBffError } from '../errors.js';
 import { parsedJson } from '../shared/json.js';
 import { LruMap, type MapBounds } from '../shared/lru-map.js';
@@ -84,7 +84,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 // oxlint-disable-next-line no-control-regex
 const UNSAFE_STYLE = /<\/|[\u0000-\u0008\u000b\u000e-\u001f\u007f]/;
 
-/** Asks the platform for the project and the brand of a site (a2a-and-surfaces.md §1.3). What fails degrades: nobody's page goes down with it. */
+/** Asks the platform for the project and the brand of a site (spec §2.2). What fails degrades: nobody's page goes down with it. */
 export class PlatformDirectory {
   readonly #deps: PlatformDirectoryDependencies;
   readonly #call: PlatformCall;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { withoutSecrets } from '../../../src/domain/shared/redaction.js';
-import { requestSecrets } from '../../../src/adapters/telemetry/request-secrets.js';
+import { requestSecrets } from '../../../src/adapters/telemetry/request-scope.js';
 
 const ID = 'Yk3vPz0aWq7Lr9TnB2dX';
 

@@ -12,10 +12,11 @@ import { ErrorExcerpts } from '../../../src/domain/upstream/error-excerpts.js';
 import { FakeDeadlines } from '../upstream/fake-deadlines.js';
 import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
 import { secret } from '../../../src/domain/shared/secret.js';
-import type { SessionRequest, SessionTokenSource } from '../../../src/ports/session-token-source.js';
+import type { RequestContext } from '../../../src/ports/http.js';
+import type { SessionTokenSource } from '../../../src/ports/session-token-source.js';
 
 /** A request nobody has touched. */
-export const REQUEST: SessionRequest = { headers: {}, native: { request: undefined } };
+export const REQUEST: RequestContext = { headers: {}, native: { request: undefined } };
 
 /** The configured service strategy and key. */
 export const SERVICE: Extract<CredentialAuth, { kind: 'service' }> = {

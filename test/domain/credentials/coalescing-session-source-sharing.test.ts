@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { HeaderFields } from '../../../src/ports/http.js';
-import type { SessionRequest, SessionToken } from '../../../src/ports/session-token-source.js';
+import type { HeaderFields, RequestContext } from '../../../src/ports/http.js';
+import type { SessionToken } from '../../../src/ports/session-token-source.js';
 import { RotatingSessions } from './rotating-sessions.js';
 import { request, SessionWorld } from './session-fixture.js';
 
@@ -28,6 +28,13 @@ describe('different users never share:', () => {
     const world = new SessionWorld();
     expect(await Promise.all([world.get(anna), world.get(bert)])).toEqual(['token-1', 'token-2']);
     expect(await world.get(bert)).not.toBe('token-1');
+  });
+
+  it('every request that is given a token says so, also when it shares the token of another', async () => {
+    const world = new SessionWorld();
+    await Promise.all([world.get('sid=x'), world.get('sid=x'), world.get('sid=y')]);
+    await world.get('sid=x');
+    expect(world.hidden.sort()).toEqual(['token-1', 'token-1', 'token-1', 'token-2']);
   });
 
   it('a source that does not say which cookies tell users apart is asked for every request', async () => {
@@ -66,7 +73,7 @@ describe('different users never share:', () => {
 });
 
 describe('a source that names the version of a session', () => {
-  const named = (version: string | undefined, cookie: string): SessionRequest => ({
+  const named = (version: string | undefined, cookie: string): RequestContext => ({
     headers: { cookie },
     native: { request: { version } },
   });
@@ -135,11 +142,11 @@ describe('the refreshed cookie', () => {
     const world = new SessionWorld();
     const adopted: unknown[] = [];
     world.answer = (number) =>
-      ({ ...world.token(number), adopt: (to: SessionRequest) => adopted.push(to) }) as SessionToken;
+      ({ ...world.token(number), adopt: (to: RequestContext) => adopted.push(to) }) as SessionToken;
     const [first, second, third] = [1, 2, 3].map(() => request({ cookie: 'sid=anna' })) as [
-      SessionRequest,
-      SessionRequest,
-      SessionRequest,
+      RequestContext,
+      RequestContext,
+      RequestContext,
     ];
     await Promise.all([world.tokens.getToken(first, {}), world.tokens.getToken(second, {})]);
     await world.tokens.getToken(third, {});

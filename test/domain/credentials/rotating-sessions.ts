@@ -1,6 +1,7 @@
 import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
 import { CoalescingSessionSource } from '../../../src/domain/credentials/coalescing-session-source.js';
-import type { SessionRequest, SessionTokenSource } from '../../../src/ports/session-token-source.js';
+import type { RequestContext } from '../../../src/ports/http.js';
+import type { SessionTokenSource } from '../../../src/ports/session-token-source.js';
 
 interface Session {
   /** The only refresh token the provider still accepts. */
@@ -42,12 +43,13 @@ export class RotatingSessions {
       source: this.#source(),
       clock: this.clock,
       hash: (text) => text,
+      hide: () => undefined,
       maxEntries: 1_000,
     });
   }
 
   /** A request of a user's browser; a stale one left before the last refreshed cookie arrived, if that is not long ago. */
-  visit(user: string, stale = false): SessionRequest {
+  visit(user: string, stale = false): RequestContext {
     const browser = this.#browser(user);
     const isRecent = this.clock.now() - browser.changedAt < 5_000;
     const cookie = stale && isRecent ? browser.before : browser.cookie;
@@ -55,14 +57,14 @@ export class RotatingSessions {
   }
 
   /** The browser takes the cookies of a response. */
-  receive(user: string, visit: SessionRequest): void {
+  receive(user: string, visit: RequestContext): void {
     const browser = this.#browser(user);
     for (const cookie of this.cookiesOf(visit)) {
       this.#browsers.set(user, { cookie, before: browser.cookie, changedAt: this.clock.now() });
     }
   }
 
-  cookiesOf({ native }: SessionRequest): string[] {
+  cookiesOf({ native }: RequestContext): string[] {
     return (native.response as { cookies: string[] }).cookies;
   }
 

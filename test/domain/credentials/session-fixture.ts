@@ -1,17 +1,18 @@
 import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
 import { CoalescingSessionSource } from '../../../src/domain/credentials/coalescing-session-source.js';
-import type { HeaderFields } from '../../../src/ports/http.js';
-import type { SessionRequest, SessionToken, SessionTokenQuery } from '../../../src/ports/session-token-source.js';
+import type { HeaderFields, RequestContext } from '../../../src/ports/http.js';
+import type { SessionToken, SessionTokenQuery } from '../../../src/ports/session-token-source.js';
 
 /** A request with these header fields. */
-export const request = (headers: HeaderFields): SessionRequest => ({ headers, native: { request: {} } });
+export const request = (headers: HeaderFields): RequestContext => ({ headers, native: { request: {} } });
 
 /** A source that gives numbered tokens and answers when it is told to. */
 export class SessionWorld {
   readonly clock = new FakeClock();
-  readonly asked: { readonly request: SessionRequest; readonly query: SessionTokenQuery }[] = [];
+  readonly asked: { readonly request: RequestContext; readonly query: SessionTokenQuery }[] = [];
   answer: (number: number) => Promise<SessionToken> | SessionToken = (number) => this.token(number);
-  sessionVersion: (request: SessionRequest) => string | undefined = () => undefined;
+  sessionVersion: (request: RequestContext) => string | undefined = () => undefined;
+  readonly hidden: string[] = [];
   hash = (text: string): string => `#${text}`;
   readonly tokens: CoalescingSessionSource;
 
@@ -25,6 +26,7 @@ export class SessionWorld {
       },
       clock: this.clock,
       hash: (text) => this.hash(text),
+      hide: (token) => this.hidden.push(token),
       maxEntries,
     });
   }
