@@ -194,7 +194,8 @@ function placeOf(chosen: ChosenStrategy): Place {
   return name === undefined ? { block: 'configureServer', fields: ['serviceAuthStrategy'] } : PROVIDERS[name];
 }
 
+/** The providers whose address a look-up can be tried at; any other is tried with its first token alone. */
 function builtInProvider(flow: string): 'idp_a' | 'idp_b' | undefined {
   const name = providerOf(flow);
-  return name === 'service_account' ? undefined : name;
+  return name === 'idp_a' || name === 'idp_b' ? name : undefined;
 }
