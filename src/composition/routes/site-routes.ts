@@ -1,7 +1,7 @@
 import { accept } from '../../domain/shared/option-checks.js';
 import type { OptionShape } from '../../domain/shared/options.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
-import type { HttpHandler } from '../../ports/http.js';
+import type { HttpHandler, MountedHandler } from '../../ports/http.js';
 import type { Toolkit, ToolkitOption } from '../toolkit/toolkit-type.js';
 import { currentHandler, readRouteOptions, UNCONFIGURED_CHAT } from './current-handler.js';
 import { CHAT, PROXY, SURFACE_ROUTER } from './option-shapes.js';
@@ -32,18 +32,12 @@ const SITE: OptionShape<Exclude<keyof SiteRoutesOptions, 'toolkit'>> = {
   },
 };
 
-/** One handler and the path it is mounted at. */
-export interface SiteRoute {
-  readonly mount: string;
-  readonly handler: HttpHandler;
-}
-
 /**
  * Every route of a site with the path it is mounted at (spec §4.1).
  *
  * @throws ConfigurationError (code `configuration_invalid`) when options are wrong, before the first request.
  */
-export function siteRoutes(maker: string, options: SiteRoutesOptions | undefined): readonly SiteRoute[] {
+export function siteRoutes(maker: string, options: SiteRoutesOptions | undefined): readonly MountedHandler[] {
   const {
     basePath = '/api',
     a2a,
@@ -55,7 +49,7 @@ export function siteRoutes(maker: string, options: SiteRoutesOptions | undefined
     path: string,
     handlerOf: (current: Toolkit) => HttpHandler,
     unconfigured?: HttpHandler,
-  ): SiteRoute => ({
+  ): MountedHandler => ({
     mount: withoutTrailingSlashes(basePath) + path,
     handler: currentHandler(toolkit, handlerOf, unconfigured),
   });
