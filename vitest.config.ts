@@ -32,12 +32,16 @@ const QUICK = [
   'e2e/demo/**/*.test.ts',
 ];
 
+// Every page of the demo in every theme; with the type tests, the slowest of all.
+const SLOW = ['e2e/demo/accessibility.test.ts'];
+const isQuick = process.env['TEST_TIER'] === 'quick';
+
 export default defineConfig({
   resolve: { alias: entries },
   test: {
     dir: fromRoot('test'),
-    include: process.env['TEST_TIER'] === 'quick' ? QUICK : ['**/*.test.ts'],
-    exclude: [...configDefaults.exclude, '.stryker-tmp/**'],
+    include: isQuick ? QUICK : ['**/*.test.ts'],
+    exclude: [...configDefaults.exclude, '.stryker-tmp/**', ...(isQuick ? SLOW : [])],
     globalSetup: fromRoot('test/support/temporary-folder.ts'),
     maxWorkers: 2,
     testTimeout: 10_000,
@@ -47,7 +51,7 @@ export default defineConfig({
     restoreMocks: true,
     typecheck: {
       // The type tests see what a user of the package sees: the declarations in dist.
-      enabled: existsSync(fromRoot('test/types')) && existsSync(fromRoot('dist')),
+      enabled: !isQuick && existsSync(fromRoot('test/types')) && existsSync(fromRoot('dist')),
       include: ['types/**/*.test-d.ts'],
       tsconfig: fromRoot('tsconfig.test.json'),
       ignoreSourceErrors: true,

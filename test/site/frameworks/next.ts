@@ -52,6 +52,8 @@ async function startNext(): Promise<RequestListener> {
       get toolkit() {
         return sites.getStore();
       },
+      // That of `instrumentation.ts`, which Next runs with the first request, serves nobody here.
+      set toolkit(_unused) {},
     },
   });
   return handle;
