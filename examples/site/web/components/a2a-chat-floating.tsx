@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 
-import type { A2AChatProps } from './a2a-chat';
+import type { A2AChatProps } from './chat/chat-props';
 import { ChatPanel } from './chat/chat-panel';
 import { ChatIcon, CloseIcon } from './chat/icons';
 import './a2a-chat-floating.css';

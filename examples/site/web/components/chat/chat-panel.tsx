@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
 
-import type { A2AChatProps } from '../a2a-chat';
+import type { A2AChatProps } from './chat-props';
 import { ChatSession, type Draft } from './chat-session';
 import type { ChatPhase } from './chat-state';
 import { Composer } from './composer';

@@ -1,6 +1,6 @@
 import { type ReactNode, type RefObject, useLayoutEffect, useRef } from 'react';
 
-import type { ChatUser } from '../a2a-chat';
+import type { ChatUser } from './chat-props';
 import type { AgentMessage, ChatMessage, ChatState, UserMessage } from './chat-state';
 import { AgentIcon, FileIcon, PersonIcon } from './icons';
 import { Markdown } from './markdown';
