@@ -1,23 +1,9 @@
-import { type ExpressLike, type ExpressLikeRouter, expressRouter } from '../adapters/express/express-router.js';
-import {
-  type A2ARouterOptions,
-  chatHandler,
-  conversationHandler,
-  type ServiceProxyRouterOptions,
-  type ServiceSurfaceRouterOptions,
-  surfaceHandler,
-} from './routes/current-handler.js';
+import { type ExpressLikeRouter, expressRouter } from '../adapters/express/express-router.js';
+import { chatHandler, conversationHandler, surfaceHandler } from './routes/current-handler.js';
+import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './routes/route-options.js';
+import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
-export type { ExpressLike, ExpressLikeRouter } from '../adapters/express/express-router.js';
-export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
-export type { ServiceAuthStrategy } from './config/server-config.js';
-export type * from './routes/route-options.js';
-export type {
-  A2ARouterOptions,
-  ServiceProxyRouterOptions,
-  ServiceSurfaceRouterOptions,
-} from './routes/current-handler.js';
-export type * from './toolkit/toolkit-type.js';
+export type { ExpressLikeRouter } from '../adapters/express/express-router.js';
 
 /**
  * The chat routes as an Express router, for Express 4 and 5; mount it at `/api/a2a` (spec §4.3).
@@ -39,8 +25,8 @@ export type * from './toolkit/toolkit-type.js';
  * @public
  */
 export function createA2ARouter<AnyRouter extends ExpressLikeRouter>(
-  framework: ExpressLike<AnyRouter>,
-  options?: A2ARouterOptions,
+  framework: { Router(): AnyRouter },
+  options?: ChatHandlerOptions & ToolkitOption,
 ): AnyRouter {
   return expressRouter(framework, chatHandler(options));
 }
@@ -63,8 +49,8 @@ export function createA2ARouter<AnyRouter extends ExpressLikeRouter>(
  * @public
  */
 export function createServiceSurfaceRouter<AnyRouter extends ExpressLikeRouter>(
-  framework: ExpressLike<AnyRouter>,
-  options?: ServiceSurfaceRouterOptions,
+  framework: { Router(): AnyRouter },
+  options?: SurfaceRouterOptions & ToolkitOption,
 ): AnyRouter {
   return expressRouter(framework, surfaceHandler(options));
 }
@@ -88,8 +74,8 @@ export function createServiceSurfaceRouter<AnyRouter extends ExpressLikeRouter>(
  * @public
  */
 export function createServiceProxyRouter<AnyRouter extends ExpressLikeRouter>(
-  framework: ExpressLike<AnyRouter>,
-  options: ServiceProxyRouterOptions,
+  framework: { Router(): AnyRouter },
+  options: ServiceProxyOptions & ToolkitOption,
 ): AnyRouter {
   return expressRouter(framework, conversationHandler('createServiceProxyRouter', options));
 }

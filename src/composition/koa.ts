@@ -1,23 +1,9 @@
 import { type KoaLike, type KoaLikeRouter, koaRouter } from '../adapters/koa/koa-router.js';
-import {
-  type A2ARouterOptions,
-  chatHandler,
-  conversationHandler,
-  type ServiceProxyRouterOptions,
-  type ServiceSurfaceRouterOptions,
-  surfaceHandler,
-} from './routes/current-handler.js';
+import { chatHandler, conversationHandler, surfaceHandler } from './routes/current-handler.js';
+import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './routes/route-options.js';
+import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
-export type { KoaLike, KoaLikeRouter, KoaLikeRouterClass } from '../adapters/koa/koa-router.js';
-export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
-export type { ServiceAuthStrategy } from './config/server-config.js';
-export type * from './routes/route-options.js';
-export type {
-  A2ARouterOptions,
-  ServiceProxyRouterOptions,
-  ServiceSurfaceRouterOptions,
-} from './routes/current-handler.js';
-export type * from './toolkit/toolkit-type.js';
+export type { KoaLike, KoaLikeRouter } from '../adapters/koa/koa-router.js';
 
 /**
  * The chat routes as a router of `@koa/router`; mount it at `/api/a2a` (spec §4.3), by `prefix`, in another router or with `koa-mount`.
@@ -40,7 +26,7 @@ export type * from './toolkit/toolkit-type.js';
  */
 export function createA2ARouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
-  options?: A2ARouterOptions,
+  options?: ChatHandlerOptions & ToolkitOption,
 ): AnyRouter {
   return koaRouter(framework, chatHandler(options));
 }
@@ -65,7 +51,7 @@ export function createA2ARouter<AnyRouter extends KoaLikeRouter>(
  */
 export function createServiceSurfaceRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
-  options?: ServiceSurfaceRouterOptions,
+  options?: SurfaceRouterOptions & ToolkitOption,
 ): AnyRouter {
   return koaRouter(framework, surfaceHandler(options));
 }
@@ -90,7 +76,7 @@ export function createServiceSurfaceRouter<AnyRouter extends KoaLikeRouter>(
  */
 export function createServiceProxyRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
-  options: ServiceProxyRouterOptions,
+  options: ServiceProxyOptions & ToolkitOption,
 ): AnyRouter {
   return koaRouter(framework, conversationHandler('createServiceProxyRouter', options));
 }

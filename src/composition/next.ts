@@ -22,13 +22,8 @@ import type {
 
 import type { Toolkit, ToolkitOption } from './toolkit/toolkit-type.js';
 
-export type { NextRoute, NextRouteFunction } from '../adapters/next/next-route.js';
-export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
-export type { ServiceAuthStrategy } from './config/server-config.js';
-export type * from './routes/route-options.js';
-export type * from './toolkit/toolkit-type.js';
+export type { NextRoute } from '../adapters/next/next-route.js';
 export { createGetHeadersForSession, createGetHeadersWithServiceAuth } from './get-headers.js';
-export type { HeadersFunction, ServiceHeadersOptions, SessionHeadersOptions } from './get-headers.js';
 
 /**
  * Options of `createA2AProxyHandlerWithServiceAuth` (spec §4.2).

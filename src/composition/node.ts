@@ -3,10 +3,6 @@ import { noSuchRoute } from './routes/current-handler.js';
 import { siteRoutes, type SiteRoutesOptions } from './routes/site-routes.js';
 
 export type { NodeListener } from '../adapters/node/node-listener.js';
-export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
-export type { ServiceAuthStrategy } from './config/server-config.js';
-export type * from './routes/route-options.js';
-export type * from './toolkit/toolkit-type.js';
 export type { SiteRoutesOptions } from './routes/site-routes.js';
 
 /**

@@ -1,5 +1,5 @@
 import { createToolkit, type ServerConfig, SessionError, type ToolkitPorts } from 'agent-bff';
-import type { SiteFieldOptions } from 'agent-bff/node';
+import type { SiteFieldOptions } from 'agent-bff';
 import { FakeClock, FakeIdentityProvider, FakeUpstream, RecordingTelemetry } from 'agent-bff/testing';
 import { describe, expect, it } from 'vitest';
 import { headerFields } from '../../src/composition/routes/site-fields.js';

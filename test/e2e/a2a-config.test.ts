@@ -1,6 +1,7 @@
 import { createToolkit, type ServerConfig } from 'agent-bff';
 import { createNodeHandler } from 'agent-bff/node';
-import { createA2ARouter, type A2ARouterOptions } from 'agent-bff/express';
+import type { ChatHandlerOptions, ToolkitOption } from 'agent-bff';
+import { createA2ARouter } from 'agent-bff/express';
 import { RecordingTelemetry } from 'agent-bff/testing';
 import express from 'express';
 import express4 from 'express4';
@@ -18,7 +19,7 @@ interface ConfigRecord {
   readonly warnings: readonly string[];
 }
 
-type Mount = (app: express.Express, options: A2ARouterOptions, framework: typeof express) => void;
+type Mount = (app: express.Express, options: ChatHandlerOptions & ToolkitOption, framework: typeof express) => void;
 
 interface SiteOptions {
   readonly config?: ServerConfig;

@@ -13,16 +13,6 @@ export interface ExpressLikeRouter {
   use(handler: (request: never, response: never, next: (error?: unknown) => void) => void): unknown;
 }
 
-/**
- * The part of the `express` module this package uses. The framework is an argument, so it is never loaded from here.
- *
- * @public
- */
-export interface ExpressLike<AnyRouter extends ExpressLikeRouter> {
-  /** Makes a router. */
-  Router(): AnyRouter;
-}
-
 interface ExpressRequest extends IncomingMessage {
   /** Target below the mount point. */
   url: string;
@@ -38,7 +28,7 @@ interface ExpressRequest extends IncomingMessage {
 
 /** A router that gives every request below its mount point to one handler. */
 export function expressRouter<AnyRouter extends ExpressLikeRouter>(
-  framework: ExpressLike<AnyRouter>,
+  framework: { Router(): AnyRouter },
   handler: HttpHandler,
 ): AnyRouter {
   const router = framework.Router();

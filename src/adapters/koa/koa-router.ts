@@ -14,24 +14,13 @@ export interface KoaLikeRouter {
 }
 
 /**
- * The `Router` class of `@koa/router`.
- *
- * @public
- */
-export interface KoaLikeRouterClass<AnyRouter extends KoaLikeRouter> {
-  /** Makes a router. */
-  new (): KoaLikeRouter;
-  /** What it makes. */
-  readonly prototype: AnyRouter;
-}
-
-/**
  * The `Router` class of `@koa/router`, or the module it comes from. The framework is an argument, so it is never loaded from here.
  *
  * @public
  */
 export type KoaLike<AnyRouter extends KoaLikeRouter> =
-  KoaLikeRouterClass<AnyRouter> | { readonly Router: KoaLikeRouterClass<AnyRouter> };
+  | { new (): KoaLikeRouter; readonly prototype: AnyRouter }
+  | { readonly Router: { new (): KoaLikeRouter; readonly prototype: AnyRouter } };
 
 interface KoaContext {
   readonly req: IncomingMessage;

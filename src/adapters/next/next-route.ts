@@ -8,38 +8,25 @@ import { plainAnswer, withDecodable } from './plain-answer.js';
 import { withProxyCookies } from './proxy-cookies.js';
 
 /**
- * Answers one request of a route file. `context` is what Next gives as second argument; it may be missing.
- *
- * @public
- */
-export type NextRouteFunction = (request: Request, context?: unknown) => Promise<Response>;
-
-/**
  * A route handler, and the same under each name a route file of Next exports:
  * `export { handler as POST }` and `export const { GET, POST } = handler` both work.
+ * `context` is what Next gives as second argument; it may be missing.
  *
  * @public
  */
-export interface NextRoute extends NextRouteFunction {
-  /** The handler itself. */
-  readonly GET: NextRouteFunction;
-  /** The handler itself. */
-  readonly HEAD: NextRouteFunction;
-  /** The handler itself. */
-  readonly OPTIONS: NextRouteFunction;
-  /** The handler itself. */
-  readonly POST: NextRouteFunction;
-  /** The handler itself. */
-  readonly PUT: NextRouteFunction;
-  /** The handler itself. */
-  readonly PATCH: NextRouteFunction;
-  /** The handler itself. */
-  readonly DELETE: NextRouteFunction;
+export interface NextRoute extends Readonly<
+  Record<
+    'GET' | 'HEAD' | 'OPTIONS' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    (request: Request, context?: unknown) => Promise<Response>
+  >
+> {
+  /** Serves one request of a route file. */
+  (request: Request, context?: unknown): Promise<Response>;
 }
 
 /** A route handler for a handler of ours, which lies where the rule says. */
 export function nextRoute(handler: HttpHandler, rule: MountRule): NextRoute {
-  const route: NextRouteFunction = async (request, context) => {
+  const route: NextRoute['GET'] = async (request, context) => {
     const { params } = Object(context) as { params?: unknown };
     // A promise since Next 15, the object itself before.
     const found = await params;

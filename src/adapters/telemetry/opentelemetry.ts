@@ -1,5 +1,5 @@
 import type { ObservedCall, Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
-import type { ContextLike, OpenTelemetryLike, SpanLike } from './opentelemetry-like.js';
+import type { MeterLike, OpenTelemetryLike, SpanLike, TracerLike } from './opentelemetry-like.js';
 import { SiteMetrics } from './site-metrics.js';
 
 const NAME = 'agent-bff';
@@ -28,24 +28,24 @@ const MAX_OPEN_SPANS = 10_000;
  * @public
  */
 export function openTelemetry(api: OpenTelemetryLike): Telemetry {
-  const tracer = api.trace.getTracer(NAME);
-  const metrics = new SiteMetrics(api.metrics.getMeter(NAME));
+  const tracer = api.trace.getTracer(NAME) as TracerLike;
+  const metrics = new SiteMetrics(api.metrics.getMeter(NAME) as MeterLike);
   const requests = new OpenSpans();
   const calls = new OpenSpans();
 
   return {
     runRequest: (request, work) => {
-      const active = api.context.active();
+      const active: unknown = api.context.active();
       // An instrumented host has a span of this request already; else the browser's trace is joined here.
       const hosted = api.trace.getSpan(active) !== undefined;
-      const parent: ContextLike = hosted ? active : api.propagation.extract(active, request.headers);
+      const parent: unknown = hosted ? active : api.propagation.extract(active, request.headers);
       const kind = hosted ? INTERNAL : SERVER;
       const span = tracer.startSpan(`${NAME} ${request.method}`, { kind }, parent);
       requests.open(request.requestId, span);
       return api.context.with(api.trace.setSpan(parent, span), work);
     },
     callStarted: ({ callId, method, origin }: ObservedCall) => {
-      const parent = api.context.active();
+      const parent: unknown = api.context.active();
       const attributes = { 'http.request.method': method, 'server.address': origin };
       const span = tracer.startSpan(method, { kind: CLIENT, attributes }, parent);
       calls.open(callId, span);

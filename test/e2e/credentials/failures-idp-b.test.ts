@@ -1,5 +1,5 @@
 import type { ServerConfig } from 'agent-bff';
-import type { A2ARouterOptions } from 'agent-bff/express';
+import type { ChatHandlerOptions } from 'agent-bff';
 import { afterAll, describe, expect, it } from 'vitest';
 import {
   makeClientCertificate,
@@ -41,7 +41,7 @@ const withCertificate = ({ certificatePath, privateKeyPath }: ClientCertificate)
   config({ clientSecret: '', certificatePath, privateKeyPath });
 
 /** Shows one failure to a visitor, and what everybody else saw of it. */
-async function failing(site: ServerConfig, status = 401, routes: A2ARouterOptions[] = [{}]) {
+async function failing(site: ServerConfig, status = 401, routes: ChatHandlerOptions[] = [{}]) {
   const running = await startSite(site, { ports: identityFetch(cloud), routes });
   const answer = await running.chat();
   await evidence.take(running, answer);

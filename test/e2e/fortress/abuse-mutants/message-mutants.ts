@@ -1,4 +1,4 @@
-import type { HttpRequest } from 'agent-bff';
+import type { HttpRequest } from '../../../../src/ports/http.js';
 import type { AbuseMutant, Break } from './mutant.js';
 import { changed, wholeBody } from './request-mutants.js';
 
