@@ -193,7 +193,7 @@ function isReadable(coding: string, accepted: string): boolean {
   return !coding.includes(',') && (names.includes(coding) || names.includes('*'));
 }
 
-/** undici's and Node's error codes, by what they mean to the caller (reliability-security.md §4.1). */
+/** undici's and Node's error codes, by what they mean to the caller. */
 function reasonOf(error: Error): UpstreamFailureReason {
   const code = codeOf(error);
   switch (code) {

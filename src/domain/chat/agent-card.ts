@@ -118,7 +118,7 @@ export function rewrittenCard(card: AgentCardJson, rewrite: CardRewrite): Record
   return clearDeniedFlags(edited, CARD_FLAGS, crossing);
 }
 
-/** Whether a JSON value has what every agent card has (a2a-and-surfaces.md §1.3). */
+/** Whether a JSON value has what every agent card has. */
 export function isAgentCard(value: unknown): value is AgentCardJson {
   if (!isRecord(value) || typeof value['name'] !== 'string') return false;
   return typeof value['url'] === 'string' || Array.isArray(value['supportedInterfaces']);

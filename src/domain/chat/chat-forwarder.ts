@@ -80,7 +80,7 @@ export class ChatForwarder {
       : this.#error(reply);
   }
 
-  /** JSON-RPC errors pass at any status; any other error keeps its status and gets our body (DESIGN §5), and so does what only seems a success. */
+  /** JSON-RPC errors pass at any status; any other error keeps its status and gets our body, and so does what only seems a success. */
   async #error(reply: PlatformReply): Promise<HttpResponse> {
     const { errors } = this.#call;
     const { status, headers } = reply.response;

@@ -113,7 +113,7 @@ export class HttpJsonBinding {
     return rewritten(passed, { ...rewrite, agentOrigin: agent.origin });
   }
 
-  /** JSON errors pass, of 5xx those of the binding's own form; any other error keeps its status and gets our body (DESIGN §5), and so does what only seems a success. */
+  /** JSON errors pass, of 5xx those of the binding's own form; any other error keeps its status and gets our body, and so does what only seems a success. */
   async #passing(reply: PlatformReply, method: string): Promise<HttpResponse> {
     const { response } = reply;
     await refuseRedirect(response, INTERFACE);

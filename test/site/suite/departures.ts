@@ -6,7 +6,7 @@ import { expectNextRequestWorks, openStream, startWorld, type World } from '../w
 
 const MIB = 1_048_576;
 
-/** Visitors who leave, or take their time (a2a-and-surfaces.md M5, M7). */
+/** Visitors who leave, or take their time. */
 export function departureSuite(framework: Framework): void {
   describe('a visitor who leaves', () => {
     it('before the answer begins ends the request to the agent within a second', async () => {

@@ -47,7 +47,7 @@ async function expectOwnWords(world: PlatformWorld, reply: Reply, code: string):
   return told(world, problem.requestId);
 }
 
-/** The platform's own errors: which of its words the browser may read, and where the others are (DESIGN §5; decision 81). */
+/** The platform's own errors: which of its words the browser may read, and where the others are (decision 81). */
 export function errorSuite(framework: Framework): void {
   describe('an error the agent answers a message with', () => {
     it.each([...REFUSALS, 429, 500])('%i keeps its status, and what it says is in the log alone', async (status) => {

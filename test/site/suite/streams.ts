@@ -19,7 +19,7 @@ const EVENTS =
 
 const KEEP_ALIVE = ': keep-alive\n\n';
 
-/** Answers that come as a stream of events (a2a-and-surfaces.md M5–M7). */
+/** Answers that come as a stream of events. */
 export function streamSuite(framework: Framework): void {
   describe('a stream of events', () => {
     it('opens before the agent has anything to say', async () => {

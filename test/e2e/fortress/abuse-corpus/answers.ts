@@ -10,7 +10,7 @@ import {
   step,
 } from './abuse-case.js';
 
-const ALLOWLIST = 'reliability-security.md M10';
+const ALLOWLIST = 'docs/security.md';
 
 const ROADS = [
   ['chat', chat()],
@@ -157,7 +157,7 @@ export const activeContent: AbuseFamily = {
     ACTIVE.map((types, index): AbuseCase => ({
       id: `up-xss-${name}-${String(index)}-${slug(types.join(' ')) || 'none'}`,
       tries: `run a script on the site by a ${name} of type ${types.join(' and ') || 'nothing'}`,
-      fact: 'DESIGN §5 active content; reliability-security.md M10',
+      fact: 'docs/security.md; docs/security.md',
       steps: [step(request)],
       platform: [{ fields: types.map((type) => `Content-Type: ${type}`), body: '<script>alert(1)</script>' }],
       safe: {
@@ -249,7 +249,7 @@ export const brokenAnswers: AbuseFamily = {
     BROKEN.map(([what, bytes], index): AbuseCase => ({
       id: `up-broken-${name}-${String(index)}-${slug(what)}`,
       tries: `break the site, or the next visitor's answer, by ${what} to a ${name}`,
-      fact: /second|poison/.test(what) ? 'CVE-2026-48931' : 'reliability-security.md M13; CVE-2024-21536',
+      fact: /second|poison/.test(what) ? 'CVE-2026-48931' : 'docs/security.md; CVE-2024-21536',
       steps: [step(request)],
       platform: [bytes],
       safe: {
@@ -285,7 +285,7 @@ export const repeatedActions: AbuseFamily = {
     ).map(([name, request]): AbuseCase => ({
       id: `up-post-not-replayed-${name}-${String(index)}`,
       tries: `have a ${name} done twice by answering ${JSON.stringify(bytes.slice(0, 20))}`,
-      fact: 'reliability-security.md §4.2; RFC 9110 §9.2.2',
+      fact: 'docs/security.md; RFC 9110 §9.2.2',
       steps: [step(request)],
       platform: [bytes],
       safe: { statuses: [408, 425, 429, 502, 503], platform: 'must', mostRequests: 1 },

@@ -12,7 +12,7 @@ import {
   step,
 } from './abuse-case.js';
 
-const CSRF = 'reliability-security.md M7; OWASP ASVS 5.0 3.5.1';
+const CSRF = 'docs/security.md; OWASP ASVS 5.0 3.5.1';
 const REWRITTEN = 'CVE-2023-51701 / GHSA-v2v2-hph8-q5xp';
 
 const TYPES: readonly (readonly [type: string, fact: string])[] = [
@@ -144,7 +144,7 @@ export const bodySizes: AbuseFamily = {
       {
         id: `body-large-${name}`,
         tries: `send a ${name} of more than 2 MiB`,
-        fact: 'reliability-security.md M7',
+        fact: 'docs/security.md',
         steps: [step(make([], LARGE))],
         safe: TOO_LARGE,
       },
@@ -158,21 +158,21 @@ export const bodySizes: AbuseFamily = {
       {
         id: `body-declared-${name}`,
         tries: `declare a ${name} of 8 EiB`,
-        fact: 'reliability-security.md M7',
+        fact: 'docs/security.md',
         steps: [{ ...step({ ...make(['Content-Length: 9223372036854775807']), framing: 'none' }), halfCloses: true }],
         safe: TOO_LARGE,
       },
       {
         id: `body-short-${name}`,
         tries: `have half a ${name} forwarded`,
-        fact: 'reliability-security.md M7',
+        fact: 'docs/security.md',
         steps: [{ ...step({ ...make(['Content-Length: 1000']), framing: 'none' }), halfCloses: true }],
         safe: TOO_LARGE,
       },
       {
         id: `body-short-chunked-${name}`,
         tries: `have a ${name} forwarded whose last chunk never comes`,
-        fact: 'reliability-security.md M7',
+        fact: 'docs/security.md',
         steps: [
           {
             ...step({ ...make(['Transfer-Encoding: chunked'], '2\r\n{}\r\n'), framing: 'none' }),
@@ -185,7 +185,7 @@ export const bodySizes: AbuseFamily = {
     {
       id: 'body-short-record',
       tries: 'have half a record stored',
-      fact: 'reliability-security.md M7',
+      fact: 'docs/security.md',
       steps: [
         {
           ...step({

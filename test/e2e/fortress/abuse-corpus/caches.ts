@@ -14,7 +14,7 @@ const KEY = 'CVE-2025-57752';
 const FLIP = 'CVE-2026-44572';
 const VARY = 'CVE-2026-44457';
 const JOIN = 'GHSA-v574-6498-x57v';
-const STORED = 'reliability-security.md M15';
+const STORED = 'docs/security.md';
 
 const rendering = (text: string, ...fields: readonly string[]): PlatformAnswer => ({
   fields: ['Content-Type: application/json', ...fields],

@@ -131,7 +131,7 @@ export const json: AbuseFamily = {
     ...FORBIDDEN.map((method, index): AbuseCase => ({
       id: `json-method-${String(index)}-${slug(method)}`,
       tries: `call "${method}" with the site's own credential`,
-      fact: 'DESIGN §5 method policy; a2a-python issue 786',
+      fact: 'docs/security.md; a2a-python issue 786',
       steps: [step(chat([], `{${MEMBERS},"method":"${method}","params":{}}`))],
       safe: denied(),
     })),

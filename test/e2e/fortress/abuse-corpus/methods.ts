@@ -12,7 +12,7 @@ import {
 } from './abuse-case.js';
 
 const OVERRIDES = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override', 'X_HTTP_METHOD_OVERRIDE', '_method'];
-const FACT = 'RFC 9110 §9.1; reliability-security.md M5';
+const FACT = 'RFC 9110 §9.1; docs/security.md';
 
 /** Methods nobody offers, and other ways to name one. */
 export const methods: AbuseFamily = {
@@ -84,7 +84,7 @@ export const methods: AbuseFamily = {
     ...['TRACE', 'TRACK', 'trace', 'CONNECT', 'DEBUG', 'get', 'GETX'].map((method): AbuseCase => ({
       id: `route-record-${method}`,
       tries: `have the credential echoed by ${method}`,
-      fact: 'RFC 9110 §9.3.8; reliability-security.md M6',
+      fact: 'RFC 9110 §9.3.8; docs/security.md',
       steps: [step({ ...record(), method })],
       safe: refused(0, 400, 404, 405, 501),
     })),

@@ -128,7 +128,7 @@ export const crossOriginSharing: AbuseFamily = {
     ].map(([name, request]): AbuseCase => ({
       id: `cors-grant-${name}`,
       tries: `have the platform let another site read a ${name}`,
-      fact: 'reliability-security.md M8',
+      fact: 'docs/security.md',
       steps: [step(request)],
       platform: [GRANT],
       safe: { statuses: [200], platform: 'must', notAnswered: ['access-control-', 'timing-allow', 'cross-origin-'] },

@@ -39,7 +39,7 @@ export const platformWords: AbuseFamily = {
       [...PAGES, ...(jsonStays.includes(status) ? [JSON_BODY] : [])].map(([types, body], index): AbuseCase => ({
         id: `up-words-${name}-${String(status)}-${String(index)}-${slug(types.join(' ')) || 'none'}`,
         tries: `learn names from a ${name} that fails with ${String(status)} as ${types.join(' and ') || 'nothing'}`,
-        fact: 'DESIGN §5 Platform’s own errors; OWASP ASVS 7.4.1',
+        fact: 'docs/security.md; OWASP ASVS 7.4.1',
         steps: [step(request)],
         platform: [{ status, fields: types.map((type) => `Content-Type: ${type}`), body }],
         safe: { statuses: [status], platform: 'must', mostRequests: 2, notAnswered: NEVER },

@@ -14,7 +14,7 @@ import {
 } from './abuse-case.js';
 
 const REBINDING = 'CVE-2018-5702';
-const DESIGN = 'DESIGN §5, "Whose page, when publicUrl is set"';
+const PAGE = 'docs/security.md';
 
 /** Pages that the browser takes for the site's own, since their name leads to it, and pages of the same name over another scheme. */
 const PAGES: readonly (readonly [fields: readonly string[], fact: string])[] = [
@@ -33,12 +33,12 @@ const PAGES: readonly (readonly [fields: readonly string[], fact: string])[] = [
   [['Host: site.example:8443', 'Sec-Fetch-Site: same-origin'], REBINDING],
   [['Host: localhost:3000', 'Origin: http://localhost:3000', 'Sec-Fetch-Site: same-origin'], REBINDING],
   [['Host: 127.0.0.1', 'Sec-Fetch-Site: same-origin'], REBINDING],
-  [['Sec-Fetch-Site: same-origin', 'Origin: https://evil.example'], DESIGN],
-  [['Sec-Fetch-Site: none', 'Origin: https://evil.example'], DESIGN],
-  [['Sec-Fetch-Site: same-origin', 'Origin: null'], DESIGN],
-  [['Origin: http://site.example'], DESIGN],
-  [['Sec-Fetch-Site: same-origin', 'Origin: http://site.example'], DESIGN],
-  [['Host: www.site.example', 'Sec-Fetch-Site: same-origin', 'Origin: https://www.site.example'], DESIGN],
+  [['Sec-Fetch-Site: same-origin', 'Origin: https://evil.example'], PAGE],
+  [['Sec-Fetch-Site: none', 'Origin: https://evil.example'], PAGE],
+  [['Sec-Fetch-Site: same-origin', 'Origin: null'], PAGE],
+  [['Origin: http://site.example'], PAGE],
+  [['Sec-Fetch-Site: same-origin', 'Origin: http://site.example'], PAGE],
+  [['Host: www.site.example', 'Sec-Fetch-Site: same-origin', 'Origin: https://www.site.example'], PAGE],
 ];
 
 const deletion = (fields: readonly string[]): WireRequest => ({ ...record(fields), method: 'DELETE' });
@@ -73,7 +73,7 @@ export const rebinding: AbuseFamily = {
     ...OWN_PAGES.map((fields): AbuseCase => ({
       id: `rebind-own-${slug(fields.join(' '))}`,
       tries: `chat from the site's own page behind a proxy, with ${fields.join(', ')}`,
-      fact: DESIGN,
+      fact: PAGE,
       steps: [step(chat(fields))],
       safe: PASSES,
     })),

@@ -1,6 +1,6 @@
 import { type AbuseCase, type AbuseFamily, type PlatformAnswer, slug, step, theme } from './abuse-case.js';
 
-const FACT = 'reliability-security.md M12';
+const FACT = 'docs/security.md';
 const RULE = 'a{color:red}';
 
 const NO_THEMES: readonly (readonly [what: string, answer: PlatformAnswer | string])[] = [
@@ -65,7 +65,7 @@ export const themes: AbuseFamily = {
     {
       id: 'css-close-style',
       tries: 'leave a style element',
-      fact: 'reliability-security.md §7',
+      fact: 'docs/security.md',
       steps: [step(theme())],
       platform: [{ fields: ['Content-Type: text/css'], body: '</style><script>alert(1)</script>' }],
       safe: { statuses: [200], platform: 'must', answered: ['content-type: text/css; charset=utf-8', 'nosniff'] },
