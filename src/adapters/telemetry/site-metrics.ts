@@ -19,9 +19,9 @@ export class SiteMetrics {
     });
     this.#calls = meter.createHistogram('agent_bff.upstream.duration', {
       unit,
-      description: "Time to the head of the platform's answer",
+      description: "Time to the head of the platform's response",
     });
-    this.#errors = meter.createCounter('agent_bff.errors', { description: 'Error answers by route and code' });
+    this.#errors = meter.createCounter('agent_bff.errors', { description: 'Error responses by route and code' });
     this.#tokens = meter.createCounter('agent_bff.tokens', {
       description: 'Token events by configuration block and outcome',
     });

@@ -118,7 +118,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     const fault =
       this.#connection.fault ??
-      (this.#end?.isComplete === false ? new Error('the connection ended inside an answer') : undefined);
+      (this.#end?.isComplete === false ? new Error('the connection ended inside a response') : undefined);
     this.#settle(fault === undefined ? 'complete' : 'broken');
     if (fault === undefined) this.#body?.end();
     else this.#body?.fail(fault);

@@ -81,7 +81,7 @@ class StreamWatch implements EventStreamOptions, BodyObserver {
 
 function interrupted(): UpstreamError {
   return new UpstreamError('upstream_unreachable', {
-    detail: 'The connection to the agent was lost before the answer was complete.',
+    detail: 'The connection to the agent was lost before the response was complete.',
     // Sent again, the message would have its work done twice.
     hint: 'Subscribe to the task again: the agent may still be working on it.',
   });

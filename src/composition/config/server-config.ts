@@ -195,7 +195,7 @@ export interface ServerConfig {
   readonly timeouts?: TimeoutsConfig | undefined;
   /** Largest JSON request body the package itself reads, in bytes. Default 2 097 152. */
   readonly bodyLimitBytes?: number | undefined;
-  /** Most requests under way at once; more are refused with 503. Open event streams are not counted. Default 0: no limit. */
+  /** Most requests under way at the same time; more are refused with 503. Open event streams are not counted. Default 0: no limit. */
   readonly maxInFlight?: number | undefined;
   /** Silence after which an event stream gets a comment, in milliseconds. Default 15 000; 0 sends none. */
   readonly keepAliveMs?: number | undefined;

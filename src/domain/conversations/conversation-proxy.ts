@@ -82,7 +82,7 @@ function checkRequest({ path, query, headers }: ConversationRequest): void {
   if (/\bwebsocket\b/i.test(String(headers['upgrade'] ?? ''))) {
     throw new RequestError('upgrade_unsupported', {
       detail: 'This route passes HTTP requests on, and no WebSocket connections.',
-      hint: 'Read the records by HTTP; answers may stream.',
+      hint: 'Read the records by HTTP; responses may stream.',
     });
   }
 }
