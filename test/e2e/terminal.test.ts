@@ -109,6 +109,7 @@ const run = promisify(execFile);
 
 /** A site nobody has configured, and one visit of it. */
 const PROGRAM = `
+  import { createServer } from 'node:http';
     import { createNodeHandler } from 'agent-bff/node';
   const server = createServer(createNodeHandler()).listen(0, '127.0.0.1', async () => {
     for (let turn = 0; turn < 3; turn += 1) {
