@@ -34,9 +34,9 @@ export interface A2AChatFloatingProps extends A2AChatProps {
  */
 export interface A2AChatFloatingHandle extends A2AChatHandle {
   /** Opens the chat, as its button does. */
-  open(): void;
+  readonly open: () => void;
   /** Closes the chat; its conversation stays. */
-  close(): void;
+  readonly close: () => void;
 }
 
 /**

@@ -82,9 +82,9 @@ export interface A2AChatProps extends ChatOptions {
  */
 export interface A2AChatHandle {
   /** Sends a message; resolves when the answer is complete or has failed. Does nothing while another one is being read. */
-  send(message: string | ChatDraft): Promise<void>;
+  readonly send: (message: string | ChatDraft) => Promise<void>;
   /** Asks the agent to stop working on the current message. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
   /** Starts a new conversation. */
-  reset(): void;
+  readonly reset: () => void;
 }

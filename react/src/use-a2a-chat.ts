@@ -1,7 +1,7 @@
 import { type Ref, useEffect, useImperativeHandle, useMemo, useSyncExternalStore } from 'react';
 
 import { ChatSession } from './chat/chat-session.js';
-import type { ChatDraft, ChatMessage, ChatState } from './chat/chat-state.js';
+import type { ChatMessage, ChatState } from './chat/chat-state.js';
 import type { A2AChatHandle, ChatOptions } from './chat-props.js';
 import { siteFetch } from './site-fetch.js';
 import { useLatest } from './use-latest.js';
@@ -13,11 +13,9 @@ import { useLatest } from './use-latest.js';
  */
 export interface A2AChatController extends ChatState, A2AChatHandle {
   /** Makes the failed attempt again. Does nothing unless `canRetry`. */
-  retry(): Promise<void>;
+  readonly retry: () => Promise<void>;
   /** Goes on with an earlier conversation, named by its A2A context id. */
-  open(contextId: string, messages: readonly ChatMessage[]): void;
-  /** Sends a message; resolves when the answer is complete or has failed. Does nothing while another one is being read. */
-  send(message: string | ChatDraft): Promise<void>;
+  readonly open: (contextId: string, messages: readonly ChatMessage[]) => void;
 }
 
 /**

@@ -40,9 +40,9 @@ export interface ServiceSurfaceController {
   /** Why the last render or action failed; undefined when it did not. */
   readonly error: ChatError | undefined;
   /** Renders the widget again. */
-  refresh(): Promise<void>;
+  readonly refresh: () => Promise<void>;
   /** Submits an action, as the widget's own buttons and forms do, and renders the widget again. */
-  act(action: string, fields?: ActionFields): Promise<void>;
+  readonly act: (action: string, fields?: ActionFields) => Promise<void>;
 }
 
 /** One widget in one element. */

@@ -2,8 +2,9 @@ import { type MouseEvent, useDeferredValue, useEffect, useRef, useState } from '
 
 import { useLabels } from '../labels.js';
 import { useBrowserLayoutEffect } from '../use-latest.js';
+import type * as MarkdownFragment from './markdown-fragment.js';
 
-type Renderer = typeof import('./markdown-fragment.js');
+type Renderer = typeof MarkdownFragment;
 
 /** Kept once it is loaded, so that later messages are formatted from their first paint. */
 let loaded: Renderer | undefined;
