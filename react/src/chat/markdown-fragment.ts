@@ -1,17 +1,28 @@
 import DOMPurify from 'dompurify';
-import { marked } from 'marked';
+import { Marked } from 'marked';
 
 /** No images and no media: an address in an answer must not be fetched without the reader's will. */
 const ALLOWED_TAGS = (
   'p br hr blockquote h1 h2 h3 h4 h5 h6 ul ol li ' + 'strong em del code pre a table thead tbody tr th td'
 ).split(' ');
+/** What may begin with "<" in an agent's text: tags that are allowed, without attributes. */
+const NO_TAG = new RegExp(`<(?!/?(?:${ALLOWED_TAGS.join('|')}) ?/?>)`, 'gi');
 const ALLOWED_ATTR = ['href', 'title', 'start', 'align', 'class'];
 const ALLOWED_URI_REGEXP = /^(?:https?:|mailto:)/i;
 const LANGUAGE = /^language-[\w#+.-]+$/;
 
+const markdown = new Marked({
+  gfm: true,
+  breaks: true,
+  renderer: {
+    // Other HTML is shown as the text it is. Only to parse it, as a sanitiser does, would already break a strict policy.
+    html: ({ text }) => text.replaceAll(/<!--[\s\S]*?-->/g, '').replaceAll(NO_TAG, '&lt;'),
+  },
+});
+
 /** Markdown as elements that can be read and nothing else. */
 export function markdownFragment(text: string): DocumentFragment {
-  const html = marked.parse(text, { async: false, gfm: true, breaks: true });
+  const html = markdown.parse(text, { async: false });
   const fragment = DOMPurify.sanitize(html, {
     ALLOWED_TAGS,
     ALLOWED_ATTR,

@@ -138,11 +138,14 @@ function useFollowedEnd(last: ChatMessage | undefined) {
     isAtEnd.current = true;
     log.current.scrollTop = log.current.scrollHeight;
   }, [last]);
+  const top = useRef(0);
   const onScroll = (): void => {
-    const { current } = log;
-    if (current !== null) {
-      isAtEnd.current = current.scrollHeight - current.scrollTop - current.clientHeight < 48;
-    }
+    if (log.current === null) return;
+    const { scrollHeight, scrollTop, clientHeight } = log.current;
+    // By the time this is called more may have been written, so that being far from the end says nothing: only a reader moves back.
+    if (scrollHeight - scrollTop - clientHeight < 48) isAtEnd.current = true;
+    else if (scrollTop < top.current) isAtEnd.current = false;
+    top.current = scrollTop;
   };
   return { log, content, onScroll };
 }
