@@ -56,7 +56,6 @@ export class ChatSession {
 
   /** Learns the agent's name and brand, so that they show before the first message. */
   async prepare(): Promise<void> {
-    this.#update({ error: undefined, canRetry: false });
     await this.#connect().then(
       () => undefined,
       (error: unknown) => this.#fail(toChatError(error), () => this.prepare()),
@@ -82,7 +81,9 @@ export class ChatSession {
 
   /** Makes the failed attempt again. */
   readonly retry = async (): Promise<void> => {
-    if (this.#state.phase === 'idle') await this.#again?.();
+    if (this.#state.phase !== 'idle' || !this.#state.canRetry) return;
+    this.#update({ error: undefined, canRetry: false });
+    await this.#again?.();
   };
 
   /** Asks the agent to stop working; closing the connection alone would leave it running. */
