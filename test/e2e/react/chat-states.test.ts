@@ -27,7 +27,7 @@ describe.skipIf(chromiumPath === undefined)('what the chat shows', { timeout: 60
       const plain = await visit.styleOf(visit.finished, 'border-top-width');
       expect(await visit.ask('input')).toContain('The agent is waiting for your reply.');
       expect(await visit.styleOf(visit.finished, 'border-top-width')).not.toBe(plain);
-      await visit.page.getByPlaceholder('Reply to the agent…').waitFor();
+      await visit.page.getByPlaceholder('Your reply…').waitFor();
       expect(await visit.axe()).toEqual([]);
       await visit.ask('Lisbon');
       await visit.page.getByPlaceholder('Write a message…').waitFor();
