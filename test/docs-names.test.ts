@@ -132,7 +132,7 @@ const FOREIGN = new Set(
 );
 
 it('every name of the package in a document is one of its sources', () => {
-  const known = identifiers('src', 'scripts', 'examples', 'bench');
+  const known = identifiers('src', 'react/src', 'scripts', 'examples', 'bench');
   const unknown = all
     .filter(({ file }) => !file.startsWith('examples/next/'))
     .flatMap(({ file, text }) =>

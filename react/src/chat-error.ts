@@ -22,7 +22,7 @@ export type ChatErrorCode = 'refused' | 'unreachable' | 'connection_lost' | 'fil
  */
 export class ChatError extends Error {
   /** `ChatError`. */
-  override readonly name = 'ChatError';
+  override readonly name = 'ChatError' as const;
   /** What kind of failure it is. */
   readonly code: ChatErrorCode;
   /** HTTP status of the site's response; undefined when there was none. */

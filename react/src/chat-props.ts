@@ -74,8 +74,8 @@ export interface A2AChatProps extends ChatOptions {
  * @example
  * ```tsx
  * const chat = useRef<A2AChatHandle>(null);
- * <button onClick={() => void chat.current?.send('Where is my parcel?')}>Where is my parcel?</button>
- * <A2AChat ref={chat} />
+ * const help = () => chat.current?.send('Where is my parcel?');
+ * <A2AChat ref={chat} />;
  * ```
  *
  * @public

@@ -40,7 +40,7 @@ export interface ChatLabels {
   readonly message: string;
   /** In the empty text field. Default `Write a message…`. */
   readonly placeholder: string;
-  /** The same when the agent has asked something. Default `Reply to the agent…`. */
+  /** The same when the agent has asked something. Default `Your reply…`. */
   readonly replyPlaceholder: string;
   /** Default `Send`. */
   readonly send: string;
@@ -99,7 +99,7 @@ const ENGLISH: ChatLabels = {
   inputRequired: 'The agent is waiting for your reply.',
   message: 'Message',
   placeholder: 'Write a message…',
-  replyPlaceholder: 'Reply to the agent…',
+  replyPlaceholder: 'Your reply…',
   send: 'Send',
   stop: 'Stop',
   retry: 'Retry',

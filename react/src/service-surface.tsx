@@ -28,8 +28,7 @@ export type ServiceSurfaceHandle = Pick<ServiceSurfaceController, 'refresh' | 'a
  *
  * @example
  * ```tsx
- * <ServiceSurface surfaceId="poll" />
- * <ServiceSurface name="my-notes" input={{ locale: 'en' }} />
+ * <ServiceSurface name="my-notes" input={{ locale: 'en' }} />;
  * ```
  *
  * @public

@@ -5,7 +5,7 @@ import {
   type A2AChatHandle,
   type A2AChatProps,
   ServiceSurface,
-  useA2AChat,
+  type useA2AChat,
 } from 'agent-bff-react';
 import { createElement, createRef } from 'react';
 import { describe, expectTypeOf, it } from 'vitest';

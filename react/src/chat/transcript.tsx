@@ -122,16 +122,17 @@ function useFollowedEnd(last: ChatMessage | undefined) {
   const log = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
+  const isEmpty = last === undefined;
   useEffect(() => {
     const { current: viewport } = log;
-    if (viewport === null || content.current === null) return undefined;
+    if (viewport === null || content.current === null || isEmpty) return undefined;
     const observer = new ResizeObserver(() => {
       if (isAtEnd.current) viewport.scrollTop = viewport.scrollHeight;
     });
     observer.observe(viewport);
     observer.observe(content.current);
     return () => observer.disconnect();
-  }, []);
+  }, [isEmpty]);
   // Who has just said something wants to see it.
   useEffect(() => {
     if (last?.role !== 'user' || log.current === null) return;

@@ -27,7 +27,7 @@ describe.skipIf(chromiumPath === undefined)('what the chat shows', { timeout: 60
       const plain = await visit.styleOf(visit.finished, 'border-top-width');
       expect(await visit.ask('input')).toContain('The agent is waiting for your reply.');
       expect(await visit.styleOf(visit.finished, 'border-top-width')).not.toBe(plain);
-      await visit.page.getByPlaceholder('Reply to the agent…').waitFor();
+      await visit.page.getByPlaceholder('Your reply…').waitFor();
       expect(await visit.axe()).toEqual([]);
       await visit.ask('Lisbon');
       await visit.page.getByPlaceholder('Write a message…').waitFor();
@@ -230,16 +230,15 @@ describe.skipIf(chromiumPath === undefined)('what the chat shows', { timeout: 60
       expect(await visit.page.locator('.a2a-message-user').count()).toBe(path === CHAT ? 2 : 1);
     });
 
-    it('shows one problem at a time, the way out beside it, on a narrow screen', async () => {
+    it('shows one problem at a time, and briefly, on a narrow screen', async () => {
       const visit = await browser.visit({ viewport: { width: 320, height: 640 } });
       await visit.page.route(CHAT, (route) => route.abort());
       await visit.show('A2AChat');
       await visit.send('Hello');
-      const [retry, text] = [visit.page.getByRole('button', { name: 'Retry' }), visit.alert.locator('p')];
+      const retry = visit.page.getByRole('button', { name: 'Retry' });
       await retry.waitFor();
-      const [button, words] = [await retry.boundingBox(), await text.boundingBox()];
-      expect(button?.x).toBeGreaterThan((words?.x ?? 0) + (words?.width ?? 0));
-      expect(button?.y).toBeLessThan((words?.y ?? 0) + (words?.height ?? 0));
+      // Three lines of text, the button in the last one.
+      expect((await visit.alert.boundingBox())?.height).toBeLessThan(100);
 
       const file = { name: 'film.bin', mimeType: 'video/mp4', buffer: Buffer.alloc(1_500_000) };
       await visit.page.locator('input[type=file]').setInputFiles(file);
