@@ -6,6 +6,8 @@ const STOP_MS = 5_000;
 /** Servers close connections that nobody has used for some seconds: Node's after five. */
 const MAX_REST_MS = 4_500;
 
+const HIT = /\r\nx-cache: hit(?:\r|$)/i;
+
 /** Visitors of one server who keep their connections, and ask again as soon as they are answered, while they are let. */
 export class Crowd {
   #target;
@@ -14,15 +16,17 @@ export class Crowd {
   #requests;
   #latency;
   #visitors = new Set();
-  #state = { completed: 0, wrong: 0, dropped: 0, problem: '' };
+  #fromCache;
+  #state = { completed: 0, uncached: 0, wrong: 0, dropped: 0, problem: '' };
   #asked = 0;
   #busy = 0;
   #isAsking = false;
   #onRest = () => undefined;
   #restedAt = performance.now();
 
-  /** `vary` asks for that many different things in turn. */
-  constructor({ target, scenario, path, connections, fields, vary = 1 }) {
+  /** `vary` asks for that many different things in turn; `fromCache` counts the responses that are no cache hit. */
+  constructor({ target, scenario, path, connections, fields, vary = 1, fromCache = false }) {
+    this.#fromCache = fromCache;
     this.#target = target;
     this.#scenario = scenario;
     this.#connections = connections;
@@ -77,6 +81,7 @@ export class Crowd {
   #arrive() {
     const mine = this.#latency?.visitor();
     const visitor = new Visitor(this.#target, this.#scenario, {
+      ...(this.#fromCache && { onHead: (head) => (this.#state.uncached += HIT.test(head) ? 0 : 1) }),
       onBytes: (chunk, seen) => mine?.take(chunk, seen),
       onAnswer: (problem) => {
         if (problem === '') this.#state.completed += 1;

@@ -28,7 +28,8 @@ async function slice({ crowd: name, ms }) {
   await pause(ms);
   const stuck = await crowd.rest();
   const after = crowd.count();
-  return { ...after, completed: after.completed - before.completed, elapsedMs: after.at - before.at, stuck };
+  const missed = after.uncached - before.uncached;
+  return { ...after, completed: after.completed - before.completed, missed, elapsedMs: after.at - before.at, stuck };
 }
 
 function start({ crowd: name, ...ask }) {

@@ -45,7 +45,7 @@ async function start(context, entry) {
 /**
  * CPU time per request, and requests per second. A round of a rival is put together from short slices, and all take turns at every slice,
  * so that what disturbs the machine for a moment, or for some seconds, disturbs everybody alike; that part is taken out (see `pacesOf`).
- * `asked` says what visitors ask: `{ scenario, path, connections, fields, vary }`, for all rivals or for each.
+ * `asked` says what visitors ask: `{ scenario, path, connections, fields, vary, fromCache }`, for all rivals or for each.
  * Before the rounds that count come some that do not (`uncounted`): a server of long messages goes on getting cheaper for as long.
  */
 export async function cpuRounds(
@@ -170,9 +170,10 @@ export function add(rival, measure, value) {
 }
 
 /** @throws Error when an answer was wrong, cut off or missing. */
-export function check({ wrong = 0, dropped = 0, stuck = 0, completed = 1, problem }) {
+export function check({ wrong = 0, dropped = 0, stuck = 0, completed = 1, missed = 0, problem }) {
   if (wrong > 0 || dropped > 0 || problem) throw new Error(`${wrong} wrong, ${dropped} cut off: ${problem}`);
   if (stuck > 0) throw new Error(`${stuck} never answered`);
+  if (missed > 0) throw new Error(`${missed} of ${completed} responses were no cache hit`);
   if (completed === 0) throw new Error('nothing was answered');
 }
 

@@ -1,4 +1,4 @@
-// Turns what was measured into Markdown, JSON and plots, and into the tables of docs/performance.md.
+// Turns what was measured into Markdown, JSON and plots, and into the tables of docs/benchmark.md.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { limitText, TARGETS, verdict } from './targets.mjs';
 
 const RESULTS = fileURLToPath(new URL('./results', import.meta.url));
 const PASSING = fileURLToPath(new URL('./.work/results', import.meta.url));
-const DOCUMENT = fileURLToPath(new URL('../docs/performance.md', import.meta.url));
+const DOCUMENT = fileURLToPath(new URL('../docs/benchmark.md', import.meta.url));
 const BLOCK = /<!-- bench:(\w+) -->\n[\s\S]*?<!-- \/bench:\1 -->/g;
 
 /** Where results of this kind are kept: those of a quick run pass. */

@@ -1,4 +1,4 @@
-// npm run bench [-- --quick] [-- --only chat,stream] [-- --publish]: what the road costs, against others in the same run.
+// npm run bench [-- --quick] [-- --only chat,stream] [-- --publish]: what a request costs, against others in the same run.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -123,7 +123,7 @@ await Promise.all([load.close(), upstream.close()]);
 
 await writeReport(folder, process.version, inOrder(results), { publish });
 for (const line of verdictLines(results)) console.log(line);
-console.log(`Written to ${folder}${publish ? ' and docs/performance.md' : ''}`);
+console.log(`Written to ${folder}${publish ? ' and docs/benchmark.md' : ''}`);
 
 function inOrder(all) {
   return Object.fromEntries(Object.keys(WORKLOADS).flatMap((name) => (name in all ? [[name, all[name]]] : [])));

@@ -29,7 +29,7 @@ export class Visitor {
   #busy = false;
   #listener;
 
-  /** `listener` is told `onAnswer(problem)`, `onBytes(chunk, seen)` and `onGone(busy)`. */
+  /** `listener` is told `onHead(head)`, `onAnswer(problem)`, `onBytes(chunk, seen)` and `onGone(busy)`. */
   constructor({ host, port }, scenario, listener) {
     const { answer, length } = SCENARIOS[scenario];
     this.#expected = answer;
@@ -38,6 +38,7 @@ export class Visitor {
     const reader = new MessageReader({
       onHead: (head) => {
         this.#seen = 0;
+        this.#listener.onHead?.(head);
         this.#problem = / 200(?: |$)/.test(head.slice(0, 13)) ? '' : `status: ${head.slice(0, head.indexOf('\r\n'))}`;
       },
       onData: (chunk) => this.#take(chunk),

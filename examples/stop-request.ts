@@ -12,7 +12,7 @@ export function onStopRequest(stop: () => Promise<void>): void {
     void stop();
   };
 
-  // Once: a second signal ends the process at once, whatever is still open.
+  // Once: a second signal ends the process immediately, whatever is still open.
   process.once('SIGINT', stopOnce);
   process.once('SIGTERM', stopOnce);
 

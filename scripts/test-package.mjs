@@ -61,6 +61,9 @@ await trial('the ten lines of the README', () =>
 );
 await trial(`node ${process.versions.node}`, () => runTrials());
 for (const version of NODE_LINES) await trial(`node ${version}`, () => runTrials(version));
+await trial('the starters of agent-bff init', () =>
+  run(process.execPath, ['starters.mjs', 'express,koa', filename], { cwd: folder }),
+);
 const older = process.argv[process.argv.indexOf('--compare') + 1];
 if (process.argv.includes('--compare')) await trial(`the same site with ${basename(older)}`, () => compare(older));
 

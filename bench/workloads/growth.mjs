@@ -3,7 +3,12 @@ import { check, cpuRounds, figures, guarded, withRivals } from '../measure.mjs';
 const STREAMS = [1, 100, 1_000, 5_000];
 const ENTRIES = [10, 10_000];
 const CHAT = { scenario: 'chat', path: '/api/a2a', connections: 50 };
-const RENDER = { scenario: 'render', path: '/api/service-surfaces/widget-{n}/render', connections: 50 };
+const RENDER = {
+  scenario: 'render',
+  path: '/api/service-surfaces/widget-{n}/render',
+  connections: 50,
+  fromCache: true,
+};
 
 export const growth = {
   title: 'How the cost of a request grows',

@@ -6,7 +6,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 const stopped = new Promise<void>((resolve) => {
   const stop = (): void => {
-    // A second signal ends the process at once, whatever is still open.
+    // A second signal ends the process immediately, whatever is still open.
     for (const signal of SIGNALS) process.off(signal, stop);
     resolve();
   };

@@ -1,23 +1,10 @@
-import { type ExpressLike, type ExpressLikeRouter, expressRouter } from '../adapters/express/express-router.js';
-import {
-  type A2ARouterOptions,
-  chatHandler,
-  conversationHandler,
-  type ServiceProxyRouterOptions,
-  type ServiceSurfaceRouterOptions,
-  surfaceHandler,
-} from './routes/current-handler.js';
+import { type ExpressLikeRouter, expressRouter } from '../adapters/express/express-router.js';
+import { chatHandler, conversationHandler, surfaceHandler } from './routes/current-handler.js';
+import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './routes/route-options.js';
+import { handlerRoutes, type HandlersOptions } from './routes/site-routes.js';
+import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
-export type { ExpressLike, ExpressLikeRouter } from '../adapters/express/express-router.js';
-export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
-export type { ServiceAuthStrategy } from './config/server-config.js';
-export type * from './routes/route-options.js';
-export type {
-  A2ARouterOptions,
-  ServiceProxyRouterOptions,
-  ServiceSurfaceRouterOptions,
-} from './routes/current-handler.js';
-export type * from './toolkit/toolkit-type.js';
+export type { ExpressLikeRouter } from '../adapters/express/express-router.js';
 
 /**
  * The chat routes as an Express router, for Express 4 and 5; mount it at `/api/a2a` (spec §4.3).
@@ -39,10 +26,10 @@ export type * from './toolkit/toolkit-type.js';
  * @public
  */
 export function createA2ARouter<AnyRouter extends ExpressLikeRouter>(
-  framework: ExpressLike<AnyRouter>,
-  options?: A2ARouterOptions,
+  framework: { Router(): AnyRouter },
+  options?: ChatHandlerOptions & ToolkitOption,
 ): AnyRouter {
-  return expressRouter(framework, chatHandler(options));
+  return expressRouter(framework, [{ mount: '', handler: chatHandler(options) }]);
 }
 
 /**
@@ -63,10 +50,10 @@ export function createA2ARouter<AnyRouter extends ExpressLikeRouter>(
  * @public
  */
 export function createServiceSurfaceRouter<AnyRouter extends ExpressLikeRouter>(
-  framework: ExpressLike<AnyRouter>,
-  options?: ServiceSurfaceRouterOptions,
+  framework: { Router(): AnyRouter },
+  options?: SurfaceRouterOptions & ToolkitOption,
 ): AnyRouter {
-  return expressRouter(framework, surfaceHandler(options));
+  return expressRouter(framework, [{ mount: '', handler: surfaceHandler(options) }]);
 }
 
 /**
@@ -88,8 +75,33 @@ export function createServiceSurfaceRouter<AnyRouter extends ExpressLikeRouter>(
  * @public
  */
 export function createServiceProxyRouter<AnyRouter extends ExpressLikeRouter>(
-  framework: ExpressLike<AnyRouter>,
-  options: ServiceProxyRouterOptions,
+  framework: { Router(): AnyRouter },
+  options: ServiceProxyOptions & ToolkitOption,
 ): AnyRouter {
-  return expressRouter(framework, conversationHandler('createServiceProxyRouter', options));
+  return expressRouter(framework, [{ mount: '', handler: conversationHandler('createServiceProxyRouter', options) }]);
+}
+
+/**
+ * All routes of the package as one Express router, for Express 4 and 5: chat at `/a2a`, widgets at `/service-surfaces`, and conversation records at `/service` where `service` is given.
+ * Mount it at `/api`, and before `express.json()`: bodies stream through it as they come.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
+ *
+ * @example
+ * ```ts
+ * import express from 'express';
+ * import { createHandlers } from 'agent-bff/express';
+ *
+ * const app = express();
+ * app.use('/api', createHandlers(express, { a2a: { strategy: 'service_account' } }));
+ * app.listen(3000);
+ * ```
+ *
+ * @public
+ */
+export function createHandlers<AnyRouter extends ExpressLikeRouter>(
+  framework: { Router(): AnyRouter },
+  options?: HandlersOptions,
+): AnyRouter {
+  return expressRouter(framework, handlerRoutes(options));
 }

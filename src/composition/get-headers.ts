@@ -6,31 +6,7 @@ import { currentToolkit } from './server-state.js';
 import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
 /**
- * Makes the headers of one call to the platform; give it to `getHeaders` or `configGetHeaders`.
- *
- * @public
- */
-export type HeadersFunction = (request?: unknown) => Promise<Record<string, string>>;
-
-/**
- * Options of `createGetHeadersWithServiceAuth` (spec §4.2).
- *
- * @public
- */
-export interface ServiceHeadersOptions extends AuthHeadersOptions, ToolkitOption {}
-
-/**
- * Options of `createGetHeadersForSession` (spec §4.2).
- *
- * @public
- */
-export interface SessionHeadersOptions extends SessionOptions, ToolkitOption {
-  /** Finds the signed-in user's token. */
-  readonly authClient: SessionTokenLike;
-}
-
-/**
- * A function that gives the service credential as headers, whoever asks (spec §4.2).
+ * A function that gives the service credential as headers (spec §4.2); give it to `getHeaders` or `configGetHeaders`.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  * The function made throws ServiceAuthError naming block and fields.
@@ -45,8 +21,10 @@ export interface SessionHeadersOptions extends SessionOptions, ToolkitOption {
  *
  * @public
  */
-export function createGetHeadersWithServiceAuth(options?: ServiceHeadersOptions): HeadersFunction {
-  const { toolkit, ...service } = readRouteOptions<ServiceHeadersOptions>(
+export function createGetHeadersWithServiceAuth(
+  options?: AuthHeadersOptions & ToolkitOption,
+): (request?: unknown) => Promise<Record<string, string>> {
+  const { toolkit, ...service } = readRouteOptions<AuthHeadersOptions & ToolkitOption>(
     'createGetHeadersWithServiceAuth',
     SERVICE_HEADERS,
     options,
@@ -55,7 +33,7 @@ export function createGetHeadersWithServiceAuth(options?: ServiceHeadersOptions)
 }
 
 /**
- * A function that gives the signed-in user's token as headers, from the framework's own request (spec §4.2).
+ * A function that gives the signed-in user's token as headers, from the framework's own request (spec §4.2); `authClient` finds that token.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  * The function made throws SessionError (`session_required`, `session_expired`, `interaction_required`).
@@ -69,8 +47,10 @@ export function createGetHeadersWithServiceAuth(options?: ServiceHeadersOptions)
  *
  * @public
  */
-export function createGetHeadersForSession(options: SessionHeadersOptions): HeadersFunction {
-  const { toolkit, ...session } = readRouteOptions<SessionHeadersOptions>(
+export function createGetHeadersForSession(
+  options: SessionOptions & ToolkitOption & { readonly authClient: SessionTokenLike },
+): (request?: unknown) => Promise<Record<string, string>> {
+  const { toolkit, ...session } = readRouteOptions<typeof options>(
     'createGetHeadersForSession',
     SESSION_HEADERS,
     options,

@@ -1,20 +1,9 @@
 export type { KeyvLike } from '../adapters/keyv/keyv-like.js';
-export { rateLimiter, type RateLimiterLike, type RateLimiterOptions } from '../adapters/rate-limit/rate-limiter.js';
-export { loggerTelemetry, type LoggerLike } from '../adapters/telemetry/logger.js';
+export { rateLimiter, type RateLimiterOptions } from '../adapters/rate-limit/rate-limiter.js';
+export { loggerTelemetry } from '../adapters/telemetry/logger.js';
 export { openTelemetry } from '../adapters/telemetry/opentelemetry.js';
-export type {
-  ContextLike,
-  MeterLike,
-  OpenTelemetryLike,
-  SpanLike,
-  TracerLike,
-} from '../adapters/telemetry/opentelemetry-like.js';
-export {
-  rewriteAgentCard,
-  type AgentCardJson,
-  type AgentCardRewrite,
-  type CardPolicy,
-} from '../domain/chat/agent-card.js';
+export type { OpenTelemetryLike } from '../adapters/telemetry/opentelemetry-like.js';
+export { rewriteAgentCard, type AgentCardRewrite } from '../domain/chat/agent-card.js';
 export type { ChatConfigRecord } from '../domain/chat/chat-config.js';
 export {
   AgentBffError,
@@ -31,33 +20,23 @@ export type { Clock } from '../ports/clock.js';
 export type {
   HeaderFields,
   HttpBody,
-  HttpHandler,
-  HttpRequest,
   HttpResponse,
   HttpUpstream,
-  NativeRequest,
   RequestContext,
-  UpstreamFailureReason,
   UpstreamOutcome,
   UpstreamRequest,
 } from '../ports/http.js';
-export type { AccessToken, IdentityProvider, IssueFailure, IssueOutcome } from '../ports/identity-provider.js';
+export type { IdentityProvider, IssueOutcome } from '../ports/identity-provider.js';
 export type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../ports/session-token-source.js';
-export type { ObservedCall, ObservedRequest, Telemetry, TelemetryEvent } from '../ports/telemetry.js';
-export type { LimitVerdict, VisitorLimit } from '../ports/visitor-limit.js';
-export type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../ports/token-exchange.js';
+export type { Telemetry, TelemetryEvent } from '../ports/telemetry.js';
+export type { VisitorLimit } from '../ports/visitor-limit.js';
+export type { ExchangeOutcome, TokenExchange, TokenExchangeRequest } from '../ports/token-exchange.js';
 export type * from './config/server-config.js';
 export { configFromEnv } from './config/env.js';
 export { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from './express.js';
-export type {
-  A2ARouterOptions,
-  ExpressLike,
-  ExpressLikeRouter,
-  ServiceProxyRouterOptions,
-  ServiceSurfaceRouterOptions,
-} from './express.js';
+export type { ExpressLikeRouter } from './express.js';
+export type { HandlersOptions, SiteRoutesOptions } from './routes/site-routes.js';
 export { createGetHeadersForSession, createGetHeadersWithServiceAuth } from './get-headers.js';
-export type { HeadersFunction, ServiceHeadersOptions, SessionHeadersOptions } from './get-headers.js';
 export type { ToolkitPorts } from './toolkit/ports.js';
 export * from './sessions.js';
 export type { UpstreamConfig, UpstreamHeadersConfig, UpstreamPathsConfig } from './config/upstream-config.js';
@@ -69,5 +48,5 @@ export {
   resolveServiceBrand,
   resolveServiceProjectId,
 } from './server.js';
-export type * from './toolkit/toolkit-type.js';
+export type { Toolkit, ToolkitHealth, ToolkitOption } from './toolkit/toolkit-type.js';
 export { createToolkit } from './toolkit/toolkit.js';

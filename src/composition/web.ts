@@ -2,21 +2,8 @@ import { fetchHandler } from '../adapters/fetch/fetch-handler.js';
 import { noSuchRoute } from './routes/current-handler.js';
 import { siteRoutes, type SiteRoutesOptions } from './routes/site-routes.js';
 
-export type { SessionTokenFunction, SessionTokenLike } from '../adapters/sessions/as-session-token-source.js';
-export type { ServiceAuthStrategy } from './config/server-config.js';
-export type * from './routes/route-options.js';
-export type * from './toolkit/toolkit-type.js';
-export type { SiteRoutesOptions } from './routes/site-routes.js';
-
 /**
- * A request handler of the web standard, as Hono, h3, SvelteKit, Astro, React Router, Bun and Deno take it.
- *
- * @public
- */
-export type WebHandler = (request: Request) => Promise<Response>;
-
-/**
- * All routes of the package as one function from `Request` to `Response`; requests outside its routes get 404.
+ * All routes of the package as one function from `Request` to `Response`, as Hono, h3, SvelteKit, Astro, React Router, Bun and Deno take it; requests outside its routes get 404.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -30,6 +17,9 @@ export type WebHandler = (request: Request) => Promise<Response>;
  *
  * @public
  */
-export function createWebHandler(options?: SiteRoutesOptions): WebHandler {
+export function createWebHandler(options?: SiteRoutesOptions): (request: Request) => Promise<Response> {
   return fetchHandler(siteRoutes('createWebHandler', options), noSuchRoute);
 }
+
+/** The same under the name it has in every entry. */
+export { createWebHandler as createHandlers };

@@ -9,20 +9,14 @@ export type { HttpBody };
  */
 export type HeaderFields = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/**
- * A request as the routes read it, whatever framework received it.
- *
- * @public
- */
-export interface HttpRequest {
+/** A request as the routes read it, whatever framework received it. */
+export interface HttpRequest extends RequestContext {
   /** In upper case. */
   readonly method: string;
   /** The raw path below the mount point: empty, or starting with `/`. Never decoded. */
   readonly path: string;
   /** The raw query with its `?`, or an empty string. */
   readonly query: string;
-  /** The browser's fields, untouched. */
-  readonly headers: HeaderFields;
   /** The body in whatever state the host left it. */
   readonly body: HttpBody;
   /** Whether something in front read the body and left nothing of it. */
@@ -31,8 +25,6 @@ export interface HttpRequest {
   readonly publicUrl: string;
   /** Aborted when the browser leaves before the answer is complete. */
   readonly signal: AbortSignal;
-  /** The framework's own objects, untouched, for session libraries. */
-  readonly native: NativeRequest;
 }
 
 /**
@@ -43,21 +35,16 @@ export interface HttpRequest {
 export interface RequestContext {
   /** The browser's header fields, cookies included. */
   readonly headers: HeaderFields;
-  /** The framework's own objects, for libraries that need them. */
-  readonly native: NativeRequest;
+  /** The framework's own objects, untouched (Express `req` and `res`, a Web `Request`, a Koa context), for libraries that need them. */
+  readonly native: {
+    /** The framework's request or context. */
+    readonly request: unknown;
+    /** The framework's response, where there is one beside the request. */
+    readonly response?: unknown;
+  };
 }
 
-/**
- * The framework's own request and response (Express `req` and `res`, a Web `Request`, a Koa context).
- *
- * @public
- */
-export interface NativeRequest {
-  /** The framework's request or context. */
-  readonly request: unknown;
-  /** The framework's response, where there is one beside the request. */
-  readonly response?: unknown;
-}
+export type NativeRequest = RequestContext['native'];
 
 /**
  * A response as the routes build it; `set-cookie` may be a list and stays one.
@@ -77,11 +64,7 @@ export interface HttpResponse {
   readonly sendIdleMs?: number;
 }
 
-/**
- * Answers one request; never rejects. Every framework adapter is a translation to and from this function.
- *
- * @public
- */
+/** Answers one request; never rejects. Every framework adapter is a translation to and from this function. */
 export type HttpHandler = (request: HttpRequest) => Promise<HttpResponse>;
 
 /** One handler and the path it is mounted at, such as `/api/a2a`. */
@@ -119,20 +102,7 @@ export interface UpstreamRequest {
 }
 
 /**
- * Why the platform gave no response head.
- *
- * - `unreachable`: no connection (refused, DNS, TLS, connect deadline counts as `timeout`)
- * - `timeout`: connected or connecting, no head within the deadline
- * - `reset`: the connection ended before the head
- * - `invalid`: what came back is not HTTP we accept
- * - `aborted`: our own side gave up (`signal`)
- *
- * @public
- */
-export type UpstreamFailureReason = 'unreachable' | 'timeout' | 'reset' | 'invalid' | 'aborted';
-
-/**
- * The answer of an upstream call: a response head with its body to come, or the reason why there is none.
+ * The outcome of a call to the platform: a response head with its body to come, or the reason why there is none.
  * A body that breaks later throws from its iterator.
  *
  * @public
@@ -141,7 +111,14 @@ export type UpstreamOutcome =
   | { readonly kind: 'response'; readonly response: HttpResponse }
   | {
       readonly kind: 'failure';
-      readonly reason: UpstreamFailureReason;
+      /**
+       * - `unreachable`: no connection (refused, DNS, TLS)
+       * - `timeout`: connected or connecting, no head within the deadline
+       * - `reset`: the connection ended before the head
+       * - `invalid`: what came back is not HTTP we accept
+       * - `aborted`: our own side gave up (`signal`)
+       */
+      readonly reason: 'unreachable' | 'timeout' | 'reset' | 'invalid' | 'aborted';
       /** For the server's log only: may name hosts and library codes. */
       readonly detail: string;
       /**
@@ -150,6 +127,8 @@ export type UpstreamOutcome =
        */
       readonly sent?: 'nothing' | 'on-stale-connection';
     };
+
+export type UpstreamFailureReason = Extract<UpstreamOutcome, { readonly kind: 'failure' }>['reason'];
 
 /**
  * Sends one request to the platform and returns as soon as the response head is there.

@@ -1,47 +1,41 @@
 /**
- * A token for calls to the platform.
+ * What an identity provider gives: a token for calls to the platform, or a failure that names the fields to check.
  *
  * @public
  */
-export interface AccessToken {
-  /** The token as it is sent, without `Bearer`. */
-  readonly value: string;
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number;
-}
+export type IssueOutcome =
+  | {
+      readonly kind: 'token';
+      readonly token: {
+        /** The token as it is sent, without `Bearer`. */
+        readonly value: string;
+        /** Milliseconds since the epoch. */
+        readonly expiresAt: number;
+      };
+    }
+  | {
+      readonly kind: 'failure';
+      /**
+       * - `incomplete`: the configuration lacks a field; nobody was asked
+       * - `refused`: the provider, or the key, said no; asking again changes nothing
+       * - `unavailable`: the provider could not be reached or was out of order
+       */
+      readonly reason: 'incomplete' | 'refused' | 'unavailable';
+      /** The configuration block to check, such as `idpAServiceUser`. */
+      readonly block: string;
+      /** The fields of that block to check. */
+      readonly fields: readonly string[];
+      /** What the reader should do, in one sentence; public, so it names blocks and fields only. */
+      readonly advice: string;
+      /** For the server's log only: provider texts, paths and codes, without secrets. */
+      readonly detail: string;
+      /** How long the provider asked to be left alone, in milliseconds. */
+      readonly retryAfterMs?: number;
+    };
 
-/**
- * Why an identity provider gave no token.
- *
- * - `incomplete`: the configuration lacks a field; nobody was asked
- * - `refused`: the provider, or the key, said no; asking again changes nothing
- * - `unavailable`: the provider could not be reached or was out of order
- *
- * @public
- */
-export interface IssueFailure {
-  /** Tells a failure from a token. */
-  readonly kind: 'failure';
-  /** What kind of failure it is; see above. */
-  readonly reason: 'incomplete' | 'refused' | 'unavailable';
-  /** The configuration block to check, such as `idpAServiceUser`. */
-  readonly block: string;
-  /** The fields of that block to check. */
-  readonly fields: readonly string[];
-  /** What the reader should do, in one sentence; public, so it names blocks and fields only. */
-  readonly advice: string;
-  /** For the server's log only: provider texts, paths and codes, without secrets. */
-  readonly detail: string;
-  /** How long the provider asked to be left alone, in milliseconds. */
-  readonly retryAfterMs?: number;
-}
+export type AccessToken = Extract<IssueOutcome, { readonly kind: 'token' }>['token'];
 
-/**
- * What an identity provider answers: a token, or a refusal that names the field to check.
- *
- * @public
- */
-export type IssueOutcome = { readonly kind: 'token'; readonly token: AccessToken } | IssueFailure;
+export type IssueFailure = Extract<IssueOutcome, { readonly kind: 'failure' }>;
 
 /**
  * Gives tokens for the site's own calls to the platform.

@@ -13,6 +13,17 @@ export type TelemetryEvent =
       readonly status: number;
       /** Milliseconds until the response head was ready. */
       readonly durationMs: number;
+      /** Whether a stream of events follows, whose end is the event `stream_ended`. Default: false. */
+      readonly streams?: boolean;
+    }
+  | {
+      readonly type: 'stream_ended';
+      readonly requestId: string;
+      readonly route: string;
+      /** Who ended it: the agent, which sent all of it; the platform, which broke it; or the browser that left. */
+      readonly outcome: 'complete' | 'upstream' | 'browser';
+      /** Milliseconds from the start of the request. */
+      readonly durationMs: number;
     }
   | {
       readonly type: 'error';
@@ -63,7 +74,7 @@ export type TelemetryEvent =
       readonly type: 'cache';
       readonly requestId?: string;
       readonly route: string;
-      /** How a render was come by. */
+      /** Where the render came from. */
       readonly outcome: 'hit' | 'revalidated' | 'miss' | 'bypass';
     }
   | {
@@ -83,35 +94,7 @@ export type TelemetryEvent =
   | { readonly type: 'warning'; readonly requestId?: string; readonly code: string; readonly detail: string };
 
 /**
- * A request of a browser that is about to be answered.
- *
- * @public
- */
-export interface ObservedRequest {
-  /** The name events and error answers will carry. */
-  readonly requestId: string;
-  /** In upper case. */
-  readonly method: string;
-  /** Lower-case names, as the browser sent them. */
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-}
-
-/**
- * A call to the platform that is about to be made.
- *
- * @public
- */
-export interface ObservedCall {
-  /** The name the call's `upstream` event will carry. */
-  readonly callId: string;
-  /** In upper case. */
-  readonly method: string;
-  /** Scheme, host and port. */
-  readonly origin: string;
-}
-
-/**
- * Takes events as they happen. Must return at once; what it throws is lost.
+ * Takes events as they happen. Must return immediately; what it throws is lost.
  *
  * @public
  */
@@ -119,7 +102,28 @@ export interface Telemetry {
   /** Takes one event. */
   emit(event: TelemetryEvent): void;
   /** Runs the work of one request, exactly once, so that what happens inside can be told to belong to it. Default: just runs it. */
-  readonly runRequest?: <Result>(request: ObservedRequest, work: () => Result) => Result;
+  readonly runRequest?: <Result>(
+    request: {
+      /** The name events and error responses will carry. */
+      readonly requestId: string;
+      /** In upper case. */
+      readonly method: string;
+      /** Lower-case names, as the browser sent them. */
+      readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+    },
+    work: () => Result,
+  ) => Result;
   /** Gives fields to send along with a call to the platform, such as `traceparent`. Default: none, and the browser's own cross. */
-  readonly callStarted?: (call: ObservedCall) => Readonly<Record<string, string>>;
+  readonly callStarted?: (call: {
+    /** The name the call's `upstream` event will carry. */
+    readonly callId: string;
+    /** In upper case. */
+    readonly method: string;
+    /** Scheme, host and port. */
+    readonly origin: string;
+  }) => Readonly<Record<string, string>>;
 }
+
+export type ObservedRequest = Parameters<NonNullable<Telemetry['runRequest']>>[0];
+
+export type ObservedCall = Parameters<NonNullable<Telemetry['callStarted']>>[0];

@@ -1,6 +1,23 @@
 import type { IssueOutcome } from './identity-provider.js';
 
 /**
+ * What an exchange gives: what an identity provider gives, or that the user has to do something first, which no change of the configuration mends.
+ *
+ * @public
+ */
+export type ExchangeOutcome =
+  | IssueOutcome
+  | {
+      readonly kind: 'user-refused';
+      /** `expired`: sign in again; `interaction`: consent or a second factor is needed. */
+      readonly reason: 'expired' | 'interaction';
+      /** For the server's log only. */
+      readonly detail: string;
+    };
+
+export type ExchangeRefusal = Extract<ExchangeOutcome, { readonly kind: 'user-refused' }>;
+
+/**
  * A user's token, and what it is to be exchanged for.
  *
  * @public
@@ -15,20 +32,6 @@ export interface TokenExchangeRequest {
 }
 
 /**
- * Why a user's token was not exchanged because of the user, not of the configuration.
- *
- * @public
- */
-export interface ExchangeRefusal {
-  /** Tells a refusal of the user from a failure of the configuration. */
-  readonly kind: 'user-refused';
-  /** `expired`: sign in again; `interaction`: consent or a second factor is needed. */
-  readonly reason: 'expired' | 'interaction';
-  /** For the server's log only. */
-  readonly detail: string;
-}
-
-/**
  * Exchanges a user's token for one the platform accepts (On-Behalf-Of, RFC 8693).
  *
  * @public
@@ -37,5 +40,5 @@ export interface TokenExchange {
   /** Names provider, client and defaults, without a secret in it. */
   fingerprint(): Promise<string>;
   /** Asks the provider once. `now` is milliseconds since the epoch. */
-  exchange(request: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal>;
+  exchange(request: TokenExchangeRequest, now: number): Promise<ExchangeOutcome>;
 }

@@ -1,6 +1,6 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { describe, expect, it } from 'vitest';
-import { rateLimiter, type RateLimiterLike, visitorAddress } from '../../src/adapters/rate-limit/rate-limiter.js';
+import { rateLimiter, visitorAddress } from '../../src/adapters/rate-limit/rate-limiter.js';
 
 const from = (ip: string) => ({ ip });
 
@@ -32,7 +32,7 @@ describe('a limit over rate-limiter-flexible', () => {
     expect(verdicts.map(({ kind }) => kind)).toEqual(['admitted', 'admitted', 'refused']);
   });
 
-  it.each<[string, RateLimiterLike, unknown]>([
+  it.each<[string, Parameters<typeof rateLimiter>[0], unknown]>([
     [
       'its store is down',
       { consume: () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7:6379')) },

@@ -81,7 +81,7 @@ describe('the deadline of a whole answer', () => {
   it('ends one that drips, though it is never silent', async () => {
     const { exchange, response } = await opened({ bodyIdleMs: 10_000, bodyMs: 200 });
     const drip = setInterval(() => exchange.write('{'), 20);
-    await expect(textOf(response.body)).rejects.toThrow('too long for its whole answer');
+    await expect(textOf(response.body)).rejects.toThrow('too long for its whole response');
     clearInterval(drip);
     await exchange.closed;
   });

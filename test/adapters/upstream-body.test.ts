@@ -48,7 +48,7 @@ describe('the time a platform has for a whole answer', () => {
     vi.advanceTimersByTime(399);
     expect(controller.aborted).toBeUndefined();
     vi.advanceTimersByTime(2);
-    expect(controller.aborted).toContain('too long for its whole answer');
+    expect(controller.aborted).toContain('too long for its whole response');
   });
 
   it('is over at once for one that drips in time', () => {
@@ -57,7 +57,7 @@ describe('the time a platform has for a whole answer', () => {
       vi.advanceTimersByTime(60);
       dripping.push(new Uint8Array(1));
     }
-    expect(controller.aborted).toContain('too long for its whole answer');
+    expect(controller.aborted).toContain('too long for its whole response');
   });
 
   it('does not matter once the answer is there, or broken', () => {

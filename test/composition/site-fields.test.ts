@@ -1,5 +1,5 @@
 import { createToolkit, type ServerConfig, SessionError, type ToolkitPorts } from 'agent-bff';
-import type { SiteFieldOptions } from 'agent-bff/node';
+import type { SiteFieldOptions } from 'agent-bff';
 import { FakeClock, FakeIdentityProvider, FakeUpstream, RecordingTelemetry } from 'agent-bff/testing';
 import { describe, expect, it } from 'vitest';
 import { headerFields } from '../../src/composition/routes/site-fields.js';
@@ -110,7 +110,7 @@ describe('a function "headers" that fails', () => {
     ['gives no header fields', () => ({ 'x-tenant': { id: 'secret-7' } }) as never, /it gave a value that is not text/],
     ['gives a field it must not', () => ({ Cookie: 'secret-7' }), /it gave "cookie", which no option may set/],
     ['gives the API key', () => ({ 'x-platform-key': 'secret-7' }), /it gave "x-platform-key", which/],
-    ['never answers', () => new Promise(() => undefined), /it gave no answer within 20 ms/],
+    ['never answers', () => new Promise(() => undefined), /it gave no response within 20 ms/],
   ];
 
   it.each(failures)('by one that %s is a 500 that names it, and reaches nobody', async (_words, headers, log) => {

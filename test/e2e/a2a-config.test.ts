@@ -1,5 +1,5 @@
-import { createToolkit, type ServerConfig } from 'agent-bff';
-import { type A2ARouterOptions, createA2ARouter } from 'agent-bff/express';
+import { type ChatHandlerOptions, createToolkit, type ServerConfig, type ToolkitOption } from 'agent-bff';
+import { createA2ARouter } from 'agent-bff/express';
 import { createNodeHandler } from 'agent-bff/node';
 import express from 'express';
 import express4 from 'express4';
@@ -8,7 +8,7 @@ import { listeningSite } from '../site/frameworks/listening-site.js';
 import { RecordingUpstream } from '../support/recording-upstream.js';
 import { visit } from '../support/visitor.js';
 
-type Mount = (app: express.Express, options: A2ARouterOptions, framework: typeof express) => void;
+type Mount = (app: express.Express, options: ChatHandlerOptions & ToolkitOption, framework: typeof express) => void;
 
 const usual: Mount = (app, options, framework) => {
   app.use('/api/a2a', createA2ARouter(framework, options));

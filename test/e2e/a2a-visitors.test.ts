@@ -1,4 +1,4 @@
-import { createToolkit, type A2AMethods, type Toolkit } from 'agent-bff';
+import { createToolkit, type ServerConfig, type Toolkit } from 'agent-bff';
 import express from 'express';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Site } from '../site/framework.js';
@@ -22,7 +22,7 @@ class Visited {
   /** The task of the visitor who came first. */
   taskId = '';
 
-  constructor(a2aMethods: A2AMethods) {
+  constructor(a2aMethods: ServerConfig['a2aMethods']) {
     // Tasks of one policy's visitors belong to another user of the agent than those of the other's.
     const serviceApiKey = `key-of-a-site-with-${String(a2aMethods)}`;
     this.#toolkit = createToolkit({

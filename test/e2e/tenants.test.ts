@@ -1,5 +1,6 @@
 import { createToolkit } from 'agent-bff';
-import { createA2ARouter, createServiceSurfaceRouter, type SiteFieldOptions } from 'agent-bff/express';
+import type { SiteFieldOptions } from 'agent-bff';
+import { createA2ARouter, createServiceSurfaceRouter } from 'agent-bff/express';
 import express from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { listeningSite } from '../site/frameworks/listening-site.js';

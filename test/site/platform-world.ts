@@ -41,7 +41,7 @@ function upload(request: ClientRequest): Visit {
   return { request, reply, leave: () => request.destroy() };
 }
 
-/** A problem of the site's own, as its pages read it (DESIGN §6). */
+/** A problem of the site's own, as its pages read it. */
 export interface Problem {
   readonly status: number;
   readonly code: string;

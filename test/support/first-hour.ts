@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createToolkit, type ServerConfig, type ToolkitPorts } from 'agent-bff';
-import { type A2ARouterOptions, createA2ARouter } from 'agent-bff/express';
-import { RecordingTelemetry, type TelemetryEvent } from 'agent-bff/testing';
+import type { ChatHandlerOptions, TelemetryEvent } from 'agent-bff';
+import { createA2ARouter } from 'agent-bff/express';
+import { RecordingTelemetry } from 'agent-bff/testing';
 import express, { type RequestHandler, type Router } from 'express';
 import { onTestFinished } from 'vitest';
 import { type Platform, startPlatform } from '../../examples/platform/start-platform.js';
@@ -21,7 +22,7 @@ import { visit, type VisitOptions } from './visitor.js';
 export interface Setup {
   readonly config: ServerConfig;
   readonly ports?: ToolkitPorts;
-  readonly route?: A2ARouterOptions;
+  readonly route?: ChatHandlerOptions;
   /** Where the route stands. Default: at `/api/a2a`, behind nothing. */
   readonly mount?: (app: express.Express, router: Router) => void;
   /** What the page asks for. Default: a chat message. */

@@ -1,5 +1,4 @@
-import type { IssueOutcome } from '../../ports/identity-provider.js';
-import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
+import type { ExchangeOutcome, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
 
 /**
  * An exchange whose tokens name the assertion they were made from.
@@ -12,7 +11,7 @@ export class FakeTokenExchange implements TokenExchange {
   /** Life of each token in milliseconds. */
   lifeMs = 300_000;
   /** Answers instead of a token, while it is set. */
-  answer: ((request: TokenExchangeRequest, now: number) => IssueOutcome | ExchangeRefusal) | undefined;
+  answer: ((request: TokenExchangeRequest, now: number) => ExchangeOutcome) | undefined;
 
   /** Always the same. */
   fingerprint(): Promise<string> {
@@ -20,7 +19,7 @@ export class FakeTokenExchange implements TokenExchange {
   }
 
   /** A token that names its assertion, or `answer`. */
-  exchange(request: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {
+  exchange(request: TokenExchangeRequest, now: number): Promise<ExchangeOutcome> {
     this.requests.push(request);
     const value = `exchanged-${request.assertion}-${String(this.requests.length)}`;
     return Promise.resolve(

@@ -24,7 +24,7 @@ const TAG_BYTES = 16;
 
 /**
  * Seals entries with AES-256-GCM before they leave the process, bound to their key and their end.
- * Whoever reads the store learns neither; an entry that was changed, swapped, outlived or sealed by an unknown key is a miss.
+ * A reader of the store learns neither; an entry that was changed, swapped, outlived or sealed by an unknown key is a miss.
  */
 export class SealedCacheStore implements CacheStore {
   readonly #store: CacheStore;

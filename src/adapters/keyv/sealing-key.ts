@@ -18,7 +18,7 @@ const MIN_DISTINCT = 16;
 
 /**
  * Reads a key of 32 random bytes in hex, base64url or base64.
- * A passphrase is refused: whoever reads the store could guess it offline.
+ * A passphrase is refused: a reader of the store could guess it offline.
  */
 export function readSealingKey(text: Secret): SealingKeyReading {
   const bytes = decode(text.reveal().trim());

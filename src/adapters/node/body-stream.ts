@@ -17,7 +17,7 @@ export function toNodeBody(body: HttpBody, response: ServerResponse, sendIdleMs:
 
 /** A body that comes in pieces. Reads only as fast as it is read, and stops its source when it is given up. */
 export class BodyStream extends Readable {
-  /** Why the source broke, as opposed to why whoever reads gave it up. */
+  /** Why the source broke, as opposed to why its reader gave it up. */
   failure: Error | undefined;
   /** Why the browser was given up. */
   stall: Error | undefined;

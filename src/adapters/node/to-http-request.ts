@@ -67,7 +67,7 @@ class NodeHttpRequest implements HttpRequest {
     this.bodyConsumed = read.consumed;
   }
 
-  /** Looked at when a route asks for it: the rest of a short message has come by then. */
+  /** Looked at when a route asks for it: the rest of a short message has arrived by then. */
   get body(): HttpBody {
     if (this.#body instanceof RequestBody) this.#body = this.#body.whole() ?? this.#body;
     return this.#body;

@@ -3,16 +3,6 @@ import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { LimitVerdict, VisitorLimit } from '../../ports/visitor-limit.js';
 
 /**
- * What is used of a limiter of `rate-limiter-flexible`: `RateLimiterMemory`, `RateLimiterRedis`, `RateLimiterValkey` and the others.
- *
- * @public
- */
-export interface RateLimiterLike {
-  /** Takes one point from a key; rejects with `msBeforeNext` when there is none left. */
-  consume(key: string): Promise<unknown>;
-}
-
-/**
  * Options of `rateLimiter`.
  *
  * @public
@@ -43,7 +33,7 @@ const OPTIONS: OptionShape<keyof RateLimiterOptions> = {
 };
 
 /**
- * Limits what one visitor may send, with a limiter of the library `rate-limiter-flexible`; give it to `chatLimit`.
+ * Limits what one visitor may send, with a limiter of the library `rate-limiter-flexible` (`RateLimiterMemory`, `RateLimiterRedis`, `RateLimiterValkey` and the others); give it to `chatLimit`.
  * In one process its memory is enough; several processes share a limit through its Redis or Valkey limiters.
  *
  * @throws TypeError when there is no `consume`.
@@ -59,9 +49,12 @@ const OPTIONS: OptionShape<keyof RateLimiterOptions> = {
  *
  * @public
  */
-export function rateLimiter(limiter: RateLimiterLike, options?: RateLimiterOptions): VisitorLimit {
+export function rateLimiter(
+  limiter: { consume(key: string): Promise<unknown> },
+  options?: RateLimiterOptions,
+): VisitorLimit {
   const { visitor = visitorAddress, deadlineMs = 50 } = readOptions('rateLimiter', OPTIONS, options);
-  if (typeof (Object(limiter) as Partial<RateLimiterLike>).consume !== 'function') {
+  if (typeof (Object(limiter) as { consume?: unknown }).consume !== 'function') {
     throw new TypeError(
       'rateLimiter takes a limiter of "rate-limiter-flexible", such as new RateLimiterMemory({ points: 20, duration: 60 })',
     );
@@ -79,7 +72,7 @@ export function rateLimiter(limiter: RateLimiterLike, options?: RateLimiterOptio
   };
 }
 
-async function consumed(limiter: RateLimiterLike, name: string): Promise<LimitVerdict> {
+async function consumed(limiter: { consume(key: string): Promise<unknown> }, name: string): Promise<LimitVerdict> {
   try {
     await limiter.consume(name);
     return { kind: 'admitted' };

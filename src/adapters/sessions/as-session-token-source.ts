@@ -4,7 +4,6 @@ import { auth0Session } from './auth0.js';
 import { fromFunction } from './from-function.js';
 import { sessionKind, type SessionTokenLike } from './session-like.js';
 
-export type { SessionTokenFunction } from './from-function.js';
 export type { SessionTokenLike } from './session-like.js';
 
 /** One source for one object, however many routes are given it: only then do they share a refresh. */
@@ -21,15 +20,6 @@ const sources = new WeakMap<object, SessionTokenSource>();
  * A function whose parameters cannot be seen (`(...args)`, a default value, a wrapper) belongs into `fromFunction`.
  *
  * @throws TypeError when it is none of these, or the module `next-auth/jwt`, whose `getToken` takes no request of ours.
- *
- * @example
- * ```ts
- * import { asSessionTokenSource } from 'agent-bff';
- *
- * const source = asSessionTokenSource((request: { session?: { token?: string } }) => request.session?.token);
- * ```
- *
- * @public
  */
 export function asSessionTokenSource(like: SessionTokenLike): SessionTokenSource {
   const known = sources.get(like);

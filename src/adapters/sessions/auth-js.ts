@@ -3,30 +3,12 @@ import { flag, text } from '../../domain/shared/option-checks.js';
 import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import { type SessionSourceOptions, STORED_TOKEN } from './from-function.js';
+import { STORED_TOKEN, type StoredTokenOptions } from './from-function.js';
 import { nodePair, webHeaders, withRefreshedCookies } from './framework-objects.js';
 import { sanitizeLibraryError } from './library-errors.js';
 
 /**
- * How the site stores the access token in its Auth.js session or cookie.
- *
- * @public
- */
-export interface AuthJsOptions extends SessionSourceOptions {
-  /** Takes the access token out of the session or the claims. Default: `accessToken`, else `access_token`. */
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly accessToken?: ((session: any) => string | null | undefined) | undefined;
-}
-
-/**
- * `auth` as `NextAuth()` of Auth.js 5 returns it.
- *
- * @public
- */
-export type AuthJsFunction = () => Promise<object | null>;
-
-/**
- * Reads the user's token from an Auth.js 5 session; the site's `session` callback must put it there.
+ * Reads the user's token from an Auth.js 5 session, given `auth` as `NextAuth()` returns it; the site's `session` callback must put it there.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
@@ -40,7 +22,7 @@ export type AuthJsFunction = () => Promise<object | null>;
  *
  * @public
  */
-export function authJsSession(auth: AuthJsFunction, options?: AuthJsOptions): SessionTokenSource {
+export function authJsSession(auth: () => Promise<object | null>, options?: StoredTokenOptions): SessionTokenSource {
   const { accessToken, ...given } = readOptions('authJsSession', STORED_TOKEN, options);
   return {
     sessionCookies: ['authjs.session-token', '__Secure-authjs.session-token'],
@@ -55,19 +37,11 @@ export function authJsSession(auth: AuthJsFunction, options?: AuthJsOptions): Se
 }
 
 /**
- * `getToken` of `next-auth/jwt` (next-auth 4) or `@auth/core/jwt` (Auth.js 5).
- *
- * @public
- */
-// oxlint-disable-next-line typescript/no-explicit-any
-export type NextAuthGetToken = (parameters: any) => Promise<unknown>;
-
-/**
  * What `getToken` must know; next-auth 4 takes it from the environment when it is left out.
  *
  * @public
  */
-export interface NextAuthOptions extends AuthJsOptions {
+export interface NextAuthOptions extends StoredTokenOptions {
   /** What the session cookie is sealed with. Default: what the library reads from the environment. */
   readonly secret?: string | undefined;
   /** Name of the session cookie. Default: the library's own. */
@@ -81,7 +55,7 @@ const NEXT_AUTH: OptionShape<keyof NextAuthOptions> = {
 };
 
 /**
- * Reads the user's token from the encrypted cookie of next-auth 4; the site's `jwt` callback must put it there.
+ * Reads the user's token from the encrypted cookie of next-auth 4, given `getToken` of `next-auth/jwt` (or of `@auth/core/jwt`, Auth.js 5); the site's `jwt` callback must put it there.
  * Nothing is refreshed: a token past `expires_at` (seconds) counts as expired.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
@@ -96,7 +70,11 @@ const NEXT_AUTH: OptionShape<keyof NextAuthOptions> = {
  *
  * @public
  */
-export function nextAuthSession(getToken: NextAuthGetToken, options?: NextAuthOptions): SessionTokenSource {
+export function nextAuthSession(
+  // oxlint-disable-next-line typescript/no-explicit-any
+  getToken: (parameters: any) => Promise<unknown>,
+  options?: NextAuthOptions,
+): SessionTokenSource {
   const {
     accessToken,
     sessionCookies,
@@ -124,7 +102,7 @@ async function call(read: () => unknown): Promise<unknown> {
   }
 }
 
-function tokenOf(session: unknown, read: AuthJsOptions['accessToken']): SessionToken {
+function tokenOf(session: unknown, read: StoredTokenOptions['accessToken']): SessionToken {
   if (session === null || session === undefined || session === '') return { kind: 'no-session' };
   if (typeof session === 'string') return { kind: 'token', accessToken: session };
   const facts = session as { accessToken?: unknown; access_token?: unknown; expires_at?: unknown; error?: unknown };

@@ -6,20 +6,6 @@ import { webHeaders, writeCookies } from './framework-objects.js';
 import { sanitizeLibraryError } from './library-errors.js';
 
 /**
- * The part of a better-auth instance that is used.
- *
- * @public
- */
-export interface BetterAuthLike {
-  /** The server-side calls of the instance. */
-  readonly api: {
-    // `any`, because the type of this method depends on the plugins of the instance.
-    // oxlint-disable-next-line typescript/no-explicit-any
-    getAccessToken(context: any): Promise<any>;
-  };
-}
-
-/**
  * Which of the user's linked accounts gives the token.
  *
  * @public
@@ -49,7 +35,12 @@ const BETTER_AUTH: OptionShape<keyof BetterAuthOptions> = {
  *
  * @public
  */
-export function betterAuthSession(auth: BetterAuthLike, options: BetterAuthOptions): SessionTokenSource {
+export function betterAuthSession(
+  // `any`, because the type of this method depends on the plugins of the instance.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  auth: { readonly api: { getAccessToken(context: any): Promise<any> } },
+  options: BetterAuthOptions,
+): SessionTokenSource {
   const { providerId, ...given } = readOptions('betterAuthSession', BETTER_AUTH, options);
   return {
     sessionCookies: ['better-auth.session_token', '__Secure-better-auth.session_token'],

@@ -3,20 +3,7 @@ import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { HeaderFields } from '../../ports/http.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
 
-/**
- * The site's word that App Service stands in front of it.
- *
- * @public
- */
-export interface EasyAuthOptions {
-  /**
-   * Set it only where every request passes App Service authentication, which replaces these headers.
-   * Anywhere else a visitor can send them and be any user.
-   */
-  readonly behindAppService: true;
-}
-
-const EASY_AUTH: OptionShape<keyof EasyAuthOptions> = {
+const EASY_AUTH: OptionShape<'behindAppService'> = {
   options: {
     behindAppService: accept((value) => value === true, 'true, where every request passes App Service authentication'),
   },
@@ -25,6 +12,8 @@ const EASY_AUTH: OptionShape<keyof EasyAuthOptions> = {
 
 /**
  * Reads the user's Entra token from the headers that Azure App Service authentication ("Easy Auth") adds.
+ * Set `behindAppService` only where every request passes App Service authentication, which replaces these headers:
+ * anywhere else a visitor can send them and be any user.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
@@ -37,7 +26,7 @@ const EASY_AUTH: OptionShape<keyof EasyAuthOptions> = {
  *
  * @public
  */
-export function easyAuthSession(options: EasyAuthOptions): SessionTokenSource {
+export function easyAuthSession(options: { readonly behindAppService: true }): SessionTokenSource {
   readOptions('easyAuthSession', EASY_AUTH, options);
   return {
     getToken: ({ headers }) => {

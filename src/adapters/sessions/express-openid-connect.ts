@@ -4,12 +4,8 @@ import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { refreshRefusal, sanitizeLibraryError } from './library-errors.js';
 
-/**
- * The part of `req.oidc` (express-openid-connect 2 and 3) that is used.
- *
- * @public
- */
-export interface OpenidConnectContext {
+/** The part of `req.oidc` (express-openid-connect 2 and 3) that is used. */
+interface OpenidConnectContext {
   /** The token of the session; absent when nobody is signed in. */
   readonly accessToken?: OpenidConnectToken | undefined;
   /** Present when the session can renew its token. */
@@ -18,12 +14,8 @@ export interface OpenidConnectContext {
   readonly idTokenClaims?: object | undefined;
 }
 
-/**
- * The part of `req.oidc.accessToken` that is used.
- *
- * @public
- */
-export interface OpenidConnectToken {
+/** The part of `req.oidc.accessToken` that is used. */
+interface OpenidConnectToken {
   /** The token. */
   readonly access_token: string;
   /** Seconds until the token expires. */
@@ -34,21 +26,11 @@ export interface OpenidConnectToken {
   refresh(): Promise<OpenidConnectToken>;
 }
 
-/**
- * How the site set express-openid-connect up.
- *
- * @public
- */
-export interface ExpressOpenidConnectOptions {
-  /** `session.name` of the site's `auth()`. Default: `appSession`. */
-  readonly sessionName?: string | undefined;
-}
-
-const OPENID_CONNECT: OptionShape<keyof ExpressOpenidConnectOptions> = { options: { sessionName: text } };
+const OPENID_CONNECT: OptionShape<'sessionName'> = { options: { sessionName: text } };
 
 /**
  * Reads the user's token from `req.oidc` and refreshes it when it has expired.
- * Mount `auth()` of express-openid-connect before the routes.
+ * Mount `auth()` of express-openid-connect before the routes; `sessionName` is its `session.name` (default `appSession`).
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
@@ -61,7 +43,9 @@ const OPENID_CONNECT: OptionShape<keyof ExpressOpenidConnectOptions> = { options
  *
  * @public
  */
-export function expressOpenidConnectSession(options?: ExpressOpenidConnectOptions): SessionTokenSource {
+export function expressOpenidConnectSession(options?: {
+  readonly sessionName?: string | undefined;
+}): SessionTokenSource {
   const { sessionName = 'appSession' } = readOptions('expressOpenidConnectSession', OPENID_CONNECT, options);
   const underWay = new SessionsUnderWay(sessionName);
   return {

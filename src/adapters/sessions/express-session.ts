@@ -1,17 +1,6 @@
 import { readOptions } from '../../domain/shared/options.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
-import { fromFunction, type SessionSourceOptions, STORED_TOKEN } from './from-function.js';
-
-/**
- * How the site stores the access token.
- *
- * @public
- */
-export interface ExpressSessionOptions extends SessionSourceOptions {
-  /** Takes the access token out of `req.session` or `req.user`. Default: `accessToken`. */
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly accessToken?: ((holder: any) => string | null | undefined) | undefined;
-}
+import { fromFunction, STORED_TOKEN, type StoredTokenOptions } from './from-function.js';
 
 /**
  * Reads the user's token from `req.session` of express-session (or cookie-session).
@@ -27,7 +16,7 @@ export interface ExpressSessionOptions extends SessionSourceOptions {
  *
  * @public
  */
-export function expressSession(options?: ExpressSessionOptions): SessionTokenSource {
+export function expressSession(options?: StoredTokenOptions): SessionTokenSource {
   return holderSource('session', readOptions('expressSession', STORED_TOKEN, options));
 }
 
@@ -45,11 +34,11 @@ export function expressSession(options?: ExpressSessionOptions): SessionTokenSou
  *
  * @public
  */
-export function passportSession(options?: ExpressSessionOptions): SessionTokenSource {
+export function passportSession(options?: StoredTokenOptions): SessionTokenSource {
   return holderSource('user', readOptions('passportSession', STORED_TOKEN, options));
 }
 
-function holderSource(field: 'session' | 'user', options: ExpressSessionOptions): SessionTokenSource {
+function holderSource(field: 'session' | 'user', options: StoredTokenOptions): SessionTokenSource {
   const { accessToken = (holder: { accessToken?: string }) => holder.accessToken, ...session } = options;
   return fromFunction(
     (request: Partial<Record<'session' | 'user', object>>) => {

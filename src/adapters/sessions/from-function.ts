@@ -13,9 +13,7 @@ export type SessionTokenFunction = (
   // oxlint-disable-next-line typescript/no-explicit-any
   request: any,
   query: SessionTokenQuery,
-) => SessionTokenResult | Promise<SessionTokenResult>;
-
-type SessionTokenResult = string | SessionToken | null | undefined;
+) => string | SessionToken | null | undefined | Promise<string | SessionToken | null | undefined>;
 
 /**
  * What a session source cannot know by itself.
@@ -32,12 +30,23 @@ export interface SessionSourceOptions {
   readonly sessionInCookie?: boolean | undefined;
 }
 
+/**
+ * How a session source finds the access token that the site stored in its session.
+ *
+ * @public
+ */
+export interface StoredTokenOptions extends SessionSourceOptions {
+  /** Takes the access token out of the session: the Auth.js session or claims, `req.session`, `req.user`. Default: its `accessToken`; of Auth.js, else its `access_token`. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly accessToken?: ((session: any) => string | null | undefined) | undefined;
+}
+
 export const SESSION_SOURCE: OptionShape<keyof SessionSourceOptions> = {
   options: { sessionCookies: texts, sessionInCookie: flag },
 };
 
 /** Of a session whose token the site stored under a name of its own. */
-export const STORED_TOKEN: OptionShape<'accessToken' | keyof SessionSourceOptions> = {
+export const STORED_TOKEN: OptionShape<keyof StoredTokenOptions> = {
   options: { accessToken: callback, ...SESSION_SOURCE.options },
 };
 
@@ -64,7 +73,7 @@ export function fromFunction(read: SessionTokenFunction, options?: SessionSource
   };
 }
 
-function sessionToken(result: SessionTokenResult): SessionToken {
+function sessionToken(result: Awaited<ReturnType<SessionTokenFunction>>): SessionToken {
   if (result === null || result === undefined || result === '') return { kind: 'no-session' };
   if (typeof result === 'string') return { kind: 'token', accessToken: result };
   if (typeof result === 'object' && 'kind' in result) return result;

@@ -1,29 +1,9 @@
 import { readOptions } from '../../domain/shared/options.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
-import { fromFunction, type SessionSourceOptions, STORED_TOKEN } from './from-function.js';
+import { fromFunction, STORED_TOKEN, type StoredTokenOptions } from './from-function.js';
 
 /**
- * Opens the session: `getIronSession` with the site's own settings.
- *
- * @public
- */
-// `any`, because each framework's request and response have their own types.
-// oxlint-disable-next-line typescript/no-explicit-any
-export type OpenIronSession = (request: any, response: any) => Promise<object>;
-
-/**
- * How the site stores the access token.
- *
- * @public
- */
-export interface IronSessionOptions extends SessionSourceOptions {
-  /** Takes the access token out of the session. Default: `accessToken`. */
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly accessToken?: ((session: any) => string | null | undefined) | undefined;
-}
-
-/**
- * Reads the user's token from an iron-session cookie. Give the cookie's name, so that parallel requests share.
+ * Reads the user's token from an iron-session cookie, which `open` opens by `getIronSession` with the site's own settings. Give the cookie's name, so that parallel requests share.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
@@ -40,7 +20,12 @@ export interface IronSessionOptions extends SessionSourceOptions {
  *
  * @public
  */
-export function ironSession(open: OpenIronSession, options?: IronSessionOptions): SessionTokenSource {
+export function ironSession(
+  // `any`, because each framework's request and response have their own types.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  open: (request: any, response: any) => Promise<object>,
+  options?: StoredTokenOptions,
+): SessionTokenSource {
   const { accessToken = (session: { accessToken?: string }) => session.accessToken, ...given } = readOptions(
     'ironSession',
     STORED_TOKEN,

@@ -9,61 +9,34 @@ import { refreshRefusal, sanitizeLibraryError } from './library-errors.js';
  *
  * @public
  */
-export interface MsalClientLike<Account extends MsalAccountLike> {
-  /** Gives a token from the cache, renewed when it is due. */
+export interface MsalClientLike<Account extends { readonly homeAccountId: string }> {
+  /** Gives a token from the cache, renewed when it is due; `expiresOn` is `null` when that is not known. */
   acquireTokenSilent(request: {
     account: Account;
     scopes: string[];
     forceRefresh?: boolean;
-  }): Promise<MsalResult | null>;
+  }): Promise<{ readonly accessToken: string; readonly expiresOn: Date | null } | null>;
 }
-
-/**
- * The part of an msal-node account that is used.
- *
- * @public
- */
-export interface MsalAccountLike {
-  /** Names user and tenant. */
-  readonly homeAccountId: string;
-}
-
-/**
- * The part of an msal-node result that is used.
- *
- * @public
- */
-export interface MsalResult {
-  /** The token. */
-  readonly accessToken: string;
-  /** When it expires; `null` when that is not known. */
-  readonly expiresOn: Date | null;
-}
-
-/**
- * Takes something out of the framework's own request.
- *
- * @public
- */
-// `any`, because each framework's request has its own type and the site's function names it.
-// oxlint-disable-next-line typescript/no-explicit-any
-export type OfRequest<Found> = (request: any) => Found | Promise<Found>;
 
 /**
  * How the site keeps msal-node's users.
  *
  * @public
  */
-export interface MsalSessionOptions<Account extends MsalAccountLike> extends SessionSourceOptions {
+export interface MsalSessionOptions<Account extends { readonly homeAccountId: string }> extends SessionSourceOptions {
+  // `any`, because each framework's request has its own type and the site's function names it.
   /** The client, or a function that gives the one of the request. Its cache must be partitioned by user. */
-  readonly client: MsalClientLike<Account> | OfRequest<MsalClientLike<Account>>;
+  readonly client:
+    // oxlint-disable-next-line typescript/no-explicit-any
+    MsalClientLike<Account> | ((request: any) => MsalClientLike<Account> | Promise<MsalClientLike<Account>>);
   /** The account kept in the site's session at sign-in; `null` when nobody is signed in. */
-  readonly account: OfRequest<Account | null | undefined>;
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly account: (request: any) => Account | null | undefined | Promise<Account | null | undefined>;
   /** Used when a route names no scope. */
   readonly scopes: readonly string[];
 }
 
-const MSAL: OptionShape<keyof MsalSessionOptions<MsalAccountLike>> = {
+const MSAL: OptionShape<keyof MsalSessionOptions<{ readonly homeAccountId: string }>> = {
   options: {
     client: accept(
       (value) => typeof value === 'function' || hasMethods(value, ['acquireTokenSilent']),
@@ -96,7 +69,9 @@ const MSAL: OptionShape<keyof MsalSessionOptions<MsalAccountLike>> = {
  *
  * @public
  */
-export function msalSession<Account extends MsalAccountLike>(options: MsalSessionOptions<Account>): SessionTokenSource {
+export function msalSession<Account extends { readonly homeAccountId: string }>(
+  options: MsalSessionOptions<Account>,
+): SessionTokenSource {
   const { client, account: accountOf, scopes, ...given } = readOptions('msalSession', MSAL, options);
   return {
     sessionCookies: ['connect.sid'],
@@ -108,7 +83,9 @@ export function msalSession<Account extends MsalAccountLike>(options: MsalSessio
       try {
         const msal = typeof client === 'function' ? await client(request) : client;
         const result = await msal.acquireTokenSilent({ account, scopes: wanted, forceRefresh });
-        return result === null ? { kind: 'expired', detail: 'no token in the cache' } : tokenOf(result, account);
+        return result === null
+          ? { kind: 'expired', detail: 'no token in the cache' }
+          : tokenOf(result, account.homeAccountId);
       } catch (error) {
         return refusal(error);
       }
@@ -116,11 +93,14 @@ export function msalSession<Account extends MsalAccountLike>(options: MsalSessio
   };
 }
 
-function tokenOf({ accessToken, expiresOn }: MsalResult, { homeAccountId }: MsalAccountLike): SessionToken {
+function tokenOf(
+  { accessToken, expiresOn }: { readonly accessToken: string; readonly expiresOn: Date | null },
+  subject: string,
+): SessionToken {
   return {
     kind: 'token',
     accessToken,
-    subject: homeAccountId,
+    subject,
     ...(expiresOn !== null && { expiresAt: expiresOn.getTime() }),
   };
 }

@@ -1,5 +1,4 @@
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
-import type { AuthJsFunction } from './auth-js.js';
 import type { Auth0Like } from './auth0.js';
 import type { SessionTokenFunction } from './from-function.js';
 
@@ -8,14 +7,14 @@ import type { SessionTokenFunction } from './from-function.js';
  *
  * @public
  */
-export type SessionTokenLike = SessionTokenSource | Auth0Like | SessionTokenFunction | AuthJsFunction;
+export type SessionTokenLike = SessionTokenSource | Auth0Like | SessionTokenFunction | (() => Promise<object | null>);
 
 /** What was given, and that it is this. */
 export type SessionKind =
   | { readonly kind: 'source'; readonly like: SessionTokenSource }
   | { readonly kind: 'auth0'; readonly like: Auth0Like }
   | { readonly kind: 'function'; readonly like: SessionTokenFunction }
-  | { readonly kind: 'auth-js'; readonly like: AuthJsFunction };
+  | { readonly kind: 'auth-js'; readonly like: () => Promise<object | null> };
 
 /**
  * Recognises what a site has, without loading what reads it: entries that only mount routes check their options by this.
@@ -25,7 +24,7 @@ export type SessionKind =
 export function sessionKind(like: SessionTokenLike): SessionKind {
   if (typeof like === 'function') {
     return like.length === 0
-      ? { kind: 'auth-js', like: like as AuthJsFunction }
+      ? { kind: 'auth-js', like: like as () => Promise<object | null> }
       : { kind: 'function', like: like as SessionTokenFunction };
   }
   if (has(like, 'getToken')) {

@@ -21,7 +21,7 @@ export class DeadlineError extends Error {
   override readonly name: string = 'DeadlineError';
 
   constructor(what: string, ms: number) {
-    super(`${what} gave no answer within ${String(ms)} ms`);
+    super(`${what} gave no response within ${String(ms)} ms`);
   }
 }
 

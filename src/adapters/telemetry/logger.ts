@@ -1,22 +1,6 @@
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 
-/**
- * A logger in the shape of pino's: the fields first, then the message.
- *
- * @public
- */
-export interface LoggerLike {
-  /** Single steps: calls, cache results, requests that went well. */
-  debug(fields: object, message: string): void;
-  /** What is worth a line in production. */
-  info(fields: object, message: string): void;
-  /** What an operator should look at one day. */
-  warn(fields: object, message: string): void;
-  /** What an operator should look at now. */
-  error(fields: object, message: string): void;
-}
-
-type Level = keyof LoggerLike;
+type Level = 'debug' | 'info' | 'warn' | 'error';
 
 /**
  * Writes every event as one structured line to a logger in the shape of pino's; give it to `telemetry`.
@@ -32,7 +16,9 @@ type Level = keyof LoggerLike;
  *
  * @public
  */
-export function loggerTelemetry(logger: LoggerLike): Telemetry {
+export function loggerTelemetry(
+  logger: Readonly<Record<'debug' | 'info' | 'warn' | 'error', (fields: object, message: string) => void>>,
+): Telemetry {
   return {
     emit: (event) => {
       const { type, ...fields } = event;
@@ -53,6 +39,7 @@ function levelOf(event: TelemetryEvent): Level {
       return TOKEN_LEVEL[event.outcome];
     case 'cache':
     case 'retry':
+    case 'stream_ended':
       return 'debug';
     case 'stream_broken':
       return event.side === 'browser' ? 'info' : 'warn';
@@ -92,6 +79,8 @@ function messageOf(event: TelemetryEvent): string {
       return `${event.route} cache: ${event.outcome}`;
     case 'stream_broken':
       return `${event.route} stream broken by the ${event.side}`;
+    case 'stream_ended':
+      return `${event.route} stream ended: ${event.outcome}`;
     case 'cache_fault':
       return `shared cache: ${event.operation} failed`;
     case 'warning':

@@ -1,22 +1,4 @@
-/**
- * A context of OpenTelemetry, handed from one of its functions to the next.
- *
- * @public
- */
-export interface ContextLike {
-  /** Reads a value. */
-  getValue(key: symbol): unknown;
-  /** A context with one value more. */
-  setValue(key: symbol, value: unknown): ContextLike;
-  /** A context with one value less. */
-  deleteValue(key: symbol): ContextLike;
-}
-
-/**
- * What is used of a span.
- *
- * @public
- */
+/** What is used of a span. */
 export interface SpanLike {
   /** Notes a property. */
   setAttribute(key: string, value: string | number): unknown;
@@ -28,67 +10,56 @@ export interface SpanLike {
   end(): void;
 }
 
-/**
- * What is used of a tracer.
- *
- * @public
- */
+/** What is used of a tracer. */
 export interface TracerLike {
-  /** Begins a span. */
   startSpan(
     name: string,
-    options: { kind?: number; startTime?: number; attributes?: Record<string, string> },
-    // Its own types are narrower than these, so that only its own objects fit.
-    // oxlint-disable-next-line typescript/no-explicit-any
-    context?: any,
+    options: { kind?: number; startTime?: number; attributes?: Record<string, string | number> },
+    context?: unknown,
   ): SpanLike;
 }
 
-/**
- * What is used of a meter.
- *
- * @public
- */
+/** What is used of a counter, which may go up and down. */
+export interface CounterLike {
+  add(value: number, attributes: Record<string, string | number>): void;
+}
+
+/** What is used of a histogram. */
+export interface HistogramLike {
+  record(value: number, attributes: Record<string, string | number>): void;
+}
+
+interface InstrumentOptions {
+  unit: string;
+  description: string;
+  advice?: { explicitBucketBoundaries: number[] };
+}
+
+/** What is used of a meter. */
 export interface MeterLike {
-  /** Makes a counter. */
-  createCounter(
-    name: string,
-    options: { description: string },
-  ): { add(value: number, attributes: Record<string, string | number>): void };
-  /** Makes a histogram. */
-  createHistogram(
-    name: string,
-    options: { description: string; unit: string },
-  ): { record(value: number, attributes: Record<string, string | number>): void };
+  createCounter(name: string, options: InstrumentOptions): CounterLike;
+  createUpDownCounter(name: string, options: InstrumentOptions): CounterLike;
+  createHistogram(name: string, options: InstrumentOptions): HistogramLike;
 }
 
 /**
  * The module `@opentelemetry/api`, version 1, as far as it is used: the site brings it, so that it is the one its SDK set up.
+ * What only goes from one of its functions to the next is `any` here, since its own types are narrower.
  *
  * @public
  */
+/* oxlint-disable typescript/no-explicit-any */
 export interface OpenTelemetryLike {
   /** Contexts. */
-  readonly context: {
-    active(): ContextLike;
-    // oxlint-disable-next-line typescript/no-explicit-any
-    with(context: any, work: () => any): any;
-  };
+  readonly context: { active(): any; with(context: any, work: () => any): any };
   /** Spans. */
   readonly trace: {
-    getTracer(name: string): TracerLike;
-    // oxlint-disable-next-line typescript/no-explicit-any
+    getTracer(name: string): any;
     getSpan(context: any): unknown;
-    // oxlint-disable-next-line typescript/no-explicit-any
-    setSpan(context: any, span: any): ContextLike;
+    setSpan(context: any, span: any): any;
   };
   /** Measurements. */
-  readonly metrics: { getMeter(name: string): MeterLike };
+  readonly metrics: { getMeter(name: string): any };
   /** Trace context in header fields. */
-  readonly propagation: {
-    // oxlint-disable-next-line typescript/no-explicit-any
-    extract(context: any, carrier: unknown): ContextLike;
-    // oxlint-disable-next-line typescript/no-explicit-any
-    inject(context: any, carrier: unknown): void;
-  };
+  readonly propagation: { extract(context: any, carrier: unknown): any; inject(context: any, carrier: unknown): void };
 }

@@ -3,7 +3,7 @@ import { RedactedTelemetry } from './redacted-telemetry.js';
 import { currentRequestId, currentSecrets, inRequest } from './request-scope.js';
 
 /**
- * What stands between the package and whoever listens. The one place where events are redacted.
+ * What stands between the package and its listeners. The one place where events are redacted.
  * Adds the name of the request an event belongs to. A listener that throws costs its own event and nothing else.
  */
 export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {

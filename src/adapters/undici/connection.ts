@@ -13,7 +13,7 @@ const BUSY = -1;
 /** One connection to the platform, and what undici does not tell of it. */
 export class Connection {
   readonly client: Client;
-  /** Where it stands among the idle ones, so that one that times out is taken out at once. */
+  /** Where it stands among the idle ones, so that one that times out is taken out immediately. */
   place: number = BUSY;
   #socket: Socket | undefined;
   #filter: UnsolicitedContinue | undefined;
@@ -55,7 +55,7 @@ export class Connection {
     return this.#fault;
   }
 
-  /** Ends it at once; what runs on it fails with this error. */
+  /** Ends it immediately; what runs on it fails with this error. */
   destroy(error: Error | null = null): void {
     this.client.destroy(error).catch(() => undefined);
   }
@@ -79,7 +79,7 @@ export type ExchangeEnd = 'complete' | 'broken' | 'stale';
  * Connections to one origin, each busy with one request or idle.
  *
  * In place of undici's `Pool`, which looks through all its connections for each request, and opens a new one for every request that was aborted:
- * here a connection is found at once, however many streams are open, and one whose request was aborted is gone.
+ * here a connection is found without a search, however many streams are open, and one whose request was aborted is gone.
  */
 export class Connections {
   /** One for all connections: undici would make one for each, and an open stream holds on to its connection. */

@@ -118,7 +118,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     const fault =
       this.#connection.fault ??
-      (this.#end?.isComplete === false ? new Error('the connection ended inside an answer') : undefined);
+      (this.#end?.isComplete === false ? new Error('the connection ended inside a response') : undefined);
     this.#settle(fault === undefined ? 'complete' : 'broken');
     if (fault === undefined) this.#body?.end();
     else this.#body?.fail(fault);
@@ -193,7 +193,7 @@ function isReadable(coding: string, accepted: string): boolean {
   return !coding.includes(',') && (names.includes(coding) || names.includes('*'));
 }
 
-/** undici's and Node's error codes, by what they mean to the caller (reliability-security.md §4.1). */
+/** undici's and Node's error codes, by what they mean to the caller. */
 function reasonOf(error: Error): UpstreamFailureReason {
   const code = codeOf(error);
   switch (code) {

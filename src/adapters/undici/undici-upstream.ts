@@ -10,7 +10,7 @@ export interface UndiciUpstreamOptions {
 
 /**
  * Calls the platform through undici's dispatcher, one set of connections per origin.
- * The dispatcher is the cheapest client there is in Node, and has no redirects, retries or decoding to switch off (performance.md §2.1).
+ * The dispatcher is the cheapest client there is in Node, and has no redirects, retries or decoding to switch off.
  */
 export class UndiciUpstream implements HttpUpstream {
   readonly #options: UndiciUpstreamOptions;
@@ -70,7 +70,7 @@ export class UndiciUpstream implements HttpUpstream {
 /** Apart from whatever lives as long as the answer: nothing here may keep the body of the request. */
 function exchange({ path, method, headers, body }: UpstreamRequest, reader: ResponseReader): void {
   const fields = { ...headers };
-  // Nothing is decoded here, and some answers are read (reliability-security.md M11).
+  // Nothing is decoded here, and some answers are read.
   fields['accept-encoding'] ??= 'identity';
   const turns = { pauseHeadTimer: () => reader.pauseHeadTimer(), resumeHeadTimer: () => reader.resumeHeadTimer() };
   const sent = upload(body, headers['accept'], turns);

@@ -40,7 +40,7 @@ export class UpstreamBody extends ReadableFlow {
     this.#watch();
   }
 
-  /** All of it in one piece, when it came in one and is complete. Whoever takes this reads nothing else. */
+  /** All of it in one piece, when it came in one and is complete. A reader that takes this reads nothing else. */
   whole(): Uint8Array | undefined {
     return this.#ended && this.#chunks.length === 1 ? this.#chunks[0] : undefined;
   }
@@ -110,7 +110,7 @@ export class UpstreamBody extends ReadableFlow {
     if (this.#idleMs > 0) this.#idle = this.#abortAfter(this.#idleMs, 'the platform sent nothing for too long');
     if (this.#leftMs === 0) return;
     this.#watchedAt = performance.now();
-    this.#total = this.#abortAfter(this.#leftMs, 'the platform took too long for its whole answer');
+    this.#total = this.#abortAfter(this.#leftMs, 'the platform took too long for its whole response');
   }
 
   #unwatch(): void {

@@ -1,5 +1,5 @@
 import { type ChatForwarder, isExtendedCardMethod, rewriteExtendedCard } from '../../domain/chat/chat-forwarder.js';
-import type { AgentCardRewrite } from '../../domain/chat/agent-card.js';
+import type { CardRewrite } from '../../domain/chat/agent-card.js';
 import { readRpcMessage } from '../../domain/chat/chat-message.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
 import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
@@ -26,7 +26,7 @@ export interface ChatRoutes {
   /** The configured public address, for the cards that answers hold; without it, each request tells. */
   readonly publicUrl?: string;
   /** What those cards may promise besides the methods of the policy. Default: JSON-RPC. */
-  readonly served?: Pick<AgentCardRewrite, 'bindings' | 'agentOrigin'>;
+  readonly served?: Pick<CardRewrite, 'bindings' | 'agentOrigin'>;
 }
 
 const ROUTE = 'chat';

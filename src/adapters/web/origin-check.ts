@@ -16,7 +16,7 @@ const EXACT_ADDRESS =
   'Set "publicUrl" to the address visitors use, and add other origins of the site to "allowedOrigins" in configureServer: www. beside the bare name, another scheme and another port each count as one.';
 
 /**
- * Refuses requests that another site's page caused (DESIGN §5, "Anti-forgery" and "Whose page, when `publicUrl` is set"; decision 80).
+ * Refuses requests that another site's page caused (decision 80).
  * Reading is safe with a service credential, so GET, HEAD and OPTIONS are looked at on session routes only.
  *
  * @throws RequestError `origin_refused`.

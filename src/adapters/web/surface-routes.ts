@@ -60,7 +60,7 @@ async function answer(
 
 const OUTCOMES = { HIT: 'hit', REVALIDATED: 'revalidated', MISS: 'miss', BYPASS: 'bypass' } as const;
 
-/** Tells operators how a render was come by, where renders are kept. */
+/** Tells operators where a render came from, where renders are kept. */
 function recordCacheOutcome(
   { telemetry }: SiteSettings,
   cache: RenderCache | undefined,

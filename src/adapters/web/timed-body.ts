@@ -71,7 +71,7 @@ export class TimedBody implements AsyncIterableIterator<Uint8Array> {
     return { done: true, value: undefined };
   }
 
-  /** Gives the reader this error at once, and ends the source. */
+  /** Gives the reader this error immediately, and ends the source. */
   cut(error: RequestError): void {
     this.#cutBy = error;
     this.#refuse?.(error);

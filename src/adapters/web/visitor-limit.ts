@@ -3,7 +3,7 @@ import type { HttpRequest } from '../../ports/http.js';
 import type { SiteSettings } from './serve-route.js';
 
 /**
- * Counts one message of an anonymous visitor, where the site limits them (DESIGN §5: another one's bill is paid per message).
+ * Counts one message of an anonymous visitor, where the site limits them (another one's bill is paid per message).
  *
  * @throws RequestError (code `rate_limited`) with the time to wait.
  */

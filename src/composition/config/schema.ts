@@ -12,7 +12,6 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
 import { allowedHost } from './allowed-hosts.js';
 import type {
-  A2AMethods,
   IdpAConfig,
   IdpAServiceUserConfig,
   IdpBServiceConfig,
@@ -44,7 +43,7 @@ export type ConfigFields = ReadFields<
     readonly onBehalfOf: ReadFields<OnBehalfOfConfig, { readonly provider: string; readonly clientSecret: Secret }>;
     readonly timeouts: ReadFields<TimeoutsConfig, object>;
     readonly upstream: ResolvedUpstream;
-    readonly a2aMethods: A2AMethods | undefined;
+    readonly a2aMethods: ServerConfig['a2aMethods'];
     readonly bindings: readonly string[];
     readonly allowedOrigins: ReadonlySet<string>;
     readonly allowedHosts: readonly HostName[];
@@ -146,7 +145,7 @@ const ROWS: Rows<ConfigFields> = {
   },
   a2aMethods: field(
     accept((value) => value === 'chat' || value === 'all' || isListOf(value, isString), '"chat" or "all" or Array'),
-    (methods?: A2AMethods) => methods,
+    (methods?: ServerConfig['a2aMethods']) => methods,
   ),
   timeouts: {
     fields: {

@@ -155,13 +155,6 @@ export interface TimeoutsConfig {
 }
 
 /**
- * Which A2A methods cross: the chat methods, all, or the ones listed (either spelling of a name stands for both).
- *
- * @public
- */
-export type A2AMethods = 'chat' | 'all' | readonly string[];
-
-/**
  * Runtime configuration (spec §2.1) and its optional additions.
  * Repeated `configureServer` calls merge field by field; `undefined` leaves a value, an empty string clears it.
  *
@@ -197,12 +190,12 @@ export interface ServerConfig {
   /** Protocol bindings the chat routes serve. Default: `['JSONRPC']`; `HTTP+JSON` adds `/message:send` and the other REST paths below the chat route. */
   readonly bindings?: readonly ('JSONRPC' | 'HTTP+JSON')[] | undefined;
   /** Which A2A methods cross. Default: `chat` with a service credential, `all` with a session. */
-  readonly a2aMethods?: A2AMethods | undefined;
+  readonly a2aMethods?: 'chat' | 'all' | readonly string[] | undefined;
   /** How long to wait for whom. */
   readonly timeouts?: TimeoutsConfig | undefined;
   /** Largest JSON request body the package itself reads, in bytes. Default 2 097 152. */
   readonly bodyLimitBytes?: number | undefined;
-  /** Most requests under way at once; more are refused with 503. Open event streams are not counted. Default 0: no limit. */
+  /** Most requests under way at the same time; more are refused with 503. Open event streams are not counted. Default 0: no limit. */
   readonly maxInFlight?: number | undefined;
   /** Silence after which an event stream gets a comment, in milliseconds. Default 15 000; 0 sends none. */
   readonly keepAliveMs?: number | undefined;

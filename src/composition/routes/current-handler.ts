@@ -71,29 +71,8 @@ export function routeHandler<Options extends object>(
   return currentHandler(toolkit, (current) => handlerOf(current, given as Given<Options>), unconfigured);
 }
 
-/**
- * Options of `createA2ARouter` (spec §4.3).
- *
- * @public
- */
-export interface A2ARouterOptions extends ChatHandlerOptions, ToolkitOption {}
-
-/**
- * Options of `createServiceSurfaceRouter` (spec §4.3).
- *
- * @public
- */
-export interface ServiceSurfaceRouterOptions extends SurfaceRouterOptions, ToolkitOption {}
-
-/**
- * Options of `createServiceProxyRouter`.
- *
- * @public
- */
-export interface ServiceProxyRouterOptions extends ServiceProxyOptions, ToolkitOption {}
-
 /** The chat routes, for `createA2ARouter`. */
-export function chatHandler(options: A2ARouterOptions | undefined): HttpHandler {
+export function chatHandler(options: (ChatHandlerOptions & ToolkitOption) | undefined): HttpHandler {
   return routeHandler<ChatHandlerOptions>(
     'createA2ARouter',
     CHAT,
@@ -104,14 +83,14 @@ export function chatHandler(options: A2ARouterOptions | undefined): HttpHandler 
 }
 
 /** The widget routes, for `createServiceSurfaceRouter`. */
-export function surfaceHandler(options: ServiceSurfaceRouterOptions | undefined): HttpHandler {
+export function surfaceHandler(options: (SurfaceRouterOptions & ToolkitOption) | undefined): HttpHandler {
   return routeHandler<SurfaceRouterOptions>('createServiceSurfaceRouter', SURFACE_ROUTER, options, (current, given) =>
     current.surfaceRouter(given),
   );
 }
 
 /** The proxy for conversation records; `maker` is the function the site called. */
-export function conversationHandler(maker: string, options: ServiceProxyRouterOptions): HttpHandler {
+export function conversationHandler(maker: string, options: ServiceProxyOptions & ToolkitOption): HttpHandler {
   return routeHandler<ServiceProxyOptions>(maker, PROXY, options, (current, given) =>
     current.conversationHandler(given),
   );

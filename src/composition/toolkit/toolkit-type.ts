@@ -12,32 +12,6 @@ import type {
 } from '../routes/route-options.js';
 
 /**
- * How `close` ends a toolkit.
- *
- * @public
- */
-export interface CloseOptions {
-  /** Milliseconds running requests and open streams have to finish. Default 10 000; 0 breaks them off at once. */
-  readonly graceMs?: number | undefined;
-}
-
-/**
- * What one check of `health` found. Names blocks and fields, never values.
- *
- * @public
- */
-export interface HealthCheck {
-  /** `skipped`: there is nothing to check. */
-  readonly status: 'pass' | 'fail' | 'skipped';
-  /** What a visitor's error answer would say. */
-  readonly code?: ErrorCode;
-  /** The configuration block to look at. */
-  readonly block?: string;
-  /** The fields of that block to look at. */
-  readonly fields?: readonly string[];
-}
-
-/**
  * Whether a toolkit can serve; may be shown to anybody.
  *
  * @public
@@ -46,12 +20,22 @@ export interface ToolkitHealth {
   /** `ready`: every check passes. `degraded`: some requests will fail. `closing`: all new ones are refused. */
   readonly status: 'ready' | 'degraded' | 'closing';
   /** What was looked at. */
-  readonly checks: {
-    /** There is an address to forward to. */
-    readonly configuration: HealthCheck;
-    /** The service credential is cached, or could be had just now. */
-    readonly credential: HealthCheck;
-  };
+  readonly checks: Readonly<
+    Record<
+      /** `configuration`: there is an address to forward to. `credential`: the service credential is cached, or could be had just now. */
+      'configuration' | 'credential',
+      {
+        /** `skipped`: there is nothing to check. */
+        readonly status: 'pass' | 'fail' | 'skipped';
+        /** What a visitor's error response would say. */
+        readonly code?: ErrorCode;
+        /** The configuration block to look at. */
+        readonly block?: string;
+        /** The fields of that block to look at. */
+        readonly fields?: readonly string[];
+      }
+    >
+  >;
   /** Requests under way, without open event streams. */
   readonly inFlight: number;
   /** Event streams that are open. */
@@ -65,15 +49,15 @@ export interface ToolkitHealth {
  * @public
  */
 export interface Toolkit {
-  /** The chat routes, for a framework adapter to mount (spec §4.1). */
+  /** @internal The chat routes, for a framework adapter to mount (spec §4.1). */
   chatHandler(options?: ChatHandlerOptions): HttpHandler;
-  /** The widget routes, as `createServiceSurfaceRouter` mounts them (spec §4.3). */
+  /** @internal The widget routes, as `createServiceSurfaceRouter` mounts them (spec §4.3). */
   surfaceRouter(options?: SurfaceRouterOptions): HttpHandler;
-  /** The widget routes with the API key, or the signed-in user's token (spec §4.2). */
+  /** @internal The widget routes with the API key, or the signed-in user's token (spec §4.2). */
   surfaceHandler(options?: SurfaceHandlerOptions): HttpHandler;
-  /** The widget routes with the service credential (spec §4.2). */
+  /** @internal The widget routes with the service credential (spec §4.2). */
   serviceSurfaceHandler(options?: ServiceSurfaceHandlerOptions): HttpHandler;
-  /** The proxy for conversation records, for signed-in users only (spec §4.1). */
+  /** @internal The proxy for conversation records, for signed-in users only (spec §4.1). */
   conversationHandler(options: ServiceProxyOptions): HttpHandler;
   /** The project: the configured one, else the one the platform knows; `null` when there is none or it cannot be asked. */
   projectId(): Promise<string | null>;
@@ -96,9 +80,9 @@ export interface Toolkit {
   ): Promise<Record<string, string>>;
   /** The cached service token, or `undefined` when there is none that is still valid; asks nobody. */
   cachedServiceToken(): string | undefined;
-  /** Names of the identity providers the site registered, which are strategies here. */
+  /** @internal Names of the identity providers the site registered, which are strategies here. */
   readonly customProviders: ReadonlySet<string>;
-  /** What is wrong with header fields that a route's `forward` names, such as the one that carries the API key; `undefined` when they may cross. */
+  /** @internal What is wrong with header fields that a route's `forward` names, such as the one that carries the API key; `undefined` when they may cross. */
   forwardHint(names: readonly string[]): string | undefined;
   /**
    * Whether the toolkit can serve. Asks the identity provider only for a token that a request would ask for too, and after a failure no sooner than a request would; never the platform.
@@ -136,7 +120,10 @@ export interface Toolkit {
    * });
    * ```
    */
-  close(options?: CloseOptions): Promise<void>;
+  close(options?: {
+    /** Milliseconds running requests and open streams have to finish. Default 10 000; 0 breaks them off immediately. */
+    readonly graceMs?: number | undefined;
+  }): Promise<void>;
 }
 
 /**
@@ -148,3 +135,5 @@ export interface ToolkitOption {
   /** Use this toolkit. Default: the one `configureServer` made last. */
   readonly toolkit?: Toolkit | undefined;
 }
+
+export type HealthCheck = ToolkitHealth['checks']['credential'];

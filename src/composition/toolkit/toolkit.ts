@@ -25,7 +25,7 @@ import { PORTS, type ToolkitPorts } from './ports.js';
 import { shutDown } from './shut-down.js';
 import type { LastingParts } from './site.js';
 import { siteModule } from './site-module.js';
-import type { CloseOptions, HealthCheck, Toolkit } from './toolkit-type.js';
+import type { HealthCheck, Toolkit } from './toolkit-type.js';
 
 /**
  * Builds everything the routes need from one configuration; keeps no global state, so a process may have many.
@@ -125,7 +125,7 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
   return toolkit;
 }
 
-const CLOSE: OptionShape<keyof CloseOptions> = {
+const CLOSE: OptionShape<'graceMs'> = {
   options: { graceMs: accept((value) => typeof value === 'number', 'a number of milliseconds') },
 };
 

@@ -1,13 +1,9 @@
 import { UpstreamError } from '../errors.js';
-import { accept, hasMethods, text, texts } from '../shared/option-checks.js';
+import { accept, text, texts } from '../shared/option-checks.js';
 import { type OptionShape, readOptions } from '../shared/options.js';
 import { MethodPolicy } from './method-policy.js';
 
-/**
- * An agent card as it came: JSON of any protocol generation, with fields nobody has to know.
- *
- * @public
- */
+/** An agent card as it came: JSON of any protocol generation, with fields nobody has to know. */
 export type AgentCardJson = Readonly<Record<string, unknown>>;
 
 /**
@@ -19,29 +15,27 @@ export interface AgentCardRewrite {
   /** Public address of the chat route, such as `https://site.example/api/a2a`. */
   readonly url: string;
   /** Which A2A methods cross, as in `a2aMethods`; what it denies is told as absent. Default `chat`. */
-  readonly policy?: 'chat' | 'all' | readonly string[] | CardPolicy;
+  readonly policy?: 'chat' | 'all' | readonly string[];
   /** Protocol bindings the site serves. Default: `JSONRPC` only. */
   readonly bindings?: readonly string[];
   /** Origin of the agent as the site knows it (`a2aUrl`); of bindings other than JSON-RPC only interfaces there are served. Default: wherever they are. */
   readonly agentOrigin?: string;
 }
 
-/**
- * Tells whether a method crosses.
- *
- * @public
- */
-export interface CardPolicy {
-  /** Whether a method, in either spelling, crosses. */
-  allows(method: string): boolean;
-}
+/** Tells whether a method, in either spelling, crosses. */
+export type CardPolicy = Pick<MethodPolicy, 'allows'>;
+
+/** The same for the package's own routes, which have their policy already. */
+export type CardRewrite = Omit<AgentCardRewrite, 'policy'> & {
+  readonly policy?: AgentCardRewrite['policy'] | CardPolicy;
+};
 
 const REWRITE: OptionShape<keyof AgentCardRewrite> = {
   options: {
     url: text,
     policy: accept(
-      (value) => value === 'chat' || value === 'all' || Array.isArray(value) || hasMethods(value, ['allows']),
-      '"chat", "all", a list of methods, or an object with allows',
+      (value) => value === 'chat' || value === 'all' || Array.isArray(value),
+      '"chat", "all", or a list of methods',
     ),
     bindings: texts,
     agentOrigin: text,
@@ -82,12 +76,15 @@ const CARD_FLAGS: Flags = [['supportsAuthenticatedExtendedCard', 'GetExtendedAge
  *
  * @public
  */
-export function rewriteAgentCard(card: AgentCardJson, rewrite: AgentCardRewrite): Record<string, unknown> {
+export function rewriteAgentCard(
+  card: Readonly<Record<string, unknown>>,
+  rewrite: AgentCardRewrite,
+): Record<string, unknown> {
   return rewrittenCard(card, readOptions('rewriteAgentCard', REWRITE, rewrite));
 }
 
 /** The same for what the package itself says, which is checked already. */
-export function rewrittenCard(card: AgentCardJson, rewrite: AgentCardRewrite): Record<string, unknown> {
+export function rewrittenCard(card: AgentCardJson, rewrite: CardRewrite): Record<string, unknown> {
   const { url, policy = 'chat', bindings = [JSON_RPC], agentOrigin } = rewrite;
   const names = new Set(bindings.map(normalize));
   const isServed = (offer: CardInterface): boolean =>
@@ -121,7 +118,7 @@ export function rewrittenCard(card: AgentCardJson, rewrite: AgentCardRewrite): R
   return clearDeniedFlags(edited, CARD_FLAGS, crossing);
 }
 
-/** Whether a JSON value has what every agent card has (a2a-and-surfaces.md §1.3). */
+/** Whether a JSON value has what every agent card has. */
 export function isAgentCard(value: unknown): value is AgentCardJson {
   if (!isRecord(value) || typeof value['name'] !== 'string') return false;
   return typeof value['url'] === 'string' || Array.isArray(value['supportedInterfaces']);

@@ -12,7 +12,7 @@ import type { MethodPolicy } from './method-policy.js';
 import { isRpcErrorBody, MAX_ERROR_BYTES } from './rpc-error-body.js';
 import { parsedJson } from '../shared/json.js';
 import { bodyText } from '../upstream/body-bytes.js';
-import { type AgentCardRewrite, isAgentCard, rewrittenCard } from './agent-card.js';
+import { type CardRewrite, isAgentCard, rewrittenCard } from './agent-card.js';
 
 /** A chat request whose body the edge has read. */
 export interface ChatRequest {
@@ -80,7 +80,7 @@ export class ChatForwarder {
       : this.#error(reply);
   }
 
-  /** JSON-RPC errors pass at any status; any other error keeps its status and gets our body (DESIGN §5), and so does what only seems a success. */
+  /** JSON-RPC errors pass at any status; any other error keeps its status and gets our body, and so does what only seems a success. */
   async #error(reply: PlatformReply): Promise<HttpResponse> {
     const { errors } = this.#call;
     const { status, headers } = reply.response;
@@ -115,7 +115,7 @@ export function isExtendedCardMethod(method: string): boolean {
  *
  * @throws UpstreamError when the answer is not one JSON-RPC answer, or its card cannot be rewritten.
  */
-export async function rewriteExtendedCard(response: HttpResponse, rewrite: AgentCardRewrite): Promise<HttpResponse> {
+export async function rewriteExtendedCard(response: HttpResponse, rewrite: CardRewrite): Promise<HttpResponse> {
   if (response.status !== 200) return response;
   const { 'content-length': _length, etag: _etag, ...headers } = response.headers;
   const text = headers['content-encoding'] === undefined ? await bodyText(response.body, MAX_REPLY) : undefined;

@@ -17,7 +17,7 @@ import { isSafeQuery } from '../upstream/safe-path.js';
 import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';
 import {
   type AgentCardJson,
-  type AgentCardRewrite,
+  type CardRewrite,
   isAgentCard,
   isSameOrigin,
   records,
@@ -84,7 +84,7 @@ export class HttpJsonBinding {
     request: HttpJsonRequest,
     auth: CredentialAuth,
     policy: MethodPolicy,
-    rewrite: AgentCardRewrite,
+    rewrite: CardRewrite,
   ): Promise<HttpResponse> {
     const { head, call, body } = request;
     if (!isSafeQuery(head.query)) throw new AgentBffError('not_found', { detail: 'There is no such route.' });
@@ -113,7 +113,7 @@ export class HttpJsonBinding {
     return rewritten(passed, { ...rewrite, agentOrigin: agent.origin });
   }
 
-  /** JSON errors pass, of 5xx those of the binding's own form; any other error keeps its status and gets our body (DESIGN §5), and so does what only seems a success. */
+  /** JSON errors pass, of 5xx those of the binding's own form; any other error keeps its status and gets our body, and so does what only seems a success. */
   async #passing(reply: PlatformReply, method: string): Promise<HttpResponse> {
     const { response } = reply;
     await refuseRedirect(response, INTERFACE);
@@ -177,7 +177,7 @@ function isBindingError(bytes: Uint8Array): boolean {
   return typeof value?.error === 'object' && value.error !== null;
 }
 
-async function rewritten(response: HttpResponse, rewrite: AgentCardRewrite): Promise<HttpResponse> {
+async function rewritten(response: HttpResponse, rewrite: CardRewrite): Promise<HttpResponse> {
   const { 'content-length': _length, etag: _etag, ...headers } = response.headers;
   const isPlain = headers['content-encoding'] === undefined;
   const card = isPlain ? parsedJson(await bodyText(response.body, MAX_STORED)) : undefined;

@@ -1,7 +1,7 @@
 import { RequestError } from '../errors.js';
 import type { ChatMessage, Scrutiny } from './chat-message.js';
 
-/** Methods under their v1.0 name, with the name of v0.2 and v0.3 where there is one (a2a-and-surfaces.md §1.1). */
+/** Methods under their v1.0 name, with the name of v0.2 and v0.3 where there is one. */
 const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ['message/send', 'SendMessage'],
   ['message/stream', 'SendStreamingMessage'],

@@ -26,7 +26,7 @@ export interface ConversationProxyDependencies extends PlatformCallDependencies 
   readonly api: PlatformApi;
 }
 
-// They echo what they are sent, credentials included, or leave HTTP altogether (reliability-security.md M6).
+// They echo what they are sent, credentials included, or leave HTTP altogether.
 const REFUSED_METHODS: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
 /** Whether requests of a method are passed on: all but those that would give the credential away. */
@@ -82,7 +82,7 @@ function checkRequest({ path, query, headers }: ConversationRequest): void {
   if (/\bwebsocket\b/i.test(String(headers['upgrade'] ?? ''))) {
     throw new RequestError('upgrade_unsupported', {
       detail: 'This route passes HTTP requests on, and no WebSocket connections.',
-      hint: 'Read the records by HTTP; answers may stream.',
+      hint: 'Read the records by HTTP; responses may stream.',
     });
   }
 }

@@ -7,9 +7,9 @@ export interface PlatformClockDependencies {
   readonly telemetry: Telemetry;
 }
 
-/** A `Date` field counts whole seconds and travels; below this the clocks agree (identity.md §2.3). */
+/** A `Date` field counts whole seconds and travels; below this the clocks agree. */
 const TOLERATED_SKEW_MS = 30_000;
-/** A platform further away is not followed: whoever names a date decades ahead would be given a token good until then. */
+/** A platform further away is not followed: one that names a date decades ahead would be given a token good until then. */
 const FOLLOWED_SKEW_MS = 3_600_000;
 
 /** The platform's clock, as far as its refusals tell: tokens signed here must be valid by it. */

@@ -14,7 +14,7 @@ export interface HeadersAuth {
 /** Whose credential a route attaches: one of the broker, or the site's own headers. */
 export type RouteAuth = CredentialAuth | HeadersAuth;
 
-/** The credential for one request, whoever makes it, with the site's own fields. */
+/** The credential for one request, of any visitor, with the site's own fields. */
 export async function obtainCredential(
   credentials: CredentialBroker,
   auth: RouteAuth,

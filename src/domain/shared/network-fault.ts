@@ -1,7 +1,7 @@
 const UNTRUSTED = 'its certificate is not signed by an authority this process trusts; NODE_EXTRA_CA_CERTS adds one';
 const NO_TLS = 'TLS is not spoken there; perhaps the scheme is http, or the port another';
 const NO_HTTP = 'HTTP is not spoken there; perhaps the scheme is https, or the port another';
-const CUT = 'the connection was ended without an answer; so does a server that expects https';
+const CUT = 'the connection was ended without a response; so does a server that expects https';
 const NO_ROUTE = 'no route leads to this host';
 const SILENT = 'the host takes no connection; a firewall may be in the way';
 

@@ -37,7 +37,7 @@ export function matchSurface(method: string, path: string): SurfaceMatch {
 function surfaceRoute(path: string): SurfaceRoute | undefined {
   if (!path.startsWith('/')) return undefined;
   const segments = path.slice(1).split('/', MAX_SEGMENTS).map(decodeSegment);
-  // Whatever follows: a surface whose id is "by-name" cannot be reached (a2a-and-surfaces.md §4.4).
+  // Whatever follows: a surface whose id is "by-name" cannot be reached.
   return segments[0] === 'by-name'
     ? operation('name', segments[1], segments.slice(2))
     : operation('id', segments[0], segments.slice(1));

@@ -77,7 +77,7 @@ export class SurfaceService {
   }
 
   /**
-   * A widget for this caller; from `cache` when there is one and it is young enough. Says in `x-cache` how it was come by.
+   * A widget for this caller; from `cache` when there is one and it is young enough. Says in `x-cache` where the render came from.
    *
    * @throws ServiceAuthError when there is no service credential, or the platform refuses it.
    * @throws SessionError when there is no session.

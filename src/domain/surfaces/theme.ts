@@ -11,7 +11,7 @@ const MAX_THEME = 1_048_576;
 const CACHE_CONTROL = 'private, no-cache';
 
 /**
- * A theme as it goes to the browser (a2a-and-surfaces.md §4.4), or the platform's refusal of it.
+ * A theme as it goes to the browser, or the platform's refusal of it.
  *
  * @throws UpstreamError when the answer is no style sheet, or one of more than 1 MiB.
  */

@@ -6,7 +6,7 @@ import type { HeaderFields, HttpResponse } from '../../ports/http.js';
 
 type CrossedFields = Record<string, string | readonly string[]>;
 
-/** Request fields a browser may send to the platform (a2a-and-surfaces.md M2). */
+/** Request fields a browser may send to the platform. */
 const REQUEST_FIELDS: ReadonlySet<string> = new Set([
   'content-type',
   'accept',
@@ -38,7 +38,7 @@ export const RECORD_REQUEST_FIELDS: readonly string[] = [
 /** What a response to a request for records keeps when its body is replaced: a 405 and a 416 are incomplete without (RFC 9110 §15.5.6, §15.5.17). */
 export const RECORD_ERROR_FIELDS: readonly string[] = ['allow', 'content-range'];
 
-/** Response fields the platform may send to the browser (reliability-security.md M10). */
+/** Response fields the platform may send to the browser. */
 const RESPONSE_FIELDS: ReadonlySet<string> = new Set([
   'content-type',
   'content-language',
@@ -54,7 +54,7 @@ const RESPONSE_FIELDS: ReadonlySet<string> = new Set([
   'x-a2a-extensions',
 ]);
 
-/** Further response fields of a render (a2a-and-surfaces.md §4.2). */
+/** Further response fields of a render. */
 export const RENDER_RESPONSE_FIELDS: readonly string[] = ['x-surface-version'];
 
 /** Further response fields of conversation records. */

@@ -176,7 +176,7 @@ export function responseOrThrow(
       });
     case 'invalid':
       throw new UpstreamError('upstream_invalid_response', {
-        detail: `The ${name} sent an answer that is not valid HTTP.`,
+        detail: `The ${name} sent a response that is not valid HTTP.`,
         hint: `Check scheme and port of ${where}.`,
         ...place,
         log,

@@ -131,7 +131,7 @@ function retryAfter(headers: HeaderFields): { retryAfterMs?: number } {
   return ms > 0 ? { retryAfterMs: ms } : {};
 }
 
-/** Decides what of the platform's own errors a browser may read (DESIGN §5; decision 81). */
+/** Decides what of the platform's own errors a browser may read (decision 81). */
 export class PlatformErrors {
   readonly #excerpts: ErrorExcerpts;
   readonly #counterpart: Counterpart;

@@ -21,7 +21,7 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
  * - nothing was sent, because there was no connection: any method, after a pause;
  * - it was sent on a connection that the platform may have closed before: GET and HEAD, on a new one.
  *
- * Everything else may have been done already: what is sent once stays sent once (reliability-security.md §4.2).
+ * Everything else may have been done already: what is sent once stays sent once.
  */
 export class RetryingUpstream implements HttpUpstream {
   readonly #deps: RetryingUpstreamDependencies;

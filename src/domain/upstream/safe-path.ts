@@ -1,4 +1,4 @@
-// One validator for every path that crosses, on the raw text: what is judged here is what is sent (reliability-security.md M4).
+// One validator for every path that crosses, on the raw text: what is judged here is what is sent.
 
 const MAX_CHARACTERS = 256;
 /** Servers behind the platform's own gateway may decode again, and again. */

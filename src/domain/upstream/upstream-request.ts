@@ -28,7 +28,7 @@ export function endpoint(field: string, address: string): Endpoint {
 }
 
 /**
- * The endpoint, or the error a visitor gets while the site has not configured it (DESIGN §3: a missing field is reported when it is first needed).
+ * The endpoint, or the error a visitor gets while the site has not configured it (a missing field is reported when it is first needed).
  *
  * @throws ServiceAuthError naming the field.
  */

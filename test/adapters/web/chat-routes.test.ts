@@ -203,7 +203,7 @@ describe('a streamed answer', () => {
       error: {
         code: -32603,
         message:
-          'The connection to the agent was lost before the answer was complete. Subscribe to the task again: the agent may still be working on it.',
+          'The connection to the agent was lost before the response was complete. Subscribe to the task again: the agent may still be working on it.',
         data: [{ metadata: { code: 'upstream_unreachable', requestId: 'req-1', retryable: 'false' } }],
       },
     });

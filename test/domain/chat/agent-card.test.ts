@@ -3,7 +3,7 @@ import type { AgentCard as SdkCard03 } from 'a2a-sdk-0.3';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAgentCard } from '../../../examples/platform/agent-card.js';
-import { type AgentCardJson, isAgentCard, rewriteAgentCard } from '../../../src/domain/chat/agent-card.js';
+import { type AgentCardJson, isAgentCard, rewriteAgentCard, rewrittenCard } from '../../../src/domain/chat/agent-card.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 
 const SITE = 'https://site.example/api/a2a';
@@ -230,7 +230,7 @@ describe('what visitors may do', () => {
   ])('is what the card says under %j', (policy, told, extended) => {
     const expected = { capabilities: told, supportsAuthenticatedExtendedCard: extended };
     expect(rewriteAgentCard(card, { url: SITE, policy })).toMatchObject(expected);
-    expect(rewriteAgentCard(card, { url: SITE, policy: new MethodPolicy(policy) })).toMatchObject(expected);
+    expect(rewrittenCard(card, { url: SITE, policy: new MethodPolicy(policy) })).toMatchObject(expected);
   });
 
   it('is not told where the agent does not mention it', () => {

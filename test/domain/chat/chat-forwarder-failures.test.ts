@@ -33,7 +33,7 @@ describe('an agent that gives no answer', () => {
     ['unreachable', 'upstream_unreachable', 'The agent cannot be reached.', true],
     ['reset', 'upstream_unreachable', 'The agent cannot be reached.', false],
     ['aborted', 'upstream_unreachable', 'The agent cannot be reached.', false],
-    ['invalid', 'upstream_invalid_response', 'The agent sent an answer that is not valid HTTP.', false],
+    ['invalid', 'upstream_invalid_response', 'The agent sent a response that is not valid HTTP.', false],
   ])('(%s) is told as %s, and its host only to operators', async (reason, code, detail, retryable) => {
     const world = new ChatWorld();
     world.upstream.willAnswer(() => ({ kind: 'failure', reason, detail: 'ECONNREFUSED 10.0.0.7:443' }));

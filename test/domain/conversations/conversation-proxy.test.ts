@@ -171,7 +171,7 @@ describe('a request for conversation records', () => {
     await expect(world.forward({ headers: { connection: 'Upgrade', upgrade: 'WebSocket' } })).rejects.toMatchObject({
       code: 'upgrade_unsupported',
       detail: 'This route passes HTTP requests on, and no WebSocket connections.',
-      hint: 'Read the records by HTTP; answers may stream.',
+      hint: 'Read the records by HTTP; responses may stream.',
     });
     expect(world.upstream.requests).toEqual([]);
     await world.forward({ headers: { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c' } });

@@ -11,7 +11,7 @@ const nothing: StrategyFacts = {
   customProviders: new Set(),
 };
 
-describe('the flow for a configuration (DESIGN §3, "Strategy chosen"):', () => {
+describe('the flow for a configuration:', () => {
   it.each([
     ['service_account', '', 'service_account'],
     ['service_account', 'idp_a', 'service_account'],

@@ -7,7 +7,7 @@ import { SERVICE } from '../credentials/broker-fixture.js';
 const [ADA, BOB] = [user('ada'), user('bob')];
 
 describe('a render', () => {
-  it('follows the sequence that was measured: hit, revalidated, rendered (a2a-and-surfaces.md §4.3)', async () => {
+  it('follows the sequence that was measured: hit, revalidated, rendered', async () => {
     const world = new SurfaceWorld();
     const counts = { HIT: 0, REVALIDATED: 0, MISS: 0 };
     const renderAs = async (auth = ADA, body = '{"a":1,"b":{"c":2,"d":3}}') => {

@@ -35,7 +35,7 @@ describe('a platform that gives no answer', () => {
     [
       'invalid',
       'upstream_invalid_response',
-      'The platform sent an answer that is not valid HTTP.',
+      'The platform sent a response that is not valid HTTP.',
       false,
       'Check scheme and port of "serviceApiUrl" in configureServer.',
     ],

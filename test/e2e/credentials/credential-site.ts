@@ -1,5 +1,6 @@
 import { createToolkit, type ServerConfig, type Toolkit, type ToolkitPorts } from 'agent-bff';
-import { createA2ARouter, type A2ARouterOptions } from 'agent-bff/express';
+import type { ChatHandlerOptions } from 'agent-bff';
+import { createA2ARouter } from 'agent-bff/express';
 import { RecordingTelemetry } from 'agent-bff/testing';
 import express, { type RequestHandler } from 'express';
 import { onTestFinished } from 'vitest';
@@ -31,7 +32,7 @@ export interface CredentialSite {
 export interface CredentialSiteOptions {
   readonly ports?: ToolkitPorts;
   /** One mount for each set of options, at `/api/a2a` and `/api/a2a-2`. Default: one without options. */
-  readonly routes?: readonly A2ARouterOptions[];
+  readonly routes?: readonly ChatHandlerOptions[];
   /** Stands in front of the routes, such as a session library. */
   readonly before?: readonly RequestHandler[];
 }

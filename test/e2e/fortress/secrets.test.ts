@@ -2,13 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import * as api from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import {
-  asSessionTokenSource,
-  createGetHeadersForSession,
-  createToolkit,
-  fromFunction,
-  type ServerConfig,
-} from 'agent-bff';
+import { createGetHeadersForSession, createToolkit, fromFunction, type ServerConfig } from 'agent-bff';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runCommand } from '../../../src/composition/cli/run-command.js';
 import { resolveConfig } from '../../../src/composition/config/resolve-config.js';
@@ -200,10 +194,6 @@ describe('no secret is in what is said of', () => {
     scan.learn("a user's token", token);
     const source = fromFunction(() => token, { sessionCookies: ['sid'] });
     scan.object('a source', source);
-    scan.object(
-      'a source of a function',
-      asSessionTokenSource((_request) => token),
-    );
     const toolkit = createToolkit({ a2aUrl: 'https://agent.example/a2a', serviceApiKey: token });
     scan.object('a maker of headers', createGetHeadersForSession({ authClient: source, toolkit } as never));
     const failing = fromFunction(() => Promise.reject(new Error(`the session of ${token} is broken`)));

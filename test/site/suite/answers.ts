@@ -39,7 +39,7 @@ const FAILURES: readonly Failure[] = [
   },
 ];
 
-/** Answers of the agent that are no streams (DESIGN §5, §6; reliability-security.md §4). */
+/** Answers of the agent that are no streams. */
 export function answerSuite(framework: Framework): void {
   describe('an answer of the agent', () => {
     it('passes with its status, its bytes and the fields of the protocol', async () => {

@@ -6,7 +6,7 @@ import { expectNextRequestWorks, openStream, startWorld, type World } from '../w
 
 const MIB = 1_048_576;
 
-/** Visitors who leave, or take their time (a2a-and-surfaces.md M5, M7). */
+/** Visitors who leave, or take their time. */
 export function departureSuite(framework: Framework): void {
   describe('a visitor who leaves', () => {
     it('before the answer begins ends the request to the agent within a second', async () => {
@@ -25,6 +25,7 @@ export function departureSuite(framework: Framework): void {
       await reply.until('one');
       await expectAborted(exchange, () => reply.leave());
       expect(world.telemetry.of('stream_broken')).toMatchObject([{ side: 'browser' }]);
+      expect(world.telemetry.of('stream_ended')).toMatchObject([{ outcome: 'browser' }]);
       await expectNextRequestWorks(world);
     });
 

@@ -46,7 +46,7 @@ async function expectOwnWords(world: PlatformWorld, reply: Reply, code: string):
   return told(world, problem.requestId);
 }
 
-/** The platform's own errors: which of its words the browser may read, and where the others are (DESIGN §5; decision 81). */
+/** The platform's own errors: which of its words the browser may read, and where the others are (decision 81). */
 export function errorSuite(framework: Framework): void {
   it('an error the agent answers a message with keeps its status, and its words are in the log alone', async () => {
     const world = await startPlatformWorld(framework);

@@ -15,7 +15,7 @@ function reading(keep: (bytes: Buffer) => { body?: unknown; rawBody?: unknown })
   };
 }
 
-/** What some middleware of the host made of the body before the routes saw it (DESIGN §5, "Body parser missing or present"). */
+/** What some middleware of the host made of the body before the routes saw it. */
 export function hostBodySuite(framework: Framework): void {
   if (framework.isWebStandard === true) {
     it('a body that Node middleware has read is not forwarded as an empty one', async () => {

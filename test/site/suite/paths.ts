@@ -11,7 +11,7 @@ interface Verdict {
   readonly sent: readonly string[];
 }
 
-/** Raw paths as they stand in a request line (a2a-and-surfaces.md §4.4, M16, M19). */
+/** Raw paths as they stand in a request line. */
 export function pathSuite(framework: Framework): void {
   describe('a raw path', () => {
     it('below the widgets means what it means everywhere, and nothing refused reaches the platform', async () => {

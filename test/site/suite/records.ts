@@ -8,7 +8,7 @@ import { ADA, readProblem, sentPaths, startPlatformWorld } from '../platform-wor
 const MOUNT = '/api/service';
 const BINARY = { 'content-type': 'application/octet-stream' };
 
-/** Conversation records of signed-in users (spec §5.5; a2a-and-surfaces.md M19, M20). */
+/** Conversation records of signed-in users (spec §5.5). */
 export function recordSuite(framework: Framework): void {
   describe('a request for records', () => {
     it.each(['GET', 'HEAD', 'POST', 'DELETE'])('is answered 401 when nobody is signed in: %s', async (method) => {

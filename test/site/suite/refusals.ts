@@ -7,7 +7,7 @@ import { expectNextRequestWorks, expectNothingLeaked, readFailure, reasonOf, sta
 
 const TOO_LARGE = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: 'x'.repeat(2_200_000) });
 
-/** What is answered by the site itself and never reaches the agent (DESIGN §5, §6). */
+/** What is answered by the site itself and never reaches the agent. */
 export function refusalSuite(framework: Framework): void {
   describe('a request that is not for the agent', () => {
     it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])(

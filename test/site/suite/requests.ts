@@ -4,7 +4,7 @@ import { MESSAGE } from '../../support/visitor.js';
 import { type Framework, queryBehind } from '../framework.js';
 import { startWorld } from '../world.js';
 
-/** What reaches the agent, and what does not (a2a-and-surfaces.md M1–M3). */
+/** What reaches the agent, and what does not. */
 export function requestSuite(framework: Framework): void {
   describe('a message on its way to the agent', () => {
     it.each(['/api/a2a', '/api/a2a/'])('is posted to the agent when it comes to %s', async (path) => {

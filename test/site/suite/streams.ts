@@ -19,7 +19,7 @@ const EVENTS =
 
 const KEEP_ALIVE = ': keep-alive\n\n';
 
-/** Answers that come as a stream of events (a2a-and-surfaces.md M5–M7). */
+/** Answers that come as a stream of events. */
 export function streamSuite(framework: Framework): void {
   describe('a stream of events', () => {
     it('opens before the agent has anything to say', async () => {
@@ -60,6 +60,18 @@ export function streamSuite(framework: Framework): void {
       }
       exchange.end();
       expect(await reply.ending()).toMatchObject({ clean: true });
+    });
+
+    it('tells operators when it opens, when it ends, and how', async () => {
+      const world = await startWorld(framework);
+      const { exchange, reply } = await openStream(world);
+      const [opened] = world.telemetry.of('request');
+      expect(opened).toMatchObject({ route: 'chat', streams: true });
+      expect(world.telemetry.of('stream_ended')).toEqual([]);
+      exchange.write('data: one\n\n').end();
+      await reply.text();
+      const ended = { requestId: opened?.requestId, route: 'chat', outcome: 'complete' };
+      expect(world.telemetry.of('stream_ended')).toMatchObject([ended]);
     });
 
     it('arrives byte for byte, wherever the network cuts it', async () => {
@@ -201,4 +213,5 @@ async function expectErrorEvent(world: World, text: string): Promise<void> {
   expect(failure.error.data[0]).toMatchObject({ reason: 'UPSTREAM_UNREACHABLE', metadata: { retryable: 'false' } });
   expectNothingLeaked(world, await world.chat({ method: 'GET' }), text);
   expect(world.telemetry.of('stream_broken')).toMatchObject([{ route: 'chat', side: 'upstream' }]);
+  expect(world.telemetry.of('stream_ended')).toMatchObject([{ route: 'chat', outcome: 'upstream' }]);
 }

@@ -19,7 +19,7 @@ const PRIVATE = {
   'access-control-allow-origin': '*',
 };
 
-/** Widgets: render, action and theme, and nothing else (spec §4.1; a2a-and-surfaces.md §4). */
+/** Widgets: render, action and theme, and nothing else (spec §4.1). */
 export function surfaceSuite(framework: Framework): void {
   describe('a widget', () => {
     it.each([

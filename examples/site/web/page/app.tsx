@@ -1,9 +1,9 @@
-import { A2AChat, A2AChatFloating, type A2AChatProps, type ChatUser } from '../components';
+import { A2AChat, A2AChatFloating, type A2AChatProps } from 'agent-bff-react';
 import { CredentialSwitch } from './credential-switch';
 import { Header } from './header';
 import { Hits } from './hits';
 import { NotesCard, PollCard } from './widgets';
-import { useSignedInUser } from './session';
+import { type User, useSignedInUser } from './session';
 
 const PROMPTS = ['What happens to my message?', 'markdown', 'slow', 'input', 'fail'];
 
@@ -25,7 +25,7 @@ export function App() {
 }
 
 /** What differs with the visitor: their avatar, and their conversations, which only a session can read. */
-function chatProps(user: ChatUser | null): A2AChatProps {
+function chatProps(user: User | null): A2AChatProps {
   const common = { panelTitle: 'Demo agent', suggestedPrompts: PROMPTS };
   return user === null ? common : { ...common, user, serviceBaseUrl: '/api/service' };
 }

@@ -1,4 +1,4 @@
-import type { ChatUser } from '../components';
+import type { User } from './session';
 
 const PAGES = [
   { path: '/', title: 'Chat' },
@@ -6,7 +6,7 @@ const PAGES = [
 ];
 
 interface HeaderProps {
-  readonly user: ChatUser | null | undefined;
+  readonly user: User | null | undefined;
   readonly pathname: string;
 }
 

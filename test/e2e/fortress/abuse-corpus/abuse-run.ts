@@ -132,7 +132,7 @@ function unsafeOutcome(
   return found;
 }
 
-/** 0 for a connection that ended without an answer; what lies outside the routes is the host's, and counts as refused. */
+/** 0 for a connection that ended without a response; what lies outside the routes is the host's, and counts as refused. */
 function statusesOf({ text, answers }: WireReply): number[] {
   if (answers.length === 0) return [Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0)];
   return answers.map(({ status, body }) => (status === 200 && body === 'host' ? 404 : status));

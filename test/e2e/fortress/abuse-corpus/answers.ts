@@ -9,7 +9,7 @@ import {
   step,
 } from './abuse-case.js';
 
-const ALLOWLIST = 'reliability-security.md M10';
+const ALLOWLIST = 'docs/security.md';
 
 const ROADS = [
   ['chat', chat()],
@@ -198,7 +198,7 @@ export const brokenAnswers: AbuseFamily = {
     BROKEN.map(([what, bytes], index): AbuseCase => ({
       id: `up-broken-${name}-${String(index)}-${slug(what)}`,
       tries: `break the site, or the next visitor's answer, by ${what} to a ${name}`,
-      fact: /second|poison/.test(what) ? 'CVE-2026-48931' : 'reliability-security.md M13; CVE-2024-21536',
+      fact: /second|poison/.test(what) ? 'CVE-2026-48931' : 'docs/security.md; CVE-2024-21536',
       steps: [step(request)],
       platform: [bytes],
       safe: {

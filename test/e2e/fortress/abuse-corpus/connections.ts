@@ -109,7 +109,7 @@ export const pipelines: AbuseFamily = {
   ],
 };
 
-const SLOW = 'reliability-security.md §7 slow heads';
+const SLOW = 'docs/security.md';
 
 /** Messages that never become whole, or that come very slowly. */
 export const halfMessages: AbuseFamily = {

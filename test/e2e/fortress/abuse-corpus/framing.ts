@@ -186,7 +186,7 @@ const allowed: readonly AbuseCase[] = [
 ].map(([what = '', bytes = '']) => ({
   id: `smug-odd-${slug(what)}`,
   tries: `carry something along by ${what}`,
-  fact: what === 'trailers' ? 'RFC 9110 §6.5; reliability-security.md M6' : CODING,
+  fact: what === 'trailers' ? 'RFC 9110 §6.5; docs/security.md' : CODING,
   steps: [step(bytes)],
   safe: { statuses: [100, 200], platform: 'must', mostRequests: 1, notUpstream: ['smuggled', 'expect: ', 'trailer: '] },
 }));

@@ -9,7 +9,7 @@ const REFUSED = refused(400, 404, 405);
 export const corpusPaths: AbuseFamily = {
   name: 'paths of the corpus',
   cases: PATH_CORPUS.flatMap(({ what, path, surface, record: known }): AbuseCase[] => {
-    const fact = 'reliability-security.md M4; GHSA-2q7r-29rg-6m5h';
+    const fact = 'docs/security.md; GHSA-2q7r-29rg-6m5h';
     const id = slug(what);
     return [
       ...(surface === null
@@ -30,15 +30,15 @@ const DOTS: readonly (readonly [dots: string, fact: string])[] = [
   ['..;', 'CVE-2026-2880'],
   ['..;x=1', 'CVE-2026-2880'],
   ['%2e%2e%3b', 'CVE-2026-2880'],
-  ['.%00.', 'reliability-security.md M4'],
-  ['..%00', 'reliability-security.md M4'],
-  ['..%0a', 'reliability-security.md M4'],
-  ['..%20', 'reliability-security.md M4'],
+  ['.%00.', 'docs/security.md'],
+  ['..%00', 'docs/security.md'],
+  ['..%0a', 'docs/security.md'],
+  ['..%20', 'docs/security.md'],
   ['%c0%ae%c0%ae', 'RFC 3629 §10'],
   ['%e0%80%ae%e0%80%ae', 'RFC 3629 §10'],
-  ['%u002e%u002e', 'reliability-security.md M4'],
-  ['%EF%BC%8E%EF%BC%8E', 'reliability-security.md M4'],
-  ['%E2%80%A5', 'reliability-security.md M4'],
+  ['%u002e%u002e', 'docs/security.md'],
+  ['%EF%BC%8E%EF%BC%8E', 'docs/security.md'],
+  ['%E2%80%A5', 'docs/security.md'],
 ];
 
 const SLASHES: readonly (readonly [slash: string, fact: string])[] = [
@@ -91,7 +91,7 @@ export const chatPaths: AbuseFamily = {
   cases: BELOW_CHAT.map((path, index) => ({
     id: `svc-chat-${String(index)}-${slug(path)}`,
     tries: `reach the agent's ${path} through the chat route`,
-    fact: 'DESIGN §4.1 closed list; CVE-2026-42274',
+    fact: 'docs/security.md; CVE-2026-42274',
     steps: [step(chat([], undefined, `/api/a2a${path}`))],
     safe: REFUSED,
     on: RESOLVED,

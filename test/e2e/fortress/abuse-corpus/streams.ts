@@ -40,7 +40,7 @@ export const streams: AbuseFamily = {
     ...IDS.slice(0, 3).map((id, index): AbuseCase => ({
       id: `sse-half-${String(index)}`,
       tries: 'have half an event completed',
-      fact: 'reliability-security.md M13',
+      fact: 'docs/security.md',
       steps: [step(chat([], withId(id)))],
       platform: [`${STREAM}b\r\ndata: {"ha\n\r\n`],
       safe: { statuses: [200], platform: 'must', notAnswered: ['event: ', '0\r\n\r\n'] },
@@ -61,7 +61,7 @@ export const streams: AbuseFamily = {
     {
       id: 'sse-fields',
       tries: 'have a stream kept by a cache',
-      fact: 'reliability-security.md M14',
+      fact: 'docs/security.md',
       steps: [step(chat())],
       platform: [
         STREAM.replace('\r\n\r\n', '\r\nCache-Control: public, max-age=600\r\nSet-Cookie: a=1\r\n\r\n') +

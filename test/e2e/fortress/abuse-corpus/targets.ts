@@ -50,7 +50,7 @@ export const targets: AbuseFamily = {
     ].map(([id, bytes]): AbuseCase => ({
       id: `ssrf-${String(id)}`,
       tries: 'open a tunnel',
-      fact: 'reliability-security.md M6; RFC 9110 §9.3.6',
+      fact: 'docs/security.md; RFC 9110 §9.3.6',
       steps: [step(String(bytes))],
       safe: { ...refused(0, 400, 404, 405), notUpstream: ['{canary}'] },
     })),

@@ -1,14 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Toolkit } from 'agent-bff';
 import type {
   HttpHandler,
   HttpRequest,
   HttpResponse,
   HttpUpstream,
-  Toolkit,
   UpstreamOutcome,
   UpstreamRequest,
-} from 'agent-bff';
+} from '../../../../src/ports/http.js';
 import { UndiciUpstream } from '../../../../src/adapters/undici/undici-upstream.js';
 import type { Framework, HostMiddleware } from '../../../site/framework.js';
 import { nodeHttpSite } from '../../../site/frameworks/node-http.js';

@@ -1,4 +1,4 @@
-import type { HttpRequest, UpstreamRequest } from 'agent-bff';
+import type { HttpRequest, UpstreamRequest } from '../../../../src/ports/http.js';
 import type { AbuseMutant, Visit } from './mutant.js';
 
 /** Adds fields of the browser's to what is sent. */
