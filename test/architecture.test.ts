@@ -265,7 +265,7 @@ describe('architecture', () => {
       'a long file': ['domain/a.ts', 'const a = 1;\n'.repeat(MAX_LINES + 1)],
       'an I prefix': ['ports/a.ts', 'export interface ICacheStore {}'],
     };
-    it.each(Object.entries(bad))('on %s', (_name, [path, text]) => {
+    it.each(Object.entries(bad))('refuses %s', (_name, [path, text]) => {
       expect(violations({ path, text })).toHaveLength(1);
     });
   });
@@ -296,7 +296,7 @@ describe('architecture', () => {
         'export interface IdentityProvider {} export interface IdpA {}',
       ],
     };
-    it.each(Object.entries(good))('%s', (_name, [path, text]) => {
+    it.each(Object.entries(good))('allows %s', (_name, [path, text]) => {
       expect(violations({ path, text })).toEqual([]);
     });
   });

@@ -204,12 +204,12 @@ describe('settings reach the routes:', () => {
     },
   );
 
-  it('the body limit', async () => {
+  it('applies the configured body limit', async () => {
     expect(await statusOf({ bodyLimitBytes: LIST.length }, {})).toBe(200);
     expect(await statusOf({ bodyLimitBytes: LIST.length - 1 }, {})).toBe(413);
   });
 
-  it('deadlines', async () => {
+  it('applies the configured deadlines', async () => {
     const ports = fakes();
     await createToolkit({ ...CONFIG, timeouts: { headersMs: 7, bodyIdleMs: 8 } }, ports).chatHandler()(
       browserRequest(),
