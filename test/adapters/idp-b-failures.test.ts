@@ -2,7 +2,7 @@ import { AuthError, ClientAuthError, ServerError } from '@azure/msal-node';
 import { describe, expect, it } from 'vitest';
 import { failureRules, type RequestContext } from '../../src/adapters/idp-b/failure-rules.js';
 import type { IdpBOptions } from '../../src/adapters/idp-b/idp-b.js';
-import { issueFailure } from '../../src/adapters/oauth/failure.js';
+import { issueFailure, placesIn } from '../../src/adapters/oauth/failure.js';
 import { thrownFault } from '../../src/adapters/oauth/provider-error.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import type { CertificateReading, CertificateSource } from '../../src/adapters/keys/certificate.js';
@@ -218,6 +218,7 @@ describe('a failure of msal-node itself', () => {
     grant: 'client_credentials',
     scope: 'x/.default',
     credential: 'secret',
+    places: placesIn('idpBService'),
   };
   const verdict = (thrown: unknown, change: Partial<RequestContext> = {}): IssueFailure =>
     issueFailure(thrownFault(thrown, 'local'), failureRules({ ...context, ...change }), []);

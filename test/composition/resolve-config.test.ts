@@ -96,6 +96,7 @@ describe('a configuration that sets nothing', () => {
     expect({ ...onBehalfOf, idpB: undefined }).toStrictEqual({
       configured: false,
       provider: 'idp_b',
+      own: new Set(),
       idpA: { audience: '', scope: '', subjectTokenType: '' },
       idpB: undefined,
     });

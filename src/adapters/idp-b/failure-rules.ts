@@ -1,5 +1,5 @@
 import type { ExchangeRefusal } from '../../ports/token-exchange.js';
-import { type FailureRules, refused, type Verdict } from '../oauth/failure.js';
+import { type FailureRules, type Places, refused, type Verdict } from '../oauth/failure.js';
 import { type ErrorResponse, type Fault, member, textMember } from '../oauth/provider-error.js';
 import type { ClientCredential } from './client-credential.js';
 
@@ -11,14 +11,15 @@ export interface RequestContext {
   readonly grant: Grant;
   readonly scope: string;
   readonly credential: ClientCredential['kind'];
+  readonly places: Places;
 }
 
 const CERTIFICATE = refused('certificatePath', 'privateKeyPath');
 
 /** What the failures of an Entra-like provider, and of msal-node itself, mean. */
-export function failureRules({ grant, scope, credential }: RequestContext): FailureRules {
+export function failureRules({ grant, scope, credential, places }: RequestContext): FailureRules {
   return {
-    block: 'idpBService',
+    places,
     addressField: 'tenantId',
     fault: (fault) => faultOfLibrary(fault, credential),
     special: ({ status }) =>

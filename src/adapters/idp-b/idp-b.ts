@@ -2,7 +2,7 @@ import { ConfidentialClientApplication, type INetworkModule, type NetworkRespons
 import type { IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
 import { credentialFingerprint } from '../oauth/credential-fingerprint.js';
-import { missingFields } from '../oauth/failure.js';
+import { fromRoute, missingFields, type Places, placesIn } from '../oauth/failure.js';
 import { type ConnectionOptions, OAuthClient, type TokenRequest } from '../oauth/oauth-client.js';
 import type { TokenCall } from '../oauth/token-call.js';
 import { type ClientCredential, clientCredential, type ClientCredentialOptions } from './client-credential.js';
@@ -18,6 +18,8 @@ export interface IdpBOptions extends ClientCredentialOptions, ConnectionOptions 
   readonly scope: string;
   /** Address of the cloud, without the tenant. Default: `https://login.microsoftonline.com`. */
   readonly authority?: string | undefined;
+  /** Names of the fields the `onBehalfOf` block sets; the others are those of `idpBService`. Default: none. */
+  readonly own?: ReadonlySet<string> | undefined;
 }
 
 // Else a variable of the environment could send the credential to another host.
@@ -28,6 +30,8 @@ class Application {
   readonly client: OAuthClient;
   /** As configured. */
   readonly scope: string;
+  /** Where its values were configured. */
+  readonly places: Places;
   readonly #options: IdpBOptions;
   readonly #address: TenantAddress;
   readonly #clientId: string;
@@ -35,6 +39,7 @@ class Application {
   constructor(options: IdpBOptions) {
     this.#options = options;
     this.scope = options.scope;
+    this.places = placesIn('idpBService', options.own);
     this.#address = tenantAddress(options.tenantId.trim(), options.authority ?? '');
     this.#clientId = options.clientId.trim();
     this.client = new OAuthClient(options);
@@ -62,24 +67,26 @@ class Application {
     grant: Grant,
     scope: string,
     now: number,
+    places: Places,
     ask: (library: ConfidentialClientApplication, scopes: string[]) => Promise<unknown>,
   ): Promise<TokenRequest | IssueFailure> {
     const { tenantId, clientId, certificate } = this.#options;
     const clientSecret = certificate === undefined ? this.#options.clientSecret.reveal() : 'not needed';
     const instead = { clientSecret: ['certificatePath', 'privateKeyPath'] };
-    const missing = missingFields('idpBService', { tenantId, clientId, scope, clientSecret }, instead);
+    const missing = missingFields(places, { tenantId, clientId, scope, clientSecret }, instead);
     if (missing !== undefined) return missing;
     const address = this.#address;
     if (address.kind === 'unusable') {
-      const advice = `Check "tenantId" in the "idpBService" configuration block: it ${address.note}.`;
+      const { block } = places.of('tenantId');
+      const advice = `Check "tenantId" in the "${block}" configuration block: it ${address.note}.`;
       const detail = `tenantId ${address.note}`;
-      return { kind: 'failure', reason: 'refused', block: 'idpBService', fields: ['tenantId'], advice, detail };
+      return { kind: 'failure', reason: 'refused', block, fields: ['tenantId'], advice, detail };
     }
-    const credential = await clientCredential(this.#options, now);
+    const credential = await clientCredential(this.#options, places, now);
     if (credential.kind === 'failure') return credential;
     return {
       send: (call) => ask(this.#library(address, credential, call), scope.trim().split(/\s+/)),
-      rules: failureRules({ grant, scope, credential: credential.kind }),
+      rules: failureRules({ grant, scope, credential: credential.kind, places }),
       secrets: [credential.secret.reveal()],
     };
   }
@@ -133,6 +140,7 @@ export class IdpBProvider implements IdentityProvider {
       'client_credentials',
       this.#application.scope,
       now,
+      this.#application.places,
       (library, scopes) => library.acquireTokenByClientCredential({ scopes, skipCache: true, azureRegion: NO_REGION }),
     );
     return 'kind' in request ? request : this.#application.client.issue(request, now);
@@ -155,7 +163,9 @@ export class IdpBTokenExchange implements TokenExchange {
     const { assertion, scope = '', audience = '' } = exchanged;
     // Entra has no audience: it is the part of a scope before the last slash, and `.default` stands for all that was consented to.
     const wanted = scope || (audience === '' ? this.#application.scope : `${audience}/.default`);
-    const request = await this.#application.request('on_behalf_of', wanted, now, (library, scopes) =>
+    const configured = this.#application.places;
+    const places = scope || audience === '' ? configured : fromRoute(configured, 'scope', 'audience');
+    const request = await this.#application.request('on_behalf_of', wanted, now, places, (library, scopes) =>
       library.acquireTokenOnBehalfOf({ scopes, oboAssertion: assertion, skipCache: true }),
     );
     return 'kind' in request ? request : this.#application.client.exchange(assertion, request, now);

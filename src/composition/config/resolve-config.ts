@@ -48,6 +48,8 @@ export interface ResolvedOnBehalfOf {
   /** Whether every session route exchanges; else those that ask for it. */
   readonly configured: boolean;
   readonly provider: string;
+  /** The fields whose value, or want of one, is of this block; the others are of the provider's own. */
+  readonly own: ReadonlySet<string>;
   readonly idpA: Pick<ConfigFields['onBehalfOf'], 'audience' | 'scope' | 'subjectTokenType'>;
   readonly idpB: ResolvedIdpB;
 }
@@ -177,21 +179,21 @@ function onBehalfOf(
   // A certificate or a secret of the block stands for itself: half of one and half of the other fits nobody.
   const hasCredential = [block.clientSecret.reveal(), block.certificatePath, block.privateKeyPath].some(Boolean);
   const { clientSecret, certificatePath, privateKeyPath } = hasCredential ? block : idpB;
+  const provider = block.provider || (authProvider === 'idp_a' ? 'idp_a' : 'idp_b');
+  const credential = { clientSecret, certificatePath, privateKeyPath };
+  const { tenantId, clientId, scope, audience, subjectTokenType } = block;
+  const texts = Object.entries(provider === 'idp_a' ? { scope, audience } : { tenantId, clientId, scope });
+  const own = texts.filter(([name, value]) => value !== '' || (clientId !== '' && idpB[name as 'scope'] === ''));
   return {
     configured,
-    provider: block.provider || (authProvider === 'idp_a' ? 'idp_a' : 'idp_b'),
-    idpA: {
-      audience: block.audience || idpA.audience,
-      scope: block.scope || idpA.scope,
-      subjectTokenType: block.subjectTokenType,
-    },
+    provider,
+    own: new Set([...own.map(([name]) => name), ...(hasCredential ? Object.keys(credential) : [])]),
+    idpA: { audience: audience || idpA.audience, scope: scope || idpA.scope, subjectTokenType },
     idpB: {
-      tenantId: block.tenantId || idpB.tenantId,
-      clientId: block.clientId || idpB.clientId,
-      scope: block.scope || idpB.scope,
-      clientSecret,
-      certificatePath,
-      privateKeyPath,
+      tenantId: tenantId || idpB.tenantId,
+      clientId: clientId || idpB.clientId,
+      scope: scope || idpB.scope,
+      ...credential,
     },
   };
 }

@@ -179,6 +179,65 @@ describe('what a signed-in user reads when the exchange of the token at idp_b fa
   });
 });
 
+describe('what a signed-in user reads when a value of onBehalfOf is wrong', () => {
+  async function exchanging(own: NonNullable<ServerConfig['onBehalfOf']>, route: object = {}, right: Block = {}) {
+    const token = await idp.issueUserToken('ann');
+    evidence.hide(token);
+    const routes = [{ getSessionToken: (_request: unknown) => token, ...route }];
+    const { answer: _, ...failure } = await failing({ ...config(right), onBehalfOf: own }, 401, routes);
+    return failure;
+  }
+  const own = (...fields: string[]) => ({ code: 'service_auth_failed', block: 'onBehalfOf', fields });
+  const pathsOf = ({ certificatePath, privateKeyPath }: ClientCertificate) => ({ certificatePath, privateKeyPath });
+
+  it.each<[string, NonNullable<ServerConfig['onBehalfOf']>, object]>([
+    ['a wrong client secret', { clientSecret: WRONG_SECRET }, own('clientSecret')],
+    ['an unknown application', { clientId: 'nobody' }, own('clientId')],
+    ['an unknown tenant', { tenantId: 'contoso.example' }, own('tenantId')],
+    ['a tenant that is none', { tenantId: 'common' }, own('tenantId')],
+    ['an unknown API', { scope: 'api://nowhere/.default' }, own('scope')],
+    ['a certificate that is not there', { certificatePath: '/nowhere/client.crt' }, own('certificatePath')],
+    [
+      'a certificate that has expired',
+      pathsOf(makeClientCertificate({ validToDays: -2 })),
+      own('certificatePath', 'privateKeyPath'),
+    ],
+    ['a certificate nobody registered', pathsOf(stranger), own('certificatePath', 'privateKeyPath')],
+  ])('%s names onBehalfOf and the field', async (_title, block, expected) => {
+    const { message, ...failure } = await exchanging(block);
+    expect(failure).toMatchObject(expected);
+    expect(message).toContain('"onBehalfOf"');
+  });
+
+  it('a value taken from idpBService names that block, and a pair of both names both', async () => {
+    expect(await exchanging({ scope: idp.scope }, {}, { clientSecret: WRONG_SECRET })).toMatchObject(
+      refused('clientSecret'),
+    );
+    expect(await exchanging({ clientId: 'nobody' })).toMatchObject({
+      ...own('clientId'),
+      message: expect.stringContaining(
+        'Check the "onBehalfOf" configuration block: "clientId"; and the "idpBService" configuration block: "tenantId".',
+      ) as string,
+    });
+  });
+
+  it('an audience the route asks for names the option of the route', async () => {
+    expect(await exchanging({}, { audience: 'api://nowhere' })).toMatchObject({
+      block: 'route',
+      fields: ['audience'],
+      message: expect.stringContaining('Check the options of the route: "audience".') as string,
+    });
+  });
+
+  it('an application of its own that is not complete is to be completed there', async () => {
+    const nothing = { tenantId: '', scope: '', clientSecret: '', clientId: '' };
+    expect(await exchanging({ clientId: 'exchanger', clientSecret: WRONG_SECRET }, {}, nothing)).toMatchObject({
+      block: 'onBehalfOf',
+      fields: ['tenantId', 'scope'],
+    });
+  });
+});
+
 describe('of all failures above', () => {
   it('no answer names a secret, a host, a path or a provider’s text, and no log a secret', () => {
     evidence.expectNothingLeaked(35);
