@@ -29,7 +29,7 @@ export interface ServiceAccountConfig {
   readonly serviceAccountId?: string | undefined;
   /** Identifier of the registered public key; the `kid` of each token, left out when empty. */
   readonly keyId?: string | undefined;
-  /** The private key in PEM form; `\n` escapes, quotes, base64 and PKCS#1 are understood. Wins over `privateKeyPath`. */
+  /** The private key in PEM form; `\n` escapes, quotes, base64 and PKCS#1 are understood. Wins over a `privateKeyPath` given with it; whichever is given later replaces the other. */
   readonly privateKeyPem?: string | undefined;
   /** Path of the private key file; read again when the file changes. */
   readonly privateKeyPath?: string | undefined;
@@ -76,7 +76,7 @@ export interface IdpAServiceUserConfig {
 }
 
 /**
- * The application registration at `idp_b` (spec §5.4); a certificate is used before a secret.
+ * The application registration at `idp_b` (spec §5.4); a certificate is used before a secret. Of the two, whichever a later call gives replaces the other.
  *
  * @public
  */

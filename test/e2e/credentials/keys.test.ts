@@ -19,6 +19,7 @@ import {
   type TrustingFetch,
 } from '../../support/identity-provider/index.js';
 import { RecordingUpstream } from '../../support/recording-upstream.js';
+import { newServiceAccountKey } from '../../support/service-account.js';
 import { applicationSecret, bearerOf, chatAt, failureOf, identityFetch, startSite } from './credential-site.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
@@ -127,6 +128,19 @@ describe('a private key given to configureServer', () => {
       expect(answer.body).not.toContain(folder);
     }
     expect(agent.requests).toEqual([]);
+  });
+
+  it('that is configured later replaces the one before, whichever form either has', async () => {
+    const rotated = await newServiceAccountKey();
+    const path = join(folder, 'rotated.pem');
+    writeFileSync(path, rotated.privateKey);
+    configureServer({ serviceAccount: { keyId: 'first', privateKeyPem: pkcs8 } });
+    configureServer({ serviceAccount: { privateKeyPath: path } });
+    expect((await chatAt(site.url)).status).toBe(200);
+    await jwtVerify(bearerOf(agent.requests.at(-1) as never), await importSPKI(rotated.publicKey, 'RS256'));
+    configureServer({ serviceAccount: { privateKeyPem: pkcs8 } });
+    expect((await chatAt(site.url)).status).toBe(200);
+    await jwtVerify(bearerOf(agent.requests.at(-1) as never), await importSPKI(publicKey, 'RS256'));
   });
 
   it('as text wins over a file, which a warning says once', async () => {
