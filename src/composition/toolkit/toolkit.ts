@@ -119,7 +119,11 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
     },
   };
   LASTING.set(toolkit, lasting);
-  if (previous !== undefined) REPLACED.add(previous);
+  if (previous !== undefined) {
+    REPLACED.add(previous);
+    // What was refused may have been corrected at the provider.
+    lasting.stores.tokens.liftBackOffs();
+  }
   if (previous?.cachedServiceToken() !== undefined) void broker.recall();
   for (const { code, detail } of warningsOf(config)) lasting.faults.telemetry.emit({ type: 'warning', code, detail });
   return toolkit;
