@@ -103,7 +103,7 @@ export interface IdpBServiceConfig {
  */
 export interface OnBehalfOfConfig {
   /** Which provider exchanges. Default: `authProvider`, else `idp_b`. */
-  readonly provider?: AuthProvider | undefined;
+  readonly provider?: AuthProvider | (string & {}) | undefined;
   /** Scope of the exchanged token. Default: that of `idpBService`, or of `idpA`. */
   readonly scope?: string | undefined;
   /** Audience of the exchanged token, at `idp_a`. Default: `idpA.audience`. */
@@ -172,7 +172,7 @@ export interface ServerConfig {
   /** Service authentication strategy. Default: the one that fits the other fields. */
   readonly serviceAuthStrategy?: ServiceAuthStrategy | (string & {}) | undefined;
   /** Identity provider used by service strategies. */
-  readonly authProvider?: AuthProvider | undefined;
+  readonly authProvider?: AuthProvider | (string & {}) | undefined;
   /** Used by the strategy `service_account`. */
   readonly serviceAccount?: ServiceAccountConfig | undefined;
   /** Used with `authProvider: 'idp_a'`. */
