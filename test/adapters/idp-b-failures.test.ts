@@ -67,15 +67,12 @@ describe('a tenant that is none', () => {
     },
   );
 
-  it.each([
-    'http://login.example',
-    'login.example',
-    'https://me@login.example',
-    'https://login.example/?x',
-    'ftp://x.y',
-  ])('is what an authority makes of it that may not be asked: %s', async (authority) => {
-    expect(await failureOf(provider({ authority }))).toMatchObject(refused('tenantId'));
-  });
+  it.each(['http://login.example', 'https://me@login.example', 'https://login.example/?x', 'ftp://x.y'])(
+    'is not asked for at an authority that may not be asked: %s',
+    async (authority) => {
+      expect(await failureOf(provider({ authority }))).toMatchObject(refused('authority'));
+    },
+  );
 
   it('is named when the provider does not know it', async () => {
     expect(await failureOf(provider({ tenantId: 'contoso.example' }))).toMatchObject(refused('tenantId'));
@@ -219,6 +216,7 @@ describe('a failure of msal-node itself', () => {
     scope: 'x/.default',
     credential: 'secret',
     places: placesIn('idpBService'),
+    hasAuthority: false,
   };
   const verdict = (thrown: unknown, change: Partial<RequestContext> = {}): IssueFailure =>
     issueFailure(thrownFault(thrown, 'local'), failureRules({ ...context, ...change }), []);

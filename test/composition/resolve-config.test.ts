@@ -86,6 +86,7 @@ describe('a configuration that sets nothing', () => {
     for (const block of [idpB, onBehalfOf.idpB]) {
       expect({ ...block, clientSecret: block.clientSecret.reveal() }).toStrictEqual({
         tenantId: '',
+        authority: '',
         clientId: '',
         scope: '',
         clientSecret: '',

@@ -67,7 +67,9 @@ class Application {
   fingerprint(tokens: readonly string[], secrets: readonly string[]): Promise<string> {
     const { clientId, fingerprintKey } = this.#options;
     const credential = credentialFingerprint(secrets, fingerprintKey);
-    return Promise.resolve(JSON.stringify(['idp_a', this.#issuer, clientId, ...tokens, credential]));
+    // Hashed when it is no address: it may be a secret in the wrong field, and each has a failure of its own.
+    const issuer = this.#issuer || credentialFingerprint([this.#options.domain], fingerprintKey);
+    return Promise.resolve(JSON.stringify(['idp_a', issuer, clientId, ...tokens, credential]));
   }
 
   missing(): IssueFailure | undefined {

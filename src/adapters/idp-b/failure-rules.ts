@@ -12,15 +12,18 @@ export interface RequestContext {
   readonly scope: string;
   readonly credential: ClientCredential['kind'];
   readonly places: Places;
+  /** Whether the site says which cloud or directory it is. */
+  readonly hasAuthority: boolean;
 }
 
 const CERTIFICATE = refused('certificatePath', 'privateKeyPath');
 
 /** What the failures of an Entra-like provider, and of msal-node itself, mean. */
-export function failureRules({ grant, scope, credential, places }: RequestContext): FailureRules {
+export function failureRules({ grant, scope, credential, places, hasAuthority }: RequestContext): FailureRules {
   return {
     places,
     addressField: 'tenantId',
+    hostField: hasAuthority ? 'authority' : 'tenantId',
     fault: (fault) => faultOfLibrary(fault, credential),
     special: ({ status }) =>
       status === 429 ? { reason: 'unavailable', fields: ['clientId'], note: 'rate limited' } : undefined,

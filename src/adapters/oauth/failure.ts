@@ -44,6 +44,8 @@ export interface FailureRules {
   readonly places: Places;
   /** The field that says where the provider is. */
   readonly addressField: string;
+  /** The field that says which host it is, where that is another one. */
+  readonly hostField?: string;
   /** What a code of the provider's library means; undefined: what it means everywhere. */
   fault(fault: Fault): Verdict | undefined;
   /** What counts before the status does; undefined for nothing. */
@@ -117,10 +119,11 @@ function judgeFault(fault: Fault, rules: FailureRules): Verdict {
   if (known !== undefined) return known;
   if (code === 'ERR_INVALID_URL' || code === 'ERR_NOT_HTTPS') return refused(rules.addressField);
   if (/^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO_|CERT_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH)/.test(code)) {
-    return outage(rules, 'the TLS certificate is not trusted here; NODE_EXTRA_CA_CERTS adds an authority');
+    return unreachable(rules, 'the TLS certificate is not trusted here; NODE_EXTRA_CA_CERTS adds an authority');
   }
+  if (code === 'ECONNREFUSED') return unreachable(rules);
   const isUnknownHost = code === 'ENOTFOUND' || code === 'EAI_AGAIN';
-  return outage(rules, isUnknownHost ? 'no such host: a wrong address, or DNS is down' : '');
+  return isUnknownHost ? unreachable(rules, 'no such host: a wrong address, or DNS is down') : outage(rules);
 }
 
 function judgeResponse(response: ErrorResponse, rules: FailureRules): Verdict {
@@ -132,8 +135,12 @@ function judgeResponse(response: ErrorResponse, rules: FailureRules): Verdict {
   return stage === 'metadata' || error === '' ? refused(rules.addressField) : rules.refusal(response);
 }
 
-function outage({ addressField }: FailureRules, note = ''): Verdict {
-  return { reason: 'unavailable', fields: [addressField], note };
+function outage({ addressField }: FailureRules): Verdict {
+  return { reason: 'unavailable', fields: [addressField] };
+}
+
+function unreachable({ addressField, hostField = addressField }: FailureRules, note = ''): Verdict {
+  return { reason: 'unavailable', fields: [hostField], note };
 }
 
 /** The refusal of an exchange, if the user and not the application is the reason: a wrong client secret must not end every session. */

@@ -115,7 +115,7 @@ export function siteName({ serviceAccount, idpA, idpB, serviceAuthStrategy, auth
     authProvider,
     [serviceAccount.serviceAccountId, serviceAccount.subject, serviceAccount.issuer, serviceAccount.audience],
     [idpA.domain, idpA.clientId, idpA.username, idpA.realm, idpA.audience, idpA.scope],
-    [idpB.tenantId, idpB.clientId, idpB.scope],
+    [idpB.tenantId, idpB.authority, idpB.clientId, idpB.scope],
   ]);
 }
 
@@ -191,6 +191,7 @@ function onBehalfOf(
     idpA: { audience: audience || idpA.audience, scope: scope || idpA.scope, subjectTokenType },
     idpB: {
       tenantId: tenantId || idpB.tenantId,
+      authority: idpB.authority,
       clientId: clientId || idpB.clientId,
       scope: scope || idpB.scope,
       ...credential,

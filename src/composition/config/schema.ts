@@ -131,6 +131,7 @@ const ROWS: Rows<ConfigFields> = {
   idpBService: {
     fields: {
       tenantId: text('IDP_B_TENANT_ID'),
+      authority: text('IDP_B_AUTHORITY'),
       clientId: text('IDP_B_CLIENT_ID'),
       scope: text('IDP_B_SCOPE'),
       clientSecret: { ...secretText('IDP_B_CLIENT_SECRET'), replaces: CERTIFICATE },

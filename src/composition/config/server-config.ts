@@ -83,6 +83,8 @@ export interface IdpAServiceUserConfig {
 export interface IdpBServiceConfig {
   /** Directory (tenant) identifier; never `common` or `organizations`. */
   readonly tenantId?: string | undefined;
+  /** Address of the cloud or directory the tenant is in, such as `https://login.microsoftonline.us` or `https://adfs.corp.example`; `https`, but for `http` on this machine. Default: `https://login.microsoftonline.com`. */
+  readonly authority?: string | undefined;
   /** Application (client) identifier. */
   readonly clientId?: string | undefined;
   /** Often of the form `api://<app_id>/.default`. */
