@@ -32,7 +32,7 @@ export async function examine(
 ): Promise<readonly Finding[]> {
   let resolved: ResolvedConfig;
   try {
-    resolved = resolveConfig(config, new Set(Object.keys(ports.identityProviders ?? {})));
+    resolved = resolveConfig(config, ports);
   } catch (error) {
     return [...environment(config), refusedConfiguration(error)];
   }
@@ -149,7 +149,7 @@ async function serviceCredential(config: ResolvedConfig, name: string, ports: To
 
 async function token(config: ResolvedConfig, name: string, ports: ToolkitPorts, clock: Clock): Promise<Finding[]> {
   const check = 'token';
-  const load = providerLoader(config, ports.identityProviders ?? {}, identities(ports));
+  const load = providerLoader(config, identities(ports));
   const now = clock.now();
   let outcome: IssueOutcome | undefined;
   try {

@@ -81,6 +81,10 @@ const MAX_MS = 2_147_483_647;
 const isString = (value: unknown): boolean => typeof value === 'string';
 const string = accept(isString, 'string');
 export const object: OptionCheck = accept(isObject, 'Object');
+export const providers: OptionCheck = accept(
+  (value) => isObject(value) && Object.values(value).every((one) => hasMethods(one, ['fingerprint', 'issue'])),
+  'an object of providers, each with fingerprint and issue',
+);
 const CERTIFICATE = ['certificatePath', 'privateKeyPath'];
 const strings = listOf(isString, 'string');
 
@@ -96,6 +100,7 @@ const ROWS: Rows<ConfigFields> = {
   serviceProjectId: text('SERVICE_PROJECT_ID'),
   serviceAuthStrategy: text('SERVICE_AUTH_STRATEGY'),
   authProvider: text('AUTH_PROVIDER'),
+  identityProviders: { ...field(providers, (own: ServerConfig['identityProviders'] = {}) => own), fields: {} as never },
   serviceAccount: {
     fields: {
       serviceAccountId: text('SERVICE_ACCOUNT_ID'),

@@ -1,5 +1,6 @@
 import type { KeyvLike } from '../../adapters/keyv/keyv-like.js';
 import type { CacheStore } from '../../ports/cache-store.js';
+import type { IdentityProvider } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
 import type { UpstreamConfig } from './upstream-config.js';
@@ -83,7 +84,7 @@ export interface IdpAServiceUserConfig {
 export interface IdpBServiceConfig {
   /** Directory (tenant) identifier; never `common` or `organizations`. */
   readonly tenantId?: string | undefined;
-  /** Address of the cloud or directory the tenant is in, such as `https://login.microsoftonline.us` or `https://adfs.corp.example`; `https`, but for `http` on this machine. Default: `https://login.microsoftonline.com`. */
+  /** Address of the cloud or directory the tenant is in, such as `https://login.microsoftonline.us`; `https`, but for `http` on this machine. Default: `https://login.microsoftonline.com`. */
   readonly authority?: string | undefined;
   /** Application (client) identifier. */
   readonly clientId?: string | undefined;
@@ -173,8 +174,10 @@ export interface ServerConfig {
   readonly serviceProjectId?: string | undefined;
   /** Service authentication strategy. Default: the one that fits the other fields. */
   readonly serviceAuthStrategy?: ServiceAuthStrategy | (string & {}) | undefined;
-  /** Identity provider used by service strategies. */
+  /** Identity provider used by service strategies: one of the package, or of `identityProviders`. */
   readonly authProvider?: AuthProvider | (string & {}) | undefined;
+  /** Identity providers of the site's own, by the name to give as `authProvider`, as `serviceAuthStrategy` or as a route's `strategy`; merged by name. Default: none. */
+  readonly identityProviders?: Readonly<Record<string, IdentityProvider>> | undefined;
   /** Used by the strategy `service_account`. */
   readonly serviceAccount?: ServiceAccountConfig | undefined;
   /** Used with `authProvider: 'idp_a'`. */

@@ -51,7 +51,7 @@ export function createToolkit(config: ServerConfig, ports?: ToolkitPorts): Toolk
 
 /** Builds a toolkit that keeps what a change of configuration does not touch: tokens by their identity, connections by their settings. */
 export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous: Toolkit | undefined): Toolkit {
-  const resolved = resolveConfig(config, new Set(Object.keys(ports.identityProviders ?? {})));
+  const resolved = resolveConfig(config, ports);
   const kept = previous === undefined ? undefined : LASTING.get(previous);
   const container = new Container({ defaultScope: 'Singleton', jitless: true });
   container.load(
