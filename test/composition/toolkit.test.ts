@@ -80,6 +80,35 @@ describe('a toolkit', () => {
     expect(toolkit.cachedServiceToken()).toBe('okta-token-1');
   });
 
+  it('looks project and brand up with the strategy a route has, as its config route does', async () => {
+    const ports = fakes();
+    const toolkit = createToolkit({ serviceApiUrl: 'https://platform.example/api' }, ports);
+    await toolkit.projectId({ strategy: 'ping' });
+    await toolkit.brandCss({ strategy: 'ping', apiKey: 'other' });
+    expect(ports.upstream.requests.map(({ path, headers }) => [path, headers['authorization'], headers['x-api-key']]))
+      // prettier-ignore
+      .toEqual([
+        ['/api/project', 'Bearer ping-token-1', undefined],
+        ['/api/brand.css', 'Bearer ping-token-1', 'other'],
+      ]);
+    expect(toolkit.cachedServiceToken({ strategy: 'ping' })).toBe('ping-token-1');
+    expect(toolkit.cachedServiceToken()).toBeUndefined();
+    await expect(toolkit.projectId({ strategy: 'pin' })).rejects.toThrow('Did you mean "ping"?');
+  });
+
+  it('says which strategy to set, or to pass, where a look-up has none', async () => {
+    const ports = fakes();
+    const toolkit = createToolkit({ serviceApiUrl: 'https://platform.example/api' }, ports);
+    expect([await toolkit.projectId(), await toolkit.brandCss()]).toEqual([null, '']);
+    expect(ports.telemetry.of('warning').map(({ code, detail }) => `${code}: ${detail}`)).toEqual(
+      ['project_unavailable', 'brand_unavailable'].map(
+        (code) =>
+          `${code}: The server has no credential for the platform. Set "serviceAuthStrategy" in configureServer, or "strategy" where the credential is used, and fill the configuration block it names.`,
+      ),
+    );
+    expect(ports.upstream.requests).toEqual([]);
+  });
+
   it("gives headers the caller may change without changing anybody else's", async () => {
     const toolkit = createToolkit(CONFIG, fakes());
     const headers = await toolkit.authHeaders();

@@ -8,12 +8,15 @@ import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../
  *
  * @public
  */
-export type SessionTokenFunction = (
-  // `any`, because each framework's request has its own type and the site's function names it.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  request: any,
-  query: SessionTokenQuery,
-) => string | SessionToken | null | undefined | Promise<string | SessionToken | null | undefined>;
+// oxlint-disable-next-line typescript/no-explicit-any -- a source that fits every framework is given any request
+export type SessionTokenFunction<NativeRequest = any> = {
+  // A method, so that a site may name what it knows to be there: a request with a session, Next's own request.
+  // oxlint-disable-next-line typescript/method-signature-style
+  call(
+    request: NativeRequest,
+    query: SessionTokenQuery,
+  ): string | SessionToken | null | undefined | Promise<string | SessionToken | null | undefined>;
+}['call'];
 
 /**
  * What a session source cannot know by itself.

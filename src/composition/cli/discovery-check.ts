@@ -1,7 +1,7 @@
 import { issuerAddress } from '../../adapters/idp-a/issuer-address.js';
 import { tenantAddress } from '../../adapters/idp-b/tenant-address.js';
 import { networkFault } from '../../domain/shared/network-fault.js';
-import type { ResolvedConfig } from '../config/resolve-config.js';
+import type { ResolvedConfig, ResolvedIdpB } from '../config/resolve-config.js';
 import type { Finding } from './finding.js';
 
 const CHECK = 'provider';
@@ -16,10 +16,11 @@ type Place =
 export async function providerReach(
   provider: 'idp_a' | 'idp_b',
   { idpA, timeouts }: ResolvedConfig,
-  tenantId: string,
+  application: ResolvedIdpB,
+  tenantBlock: string,
   fetch: typeof globalThis.fetch,
 ): Promise<Finding> {
-  const place = provider === 'idp_a' ? issuer(idpA.domain) : tenant(tenantId);
+  const place = provider === 'idp_a' ? issuer(idpA.domain) : tenant(application, tenantBlock);
   if (place.kind === 'nowhere') return place.finding;
   const { url, block, field } = place;
   const failed = (message: string): Finding => ({ check: CHECK, result: 'failed', message, block, fields: [field] });
@@ -42,11 +43,13 @@ function issuer(domain: string): Place {
   return { kind: 'place', url: `${address.url.href.replace(/\/$/, '')}/${METADATA}`, block, field };
 }
 
-function tenant(tenantId: string): Place {
-  const [block, field] = ['idpBService', 'tenantId'];
-  if (tenantId.trim() === '') return notSet(field);
-  const address = tenantAddress(tenantId.trim(), '');
-  if (address.kind === 'unusable') return nowhere(`${field} ${address.note}`, block, field);
+function tenant({ tenantId, authority }: ResolvedIdpB, tenantBlock: string): Place {
+  if (tenantId.trim() === '') return notSet('tenantId');
+  const address = tenantAddress(tenantId.trim(), authority);
+  // Only an exchange's own tenant stands in another block.
+  const place = (field: string): [string, string] => [field === 'tenantId' ? tenantBlock : 'idpBService', field];
+  if (address.kind === 'unusable') return nowhere(`${address.field} ${address.note}`, ...place(address.field));
+  const [block, field] = place(authority === '' ? 'tenantId' : 'authority');
   return { kind: 'place', url: `${address.authority}/v2.0/${METADATA}`, block, field };
 }
 

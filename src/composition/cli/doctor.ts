@@ -8,7 +8,7 @@ import type { ServerConfig } from '../config/server-config.js';
 import { warningsOf } from '../config/env.js';
 import { FLOWS } from '../config/provider-flows.js';
 import { providerLoader } from '../toolkit/identity-module.js';
-import { providerOf, PROVIDERS } from '../toolkit/identity-providers.js';
+import { type Identities, providerOf, PROVIDERS } from '../toolkit/identity-providers.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
 import { cacheFindings } from './cache-findings.js';
@@ -32,7 +32,7 @@ export async function examine(
 ): Promise<readonly Finding[]> {
   let resolved: ResolvedConfig;
   try {
-    resolved = resolveConfig(config, new Set(Object.keys(ports.identityProviders ?? {})));
+    resolved = resolveConfig(config, ports);
   } catch (error) {
     return [...environment(config), refusedConfiguration(error)];
   }
@@ -139,7 +139,7 @@ async function serviceCredential(config: ResolvedConfig, name: string, ports: To
   if (builtInProvider(name) === 'idp_b') findings.push(...(await certificate(config.idpB, clock)));
   const provider = builtInProvider(name);
   if (provider !== undefined) {
-    findings.push(await providerReach(provider, config, config.idpB.tenantId, ports.identityFetch ?? fetch));
+    findings.push(await providerReach(provider, config, config.idpB, 'idpBService', ports.identityFetch ?? fetch));
   }
   if (findings.some(({ result }) => result === 'failed')) {
     return [...findings, { check: 'token', result: 'skipped', message: 'skipped: fix the above first' }];
@@ -149,12 +149,7 @@ async function serviceCredential(config: ResolvedConfig, name: string, ports: To
 
 async function token(config: ResolvedConfig, name: string, ports: ToolkitPorts, clock: Clock): Promise<Finding[]> {
   const check = 'token';
-  const load = providerLoader(config, ports.identityProviders ?? {}, {
-    fetch: ports.identityFetch,
-    fingerprintKey: new Uint8Array(32),
-    telemetry: ports.telemetry ?? silentTelemetry,
-    clock,
-  });
+  const load = providerLoader(config, identities(ports));
   const now = clock.now();
   let outcome: IssueOutcome | undefined;
   try {
@@ -177,14 +172,35 @@ async function token(config: ResolvedConfig, name: string, ports: ToolkitPorts, 
 /** What can be said of the exchange while nobody is signed in; what the service credential showed already is not said twice. */
 async function userExchange(config: ResolvedConfig, chosen: ChosenStrategy, ports: ToolkitPorts): Promise<Finding[]> {
   const findings: Finding[] = [];
+  const { own, idpB } = config.onBehalfOf;
   const provider = config.onBehalfOf.provider === 'idp_a' ? 'idp_a' : 'idp_b';
   const seen = chosen.kind === 'provider' && builtInProvider(chosen.name) === provider;
-  if (!seen && provider === 'idp_b') {
-    findings.push(...(await certificate(config.onBehalfOf.idpB, ports.clock ?? systemClock)));
+  const block = (field: string): string => (own.has(field) ? 'onBehalfOf' : 'idpBService');
+  const { clock = systemClock, identityFetch = fetch } = ports;
+  if (provider === 'idp_b' && (!seen || own.has('certificatePath'))) {
+    findings.push(...(await certificate(idpB, clock, block('certificatePath'))));
   }
-  const { tenantId } = config.onBehalfOf.idpB;
-  if (!seen) findings.push(await providerReach(provider, config, tenantId, ports.identityFetch ?? fetch));
-  return [...findings, { check: 'exchange', result: 'skipped', message: 'needs a signed-in user' }];
+  if (!seen || own.has('tenantId')) {
+    findings.push(await providerReach(provider, config, idpB, block('tenantId'), identityFetch));
+  }
+  if (!findings.some(({ result }) => result === 'failed')) findings.push(await exchange(config, provider, ports));
+  return findings;
+}
+
+/** Without a user's token nobody is asked: what is missing in the configuration is found before. */
+async function exchange(config: ResolvedConfig, provider: 'idp_a' | 'idp_b', ports: ToolkitPorts): Promise<Finding> {
+  const check = 'exchange';
+  const { clock = systemClock, tokenExchange } = ports;
+  const ours =
+    tokenExchange === undefined ? await PROVIDERS[provider].exchange?.(config, identities(ports)) : undefined;
+  const outcome = await ours?.exchange({ assertion: '' }, clock.now());
+  if (outcome?.kind !== 'failure') return { check, result: 'skipped', message: 'needs a signed-in user' };
+  const { block, fields, advice, detail } = outcome;
+  return { check, result: 'failed', message: `${advice} (${detail})`, block, fields };
+}
+
+function identities({ identityFetch, telemetry = silentTelemetry, clock = systemClock }: ToolkitPorts): Identities {
+  return { fetch: identityFetch, fingerprintKey: new Uint8Array(32), telemetry, clock };
 }
 
 /** Where to look when the platform does not take a credential that could be had. */

@@ -11,13 +11,14 @@ import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } fr
  *
  * @public
  */
-export interface HandlersOptions extends ToolkitOption {
+// oxlint-disable-next-line typescript/no-explicit-any -- of a framework that is not known
+export interface HandlersOptions<NativeRequest = any> extends ToolkitOption {
   /** Options of the chat routes at `/a2a` below the mount point. */
-  readonly a2a?: ChatHandlerOptions | undefined;
+  readonly a2a?: ChatHandlerOptions<NativeRequest> | undefined;
   /** Options of the widget routes at `/service-surfaces` below the mount point. */
-  readonly surfaces?: SurfaceRouterOptions | undefined;
+  readonly surfaces?: SurfaceRouterOptions<NativeRequest> | undefined;
   /** Options of the conversation records at `/service` below the mount point. Default: not served, since they need a way to sign in. */
-  readonly service?: ServiceProxyOptions | undefined;
+  readonly service?: ServiceProxyOptions<NativeRequest> | undefined;
 }
 
 /**
@@ -25,7 +26,8 @@ export interface HandlersOptions extends ToolkitOption {
  *
  * @public
  */
-export interface SiteRoutesOptions extends HandlersOptions {
+// oxlint-disable-next-line typescript/no-explicit-any -- of a framework that is not known
+export interface SiteRoutesOptions<NativeRequest = any> extends HandlersOptions<NativeRequest> {
   /** Path under which the routes are served. Default `/api`. */
   readonly basePath?: string | undefined;
 }

@@ -55,7 +55,8 @@ export const PROVIDERS: Readonly<Record<ProviderName, BuiltInProvider>> = {
       const { IdpATokenExchange } = await import('../../adapters/idp-a/idp-a.js');
       const { domain, clientId, clientSecret } = config.idpA;
       const application = { domain, clientId, clientSecret };
-      return new IdpATokenExchange({ ...application, ...config.onBehalfOf.idpA, ...ofIdpA(config, identities) });
+      const { own, idpA } = config.onBehalfOf;
+      return new IdpATokenExchange({ ...application, ...idpA, own, ...ofIdpA(config, identities) });
     },
   },
   idp_b: {
@@ -67,7 +68,7 @@ export const PROVIDERS: Readonly<Record<ProviderName, BuiltInProvider>> = {
     },
     exchange: async (config, identities) => {
       const { IdpBTokenExchange } = await import('../../adapters/idp-b/idp-b.js');
-      return new IdpBTokenExchange(ofIdpB(config.onBehalfOf.idpB, config, identities));
+      return new IdpBTokenExchange(ofIdpB(config.onBehalfOf.idpB, config, identities, config.onBehalfOf.own));
     },
   },
 };
@@ -87,6 +88,7 @@ function ofIdpB(
   { certificatePath, privateKeyPath, ...application }: ResolvedIdpB,
   { timeouts }: ResolvedConfig,
   { fetch, fingerprintKey, telemetry, clock }: Identities,
+  own?: ReadonlySet<string>,
 ): IdpBOptions {
   // A key alone is no certificate, and must not stand before a secret that works.
   const hasCertificate = certificatePath !== '' || (privateKeyPath !== '' && application.clientSecret.reveal() === '');
@@ -94,10 +96,10 @@ function ofIdpB(
     ? new CertificateFile({
         certificatePath,
         privateKeyPath,
-        block: 'idpBService',
+        block: own?.has('certificatePath') === true ? 'onBehalfOf' : 'idpBService',
         clock,
         onWarning: (warning) => telemetry.emit({ type: 'warning', ...warning }),
       })
     : undefined;
-  return { ...application, certificate, timeoutMs: timeouts.identityProviderMs, fetch, fingerprintKey };
+  return { ...application, own, certificate, timeoutMs: timeouts.identityProviderMs, fetch, fingerprintKey };
 }

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { configureServer } from 'agent-bff';
+import { configureServer, getAuthHeaders } from 'agent-bff';
 import { importSPKI, jwtVerify } from 'jose';
 import { afterAll, expect, it } from 'vitest';
 import { newServiceAccountKey } from '../../support/service-account.js';
@@ -23,6 +23,26 @@ it('a service account uses the key given as text, and warns once that the key fi
   for (let visit = 0; visit < 2; visit += 1) expect((await site.chat()).status).toBe(200);
   await jwtVerify(site.tokens()[0] ?? '', await importSPKI(asText.publicKey, 'RS256'), { issuer: 'site-1' });
   expect(site.telemetry.of('warning')).toMatchObject([{ code: 'second_key_unused' }]);
+});
+
+it('a key that is configured later replaces the one before, whichever form either has', async () => {
+  const [first, rotated] = [await newServiceAccountKey(), await newServiceAccountKey()];
+  const path = join(temporaryFolder('keys'), 'rotated.pem');
+  writeFileSync(path, rotated.privateKey);
+  const signedBy = async ({ publicKey }: { readonly publicKey: string }) => {
+    const { Authorization: authorization = '', authorization: lower = authorization } = await getAuthHeaders();
+    await jwtVerify(lower.slice('Bearer '.length), await importSPKI(publicKey, 'RS256'));
+  };
+  configureServer({
+    serviceApiUrl: 'https://platform.example',
+    serviceAuthStrategy: 'service_account',
+    serviceAccount: { serviceAccountId: 'site-1', privateKeyPem: first.privateKey },
+  });
+  await signedBy(first);
+  configureServer({ serviceAccount: { privateKeyPath: path } });
+  await signedBy(rotated);
+  configureServer({ serviceAccount: { privateKeyPem: first.privateKey } });
+  await signedBy(first);
 });
 
 it('an application uses its secret when only the path of a key stands beside it', async () => {

@@ -141,7 +141,7 @@ describe.each(Object.keys(WAYS))(
       scan.object('the health', await toolkit.health());
       scan.object('a chat handler', toolkit.chatHandler({ apiKey: 'another' }));
       scan.object('the project', await toolkit.projectId());
-      scan.object('the resolved configuration', resolveConfig(config, new Set()));
+      scan.object('the resolved configuration', resolveConfig(config));
       site.reveal();
 
       expect(scan.findings()).toEqual([]);
