@@ -30,6 +30,7 @@ const OPTIONS = [
   { file: 'routes/route-options.ts', type: 'SiteFieldOptions', title: '`headers` and `forward`, on every route' },
   { file: 'routes/route-options.ts', type: 'ForwardOptions', title: 'The option `forward`' },
   { file: 'routes/route-options.ts', type: 'RenderCacheOptions', title: 'The option `cache`' },
+  { file: 'routes/site-routes.ts', type: 'HandlersOptions', title: '`createHandlers`' },
   { file: 'routes/site-routes.ts', type: 'SiteRoutesOptions', title: '`createNodeHandler` and `createWebHandler`' },
   { file: 'next.ts', type: 'A2AServiceHandlerOptions', title: '`createA2AProxyHandlerWithServiceAuth`' },
   { file: 'next.ts', type: 'A2AProxyHandlerOptions', title: '`createA2AProxyHandler`' },
@@ -109,7 +110,8 @@ function interfaceOf(source, type) {
   const all = body.match(/^ {2}readonly \w+/gm) ?? [];
   if (rows.length !== all.length) throw new Error(`${type}: ${all.length} fields, of which ${rows.length} were read`);
   for (const base of bases.split(', ').filter((name) => name !== '' && !COMMON.includes(name))) {
-    const inherited = interfaceOf(read('routes/route-options.ts'), base).rows;
+    const home = source.includes(`interface ${base} `) ? source : read('routes/route-options.ts');
+    const inherited = interfaceOf(home, base).rows;
     rows.push(...inherited.filter((row) => rows.every(({ name }) => name !== row.name)));
   }
   return { summary: prose(comment.split(' * @')[0]).replace(/^Options of [^.]*\.\s*/, ''), rows };

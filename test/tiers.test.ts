@@ -45,4 +45,15 @@ describe('the tests', { timeout: 60_000 }, () => {
     expect(script).toMatch(/^npm test -- --all( |$)/m);
     expect(script).toMatch(/^export REQUIRE_ALL=1/m);
   });
+
+  it('that have a script of their own are run by .ci/run, or CONTRIBUTING.md says when and why not', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object };
+    const commands = readFileSync(join(ROOT, '.ci/run'), 'utf8');
+    const page = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
+    const table = page.slice(page.indexOf('These are in no run'), page.indexOf('`test/tiers.test.ts` holds that each'));
+    // `npm run check`, which .ci/run ends with, measures the coverage.
+    const own = Object.keys(scripts).filter((name) => name.startsWith('test:') && name !== 'test:coverage');
+    const isRun = (name: string): boolean => new RegExp(`^npm run ${name}( |$)`, 'm').test(commands);
+    expect(own.filter((name) => isRun(name) === table.includes(`\`npm run ${name}\``))).toEqual([]);
+  });
 });

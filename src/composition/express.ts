@@ -1,6 +1,7 @@
 import { type ExpressLikeRouter, expressRouter } from '../adapters/express/express-router.js';
 import { chatHandler, conversationHandler, surfaceHandler } from './routes/current-handler.js';
 import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './routes/route-options.js';
+import { handlerRoutes, type HandlersOptions } from './routes/site-routes.js';
 import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
 export type { ExpressLikeRouter } from '../adapters/express/express-router.js';
@@ -28,7 +29,7 @@ export function createA2ARouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
   options?: ChatHandlerOptions & ToolkitOption,
 ): AnyRouter {
-  return expressRouter(framework, chatHandler(options));
+  return expressRouter(framework, [{ mount: '', handler: chatHandler(options) }]);
 }
 
 /**
@@ -52,7 +53,7 @@ export function createServiceSurfaceRouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
   options?: SurfaceRouterOptions & ToolkitOption,
 ): AnyRouter {
-  return expressRouter(framework, surfaceHandler(options));
+  return expressRouter(framework, [{ mount: '', handler: surfaceHandler(options) }]);
 }
 
 /**
@@ -77,5 +78,30 @@ export function createServiceProxyRouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
   options: ServiceProxyOptions & ToolkitOption,
 ): AnyRouter {
-  return expressRouter(framework, conversationHandler('createServiceProxyRouter', options));
+  return expressRouter(framework, [{ mount: '', handler: conversationHandler('createServiceProxyRouter', options) }]);
+}
+
+/**
+ * All routes of the package as one Express router, for Express 4 and 5: chat at `/a2a`, widgets at `/service-surfaces`, and conversation records at `/service` where `service` is given.
+ * Mount it at `/api`, and before `express.json()`: bodies stream through it as they come.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
+ *
+ * @example
+ * ```ts
+ * import express from 'express';
+ * import { createHandlers } from 'agent-bff/express';
+ *
+ * const app = express();
+ * app.use('/api', createHandlers(express, { a2a: { strategy: 'service_account' } }));
+ * app.listen(3000);
+ * ```
+ *
+ * @public
+ */
+export function createHandlers<AnyRouter extends ExpressLikeRouter>(
+  framework: { Router(): AnyRouter },
+  options?: HandlersOptions,
+): AnyRouter {
+  return expressRouter(framework, handlerRoutes(options));
 }

@@ -1,6 +1,7 @@
 import { type KoaLike, type KoaLikeRouter, koaRouter } from '../adapters/koa/koa-router.js';
 import { chatHandler, conversationHandler, surfaceHandler } from './routes/current-handler.js';
 import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './routes/route-options.js';
+import { handlerRoutes, type HandlersOptions } from './routes/site-routes.js';
 import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
 export type { KoaLike, KoaLikeRouter } from '../adapters/koa/koa-router.js';
@@ -28,7 +29,7 @@ export function createA2ARouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   options?: ChatHandlerOptions & ToolkitOption,
 ): AnyRouter {
-  return koaRouter(framework, chatHandler(options));
+  return koaRouter(framework, [{ mount: '', handler: chatHandler(options) }]);
 }
 
 /**
@@ -53,7 +54,7 @@ export function createServiceSurfaceRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   options?: SurfaceRouterOptions & ToolkitOption,
 ): AnyRouter {
-  return koaRouter(framework, surfaceHandler(options));
+  return koaRouter(framework, [{ mount: '', handler: surfaceHandler(options) }]);
 }
 
 /**
@@ -78,5 +79,31 @@ export function createServiceProxyRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   options: ServiceProxyOptions & ToolkitOption,
 ): AnyRouter {
-  return koaRouter(framework, conversationHandler('createServiceProxyRouter', options));
+  return koaRouter(framework, [{ mount: '', handler: conversationHandler('createServiceProxyRouter', options) }]);
+}
+
+/**
+ * All routes of the package as a router of `@koa/router`: chat at `/a2a`, widgets at `/service-surfaces`, and conversation records at `/service` where `service` is given.
+ * Mount it at `/api`, and before a body parser: bodies stream through it as they come.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
+ *
+ * @example
+ * ```ts
+ * import Router from '@koa/router';
+ * import Koa from 'koa';
+ * import { createHandlers } from 'agent-bff/koa';
+ *
+ * const app = new Koa();
+ * app.use(createHandlers(Router, { a2a: { strategy: 'service_account' } }).prefix('/api').routes());
+ * app.listen(3000);
+ * ```
+ *
+ * @public
+ */
+export function createHandlers<AnyRouter extends KoaLikeRouter>(
+  framework: KoaLike<AnyRouter>,
+  options?: HandlersOptions,
+): AnyRouter {
+  return koaRouter(framework, handlerRoutes(options));
 }

@@ -1,10 +1,12 @@
-import { type NextRoute, nextRoute } from '../adapters/next/next-route.js';
+import type { MountRule } from '../adapters/next/mount.js';
+import { type NextRoute, nextRoute, nextRoutes } from '../adapters/next/next-route.js';
 import { callback } from '../domain/shared/option-checks.js';
 import type { OptionShape } from '../domain/shared/options.js';
 import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
 import {
   conversationHandler,
   currentHandler,
+  noSuchRoute,
   readRouteOptions,
   routeHandler,
   UNCONFIGURED_CHAT,
@@ -12,6 +14,7 @@ import {
 import { SERVICE_SURFACES, service, session, siteFields, source, SURFACES } from './routes/option-shapes.js';
 import type {
   AuthHeadersOptions,
+  ChatHandlerOptions,
   GetHeaders,
   ServiceProxyOptions,
   ServiceSurfaceHandlerOptions,
@@ -20,6 +23,7 @@ import type {
   SurfaceHandlerOptions,
 } from './routes/route-options.js';
 
+import { handlerRoutes, type HandlersOptions } from './routes/site-routes.js';
 import type { Toolkit, ToolkitOption } from './toolkit/toolkit-type.js';
 
 export type { NextRoute } from '../adapters/next/next-route.js';
@@ -83,9 +87,10 @@ const MESSAGE: ShapeOf<A2AWebOptions> = { options: { params: () => undefined, ..
 
 const LOOKUPS: ShapeOf<A2AConfigWebOptions> = { options: { getHeaders: callback, ...MESSAGE.options } };
 
+const SITE = { usual: '/api' };
 const CHAT = { usual: '/api/a2a' };
-const CONFIG = { ...CHAT, fixed: '/config' };
-const MESSAGES = { ...CHAT, fixed: '' };
+const CONFIG = { usual: '/api/a2a', fixed: '/config' };
+const MESSAGES = { usual: '/api/a2a', fixed: '' };
 const WIDGETS = { usual: '/api/service-surfaces' };
 const RECORDS = { usual: '/api/service' };
 
@@ -156,19 +161,8 @@ export function createA2AProxyHandler(options: A2AProxyHandlerOptions): NextRout
  * @public
  */
 export async function handleA2AWebPOST(request: Request, options?: A2AWebOptions): Promise<Response> {
-  const { toolkit, params: _params, ...given } = readRouteOptions<A2AWebOptions>('handleA2AWebPOST', MESSAGE, options);
-  const isUsual = toolkit === undefined && Object.keys(given).length === 0;
-  return isUsual ? answerMessage(request) : messageRoute(toolkit, given)(request);
+  return answerMessage(request, options);
 }
-
-function messageRoute(toolkit?: Toolkit, options?: SiteFieldOptions): NextRoute {
-  return nextRoute(
-    currentHandler(toolkit, (current) => current.chatHandler(options), UNCONFIGURED_CHAT),
-    MESSAGES,
-  );
-}
-
-const answerMessage = messageRoute();
 
 /**
  * Answers with the chat configuration record, looked up with whatever `getHeaders` returns (spec §4.2); the chat lies one segment above its route.
@@ -186,14 +180,31 @@ const answerMessage = messageRoute();
  * @public
  */
 export async function handleA2AConfigWebGET(request: Request, options?: A2AConfigWebOptions): Promise<Response> {
-  const {
-    toolkit,
-    params: _params,
-    getHeaders,
-    ...given
-  } = readRouteOptions<A2AConfigWebOptions>('handleA2AConfigWebGET', LOOKUPS, options);
-  const handler = currentHandler(toolkit, (current) => current.chatHandler({ ...given, configGetHeaders: getHeaders }));
-  return nextRoute(handler, CONFIG)(request);
+  return answerConfig(request, options);
+}
+
+const answerMessage = webRoute('handleA2AWebPOST', MESSAGE, MESSAGES);
+const answerConfig = webRoute('handleA2AConfigWebGET', LOOKUPS, CONFIG);
+
+/** One chat route, whose options come with each request; without any, its handler is made once. */
+function webRoute(
+  maker: string,
+  shape: ShapeOf<A2AWebOptions> | ShapeOf<A2AConfigWebOptions>,
+  rule: MountRule,
+): (request: Request, options: A2AConfigWebOptions | undefined) => Promise<Response> {
+  const route = (toolkit?: Toolkit, options?: ChatHandlerOptions): NextRoute =>
+    nextRoute(
+      currentHandler(toolkit, (current) => current.chatHandler(options), UNCONFIGURED_CHAT),
+      rule,
+    );
+  const usual = route();
+  return async (request, options) => {
+    const read = readRouteOptions<A2AConfigWebOptions>(maker, shape as ShapeOf<A2AConfigWebOptions>, options);
+    const { params: _params, ...given } = read;
+    if (Object.keys(given).length === 0) return usual(request);
+    const { toolkit, getHeaders, ...fields } = given;
+    return route(toolkit, { ...fields, configGetHeaders: getHeaders })(request);
+  };
 }
 
 /**
@@ -265,4 +276,24 @@ export function createSurfaceHandler(options?: SurfaceHandlerOptions & ToolkitOp
  */
 export function createServiceProxyHandler(options: ServiceProxyOptions & ToolkitOption): NextRoute {
   return nextRoute(conversationHandler('createServiceProxyHandler', options), RECORDS);
+}
+
+/**
+ * All routes of the package as one route handler, for a catch-all file such as `app/api/[...path]/route.ts`:
+ * chat at `/a2a`, widgets at `/service-surfaces`, and conversation records at `/service` where `service` is given. More exact route files of the site keep their addresses.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
+ *
+ * @example
+ * ```ts
+ * // app/api/[...path]/route.ts
+ * import { createHandlers } from 'agent-bff/next';
+ *
+ * export const { GET, POST, PUT, PATCH, DELETE } = createHandlers({ a2a: { strategy: 'service_account' } });
+ * ```
+ *
+ * @public
+ */
+export function createHandlers(options?: HandlersOptions): NextRoute {
+  return nextRoutes(handlerRoutes(options), noSuchRoute, SITE);
 }

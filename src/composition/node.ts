@@ -3,7 +3,6 @@ import { noSuchRoute } from './routes/current-handler.js';
 import { siteRoutes, type SiteRoutesOptions } from './routes/site-routes.js';
 
 export type { NodeListener } from '../adapters/node/node-listener.js';
-export type { SiteRoutesOptions } from './routes/site-routes.js';
 
 /**
  * All routes of the package as one listener for `node:http` and `node:http2`, or as a middleware of a Connect-style host:
@@ -35,3 +34,6 @@ export type { SiteRoutesOptions } from './routes/site-routes.js';
 export function createNodeHandler(options?: SiteRoutesOptions): NodeListener {
   return nodeListener(siteRoutes('createNodeHandler', options), noSuchRoute);
 }
+
+/** The same under the name it has in every entry. */
+export { createNodeHandler as createHandlers };

@@ -2,8 +2,6 @@ import { fetchHandler } from '../adapters/fetch/fetch-handler.js';
 import { noSuchRoute } from './routes/current-handler.js';
 import { siteRoutes, type SiteRoutesOptions } from './routes/site-routes.js';
 
-export type { SiteRoutesOptions } from './routes/site-routes.js';
-
 /**
  * All routes of the package as one function from `Request` to `Response`, as Hono, h3, SvelteKit, Astro, React Router, Bun and Deno take it; requests outside its routes get 404.
  *
@@ -22,3 +20,6 @@ export type { SiteRoutesOptions } from './routes/site-routes.js';
 export function createWebHandler(options?: SiteRoutesOptions): (request: Request) => Promise<Response> {
   return fetchHandler(siteRoutes('createWebHandler', options), noSuchRoute);
 }
+
+/** The same under the name it has in every entry. */
+export { createWebHandler as createHandlers };

@@ -5,9 +5,12 @@ import express4 from 'express4';
 import request from 'supertest';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { expressRouter } from '../../src/adapters/express/express-router.js';
-import type { HttpRequest } from '../../src/ports/http.js';
+import type { HttpHandler, HttpRequest } from '../../src/ports/http.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
 import { visit } from '../support/visitor.js';
+
+const routerOf = (framework: typeof express, handler: HttpHandler) =>
+  expressRouter(framework, [{ mount: '', handler }]);
 
 describe.each([
   ['Express 5', express],
@@ -21,7 +24,7 @@ describe.each([
     const outer = framework.Router();
     outer.use(
       '/a2a',
-      expressRouter(framework, (received) => {
+      routerOf(framework, (received) => {
         seen.push(received);
         return Promise.resolve({ status: 200, headers: { 'content-type': 'text/plain' }, body: received.publicUrl });
       }),
@@ -67,7 +70,7 @@ describe.each([
     const app = framework();
     app.use(compression({ threshold: 0 }));
     app.use(
-      expressRouter(framework, () => Promise.resolve({ status: 200, headers: { 'content-type': 'text/plain' }, body })),
+      routerOf(framework, () => Promise.resolve({ status: 200, headers: { 'content-type': 'text/plain' }, body })),
     );
     const site = await listeningSite(app);
     onTestFinished(() => site.close());
@@ -86,7 +89,7 @@ describe.each([
 
   it('gives a handler’s own failure to the application', async () => {
     const app = framework();
-    app.use(expressRouter(framework, () => Promise.reject(new Error('a bug'))));
+    app.use(routerOf(framework, () => Promise.reject(new Error('a bug'))));
     const answer: express.ErrorRequestHandler = (error: Error, _request, response, _next) => {
       response.status(500).send(error.message);
     };

@@ -141,7 +141,8 @@ const withToolkit = <Some extends { readonly names: readonly string[] }>(some: S
 });
 const sessionSource = { names: ['sessionCookies', 'sessionInCookie'] };
 const storedToken = { names: ['accessToken', ...sessionSource.names] };
-const wholeSite = withToolkit({ names: ['basePath', 'a2a', 'surfaces', 'service'] });
+const allRoutes = withToolkit({ names: ['a2a', 'surfaces', 'service'] });
+const wholeSite = { names: ['basePath', ...allRoutes.names] };
 
 const FACTORIES: readonly Factory[] = [
   ...[express, koa as unknown as typeof express].flatMap((entry): Factory[] => [
@@ -156,6 +157,7 @@ const FACTORIES: readonly Factory[] = [
       make: (options) => entry.createServiceProxyRouter(framework, options),
       ...withToolkit(proxy),
     },
+    { maker: 'createHandlers', make: (options) => entry.createHandlers(framework, options), ...allRoutes },
   ]),
   {
     maker: 'createA2AProxyHandlerWithServiceAuth',
@@ -194,6 +196,7 @@ const FACTORIES: readonly Factory[] = [
     make: next.createGetHeadersForSession,
     ...withToolkit(sessionHeaders),
   },
+  { maker: 'createHandlers', make: next.createHandlers, ...allRoutes },
   { maker: 'createNodeHandler', make: createNodeHandler, ...wholeSite },
   { maker: 'createWebHandler', make: createWebHandler, ...wholeSite },
   { maker: 'getAuthHeaders', make: root.getAuthHeaders, names: ['apiKey', 'strategy'] },

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HttpHandler } from '../../ports/http.js';
+import type { HttpHandler, MountedHandler } from '../../ports/http.js';
 import { toHttpRequest } from '../node/to-http-request.js';
 import { writeHttpResponse } from '../node/write-http-response.js';
 
@@ -9,8 +9,8 @@ import { writeHttpResponse } from '../node/write-http-response.js';
  * @public
  */
 export interface ExpressLikeRouter {
-  /** Adds a handler for every method and path below the mount point. */
-  use(handler: (request: never, response: never, next: (error?: unknown) => void) => void): unknown;
+  /** Adds a handler for every method and every path below this one. */
+  use(path: string, handler: (request: never, response: never, next: (error?: unknown) => void) => void): unknown;
 }
 
 interface ExpressRequest extends IncomingMessage {
@@ -26,15 +26,17 @@ interface ExpressRequest extends IncomingMessage {
   hostname?: string;
 }
 
-/** A router that gives every request below its mount point to one handler. */
+/** A router that gives every request to the handler it lies below. */
 export function expressRouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
-  handler: HttpHandler,
+  routes: readonly MountedHandler[],
 ): AnyRouter {
   const router = framework.Router();
-  router.use((request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void) => {
-    answer(request, response, handler).catch(next);
-  });
+  for (const { mount, handler } of routes) {
+    router.use(mount || '/', (request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void) => {
+      answer(request, response, handler).catch(next);
+    });
+  }
   return router;
 }
 

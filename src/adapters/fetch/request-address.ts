@@ -15,7 +15,7 @@ export interface RequestAddress {
  * it is absolute, `..` (also as `%2e%2e`) has gone as far as it goes, so a path below a mount point stays below it.
  */
 export function requestAddress(url: string): RequestAddress {
-  const [, scheme = '', host = '', path = '/', query = ''] =
-    /^([a-z][a-z0-9+.-]*:)\/\/(?:[^/?#@]*@)?([^/?#]*)([^?#]*)(\?[^#]*)?/i.exec(url) ?? [];
-  return { scheme, host, path: path === '' ? '/' : path, query };
+  const { protocol: scheme, host, pathname: path, search } = new URL(url);
+  // `search` of an empty query is empty.
+  return { scheme, host, path, query: search || (url.endsWith('?') ? '?' : '') };
 }

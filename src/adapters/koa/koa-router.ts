@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
+import type { HttpHandler, HttpRequest, HttpResponse, MountedHandler } from '../../ports/http.js';
 import { BodyStream, toNodeBody } from '../node/body-stream.js';
 import { type ParsedBody, toHttpRequest } from '../node/to-http-request.js';
 
@@ -43,20 +43,22 @@ interface KoaContext {
   onerror(error: unknown): void;
 }
 
-/** A router that gives every request below its mount point to one handler. */
+/** A router that gives every request to the handler it lies below. */
 export function koaRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
-  handler: HttpHandler,
+  routes: readonly MountedHandler[],
 ): AnyRouter {
   const Router = typeof framework === 'function' ? framework : framework.Router;
   // Of the class's own type; by its constructor TypeScript would infer `unknown` for the parameters of that type.
   const router = new Router() as AnyRouter;
-  const route = (path: string, below: (context: KoaContext) => string): void => {
-    const middleware = (context: KoaContext): Promise<void> => answer(context, below(context), handler);
-    router.all(path, middleware as never);
-  };
-  route('/', () => '');
-  route('/*below', ({ captures }) => `/${captures?.at(-1) ?? ''}`);
+  for (const { mount, handler } of routes) {
+    const route = (path: string, below: (context: KoaContext) => string): void => {
+      const middleware = (context: KoaContext): Promise<void> => answer(context, below(context), handler);
+      router.all(path, middleware as never);
+    };
+    route(mount || '/', () => '');
+    route(`${mount}/*below`, ({ captures }) => `/${captures?.at(-1) ?? ''}`);
+  }
   return router;
 }
 

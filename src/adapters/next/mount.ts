@@ -28,17 +28,12 @@ export function withoutSlash(path: string): string {
 
 function mountLength(path: string, params: unknown, usual: string): number {
   const caught = Object.values(Object(params) as object).find((value) => Array.isArray(value));
-  if (caught !== undefined) return beforeLast(withoutSlash(path), caught.length);
+  // An encoded slash divides no segments.
+  const segments = withoutSlash(path).split('/');
+  if (caught !== undefined) return segments.slice(0, segments.length - caught.length).join('/').length;
   // The first one: what a visitor chooses stands behind it.
   const at = `${path}/`.indexOf(`${usual}/`);
   return at < 0 ? path.length : at + usual.length;
-}
-
-/** How much of a raw path stands before its last segments; encoded slashes divide none. */
-function beforeLast(path: string, segments: number): number {
-  let end = path.length;
-  for (let count = 0; count < segments; count += 1) end = Math.max(0, path.lastIndexOf('/', end - 1));
-  return end;
 }
 
 // Next writes these settings into the code it compiles, in place of exactly these expressions.

@@ -1,13 +1,11 @@
-/** How Next tells a route which cookies the site's `proxy.ts` set for the same request. Next drops the field when a browser sends it. */
-const FIELD = 'x-middleware-set-cookie';
+import { PROXY_COOKIES } from './next-route.js';
 
 /**
  * The header fields with the cookies that `proxy.ts` has just set: a session it refreshed is in no field of the browser yet,
  * and the one the browser sent is spent.
  */
 export function withProxyCookies(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const { [FIELD]: written, ...rest } = headers;
-  if (written === undefined) return headers;
+  const { [PROXY_COOKIES]: written = '', ...rest } = headers;
   const cookies = new Map((rest['cookie'] ?? '').split(';').map(pairOf));
   // A comma divides two cookies where a name follows it; the one inside a date is followed by a day.
   for (const line of written.split(/,\s*(?=[^\s;,=]+=)/)) {

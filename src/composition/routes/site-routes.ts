@@ -1,5 +1,4 @@
 import { accept } from '../../domain/shared/option-checks.js';
-import type { OptionShape } from '../../domain/shared/options.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpHandler, MountedHandler } from '../../ports/http.js';
 import type { Toolkit, ToolkitOption } from '../toolkit/toolkit-type.js';
@@ -8,29 +7,30 @@ import { CHAT, PROXY, SURFACE_ROUTER } from './option-shapes.js';
 import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './route-options.js';
 
 /**
- * Options of the handlers that serve all routes at once: `createNodeHandler` and `createWebHandler`.
+ * Options of the functions that serve all routes: `createHandlers`, `createNodeHandler` and `createWebHandler`.
  *
  * @public
  */
-export interface SiteRoutesOptions extends ToolkitOption {
-  /** Path under which the routes are served. Default `/api`. */
-  readonly basePath?: string | undefined;
-  /** Options of the chat routes at `<basePath>/a2a`. */
+export interface HandlersOptions extends ToolkitOption {
+  /** Options of the chat routes at `/a2a` below the mount point. */
   readonly a2a?: ChatHandlerOptions | undefined;
-  /** Options of the widget routes at `<basePath>/service-surfaces`. */
+  /** Options of the widget routes at `/service-surfaces` below the mount point. */
   readonly surfaces?: SurfaceRouterOptions | undefined;
-  /** Options of the conversation records at `<basePath>/service`. Default: not served, since they need a way to sign in. */
+  /** Options of the conversation records at `/service` below the mount point. Default: not served, since they need a way to sign in. */
   readonly service?: ServiceProxyOptions | undefined;
 }
 
-const SITE: OptionShape<Exclude<keyof SiteRoutesOptions, 'toolkit'>> = {
-  options: {
-    basePath: accept((value) => typeof value === 'string' && value.startsWith('/'), 'a path that starts with "/"'),
-    a2a: CHAT,
-    surfaces: SURFACE_ROUTER,
-    service: PROXY,
-  },
-};
+/**
+ * Options of `createNodeHandler` and `createWebHandler`, which are given whole addresses and so have a mount point of their own.
+ *
+ * @public
+ */
+export interface SiteRoutesOptions extends HandlersOptions {
+  /** Path under which the routes are served. Default `/api`. */
+  readonly basePath?: string | undefined;
+}
+
+const ROUTES = { a2a: CHAT, surfaces: SURFACE_ROUTER, service: PROXY };
 
 /**
  * Every route of a site with the path it is mounted at (spec §4.1).
@@ -38,21 +38,24 @@ const SITE: OptionShape<Exclude<keyof SiteRoutesOptions, 'toolkit'>> = {
  * @throws ConfigurationError (code `configuration_invalid`) when options are wrong, before the first request.
  */
 export function siteRoutes(maker: string, options: SiteRoutesOptions | undefined): readonly MountedHandler[] {
-  const {
-    basePath = '/api',
-    a2a,
-    surfaces,
-    service,
-    toolkit,
-  } = readRouteOptions<SiteRoutesOptions>(maker, SITE, options);
+  // Made here, so that entries which do not need it leave it out.
+  const path = accept((value) => typeof value === 'string' && value.startsWith('/'), 'a path that starts with "/"');
+  const shape = { options: { basePath: path, ...ROUTES } };
+  const { basePath = '/api', ...given } = readRouteOptions<SiteRoutesOptions>(maker, shape, options);
+  return routesBelow(withoutTrailingSlashes(basePath), given);
+}
+
+/** The same below a path at which the framework mounts them. */
+export function handlerRoutes(options: HandlersOptions | undefined): readonly MountedHandler[] {
+  return routesBelow('', readRouteOptions<HandlersOptions>('createHandlers', { options: ROUTES }, options));
+}
+
+function routesBelow(base: string, { a2a, surfaces, service, toolkit }: HandlersOptions): readonly MountedHandler[] {
   const route = (
     path: string,
     handlerOf: (current: Toolkit) => HttpHandler,
     unconfigured?: HttpHandler,
-  ): MountedHandler => ({
-    mount: withoutTrailingSlashes(basePath) + path,
-    handler: currentHandler(toolkit, handlerOf, unconfigured),
-  });
+  ): MountedHandler => ({ mount: base + path, handler: currentHandler(toolkit, handlerOf, unconfigured) });
   const routes = [
     route('/a2a', (current) => current.chatHandler(a2a), UNCONFIGURED_CHAT),
     route('/service-surfaces', (current) => current.surfaceRouter(surfaces)),

@@ -1,22 +1,19 @@
 /** The candidate that differs from a name in the fewest letters: what its writer most likely meant. */
 export function nearest(name: string, candidates: readonly string[]): string {
-  return candidates.reduce((best, one) => (unlike(name, one) < unlike(name, best) ? one : best), candidates[0] ?? '');
+  return candidates.toSorted((one, other) => distance(name, one) - distance(name, other))[0] ?? '';
 }
 
 /** The nearest candidate when no more than a third of the name's letters differ: a far-fetched suggestion misleads. */
 export function similar(name: string, candidates: readonly string[]): string | undefined {
   const best = nearest(name, candidates);
-  return unlike(name, best) <= Math.ceil(name.length / 3) ? best : undefined;
+  return distance(name, best) <= Math.ceil(name.length / 3) ? best : undefined;
 }
 
-function unlike(name: string, candidate: string): number {
-  return distance(name.toLowerCase(), candidate.toLowerCase());
-}
-
-/** Levenshtein distance, one row at a time. */
-export function distance(from: string, to: string): number {
+/** Levenshtein distance in any case, one row at a time. */
+export function distance(from: string, target: string): number {
+  const to = target.toLowerCase();
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const letter of from) {
+  for (const letter of from.toLowerCase()) {
     let left = Infinity;
     let before = Infinity;
     row = row.map((above, index) => {

@@ -27,7 +27,11 @@ async function serve(app: Koa): Promise<{ url: string; errors: Error[] }> {
 function appWith(handler: HttpHandler, ...before: Middleware[]): Koa {
   const app = new Koa();
   for (const middleware of before) app.use(middleware);
-  app.use(koaRouter(Router, handler).prefix('/api/a2a').routes());
+  app.use(
+    koaRouter(Router, [{ mount: '', handler }])
+      .prefix('/api/a2a')
+      .routes(),
+  );
   return app;
 }
 
@@ -80,10 +84,11 @@ describe('the router for Koa', () => {
     ['by koa-mount', (router) => mount('/shop/one%20two', mount('/api/a2a', router.routes() as Middleware))],
   ])('tells a handler the raw path below its mount when it is mounted %s', async (_how, mounted) => {
     const seen: HttpRequest[] = [];
-    const router = koaRouter(Router, (request) => {
+    const handler: HttpHandler = (request) => {
       seen.push(request);
       return Promise.resolve({ ...OK, body: request.publicUrl });
-    });
+    };
+    const router = koaRouter(Router, [{ mount: '', handler }]);
     const { url } = await serve(new Koa().use(mounted(router)));
     const base = '/shop/one%20two/api/a2a';
     const headers = { host: 'site.example:8080' };
@@ -103,8 +108,8 @@ describe('the router for Koa', () => {
   });
 
   it('comes from the class of the router, or from the module that has it', async () => {
-    expectTypeOf(koaRouter(Router, answering(OK))).toEqualTypeOf<Router>();
-    const router = koaRouter(routerModule, answering(OK));
+    expectTypeOf(koaRouter(Router, [{ mount: '', handler: answering(OK) }])).toEqualTypeOf<Router>();
+    const router = koaRouter(routerModule, [{ mount: '', handler: answering(OK) }]);
     expectTypeOf(router).toEqualTypeOf<Router>();
     const { url } = await serve(new Koa().use(router.prefix('/api/a2a').routes() as Middleware));
     expect(await (await visit(url)).text()).toBe('ok');
