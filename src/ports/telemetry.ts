@@ -13,6 +13,17 @@ export type TelemetryEvent =
       readonly status: number;
       /** Milliseconds until the response head was ready. */
       readonly durationMs: number;
+      /** Whether a stream of events follows, whose end is the event `stream_ended`. Default: false. */
+      readonly streams?: boolean;
+    }
+  | {
+      readonly type: 'stream_ended';
+      readonly requestId: string;
+      readonly route: string;
+      /** Who ended it: the agent, which sent all of it; the platform, which broke it; or the browser that left. */
+      readonly outcome: 'complete' | 'upstream' | 'browser';
+      /** Milliseconds from the start of the request. */
+      readonly durationMs: number;
     }
   | {
       readonly type: 'error';

@@ -54,6 +54,18 @@ describe('a toolkit', () => {
     ]);
   });
 
+  it('gives the site the project and the brand of the platform', async () => {
+    const ports = fakes();
+    const toolkit = createToolkit({ ...CONFIG, serviceApiUrl: 'https://platform.example/api' }, ports);
+    ports.upstream.willAnswer(({ path }) =>
+      path.endsWith('.css')
+        ? { status: 200, headers: { 'content-type': 'text/css' }, body: ':root{}' }
+        : { status: 200, headers: { 'content-type': 'application/json' }, body: '{"id":"proj-7"}' },
+    );
+    expect([await toolkit.projectId(), await toolkit.brandCss()]).toEqual(['proj-7', ':root{}']);
+    expect(ports.upstream.requests.map(({ path }) => path)).toEqual(['/api/project', '/api/brand.css']);
+  });
+
   it('gives the site headers for calls of its own, from the same cache', async () => {
     const ports = fakes();
     const toolkit = createToolkit(CONFIG, ports);
@@ -221,12 +233,12 @@ describe('settings reach the routes:', () => {
     },
   );
 
-  it('the body limit', async () => {
+  it('applies the configured body limit', async () => {
     expect(await statusOf({ bodyLimitBytes: LIST.length }, {})).toBe(200);
     expect(await statusOf({ bodyLimitBytes: LIST.length - 1 }, {})).toBe(413);
   });
 
-  it('deadlines', async () => {
+  it('applies the configured deadlines', async () => {
     const ports = fakes();
     await createToolkit({ ...CONFIG, timeouts: { headersMs: 7, bodyIdleMs: 8 } }, ports).chatHandler()(
       browserRequest(),

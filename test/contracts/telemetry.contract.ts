@@ -15,6 +15,7 @@ const EVENTS: readonly TelemetryEvent[] = [
   },
   { type: 'token', outcome: 'acquired', block: 'serviceAccount', durationMs: 1 },
   { type: 'stream_broken', route: 'chat', side: 'upstream', detail: 'reset' },
+  { type: 'stream_ended', requestId: 'r', route: 'chat', outcome: 'complete', durationMs: 5 },
   { type: 'retry', method: 'GET', cause: 'stale_connection', detail: 'reset' },
   { type: 'cache_fault', operation: 'get', detail: 'down' },
   { type: 'warning', code: 'w', detail: 'd' },

@@ -39,6 +39,7 @@ function levelOf(event: TelemetryEvent): Level {
       return TOKEN_LEVEL[event.outcome];
     case 'cache':
     case 'retry':
+    case 'stream_ended':
       return 'debug';
     case 'stream_broken':
       return event.side === 'browser' ? 'info' : 'warn';
@@ -78,6 +79,8 @@ function messageOf(event: TelemetryEvent): string {
       return `${event.route} cache: ${event.outcome}`;
     case 'stream_broken':
       return `${event.route} stream broken by the ${event.side}`;
+    case 'stream_ended':
+      return `${event.route} stream ended: ${event.outcome}`;
     case 'cache_fault':
       return `shared cache: ${event.operation} failed`;
     case 'warning':

@@ -14,23 +14,32 @@ export interface SpanLike {
 export interface TracerLike {
   startSpan(
     name: string,
-    options: { kind?: number; startTime?: number; attributes?: Record<string, string> },
+    options: { kind?: number; startTime?: number; attributes?: Record<string, string | number> },
     context?: unknown,
   ): SpanLike;
 }
 
+/** What is used of a counter, which may go up and down. */
+export interface CounterLike {
+  add(value: number, attributes: Record<string, string | number>): void;
+}
+
+/** What is used of a histogram. */
+export interface HistogramLike {
+  record(value: number, attributes: Record<string, string | number>): void;
+}
+
+interface InstrumentOptions {
+  unit: string;
+  description: string;
+  advice?: { explicitBucketBoundaries: number[] };
+}
+
 /** What is used of a meter. */
 export interface MeterLike {
-  /** Makes a counter. */
-  createCounter(
-    name: string,
-    options: { description: string },
-  ): { add(value: number, attributes: Record<string, string | number>): void };
-  /** Makes a histogram. */
-  createHistogram(
-    name: string,
-    options: { description: string; unit: string },
-  ): { record(value: number, attributes: Record<string, string | number>): void };
+  createCounter(name: string, options: InstrumentOptions): CounterLike;
+  createUpDownCounter(name: string, options: InstrumentOptions): CounterLike;
+  createHistogram(name: string, options: InstrumentOptions): HistogramLike;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { ObservedCall, Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import type { MeterLike, OpenTelemetryLike, SpanLike, TracerLike } from './opentelemetry-like.js';
-import { SiteMetrics } from './site-metrics.js';
+import { serverOf, SiteMetrics } from './site-metrics.js';
 
 const NAME = 'agent-bff';
 /** Values of `SpanKind` and `SpanStatusCode` (OpenTelemetry specification, trace API). */
@@ -14,8 +14,9 @@ const MAX_OPEN_SPANS = 10_000;
 /**
  * Spans and metrics for OpenTelemetry; give it to `telemetry`. A span per request (below the one of the host's own instrumentation,
  * where there is one) and per call to the platform, with W3C trace context sent along, and one per token that was asked for.
- * Metrics: `agent_bff.request.duration` and `agent_bff.upstream.duration` (milliseconds), and the counters `agent_bff.errors`,
- * `agent_bff.tokens`, `agent_bff.cache`, `agent_bff.retries` and `agent_bff.streams.broken`.
+ * The span of a request ends with its response, also when that is a stream.
+ * Metrics: `agent_bff.request.duration`, `agent_bff.upstream.duration` and `agent_bff.stream.duration` (seconds), `agent_bff.streams.open`, and the counters
+ * `agent_bff.errors`, `agent_bff.tokens`, `agent_bff.cache`, `agent_bff.retries` and `agent_bff.streams.broken`. Attributes follow the semantic conventions.
  *
  * @example
  * ```ts
@@ -46,7 +47,7 @@ export function openTelemetry(api: OpenTelemetryLike): Telemetry {
     },
     callStarted: ({ callId, method, origin }: ObservedCall) => {
       const parent: unknown = api.context.active();
-      const attributes = { 'http.request.method': method, 'server.address': origin };
+      const attributes = { 'http.request.method': method, ...serverOf(origin) };
       const span = tracer.startSpan(method, { kind: CLIENT, attributes }, parent);
       calls.open(callId, span);
       const fields: Record<string, string> = {};
@@ -55,7 +56,17 @@ export function openTelemetry(api: OpenTelemetryLike): Telemetry {
     },
     emit: (event) => {
       metrics.count(event);
-      if (event.type === 'request') endRequest(requests.close(event.requestId), event);
+      if (event.type === 'request') {
+        const { requestId, streams = false } = event;
+        describeRequest(requests.get(requestId), event);
+        if (!streams) requests.close(requestId)?.end();
+      }
+      if (event.type === 'stream_ended') {
+        const span = requests.close(event.requestId);
+        span?.setAttribute('agent_bff.outcome', event.outcome);
+        if (event.outcome === 'upstream') span?.setStatus({ code: FAILED });
+        span?.end();
+      }
       if (event.type === 'upstream') endCall(calls.close(event.callId), event);
       if (event.type === 'error') requests.get(event.requestId)?.setAttribute('error.type', event.code);
       if (event.type !== 'token' || event.durationMs === undefined) return;
@@ -66,13 +77,12 @@ export function openTelemetry(api: OpenTelemetryLike): Telemetry {
   };
 }
 
-function endRequest(span: SpanLike | undefined, event: Extract<TelemetryEvent, { type: 'request' }>): void {
+function describeRequest(span: SpanLike | undefined, event: Extract<TelemetryEvent, { type: 'request' }>): void {
   if (span === undefined) return;
   span.updateName(`${event.method} ${event.route}`);
   span.setAttribute('http.response.status_code', event.status);
   span.setAttribute('agent_bff.request_id', event.requestId);
   if (event.status >= 500) span.setStatus({ code: FAILED });
-  span.end();
 }
 
 function endCall(span: SpanLike | undefined, event: Extract<TelemetryEvent, { type: 'upstream' }>): void {

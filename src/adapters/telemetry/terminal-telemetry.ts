@@ -85,6 +85,7 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
         break;
       case 'cache':
       case 'retry':
+      case 'stream_ended':
       case 'token':
       case 'upstream':
         // Steps: where one hurts somebody, an error follows.

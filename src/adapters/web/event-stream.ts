@@ -9,6 +9,8 @@ export interface EventStreamOptions {
   brokenEvent(): string;
   /** Called once when the stream breaks; `side` is absent where the request's signal tells it. */
   onBroken(error: unknown, side?: 'browser'): void;
+  /** Called once, after that, when the stream has ended, broken or been given up. */
+  onOver?(): void;
 }
 
 const encoder = new TextEncoder();
@@ -68,8 +70,8 @@ export class EventStream extends ReadableFlow implements BodySink {
   }
 
   fail(error: unknown): void {
-    this.#finish();
     this.#options.onBroken(error);
+    this.#finish();
     if (this.#boundary.atBoundary) {
       this.#sink?.write(encoder.encode(this.#options.brokenEvent()));
       this.#sink?.end();
@@ -103,8 +105,10 @@ export class EventStream extends ReadableFlow implements BodySink {
   }
 
   #finish(): void {
+    if (this.#isOver) return;
     this.#isOver = true;
     this.#forgetSilence();
+    this.#options.onOver?.();
   }
 }
 

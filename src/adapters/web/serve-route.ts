@@ -33,6 +33,9 @@ export async function serveRoute(
   } catch (error) {
     response = errors.response(error, context);
   }
+  const { body } = response;
+  const coming = isStream(body) ? body : undefined;
+  const streams = coming !== undefined && isEventStream(response.headers);
   site.telemetry.emit({
     type: 'request',
     requestId: context.requestId,
@@ -40,27 +43,41 @@ export async function serveRoute(
     method: request.method,
     status: response.status,
     durationMs: site.now() - startedAt,
+    ...(streams && { streams }),
   });
-  const { body } = response;
-  if (!isStream(body)) return response;
-  const watch = new StreamWatch(context, errors, site.keepAliveMs, request.signal);
+  if (coming === undefined) return response;
+  const watch = new StreamWatch(context, errors, site, request.signal, streams ? startedAt : undefined);
   // Into compressed bytes nothing can be added: they pass as they are, and break as they break.
   const isWritable = errors.eventData !== undefined && isPlainEventStream(response.headers);
-  return { ...response, body: isWritable ? new EventStream(body, watch) : new ObservedBody(body, watch) };
+  return { ...response, body: isWritable ? new EventStream(coming, watch) : new ObservedBody(coming, watch) };
 }
 
 /** Its own object and no functions, since there is one for each open stream, which must not keep the message that began it. */
 class StreamWatch implements EventStreamOptions, BodyObserver {
-  readonly keepAliveMs: number;
   readonly #context: ErrorContext;
   readonly #errors: ErrorForm;
+  readonly #site: SiteSettings;
   readonly #signal: HttpRequest['signal'];
+  /** Absent where the body is no stream of events. */
+  readonly #startedAt: number | undefined;
+  #outcome: 'complete' | 'upstream' | 'browser' = 'complete';
 
-  constructor(context: ErrorContext, errors: ErrorForm, keepAliveMs: number, signal: HttpRequest['signal']) {
+  constructor(
+    context: ErrorContext,
+    errors: ErrorForm,
+    site: SiteSettings,
+    signal: HttpRequest['signal'],
+    startedAt: number | undefined,
+  ) {
     this.#context = context;
     this.#errors = errors;
-    this.keepAliveMs = keepAliveMs;
+    this.#site = site;
     this.#signal = signal;
+    this.#startedAt = startedAt;
+  }
+
+  get keepAliveMs(): number {
+    return this.#site.keepAliveMs;
   }
 
   brokenEvent(): string {
@@ -69,12 +86,27 @@ class StreamWatch implements EventStreamOptions, BodyObserver {
 
   onBroken(error: unknown, side?: 'browser'): void {
     const { telemetry, requestId, route } = this.#context;
+    this.#outcome = side ?? (this.#signal.aborted ? 'browser' : 'upstream');
     telemetry.emit({
       type: 'stream_broken',
       requestId,
       route,
-      side: side ?? (this.#signal.aborted ? 'browser' : 'upstream'),
+      side: this.#outcome,
       detail: error instanceof Error ? error.message : 'unknown',
+    });
+  }
+
+  onOver(): void {
+    if (this.#startedAt === undefined) return;
+    const { telemetry, requestId, route } = this.#context;
+    // A browser that leaves between two chunks breaks nothing.
+    const outcome = this.#outcome === 'complete' && this.#signal.aborted ? 'browser' : this.#outcome;
+    telemetry.emit({
+      type: 'stream_ended',
+      requestId,
+      route,
+      outcome,
+      durationMs: this.#site.now() - this.#startedAt,
     });
   }
 }

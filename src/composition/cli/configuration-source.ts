@@ -3,11 +3,25 @@ import { rateLimiter } from '../../adapters/rate-limit/rate-limiter.js';
 import { ConfigurationError } from '../../domain/errors.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
 import { readFile } from 'node:fs/promises';
+import { parseEnv } from 'node:util';
 import type { ServerConfig } from '../config/server-config.js';
 import { configFromEnv } from '../config/env.js';
 import type { Terminal } from './terminal.js';
 
 const PACKAGE = 'rate-limiter-flexible';
+
+/**
+ * A terminal whose environment also has the variables of a file; those that are set already stay. `undefined` when the file cannot be read, which is said.
+ */
+export async function withEnvFile(path: string | undefined, terminal: Terminal): Promise<Terminal | undefined> {
+  if (path === undefined) return terminal;
+  try {
+    return { ...terminal, env: { ...parseEnv(await readFile(path, 'utf8')), ...terminal.env } };
+  } catch {
+    terminal.complain(`agent-bff: the file of --env-file cannot be read: ${path}`);
+    return undefined;
+  }
+}
 
 /**
  * The configuration in a file, or in the environment when none is named; `undefined` when the file is no configuration, which is said.

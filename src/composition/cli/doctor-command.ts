@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { ToolkitPorts } from '../toolkit/ports.js';
-import { configuration } from './configuration-source.js';
+import { configuration, withEnvFile } from './configuration-source.js';
 import { examine, refusedConfiguration } from './doctor.js';
 import type { Finding } from './finding.js';
 import type { Terminal, TextStyle } from './terminal.js';
@@ -13,10 +13,12 @@ const MARKS: Readonly<Record<Finding['result'], readonly [mark: string, style: T
 };
 
 /** Runs `doctor`. */
-export async function doctorCommand(args: string[], terminal: Terminal, ports: ToolkitPorts): Promise<number> {
+export async function doctorCommand(args: string[], outer: Terminal, ports: ToolkitPorts): Promise<number> {
   const text = { type: 'string' } as const;
-  const options = { config: text, surface: text, message: text, json: { type: 'boolean' } } as const;
+  const options = { config: text, 'env-file': text, surface: text, message: text, json: { type: 'boolean' } } as const;
   const { values } = parseArgs({ args, options });
+  const terminal = await withEnvFile(values['env-file'], outer);
+  if (terminal === undefined) return 2;
   const { surface = '', message = '' } = values;
   const { progress = () => undefined } = terminal;
   let findings: readonly Finding[];

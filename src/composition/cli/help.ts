@@ -1,5 +1,5 @@
 /** The commands there are. */
-export type CommandName = 'serve' | 'doctor' | 'keygen' | 'demo';
+export type CommandName = 'init' | 'serve' | 'doctor' | 'keygen' | 'demo';
 
 const CONFIGURATION = `FILE is JSON with the fields of configureServer, chatLimit as { "points": 30, "durationSeconds": 60 } (with the package
 rate-limiter-flexible); without one, the environment is read (A2A_URL, SERVICE_API_URL, …).`;
@@ -8,6 +8,7 @@ const STATUS = `Exit status: 0 all is well, 1 something is to be fixed, 2 the co
 /** What is said of all commands together. */
 export const HELP: string = `agent-bff <command>
 
+  init     writes a site with a chat to start from: Express, Koa or Next
   serve    serves the routes without a site of your own
   doctor   tries a configuration for real, and says what to fix
   keygen   makes a key pair for a service account
@@ -19,12 +20,19 @@ ${STATUS}`;
 
 /** What is said of each command. */
 export const COMMAND_HELP: Readonly<Record<CommandName, string>> = {
-  serve: `agent-bff serve [--config FILE] [--port N] [--host H] [--base PATH] [--grace SECONDS]
+  init: `agent-bff init express|koa|next [folder]
+
+Writes a site with a chat to start from, in TypeScript, into a new folder; default agent-site. It replaces no file.
+Its .env leads to the demo: npx agent-bff demo --port 4000.
+
+Exit status: 0 it is written, 1 a file is in the way, 2 the command line is wrong.`,
+  serve: `agent-bff serve [--config FILE] [--env-file FILE] [--port N] [--host H] [--base PATH] [--grace SECONDS]
 
 Serves the routes without a site of your own. GET /healthz answers 200 while every request can be served, else 503.
 On a loopback address all other requests must use a loopback name, publicUrl's host or one of allowedHosts.
 
   --config FILE    reads the configuration from here
+  --env-file FILE  adds the variables of this file, such as .env, to the environment
   --port N         default PORT of the environment, else 8080; 0 takes any free port
   --host H         default HOST of the environment, else 127.0.0.1; 0.0.0.0 for a container
   --base PATH      the path of the routes; default /api
@@ -34,12 +42,13 @@ ${CONFIGURATION}
 Standard output gets one line of JSON per event, standard error the rest.
 
 Exit status: 0 it was stopped, 1 it cannot serve, 2 the command line is wrong.`,
-  doctor: `agent-bff doctor [--config FILE] [--surface ID] [--message TEXT] [--json]
+  doctor: `agent-bff doctor [--config FILE] [--env-file FILE] [--surface ID] [--message TEXT] [--json]
 
 Tries a configuration for real: keys and certificates, the identity provider, a token, the shared cache, the agent's card,
 the project, the brand and the clocks. What rests on something that failed is not tried. Secrets are never printed.
 
   --config FILE    reads the configuration from here
+  --env-file FILE  adds the variables of this file, such as .env, to the environment
   --surface ID     also renders this surface; name:NAME for one by its name
   --message TEXT   also sends this message to the agent, and says how its answer streams
   --json           prints the findings as JSON

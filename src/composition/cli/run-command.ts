@@ -5,6 +5,7 @@ import type { ToolkitPorts } from '../toolkit/ports.js';
 import { demoCommand } from './demo-command.js';
 import { doctorCommand } from './doctor-command.js';
 import { COMMAND_HELP, commandNamed, COMMANDS, type CommandName, HELP } from './help.js';
+import { initCommand } from './init-command.js';
 import { keygenCommand } from './keygen-command.js';
 import { serveCommand } from './serve-command.js';
 import type { Terminal } from './terminal.js';
@@ -37,6 +38,12 @@ export async function runCommand(
     terminal.print(COMMAND_HELP[command]);
     return 0;
   }
+  if (command === 'doctor' && rest.includes('--json'))
+    return inJson(terminal, (quiet) => attempt(command, rest, quiet, ports));
+  return attempt(command, rest, terminal, ports);
+}
+
+async function attempt(command: CommandName, rest: string[], terminal: Terminal, ports: ToolkitPorts): Promise<number> {
   try {
     return await run(command, rest, terminal, ports);
   } catch (error) {
@@ -53,8 +60,25 @@ export async function runCommand(
   }
 }
 
+/** A program that reads the output of `--json` gets JSON of a wrong command line too. */
+async function inJson(terminal: Terminal, work: (terminal: Terminal) => Promise<number>): Promise<number> {
+  const complaints: string[] = [];
+  const status = await work({ ...terminal, complain: (text) => complaints.push(text) });
+  if (complaints.length > 0) {
+    const findings = complaints.map((text) => ({
+      check: 'command line',
+      result: 'failed',
+      message: text.split('\n', 1)[0]?.replace(/^agent-bff: /, ''),
+    }));
+    terminal.print(JSON.stringify({ ok: false, findings }, null, 2));
+  }
+  return status;
+}
+
 function run(command: CommandName, args: string[], terminal: Terminal, ports: ToolkitPorts): Promise<number> {
   switch (command) {
+    case 'init':
+      return Promise.resolve(initCommand(args, terminal));
     case 'serve':
       return serveCommand(args, terminal, ports);
     case 'doctor':

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { warningsOf } from '../config/env.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
-import { configuration } from './configuration-source.js';
+import { configuration, withEnvFile } from './configuration-source.js';
 import { serve } from './serve.js';
 import type { Terminal } from './terminal.js';
 import { HIGHEST_PORT, wholeNumber } from './whole-number.js';
@@ -11,10 +11,12 @@ const UNCONFIGURED =
   'agent-bff: neither a2aUrl (A2A_URL) nor serviceApiUrl (SERVICE_API_URL) is set, so every request is refused; `agent-bff doctor` says what is missing.';
 
 /** Runs `serve`, until it is told to stop. */
-export async function serveCommand(args: string[], terminal: Terminal, ports: ToolkitPorts): Promise<number> {
+export async function serveCommand(args: string[], outer: Terminal, ports: ToolkitPorts): Promise<number> {
   const text = { type: 'string' } as const;
-  const options = { config: text, port: text, host: text, base: text, grace: text };
+  const options = { config: text, 'env-file': text, port: text, host: text, base: text, grace: text };
   const { values } = parseArgs({ args, options });
+  const terminal = await withEnvFile(values['env-file'], outer);
+  if (terminal === undefined) return 2;
   const port = wholeNumber(values.port ?? (terminal.env['PORT'] || '8080'), HIGHEST_PORT);
   const grace = wholeNumber(values.grace ?? '10', MAX_GRACE_SECONDS);
   const { host = terminal.env['HOST'] || '127.0.0.1', base: basePath = '/api' } = values;

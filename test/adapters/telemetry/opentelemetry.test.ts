@@ -13,14 +13,20 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  ATTR_ERROR_TYPE,
+  ATTR_HTTP_REQUEST_METHOD,
+  ATTR_HTTP_RESPONSE_STATUS_CODE,
+  ATTR_SERVER_ADDRESS,
+  ATTR_SERVER_PORT,
+  HTTP_REQUEST_METHOD_VALUE_OTHER,
+} from '@opentelemetry/semantic-conventions';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openTelemetry } from '../../../src/adapters/telemetry/opentelemetry.js';
 import { telemetryContract } from '../../contracts/telemetry.contract.js';
 
 const exported = new InMemorySpanExporter();
-const measured = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
-const reader = new PeriodicExportingMetricReader({ exporter: measured, exportIntervalMillis: 3_600_000 });
-const meters = new MeterProvider({ readers: [reader] });
+const meters = new MeterProvider();
 
 beforeAll(() => {
   api.context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
@@ -105,7 +111,11 @@ describe('a request', () => {
 describe('a call to the platform', () => {
   it('is a client span below the request, and takes its own trace context along', async () => {
     const { sent, call, request } = await exchange();
-    expect(call).toMatchObject({ name: 'POST', kind: api.SpanKind.CLIENT });
+    expect(call).toMatchObject({
+      name: 'POST',
+      kind: api.SpanKind.CLIENT,
+      attributes: { [ATTR_SERVER_ADDRESS]: 'agent.example', [ATTR_SERVER_PORT]: 443 },
+    });
     expect(call.parentSpanContext?.spanId).toBe(request.spanContext().spanId);
     expect(sent?.['traceparent']).toBe(`00-${traceOf(call)}-${call.spanContext().spanId}-01`);
   });
@@ -128,46 +138,138 @@ it('a token is a span as long as it took', () => {
   expect(span!.duration[0] * 1e3 + span!.duration[1] / 1e6).toBeGreaterThanOrEqual(249);
 });
 
-it('counts and measures what happens', async () => {
-  const telemetry = openTelemetry(api);
-  telemetry.emit({ type: 'request', requestId: 'r', route: 'surface', method: 'POST', status: 200, durationMs: 7 });
+/** Telemetry with a meter of its own, and what that has by instrument: attributes and value of each series. */
+function measuring() {
+  const measured = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+  const reader = new PeriodicExportingMetricReader({ exporter: measured, exportIntervalMillis: 3_600_000 });
+  const meters = new MeterProvider({ readers: [reader] });
+  onTestFinished(() => meters.shutdown());
+  const metrics = { getMeter: (name: string) => meters.getMeter(name) };
+  return { telemetry: openTelemetry({ ...api, metrics }), measurements: () => measurementsOf(reader, measured) };
+}
+
+async function measurementsOf(
+  reader: PeriodicExportingMetricReader,
+  measured: InMemoryMetricExporter,
+): Promise<Readonly<Record<string, readonly (readonly [object, unknown])[]>>> {
+  await reader.forceFlush();
+  const metrics =
+    measured
+      .getMetrics()
+      .at(-1)
+      ?.scopeMetrics.flatMap((scope) => scope.metrics) ?? [];
+  return Object.fromEntries(
+    metrics.map(({ descriptor: { name, unit }, dataPoints }) => [
+      `${name} ${unit}`,
+      dataPoints.map(({ attributes, value }) => [attributes, Object(value) === value ? (value as Sum).sum : value]),
+    ]),
+  );
+}
+interface Sum {
+  readonly sum: number;
+}
+
+it('counts and measures what happens, in the names of the semantic conventions', async () => {
+  const { telemetry, measurements } = measuring();
+  const route = { 'agent_bff.route': 'chat' };
+  const request = { type: 'request', requestId: 'r', route: 'chat', status: 200, durationMs: 7 } as const;
+  telemetry.emit({ ...request, method: 'POST' });
+  telemetry.emit({ ...request, method: 'INVENTED', status: 502 });
   telemetry.emit({ type: 'upstream', ...CALL, path: '/', status: 200, durationMs: 5 });
   telemetry.emit({
-    type: 'error',
-    requestId: 'r',
-    route: 'chat',
-    status: 502,
-    code: 'upstream_timeout',
-    summary: 's',
-    detail: 'd',
+    type: 'upstream',
+    ...CALL,
+    origin: 'http://[::1]:8080',
+    path: '/',
+    failure: 'timeout',
+    durationMs: 5,
   });
+  const error = { type: 'error', requestId: 'r', route: 'chat', status: 502, summary: 's', detail: 'd' } as const;
+  telemetry.emit({ ...error, code: 'upstream_timeout' });
   telemetry.emit({ type: 'token', outcome: 'renewed', block: 'idpB' });
   telemetry.emit({ type: 'cache', route: 'surface', outcome: 'hit' });
   telemetry.emit({ type: 'cache_fault', operation: 'get', detail: 'd' });
   telemetry.emit({ type: 'retry', method: 'GET', cause: 'stale_connection', detail: 'd' });
   telemetry.emit({ type: 'stream_broken', route: 'chat', side: 'upstream', detail: 'd' });
   telemetry.emit({ type: 'warning', code: 'w', detail: 'd' });
-  await reader.forceFlush();
-  const points = measured
-    .getMetrics()
-    .at(-1)
-    ?.scopeMetrics.flatMap(({ metrics }) =>
-      metrics.flatMap(({ descriptor, dataPoints }) =>
-        dataPoints.map(({ attributes }) => [descriptor.name, attributes]),
-      ),
-    );
-  expect(points).toEqual(
-    expect.arrayContaining([
-      ['agent_bff.request.duration', { route: 'surface', method: 'POST', status: 200 }],
-      ['agent_bff.upstream.duration', { outcome: 200 }],
-      ['agent_bff.errors', { route: 'chat', code: 'upstream_timeout' }],
-      ['agent_bff.tokens', { block: 'idpB', outcome: 'renewed' }],
-      ['agent_bff.cache', { route: 'surface', outcome: 'hit' }],
-      ['agent_bff.cache', { route: 'store', outcome: 'get failed' }],
-      ['agent_bff.retries', { cause: 'stale_connection' }],
-      ['agent_bff.streams.broken', { route: 'chat', side: 'upstream' }],
-    ]),
-  );
+  const found = await measurements();
+  expect(found).toMatchObject({
+    'agent_bff.request.duration s': expect.arrayContaining([
+      [{ ...route, [ATTR_HTTP_REQUEST_METHOD]: 'POST', [ATTR_HTTP_RESPONSE_STATUS_CODE]: 200 }, 0.007],
+      [
+        {
+          ...route,
+          [ATTR_HTTP_REQUEST_METHOD]: HTTP_REQUEST_METHOD_VALUE_OTHER,
+          [ATTR_HTTP_RESPONSE_STATUS_CODE]: 502,
+          [ATTR_ERROR_TYPE]: '502',
+        },
+        0.007,
+      ],
+    ]) as unknown,
+    'agent_bff.upstream.duration s': expect.arrayContaining([
+      [
+        {
+          [ATTR_HTTP_REQUEST_METHOD]: 'POST',
+          [ATTR_SERVER_ADDRESS]: 'agent.example',
+          [ATTR_SERVER_PORT]: 443,
+          [ATTR_HTTP_RESPONSE_STATUS_CODE]: 200,
+        },
+        expect.any(Number),
+      ],
+      [
+        {
+          [ATTR_HTTP_REQUEST_METHOD]: 'POST',
+          [ATTR_SERVER_ADDRESS]: '::1',
+          [ATTR_SERVER_PORT]: 8080,
+          [ATTR_ERROR_TYPE]: 'timeout',
+        },
+        0.005,
+      ],
+    ]) as unknown,
+    'agent_bff.errors {error}': [[{ ...route, [ATTR_ERROR_TYPE]: 'upstream_timeout' }, expect.any(Number)]],
+    'agent_bff.tokens {event}': expect.arrayContaining([
+      [{ 'agent_bff.block': 'idpB', 'agent_bff.outcome': 'renewed' }, 1],
+    ]) as unknown,
+    'agent_bff.cache {render}': [
+      [{ 'agent_bff.route': 'surface', 'agent_bff.outcome': 'hit' }, 1],
+      [{ 'agent_bff.route': 'store', 'agent_bff.outcome': 'get failed' }, 1],
+    ],
+    'agent_bff.retries {call}': [[{ 'agent_bff.cause': 'stale_connection' }, 1]],
+    'agent_bff.streams.broken {response}': [[{ ...route, 'agent_bff.side': 'upstream' }, 1]],
+  });
+});
+
+describe('a stream of events', () => {
+  const request = { type: 'request', requestId: 'r-1', route: 'chat', method: 'POST', status: 200 } as const;
+
+  it('counts as open until it ends, and then says how long it took', async () => {
+    const { telemetry, measurements } = measuring();
+    telemetry.emit({ ...request, durationMs: 20, streams: true });
+    expect(await measurements()).toMatchObject({
+      'agent_bff.streams.open {stream}': [[{ 'agent_bff.route': 'chat' }, 1]],
+    });
+    telemetry.emit({ type: 'stream_ended', requestId: 'r-1', route: 'chat', outcome: 'complete', durationMs: 90_000 });
+    expect(await measurements()).toMatchObject({
+      'agent_bff.streams.open {stream}': [[{ 'agent_bff.route': 'chat' }, 0]],
+      'agent_bff.stream.duration s': [[{ 'agent_bff.route': 'chat', 'agent_bff.outcome': 'complete' }, 90]],
+    });
+  });
+
+  it.each([
+    ['complete', api.SpanStatusCode.UNSET],
+    ['browser', api.SpanStatusCode.UNSET],
+    ['upstream', api.SpanStatusCode.ERROR],
+  ] as const)('ends the span of its request when it ends itself: %s', (outcome, code) => {
+    const telemetry = openTelemetry(api);
+    telemetry.runRequest?.(REQUEST, () => telemetry.emit({ ...request, durationMs: 2, streams: true }));
+    expect(exported.getFinishedSpans()).toHaveLength(0);
+    telemetry.emit({ type: 'stream_ended', requestId: 'r-1', route: 'chat', outcome, durationMs: 9 });
+    expect(exported.getFinishedSpans()[0]).toMatchObject({
+      name: 'POST chat',
+      status: { code },
+      attributes: { 'agent_bff.outcome': outcome, [ATTR_HTTP_RESPONSE_STATUS_CODE]: 200 },
+    });
+  });
 });
 
 it('lets go of spans whose end never comes', () => {

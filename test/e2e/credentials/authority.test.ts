@@ -59,7 +59,9 @@ describe('an idp_b with an address of its own', () => {
   );
 
   it('where nobody listens is an outage that names the field', async () => {
-    await expect(toolkitAt(`https://127.0.0.1:${String(await freePort('127.0.0.1'))}`).authHeaders()).rejects.toMatchObject({
+    await expect(
+      toolkitAt(`https://127.0.0.1:${String(await freePort('127.0.0.1'))}`).authHeaders(),
+    ).rejects.toMatchObject({
       code: 'identity_provider_unavailable',
       fields: ['authority'],
     });

@@ -25,6 +25,7 @@ export function departureSuite(framework: Framework): void {
       await reply.until('one');
       await expectAborted(exchange, () => reply.leave());
       expect(world.telemetry.of('stream_broken')).toMatchObject([{ side: 'browser' }]);
+      expect(world.telemetry.of('stream_ended')).toMatchObject([{ outcome: 'browser' }]);
       await expectNextRequestWorks(world);
     });
 

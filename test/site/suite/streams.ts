@@ -62,6 +62,18 @@ export function streamSuite(framework: Framework): void {
       expect(await reply.ending()).toMatchObject({ clean: true });
     });
 
+    it('tells operators when it opens, when it ends, and how', async () => {
+      const world = await startWorld(framework);
+      const { exchange, reply } = await openStream(world);
+      const [opened] = world.telemetry.of('request');
+      expect(opened).toMatchObject({ route: 'chat', streams: true });
+      expect(world.telemetry.of('stream_ended')).toEqual([]);
+      exchange.write('data: one\n\n').end();
+      await reply.text();
+      const ended = { requestId: opened?.requestId, route: 'chat', outcome: 'complete' };
+      expect(world.telemetry.of('stream_ended')).toMatchObject([ended]);
+    });
+
     it('arrives byte for byte, wherever the network cuts it', async () => {
       const world = await startWorld(framework);
       const bytes = Buffer.from(EVENTS);
@@ -201,4 +213,5 @@ async function expectErrorEvent(world: World, text: string): Promise<void> {
   expect(failure.error.data[0]).toMatchObject({ reason: 'UPSTREAM_UNREACHABLE', metadata: { retryable: 'false' } });
   expectNothingLeaked(world, await world.chat({ method: 'GET' }), text);
   expect(world.telemetry.of('stream_broken')).toMatchObject([{ route: 'chat', side: 'upstream' }]);
+  expect(world.telemetry.of('stream_ended')).toMatchObject([{ route: 'chat', outcome: 'upstream' }]);
 }

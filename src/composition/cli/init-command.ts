@@ -1,0 +1,76 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { similar } from '../../domain/shared/nearest.js';
+import type { Terminal } from './terminal.js';
+
+/** The folders below `starters` whose files make up each starter. */
+const STARTERS: Readonly<Record<string, readonly string[]>> = {
+  express: ['shared', 'server', 'express'],
+  koa: ['shared', 'server', 'koa'],
+  next: ['shared', 'next'],
+};
+/** npm leaves out or renames files of these names, so they are kept under others; the environment starts as its example. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  'env.example': ['.env.example', '.env'],
+  gitignore: ['.gitignore'],
+};
+
+/** Runs `init`: writes a starter, and replaces no file. */
+export function initCommand(args: string[], terminal: Terminal): number {
+  const { positionals } = parseArgs({ args, options: {}, allowPositionals: true });
+  const [kind = '', folder = 'agent-site', ...more] = positionals;
+  const starter = Object.hasOwn(STARTERS, kind) ? STARTERS[kind] : undefined;
+  if (starter === undefined || more.length > 0) {
+    const names = Object.keys(STARTERS);
+    const meant = kind === '' ? undefined : similar(kind, names);
+    const hint = meant === undefined ? `agent-bff init ${names.join('|')} [folder]` : `Did you mean "${meant}"?`;
+    terminal.complain(`agent-bff: ${kind === '' ? 'which starter?' : `unknown starter "${kind}".`} ${hint}`);
+    return 2;
+  }
+  const manifest = createRequire(import.meta.url).resolve('agent-bff/package.json');
+  const home = fileURLToPath(new URL('starters/', pathToFileURL(manifest)));
+  const files = starter.flatMap((part) => filesOf(join(home, part)));
+  const taken = files.flatMap(({ names }) => names).filter((name) => existsSync(join(folder, name)));
+  if (taken.length > 0) {
+    terminal.complain(
+      `agent-bff: nothing was written: ${folder} has ${taken.join(', ')} already. Choose another folder.`,
+    );
+    return 1;
+  }
+  for (const { path, names } of files) {
+    for (const name of names) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      copyFileSync(path, join(folder, name));
+    }
+  }
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
+  const written = join(folder, 'package.json');
+  writeFileSync(written, readFileSync(written, 'utf8').replaceAll('"VERSION"', `"^${version}"`));
+  terminal.print(`${kind} starter in ${folder}:
+
+  cd ${folder} && npm install
+  npx agent-bff demo --port 4000    an agent to try it with, in another terminal
+  npm run ${kind === 'next' ? 'dev  ' : 'start'}                     http://localhost:3000
+
+.env says which agent and credential; \`npm run doctor\` whether they are right.`);
+  return 0;
+}
+
+interface StarterFile {
+  readonly path: string;
+  /** Where it goes, relative to the folder of the site. */
+  readonly names: readonly string[];
+}
+
+function filesOf(folder: string): readonly StarterFile[] {
+  return (readdirSync(folder, { recursive: true }) as string[])
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path).isFile())
+    .map((path) => {
+      const name = relative(folder, path);
+      return { path, names: NAMES[name] ?? [name] };
+    });
+}

@@ -1,0 +1,25 @@
+import { existsSync } from 'node:fs';
+import { configFromEnv, configureServer } from 'agent-bff';
+import { createHandlers } from 'agent-bff/express';
+import express from 'express';
+
+// Where the site is deployed, the host sets these variables itself.
+if (existsSync('.env')) process.loadEnvFile('.env');
+
+// A wrong value throws here; a missing one is reported by the first request that needs it.
+const toolkit = configureServer(configFromEnv(process.env));
+
+const app = express();
+// Chat at /api/a2a, widgets at /api/service-surfaces. Before any body parser: bodies stream through.
+app.use('/api', createHandlers(express));
+app.use(express.static('public'));
+
+const port = Number(process.env['PORT'] || 3000);
+const server = app.listen(port, () => console.log(`http://localhost:${port}`));
+
+// A host that stops the site says so first: running answers have ten seconds to finish.
+process.once('SIGTERM', async () => {
+  server.close();
+  await toolkit.close({ graceMs: 10_000 });
+  server.closeAllConnections();
+});

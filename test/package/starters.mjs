@@ -1,0 +1,90 @@
+// Each starter of `agent-bff init` as a newcomer meets it: written, installed, checked by the compiler, asked by a visitor while the demo
+// is its agent, and looked at by the doctor. Arguments: the packed packages. Prints the seconds from nothing to a streamed answer.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+
+const [kinds, ...tarballs] = process.argv.slice(2);
+const BIN = 'node_modules/agent-bff/dist/composition/cli.js';
+const shell = (command, args, cwd) =>
+  execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+const running = [];
+process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+
+const demo = await started(process.execPath, [resolve(BIN), 'demo', '--port', '0'], '.');
+for (const kind of kinds.split(',')) {
+  const began = performance.now();
+  const folder = resolve(`starter-${kind}`);
+  shell(process.execPath, [BIN, 'init', kind, folder]);
+  const manifest = join(folder, 'package.json');
+  const written = JSON.parse(readFileSync(manifest, 'utf8'));
+  for (const tarball of tarballs) {
+    const name = /agent-bff-react/.test(tarball) ? 'agent-bff-react' : 'agent-bff';
+    if (written.dependencies[name] !== undefined) written.dependencies[name] = `file:${resolve(tarball)}`;
+  }
+  writeFileSync(manifest, JSON.stringify(written));
+  const settings = readFileSync(join(folder, '.env'), 'utf8').replace(/^A2A_URL=.*$/m, `A2A_URL=${demo}/api/a2a`);
+  writeFileSync(join(folder, '.env'), settings);
+  shell('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], folder);
+  if (kind === 'next') shell('npm', ['run', 'build'], folder);
+  const site = await started('npm', ['start'], folder, { PORT: String(await freePort()) });
+  const first = await streamed(`${site}/api/a2a`);
+  const seconds = Math.round((performance.now() - began) / 1_000);
+  assert.match(await (await fetch(site)).text(), /<html/);
+  shell('npm', ['run', 'typecheck'], folder);
+  assert.match(shell('npm', ['run', 'doctor'], folder), /All is well/);
+  console.log(
+    `${kind}: ${seconds} s from nothing to a streamed answer (first event ${first} ms); compiles, and the doctor is content`,
+  );
+  running.pop().kill('SIGTERM');
+}
+process.exit(0);
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  return port;
+}
+
+/** The address a program prints when it is ready. */
+function started(command, args, cwd, env = {}) {
+  const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, detached: false });
+  running.push(child);
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const read = (chunk) => {
+      text += chunk;
+      const [address] = /http:\/\/localhost:\d+/.exec(text) ?? [];
+      if (address !== undefined) resolve(address);
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.once('exit', (code) => reject(new Error(`${command} ${args.join(' ')} ended (${code}): ${text}`)));
+  });
+}
+
+/** Milliseconds until the first event of a streamed message; the stream must end by itself. */
+async function streamed(url) {
+  const message = { kind: 'message', role: 'user', messageId: '1', parts: [{ kind: 'text', text: 'Hello' }] };
+  const began = performance.now();
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'message/stream', params: { message } }),
+  });
+  assert.equal(response.status, 200);
+  assert.match(response.headers.get('content-type'), /^text\/event-stream/);
+  let first;
+  let text = '';
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    first ??= Math.round(performance.now() - began);
+    text += chunk;
+  }
+  assert.match(text, /"result"/);
+  return first;
+}
