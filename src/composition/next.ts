@@ -46,7 +46,7 @@ export interface A2AServiceHandlerOptions extends AuthHeadersOptions, SiteFieldO
  */
 export interface A2AProxyHandlerOptions extends SessionOptions, SiteFieldOptions<Request>, ToolkitOption {
   /** Gives the signed-in user's token, such as the `Auth0Client` of `@auth0/nextjs-auth0` or `auth` of Auth.js 5. */
-  readonly idp: SessionTokenLike<Request>;
+  readonly idp: SessionTokenLike;
   /** Makes the headers of the config route's look-ups, from Next's request. Default: the credential of the chat. */
   readonly configGetHeaders?: GetHeaders<Request> | undefined;
 }

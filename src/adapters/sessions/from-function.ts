@@ -8,15 +8,12 @@ import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../
  *
  * @public
  */
-// oxlint-disable-next-line typescript/no-explicit-any -- a source that fits every framework is given any request
-export type SessionTokenFunction<NativeRequest = any> = {
-  // A method, so that a site may name what it knows to be there: a request with a session, Next's own request.
-  // oxlint-disable-next-line typescript/method-signature-style
-  call(
-    request: NativeRequest,
-    query: SessionTokenQuery,
-  ): string | SessionToken | null | undefined | Promise<string | SessionToken | null | undefined>;
-}['call'];
+export type SessionTokenFunction = (
+  // `any`: what reads a session looks at `session` or `user`, which the framework's type does not have.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  request: any,
+  query: SessionTokenQuery,
+) => string | SessionToken | null | undefined | Promise<string | SessionToken | null | undefined>;
 
 /**
  * What a session source cannot know by itself.

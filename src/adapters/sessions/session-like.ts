@@ -7,9 +7,7 @@ import type { SessionTokenFunction } from './from-function.js';
  *
  * @public
  */
-// oxlint-disable-next-line typescript/no-explicit-any -- a source that fits every framework is given any request
-export type SessionTokenLike<NativeRequest = any> =
-  SessionTokenSource | Auth0Like | SessionTokenFunction<NativeRequest> | (() => Promise<object | null>);
+export type SessionTokenLike = SessionTokenSource | Auth0Like | SessionTokenFunction | (() => Promise<object | null>);
 
 /** What was given, and that it is this. */
 export type SessionKind =

@@ -87,7 +87,7 @@ export interface SessionOptions {
 export interface ChatHandlerOptions<NativeRequest = any>
   extends AuthHeadersOptions, SessionOptions, SiteFieldOptions<NativeRequest> {
   /** Gives the signed-in user's token; with it the route requires a session, and `strategy` is not allowed. */
-  readonly getSessionToken?: SessionTokenLike<NativeRequest> | undefined;
+  readonly getSessionToken?: SessionTokenLike | undefined;
   /** Makes the headers of the config route's look-ups, from the framework's request. Default: the credential of the chat. */
   readonly configGetHeaders?: GetHeaders<NativeRequest> | undefined;
 }
@@ -117,7 +117,7 @@ export interface RenderCacheOptions {
  */
 export interface SurfaceHandlerOptions<NativeRequest = any> extends SessionOptions, SiteFieldOptions<NativeRequest> {
   /** Gives the signed-in user's token; visitors who are not signed in get the API key alone. Default: nobody can sign in. */
-  readonly auth?: SessionTokenLike<NativeRequest> | undefined;
+  readonly auth?: SessionTokenLike | undefined;
   /** Refuses visitors who are not signed in: all of them without `auth`. Default false. */
   readonly requireSession?: boolean | undefined;
   /** How renders are kept. Default: not at all. */
@@ -154,5 +154,5 @@ export interface ServiceSurfaceHandlerOptions<NativeRequest = any>
  */
 export interface ServiceProxyOptions<NativeRequest = any> extends SessionOptions, SiteFieldOptions<NativeRequest> {
   /** Gives the signed-in user's token; without one, nothing is passed on. */
-  readonly auth: SessionTokenLike<NativeRequest>;
+  readonly auth: SessionTokenLike;
 }

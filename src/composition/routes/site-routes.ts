@@ -1,3 +1,6 @@
+// `any` stands for the request of a framework that is not known; each entry gives the type of its own.
+/* oxlint-disable typescript/no-explicit-any */
+
 import { accept } from '../../domain/shared/option-checks.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpHandler, MountedHandler } from '../../ports/http.js';
@@ -11,7 +14,6 @@ import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } fr
  *
  * @public
  */
-// oxlint-disable-next-line typescript/no-explicit-any -- of a framework that is not known
 export interface HandlersOptions<NativeRequest = any> extends ToolkitOption {
   /** Options of the chat routes at `/a2a` below the mount point. */
   readonly a2a?: ChatHandlerOptions<NativeRequest> | undefined;
@@ -26,7 +28,6 @@ export interface HandlersOptions<NativeRequest = any> extends ToolkitOption {
  *
  * @public
  */
-// oxlint-disable-next-line typescript/no-explicit-any -- of a framework that is not known
 export interface SiteRoutesOptions<NativeRequest = any> extends HandlersOptions<NativeRequest> {
   /** Path under which the routes are served. Default `/api`. */
   readonly basePath?: string | undefined;
