@@ -219,11 +219,12 @@ export function errorSuite(framework: Framework): void {
       expect(JSON.parse(text)).toMatchObject({ warnings: ['project_unavailable', 'brand_unavailable'] });
       expect(text).not.toMatch(/tenant-7|db-3/);
       const [request] = world.telemetry.of('request');
-      const detail = `The platform reported an error of its own. status 500 from the platform, application/json: {"error":"${WORDS}"}`;
+      const summary = 'The platform reported an error of its own.';
+      const detail = `${summary} status 500 from the platform, application/json: {"error":"${WORDS}"}`;
       const { requestId } = request ?? {};
       expect(world.telemetry.of('warning')).toEqual([
-        { type: 'warning', requestId, code: 'project_unavailable', detail },
-        { type: 'warning', requestId, code: 'brand_unavailable', detail },
+        { type: 'warning', requestId, code: 'project_unavailable', detail, summary },
+        { type: 'warning', requestId, code: 'brand_unavailable', detail, summary },
       ]);
     });
   });
