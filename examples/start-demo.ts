@@ -8,6 +8,8 @@ import { startSite } from './site/start-site.js';
 export interface DemoOptions {
   /** Port of the site; 0 takes any free one. */
   readonly port: number;
+  /** Address the site listens at. Default: 127.0.0.1. */
+  readonly host?: string;
   /** Pause between two words of an answer, in milliseconds. Default 50. */
   readonly wordMs?: number;
   /** Pause between two of the 120 steps of the `slow` task, in milliseconds. Default 300. */
@@ -33,7 +35,7 @@ const HOST = '127.0.0.1';
 
 /** Starts a platform, an OpenID provider and the site between them, with keys and secrets of this run only. */
 export async function startDemo(options: DemoOptions): Promise<Demo> {
-  const { port, freshMs, accessTokenSeconds, ...pace } = options;
+  const { port, host = HOST, freshMs, accessTokenSeconds, ...pace } = options;
   const { publicKey, privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -50,6 +52,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   const { a2aUrl, serviceApiUrl } = platform;
   const site = await startSite({
     port,
+    host,
     a2aUrl,
     serviceApiUrl,
     serviceAccount: { serviceAccountId: SERVICE_ACCOUNT_ID, keyId: KEY_ID, privateKeyPem: privateKey },

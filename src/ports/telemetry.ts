@@ -91,7 +91,16 @@ export type TelemetryEvent =
       readonly operation: 'get' | 'set' | 'delete' | 'open';
       readonly detail: string;
     }
-  | { readonly type: 'warning'; readonly requestId?: string; readonly code: string; readonly detail: string };
+  | {
+      readonly type: 'warning';
+      readonly requestId?: string;
+      readonly code: string;
+      readonly detail: string;
+      /** Where it stands for an error: what happened and what to do, with which `detail` begins then; and what to check. */
+      readonly summary?: string;
+      readonly block?: string;
+      readonly fields?: readonly string[];
+    };
 
 /**
  * Takes events as they happen. Must return immediately; what it throws is lost.

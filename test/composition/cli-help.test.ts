@@ -18,10 +18,10 @@ async function run(args: readonly string[], changes: Partial<Terminal> = {}) {
 
 describe('agent-bff', () => {
   it.each([
-    ['serve', ['--config', '--port', '--host', '--base', '--grace', '/healthz']],
-    ['doctor', ['--config', '--surface', '--message', '--json']],
+    ['serve', ['--config', '--env-file', '--port', '--host', '--base', '--grace', '/healthz']],
+    ['doctor', ['--config', '--env-file', '--surface', '--message', '--json']],
     ['keygen', ['--out', '--name']],
-    ['demo', ['--port']],
+    ['demo', ['--port', '--host']],
   ])('%s explains each of its options, however it is asked', async (command, words) => {
     for (const args of [
       [command, '--help'],
@@ -72,7 +72,7 @@ describe('agent-bff', () => {
     const { printed } = await run(['doctor'], { style });
     expect(printed).toContain('<green>✓</green> configuration');
     expect(printed).toContain('<red>✗</red> strategy');
-    expect(printed).toContain('<bold>fix: configureServer: serviceAuthStrategy');
+    expect(printed).toContain('<bold>fix: Fill the configuration block of a strategy');
     expect(printed).toContain('<dim>-</dim> platform');
   });
 });

@@ -199,10 +199,10 @@ describe('agent-bff serve', () => {
   });
 
   it.each([
-    [['--port', 'http'], '--port (or PORT) is a whole number'],
-    [['--port', '70000'], '--port (or PORT) is a whole number'],
-    [['--grace', '4000'], '--grace a whole number'],
-    [['--base', 'api'], '--base a path'],
+    [['--port', 'http'], '--port takes a whole number from 0 to 65535, and is "http"'],
+    [['--port', '70000'], '--port takes a whole number'],
+    [['--grace', '4000'], '--grace takes a whole number'],
+    [['--base', 'api'], '--base takes a path'],
     [['--nonsense'], '--nonsense'],
   ])('does not start with %j', async (args, says) => {
     const complained: string[] = [];
@@ -263,6 +263,6 @@ describe('agent-bff serve', () => {
       stopped: Promise.resolve(),
     };
     expect(await runCommand(['serve', '--port', String(port)], terminal)).toBe(1);
-    expect(complained.join('\n')).toMatch(/cannot be served \(EADDRINUSE\); choose another --port/);
+    expect(complained.join('\n')).toMatch(/cannot be opened \(EADDRINUSE\); choose another --port/);
   });
 });

@@ -1,11 +1,12 @@
 import type { RedisStorage } from '../../adapters/keyv/redis-storage.js';
-import { isAgentBffError } from '../../domain/errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { sharedStore, storeAtAddress } from '../toolkit/cache-stores.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import type { Finding } from './finding.js';
+import { failed, type Finding, passed, refused, topLevel, warning } from './finding.js';
+import { networkFix } from './network-fix.js';
 
+const LOG_IN = 'Correct address, user and password in "cacheStore" in configureServer.';
 const LIFE_MS = 60_000;
 /** A cold connection takes longer than a call may. */
 const PATIENT_MS = 5_000;
@@ -34,9 +35,7 @@ export async function cacheFindings(config: ResolvedConfig, clock: Clock): Promi
     await store?.delete(key);
     return [reach(found === 'doctor', faults[0], ms, timeouts.cacheMs), ...keys(cacheKeys.length)];
   } catch (error) {
-    if (!isAgentBffError(error)) throw error;
-    const { message, block = 'configureServer', fields } = error;
-    return [{ check: 'cache store', result: 'failed', message, block, fields }];
+    return [refused('cache store', error)];
   } finally {
     await connected?.close();
   }
@@ -44,20 +43,30 @@ export async function cacheFindings(config: ResolvedConfig, clock: Clock): Promi
 
 function reach(isKept: boolean, fault: string | undefined, ms: number, cacheMs: number): Finding {
   const check = 'cache store';
-  const block = 'configureServer';
+  const store = topLevel('cacheStore');
   if (!isKept) {
-    const message = fault === undefined ? 'it does not keep what it is given' : `it cannot be used: ${fault}`;
-    return { check, result: 'failed', message, block, fields: ['cacheStore'] };
+    if (fault === undefined) return failed(check, 'it does not keep what it is given', store);
+    return failed(check, `it cannot be used: ${fault}`, store, networkFix(codeIn(fault), store) ?? LOG_IN);
   }
   const message = `a call takes ${ms.toFixed(1)} ms`;
-  if (ms <= cacheMs) return { check, result: 'ok', message };
+  if (ms <= cacheMs) return passed(check, message);
   const late = `${message}, and is given up after ${String(cacheMs)} ms`;
-  return { check, result: 'warning', message: late, block: 'timeouts', fields: ['cacheMs'] };
+  return warning(
+    check,
+    late,
+    { block: 'timeouts', fields: ['cacheMs'] },
+    'Raise "cacheMs" in the "timeouts" configuration block, or use a store nearby.',
+  );
+}
+
+/** Its client tells the code at the end of a sentence of its own. */
+function codeIn(fault: string): string {
+  return /\bE[A-Z_]{4,}\b/.exec(fault)?.[0] ?? '';
 }
 
 function keys(count: number): readonly Finding[] {
   const check = 'cache keys';
-  if (count > 0) return [{ check, result: 'ok', message: `${String(count)} configured; tokens are sealed and shared` }];
-  const message = 'none, so tokens stay in each process';
-  return [{ check, result: 'warning', message, block: 'configureServer', fields: ['cacheKeys'] }];
+  if (count > 0) return [passed(check, `${String(count)} configured; tokens are sealed and shared`)];
+  const fix = 'Set "cacheKeys" in configureServer to what `openssl rand -base64 32` prints, the same in every process.';
+  return [warning(check, 'none, so tokens stay in each process', topLevel('cacheKeys'), fix)];
 }

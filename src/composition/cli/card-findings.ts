@@ -1,5 +1,5 @@
-import { type SiteProbe, jsonOf } from './site-probe.js';
-import type { Finding } from './finding.js';
+import { excerpt, jsonOf, type SiteProbe } from './site-probe.js';
+import { type Finding, passed, type Place, topLevel, warning } from './finding.js';
 
 /** What a message to the agent has to know. */
 export interface AgentFacts {
@@ -24,12 +24,15 @@ const OK = 200;
 /** Looks for the agent's card where the config route does. */
 export async function agentCard(
   site: SiteProbe,
+  credential: Place,
 ): Promise<{ readonly findings: readonly Finding[]; readonly agent: AgentFacts | undefined }> {
   const check = 'agent card';
   // Agents of version 1 show an older card to those who do not ask; older agents do not know the field.
   let record = await ask(site, '1.0');
   if (record.status !== OK) record = await ask(site, '');
-  if (record.status !== OK) return { findings: [site.failed(check, record.answer, ['a2aUrl'])], agent: undefined };
+  if (record.status !== OK) {
+    return { findings: [site.failed(check, topLevel('a2aUrl'), credential)], agent: undefined };
+  }
   const {
     agentCard: card,
     supportsStreaming,
@@ -43,23 +46,20 @@ export async function agentCard(
   const streams = supportsStreaming ? 'streams' : 'does not stream';
   const message = `${quoted(card.name)}, protocol ${versions.join(' and ') || 'of no stated version'}, ${streams}; found at ${record.place}`;
   const agent = { isVersion1: versions.some((version) => version.startsWith('1')), streams: supportsStreaming };
-  if (!warnings.includes('agent_card_url_unavailable')) return { findings: [{ check, result: 'ok', message }], agent };
-  const elsewhere = { block: 'configureServer', fields: ['agentCardUrl'] };
-  return {
-    findings: [{ check, result: 'warning', message: `${message}, not where it should be`, ...elsewhere }],
-    agent,
-  };
+  if (!warnings.includes('agent_card_url_unavailable')) return { findings: [passed(check, message)], agent };
+  const fix = `Set "agentCardUrl" in configureServer to ${record.place}, or leave it out.`;
+  return { findings: [warning(check, `${message}, not where it should be`, topLevel('agentCardUrl'), fix)], agent };
 }
 
 async function ask(site: SiteProbe, version: string) {
-  const before = site.visits.length;
+  const before = site.responses.length;
   const response = await site.ask(site.toolkit.chatHandler(), {
     path: '/config',
     headers: version === '' ? {} : { 'a2a-version': version },
   });
   const answer = await jsonOf(response);
-  const found = site.visits.slice(before).findLast((call) => call.answer?.status === OK);
-  return { status: response.status, answer, place: found === undefined ? 'its address' : found.origin + found.path };
+  const found = site.responses.slice(before).findLast(({ status, url }) => status === OK && url.endsWith('.json'));
+  return { status: response.status, answer, place: found?.url ?? 'its address' };
 }
 
 function protocolVersions({ protocolVersion, supportedInterfaces = [] }: Card): readonly string[] {
@@ -69,9 +69,5 @@ function protocolVersions({ protocolVersion, supportedInterfaces = [] }: Card): 
 
 /** A name from elsewhere, on one line of this terminal. */
 function quoted(name: unknown): string {
-  return JSON.stringify(
-    String(name)
-      .replace(/[^\p{L}\p{N}\p{P}\p{S} ]+/gu, ' ')
-      .slice(0, 60),
-  );
+  return JSON.stringify(excerpt(String(name), 60));
 }

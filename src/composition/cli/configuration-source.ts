@@ -1,51 +1,71 @@
+import { readFile } from 'node:fs/promises';
+import { parseEnv } from 'node:util';
 import type * as RateLimiters from 'rate-limiter-flexible';
 import { rateLimiter } from '../../adapters/rate-limit/rate-limiter.js';
 import { ConfigurationError } from '../../domain/errors.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
-import { readFile } from 'node:fs/promises';
-import { parseEnv } from 'node:util';
 import type { ServerConfig } from '../config/server-config.js';
 import { configFromEnv } from '../config/env.js';
-import type { Terminal } from './terminal.js';
+import { usageError } from './usage-error.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 const PACKAGE = 'rate-limiter-flexible';
 
+/** Where a command gets its configuration from: a file of its own, or the environment, to which a file may add. */
+export interface Source {
+  readonly config?: string | undefined;
+  readonly 'env-file'?: string | undefined;
+}
+
+/** The options of every command that reads a configuration. */
+export const SOURCE_OPTIONS = { config: { type: 'string' }, 'env-file': { type: 'string' } } as const;
+
 /**
- * A terminal whose environment also has the variables of a file; those that are set already stay. `undefined` when the file cannot be read, which is said.
+ * The configuration of a command.
+ *
+ * @throws ConfigurationError when a file cannot be read, or its `chatLimit` cannot be used.
  */
-export async function withEnvFile(path: string | undefined, terminal: Terminal): Promise<Terminal | undefined> {
-  if (path === undefined) return terminal;
+export async function configuration(
+  { config: path, 'env-file': envPath }: Source,
+  env: Environment,
+): Promise<ServerConfig> {
+  // As with `node --env-file`, what is set already stays.
+  const variables = envPath === undefined ? env : { ...parseEnv(await textOf('--env-file', envPath)), ...env };
+  if (path === undefined) return configFromEnv(variables);
+  const config = parsed(path, await textOf('--config', path));
+  const { chatLimit } = Object(config) as ServerConfig;
+  return chatLimit === undefined ? config : { ...config, chatLimit: await fileChatLimit(chatLimit) };
+}
+
+async function textOf(option: string, path: string): Promise<string> {
   try {
-    return { ...terminal, env: { ...parseEnv(await readFile(path, 'utf8')), ...terminal.env } };
-  } catch {
-    terminal.complain(`agent-bff: the file of --env-file cannot be read: ${path}`);
-    return undefined;
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const code = String((error as NodeJS.ErrnoException).code);
+    const reason = [code, MEANINGS[code]].filter(Boolean).join(', ');
+    const hint = `Give the path of a file that this user may read to ${option}.`;
+    throw usageError(option, `The file of ${option} cannot be read: ${path} (${reason}).`, hint);
   }
 }
 
-/**
- * The configuration in a file, or in the environment when none is named; `undefined` when the file is no configuration, which is said.
- *
- * @throws ConfigurationError when the file's `chatLimit` cannot be used.
- */
-export async function configuration(path: string | undefined, terminal: Terminal): Promise<ServerConfig | undefined> {
-  if (path === undefined) return configFromEnv(terminal.env);
-  let text: string;
+const MEANINGS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is none',
+  EACCES: 'this user may not read it',
+  EISDIR: 'it is a folder',
+};
+
+function parsed(path: string, text: string): ServerConfig {
   try {
-    text = await readFile(path, 'utf8');
-  } catch {
-    terminal.complain(`agent-bff: the file of --config cannot be read: ${path}`);
-    return undefined;
+    return JSON.parse(text) as ServerConfig;
+  } catch (error) {
+    // The rest of the message quotes the file, which may hold secrets.
+    const [, at] = /position (\d+)/.exec(String(error)) ?? [];
+    const line = at === undefined ? '' : ` (line ${String(text.slice(0, Number(at)).split('\n').length)})`;
+    const hint =
+      'Give --config a JSON object with the fields of configureServer, without comments and trailing commas.';
+    throw usageError('--config', `The file of --config is not JSON: ${path}${line}.`, hint);
   }
-  let config: ServerConfig;
-  try {
-    config = JSON.parse(text) as ServerConfig;
-  } catch {
-    terminal.complain(`agent-bff: the file of --config is not JSON: ${path}`);
-    return undefined;
-  }
-  const { chatLimit } = Object(config) as ServerConfig;
-  return chatLimit === undefined ? config : { ...config, chatLimit: await fileChatLimit(chatLimit) };
 }
 
 /** The limit of a configuration file, which can hold numbers but no object with a method: in the memory of this process. */

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { cannotListen, type ListeningPlace, listeningPlace } from './listening-place.js';
 import type { Terminal } from './terminal.js';
-import { HIGHEST_PORT, wholeNumber } from './whole-number.js';
 
 interface Demo {
   readonly url: string;
@@ -12,7 +12,7 @@ interface Demo {
 
 /** The part of the demo that is used: `examples/start-demo.ts`, with all it runs on. */
 interface DemoModule {
-  readonly startDemo: (options: { readonly port: number }) => Promise<Demo>;
+  readonly startDemo: (options: ListeningPlace) => Promise<Demo>;
 }
 
 const MANIFEST = pathToFileURL(createRequire(import.meta.url).resolve('agent-bff/package.json'));
@@ -21,12 +21,8 @@ const PAGE = new URL('examples/dist/web/index.html', MANIFEST);
 
 /** Runs `demo`, until it is told to stop. */
 export async function demoCommand(args: string[], terminal: Terminal): Promise<number> {
-  const { values } = parseArgs({ args, options: { port: { type: 'string' } } });
-  const port = wholeNumber(values.port ?? (terminal.env['PORT'] || '3000'), HIGHEST_PORT);
-  if (port === undefined) {
-    terminal.complain('agent-bff: --port (or PORT) is a whole number up to 65535.');
-    return 2;
-  }
+  const { values } = parseArgs({ args, options: { port: { type: 'string' }, host: { type: 'string' } } });
+  const place = listeningPlace(values, terminal.env, 3000);
   if (!existsSync(DEMO) || !existsSync(PAGE)) {
     terminal.complain(
       'agent-bff: the demo is not built; in a clone of the repository, `npm start` builds and starts it.',
@@ -35,15 +31,15 @@ export async function demoCommand(args: string[], terminal: Terminal): Promise<n
   }
   const { startDemo } = (await import(DEMO.href)) as DemoModule;
   try {
-    const { url, close } = await startDemo({ port });
+    const { url, close } = await startDemo(place);
     terminal.print(`agent-bff demo: ${url}`);
     await terminal.stopped;
     await close();
     return 0;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
-    terminal.complain(`agent-bff: port ${String(port)} cannot be opened (${code}); choose another --port.`);
+    const said = cannotListen(error, place);
+    if (said === undefined) throw error;
+    terminal.complain(said);
     return 1;
   }
 }

@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
 import type { ToolkitPorts } from '../toolkit/ports.js';
-import { configuration, withEnvFile } from './configuration-source.js';
-import { examine, refusedConfiguration } from './doctor.js';
-import type { Finding } from './finding.js';
+import { configuration, SOURCE_OPTIONS } from './configuration-source.js';
+import { examine } from './doctor.js';
+import { type Finding, refused } from './finding.js';
 import type { Terminal, TextStyle } from './terminal.js';
+import { isUsageError } from './usage-error.js';
 
 const MARKS: Readonly<Record<Finding['result'], readonly [mark: string, style: TextStyle]>> = {
   ok: ['✓', 'green'],
@@ -13,41 +14,40 @@ const MARKS: Readonly<Record<Finding['result'], readonly [mark: string, style: T
 };
 
 /** Runs `doctor`. */
-export async function doctorCommand(args: string[], outer: Terminal, ports: ToolkitPorts): Promise<number> {
+export async function doctorCommand(args: string[], terminal: Terminal, ports: ToolkitPorts): Promise<number> {
   const text = { type: 'string' } as const;
-  const options = { config: text, 'env-file': text, surface: text, message: text, json: { type: 'boolean' } } as const;
+  const options = { ...SOURCE_OPTIONS, surface: text, message: text, json: { type: 'boolean' } } as const;
   const { values } = parseArgs({ args, options });
-  const terminal = await withEnvFile(values['env-file'], outer);
-  if (terminal === undefined) return 2;
   const { surface = '', message = '' } = values;
   const { progress = () => undefined } = terminal;
   let findings: readonly Finding[];
   try {
-    const config = await configuration(values.config, terminal);
-    if (config === undefined) return 2;
+    const config = await configuration(values, terminal.env);
     const isProduction = terminal.env['NODE_ENV'] === 'production';
     findings = await examine(config, ports, { surface, message }, (check) => progress(`… ${check}`), isProduction);
   } catch (error) {
-    findings = [refusedConfiguration(error)];
+    if (isUsageError(error)) throw error;
+    findings = [refused('configuration', error)];
   } finally {
     progress('');
   }
-  const failed = findings.filter(({ result }) => result === 'failed').length;
-  if (values.json === true) {
-    terminal.print(JSON.stringify({ ok: failed === 0, findings }, null, 2));
-  } else {
-    for (const finding of findings) terminal.print(line(finding, terminal));
-    terminal.print(failed === 0 ? '\nAll is well.' : `\n${String(failed)} to fix.`);
-  }
-  return failed === 0 ? 0 : 1;
+  return tell(findings, terminal, values.json === true);
 }
 
-function line(
-  { check, result, message, block, fields = [] }: Finding,
-  { style = (_, plain) => plain }: Terminal,
-): string {
+/** Prints findings for people or programs, and gives the exit status. */
+export function tell(findings: readonly Finding[], terminal: Terminal, asJson: boolean): number {
+  const failures = findings.filter(({ result }) => result === 'failed');
+  if (asJson) {
+    terminal.print(JSON.stringify({ ok: failures.length === 0, findings }, null, 2));
+  } else {
+    for (const finding of findings) terminal.print(line(finding, terminal));
+    terminal.print(failures.length === 0 ? '\nAll is well.' : `\n${String(failures.length)} to fix.`);
+  }
+  return failures.length === 0 ? 0 : 1;
+}
+
+function line({ check, result, message, fix }: Finding, { style = (_, plain) => plain }: Terminal): string {
   const [mark, colour] = MARKS[result];
   const found = `${style(colour, mark)} ${check.padEnd(18)}${message}`;
-  if (result === 'ok' || block === undefined) return found;
-  return `${found}\n    ${style('bold', `fix: ${[block, fields.join(', ')].filter(Boolean).join(': ')}`)}`;
+  return fix === undefined ? found : `${found}\n    ${style('bold', `fix: ${fix}`)}`;
 }

@@ -1,7 +1,7 @@
 import { silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
 import { systemClock } from '../../adapters/system/system-clock.js';
 import { type ChosenStrategy, chooseStrategy } from '../../domain/credentials/strategy.js';
-import { isAgentBffError } from '../../domain/errors.js';
+import type { Endpoint } from '../../domain/upstream/upstream-request.js';
 import type { Clock } from '../../ports/clock.js';
 import type { IssueOutcome } from '../../ports/identity-provider.js';
 import type { ServerConfig } from '../config/server-config.js';
@@ -12,11 +12,15 @@ import { type Identities, providerOf, PROVIDERS } from '../toolkit/identity-prov
 import type { ToolkitPorts } from '../toolkit/ports.js';
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
 import { cacheFindings } from './cache-findings.js';
-import type { Finding } from './finding.js';
+import { failed, type Finding, named, passed, type Place, refused, skipped, topLevel, warning } from './finding.js';
 import { certificate, serviceAccountKey } from './key-findings.js';
-import { type Place, platformFindings, type Trials } from './platform-findings.js';
+import { platformFindings, type Trials } from './platform-findings.js';
 import { providerReach } from './discovery-check.js';
 import { tokenFindings } from './token-findings.js';
+
+const STRATEGY = topLevel('serviceAuthStrategy');
+const CHOOSE =
+  'Fill the configuration block of a strategy and name it in "serviceAuthStrategy", or set "serviceApiKey", in configureServer.';
 
 /**
  * Tries a configuration for real: reads keys and certificates, looks for the providers, asks for a token,
@@ -34,7 +38,7 @@ export async function examine(
   try {
     resolved = resolveConfig(config, ports);
   } catch (error) {
-    return [...environment(config), refusedConfiguration(error)];
+    return [...environment(config), refused('configuration', error)];
   }
   const chosen = chooseStrategy({
     flows: FLOWS,
@@ -56,7 +60,7 @@ export async function examine(
   begin('cache store');
   const cache = await cacheFindings(resolved, clock);
   return [
-    { check: 'configuration', result: 'ok', message: 'every field is known and well formed' },
+    passed('configuration', 'every field is known and well formed'),
     ...environment(config),
     address('agent address', 'a2aUrl', resolved.agent, true),
     ...publicAddress(resolved, isProduction),
@@ -68,50 +72,36 @@ export async function examine(
   /** What visitors would see, where there is a credential to try it with. */
   async function visit(): Promise<readonly Finding[]> {
     const check = 'platform';
-    if (credential.some(({ result }) => result === 'failed')) {
-      return [{ check, result: 'skipped', message: 'skipped: fix the above first' }];
-    }
-    if (chosen.kind === 'none') return [{ check, result: 'skipped', message: 'needs a signed-in user' }];
+    if (credential.some(({ result }) => result === 'failed')) return [skipped(check)];
+    if (chosen.kind === 'none') return [skipped(check, 'needs a signed-in user')];
     return platformFindings(config, resolved, ports, placeOf(chosen), trials, begin);
   }
 }
 
-/**
- * What is to be mended in a configuration that is refused.
- *
- * @throws any error that is none of this package.
- */
-export function refusedConfiguration(error: unknown): Finding {
-  if (!isAgentBffError(error)) throw error;
-  const { message, block = 'configureServer', fields } = error;
-  return { check: 'configuration', result: 'failed', message, block, fields };
-}
-
 /** Variables that are nearly ours, and those that are another program's. */
 function environment(config: ServerConfig): readonly Finding[] {
-  return warningsOf(config).map(({ code, detail, variable }) => ({
-    check: 'environment',
-    result: code === 'variable_misspelt' ? 'failed' : 'warning',
-    message: detail,
-    block: 'environment',
-    fields: [variable],
-  }));
+  return warningsOf(config).map(({ code, detail, variable }) => {
+    const [, happened = detail, fix] = /^(.*?\.) (.*)$/s.exec(detail) ?? [];
+    const place = { block: 'environment', fields: [variable] };
+    return code === 'variable_misspelt'
+      ? failed('environment', happened, place, `${String(fix)} Correct ${named(place)}, or remove it.`)
+      : warning('environment', happened, place, fix);
+  });
 }
 
-function address(check: string, field: string, found: { origin: string } | undefined, isNeeded: boolean): Finding {
-  if (found !== undefined) return { check, result: 'ok', message: found.origin };
-  const result = isNeeded ? 'failed' : 'warning';
-  return { check, result, message: 'is not set', block: 'configureServer', fields: [field] };
+function address(check: string, field: string, found: Endpoint | undefined, isNeeded: boolean): Finding {
+  if (found !== undefined) return passed(check, found.origin + found.path);
+  return (isNeeded ? failed : warning)(check, 'is not set', topLevel(field), `Set ${named(topLevel(field))}.`);
 }
 
 /** A page of any name that leads to the server is taken for the site's own where the site has no address of its own. */
 function publicAddress({ publicUrl }: ResolvedConfig, isProduction: boolean): readonly Finding[] {
   const check = 'public address';
-  if (publicUrl !== '') return [{ check, result: 'ok', message: publicUrl }];
+  if (publicUrl !== '') return [passed(check, publicUrl)];
   if (!isProduction) return [];
-  const message =
-    'is not set, so the origin check goes by the Host field of each request; set it to the address visitors use, such as https://site.example';
-  return [{ check, result: 'warning', message, block: 'configureServer', fields: ['publicUrl'] }];
+  const message = 'is not set, so the origin check goes by the Host field of each request';
+  const fix = 'Set "publicUrl" in configureServer to the address visitors use, such as https://site.example.';
+  return [warning(check, message, topLevel('publicUrl'), fix)];
 }
 
 function needsAudience(chosen: ChosenStrategy, { serviceAccount }: ResolvedConfig): boolean {
@@ -120,53 +110,43 @@ function needsAudience(chosen: ChosenStrategy, { serviceAccount }: ResolvedConfi
 
 function strategy(chosen: ChosenStrategy, { onBehalfOf }: ResolvedConfig): Finding {
   const check = 'strategy';
-  if (chosen.kind === 'provider') return { check, result: 'ok', message: chosen.name };
-  if (chosen.kind === 'api-key') {
-    return { check, result: 'ok', message: 'the API key alone; there is no token to try' };
-  }
-  if (onBehalfOf.configured) {
-    return { check, result: 'skipped', message: "no service credential: only users' tokens are exchanged" };
-  }
-  const message = 'no credential is configured';
-  return { check, result: 'failed', message, block: 'configureServer', fields: ['serviceAuthStrategy'] };
+  if (chosen.kind === 'provider') return passed(check, chosen.name);
+  if (chosen.kind === 'api-key') return passed(check, 'the API key alone; there is no token to try');
+  if (onBehalfOf.configured) return skipped(check, "no service credential: only users' tokens are exchanged");
+  return failed(check, 'no credential is configured', STRATEGY, CHOOSE);
 }
 
 /** Key, provider and token of the configured strategy, up to the first that fails. */
-async function serviceCredential(config: ResolvedConfig, name: string, ports: ToolkitPorts): Promise<Finding[]> {
+async function serviceCredential(config: ResolvedConfig, flow: string, ports: ToolkitPorts): Promise<Finding[]> {
   const clock = ports.clock ?? systemClock;
   const findings: Finding[] = [];
-  if (name === 'service_account') findings.push(await serviceAccountKey(config.serviceAccount, clock));
-  if (builtInProvider(name) === 'idp_b') findings.push(...(await certificate(config.idpB, clock)));
-  const provider = builtInProvider(name);
+  const provider = providerOf(flow);
+  if (provider === 'service_account') findings.push(await serviceAccountKey(config.serviceAccount, clock));
+  if (provider === 'idp_b') findings.push(...(await certificate(config.idpB, clock)));
   if (provider !== undefined) {
-    findings.push(await providerReach(provider, config, config.idpB, 'idpBService', ports.identityFetch ?? fetch));
+    findings.push(...(await providerReach(provider, config, false, ports.identityFetch ?? fetch)));
   }
-  if (findings.some(({ result }) => result === 'failed')) {
-    return [...findings, { check: 'token', result: 'skipped', message: 'skipped: fix the above first' }];
-  }
-  return [...findings, ...(await token(config, name, ports, clock))];
+  if (findings.some(({ result }) => result === 'failed')) return [...findings, skipped('token')];
+  return [...findings, ...(await token(config, flow, ports, clock))];
 }
 
-async function token(config: ResolvedConfig, name: string, ports: ToolkitPorts, clock: Clock): Promise<Finding[]> {
+async function token(config: ResolvedConfig, flow: string, ports: ToolkitPorts, clock: Clock): Promise<Finding[]> {
   const check = 'token';
   const load = providerLoader(config, identities(ports));
   const now = clock.now();
   let outcome: IssueOutcome | undefined;
   try {
-    outcome = await (await load(name))?.issue(now);
+    outcome = await (await load(flow))?.issue(now);
   } catch (error) {
     const message = `the provider of this strategy failed: ${error instanceof Error ? error.name : typeof error}`;
-    return [{ check, result: 'failed', message, block: 'configureServer', fields: ['serviceAuthStrategy'] }];
+    return [failed(check, message, STRATEGY)];
   }
-  if (outcome === undefined) {
-    const message = 'this strategy has no identity provider';
-    return [{ check, result: 'failed', message, block: 'configureServer', fields: ['serviceAuthStrategy'] }];
-  }
+  if (outcome === undefined) return [failed(check, 'this strategy has no identity provider', STRATEGY, CHOOSE)];
   if (outcome.kind === 'failure') {
     const { block, fields, advice, detail } = outcome;
-    return [{ check, result: 'failed', message: `${advice} (${detail})`, block, fields }];
+    return [failed(check, detail, { block, fields }, advice)];
   }
-  return [{ check, result: 'ok', message: 'obtained' }, ...tokenFindings(config, name, outcome.token, now)];
+  return [passed(check, 'obtained'), ...tokenFindings(config, flow, outcome.token, now)];
 }
 
 /** What can be said of the exchange while nobody is signed in; what the service credential showed already is not said twice. */
@@ -174,14 +154,14 @@ async function userExchange(config: ResolvedConfig, chosen: ChosenStrategy, port
   const findings: Finding[] = [];
   const { own, idpB } = config.onBehalfOf;
   const provider = config.onBehalfOf.provider === 'idp_a' ? 'idp_a' : 'idp_b';
-  const seen = chosen.kind === 'provider' && builtInProvider(chosen.name) === provider;
+  const seen = chosen.kind === 'provider' && providerOf(chosen.name) === provider;
   const block = (field: string): string => (own.has(field) ? 'onBehalfOf' : 'idpBService');
   const { clock = systemClock, identityFetch = fetch } = ports;
   if (provider === 'idp_b' && (!seen || own.has('certificatePath'))) {
     findings.push(...(await certificate(idpB, clock, block('certificatePath'))));
   }
   if (!seen || own.has('tenantId')) {
-    findings.push(await providerReach(provider, config, idpB, block('tenantId'), identityFetch));
+    findings.push(...(await providerReach(provider, config, true, identityFetch)));
   }
   if (!findings.some(({ result }) => result === 'failed')) findings.push(await exchange(config, provider, ports));
   return findings;
@@ -194,9 +174,9 @@ async function exchange(config: ResolvedConfig, provider: 'idp_a' | 'idp_b', por
   const ours =
     tokenExchange === undefined ? await PROVIDERS[provider].exchange?.(config, identities(ports)) : undefined;
   const outcome = await ours?.exchange({ assertion: '' }, clock.now());
-  if (outcome?.kind !== 'failure') return { check, result: 'skipped', message: 'needs a signed-in user' };
+  if (outcome?.kind !== 'failure') return skipped(check, 'needs a signed-in user');
   const { block, fields, advice, detail } = outcome;
-  return { check, result: 'failed', message: `${advice} (${detail})`, block, fields };
+  return failed(check, detail, { block, fields }, advice);
 }
 
 function identities({ identityFetch, telemetry = silentTelemetry, clock = systemClock }: ToolkitPorts): Identities {
@@ -205,13 +185,7 @@ function identities({ identityFetch, telemetry = silentTelemetry, clock = system
 
 /** Where to look when the platform does not take a credential that could be had. */
 function placeOf(chosen: ChosenStrategy): Place {
-  if (chosen.kind !== 'provider') return { block: 'configureServer', fields: ['serviceApiKey'] };
+  if (chosen.kind !== 'provider') return topLevel('serviceApiKey');
   const name = providerOf(chosen.name);
-  return name === undefined ? { block: 'configureServer', fields: ['serviceAuthStrategy'] } : PROVIDERS[name];
-}
-
-/** The providers whose address a look-up can be tried at; any other is tried with its first token alone. */
-function builtInProvider(flow: string): 'idp_a' | 'idp_b' | undefined {
-  const name = providerOf(flow);
-  return name === 'idp_a' || name === 'idp_b' ? name : undefined;
+  return name === undefined ? STRATEGY : PROVIDERS[name];
 }

@@ -2,7 +2,7 @@ import { CertificateFile } from '../../adapters/keys/certificate.js';
 import { privateKeySource } from '../../adapters/keys/private-key.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ResolvedIdpB, ResolvedServiceAccount } from '../config/resolve-config.js';
-import type { Finding } from './finding.js';
+import { failed, type Finding, named, passed, type Place, warning } from './finding.js';
 
 const DAY_MS = 86_400_000;
 const SOON_DAYS = 30;
@@ -11,26 +11,21 @@ const SOON_DAYS = 30;
 export async function serviceAccountKey(account: ResolvedServiceAccount, clock: Clock): Promise<Finding> {
   const check = 'private key';
   const block = 'serviceAccount';
+  const both = { block, fields: ['privateKeyPem', 'privateKeyPath'] };
   const source = privateKeySource(account, block, clock);
   if (source === undefined) {
-    const fields = ['privateKeyPem', 'privateKeyPath'];
-    return { check, result: 'failed', message: 'none is configured', block, fields };
+    const fix = 'Set "privateKeyPem" or "privateKeyPath" in the "serviceAccount" configuration block.';
+    return failed(check, 'none is configured', both, fix);
   }
   const reading = await source.read();
   if (reading.kind === 'unusable') {
-    return {
-      check,
-      result: 'failed',
-      message: `${reading.advice} (${reading.detail})`,
-      block,
-      fields: [reading.field],
-    };
+    return failed(check, reading.detail, { block, fields: [reading.field] }, reading.advice);
   }
   if (account.privateKeyPem !== undefined && account.privateKeyPath !== '') {
-    const fields = ['privateKeyPem', 'privateKeyPath'];
-    return { check, result: 'warning', message: 'the text is used; the file beside it is not', block, fields };
+    const fix = 'Leave one of "privateKeyPem" and "privateKeyPath" out of the "serviceAccount" configuration block.';
+    return warning(check, 'the text is used; the file beside it is not', both, fix);
   }
-  return { check, result: 'ok', message: `RSA, public half SHA-256 ${reading.fingerprint}` };
+  return passed(check, `RSA, public half SHA-256 ${reading.fingerprint}`);
 }
 
 /** Reads the certificate of an application, and compares it with its key and with the calendar; nothing when none is configured. */
@@ -45,22 +40,26 @@ export async function certificate(
   const reading = await new CertificateFile({ certificatePath, privateKeyPath, block, clock }).read();
   if (reading.kind === 'unusable') {
     const { advice, detail, fields } = reading;
-    return [{ check, result: 'failed', message: `${advice} (${detail})`, block, fields }];
+    return [failed(check, detail, { block, fields }, advice)];
   }
   const { notBefore, notAfter, thumbprintSha256 } = reading;
-  const both = { block, fields: ['certificatePath', 'privateKeyPath'] };
   const unused = clientSecret.reveal() === '' ? '' : '; used before the client secret';
   return [
-    { check, result: 'ok', message: `matches its key, SHA-256 ${thumbprintSha256}${unused}` },
-    { check: 'certificate dates', ...dates(notBefore, notAfter, clock.now()), ...both },
+    passed(check, `matches its key, SHA-256 ${thumbprintSha256}${unused}`),
+    dates(notBefore, notAfter, clock.now(), { block, fields: ['certificatePath', 'privateKeyPath'] }),
   ];
 }
 
-function dates(notBefore: number, notAfter: number, now: number): Pick<Finding, 'result' | 'message'> {
+function dates(notBefore: number, notAfter: number, now: number, place: Place): Finding {
+  const check = 'certificate dates';
   const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
-  if (now < notBefore) return { result: 'failed', message: `it is not valid yet: it starts on ${day(notBefore)}` };
-  if (now > notAfter) return { result: 'failed', message: `it has expired: it ended on ${day(notAfter)}` };
+  const renew = `Register a new certificate, and set ${named(place)} to it.`;
+  if (now < notBefore) {
+    const fix = `Set the clock of this machine, or wait, or use another certificate in ${named(place)}.`;
+    return failed(check, `it is not valid yet: it starts on ${day(notBefore)}`, place, fix);
+  }
+  if (now > notAfter) return failed(check, `it has expired: it ended on ${day(notAfter)}`, place, renew);
   const days = Math.floor((notAfter - now) / DAY_MS);
-  if (days >= SOON_DAYS) return { result: 'ok', message: `valid until ${day(notAfter)}` };
-  return { result: 'warning', message: `valid until ${day(notAfter)}, ${String(days)} days from now` };
+  if (days >= SOON_DAYS) return passed(check, `valid until ${day(notAfter)}`);
+  return warning(check, `valid until ${day(notAfter)}, ${String(days)} days from now`, place, renew);
 }

@@ -3,12 +3,14 @@ import { isAgentBffError } from '../../domain/errors.js';
 import { similar } from '../../domain/shared/nearest.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
 import { demoCommand } from './demo-command.js';
-import { doctorCommand } from './doctor-command.js';
+import { doctorCommand, tell } from './doctor-command.js';
+import { refused } from './finding.js';
 import { COMMAND_HELP, commandNamed, COMMANDS, type CommandName, HELP } from './help.js';
 import { initCommand } from './init-command.js';
 import { keygenCommand } from './keygen-command.js';
 import { serveCommand } from './serve-command.js';
 import type { Terminal } from './terminal.js';
+import { isUsageError, usageError } from './usage-error.js';
 
 const HELP_WORDS = ['--help', '-h'];
 const VERSION_WORDS = ['--version', '-v', 'version'];
@@ -38,41 +40,25 @@ export async function runCommand(
     terminal.print(COMMAND_HELP[command]);
     return 0;
   }
-  if (command === 'doctor' && rest.includes('--json'))
-    return inJson(terminal, (quiet) => attempt(command, rest, quiet, ports));
-  return attempt(command, rest, terminal, ports);
-}
-
-async function attempt(command: CommandName, rest: string[], terminal: Terminal, ports: ToolkitPorts): Promise<number> {
   try {
     return await run(command, rest, terminal, ports);
   } catch (error) {
-    if (isUsage(error)) {
-      const help = COMMAND_HELP[command];
-      const [, option] = /^Unknown option '(--[^']+)'/.exec(error.message) ?? [];
-      const meant = option === undefined ? '' : suggestion(option, help.match(/--[a-z]+/g) ?? []);
-      terminal.complain(`agent-bff: ${error.message}${meant}\n\n${help}`);
-      return 2;
-    }
-    if (!isAgentBffError(error)) throw error;
-    terminal.complain(`agent-bff: ${error.message}`);
-    return 1;
+    const problem = isUnparsed(error) ? unknownOption(command, error) : error;
+    if (!isAgentBffError(problem)) throw error;
+    const status = isUsageError(problem) ? 2 : 1;
+    // Programs that asked for JSON read nothing else.
+    if (command === 'doctor' && rest.includes('--json')) tell([refused('command line', problem)], terminal, true);
+    else terminal.complain(`agent-bff: ${problem.message}${isUnparsed(error) ? `\n\n${COMMAND_HELP[command]}` : ''}`);
+    return status;
   }
 }
 
-/** A program that reads the output of `--json` gets JSON of a wrong command line too. */
-async function inJson(terminal: Terminal, work: (terminal: Terminal) => Promise<number>): Promise<number> {
-  const complaints: string[] = [];
-  const status = await work({ ...terminal, complain: (text) => complaints.push(text) });
-  if (complaints.length > 0) {
-    const findings = complaints.map((text) => ({
-      check: 'command line',
-      result: 'failed',
-      message: text.split('\n', 1)[0]?.replace(/^agent-bff: /, ''),
-    }));
-    terminal.print(JSON.stringify({ ok: false, findings }, null, 2));
-  }
-  return status;
+function unknownOption(command: CommandName, { message }: Error): Error {
+  const [, option = ''] = /'(-[^' ]+)/.exec(message) ?? [];
+  const meant = suggestion(option, COMMAND_HELP[command].match(/--[a-z-]+/g) ?? []).trim();
+  // What Node says besides is about arguments that begin with a dash.
+  const detail = message.startsWith('Unknown option') ? `Unknown option ${option}.` : message;
+  return usageError(option, detail, meant || `"agent-bff ${command} --help" lists the options.`);
 }
 
 function run(command: CommandName, args: string[], terminal: Terminal, ports: ToolkitPorts): Promise<number> {
@@ -99,6 +85,6 @@ function version(): string {
   return (createRequire(import.meta.url)('agent-bff/package.json') as { version: string }).version;
 }
 
-function isUsage(error: unknown): error is Error {
+function isUnparsed(error: unknown): error is Error {
   return error instanceof TypeError && String((error as NodeJS.ErrnoException).code).startsWith('ERR_PARSE_ARGS');
 }

@@ -1,35 +1,29 @@
 import { parseArgs } from 'node:util';
 import { warningsOf } from '../config/env.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
-import { configuration, withEnvFile } from './configuration-source.js';
+import { configuration, SOURCE_OPTIONS } from './configuration-source.js';
+import { cannotListen, listeningPlace } from './listening-place.js';
 import { serve } from './serve.js';
 import type { Terminal } from './terminal.js';
-import { HIGHEST_PORT, wholeNumber } from './whole-number.js';
+import { usageError, wholeNumber } from './usage-error.js';
 
 const MAX_GRACE_SECONDS = 3_600;
 const UNCONFIGURED =
   'agent-bff: neither a2aUrl (A2A_URL) nor serviceApiUrl (SERVICE_API_URL) is set, so every request is refused; `agent-bff doctor` says what is missing.';
 
 /** Runs `serve`, until it is told to stop. */
-export async function serveCommand(args: string[], outer: Terminal, ports: ToolkitPorts): Promise<number> {
+export async function serveCommand(args: string[], terminal: Terminal, ports: ToolkitPorts): Promise<number> {
   const text = { type: 'string' } as const;
-  const options = { config: text, 'env-file': text, port: text, host: text, base: text, grace: text };
+  const options = { ...SOURCE_OPTIONS, port: text, host: text, base: text, grace: text };
   const { values } = parseArgs({ args, options });
-  const terminal = await withEnvFile(values['env-file'], outer);
-  if (terminal === undefined) return 2;
-  const port = wholeNumber(values.port ?? (terminal.env['PORT'] || '8080'), HIGHEST_PORT);
-  const grace = wholeNumber(values.grace ?? '10', MAX_GRACE_SECONDS);
-  const { host = terminal.env['HOST'] || '127.0.0.1', base: basePath = '/api' } = values;
-  if (port === undefined || grace === undefined || !/^\/[^?#\s]*$/.test(basePath)) {
-    terminal.complain(
-      'agent-bff: --port (or PORT) is a whole number up to 65535, --grace a whole number of seconds up to 3600, and --base a path such as /api.',
-    );
-    return 2;
-  }
-  const config = await configuration(values.config, terminal);
-  if (config === undefined) return 2;
+  const { base: basePath = '/api' } = values;
+  const place = listeningPlace(values, terminal.env, 8080);
+  const grace = wholeNumber('--grace', values.grace ?? '10', MAX_GRACE_SECONDS);
+  if (!/^\/[^?#\s]*$/.test(basePath))
+    throw usageError('--base', '--base takes a path.', 'Give --base a path such as /api.');
+  const config = await configuration(values, terminal.env);
   for (const { detail } of warningsOf(config)) terminal.complain(`agent-bff: ${detail}`);
-  const settings = { config, ports, host, port, basePath, graceMs: grace * 1000, log: terminal.print };
+  const settings = { config, ports, ...place, basePath, graceMs: grace * 1000, log: terminal.print };
   try {
     const { url, stop } = await serve(settings);
     terminal.complain(`agent-bff serves at ${url}${basePath}; Ctrl+C stops it.`);
@@ -39,10 +33,9 @@ export async function serveCommand(args: string[], outer: Terminal, ports: Toolk
     await stop();
     return 0;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (!['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND'].includes(code ?? '')) throw error;
-    const place = `${host}:${String(port)}`;
-    terminal.complain(`agent-bff: ${place} cannot be served (${String(code)}); choose another --port or --host.`);
+    const said = cannotListen(error, place);
+    if (said === undefined) throw error;
+    terminal.complain(said);
     return 1;
   }
 }

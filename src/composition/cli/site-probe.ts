@@ -1,64 +1,51 @@
-import { silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
 import { systemClock } from '../../adapters/system/system-clock.js';
 import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
-import { LOOKUPS, type LookupName } from '../../domain/upstream/platform-directory.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
+import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import type { ServerConfig } from '../config/server-config.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { Toolkit } from '../toolkit/toolkit-type.js';
 import { createToolkit } from '../toolkit/toolkit.js';
-import type { Finding } from './finding.js';
-import { described, type WatchedCall, RecordingUpstream } from './recording-upstream.js';
-import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
+import { failed, type Finding, named, type Place, topLevel } from './finding.js';
+import { networkFix, withMeaning } from './network-fix.js';
+import { RecordingUpstream, type WatchedResponse } from './recording-upstream.js';
 
-/** What the package itself says of a failure. */
-interface Problem {
-  readonly code?: string;
-  readonly detail?: string;
-  readonly block?: string;
-  readonly fields?: readonly string[];
-}
+type ToldEvent = Extract<TelemetryEvent, { type: 'error' | 'warning' }>;
+
+/** What is quoted of a response: enough to see who speaks, on few lines of a terminal. */
+const MAX_QUOTED = 200;
 
 /** The site of a configuration, visited without a browser: what works here works for visitors. */
 export class SiteProbe {
   readonly toolkit: Toolkit;
+  /** What the site told its operator, oldest first. */
+  readonly #told: ToldEvent[] = [];
   readonly #upstream: RecordingUpstream;
-  /** Addresses the config route asks beside the agent's. */
-  readonly #lookups: ReadonlyMap<LookupName, string>;
 
-  constructor(config: ServerConfig, resolved: ResolvedConfig, ports: ToolkitPorts) {
-    const { timeouts, serviceApi, upstream: names, serviceProjectId } = resolved;
-    const base = `${serviceApi?.origin ?? ''}${withoutTrailingSlashes(serviceApi?.path ?? '')}`;
-    const project = encodeURIComponent(serviceProjectId);
-    this.#lookups = new Map(
-      (Object.keys(LOOKUPS) as LookupName[]).map((name) => [
-        name,
-        base + names.paths[name].replaceAll('{projectId}', project),
-      ]),
-    );
+  constructor(config: ServerConfig, { timeouts }: ResolvedConfig, ports: ToolkitPorts) {
     const clock = ports.clock ?? systemClock;
     const upstream = ports.upstream ?? new UndiciUpstream({ connectMs: timeouts.connectMs });
     this.#upstream = new RecordingUpstream(upstream, clock);
+    const telemetry: Telemetry = {
+      emit: (event) => {
+        if (event.type === 'error' || event.type === 'warning') this.#told.push(event);
+      },
+    };
     // What is shared with the running site is left alone: its cache, and those who listen to it. Its visits use no name of the site, so any will do.
-    const { cacheStore: _store, cacheKeys: _keys, telemetry: _telemetry, allowedHosts: _hosts, ...own } = config;
-    this.toolkit = createToolkit(own, { telemetry: silentTelemetry, ...ports, clock, upstream: this.#upstream });
+    const { cacheStore: _store, cacheKeys: _keys, allowedHosts: _hosts, ...own } = config;
+    const { telemetry: _listener, ...others } = ports;
+    this.toolkit = createToolkit({ ...own, telemetry }, { ...others, clock, upstream: this.#upstream });
   }
 
-  /** Every call to the platform so far, oldest first. */
-  get calls(): readonly WatchedCall[] {
-    return this.#upstream.calls;
+  /** Every response of the platform so far, oldest first. */
+  get responses(): readonly WatchedResponse[] {
+    return this.#upstream.responses;
   }
 
-  /** Those that were no look-ups. */
-  get visits(): readonly WatchedCall[] {
-    const lookups = [...this.#lookups.values()];
-    return this.calls.filter(({ origin, path }) => !lookups.includes(origin + path));
-  }
-
-  /** What became of a look-up at last; the site remembers what it looked up. */
-  lookup(name: LookupName): WatchedCall | undefined {
-    return this.calls.findLast(({ origin, path }) => origin + path === this.#lookups.get(name));
+  /** The last error the site told its operator, or the warning of a code that stands for one. */
+  told(code?: string): ToldEvent | undefined {
+    return this.#told.findLast((one) => (code === undefined ? one.type === 'error' : one.code === code));
   }
 
   /** Asks one of the site's own routes. */
@@ -77,17 +64,21 @@ export class SiteProbe {
     });
   }
 
-  /** A failure in the words of the package, with what the platform answered last; `usual` is where to look when the package names no place. */
-  failed(check: string, problem: unknown, usual: readonly string[]): Finding {
-    const { detail = 'it failed', block = 'configureServer', fields = usual } = Object(problem) as Problem;
-    const last = this.visits.at(-1);
-    return {
-      check,
-      result: 'failed',
-      message: last === undefined ? detail : `${detail} (${described(last)})`,
-      block,
-      fields,
-    };
+  /**
+   * A failure as the site told its operator: what happened, with the reason from the log, and what to do.
+   * `code`: of the event. `credential`: where to look when it was the credential that was refused; `usual`: where, when the site names no place.
+   */
+  failed(check: string, usual: Place, credential: Place, code?: string): Finding {
+    const event = this.told(code);
+    if (event?.summary === undefined) return failed(check, 'it failed', usual);
+    const { summary, detail, block, fields = [] } = event;
+    // An error says one sentence of what happened, and then what to do.
+    const [, happened = summary, hint] = /^(.*?\.) (.*)$/s.exec(summary) ?? [];
+    const reason = detail.startsWith(summary) ? detail.slice(summary.length).trim() : detail;
+    const said = reason === '' || reason === happened ? '' : ` (${withMeaning(reason) ?? excerpt(reason)})`;
+    const place = placeOf(block, fields, usual, credential);
+    const lasting = `If this lasts, ask whoever runs the server of ${named(place)}.`;
+    return failed(check, happened + said, place, networkFix(reason, place) ?? hint ?? lasting);
   }
 
   async close(): Promise<void> {
@@ -105,4 +96,18 @@ export async function jsonOf({ body }: HttpResponse): Promise<unknown> {
   } catch {
     return undefined;
   }
+}
+
+/** The key has no block of its own, and refusals of a credential may name no fields. */
+function placeOf(block: string | undefined, fields: readonly string[], usual: Place, credential: Place): Place {
+  if (block === undefined) return usual;
+  if (block === 'serviceApiKey') return topLevel(block);
+  if (fields.length > 0) return { block, fields };
+  return [credential, usual].find((one) => one.block === block) ?? { block, fields };
+}
+
+/** Somebody else's text, on one line of this terminal. */
+export function excerpt(text: string, most: number = MAX_QUOTED): string {
+  const line = text.replace(/[^\p{L}\p{N}\p{P}\p{S} ]+/gu, ' ');
+  return line.length > most ? `${line.slice(0, most)}…` : line;
 }

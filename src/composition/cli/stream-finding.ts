@@ -1,6 +1,6 @@
 import type { AgentFacts } from './card-findings.js';
 import { type SiteProbe, jsonOf } from './site-probe.js';
-import type { Finding } from './finding.js';
+import { failed, type Finding, passed, type Place, skipped, topLevel, warning } from './finding.js';
 
 /** When the events of an answer came, in milliseconds since the message was sent. */
 interface Arrivals {
@@ -10,6 +10,10 @@ interface Arrivals {
 }
 
 const CHECK = 'streaming';
+const AGENT = topLevel('a2aUrl');
+const CHECK_ADDRESS = 'Check "a2aUrl" in configureServer: it has to be the JSON-RPC endpoint of the agent.';
+const LOOK_BETWEEN =
+  'Look at the agent and at the proxies before it, which must neither buffer nor cut streams, or correct "a2aUrl" in configureServer.';
 const MAX_MS = 60_000;
 /** An answer that is there sooner tells nothing about who held it back. */
 const QUICK_MS = 300;
@@ -17,8 +21,8 @@ const QUICK_MS = 300;
 const TOGETHER_MS = 20;
 
 /** Sends one streaming message, and says when the events of its answer came. */
-export async function streaming(site: SiteProbe, agent: AgentFacts, text: string): Promise<Finding> {
-  if (!agent.streams) return { check: CHECK, result: 'skipped', message: 'the agent does not promise it' };
+export async function streaming(site: SiteProbe, agent: AgentFacts, text: string, credential: Place): Promise<Finding> {
+  if (!agent.streams) return skipped(CHECK, 'the agent does not promise it');
   const leaving = new AbortController();
   const tooLong = setTimeout(() => leaving.abort(), MAX_MS);
   const began = performance.now();
@@ -35,7 +39,7 @@ export async function streaming(site: SiteProbe, agent: AgentFacts, text: string
     });
     const { status, headers, body } = response;
     if (!String(headers['content-type']).startsWith('text/event-stream')) {
-      return await noStream(site, status, await jsonOf(response));
+      return noStream(site, status, await jsonOf(response), credential);
     }
     return evaluate(await arrivals(body as AsyncIterable<Uint8Array>, () => performance.now() - began, leaving.signal));
   } finally {
@@ -53,18 +57,13 @@ function streamingMessage({ isVersion1 }: AgentFacts, text: string): object {
   return { jsonrpc: '2.0', id: 1, method, params: { message } };
 }
 
-/** An error in place of a stream: ours names its place, of the agent's only the number is said. */
-async function noStream(site: SiteProbe, status: number, answer: unknown): Promise<Finding> {
-  const { error } = Object(answer) as { error?: { code?: unknown; message?: unknown; data?: unknown } };
-  const [info] = [error?.data].flat() as { domain?: unknown; metadata?: Record<string, string> }[];
-  if (info?.domain === 'agent-bff') {
-    const { configBlock, fields } = info.metadata ?? {};
-    const problem = { detail: String(error?.message), ...(configBlock !== undefined && { block: configBlock }) };
-    return site.failed(CHECK, fields === undefined ? problem : { ...problem, fields: fields.split(',') }, ['a2aUrl']);
-  }
+/** An error in place of a stream: ours was told to the operator, of the agent's only the number is said. */
+function noStream(site: SiteProbe, status: number, answer: unknown, credential: Place): Finding {
+  const { error } = Object(answer) as { error?: { code?: unknown; data?: unknown } };
+  const [info] = [error?.data].flat() as { domain?: unknown }[];
+  if (info?.domain === 'agent-bff') return site.failed(CHECK, AGENT, credential);
   const code = error === undefined ? '' : `, JSON-RPC error ${String(Number(error.code))}`;
-  const message = `the agent answers ${String(status)}${code} in place of a stream`;
-  return { check: CHECK, result: 'failed', message, block: 'configureServer', fields: ['a2aUrl'] };
+  return failed(CHECK, `the agent responds ${String(status)}${code} in place of a stream`, AGENT, CHECK_ADDRESS);
 }
 
 async function arrivals(
@@ -92,23 +91,20 @@ async function arrivals(
 }
 
 function evaluate({ events, isCut, broken }: Arrivals & { readonly broken: boolean }): Finding {
-  const place = { block: 'configureServer', fields: ['a2aUrl'] };
   const [first, last] = [events[0], events.at(-1)];
   if (first === undefined || last === undefined) {
-    return { check: CHECK, result: 'failed', message: 'the stream ended without an event', ...place };
+    return failed(CHECK, 'the stream ended without an event', AGENT, CHECK_ADDRESS);
   }
   const gaps = events.slice(1).map((at, index) => at - (events[index] ?? at));
   const count = `${String(events.length)} ${events.length === 1 ? 'event' : 'events'}`;
-  if (broken && !isCut) return { check: CHECK, result: 'failed', message: `the stream broke after ${count}`, ...place };
+  if (broken && !isCut) return failed(CHECK, `the stream broke after ${count}`, AGENT, LOOK_BETWEEN);
   const message = `first event after ${ms(first)}, ${count}, largest gap ${ms(Math.max(0, ...gaps))}`;
   const still = isCut ? `; still running after ${ms(MAX_MS)}` : '';
-  if (events.length === 1) return { check: CHECK, result: 'ok', message: message + still };
-  if (last - first > TOGETHER_MS)
-    return { check: CHECK, result: 'ok', message: `${message}${still}; they came one by one` };
-  if (first < QUICK_MS)
-    return { check: CHECK, result: 'ok', message: `${message}; too quick to tell whether they were held back` };
+  if (events.length === 1) return passed(CHECK, message + still);
+  if (last - first > TOGETHER_MS) return passed(CHECK, `${message}${still}; they came one by one`);
+  if (first < QUICK_MS) return passed(CHECK, `${message}; too quick to tell whether they were held back`);
   const lump = 'all in one lump: a proxy on the way holds them back, or the agent does';
-  return { check: CHECK, result: 'warning', message: `${message}; ${lump}`, ...place };
+  return warning(CHECK, `${message}; ${lump}`, AGENT, LOOK_BETWEEN);
 }
 
 function ms(time: number): string {

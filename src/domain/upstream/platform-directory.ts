@@ -1,7 +1,7 @@
 import { SingleFlight } from '../shared/single-flight.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, RequestContext } from '../../ports/http.js';
-import type { Telemetry } from '../../ports/telemetry.js';
+import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import { isVaried, lookupScope } from '../credentials/credential-scope.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { type AgentBffError, isAgentBffError } from '../errors.js';
@@ -30,6 +30,8 @@ export interface PlatformDirectoryDependencies extends PlatformCallDependencies,
   /** A one-way function without collisions. */
   readonly hash: (text: string) => string;
 }
+
+type WarningEvent = Extract<TelemetryEvent, { type: 'warning' }>;
 
 interface Remembered {
   readonly lookup: Lookup;
@@ -175,17 +177,19 @@ export class PlatformDirectory {
 
   #failed(name: LookupName, cause: unknown): Lookup {
     const warning = `${name}_unavailable`;
-    const detail = isAgentBffError(cause) ? explained(cause) : 'the look-up threw';
+    const facts = isAgentBffError(cause) ? explained(cause) : { detail: 'the look-up threw' };
     // A site that only chats has no platform API, and nothing failed.
-    if (this.#deps.api.endpoint !== undefined) this.#deps.telemetry.emit({ type: 'warning', code: warning, detail });
+    if (this.#deps.api.endpoint !== undefined) this.#deps.telemetry.emit({ type: 'warning', code: warning, ...facts });
     return { value: null, warning };
   }
 }
 
 /** For the log, where nobody sees the answer of an error: what happened, what to do, and what was said. */
-function explained(error: AgentBffError): string {
+function explained(error: AgentBffError): Pick<WarningEvent, 'detail' | 'summary' | 'block' | 'fields'> {
+  const { message: summary, block, fields } = error;
   const said = error.logDetail();
-  return said === error.detail ? error.message : `${error.message} ${said}`;
+  const detail = said === error.detail ? summary : `${summary} ${said}`;
+  return { detail, summary, ...(block !== undefined && { block }), ...(fields.length > 0 && { fields }) };
 }
 
 function projectIn(bytes: Uint8Array): string | undefined {
