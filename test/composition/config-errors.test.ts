@@ -245,7 +245,7 @@ describe('an address that cannot be called', () => {
     (serviceApiKey) => {
       expect(refusal({ serviceApiKey })).toMatchObject({
         detail: 'Invalid value for "serviceApiKey" in configureServer.',
-        hint: 'Set it to the key alone, without spaces, quotes or line breaks.',
+        hint: 'Set it to the key alone, without spaces or quotes.',
         fields: ['serviceApiKey'],
       });
     },

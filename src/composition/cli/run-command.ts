@@ -57,8 +57,9 @@ function unknownOption(command: CommandName, { message }: Error): Error {
   const [, option = ''] = /'(-[^' ]+)/.exec(message) ?? [];
   const meant = suggestion(option, COMMAND_HELP[command].match(/--[a-z-]+/g) ?? []).trim();
   // What Node says besides is about arguments that begin with a dash.
-  const detail = message.startsWith('Unknown option') ? `Unknown option ${option}.` : message;
-  return usageError(option, detail, meant || `"agent-bff ${command} --help" lists the options.`);
+  const isUnknown = message.startsWith('Unknown option');
+  const detail = isUnknown ? `Unknown option ${option}.` : message;
+  return usageError(option, detail, (isUnknown && meant) || `"agent-bff ${command} --help" lists the options.`);
 }
 
 function run(command: CommandName, args: string[], terminal: Terminal, ports: ToolkitPorts): Promise<number> {

@@ -45,20 +45,21 @@ export function siteRoutes(maker: string, options: SiteRoutesOptions | undefined
   const path = accept((value) => typeof value === 'string' && value.startsWith('/'), 'a path that starts with "/"');
   const shape = { options: { basePath: path, ...ROUTES } };
   const { basePath = '/api', ...given } = readRouteOptions<SiteRoutesOptions>(maker, shape, options);
-  return routesBelow(withoutTrailingSlashes(basePath), given);
+  const base = withoutTrailingSlashes(basePath);
+  return routesOf(given).map(({ mount, handler }) => ({ mount: base + mount, handler }));
 }
 
 /** The same below a path at which the framework mounts them. */
 export function handlerRoutes(options: HandlersOptions | undefined): readonly MountedHandler[] {
-  return routesBelow('', readRouteOptions<HandlersOptions>('createHandlers', { options: ROUTES }, options));
+  return routesOf(readRouteOptions<HandlersOptions>('createHandlers', { options: ROUTES }, options));
 }
 
-function routesBelow(base: string, { a2a, surfaces, service, toolkit }: HandlersOptions): readonly MountedHandler[] {
+function routesOf({ a2a, surfaces, service, toolkit }: HandlersOptions): readonly MountedHandler[] {
   const route = (
-    path: string,
+    mount: string,
     handlerOf: (current: Toolkit) => HttpHandler,
     unconfigured?: HttpHandler,
-  ): MountedHandler => ({ mount: base + path, handler: currentHandler(toolkit, handlerOf, unconfigured) });
+  ): MountedHandler => ({ mount, handler: currentHandler(toolkit, handlerOf, unconfigured) });
   const routes = [
     route('/a2a', (current) => current.chatHandler(a2a), UNCONFIGURED_CHAT),
     route('/service-surfaces', (current) => current.surfaceRouter(surfaces)),

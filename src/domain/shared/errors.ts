@@ -91,19 +91,19 @@ export class AgentBffError extends Error {
   /** One sentence: what happened. Public. */
   declare readonly detail: string;
   /** One sentence: what to do. Public. */
-  declare readonly hint: string | undefined;
+  readonly hint: string | undefined;
   /** The configuration block to check. */
-  declare readonly block: string | undefined;
+  readonly block: string | undefined;
   /** The fields of that block to check; empty when none is named. */
   declare readonly fields: readonly string[];
   /** Whether the same request may succeed later without a change. */
   declare readonly retryable: boolean;
   /** Milliseconds to wait before trying again. */
-  declare readonly retryAfterMs: number | undefined;
+  readonly retryAfterMs: number | undefined;
   /** The JSON-RPC code on the chat route; absent where the default says enough. */
-  declare readonly rpcCode: number | undefined;
+  readonly rpcCode: number | undefined;
   /** The platform's own status, where the answer keeps it. */
-  declare readonly upstreamStatus: number | undefined;
+  readonly upstreamStatus: number | undefined;
   /** Fields of the platform's response that ours keeps, by lower-case name; empty when there are none. */
   declare readonly upstreamHeaders: Readonly<Record<string, string>>;
   readonly #log: string | undefined;

@@ -79,9 +79,14 @@ function refusal(
   hint: string,
   others: readonly string[] = [],
 ): ConfigurationError {
-  const quoted = names.map((name) => `"${path}${name}"`).join(' and ');
   const fields = [...names, ...others].map((name) => path + name);
-  return new ConfigurationError({ detail: `${problem} ${quoted} of ${maker}.`, hint, block: maker, fields });
+  const quoted = fields.slice(0, names.length).map((name) => `"${name}"`);
+  return new ConfigurationError({
+    detail: `${problem} ${quoted.join(' and ')} of ${maker}.`,
+    hint,
+    block: maker,
+    fields,
+  });
 }
 
 /** Whether a value is an object literal: not a list, and no instance of a class, whose members would be taken for options. */

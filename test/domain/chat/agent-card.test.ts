@@ -3,7 +3,12 @@ import type { AgentCard as SdkCard03 } from 'a2a-sdk-0.3';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAgentCard } from '../../../examples/platform/agent-card.js';
-import { type AgentCardJson, isAgentCard, rewriteAgentCard, rewrittenCard } from '../../../src/domain/chat/agent-card.js';
+import {
+  type AgentCardJson,
+  isAgentCard,
+  rewriteAgentCard,
+  rewrittenCard,
+} from '../../../src/domain/chat/agent-card.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 
 const SITE = 'https://site.example/api/a2a';

@@ -154,6 +154,10 @@ describe('the project', () => {
       {
         type: 'warning',
         code: 'project_unavailable',
+        summary:
+          'The platform cannot be reached. If this lasts, check that the platform runs, and "serviceApiUrl" in configureServer.',
+        block: 'configureServer',
+        fields: ['serviceApiUrl'],
         detail:
           'The platform cannot be reached. If this lasts, check that the platform runs, and "serviceApiUrl" in configureServer. ECONNREFUSED 10.0.0.7',
       },
