@@ -37,6 +37,7 @@ const own = installed();
 const trials = [];
 await trial('links of the documents', () => run(process.execPath, ['links.mjs'], { cwd: folder }));
 await trial('agent-bff demo', () => run(process.execPath, ['demo.mjs'], { cwd: folder }));
+await trial('agent-bff init', () => run(process.execPath, ['starters.mjs', filename], { cwd: folder }));
 npm(
   'install',
   '--no-audit',

@@ -45,9 +45,9 @@ it('every npm script, and every script of Node, that a document names exists', (
   expect(files.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
 
-/** The scripts of the package a document lies in, and of the root. */
+/** The scripts of the package a document lies in, of the root, and of the sites `agent-bff init` writes. */
 function scriptsFor(file: string): ReadonlySet<string> {
-  const folders = [posix.dirname(file), '.'].map((folder) => `${folder}/package.json`);
+  const folders = [posix.dirname(file), '.', 'starters/express'].map((folder) => `${folder}/package.json`);
   const manifests = folders
     .filter((path) => existsSync(join(ROOT, path)))
     .map((path) => JSON.parse(read(path)) as object);

@@ -224,6 +224,10 @@ describe('agent-bff serve', () => {
     expect(await runCommand(['serve'], terminal)).toBe(0);
     expect(complained[0]).toMatch(/^agent-bff serves at http:\/\/localhost:(?!8080)\d+\/api/);
     expect(await runCommand(['serve', '--port', 'http'], terminal)).toBe(2);
+    expect(await runCommand(['serve'], { ...terminal, env: { PORT: 'tcp://10.0.0.1:80' } })).toBe(2);
+    expect(complained.at(-1)).toBe(
+      'agent-bff: PORT takes a whole number from 0 to 65535, and is "tcp://10.0.0.1:80". Correct PORT.',
+    );
   });
 
   it('says that it has nowhere to forward to', async () => {

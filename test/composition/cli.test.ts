@@ -353,6 +353,16 @@ describe('agent-bff keygen', () => {
   });
 });
 
+it('agent-bff doctor adds the variables of --env-file to those that are set', async () => {
+  const path = join(folder, 'doctor.env');
+  writeFileSync(path, '# a site\nA2A_URL=https://file.example/a2a\nSERVICE_API_KEY="any-key"\n');
+  const env = { A2A_URL: addresses.a2aUrl };
+  const { status, printed } = await run(['doctor', '--env-file', path], env, { upstream: workingPlatform() });
+  expect(printed).toContain(`✓ agent address     ${addresses.a2aUrl}`);
+  expect(printed).toContain('the API key alone');
+  expect(status).toBe(0);
+});
+
 describe('a command line that is wrong', () => {
   it.each([
     [[], 'printed'],
@@ -378,6 +388,29 @@ describe('a command line that is wrong', () => {
     const { status, printed } = await run(['doctor'], { IDP_A_CLIENT_SECRT: 's3cr3t' });
     expect(status).toBe(1);
     expect(printed).toMatch(/✗ environment +IDP_A_CLIENT_SECRT: .+\n {4}fix: Did you mean IDP_A_CLIENT_SECRET\?/);
+    expect(printed).not.toContain('s3cr3t');
+  });
+
+  it.each<[string, () => string[], string, string]>([
+    ['an unknown option', () => ['--confg', 'x'], '--confg', 'Did you mean "--config"?'],
+    ['an option without its value', () => ['--config'], '--config', '--help'],
+    ['a file that is not there', () => ['--config', '/nowhere.json'], '--config', 'ENOENT, there is none'],
+    ['a folder in place of a file', () => ['--config', folder], '--config', 'EISDIR, it is a folder'],
+    [
+      'a file that is not JSON',
+      () => ['--config', configFile('{\n"serviceApiKey": "s3cr3t" "')],
+      '--config',
+      '(line 2)',
+    ],
+    ['a file of variables that is not there', () => ['--env-file', '/nowhere.env'], '--env-file', 'ENOENT'],
+  ])('is told as JSON where that is asked for: %s', async (_title, args, option, says) => {
+    const { status, printed, complained } = await run(['doctor', '--json', ...args()]);
+    expect([status, complained]).toEqual([2, '']);
+    expect(JSON.parse(printed)).toMatchObject({
+      ok: false,
+      findings: [{ check: 'command line', result: 'failed', block: 'command line', fields: [option] }],
+    });
+    expect(printed.replaceAll('\\"', '"')).toContain(says);
     expect(printed).not.toContain('s3cr3t');
   });
 

@@ -1,5 +1,5 @@
 /** The commands there are. */
-export type CommandName = 'serve' | 'doctor' | 'keygen' | 'demo';
+export type CommandName = 'init' | 'serve' | 'doctor' | 'keygen' | 'demo';
 
 const CONFIGURATION = `FILE is JSON with the fields of configureServer, chatLimit as { "points": 30, "durationSeconds": 60 } (with the package
 rate-limiter-flexible); without one, the environment is read (A2A_URL, SERVICE_API_URL, …), to which --env-file adds.`;
@@ -8,6 +8,7 @@ const STATUS = `Exit status: 0 all is well, 1 something is to be fixed, 2 the co
 /** What is said of all commands together. */
 export const HELP: string = `agent-bff <command>
 
+  init     writes a site to begin with: express, koa or next
   serve    serves the routes without a site of your own
   doctor   tries a configuration for real, and says what to fix
   keygen   makes a key pair for a service account
@@ -19,6 +20,14 @@ ${STATUS}`;
 
 /** What is said of each command. */
 export const COMMAND_HELP: Readonly<Record<CommandName, string>> = {
+  init: `agent-bff init FRAMEWORK [FOLDER]
+
+Writes a site to begin with, in TypeScript, and never replaces a file. It talks to the demo until its .env says otherwise.
+
+  FRAMEWORK  express, koa or next
+  FOLDER     default: the current folder
+
+${STATUS}`,
   serve: `agent-bff serve [--config FILE | --env-file FILE] [--port N] [--host H] [--base PATH] [--grace SECONDS]
 
 Serves the routes without a site of your own. GET /healthz answers 200 while every request can be served, else 503.

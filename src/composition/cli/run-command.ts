@@ -6,6 +6,7 @@ import { demoCommand } from './demo-command.js';
 import { doctorCommand, tell } from './doctor-command.js';
 import { refused } from './finding.js';
 import { COMMAND_HELP, commandNamed, COMMANDS, type CommandName, HELP } from './help.js';
+import { initCommand } from './init-command.js';
 import { keygenCommand } from './keygen-command.js';
 import { serveCommand } from './serve-command.js';
 import type { Terminal } from './terminal.js';
@@ -54,10 +55,11 @@ export async function runCommand(
 
 function unknownOption(command: CommandName, { message }: Error): Error {
   const [, option = ''] = /'(-[^' ]+)/.exec(message) ?? [];
-  const meant = suggestion(option, COMMAND_HELP[command].match(/--[a-z-]+/g) ?? []).trim();
+  const help = `"agent-bff ${command} --help" lists the options.`;
+  if (!message.startsWith('Unknown option')) return usageError(option, `${message}.`, help);
   // What Node says besides is about arguments that begin with a dash.
-  const detail = message.startsWith('Unknown option') ? `Unknown option ${option}.` : message;
-  return usageError(option, detail, meant || `"agent-bff ${command} --help" lists the options.`);
+  const meant = suggestion(option, COMMAND_HELP[command].match(/--[a-z-]+/g) ?? []).trim();
+  return usageError(option, `Unknown option ${option}.`, meant || help);
 }
 
 function run(command: CommandName, args: string[], terminal: Terminal, ports: ToolkitPorts): Promise<number> {
@@ -68,6 +70,8 @@ function run(command: CommandName, args: string[], terminal: Terminal, ports: To
       return doctorCommand(args, terminal, ports);
     case 'keygen':
       return keygenCommand(args, terminal);
+    case 'init':
+      return initCommand(args, terminal);
     case 'demo':
       return demoCommand(args, terminal);
   }
