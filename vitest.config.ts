@@ -24,6 +24,7 @@ const QUICK = [
   'domain/**/*.test.ts',
   'adapters/**/*.test.ts',
   'composition/**/*.test.ts',
+  'react/**/*.test.ts',
   'site/express-5.test.ts',
   'site/node-http.test.ts',
   // Web standard requests.

@@ -32,7 +32,18 @@ const entries = Object.entries(exports)
     return { name, purpose, page: `${basename(name)}.md`, model: name.replaceAll('/', '-') };
   });
 
-const [main, ...others] = entries.map((entry) => ({ ...entry, sections: symbolSections(ROOT, entry.model) }));
+/** The components have one entry, and share no type with the others. */
+const REACT = {
+  name: 'agent-bff-react',
+  purpose: 'the chat and the widgets on the page, for React',
+  page: 'agent-bff-react.md',
+  model: 'agent-bff-react',
+};
+
+const [main, ...others] = [...entries, REACT].map((entry) => ({
+  ...entry,
+  sections: symbolSections(ROOT, entry.model, entry === REACT ? entry.name : packageName),
+}));
 const inMain = new Map(main.sections.map((section) => [section.name, section]));
 const pages = new Map([
   ['README.md', index([main, ...others])],

@@ -9,13 +9,13 @@ const DOCUMENTER = fileURLToPath(import.meta.resolve('@microsoft/api-documenter/
  * The exported symbols of one entry, each with its kind, its name and its section of a page, made of the pages that
  * api-documenter writes from the entry's model in temp/api. Links lead to `#` and the name in lower case.
  */
-export function symbolSections(root, model) {
+export function symbolSections(root, model, packageName) {
   const folder = join(root, 'temp/api', model);
   const output = join(folder, 'pages');
   execFileSync(process.execPath, [DOCUMENTER, 'markdown', '-i', folder, '-o', output], { stdio: 'pipe' });
   const read = (file) => cleaned(readFileSync(join(output, file), 'utf8'));
   const names = new Set();
-  return parts(read('agent-bff.md')).flatMap(({ heading, text }) =>
+  return parts(read(`${packageName}.md`)).flatMap(({ heading, text }) =>
     rows(text).map(([cell]) => {
       const name = nameOf(cell);
       // The anchor of its heading is that of its links.
@@ -121,7 +121,7 @@ function cleaned(page) {
 
 /** Links between the tool's pages as links inside of one. */
 function inPage(text) {
-  return text.replaceAll(/\]\(\.\/agent-bff\.([\w-]+)[^)]*\.md\)/g, '](#$1)');
+  return text.replaceAll(/\]\(\.\/agent-bff(?:-react)?\.([\w-]+)[^)]*\.md\)/g, '](#$1)');
 }
 
 /** The rows of the first table in HTML, each a list of cells on one line. */

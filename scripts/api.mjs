@@ -10,14 +10,18 @@ import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extrac
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const local = process.argv.includes('--local');
 
-const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+/** The packages of this repository; what the first one's main entry exports, its other entries may use. */
+const FOLDERS = ['', 'react'];
 const base = ExtractorConfig.loadFile(join(ROOT, 'api-extractor.json'));
-const entries = Object.entries(manifest.exports)
-  .filter(([, target]) => target.types !== undefined)
-  .map(([path, { types }]) => ({
-    report: `${manifest.name}${path.slice(1).replaceAll('/', '-')}.api.md`,
-    config: configFor(`${manifest.name}${path.slice(1).replaceAll('/', '-')}`, join(ROOT, types)),
-  }));
+const entries = FOLDERS.flatMap((folder) => {
+  const { name, exports } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
+  return Object.entries(exports)
+    .filter(([path, target]) => target.types !== undefined && !path.endsWith('.css'))
+    .map(([path, { types }]) => {
+      const report = `${name}${path.slice(1).replaceAll('/', '-')}`;
+      return { report: `${report}.api.md`, config: configFor(folder, report, join(ROOT, folder, types)) };
+    });
+});
 
 const problems = [];
 /** What the root exports; it is first in package.json, and shared types come from there. */
@@ -65,7 +69,7 @@ for (const problem of problems) console.error(problem);
 console.log(`${entries.length} entries, ${problems.length} problems`);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-function configFor(reportFileName, mainEntryPointFilePath) {
+function configFor(folder, reportFileName, mainEntryPointFilePath) {
   return ExtractorConfig.prepare({
     configObject: {
       ...base,
@@ -74,7 +78,7 @@ function configFor(reportFileName, mainEntryPointFilePath) {
       docModel: { enabled: true, apiJsonFilePath: join(ROOT, 'temp/api', reportFileName, 'model.api.json') },
     },
     configObjectFullPath: join(ROOT, 'api-extractor.json'),
-    packageJsonFullPath: join(ROOT, 'package.json'),
+    packageJsonFullPath: join(ROOT, folder, 'package.json'),
   });
 }
 

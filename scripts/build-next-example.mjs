@@ -1,4 +1,4 @@
-// node scripts/build-next-example.mjs [--if-needed]: compiles examples/next with Next, after the package itself.
+// node scripts/build-next-example.mjs [--if-needed]: compiles examples/next with Next, after the packages themselves.
 // Its packages have a folder of their own: npm ci --prefix examples/next
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,10 @@ const BUILD_ID = join(EXAMPLE, '.next/BUILD_ID');
 process.env.NEXT_TELEMETRY_DISABLED = '1';
 process.env.NODE_ENV = 'production'; // Tests have another one, with which Next builds nothing that works.
 const onlyIfNeeded = process.argv.includes('--if-needed');
-process.exitCode = (await build('package', { onlyIfNeeded: true })) || (await buildExample());
+process.exitCode =
+  (await build('package', { onlyIfNeeded: true })) ||
+  (await build('react', { onlyIfNeeded: true })) ||
+  (await buildExample());
 
 function buildExample() {
   if (onlyIfNeeded && isUpToDate()) return 0;
@@ -33,5 +36,5 @@ function isUpToDate() {
       const path = join(folder, entry.name);
       return entry.isDirectory() ? newer(path) : statSync(path).mtimeMs > built;
     });
-  return !newer(EXAMPLE) && !newer(join(ROOT, 'dist'));
+  return ![EXAMPLE, join(ROOT, 'dist'), join(ROOT, 'react/dist')].some(newer);
 }

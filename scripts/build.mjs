@@ -9,7 +9,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '')
 const tsc = (project) => ['node_modules/typescript/bin/tsc', '-p', project, '--noEmitOnError'];
 const WEB = join('examples', 'site', 'web');
 
-/** What is built: the sources of each part, what they become, the commands for it, and what else makes it out of date. */
+/** What is built: the sources of each part, what they become, the commands for it, what it needs, and what else makes it out of date. */
 const PARTS = {
   /** Declarations file by file, for types and the API reports; the code in one file per entry and the chunks between them. */
   package: {
@@ -35,19 +35,32 @@ const PARTS = {
     bundle: 'examples/dist/demo/start-demo.js',
     inputs: ['package.json', 'package-lock.json', 'scripts/bundle.mjs'],
   },
+  /** The React components: file by file, so that what is loaded later is a file of its own, and one stylesheet. */
+  react: {
+    commands: [tsc('react'), ['scripts/stylesheet.mjs']],
+    sources: 'react/src',
+    output: 'react/dist',
+    bundle: 'react/dist/style.css',
+    inputs: ['react/package.json', 'react/tsconfig.json', 'package-lock.json', 'scripts/stylesheet.mjs'],
+  },
   /** The page of the example site: all of it becomes one bundle. */
   web: {
     commands: [['node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn', '--config', `${WEB}/vite.config.ts`]],
+    needs: ['react'],
     sources: WEB,
     output: 'examples/dist/web',
     bundle: 'examples/dist/web/index.html',
-    inputs: ['package.json', 'package-lock.json'],
+    inputs: ['package.json', 'package-lock.json', 'react/dist/index.js', 'react/dist/style.css'],
   },
 };
 
 /** Builds a part and resolves to the exit status of the last command that ran. Errors of types leave the old output in place. */
 export async function build(name, { clean = false, onlyIfNeeded = false } = {}) {
   const part = PARTS[name];
+  for (const other of part.needs ?? []) {
+    const status = await build(other, { onlyIfNeeded: true });
+    if (status !== 0) return status;
+  }
   if (onlyIfNeeded && isUpToDate(part)) return 0;
   return withCloneLock(ROOT, async () => {
     if (onlyIfNeeded && isUpToDate(part)) return 0; // another command may have built it while we waited
@@ -102,7 +115,7 @@ function modified(file) {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const onlyIfNeeded = process.argv.includes('--if-needed');
   const names = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
-  for (const name of names.length === 0 ? ['package'] : names) {
+  for (const name of names.length === 0 ? ['package', 'react'] : names) {
     process.exitCode ||= await build(name, { clean: !onlyIfNeeded, onlyIfNeeded });
   }
 }

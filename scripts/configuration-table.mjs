@@ -98,7 +98,7 @@ function section({ file, type, title, block }) {
 /** An interface as prettier leaves it: its own sentence, and name, type and comment of each field, those it inherits included. */
 function interfaceOf(source, type) {
   const found = new RegExp(
-    `\\/\\*\\*\\n((?: \\*.*\\n)+?) \\*\\/\\nexport interface ${type} (?:extends ([\\w, ]+) )?\\{\\n([\\s\\S]*?)\\n\\}`,
+    `\\/\\*\\*\\n((?: \\*.*\\n)+?) \\*\\/\\nexport interface ${type}(?:<[^>]*>)?\\s(?:\\s*extends ([\\w<>,\\s]+?)\\s)?\\{\\n([\\s\\S]*?)\\n\\}`,
   ).exec(source);
   if (found === null) throw new Error(`no documented interface ${type}`);
   const [, comment, bases = '', body] = found;
@@ -109,8 +109,11 @@ function interfaceOf(source, type) {
   ].map(([, text, name, optional, shape]) => ({ name, isRequired: optional === '', type: shape, text: prose(text) }));
   const all = body.match(/^ {2}readonly \w+/gm) ?? [];
   if (rows.length !== all.length) throw new Error(`${type}: ${all.length} fields, of which ${rows.length} were read`);
-  for (const base of bases.split(', ').filter((name) => name !== '' && !COMMON.includes(name))) {
-    const home = source.includes(`interface ${base} `) ? source : read('routes/route-options.ts');
+  for (const base of bases
+    .replaceAll(/<\w+>/g, '')
+    .split(/,\s+/)
+    .filter((name) => name !== '' && !COMMON.includes(name))) {
+    const home = new RegExp(`interface ${base}\\b`).test(source) ? source : read('routes/route-options.ts');
     const inherited = interfaceOf(home, base).rows;
     rows.push(...inherited.filter((row) => rows.every(({ name }) => name !== row.name)));
   }
@@ -141,6 +144,7 @@ function typeCell(shape) {
     .replaceAll(/\s*\|\s*undefined\b/g, '')
     .replaceAll(/ ?\| \(string & \{\}\)/g, '')
     .replaceAll('readonly ', '')
+    .replaceAll('<NativeRequest>', '')
     .replace(/^\| /, '')
     .trim();
   const block = CONFIGURATION.find(({ type }) => type === short)?.block;

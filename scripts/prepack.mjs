@@ -3,4 +3,5 @@ import { build } from './build.mjs';
 import { ensureInstalled } from './installation.mjs';
 
 await ensureInstalled();
-for (const part of ['package', 'web', 'demo']) process.exitCode ||= await build(part, { onlyIfNeeded: true });
+const parts = process.argv.includes('react') ? ['react'] : ['package', 'web', 'demo'];
+for (const part of parts) process.exitCode ||= await build(part, { onlyIfNeeded: true });

@@ -31,13 +31,13 @@ const npm = (...args) =>
   execFileSync('npm', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 
 const [{ filename, size }] = JSON.parse(npm('pack', ROOT, '--json', '--pack-destination', folder));
+const [{ filename: components }] = JSON.parse(npm('pack', join(ROOT, 'react'), '--json', '--pack-destination', folder));
 writeFileSync(join(folder, 'package.json'), '{ "name": "a-site", "private": true, "type": "module" }\n');
 npm('install', '--no-audit', '--no-fund', '--omit=dev', `./${filename}`);
 const own = installed();
 const trials = [];
 await trial('links of the documents', () => run(process.execPath, ['links.mjs'], { cwd: folder }));
 await trial('agent-bff demo', () => run(process.execPath, ['demo.mjs'], { cwd: folder }));
-await trial('agent-bff init', () => run(process.execPath, ['starters.mjs', filename], { cwd: folder }));
 npm(
   'install',
   '--no-audit',
@@ -62,6 +62,9 @@ await trial('the ten lines of the README', () =>
 );
 await trial(`node ${process.versions.node}`, () => runTrials());
 for (const version of NODE_LINES) await trial(`node ${version}`, () => runTrials(version));
+await trial('the starters of agent-bff init', () =>
+  run(process.execPath, ['starters.mjs', 'express,koa,next', filename, components], { cwd: folder }),
+);
 const older = process.argv[process.argv.indexOf('--compare') + 1];
 if (process.argv.includes('--compare')) await trial(`the same site with ${basename(older)}`, () => compare(older));
 

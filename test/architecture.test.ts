@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type ESTree, parseSync, Visitor, type VisitorObject } from 'rolldown/utils';
 import { describe, expect, it } from 'vitest';
 
 /** What the files of one folder may import besides each other. */
@@ -58,20 +59,11 @@ const TABLE: Readonly<Record<string, Rule>> = {
 const COMPOSITION = 'composition';
 
 /** What would give the domain a clock, a network or a platform of its own. */
-const IMPURE: readonly RegExp[] = [
-  ...['process', 'Buffer', 'setTimeout', 'setInterval', 'performance', 'globalThis', 'crypto'].map(word),
-  /\bfetch\s*\(/,
-  /\bDate\s*\.\s*now\b/,
-  /\bnew\s+Date\b/,
-  /\bMath\s*\.\s*random\b/,
-];
+const IMPURE_NAMES = ['process', 'Buffer', 'setTimeout', 'setInterval', 'performance', 'globalThis', 'crypto'];
+const IMPURE_MEMBERS = ['Date.now', 'Math.random'];
 const VAGUE_NAMES = ['util', 'utils', 'helper', 'helpers', 'common', 'manager', 'managers', 'impl'];
 const MAX_LINES = 500;
 const MIN_FILES = 25;
-
-function word(name: string): RegExp {
-  return new RegExp(`(?<![\\w$])${name}(?![\\w$])`);
-}
 
 interface SourceFile {
   /** Below `src`, with forward slashes. */
@@ -80,16 +72,23 @@ interface SourceFile {
 }
 
 function violations(file: SourceFile): readonly string[] {
-  const tokens = tokenize(file.text);
-  return [...importViolations(file, tokens), ...purityViolations(file, tokens), ...fileViolations(file, tokens)];
+  return [...importViolations(file), ...purityViolations(file), ...fileViolations(file)];
 }
 
-function importViolations({ path }: SourceFile, tokens: readonly Token[]): readonly string[] {
+/** Walks through the whole file, as the compiler reads it. */
+function visit({ path, text }: SourceFile, visitor: VisitorObject): void {
+  const { program, errors } = parseSync(path, text, { sourceType: 'module' });
+  if (errors.length > 0) throw new Error(`${path}: ${errors.map(({ message }) => message).join()}`);
+  new Visitor(visitor).visit(program);
+}
+
+function importViolations(file: SourceFile): readonly string[] {
+  const { path } = file;
   const home = folderOf(path);
   const rule = TABLE[home];
   if (home === COMPOSITION) return [];
   if (rule === undefined) return [`${path}: the folder "${home}" has no row in the import table`];
-  return importsOf(tokens).flatMap(({ specifier, typeOnly }) => {
+  return importsOf(file).flatMap(({ specifier, typeOnly }) => {
     const refused = [`${path}: may not import "${specifier}"${typeOnly ? ' (type)' : ''}`];
     if (specifier.startsWith('.')) {
       const target = folderOf(posix.join(posix.dirname(path), specifier));
@@ -101,13 +100,29 @@ function importViolations({ path }: SourceFile, tokens: readonly Token[]): reado
   });
 }
 
-function purityViolations({ path }: SourceFile, tokens: readonly Token[]): readonly string[] {
+function purityViolations(file: SourceFile): readonly string[] {
+  const { path } = file;
   if (!['domain', SHARED, 'ports'].includes(folderOf(path))) return [];
-  const code = tokens.map(({ kind, text }) => (kind === 'string' ? "''" : text)).join(' ');
-  return IMPURE.filter((pattern) => pattern.test(code)).map((pattern) => `${path}: mentions ${pattern.source}`);
+  const found: string[] = [];
+  const refuse = (name: string, isImpure: boolean): void => void (isImpure && found.push(`${path}: mentions ${name}`));
+  visit(file, {
+    Identifier: ({ name }) => refuse(name, IMPURE_NAMES.includes(name)),
+    MemberExpression: (member) => refuse(nameOf(member), IMPURE_MEMBERS.includes(nameOf(member))),
+    CallExpression: ({ callee }) => refuse('fetch', nameOf(callee).split('.').at(-1) === 'fetch'),
+    NewExpression: ({ callee }) => refuse('new Date', nameOf(callee) === 'Date'),
+  });
+  return found;
 }
 
-function fileViolations({ path, text }: SourceFile, tokens: readonly Token[]): readonly string[] {
+/** `a` or `a.b`; empty for anything longer or computed. */
+function nameOf(node: ESTree.Node): string {
+  if (node.type === 'Identifier') return node.name;
+  if (node.type !== 'MemberExpression' || node.computed || node.object.type !== 'Identifier') return '';
+  return node.property.type === 'Identifier' ? `${node.object.name}.${node.property.name}` : '';
+}
+
+function fileViolations(file: SourceFile): readonly string[] {
+  const { path, text } = file;
   const found: string[] = [];
   const segments = path.replace(/(?:\.d)?\.ts$/, '').split('/');
   for (const segment of segments) {
@@ -117,10 +132,10 @@ function fileViolations({ path, text }: SourceFile, tokens: readonly Token[]): r
   }
   const lines = text.trimEnd().split('\n').length;
   if (lines > MAX_LINES) found.push(`${path}: ${lines} lines, more than ${MAX_LINES}`);
-  tokens.forEach(({ text: keyword }, index) => {
-    const name = tokens[index + 1]?.text ?? '';
-    const isExported = ['export', 'declare', 'default'].includes(tokens[index - 1]?.text ?? '');
-    if (keyword === 'interface' && isExported && /^I[A-Z][a-z]/.test(name)) found.push(`${path}: interface ${name}`);
+  visit(file, {
+    TSInterfaceDeclaration: ({ id: { name } }) => {
+      if (/^I[A-Z][a-z]/.test(name)) found.push(`${path}: interface ${name}`);
+    },
   });
   return found;
 }
@@ -147,90 +162,28 @@ interface Import {
 }
 
 /** Every import, export-from, `import()`, `import()` type and `require()`; a computed specifier is one too. */
-function importsOf(tokens: readonly Token[]): readonly Import[] {
+function importsOf(file: SourceFile): readonly Import[] {
   const found: Import[] = [];
-  tokens.forEach((token, index) => {
-    const before = tokens[index - 1]?.text ?? '';
-    const isCall = token.text === '(' && ['import', 'require'].includes(before) && tokens[index - 2]?.text !== '.';
-    if (isCall) {
-      const argument = tokens[index + 1];
-      found.push({ specifier: argument?.kind === 'string' ? argument.text : '<computed>', typeOnly: false });
-    } else if (token.kind === 'string' && ['import', 'from'].includes(before) && tokens[index - 1]?.kind === 'code') {
-      found.push({ specifier: token.text, typeOnly: isTypeOnly(tokens.slice(0, index - 1)) });
-    }
+  const add = (source: ESTree.Node | null | undefined, kind: 'type' | 'value' | null = 'value'): void => {
+    if (source) found.push({ specifier: textOf(source) ?? '<computed>', typeOnly: kind === 'type' });
+  };
+  visit(file, {
+    // `import { type X }` and `export { type X }` still run the module.
+    ImportDeclaration: ({ source, importKind }) => add(source, importKind),
+    ExportNamedDeclaration: ({ source, exportKind }) => add(source, exportKind),
+    ExportAllDeclaration: ({ source, exportKind }) => add(source, exportKind),
+    ImportExpression: ({ source }) => add(source),
+    TSImportType: ({ source }) => add(source),
+    TSExternalModuleReference: ({ expression }) => add(expression),
+    CallExpression: ({ callee, arguments: [argument] }) => add(nameOf(callee) === 'require' ? argument : undefined),
   });
   return found;
 }
 
-/** Whether the clause that ends here began with `import type` or `export type`; `{ type X }` still runs the module. */
-function isTypeOnly(clause: readonly Token[]): boolean {
-  const start = clause.findLastIndex(({ kind, text }) => kind === 'code' && (text === 'import' || text === 'export'));
-  return start !== -1 && clause[start + 1]?.text === 'type' && clause.length > start + 2;
-}
-
-interface Token {
-  readonly kind: 'code' | 'string';
-  readonly text: string;
-}
-
-const TOKEN = {
-  space: /\s+/y,
-  comment: /\/\/[^\n]*|\/\*[\s\S]*?\*\//y,
-  word: /[\p{ID_Start}$_#@][\p{ID_Continue}$]*|\d[\w.]*/uy,
-  string: /'(?:\\[\s\S]|[^'\\\n])*'|"(?:\\[\s\S]|[^"\\\n])*"/y,
-  regex: /\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\/\w*/y,
-  /** The text of a template up to its end or to the next substitution. */
-  template: /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*(?:`|\$\{)/y,
-};
-const BEFORE_REGEX = /^(?:[([{,;=:?!&|<>+\-*%~^}]|return|typeof|case|in|of|void|throw|await|yield)$/;
-
-/** Cuts TypeScript into words, signs and string contents; comments and regular expressions are left out. */
-function tokenize(text: string): readonly Token[] {
-  const tokens: Token[] = [];
-  const open: string[] = []; // `{` for a block, '${' for a substitution
-  let at = 0;
-  const take = (pattern: RegExp): string | undefined => {
-    pattern.lastIndex = at;
-    const [match] = pattern.exec(text) ?? [];
-    at += match?.length ?? 0;
-    return match;
-  };
-  const takeTemplate = (): void => {
-    const part = take(TOKEN.template) ?? '';
-    tokens.push({ kind: 'string', text: part.replace(/(`|\$\{)$/, '') });
-    if (part.endsWith('${')) open.push('${');
-  };
-
-  while (at < text.length) {
-    if (take(TOKEN.space) !== undefined || take(TOKEN.comment) !== undefined) continue;
-    const previous = tokens.at(-1);
-    const mayBeRegex = previous === undefined || (previous.kind === 'code' && BEFORE_REGEX.test(previous.text));
-    if (mayBeRegex && take(TOKEN.regex) !== undefined) {
-      tokens.push({ kind: 'string', text: '' });
-      continue;
-    }
-    const string = take(TOKEN.string);
-    if (string !== undefined) {
-      tokens.push({ kind: 'string', text: string.slice(1, -1) });
-      continue;
-    }
-    const name = take(TOKEN.word);
-    if (name !== undefined) {
-      tokens.push({ kind: 'code', text: name });
-      continue;
-    }
-    const sign = text.charAt(at);
-    at += 1;
-    if (sign === '`') {
-      takeTemplate();
-    } else if (sign === '}' && open.pop() === '${') {
-      takeTemplate();
-    } else {
-      if (sign === '{') open.push('{');
-      tokens.push({ kind: 'code', text: sign });
-    }
-  }
-  return tokens;
+/** A text that is written out. */
+function textOf(node: ESTree.Node): string | undefined {
+  if (node.type === 'TemplateLiteral' && node.expressions.length === 0) return node.quasis[0]?.value.raw;
+  return node.type === 'Literal' && typeof node.value === 'string' ? node.value : undefined;
 }
 
 function readSources(): readonly SourceFile[] {
@@ -248,7 +201,7 @@ describe('architecture', () => {
 
   it(`reads at least ${MIN_FILES} files of src, and imports in them`, () => {
     expect(sources.length).toBeGreaterThanOrEqual(MIN_FILES);
-    expect(sources.flatMap(({ text }) => importsOf(tokenize(text))).length).toBeGreaterThanOrEqual(MIN_FILES);
+    expect(sources.flatMap(importsOf).length).toBeGreaterThanOrEqual(MIN_FILES);
   });
 
   it('holds in every file of src', () => {
@@ -273,7 +226,6 @@ describe('architecture', () => {
       ],
       'a clock in the shared folder': ['domain/shared/a.ts', 'const a = Date.now();'],
       'a side effect import': ['domain/a.ts', `import 'reflect-metadata';`],
-      'an import over several lines': ['domain/a.ts', `import {\n  // from './b.js'\n  b,\n} from\n  'jose';`],
       'export … from': ['domain/a.ts', `export { b } from '../adapters/web/b.js';`],
       'export * from': ['domain/a.ts', `export * from "../adapters/web/b.js";`],
       'export type … from': ['adapters/web/a.ts', `export type { B } from '../express/b.js';`],
@@ -283,7 +235,6 @@ describe('architecture', () => {
       'an import() type': ['ports/a.ts', `export type A = import('node:http').IncomingMessage;`],
       require: ['domain/a.ts', `const b = require('node:fs');`],
       'import = require': ['domain/a.ts', `import b = require('node:fs');`],
-      'an import after a regular expression': ['domain/a.ts', `const a = /['"\`/*]/; import 'jose'; /* */`],
       'a built-in module without node:': ['adapters/system/a.ts', `import { readFile } from 'fs';`],
       'the package by its own name': ['adapters/web/a.ts', `import { configureServer } from 'agent-bff';`],
       'composition, from an adapter': ['adapters/next/a.ts', `import { b } from '../../composition/b.js';`],
@@ -307,7 +258,6 @@ describe('architecture', () => {
       'a timer': ['domain/a.ts', 'setTimeout(a, 1);'],
       globalThis: ['domain/a.ts', "const a = globalThis['fetch'];"],
       chance: ['domain/a.ts', 'const a = Math.random();'],
-      'impurity in a template': ['domain/a.ts', 'const a = `${ { b: crypto.randomUUID() }.b }`;'],
       'a file name in camel case': ['domain/chatForwarder.ts', ''],
       'a vague file name': ['domain/chat-helpers.ts', ''],
       'a vague folder name': ['domain/common/chat.ts', ''],
@@ -315,7 +265,7 @@ describe('architecture', () => {
       'a long file': ['domain/a.ts', 'const a = 1;\n'.repeat(MAX_LINES + 1)],
       'an I prefix': ['ports/a.ts', 'export interface ICacheStore {}'],
     };
-    it.each(Object.entries(bad))('on %s', (_name, [path, text]) => {
+    it.each(Object.entries(bad))('refuses %s', (_name, [path, text]) => {
       expect(violations({ path, text })).toHaveLength(1);
     });
   });
@@ -328,9 +278,6 @@ describe('architecture', () => {
       ],
       'the shared folder, from an adapter': ['adapters/sessions/a.ts', `import { b } from '../../domain/shared/b.js';`],
       'types of the shared folder, from a port': ['ports/a.ts', `import type { B } from '../domain/shared/b.js';`],
-      comments: ['domain/a.ts', `// import 'jose'; process.env\n/* import('jose') */ const a = 1;`],
-      strings: ['domain/a.ts', `const a = "import 'jose'" + 'process' + \`fetch( import('jose')\`;`],
-      'words that only contain a forbidden one': ['domain/a.ts', 'const a = processed + prefetch(b) + update.now;'],
       'the package of the adapter': ['adapters/idp-b/a.ts', `const a = await import('@azure/msal-node');`],
       'a subpath of it': ['adapters/service-account/a.ts', `import { SignJWT } from 'jose/jwt/sign';`],
       'types of node: in a framework adapter': ['adapters/express/a.ts', `import type { Server } from 'node:http';`],
@@ -349,7 +296,7 @@ describe('architecture', () => {
         'export interface IdentityProvider {} export interface IdpA {}',
       ],
     };
-    it.each(Object.entries(good))('%s', (_name, [path, text]) => {
+    it.each(Object.entries(good))('allows %s', (_name, [path, text]) => {
       expect(violations({ path, text })).toEqual([]);
     });
   });

@@ -45,9 +45,12 @@ it('every npm script, and every script of Node, that a document names exists', (
   expect(files.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
 
-/** The scripts of the package a document lies in, of the root, and of the sites `agent-bff init` writes. */
+/** The scripts of the package a document lies in, and of the root. */
 function scriptsFor(file: string): ReadonlySet<string> {
-  const folders = [posix.dirname(file), '.', 'starters/express'].map((folder) => `${folder}/package.json`);
+  // Documents for sites name the scripts of the starters too.
+  const folders = [posix.dirname(file), '.', 'starters/express', 'starters/next'].map(
+    (folder) => `${folder}/package.json`,
+  );
   const manifests = folders
     .filter((path) => existsSync(join(ROOT, path)))
     .map((path) => JSON.parse(read(path)) as object);
@@ -129,7 +132,7 @@ const FOREIGN = new Set(
 );
 
 it('every name of the package in a document is one of its sources', () => {
-  const known = identifiers('src', 'scripts', 'examples', 'bench');
+  const known = identifiers('src', 'react/src', 'scripts', 'examples', 'bench');
   const unknown = all
     .filter(({ file }) => !file.startsWith('examples/next/'))
     .flatMap(({ file, text }) =>

@@ -45,18 +45,26 @@ const SITE = [
 function examplesOf(name: string, text: string, language: string): Example[] {
   return blocks(text)
     .filter((block) => block.language === language)
-    .map(({ code }, index) => ({ file: `${name.replaceAll(/\W/g, '-')}-${String(index + 1)}.ts`, code }));
+    .map(({ code }, index) => ({
+      file: `${name.replaceAll(/\W/g, '-')}-${String(index + 1)}.${language === 'tsx' ? 'tsx' : 'ts'}`,
+      code,
+    }));
 }
 
 function sources(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => join(folder, name));
 }
 
+/** What the examples in doc comments of the components take for granted. */
+const COMPONENTS = `import { useRef } from 'react';
+import { A2AChat, A2AChatFloating, type A2AChatHandle, ServiceSurface, useA2AChat, useServiceSurface } from 'agent-bff-react';
+`;
+
 /** The text of doc comments, without the stars before its lines. */
 function comments(source: string): string {
-  return [...source.matchAll(/^ \* ?(.*)$/gm)].map(([, line = '']) => line).join('\n');
+  return [...source.matchAll(/^ +\* ?(.*)$/gm)].map(([, line = '']) => line).join('\n');
 }
 
 it('every block of TypeScript and JavaScript in the documents and the doc comments compiles against the package as it is built', async () => {
@@ -68,7 +76,14 @@ it('every block of TypeScript and JavaScript in the documents and the doc commen
   const inComments = sources('src').flatMap((file) =>
     examplesOf(file, comments(readFileSync(join(ROOT, file), 'utf8')), 'ts'),
   );
-  const [typeScript, javaScript] = [inDocuments('ts'), inDocuments('js')];
+  const inComponents = sources('react/src').flatMap((file) =>
+    examplesOf(file, comments(readFileSync(join(ROOT, file), 'utf8')), 'tsx').map((example) => ({
+      ...example,
+      code: COMPONENTS + example.code,
+    })),
+  );
+  const [typeScript, javaScript] = [[...inDocuments('ts'), ...inDocuments('tsx')], inDocuments('js')];
+  expect(inComponents.length).toBeGreaterThan(6);
   expect(typeScript.length).toBeGreaterThan(30);
   expect(javaScript.length).toBeGreaterThan(5);
   expect(inComments.length).toBeGreaterThan(20);
@@ -78,8 +93,9 @@ it('every block of TypeScript and JavaScript in the documents and the doc commen
     compile(javaScript, LENIENT, SITE),
     // An example in a doc comment ends with what it made.
     compile(inComments, { noUnusedLocals: false }),
+    compile(inComponents, { noUnusedLocals: false }),
   ]);
-  expect(said).toEqual(['', '', '']);
+  expect(said).toEqual(['', '', '', '']);
 }, 60_000);
 
 /** What the compiler says of some examples, in a folder inside the package, where its own name leads to its own declarations. */
@@ -93,10 +109,17 @@ async function compile(examples: readonly Example[], further: object, globals = 
   symlinkSync(join(ROOT, 'test/site/frameworks/node_modules'), join(folder, 'node_modules'), 'junction');
   for (const [file, code] of Object.entries(STAND_INS)) writeFileSync(join(folder, file), `${code}\n`);
   writeFileSync(join(folder, 'site.d.ts'), `${globals}\n`);
-  const settings = { noEmit: true, rootDir: '../..', isolatedDeclarations: false, skipLibCheck: true, ...further };
+  const settings = {
+    noEmit: true,
+    rootDir: '../..',
+    isolatedDeclarations: false,
+    skipLibCheck: true,
+    jsx: 'react-jsx',
+    ...further,
+  };
   writeFileSync(
     join(folder, 'tsconfig.json'),
-    JSON.stringify({ extends: '../../tsconfig.json', compilerOptions: settings, include: ['*.ts'] }),
+    JSON.stringify({ extends: '../../tsconfig.json', compilerOptions: settings, include: ['*.ts', '*.tsx'] }),
   );
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
   const run = promisify(execFile)(process.execPath, [compiler, '-p', folder]);

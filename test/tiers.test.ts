@@ -31,7 +31,7 @@ describe('the tests', { timeout: 60_000 }, () => {
   it('that npm test runs come from every layer, the site on Express, node:http and Web, and the browser, and are among all', async () => {
     const [quick, all] = await Promise.all([filesOf('quick'), filesOf('all')]);
     const folders = new Set(quick.map((file) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '')));
-    expect([...folders].sort()).toEqual(['', 'adapters', 'composition', 'domain', 'e2e', 'site']);
+    expect([...folders].sort()).toEqual(['', 'adapters', 'composition', 'domain', 'e2e', 'react', 'site']);
     expect(quick.filter((file) => file.startsWith('site/'))).toEqual([
       'site/express-5.test.ts',
       'site/hono.test.ts',
@@ -44,5 +44,16 @@ describe('the tests', { timeout: 60_000 }, () => {
     const script = readFileSync(join(ROOT, '.ci/run'), 'utf8');
     expect(script).toMatch(/^npm test -- --all( |$)/m);
     expect(script).toMatch(/^export REQUIRE_ALL=1/m);
+  });
+
+  it('that have a script of their own are run by .ci/run, or CONTRIBUTING.md says when and why not', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object };
+    const commands = readFileSync(join(ROOT, '.ci/run'), 'utf8');
+    const page = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
+    const table = page.slice(page.indexOf('These are in no run'), page.indexOf('`test/tiers.test.ts` holds that each'));
+    // `npm run check`, which .ci/run ends with, measures the coverage.
+    const own = Object.keys(scripts).filter((name) => name.startsWith('test:') && name !== 'test:coverage');
+    const isRun = (name: string): boolean => new RegExp(`^npm run ${name}( |$)`, 'm').test(commands);
+    expect(own.filter((name) => isRun(name) === table.includes(`\`npm run ${name}\``))).toEqual([]);
   });
 });

@@ -36,6 +36,15 @@ console.log(answer);
 > It comes word by word, like every answer.
 `;
 
+const PATH = `Every word of this answer travels on its own, the way your message came:
+
+1. **Your browser** sent it to this site, with nothing but the site’s cookie.
+2. **The site’s server** added the credential, and passed it on.
+3. **The agent** answers here, word by word.
+
+Break the credential and ask again: you will see what your visitors would see.
+`;
+
 /** Finds the reply to a message: one of the commands when its text is one, else an echo. */
 export function chooseReply({ message, isFollowUp, pace }: Question): Reply {
   const text = textOf(message);
@@ -43,13 +52,18 @@ export function chooseReply({ message, isFollowUp, pace }: Question): Reply {
   if (isFollowUp) return say(`Thank you. I have noted: ${shorten(text)}`, pace);
   if (file !== undefined) return say(describeFile(file), pace);
   switch (text.toLowerCase()) {
+    case 'what happens to my message?':
+      return say(PATH, pace);
     case 'slow':
+    case 'count slowly, and i will stop you':
       return countSlowly(pace);
     case 'file':
       return say('There was no file in your message.', pace);
     case 'markdown':
+    case 'show me a list and some code':
       return say(MARKDOWN, pace);
     case 'input':
+    case 'ask me something':
       return async (turn) => turn.ask('Which city are you asking about?');
     case 'fail':
       return async (turn) => turn.fail('I was asked to fail, and so I did.');

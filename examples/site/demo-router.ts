@@ -1,3 +1,4 @@
+import { resolveServiceBrand } from 'agent-bff';
 import { Router } from 'express';
 
 import { createCredentialSwitch } from './credential-switch.js';
@@ -7,6 +8,11 @@ import type { PlatformView } from './platform-view.js';
 export function createDemoRouter(privateKeyPem: string, platform: PlatformView | undefined): Router {
   const router = Router();
   router.use('/credential', createCredentialSwitch(privateKeyPem));
+  // A page without its brand is still a page.
+  router.get('/brand.css', async (_request, response) => {
+    const brand = await resolveServiceBrand().catch(() => '');
+    response.type('css').set('cache-control', 'no-cache').send(brand);
+  });
   if (platform === undefined) return router;
 
   router.get('/hits', (_request, response) => {

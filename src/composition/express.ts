@@ -1,10 +1,10 @@
-import { type ExpressLikeRouter, expressRouter } from '../adapters/express/express-router.js';
+import { type ExpressLikeRouter, type ExpressRequestOf, expressRouter } from '../adapters/express/express-router.js';
 import { chatHandler, conversationHandler, surfaceHandler } from './routes/current-handler.js';
 import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './routes/route-options.js';
 import { handlerRoutes, type HandlersOptions } from './routes/site-routes.js';
 import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
-export type { ExpressLikeRouter } from '../adapters/express/express-router.js';
+export type { ExpressLikeRouter, ExpressRequestOf } from '../adapters/express/express-router.js';
 
 /**
  * The chat routes as an Express router, for Express 4 and 5; mount it at `/api/a2a` (spec §4.3).
@@ -27,7 +27,7 @@ export type { ExpressLikeRouter } from '../adapters/express/express-router.js';
  */
 export function createA2ARouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
-  options?: ChatHandlerOptions & ToolkitOption,
+  options?: ChatHandlerOptions<ExpressRequestOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
   return expressRouter(framework, [{ mount: '', handler: chatHandler(options) }]);
 }
@@ -51,7 +51,7 @@ export function createA2ARouter<AnyRouter extends ExpressLikeRouter>(
  */
 export function createServiceSurfaceRouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
-  options?: SurfaceRouterOptions & ToolkitOption,
+  options?: SurfaceRouterOptions<ExpressRequestOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
   return expressRouter(framework, [{ mount: '', handler: surfaceHandler(options) }]);
 }
@@ -76,7 +76,7 @@ export function createServiceSurfaceRouter<AnyRouter extends ExpressLikeRouter>(
  */
 export function createServiceProxyRouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
-  options: ServiceProxyOptions & ToolkitOption,
+  options: ServiceProxyOptions<ExpressRequestOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
   return expressRouter(framework, [{ mount: '', handler: conversationHandler('createServiceProxyRouter', options) }]);
 }
@@ -101,7 +101,7 @@ export function createServiceProxyRouter<AnyRouter extends ExpressLikeRouter>(
  */
 export function createHandlers<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
-  options?: HandlersOptions,
+  options?: HandlersOptions<ExpressRequestOf<AnyRouter>>,
 ): AnyRouter {
   return expressRouter(framework, handlerRoutes(options));
 }

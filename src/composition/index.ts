@@ -34,7 +34,7 @@ export type { ExchangeOutcome, TokenExchange, TokenExchangeRequest } from '../po
 export type * from './config/server-config.js';
 export { configFromEnv } from './config/env.js';
 export { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from './express.js';
-export type { ExpressLikeRouter } from './express.js';
+export type { ExpressLikeRouter, ExpressRequestOf } from './express.js';
 export type { HandlersOptions, SiteRoutesOptions } from './routes/site-routes.js';
 export { createGetHeadersForSession, createGetHeadersWithServiceAuth } from './get-headers.js';
 export type { ToolkitPorts } from './toolkit/ports.js';

@@ -1,10 +1,10 @@
-import { type KoaLike, type KoaLikeRouter, koaRouter } from '../adapters/koa/koa-router.js';
+import { type KoaContextOf, type KoaLike, type KoaLikeRouter, koaRouter } from '../adapters/koa/koa-router.js';
 import { chatHandler, conversationHandler, surfaceHandler } from './routes/current-handler.js';
 import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './routes/route-options.js';
 import { handlerRoutes, type HandlersOptions } from './routes/site-routes.js';
 import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
-export type { KoaLike, KoaLikeRouter } from '../adapters/koa/koa-router.js';
+export type { KoaContextOf, KoaLike, KoaLikeRouter } from '../adapters/koa/koa-router.js';
 
 /**
  * The chat routes as a router of `@koa/router`; mount it at `/api/a2a` (spec §4.3), by `prefix`, in another router or with `koa-mount`.
@@ -27,7 +27,7 @@ export type { KoaLike, KoaLikeRouter } from '../adapters/koa/koa-router.js';
  */
 export function createA2ARouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
-  options?: ChatHandlerOptions & ToolkitOption,
+  options?: ChatHandlerOptions<KoaContextOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
   return koaRouter(framework, [{ mount: '', handler: chatHandler(options) }]);
 }
@@ -52,7 +52,7 @@ export function createA2ARouter<AnyRouter extends KoaLikeRouter>(
  */
 export function createServiceSurfaceRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
-  options?: SurfaceRouterOptions & ToolkitOption,
+  options?: SurfaceRouterOptions<KoaContextOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
   return koaRouter(framework, [{ mount: '', handler: surfaceHandler(options) }]);
 }
@@ -77,7 +77,7 @@ export function createServiceSurfaceRouter<AnyRouter extends KoaLikeRouter>(
  */
 export function createServiceProxyRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
-  options: ServiceProxyOptions & ToolkitOption,
+  options: ServiceProxyOptions<KoaContextOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
   return koaRouter(framework, [{ mount: '', handler: conversationHandler('createServiceProxyRouter', options) }]);
 }
@@ -103,7 +103,7 @@ export function createServiceProxyRouter<AnyRouter extends KoaLikeRouter>(
  */
 export function createHandlers<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
-  options?: HandlersOptions,
+  options?: HandlersOptions<KoaContextOf<AnyRouter>>,
 ): AnyRouter {
   return koaRouter(framework, handlerRoutes(options));
 }

@@ -34,9 +34,9 @@ export { createGetHeadersForSession, createGetHeadersWithServiceAuth } from './g
  *
  * @public
  */
-export interface A2AServiceHandlerOptions extends AuthHeadersOptions, SiteFieldOptions, ToolkitOption {
+export interface A2AServiceHandlerOptions extends AuthHeadersOptions, SiteFieldOptions<Request>, ToolkitOption {
   /** Makes the headers of the config route's look-ups, from Next's request. Default: the credential of the chat. */
-  readonly configGetHeaders?: GetHeaders | undefined;
+  readonly configGetHeaders?: GetHeaders<Request> | undefined;
 }
 
 /**
@@ -44,11 +44,11 @@ export interface A2AServiceHandlerOptions extends AuthHeadersOptions, SiteFieldO
  *
  * @public
  */
-export interface A2AProxyHandlerOptions extends SessionOptions, SiteFieldOptions, ToolkitOption {
+export interface A2AProxyHandlerOptions extends SessionOptions, SiteFieldOptions<Request>, ToolkitOption {
   /** Gives the signed-in user's token, such as the `Auth0Client` of `@auth0/nextjs-auth0` or `auth` of Auth.js 5. */
   readonly idp: SessionTokenLike;
   /** Makes the headers of the config route's look-ups, from Next's request. Default: the credential of the chat. */
-  readonly configGetHeaders?: GetHeaders | undefined;
+  readonly configGetHeaders?: GetHeaders<Request> | undefined;
 }
 
 /**
@@ -56,7 +56,7 @@ export interface A2AProxyHandlerOptions extends SessionOptions, SiteFieldOptions
  *
  * @public
  */
-export interface A2AWebOptions extends SiteFieldOptions, ToolkitOption {
+export interface A2AWebOptions extends SiteFieldOptions<Request>, ToolkitOption {
   /** What Next gives every route; not looked at. */
   readonly params?: unknown;
 }
@@ -68,7 +68,7 @@ export interface A2AWebOptions extends SiteFieldOptions, ToolkitOption {
  */
 export interface A2AConfigWebOptions extends A2AWebOptions {
   /** Whatever it returns are the credentials of the look-ups. Default: the credential of the chat route. */
-  readonly getHeaders?: GetHeaders | undefined;
+  readonly getHeaders?: GetHeaders<Request> | undefined;
 }
 
 /** The options each function takes besides `toolkit`. */
@@ -222,7 +222,9 @@ function webRoute(
  *
  * @public
  */
-export function createSurfaceHandlerWithServiceAuth(options?: ServiceSurfaceHandlerOptions & ToolkitOption): NextRoute {
+export function createSurfaceHandlerWithServiceAuth(
+  options?: ServiceSurfaceHandlerOptions<Request> & ToolkitOption,
+): NextRoute {
   return nextRoute(
     routeHandler<ServiceSurfaceHandlerOptions>(
       'createSurfaceHandlerWithServiceAuth',
@@ -250,7 +252,7 @@ export function createSurfaceHandlerWithServiceAuth(options?: ServiceSurfaceHand
  *
  * @public
  */
-export function createSurfaceHandler(options?: SurfaceHandlerOptions & ToolkitOption): NextRoute {
+export function createSurfaceHandler(options?: SurfaceHandlerOptions<Request> & ToolkitOption): NextRoute {
   return nextRoute(
     routeHandler<SurfaceHandlerOptions>('createSurfaceHandler', SURFACES, options, (current, given) =>
       current.surfaceHandler(given),
@@ -274,7 +276,7 @@ export function createSurfaceHandler(options?: SurfaceHandlerOptions & ToolkitOp
  *
  * @public
  */
-export function createServiceProxyHandler(options: ServiceProxyOptions & ToolkitOption): NextRoute {
+export function createServiceProxyHandler(options: ServiceProxyOptions<Request> & ToolkitOption): NextRoute {
   return nextRoute(conversationHandler('createServiceProxyHandler', options), RECORDS);
 }
 
@@ -294,6 +296,6 @@ export function createServiceProxyHandler(options: ServiceProxyOptions & Toolkit
  *
  * @public
  */
-export function createHandlers(options?: HandlersOptions): NextRoute {
+export function createHandlers(options?: HandlersOptions<Request>): NextRoute {
   return nextRoutes(handlerRoutes(options), noSuchRoute, SITE);
 }

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import type { Http2ServerRequest } from 'node:http2';
 import { type NodeListener, nodeListener } from '../adapters/node/node-listener.js';
 import { noSuchRoute } from './routes/current-handler.js';
 import { siteRoutes, type SiteRoutesOptions } from './routes/site-routes.js';
@@ -31,7 +33,7 @@ export type { NodeListener } from '../adapters/node/node-listener.js';
  *
  * @public
  */
-export function createNodeHandler(options?: SiteRoutesOptions): NodeListener {
+export function createNodeHandler(options?: SiteRoutesOptions<IncomingMessage | Http2ServerRequest>): NodeListener {
   return nodeListener(siteRoutes('createNodeHandler', options), noSuchRoute);
 }
 

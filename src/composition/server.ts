@@ -57,35 +57,46 @@ export async function getAuthHeaders(options?: AuthHeadersOptions): Promise<Reco
 }
 
 /**
- * The cached service token, or `undefined` when there is none that is still valid (spec §4.4). Asks nobody and never waits;
+ * The cached service token of a strategy, by default the configured one, or `undefined` when there is none that is still valid (spec §4.4). Asks nobody and never waits;
  * `getAuthHeaders` obtains one.
  *
  * @public
  */
-export function getCachedServiceToken(): string | undefined {
-  return serverState().toolkit?.cachedServiceToken();
+export function getCachedServiceToken(options?: AuthHeadersOptions): string | undefined {
+  return serverState().toolkit?.cachedServiceToken(options);
 }
 
 /**
  * The project of this site, as the config route resolves it (spec §4.4): the configured one, else the one the platform knows.
- * `null` when there is none, or the platform cannot be asked; kept for a minute.
+ * Pass the `strategy` and `apiKey` of that route where they differ from the configuration.
+ * `null` when there is none, or the platform cannot be asked, which a warning event explains; kept for a minute.
  *
  * @throws ServiceAuthError when nobody has configured the server.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown or invalid.
+ *
+ * @example
+ * ```ts
+ * import { resolveServiceProjectId } from 'agent-bff';
+ *
+ * const projectId = await resolveServiceProjectId({ strategy: 'client_credentials' });
+ * ```
  *
  * @public
  */
-export async function resolveServiceProjectId(): Promise<string | null> {
-  return currentToolkit().projectId();
+export async function resolveServiceProjectId(options?: AuthHeadersOptions): Promise<string | null> {
+  return currentToolkit().projectId(options);
 }
 
 /**
  * The brand's style sheet, as the config route resolves it (spec §4.4).
- * Empty when there is none, or the platform cannot be asked; kept for a minute.
+ * Pass the `strategy` and `apiKey` of that route where they differ from the configuration.
+ * Empty when there is none, or the platform cannot be asked, which a warning event explains; kept for a minute.
  *
  * @throws ServiceAuthError when nobody has configured the server.
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown or invalid.
  *
  * @public
  */
-export async function resolveServiceBrand(): Promise<string> {
-  return currentToolkit().brandCss();
+export async function resolveServiceBrand(options?: AuthHeadersOptions): Promise<string> {
+  return currentToolkit().brandCss(options);
 }

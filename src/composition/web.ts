@@ -17,7 +17,7 @@ import { siteRoutes, type SiteRoutesOptions } from './routes/site-routes.js';
  *
  * @public
  */
-export function createWebHandler(options?: SiteRoutesOptions): (request: Request) => Promise<Response> {
+export function createWebHandler(options?: SiteRoutesOptions<Request>): (request: Request) => Promise<Response> {
   return fetchHandler(siteRoutes('createWebHandler', options), noSuchRoute);
 }
 

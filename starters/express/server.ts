@@ -3,21 +3,23 @@ import { configFromEnv, configureServer } from 'agent-bff';
 import { createHandlers } from 'agent-bff/express';
 import express from 'express';
 
-// For development; where the site is deployed, its environment has the variables.
-if (existsSync('.env')) process.loadEnvFile();
+// Where the site is deployed, the host sets these variables itself.
+if (existsSync('.env')) process.loadEnvFile('.env');
 
-// A wrong value ends the process here and names the field; a missing one is reported when it is first needed.
-configureServer(configFromEnv(process.env));
+// A wrong value throws here; a missing one is reported by the first request that needs it.
+const toolkit = configureServer(configFromEnv(process.env));
 
 const app = express();
-
-// The chat at /api/a2a and widgets at /api/service-surfaces. Before any body parser: bodies stream through.
+// Chat at /api/a2a, widgets at /api/service-surfaces. Before any body parser: bodies stream through.
 app.use('/api', createHandlers(express));
-
 app.use(express.static('public'));
 
 const port = Number(process.env['PORT'] || 3000);
-app.listen(port, (error) => {
-  if (error !== undefined) throw error;
-  console.log(`http://localhost:${port}`);
+const server = app.listen(port, () => console.log(`http://localhost:${port}`));
+
+// A host that stops the site says so first: running answers have ten seconds to finish.
+process.once('SIGTERM', async () => {
+  server.close();
+  await toolkit.close({ graceMs: 10_000 });
+  server.closeAllConnections();
 });

@@ -1,26 +1,27 @@
-import { createReadStream, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import Router from '@koa/router';
 import { configFromEnv, configureServer } from 'agent-bff';
 import { createHandlers } from 'agent-bff/koa';
 import Koa from 'koa';
+import files from 'koa-static';
 
-// For development; where the site is deployed, its environment has the variables.
-if (existsSync('.env')) process.loadEnvFile();
+// Where the site is deployed, the host sets these variables itself.
+if (existsSync('.env')) process.loadEnvFile('.env');
 
-// A wrong value ends the process here and names the field; a missing one is reported when it is first needed.
-configureServer(configFromEnv(process.env));
+// A wrong value throws here; a missing one is reported by the first request that needs it.
+const toolkit = configureServer(configFromEnv(process.env));
 
 const app = new Koa();
-
-// The chat at /api/a2a and widgets at /api/service-surfaces. Before any body parser: bodies stream through.
+// Chat at /api/a2a, widgets at /api/service-surfaces. Before any body parser: bodies stream through.
 app.use(createHandlers(Router).prefix('/api').routes());
-
-const pages = new Router();
-pages.get('/', (context) => {
-  context.type = 'html';
-  context.body = createReadStream('public/index.html');
-});
-app.use(pages.routes());
+app.use(files('public'));
 
 const port = Number(process.env['PORT'] || 3000);
-app.listen(port, () => console.log(`http://localhost:${port}`));
+const server = app.listen(port, () => console.log(`http://localhost:${port}`));
+
+// A host that stops the site says so first: running answers have ten seconds to finish.
+process.once('SIGTERM', async () => {
+  server.close();
+  await toolkit.close({ graceMs: 10_000 });
+  server.closeAllConnections();
+});

@@ -1,7 +1,7 @@
 /** Next calls this once when the server starts, before the first request. */
 export async function register(): Promise<void> {
-  if (process.env['NEXT_RUNTIME'] !== 'nodejs') return;
+  if (process.env.NEXT_RUNTIME !== 'nodejs') return;
   const { configFromEnv, configureServer } = await import('agent-bff');
-  // A wrong value ends the start and names the field; a missing one is reported when it is first needed.
+  // Next has read .env. A wrong value throws here; a missing one is reported by the first request that needs it.
   configureServer(configFromEnv(process.env));
 }

@@ -30,7 +30,7 @@ describe('a user’s token', () => {
   it('is sent with the type the tenant has registered for it', async () => {
     const assertion = await idp.issueUserToken('ann');
     const outcome = await exchange({ subjectTokenType: 'https://site.example/session' }).exchange({ assertion }, NOW);
-    expect(outcome).toMatchObject({ kind: 'failure', reason: 'refused', block: 'idpA' });
+    expect(outcome).toMatchObject({ kind: 'failure', reason: 'refused' });
     expect(idp.tokenRequests.last?.form['subject_token_type']).toBe('https://site.example/session');
   });
 
@@ -62,6 +62,31 @@ describe('an exchange that fails for all users', () => {
     const assertion = await idp.issueUserToken('ann');
     const outcome = await exchange(change()).exchange({ assertion }, NOW);
     expect(outcome).toMatchObject({ kind: 'failure', reason: 'refused', block: 'idpA', fields });
+  });
+
+  it.each<[string, Partial<IdpATokenExchangeOptions>, string]>([
+    ['audience', { audience: 'https://nowhere.example' }, 'onBehalfOf'],
+    ['scope', { scope: 'everything' }, 'onBehalfOf'],
+    ['clientSecret', { clientSecret: secret('wrong') }, 'idpA'],
+  ])('names the block that holds the wrong %s', async (field, change, block) => {
+    const assertion = await idp.issueUserToken('ann');
+    const own = new Set(['audience', 'scope']);
+    const outcome = await exchange({ ...change, own }).exchange({ assertion }, NOW);
+    expect(outcome).toMatchObject({ kind: 'failure', block, advice: expect.stringContaining(`"${block}"`) as string });
+    expect(outcome).toHaveProperty('fields', expect.arrayContaining([field]));
+  });
+
+  it('because of the audience a route asks for names the option of the route', async () => {
+    const assertion = await idp.issueUserToken('ann');
+    const outcome = await exchange().exchange({ assertion, audience: 'https://nowhere.example' }, NOW);
+    expect(outcome).toMatchObject({ block: 'route', fields: ['audience'] });
+  });
+
+  it('because of the type of the user’s token names the field that says it', async () => {
+    const description = 'unsupported subject_token_type';
+    idp.faults.token = { status: 400, body: { error: 'invalid_request', error_description: description } };
+    const outcome = await exchange().exchange({ assertion: await idp.issueUserToken('ann') }, NOW);
+    expect(outcome).toMatchObject({ block: 'onBehalfOf', fields: ['subjectTokenType'] });
   });
 
   it('for lack of configuration asks nobody', async () => {

@@ -2,7 +2,7 @@ import { AuthError, ClientAuthError, ServerError } from '@azure/msal-node';
 import { describe, expect, it } from 'vitest';
 import { failureRules, type RequestContext } from '../../src/adapters/idp-b/failure-rules.js';
 import type { IdpBOptions } from '../../src/adapters/idp-b/idp-b.js';
-import { issueFailure } from '../../src/adapters/oauth/failure.js';
+import { issueFailure, placesIn } from '../../src/adapters/oauth/failure.js';
 import { thrownFault } from '../../src/adapters/oauth/provider-error.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import type { CertificateReading, CertificateSource } from '../../src/adapters/keys/certificate.js';
@@ -67,15 +67,12 @@ describe('a tenant that is none', () => {
     },
   );
 
-  it.each([
-    'http://login.example',
-    'login.example',
-    'https://me@login.example',
-    'https://login.example/?x',
-    'ftp://x.y',
-  ])('is what an authority makes of it that may not be asked: %s', async (authority) => {
-    expect(await failureOf(provider({ authority }))).toMatchObject(refused('tenantId'));
-  });
+  it.each(['http://login.example', 'https://me@login.example', 'https://login.example/?x', 'ftp://x.y'])(
+    'is not asked for at an authority that may not be asked: %s',
+    async (authority) => {
+      expect(await failureOf(provider({ authority }))).toMatchObject(refused('authority'));
+    },
+  );
 
   it('is named when the provider does not know it', async () => {
     expect(await failureOf(provider({ tenantId: 'contoso.example' }))).toMatchObject(refused('tenantId'));
@@ -218,6 +215,8 @@ describe('a failure of msal-node itself', () => {
     grant: 'client_credentials',
     scope: 'x/.default',
     credential: 'secret',
+    places: placesIn('idpBService'),
+    hasAuthority: false,
   };
   const verdict = (thrown: unknown, change: Partial<RequestContext> = {}): IssueFailure =>
     issueFailure(thrownFault(thrown, 'local'), failureRules({ ...context, ...change }), []);

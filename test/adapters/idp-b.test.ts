@@ -48,7 +48,7 @@ identityProviderContract('IdpBProvider', async () => {
       'a provider that is gone': {
         provider: provider({ authority: `https://${gone.host}` }),
         reason: 'unavailable',
-        fields: ['tenantId'],
+        fields: ['authority'],
       },
     },
     secrets: [idp.client.secret, 'wrong-client-secret', registered.privateKeyPem.slice(60, 100), key],

@@ -89,10 +89,14 @@ export interface ProviderUnderTest {
   readonly exchange: (change?: Change) => TokenExchange;
   /** The provider for a double at another host. */
   readonly at: (host: string, change?: Change) => IdentityProvider;
+  /** The provider with a value that is no address of one. */
+  readonly wrong: (value: string) => IdentityProvider;
   /** Starts another double, and gives its host. */
   readonly another: () => Promise<{ readonly host: string; close(): Promise<void> }>;
   readonly block: string;
   readonly addressField: string;
+  /** The field that says which host it is. */
+  readonly hostField: string;
   /** What a failure names when the provider says 429. */
   readonly limited: { readonly block: string; readonly fields: readonly string[] };
   readonly movedEndpoint: string;
@@ -107,12 +111,14 @@ export async function providersUnderTest(): Promise<readonly [name: string, Prov
       {
         ...a,
         at: (domain, change) => a.provider({ domain, ...change }),
+        wrong: (domain) => a.provider({ domain: `https://${domain}` }),
         another: async () => {
           const { domain, close } = await startIdpA();
           return { host: domain, close };
         },
         block: 'idpA',
         addressField: 'domain',
+        hostField: 'domain',
         limited: { block: 'idpAServiceUser', fields: ['username'] },
         movedEndpoint: `${a.idp.issuer}old/token`,
       },
@@ -122,9 +128,11 @@ export async function providersUnderTest(): Promise<readonly [name: string, Prov
       {
         ...b,
         at: (host, change) => b.provider({ authority: `https://${host}`, ...change }),
+        wrong: (tenantId) => b.provider({ tenantId }),
         another: () => startIdpB(),
         block: 'idpBService',
         addressField: 'tenantId',
+        hostField: 'authority',
         limited: { block: 'idpBService', fields: ['clientId'] },
         movedEndpoint: `${b.idp.authority}/old/token`,
       },

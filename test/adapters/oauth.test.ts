@@ -9,8 +9,9 @@ import { exchanged, failureOf, issued, NOW, providersUnderTest } from './oauth-w
 
 // What every provider that gets its tokens over OAuth does; what is special to one stands in the tests of its name.
 describe.each(await providersUnderTest())('%s', (_name, world) => {
-  const { idp, provider, exchange, at, another, block, addressField, movedEndpoint } = world;
+  const { idp, provider, exchange, at, another, block, addressField, hostField, wrong, movedEndpoint } = world;
   const OUTAGE = { reason: 'unavailable', block, fields: [addressField] };
+  const NOBODY_THERE = { reason: 'unavailable', block, fields: [hostField] };
   const WRONG_ADDRESS = { reason: 'refused', block, fields: [addressField] };
 
   describe('the provider’s metadata', () => {
@@ -137,25 +138,31 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       expect(await failureOf(provider())).toMatchObject(OUTAGE);
     });
 
+    it('that cannot be one has a name of its own for each wrong value, so no back-off repeats the words of another', async () => {
+      const names = await Promise.all(['in valid', 'a b', 'two words'].map((value) => wrong(value).fingerprint()));
+      expect(new Set(names).size).toBe(3);
+      expect(names.join(' ')).not.toContain('two words');
+    });
+
     it('is unavailable when nobody listens', async () => {
       const gone = await another();
       await gone.close();
       const failure = await failureOf(at(gone.host));
-      expect(failure).toMatchObject(OUTAGE);
+      expect(failure).toMatchObject(NOBODY_THERE);
       expect(failure.detail).toContain('ECONNREFUSED');
     });
 
     it('is unavailable when its name is not found', async () => {
       const lost = lostFetch();
       const failure = await failureOf(at('idp.example', { fetch: lost.fetch }));
-      expect(failure).toMatchObject(OUTAGE);
+      expect(failure).toMatchObject(NOBODY_THERE);
       expect(failure.detail).toContain('ENOTFOUND');
       await lost.close();
     });
 
     it('is unavailable when its certificate is not trusted, and the log says what to do', async () => {
       const failure = await failureOf(provider({ fetch: undefined }));
-      expect(failure).toMatchObject(OUTAGE);
+      expect(failure).toMatchObject(NOBODY_THERE);
       expect(failure.detail).toContain('NODE_EXTRA_CA_CERTS');
     });
 

@@ -57,7 +57,7 @@ const moreShapes: Readonly<Record<string, string>> = {
 };
 
 describe('a private key is understood in the shape', () => {
-  it.each(Object.entries({ ...shapes, ...moreShapes }))('%s', (_shape, text) => {
+  it.each(Object.entries({ ...shapes, ...moreShapes }))('reads a private key in the shape: %s', (_shape, text) => {
     const reading = readPem(text);
     if (reading.kind !== 'key') throw new Error(`refused: ${reading.fault}`);
 
@@ -134,7 +134,7 @@ function pkcs1Encrypted(): string {
 }
 
 describe('a text is refused by name when it is', () => {
-  it.each(refusals)('%s', (_title, text, fault, words) => {
+  it.each(refusals)('refuses by name a text that is %s', (_title, text, fault, words) => {
     const reading = readPem(text);
 
     expect(reading).toMatchObject({ kind: 'refused', fault });

@@ -45,7 +45,9 @@ describe('Auth.js', () => {
 
   it('with a session that holds no token says what to add, and does not ask to sign in', async () => {
     const source = authJsSession(() => Promise.resolve({ user: { name: 'Anna' } }));
-    await expect(ask(source)).rejects.toThrow('the Auth.js session holds no access token: add it');
+    await expect(ask(source)).rejects.toThrow(
+      'The Auth.js session holds no access token. Add it in the "jwt" and "session" callbacks of Auth.js',
+    );
   });
 
   it('that breaks throws without its words', async () => {

@@ -80,7 +80,7 @@ describe('what a site has is understood:', () => {
     expect(asSessionTokenSource(source)).toBe(source);
   });
 
-  it('an Auth0 client', async () => {
+  it('takes an Auth0 client for a source of tokens', async () => {
     const client = { getAccessToken: () => Promise.resolve({ token: 't', expiresAt: 1 }) };
     expect(await ask(asSessionTokenSource(client))).toMatchObject({
       kind: 'token',

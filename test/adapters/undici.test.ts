@@ -135,6 +135,24 @@ describe('UndiciUpstream', () => {
     expect(await send()).toMatchObject({ reason: 'invalid', detail: `Error: status ${String(Number(status))}` });
   });
 
+  it.each([
+    ['a coding upon a coding', 'Content-Encoding: gzip, gzip', 'gzip'],
+    ['two fields of codings', 'Content-Encoding: gzip\r\nContent-Encoding: gzip', 'gzip'],
+    ['an unknown coding', 'Content-Encoding: rot13', 'gzip, br'],
+    ['a coding that was not asked for', 'Content-Encoding: zstd', 'identity'],
+  ])('takes a response with %s for an invalid one', async (_what, fields, accepted) => {
+    platform.willAnswer((exchange) => void exchange.raw(`HTTP/1.1 200 OK\r\n${fields}\r\nContent-Length: 2\r\n\r\n{}`));
+    expect(await send({ headers: { 'accept-encoding': accepted } })).toMatchObject({
+      reason: 'invalid',
+      detail: 'Error: unreadable content-encoding',
+    });
+  });
+
+  it('reads a coding that was asked for', async () => {
+    platform.willAnswer((exchange) => exchange.head(200, { 'content-encoding': 'zstd' }).end('x'));
+    expect(responseOf(await send({ headers: { 'accept-encoding': 'br, zstd;q=0.5' } })).status).toBe(200);
+  });
+
   it('leaves out an unsolicited 100 wherever the network cuts it, and nothing else', async () => {
     const interim = 'HTTP/1.1 100 Continue\r\nX: y\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n';
     const bytes = `${interim}HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 12\r\n\r\nHTTP/1.1 100`;

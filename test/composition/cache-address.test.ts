@@ -37,11 +37,11 @@ describe('the address of a shared cache', () => {
   });
 
   it('is none when it is empty', () => {
-    expect(resolveConfig({ cacheStore: '' }, new Set()).cacheAddress).toBeUndefined();
+    expect(resolveConfig({ cacheStore: '' }).cacheAddress).toBeUndefined();
   });
 
   it('is a secret as a whole, and its password in either spelling', () => {
-    const resolved = resolveConfig({ cacheStore: `valkey://site:${PASSWORD}@cache.example` }, new Set());
+    const resolved = resolveConfig({ cacheStore: `valkey://site:${PASSWORD}@cache.example` });
     expect(inspect(resolved, { depth: 9 }) + JSON.stringify(resolved)).not.toContain('ss-of-the-cache');
     const address = `redis://site:${PASSWORD}@cache.example`;
     expect(configuredSecrets(resolved)).toEqual(expect.arrayContaining([address, PASSWORD, 'p@ss-of-the-cache']));

@@ -142,6 +142,12 @@ describe('agent-bff doctor of a configuration that works', () => {
       ['✓ provider', '- exchange'],
     ],
     [
+      'an exchange with an application of its own',
+      () => ({ ...application(), onBehalfOf: { tenantId: idpB.tenantId, ...paths(registered) } }),
+      atB,
+      ['✓ token', '✓ certificate ', '- exchange'],
+    ],
+    [
       'a provider of the site itself',
       () => ({ serviceAuthStrategy: 'okta' }),
       () => ({ identityProviders: { okta: new FakeIdentityProvider('okta') } }),
@@ -235,6 +241,24 @@ describe('agent-bff doctor of a broken configuration names the block and the fie
       () => application({ certificatePath: registered.certificatePath }),
       atB,
       'idpBService: privateKeyPath',
+    ],
+    [
+      'an exchange at a tenant that is none',
+      () => ({ ...application(), onBehalfOf: { tenantId: 'common' } }),
+      atB,
+      'onBehalfOf: tenantId',
+    ],
+    [
+      'an exchange with a certificate that has expired',
+      () => ({ ...application(), onBehalfOf: paths(makeClientCertificate({ validToDays: -3 })) }),
+      atB,
+      'onBehalfOf: certificatePath, privateKeyPath',
+    ],
+    [
+      'an exchange for no scope',
+      () => ({ idpBService: { ...application().idpBService, scope: '' }, onBehalfOf: {} }),
+      atB,
+      'idpBService: scope',
     ],
   ])('%s', async (_title, config, ports, fix) => {
     const { status, printed } = await doctor(config(), ports());

@@ -1,11 +1,14 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { FakeIdentityProvider } from '../../src/adapters/fakes/fake-identity-provider.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
 
 function refusal(config: unknown, customProviders: readonly string[] = []): Error {
   try {
-    resolveConfig(config as ServerConfig, new Set(customProviders));
+    resolveConfig(config as ServerConfig, {
+      identityProviders: Object.fromEntries(customProviders.map((name) => [name, new FakeIdentityProvider(name)])),
+    });
   } catch (error) {
     return error as Error;
   }
@@ -119,7 +122,7 @@ describe('an invalid value', () => {
   it('is none: the longest a timer can wait', () => {
     const longest = 2_147_483_647;
     const timeouts = { connectMs: longest, lookupMs: longest, sessionMs: longest };
-    expect(resolveConfig({ keepAliveMs: longest, timeouts }, new Set())).toMatchObject({
+    expect(resolveConfig({ keepAliveMs: longest, timeouts })).toMatchObject({
       keepAliveMs: longest,
       timeouts,
     });
@@ -163,8 +166,10 @@ describe('a name nobody knows', () => {
   });
 
   it("but an empty name is absent, and the site's own is known", () => {
-    expect(() => resolveConfig({ serviceAuthStrategy: '' }, new Set())).not.toThrow();
-    expect(() => resolveConfig({ serviceAuthStrategy: 'okta' }, new Set(['okta']))).not.toThrow();
+    expect(() => resolveConfig({ serviceAuthStrategy: '' })).not.toThrow();
+    expect(() =>
+      resolveConfig({ serviceAuthStrategy: 'okta' }, { identityProviders: { okta: new FakeIdentityProvider('okta') } }),
+    ).not.toThrow();
   });
 });
 

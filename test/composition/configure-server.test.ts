@@ -6,6 +6,7 @@ import { configureServer, getAuthHeaders, getCachedServiceToken } from '../../sr
 import { currentHandler, UNCONFIGURED_CHAT } from '../../src/composition/routes/current-handler.js';
 import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import type { HttpHandler } from '../../src/ports/http.js';
+import { FakeIdentityProvider } from '../../src/adapters/fakes/fake-identity-provider.js';
 import { browserRequest, bytes } from '../adapters/web/browser-request.js';
 
 const STATE = Symbol.for('agent-bff/state@1');
@@ -59,6 +60,51 @@ describe('a route made before the server is configured', () => {
     const handler = currentHandler(createToolkit({ a2aMethods: 'all' }), (toolkit) => toolkit.chatHandler());
     configureServer({ a2aMethods: 'chat' });
     expect(await answerOf(handler)).toMatch(/^401 .*a2aUrl/);
+  });
+});
+
+describe('identity providers of the site', () => {
+  const okta = new FakeIdentityProvider('okta', 'okta');
+  const ping = new FakeIdentityProvider('ping', 'ping');
+
+  it('are strategies, or what authProvider names, as they are with createToolkit', async () => {
+    configureServer({ identityProviders: { okta }, serviceAuthStrategy: 'okta' });
+    expect(await getAuthHeaders()).toEqual({ authorization: 'Bearer okta-token-1' });
+    configureServer({ serviceAuthStrategy: '', authProvider: 'okta' });
+    expect(await getAuthHeaders()).toEqual({ authorization: 'Bearer okta-token-1' });
+    expect(await getAuthHeaders({ strategy: 'client_credentials' })).toEqual({ authorization: 'Bearer okta-token-1' });
+  });
+
+  it('are merged by name, and replaced by name', async () => {
+    configureServer({ identityProviders: { okta }, authProvider: 'okta' });
+    configureServer({ identityProviders: { ping } });
+    expect(await getAuthHeaders({ strategy: 'ping' })).toEqual({ authorization: 'Bearer ping-token-1' });
+    expect(await getAuthHeaders()).toMatchObject({ authorization: expect.stringContaining('okta-token') as string });
+    configureServer({ identityProviders: { okta: ping } });
+    expect(await getAuthHeaders()).toMatchObject({ authorization: expect.stringContaining('ping-token') as string });
+  });
+
+  it('are checked, and unknown ones are told with the known names', () => {
+    expect(() => configureServer({ identityProviders: { okta: {} as never } })).toThrow(
+      'Invalid value for "identityProviders" in configureServer. Set it to an object of providers, each with fingerprint and issue.',
+    );
+    configureServer({ identityProviders: { okta } });
+    expect(() => configureServer({ authProvider: 'okto' })).toThrow(
+      'Invalid value for "authProvider" in configureServer. Did you mean "okta"? Known values: idp_a, idp_b, okta.',
+    );
+    expect(() => configureServer({ onBehalfOf: { provider: 'okta' } })).toThrow(
+      'Invalid value for "provider" in the "onBehalfOf" configuration block. Known values: idp_a, idp_b.',
+    );
+  });
+
+  it('of a toolkit stand beside those of its configuration', async () => {
+    const toolkit = createToolkit({ identityProviders: { okta } }, { identityProviders: { ping } });
+    expect([...toolkit.customProviders]).toEqual(['okta', 'ping']);
+    for (const strategy of ['okta', 'ping']) {
+      expect(await toolkit.authHeaders({ strategy })).toMatchObject({
+        authorization: expect.stringContaining(strategy) as string,
+      });
+    }
   });
 });
 

@@ -33,7 +33,7 @@ const render = (handler: HttpHandler, headers = {}): Promise<HttpResponse> =>
   handler(browserRequest({ path: '/s-1/render', headers: { 'content-type': 'application/json', ...headers } }));
 
 describe('a part of the site that never answers costs a request its deadline, and no more:', () => {
-  it('a session library', async () => {
+  it('a session library that never answers costs a request 401', async () => {
     const { toolkit, upstream, telemetry } = site();
     const handler = toolkit.surfaceHandler({ auth: () => never<string>(), requireSession: true });
     const response = await render(handler);
@@ -75,30 +75,36 @@ describe('a part of the site that never answers costs a request its deadline, an
     expect(await problem(response)).toMatchObject({ code: 'service_auth_failed', block: 'getHeaders' });
   });
 
-  it.each(['issue', 'fingerprint'] as const)("an identity provider of the site's own, in %s", async (call) => {
-    const provider = new FakeIdentityProvider('okta', 'okta');
-    Object.assign(provider, { [call]: () => never() });
-    const config = { ...CONFIG, serviceAuthStrategy: 'okta' };
-    const { toolkit, upstream } = site({ identityProviders: { okta: provider } }, config);
-    const responses = await Promise.all([1, 2, 3].map(() => render(toolkit.serviceSurfaceHandler())));
-    expect(responses.map(({ status }) => status)).toEqual([401, 401, 401]);
-    for (const response of responses) {
-      expect(await problem(response)).toMatchObject({ code: 'identity_provider_unavailable', retryable: true });
-    }
-    expect(upstream.requests).toEqual([]);
-  });
+  it.each(['issue', 'fingerprint'] as const)(
+    "an identity provider of the site's own that never answers costs a request its deadline, in %s",
+    async (call) => {
+      const provider = new FakeIdentityProvider('okta', 'okta');
+      Object.assign(provider, { [call]: () => never() });
+      const config = { ...CONFIG, serviceAuthStrategy: 'okta' };
+      const { toolkit, upstream } = site({ identityProviders: { okta: provider } }, config);
+      const responses = await Promise.all([1, 2, 3].map(() => render(toolkit.serviceSurfaceHandler())));
+      expect(responses.map(({ status }) => status)).toEqual([401, 401, 401]);
+      for (const response of responses) {
+        expect(await problem(response)).toMatchObject({ code: 'identity_provider_unavailable', retryable: true });
+      }
+      expect(upstream.requests).toEqual([]);
+    },
+  );
 
-  it.each(['exchange', 'fingerprint'] as const)("an exchange of the site's own, in %s", async (call) => {
-    const exchange = {
-      fingerprint: () => Promise.resolve('x'),
-      exchange: () => never<never>(),
-      [call]: () => never<never>(),
-    };
-    const { toolkit, upstream } = site({ tokenExchange: exchange });
-    const auth = (): string => 'users-own-token';
-    const response = await render(toolkit.surfaceHandler({ auth, requireSession: true, exchange: 'on_behalf_of' }));
-    expect(response.status).toBe(401);
-    expect(await problem(response)).toMatchObject({ code: 'identity_provider_unavailable', block: 'onBehalfOf' });
-    expect(upstream.requests).toEqual([]);
-  });
+  it.each(['exchange', 'fingerprint'] as const)(
+    "an exchange of the site's own that never answers costs a request its deadline, in %s",
+    async (call) => {
+      const exchange = {
+        fingerprint: () => Promise.resolve('x'),
+        exchange: () => never<never>(),
+        [call]: () => never<never>(),
+      };
+      const { toolkit, upstream } = site({ tokenExchange: exchange });
+      const auth = (): string => 'users-own-token';
+      const response = await render(toolkit.surfaceHandler({ auth, requireSession: true, exchange: 'on_behalf_of' }));
+      expect(response.status).toBe(401);
+      expect(await problem(response)).toMatchObject({ code: 'identity_provider_unavailable', block: 'onBehalfOf' });
+      expect(upstream.requests).toEqual([]);
+    },
+  );
 });

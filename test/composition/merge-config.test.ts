@@ -53,6 +53,63 @@ describe('a second configuration', () => {
   });
 });
 
+describe('of two forms of one credential', () => {
+  const [pem, path, other] = ['pem', '/run/a.pem', '/run/b.pem'];
+
+  it.each<[string, string, object, object, object]>([
+    [
+      'a file after a text',
+      'serviceAccount',
+      { privateKeyPem: pem },
+      { privateKeyPath: path },
+      { privateKeyPath: path },
+    ],
+    ['a text after a file', 'serviceAccount', { privateKeyPath: path }, { privateKeyPem: pem }, { privateKeyPem: pem }],
+    ...['idpBService', 'onBehalfOf'].flatMap((block): [string, string, object, object, object][] => [
+      [
+        'a certificate after a secret',
+        block,
+        { clientSecret: 's' },
+        { certificatePath: path, privateKeyPath: other },
+        { certificatePath: path, privateKeyPath: other },
+      ],
+      [
+        'a secret after a certificate',
+        block,
+        { certificatePath: path, privateKeyPath: other },
+        { clientSecret: 's' },
+        { clientSecret: 's' },
+      ],
+    ]),
+  ])('the one given later counts: %s in %s', (_title, block, first, later, kept) => {
+    const merged = mergeConfig({ [block]: { ...first, keyId: 'k' } }, { [block]: later });
+    expect(merged).toEqual({ [block]: { ...kept, keyId: 'k' } });
+  });
+
+  it('neither counts as given later when it is empty or undefined', () => {
+    const current = { serviceAccount: { privateKeyPem: pem } };
+    expect(mergeConfig(current, { serviceAccount: { privateKeyPath: '' } }).serviceAccount).toMatchObject({
+      privateKeyPem: pem,
+    });
+    expect(mergeConfig(current, { serviceAccount: { privateKeyPath: undefined } })).toEqual(current);
+  });
+
+  it('both stay when they come together', () => {
+    const both = { serviceAccount: { privateKeyPem: pem, privateKeyPath: path } };
+    expect(mergeConfig({ serviceAccount: { privateKeyPem: 'old' } }, both)).toEqual(both);
+  });
+
+  it('a renewed certificate keeps the path of its key, and a new key alone the secret', () => {
+    const pair = { idpBService: { certificatePath: path, privateKeyPath: other } };
+    expect(mergeConfig(pair, { idpBService: { certificatePath: '/c' } }).idpBService).toEqual({
+      certificatePath: '/c',
+      privateKeyPath: other,
+    });
+    const merged = mergeConfig({ idpBService: { clientSecret: 's' } }, { idpBService: { privateKeyPath: other } });
+    expect(merged.idpBService).toEqual({ clientSecret: 's', privateKeyPath: other });
+  });
+});
+
 describe('the upstream block', () => {
   it('merges its paths and headers one by one', () => {
     const first = mergeConfig({}, { upstream: { paths: { render: '/a/{id}' }, headers: { apiKey: 'key' } } });

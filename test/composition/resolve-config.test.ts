@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type ResolvedConfig, resolveConfig } from '../../src/composition/config/resolve-config.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 
-const resolve = (config: ServerConfig): ResolvedConfig => resolveConfig(config, new Set());
+const resolve = (config: ServerConfig): ResolvedConfig => resolveConfig(config);
 
 describe('a configuration that sets nothing', () => {
   it('has these defaults, and no others', () => {
@@ -71,6 +71,7 @@ describe('a configuration that sets nothing', () => {
       cacheKeys: [],
       telemetry: undefined,
       chatLimit: undefined,
+      identityProviders: {},
       customProviders: new Set(),
     });
     expect({ ...idpA, clientSecret: idpA.clientSecret.reveal(), password: idpA.password.reveal() }).toStrictEqual({
@@ -86,6 +87,7 @@ describe('a configuration that sets nothing', () => {
     for (const block of [idpB, onBehalfOf.idpB]) {
       expect({ ...block, clientSecret: block.clientSecret.reveal() }).toStrictEqual({
         tenantId: '',
+        authority: '',
         clientId: '',
         scope: '',
         clientSecret: '',
@@ -96,6 +98,7 @@ describe('a configuration that sets nothing', () => {
     expect({ ...onBehalfOf, idpB: undefined }).toStrictEqual({
       configured: false,
       provider: 'idp_b',
+      own: new Set(),
       idpA: { audience: '', scope: '', subjectTokenType: '' },
       idpB: undefined,
     });

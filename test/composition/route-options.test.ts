@@ -165,7 +165,7 @@ describe('a strategy', () => {
 
 describe('a misspelt requireSession', () => {
   it('is refused by createSurfaceHandler, which suggests the right name', () => {
-    const options = { auth: session, requiresession: true };
+    const options = { auth: () => Promise.resolve(null), requiresession: true };
     expect(() => next.createSurfaceHandler(options)).toThrow(
       'Unknown option "requiresession" of createSurfaceHandler. Did you mean "requireSession"?',
     );

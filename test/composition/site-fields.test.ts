@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { createToolkit, type ServerConfig, SessionError, type ToolkitPorts } from 'agent-bff';
 import type { SiteFieldOptions } from 'agent-bff';
 import { FakeClock, FakeIdentityProvider, FakeUpstream, RecordingTelemetry } from 'agent-bff/testing';
@@ -56,8 +57,10 @@ describe('what the function "headers" gives', () => {
     ['a Headers', new Headers({ 'X-Tenant': 'acme' })],
     ['a list of pairs', [['X-Tenant', 'acme']]],
     ['a Map', new Map([['X-Tenant', 'acme']]) as never],
+    ['Node’s own, without a prototype', Object.assign(Object.create(null) as object, { 'x-tenant': ['acme'] })],
+    ['an object of another realm', runInNewContext("({ 'X-Tenant': 'acme' })")],
   ])('may be %s', (_words, made) => {
-    expect(headerFields(made)).toEqual({ 'x-tenant': 'acme' });
+    expect(headerFields(made as never)).toEqual({ 'x-tenant': 'acme' });
   });
 
   it('may name a field twice, whose values are sent as one list (RFC 9110 §5.3)', () => {
@@ -80,6 +83,10 @@ describe('what the function "headers" gives', () => {
     ['a text', 'secret'],
     ['a list of names and values', ['x-tenant', 'secret']],
     ['half a pair', [['secret']]],
+    ['a request', new Request('https://site.example', { headers: { 'x-tenant': 'secret' } })],
+    ['a response', new Response('secret')],
+    ['bytes', Buffer.from('secret')],
+    ['a function', () => ({ 'x-tenant': 'secret' })],
     ['a line break in a value', { 'x-tenant': 'se\r\ncret' }],
     ['a name that is none', { 'x tenant': 'secret' }],
   ])('is refused when it is %s, and never quoted', (_words, made) => {

@@ -54,6 +54,18 @@ describe('a toolkit', () => {
     ]);
   });
 
+  it('gives the site the project and the brand of the platform', async () => {
+    const ports = fakes();
+    const toolkit = createToolkit({ ...CONFIG, serviceApiUrl: 'https://platform.example/api' }, ports);
+    ports.upstream.willAnswer(({ path }) =>
+      path.endsWith('.css')
+        ? { status: 200, headers: { 'content-type': 'text/css' }, body: ':root{}' }
+        : { status: 200, headers: { 'content-type': 'application/json' }, body: '{"id":"proj-7"}' },
+    );
+    expect([await toolkit.projectId(), await toolkit.brandCss()]).toEqual(['proj-7', ':root{}']);
+    expect(ports.upstream.requests.map(({ path }) => path)).toEqual(['/api/project', '/api/brand.css']);
+  });
+
   it('gives the site headers for calls of its own, from the same cache', async () => {
     const ports = fakes();
     const toolkit = createToolkit(CONFIG, ports);
@@ -66,6 +78,35 @@ describe('a toolkit', () => {
     await toolkit.chatHandler()(browserRequest());
     expect(ports.identityProviders.okta.issued).toBe(1);
     expect(toolkit.cachedServiceToken()).toBe('okta-token-1');
+  });
+
+  it('looks project and brand up with the strategy a route has, as its config route does', async () => {
+    const ports = fakes();
+    const toolkit = createToolkit({ serviceApiUrl: 'https://platform.example/api' }, ports);
+    await toolkit.projectId({ strategy: 'ping' });
+    await toolkit.brandCss({ strategy: 'ping', apiKey: 'other' });
+    expect(ports.upstream.requests.map(({ path, headers }) => [path, headers['authorization'], headers['x-api-key']]))
+      // prettier-ignore
+      .toEqual([
+        ['/api/project', 'Bearer ping-token-1', undefined],
+        ['/api/brand.css', 'Bearer ping-token-1', 'other'],
+      ]);
+    expect(toolkit.cachedServiceToken({ strategy: 'ping' })).toBe('ping-token-1');
+    expect(toolkit.cachedServiceToken()).toBeUndefined();
+    await expect(toolkit.projectId({ strategy: 'pin' })).rejects.toThrow('Did you mean "ping"?');
+  });
+
+  it('says which strategy to set, or to pass, where a look-up has none', async () => {
+    const ports = fakes();
+    const toolkit = createToolkit({ serviceApiUrl: 'https://platform.example/api' }, ports);
+    expect([await toolkit.projectId(), await toolkit.brandCss()]).toEqual([null, '']);
+    expect(ports.telemetry.of('warning').map(({ code, detail }) => `${code}: ${detail}`)).toEqual(
+      ['project_unavailable', 'brand_unavailable'].map(
+        (code) =>
+          `${code}: The server has no credential for the platform. Set "serviceAuthStrategy" in configureServer, or "strategy" where the credential is used, and fill the configuration block it names.`,
+      ),
+    );
+    expect(ports.upstream.requests).toEqual([]);
   });
 
   it("gives headers the caller may change without changing anybody else's", async () => {
@@ -192,12 +233,12 @@ describe('settings reach the routes:', () => {
     },
   );
 
-  it('the body limit', async () => {
+  it('applies the configured body limit', async () => {
     expect(await statusOf({ bodyLimitBytes: LIST.length }, {})).toBe(200);
     expect(await statusOf({ bodyLimitBytes: LIST.length - 1 }, {})).toBe(413);
   });
 
-  it('deadlines', async () => {
+  it('applies the configured deadlines', async () => {
     const ports = fakes();
     await createToolkit({ ...CONFIG, timeouts: { headersMs: 7, bodyIdleMs: 8 } }, ports).chatHandler()(
       browserRequest(),

@@ -1,116 +1,26 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { ClientFactory, ClientFactoryOptions, RestTransportFactory } from '@a2a-js/sdk/client';
-import { DefaultRequestHandler, InMemoryTaskStore } from '@a2a-js/sdk/server';
-import { agentCardHandler, restHandler } from '@a2a-js/sdk/server/express';
-import express from 'express';
+import { createToolkit, type Toolkit } from 'agent-bff';
+import { createNodeHandler } from 'agent-bff/node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openListener } from '../../examples/http-listener.js';
-import { createAgentCard } from '../../examples/platform/agent-card.js';
-import { DemoAgent } from '../../examples/platform/demo-agent.js';
-import { nodeListener } from '../../src/adapters/node/node-listener.js';
-import { sha256 } from '../../src/adapters/system/sha256.js';
-import { systemClock } from '../../src/adapters/system/system-clock.js';
-import { UndiciUpstream } from '../../src/adapters/undici/undici-upstream.js';
-import { chatRoutes } from '../../src/adapters/web/chat-routes.js';
-import { agentCardRoute } from '../../src/adapters/web/config-route.js';
-import { httpJsonRoutes } from '../../src/adapters/web/http-json-routes.js';
-import { noSuchRoute } from '../../src/composition/routes/current-handler.js';
-import { ChatConfig } from '../../src/domain/chat/chat-config.js';
-import { ChatForwarder } from '../../src/domain/chat/chat-forwarder.js';
-import { HttpJsonBinding } from '../../src/domain/chat/http-json-binding.js';
-import { MethodPolicy } from '../../src/domain/chat/method-policy.js';
-import { endpoint } from '../../src/domain/upstream/upstream-request.js';
-import { site } from '../adapters/web/browser-request.js';
-import { BrokerWorld, SERVICE } from '../domain/credentials/broker-fixture.js';
+import type { Site } from '../site/framework.js';
+import { listeningSite } from '../site/frameworks/listening-site.js';
 import { spoken } from '../support/a2a-message.js';
+import { startTaskKeepingAgent, type TaskKeepingAgent } from '../support/task-keeping-agent.js';
 
-let siteUrl: string;
-const closing: (() => Promise<unknown>)[] = [];
+let agent: TaskKeepingAgent;
+let toolkit: Toolkit;
+let site: Site;
 
 beforeAll(async () => {
-  const agentUrl = await startAgent();
-  const upstream = new UndiciUpstream({ connectMs: 5_000 });
-  const { broker: credentials, excerpts, telemetry } = new BrokerWorld();
-  const shared = {
-    upstream,
-    credentials,
-    excerpts,
-    telemetry,
-    agent: endpoint('a2aUrl', `${agentUrl}/a2a`),
-    headersMs: 10_000,
-    bodyIdleMs: 10_000,
-  };
-  const directory = { project: () => Promise.resolve({ value: null }), brand: () => Promise.resolve({ value: null }) };
-  const config = new ChatConfig({
-    ...shared,
-    lookupMs: 10_000,
-    deadline: (ms) => AbortSignal.timeout(ms),
-    clock: systemClock,
-    cardAddress: undefined,
-    directory,
-    hash: sha256,
-    maxEntries: 9,
-    maxBytes: 1_000_000,
-  });
-  const routes = {
-    site: { ...site(), bodyLimitBytes: 2_097_152 },
-    auth: SERVICE,
-    policy: new MethodPolicy('chat'),
-    bindings: ['JSONRPC', 'HTTP+JSON'],
-    publicUrl: '',
-  };
-  const binding = new HttpJsonBinding({ ...shared, card: (version, caller) => config.card(version, caller) });
-  const card = agentCardRoute({ ...routes, config, hash: sha256 });
-  const handler = chatRoutes({
-    ...routes,
-    forwarder: new ChatForwarder(shared),
-    card,
-    httpJson: httpJsonRoutes({ ...routes, binding }),
-  });
-  const server = createServer(nodeListener([{ mount: '/api/a2a', handler }], noSuchRoute)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  siteUrl = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-  closing.push(async () => {
-    const closed = once(server, 'close');
-    server.close();
-    server.closeAllConnections();
-    await closed;
-    await upstream.close();
-  });
+  agent = await startTaskKeepingAgent();
+  toolkit = createToolkit({ a2aUrl: agent.a2aUrl, serviceApiKey: 'the-api-key', bindings: ['JSONRPC', 'HTTP+JSON'] });
+  site = await listeningSite(createNodeHandler({ toolkit }));
 });
-
 afterAll(async () => {
-  for (const close of closing.toReversed()) await close();
+  await site?.close();
+  await toolkit?.close();
+  await agent?.close();
 });
-
-/** An agent whose HTTP+JSON interface lies beside its JSON-RPC one. */
-async function startAgent(): Promise<string> {
-  const listener = await openListener(0, '127.0.0.1');
-  const url = `http://127.0.0.1:${String(listener.port)}`;
-  const agent = new DemoAgent({ wordMs: 1, slowStepMs: 10 });
-  const card = createAgentCard(`${url}/a2a`);
-  card.supportedInterfaces.push({
-    url: `${url}/rest`,
-    protocolBinding: 'HTTP+JSON',
-    tenant: '',
-    protocolVersion: '1.0',
-  });
-  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), agent);
-  const app = express();
-  app.use('/.well-known/agent-card.json', agentCardHandler({ agentCardProvider: () => Promise.resolve(card) }));
-  app.use(
-    '/rest',
-    restHandler({ requestHandler, userBuilder: () => Promise.resolve({ isAuthenticated: true, userName: 'site' }) }),
-  );
-  listener.server.on('request', app);
-  closing.push(() => {
-    agent.stop();
-    return listener.close();
-  });
-  return url;
-}
 
 describe('a visitor whose client speaks only HTTP+JSON', () => {
   const connect = () => {
@@ -118,7 +28,7 @@ describe('a visitor whose client speaks only HTTP+JSON', () => {
       transports: [new RestTransportFactory()],
       preferredTransports: ['HTTP+JSON'],
     });
-    return new ClientFactory(options).createFromUrl(`${siteUrl}/api/a2a/.well-known/agent-card.json`, '');
+    return new ClientFactory(options).createFromUrl(`${site.url}/api/a2a/.well-known/agent-card.json`, '');
   };
 
   it('finds the agent at the site, asks, watches, looks again, and is told what is unknown', async () => {

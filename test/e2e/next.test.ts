@@ -155,6 +155,14 @@ describe.skipIf(!nextIsInstalled).each(['start', 'dev'] as const)(
       }
     });
 
+    it('renders the chat on the server, with a stylesheet and no inline style', async () => {
+      const page = await (await fetch(site.url)).text();
+      expect(page).toContain('class="agent-bff"');
+      expect(page).toContain('How can I help?');
+      expect(page).toMatch(/<link rel="stylesheet"/);
+      expect(page.slice(page.indexOf('class="agent-bff"'))).not.toMatch(/ style="/);
+    });
+
     it('gives a widget from the cache without a call', async () => {
       platform.willAnswer((exchange) => {
         exchange.json(200, { html: '<p>One</p>' }, { etag: '"1"' });

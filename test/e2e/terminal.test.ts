@@ -1,7 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { configFromEnv, createToolkit, type ServerConfig, type ToolkitPorts } from 'agent-bff';
@@ -10,15 +8,11 @@ import { RecordingTelemetry } from 'agent-bff/testing';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { listeningSite } from '../site/frameworks/listening-site.js';
 import { nodeHttpSite } from '../site/frameworks/node-http.js';
-import { runIdpA } from '../support/identity-provider/index.js';
-import { privateAuthority } from '../support/identity-provider/private-authority.js';
 import { RecordingUpstream, refusedOrigin } from '../support/recording-upstream.js';
 import { watchTerminal } from '../support/terminal.js';
 import { MESSAGE, startVisit, visit } from '../support/visitor.js';
-import { identityFetch } from './credentials/credential-site.js';
 
 const KEY = 'the-long-api-key';
-const { idp, trusting } = await runIdpA();
 
 async function startSite(config: ServerConfig = {}, ports: ToolkitPorts = {}) {
   const terminal = watchTerminal();
@@ -48,48 +42,6 @@ describe('the terminal of a site without telemetry', () => {
     expect(ids).toContain(/request (\S+)\)$/.exec(terminal[0] ?? '')?.[1]);
   });
 
-  it('reads that the certificate of the agent is not trusted', async () => {
-    const { serverCertificate, serverKey } = privateAuthority();
-    const server = createServer({ cert: serverCertificate, key: serverKey }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-    const { terminal, url } = await startSite({ a2aUrl: `https://127.0.0.1:${String(port)}/agent` });
-    await (await visit(url)).text();
-    expect(terminal).toHaveLength(1);
-    expect(terminal[0]).toMatch(/cannot be reached\. .*\(UNABLE_TO_VERIFY_LEAF_SIGNATURE/);
-  });
-
-  it('reads what the identity provider said', async () => {
-    const { terminal, url } = await startSite(
-      {
-        serviceAuthStrategy: 'client_credentials',
-        authProvider: 'idp_a',
-        idpA: { domain: idp.domain, clientId: idp.machineClient.id, clientSecret: 'hunter2-hunter2' },
-      },
-      identityFetch(trusting),
-    );
-    await (await visit(url)).text();
-    await (await visit(url)).text();
-    expect(terminal).toHaveLength(1);
-    expect(terminal[0]).toMatch(
-      /Check the "idpA" configuration block: "clientId", "clientSecret"\. \(token request failed: 401 /,
-    );
-    expect(terminal[0]).not.toContain('hunter2');
-  });
-
-  it('reads what the platform said, without the credential it repeats', async () => {
-    const { terminal, upstream, url } = await startSite();
-    upstream.willAnswer((exchange) => exchange.json(500, { message: `no tenant for ${KEY}` }));
-    await (await visit(url)).text();
-    await (await visit(url, { path: '/api/service-surfaces/poll/render', body: '{}' })).text();
-    expect(terminal).toHaveLength(2);
-    expect(terminal[0]).toMatch(
-      /^agent-bff: chat: .*status 500 from the agent, application\/json: .*no tenant for \[redacted\]/,
-    );
-    expect(terminal[1]).toMatch(/^agent-bff: surface: .*status 500 from the platform/);
-  });
-
   it('reads why the headers of the site could not be made, without the cookie that was to make them', async () => {
     const { terminal, toolkit } = await startSite();
     const configGetHeaders = () => {
@@ -102,23 +54,6 @@ describe('the terminal of a site without telemetry', () => {
     expect(terminal.filter((line) => line.includes('getHeaders'))).toHaveLength(1);
     expect(terminal.join()).toContain('Error: no session in [redacted]');
     expect(terminal.join()).not.toContain('session-of-a-visitor');
-  });
-
-  it('reads what is not configured', async () => {
-    const { terminal, url } = await startSite({ serviceApiKey: '', a2aUrl: '' });
-    await (await visit(url)).text();
-    expect(terminal.join()).toMatch(/^agent-bff: chat: .*configureServer/);
-    expect(terminal).toHaveLength(1);
-  });
-
-  it('reads nothing of the platform API where the site only chats', async () => {
-    const { terminal, upstream, url } = await startSite({ serviceApiUrl: '' });
-    upstream.willAnswer((exchange) =>
-      exchange.json(200, { name: 'a', url: `${upstream.origin}/agent`, protocolVersion: '0.3.0', skills: [] }),
-    );
-    const reply = await visit(url, { method: 'GET', path: '/api/a2a/config', body: null });
-    expect(JSON.parse(await reply.text())).toMatchObject({ warnings: ['project_unavailable', 'brand_unavailable'] });
-    expect(terminal).toEqual([]);
   });
 
   it('reads of a variable that is nearly one of ours', async () => {
@@ -175,7 +110,7 @@ const run = promisify(execFile);
 /** A site nobody has configured, and one visit of it. */
 const PROGRAM = `
   import { createServer } from 'node:http';
-  import { createNodeHandler } from 'agent-bff/node';
+    import { createNodeHandler } from 'agent-bff/node';
   const server = createServer(createNodeHandler()).listen(0, '127.0.0.1', async () => {
     for (let turn = 0; turn < 3; turn += 1) {
       const response = await fetch('http://127.0.0.1:' + server.address().port + '/api/a2a', { method: 'POST' });

@@ -84,7 +84,7 @@ it('the tables of docs/security.md have at least 25 rows, each with fields of it
 });
 
 describe.each([nodeHttpSite('node:http'), expressSite('Express 5', express)])('on $name', (framework) => {
-  it.each(SITE_ROWS.map((row) => [row.line, row] as const))('%s', async (_line, row) => {
+  it.each(SITE_ROWS.map((row) => [row.line, row] as const))('answers as documented: %s', async (_line, row) => {
     const world = await startWorld(framework, row.config);
     world.upstream.willAnswer((exchange) => exchange.json(200, CARD));
     expect(await outcome(world.url, row)).toEqual(expected(row));
@@ -94,7 +94,7 @@ describe.each([nodeHttpSite('node:http'), expressSite('Express 5', express)])('o
 });
 
 describe('on agent-bff serve', () => {
-  it.each(SERVE_ROWS.map((row) => [row.line, row] as const))('%s', async (_line, row) => {
+  it.each(SERVE_ROWS.map((row) => [row.line, row] as const))('answers as documented: %s', async (_line, row) => {
     const upstream = await RecordingUpstream.start();
     upstream.willAnswer((exchange) => exchange.json(200, CARD));
     const gateway = await serve({

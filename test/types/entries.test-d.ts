@@ -5,13 +5,18 @@ import {
   getAuthHeaders,
   getCachedServiceToken,
   isAgentBffError,
+  type ChatHandlerOptions,
+  createGetHeadersForSession,
   type ServerConfig,
+  type SessionTokenFunction,
   type Toolkit,
 } from 'agent-bff';
 import { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from 'agent-bff/express';
 import { createNodeHandler } from 'agent-bff/node';
 import { FakeUpstream } from 'agent-bff/testing';
+import { createWebHandler } from 'agent-bff/web';
 import express from 'express';
+import express4 from 'express4';
 import { describe, expectTypeOf, it } from 'vitest';
 
 describe('the Express entry', () => {
@@ -31,7 +36,7 @@ describe('the Express entry', () => {
     createA2ARouter(express, { headers: (request: express.Request) => ({ 'x-tenant': request.get('x-shop') }) });
     createA2ARouter(express, { headers: async () => Promise.resolve(new Headers()) });
     createA2ARouter(express, { headers: () => [['x-tenant', 'acme']] });
-    createA2ARouter(express, { headers: (request: Request): HeadersInit => request.headers });
+    createA2ARouter(express, { headers: (): HeadersInit => ({ 'x-tenant': 'acme' }) });
     createServiceSurfaceRouter(express, { headers: () => undefined });
     // @ts-expect-error a promise nobody awaited
     createA2ARouter(express, { headers: () => ({ 'x-tenant': Promise.resolve('acme') }) });
@@ -61,6 +66,56 @@ describe('the Express entry', () => {
   });
 });
 
+describe('functions of the site', () => {
+  it('are given the request of the framework, and may give its header fields', () => {
+    createA2ARouter(express, {
+      configGetHeaders: (request) => request.headers,
+      getSessionToken: (request) => request.get('authorization'),
+      headers: async (request) => Promise.resolve({ ...request.headers, 'x-tenant': undefined }),
+    });
+    createServiceSurfaceRouter(express, { getHeaders: (request) => Object.entries(request.cookies as object) });
+    createA2ARouter(express4, { headers: ({ headers }) => ({ prefer: headers['prefer'] }) });
+    createNodeHandler({
+      a2a: { configGetHeaders: (request) => request.headers },
+      surfaces: { getHeaders: ({ headers }) => [['authorization', String(headers.authorization)]] },
+      service: { auth: (request) => request.headers.authorization },
+    });
+    createWebHandler({
+      a2a: { configGetHeaders: (request) => request.headers },
+      surfaces: { getHeaders: (request) => new Headers(request.headers) },
+      service: { auth: (request) => request.headers.get('authorization') },
+    });
+  });
+
+  it('may name what they know to be there, and nothing that cannot be', () => {
+    type SignedIn = express.Request & { readonly user: { readonly token: string } };
+    createServiceProxyRouter(express, { auth: (request: SignedIn) => request.user.token });
+    createServiceSurfaceRouter(express, { getHeaders: (request: SignedIn) => ({ authorization: request.user.token }) });
+    // @ts-expect-error Express has no Web request
+    createServiceSurfaceRouter(express, { getHeaders: (request: Request) => request.headers });
+  });
+
+  it('of a file of their own fit every entry', () => {
+    const auth: SessionTokenFunction = (request) => request.headers.authorization;
+    const options: ChatHandlerOptions = { getSessionToken: auth, headers: (request) => request.headers };
+    createA2ARouter(express, options);
+    createWebHandler({ a2a: options });
+    createNodeHandler({ a2a: options });
+    createGetHeadersForSession({ authClient: (request) => request.headers.authorization });
+  });
+});
+
+describe('names of strategies and providers', () => {
+  it('may come from the environment, and are completed to those of the package', () => {
+    configureServer({ authProvider: process.env['AUTH_PROVIDER'], serviceAuthStrategy: process.env['STRATEGY'] });
+    configureServer({ onBehalfOf: { provider: process.env['AUTH_PROVIDER'] } });
+    expectTypeOf<'idp_a' | 'idp_b'>().toExtend<ServerConfig['authProvider']>();
+    expectTypeOf<string>().toExtend<ServerConfig['authProvider']>();
+    // @ts-expect-error a name is a text
+    configureServer({ authProvider: 1 });
+  });
+});
+
 describe('the node entry', () => {
   it('is a listener of a server', () => {
     createServer(createNodeHandler({ basePath: '/api' }));
@@ -73,8 +128,6 @@ describe('the root entry', () => {
     expectTypeOf(configureServer({ a2aUrl: 'https://agent.example' })).toEqualTypeOf<Toolkit>();
     // @ts-expect-error misspelt
     configureServer({ a2aURL: 'https://agent.example' });
-    // @ts-expect-error no such provider
-    configureServer({ authProvider: 'idp_c' });
   });
 
   it('takes variables that may be undefined, as the environment gives them', () => {

@@ -59,6 +59,15 @@ describe('the Next entry', () => {
     });
   });
 
+  it('gives functions of the site Next’s request, whose further members they may name', () => {
+    createSurfaceHandler({ auth: (request) => request.headers.get('authorization') });
+    createA2AProxyHandlerWithServiceAuth({ configGetHeaders: (request) => request.headers });
+    const POST = (request: Request) => handleA2AWebPOST(request, { headers: ({ headers }) => headers });
+    const GET = (request: Request) => handleA2AConfigWebGET(request, { getHeaders: ({ headers }) => headers });
+    createSurfaceHandlerWithServiceAuth({ headers: ({ nextUrl }: NextRequest) => ({ 'x-host': nextUrl.host }) });
+    for (const route of [GET, POST]) expectTypeOf(route).toExtend<RouteExport>();
+  });
+
   it('refuses options that are missing or do not exist', () => {
     // @ts-expect-error a session route needs something to read the session with
     createA2AProxyHandler({ audience: 'a' });

@@ -1,5 +1,6 @@
 import type { Metadata } from 'next';
 import type { ReactNode } from 'react';
+import 'agent-bff-react/style.css';
 import './style.css';
 
 export const metadata: Metadata = {

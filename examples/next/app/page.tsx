@@ -1,4 +1,4 @@
-import { Chat } from '../components/chat';
+import { A2AChat } from 'agent-bff-react';
 
 export default function Page() {
   return (
@@ -7,7 +7,9 @@ export default function Page() {
       <p>
         Everybody may chat here. <a href="/members">Members</a> chat in their own name.
       </p>
-      <Chat endpoint="/api/a2a" />
+      <div className="chat">
+        <A2AChat suggestedPrompts={['What can you do?']} />
+      </div>
     </main>
   );
 }

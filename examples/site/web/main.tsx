@@ -2,6 +2,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 
 import { App } from './page/app';
+import 'agent-bff-react/style.css';
 import './page/page.css';
 import './page/header.css';
 import './page/cards.css';

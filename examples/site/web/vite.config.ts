@@ -6,5 +6,10 @@ const site = process.env['SITE_URL'] ?? 'http://localhost:3000';
 export default defineConfig({
   root: import.meta.dirname,
   server: { proxy: Object.fromEntries(['/api', '/auth', '/demo', '/people'].map((path) => [path, site])) },
-  build: { outDir: '../../dist/web', emptyOutDir: true },
+  build: {
+    outDir: '../../dist/web',
+    emptyOutDir: true,
+    // 'use client' of the components is for frameworks that render on the server.
+    rolldownOptions: { checks: { moduleLevelDirective: false } },
+  },
 });

@@ -13,6 +13,19 @@ export interface ExpressLikeRouter {
   use(path: string, handler: (request: never, response: never, next: (error?: unknown) => void) => void): unknown;
 }
 
+/**
+ * The request of the framework a router belongs to, such as `express.Request`; anything for a router that does not say.
+ *
+ * @public
+ */
+export type ExpressRequestOf<AnyRouter> = AnyRouter extends (
+  request: infer NativeRequest,
+  ...others: never[]
+) => unknown
+  ? NativeRequest
+  : // oxlint-disable-next-line typescript/no-explicit-any
+    any;
+
 interface ExpressRequest extends IncomingMessage {
   /** Target below the mount point. */
   url: string;

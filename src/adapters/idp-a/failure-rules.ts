@@ -1,4 +1,4 @@
-import { type FailureRules, refused, type Verdict } from '../oauth/failure.js';
+import { type FailureRules, type Places, refused, type Verdict } from '../oauth/failure.js';
 import type { ErrorResponse } from '../oauth/provider-error.js';
 
 /** What kind of token was asked for. */
@@ -18,9 +18,9 @@ const WRONG_DOMAIN: ReadonlySet<string> = new Set([
 const ABOUT_REALM = /default connection|\brealm\b|connection .*(not found|does not exist|not enabled|disabled)/i;
 
 /** What the failures of an Auth0-like provider mean. */
-export function failureRules(grant: Grant): FailureRules {
+export function failureRules(grant: Grant, places: Places): FailureRules {
   return {
-    block: 'idpA',
+    places,
     addressField: 'domain',
     fault: ({ code }) => (WRONG_DOMAIN.has(code) ? refused('domain') : undefined),
     special: ({ stage, status, error, description }) => {
@@ -64,6 +64,7 @@ function refusal({ status, error, description }: ErrorResponse, grant: Grant): V
       if (/\bscopes?\b/i.test(description)) return refused('scope');
       return user(grant, 'a policy of the tenant stands against it');
     case 'invalid_request':
+      if (/subject_token_type/i.test(description)) return { ...refused('subjectTokenType'), block: 'onBehalfOf' };
       if (/grant type/i.test(description)) return GRANT;
       if (/\b(audience|resource)\b/i.test(description)) return refused('audience');
       return /\bscope\b/i.test(description) ? refused('scope') : refused();

@@ -3,7 +3,7 @@ import type { Secret } from '../../domain/shared/secret.js';
 import type { IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
 import { credentialFingerprint } from '../oauth/credential-fingerprint.js';
-import { missingFields } from '../oauth/failure.js';
+import { fromRoute, missingFields, type Places, placesIn } from '../oauth/failure.js';
 import { type ConnectionOptions, OAuthClient, type TokenRequest } from '../oauth/oauth-client.js';
 import { failureRules, type Grant } from './failure-rules.js';
 import { type IssuerAddress, issuerAddress } from './issuer-address.js';
@@ -37,11 +37,15 @@ export interface IdpAProviderOptions extends ApplicationOptions {
 export interface IdpATokenExchangeOptions extends ApplicationOptions {
   /** The type of the user's token; Auth0 wants the one registered for the exchange. Empty: `urn:ietf:params:oauth:token-type:access_token`. */
   readonly subjectTokenType: string;
+  /** Names of the fields the `onBehalfOf` block sets; the others are those of `idpA`. Default: none. */
+  readonly own?: ReadonlySet<string> | undefined;
 }
 
 const PASSWORD_REALM = 'http://auth0.com/oauth/grant-type/password-realm';
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
+
+const IN_IDP_A = placesIn('idpA');
 
 /** An application at an Auth0-like provider, which sends its secret in the form. */
 class Application {
@@ -63,16 +67,24 @@ class Application {
   fingerprint(tokens: readonly string[], secrets: readonly string[]): Promise<string> {
     const { clientId, fingerprintKey } = this.#options;
     const credential = credentialFingerprint(secrets, fingerprintKey);
-    return Promise.resolve(JSON.stringify(['idp_a', this.#issuer, clientId, ...tokens, credential]));
+    // Hashed when it is no address: it may be a secret in the wrong field, and each has a failure of its own.
+    const issuer = this.#issuer || credentialFingerprint([this.#options.domain], fingerprintKey);
+    return Promise.resolve(JSON.stringify(['idp_a', issuer, clientId, ...tokens, credential]));
   }
 
   missing(): IssueFailure | undefined {
     const { domain, clientId, clientSecret } = this.#options;
-    return missingFields('idpA', { domain, clientId, clientSecret: clientSecret.reveal() });
+    return missingFields(IN_IDP_A, { domain, clientId, clientSecret: clientSecret.reveal() });
   }
 
   /** Lets openid-client find the token endpoint and ask there. Empty parameters are left out. */
-  request(grant: Grant, type: string, parameters: Readonly<Record<string, string>>, secrets: string[]): TokenRequest {
+  request(
+    grant: Grant,
+    type: string,
+    parameters: Readonly<Record<string, string>>,
+    secrets: string[],
+    places: Places = IN_IDP_A,
+  ): TokenRequest {
     const { clientId, clientSecret } = this.#options;
     const filled = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
     const send: TokenRequest['send'] = async (call) => {
@@ -89,7 +101,7 @@ class Application {
       });
       await genericGrantRequest(configuration, type, filled);
     };
-    return { send, rules: failureRules(grant), secrets };
+    return { send, rules: failureRules(grant, places), secrets };
   }
 }
 
@@ -113,7 +125,7 @@ export class IdpAProvider implements IdentityProvider {
   async issue(now: number): Promise<IssueOutcome> {
     const { grant, audience, scope, realm, username, password } = this.#options;
     const user = grant === 'password' ? { username, password: password.reveal() } : {};
-    const missing = this.#application.missing() ?? missingFields('idpAServiceUser', user);
+    const missing = this.#application.missing() ?? missingFields(placesIn('idpAServiceUser'), user);
     if (missing !== undefined) return missing;
     const wanted = { audience, scope: requestedScope(scope), ...user };
     const secrets = this.#secrets();
@@ -159,7 +171,9 @@ export class IdpATokenExchange implements TokenExchange {
       scope: requestedScope(scope),
     };
     const secrets = [this.#options.clientSecret.reveal()];
-    const request = this.#application.request('token_exchange', TOKEN_EXCHANGE, parameters, secrets);
+    const configured = placesIn('idpA', this.#options.own);
+    const places = exchanged.audience === undefined ? configured : fromRoute(configured, 'audience', 'audience');
+    const request = this.#application.request('token_exchange', TOKEN_EXCHANGE, parameters, secrets, places);
     return this.#application.client.exchange(assertion, request, now);
   }
 }

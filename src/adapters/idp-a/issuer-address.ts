@@ -1,3 +1,5 @@
+import { isLoopback } from '../oauth/loopback.js';
+
 /** What a configured domain stands for. */
 export type IssuerAddress =
   { readonly kind: 'issuer'; readonly url: URL } | { readonly kind: 'unusable'; readonly detail: string };
@@ -18,8 +20,4 @@ export function issuerAddress(domain: string, allowInsecure: boolean): IssuerAdd
   if (url.protocol === 'https:') return { kind: 'issuer', url };
   if (url.protocol === 'http:' && allowInsecure && isLoopback(url.hostname)) return { kind: 'issuer', url };
   return { kind: 'unusable', detail: 'domain must be an https address; http is for tests on this machine' };
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 }

@@ -1,6 +1,7 @@
 import type { Secret } from '../../domain/shared/secret.js';
 import type { IssueFailure } from '../../ports/identity-provider.js';
 import type { CertificateSource } from '../keys/certificate.js';
+import type { Places } from '../oauth/failure.js';
 
 /** What the application can prove itself with; a certificate is used before a secret. */
 export interface ClientCredentialOptions {
@@ -22,24 +23,26 @@ export interface ClientCredential {
 /** Chooses the credential, and finds a certificate that cannot work before anybody is asked; `now` is milliseconds since the epoch. */
 export async function clientCredential(
   { clientSecret, certificate }: ClientCredentialOptions,
+  { of }: Places,
   now: number,
 ): Promise<ClientCredential | IssueFailure> {
   if (certificate === undefined) return { kind: 'secret', secret: clientSecret, thumbprintSha256: '' };
   const reading = await certificate.read();
-  if (reading.kind === 'unusable') return { ...reading, kind: 'failure', block: 'idpBService' };
+  const { block } = of('certificatePath');
+  if (reading.kind === 'unusable') return { ...reading, kind: 'failure', block };
   const { thumbprintSha256, privateKeyPem: secret, notBefore, notAfter } = reading;
-  if (now > notAfter) return outOfDates('has expired', 'ended', notAfter);
-  if (now < notBefore) return outOfDates('is not valid yet', 'starts', notBefore);
+  if (now > notAfter) return outOfDates(block, 'has expired', 'ended', notAfter);
+  if (now < notBefore) return outOfDates(block, 'is not valid yet', 'starts', notBefore);
   return { kind: 'certificate', secret, thumbprintSha256 };
 }
 
-function outOfDates(state: string, verb: string, at: number): IssueFailure {
+function outOfDates(block: string, state: string, verb: string, at: number): IssueFailure {
   return {
     kind: 'failure',
     reason: 'refused',
-    block: 'idpBService',
+    block,
     fields: ['certificatePath', 'privateKeyPath'],
-    advice: `Replace the certificate of "certificatePath" and "privateKeyPath" in the "idpBService" configuration block: it ${state}.`,
+    advice: `Replace the certificate of "certificatePath" and "privateKeyPath" in the "${block}" configuration block: it ${state}.`,
     detail: `the certificate ${state}: its validity ${verb} on ${new Date(at).toISOString()}, by the clock of this server`,
   };
 }

@@ -1,5 +1,5 @@
 import type { ExchangeRefusal } from '../../ports/token-exchange.js';
-import { type FailureRules, refused, type Verdict } from '../oauth/failure.js';
+import { type FailureRules, type Places, refused, type Verdict } from '../oauth/failure.js';
 import { type ErrorResponse, type Fault, member, textMember } from '../oauth/provider-error.js';
 import type { ClientCredential } from './client-credential.js';
 
@@ -11,15 +11,19 @@ export interface RequestContext {
   readonly grant: Grant;
   readonly scope: string;
   readonly credential: ClientCredential['kind'];
+  readonly places: Places;
+  /** Whether the site says which cloud or directory it is. */
+  readonly hasAuthority: boolean;
 }
 
 const CERTIFICATE = refused('certificatePath', 'privateKeyPath');
 
 /** What the failures of an Entra-like provider, and of msal-node itself, mean. */
-export function failureRules({ grant, scope, credential }: RequestContext): FailureRules {
+export function failureRules({ grant, scope, credential, places, hasAuthority }: RequestContext): FailureRules {
   return {
-    block: 'idpBService',
+    places,
     addressField: 'tenantId',
+    hostField: hasAuthority ? 'authority' : 'tenantId',
     fault: (fault) => faultOfLibrary(fault, credential),
     special: ({ status }) =>
       status === 429 ? { reason: 'unavailable', fields: ['clientId'], note: 'rate limited' } : undefined,

@@ -2,7 +2,7 @@ import { ConfidentialClientApplication, type INetworkModule, type NetworkRespons
 import type { IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
 import { credentialFingerprint } from '../oauth/credential-fingerprint.js';
-import { missingFields } from '../oauth/failure.js';
+import { fromRoute, missingFields, type Places, placesIn } from '../oauth/failure.js';
 import { type ConnectionOptions, OAuthClient, type TokenRequest } from '../oauth/oauth-client.js';
 import type { TokenCall } from '../oauth/token-call.js';
 import { type ClientCredential, clientCredential, type ClientCredentialOptions } from './client-credential.js';
@@ -16,8 +16,10 @@ export interface IdpBOptions extends ClientCredentialOptions, ConnectionOptions 
   readonly clientId: string;
   /** Sent as it is; Entra wants one that ends in `/.default`. An exchange uses it when a request names neither scope nor audience. */
   readonly scope: string;
-  /** Address of the cloud, without the tenant. Default: `https://login.microsoftonline.com`. */
+  /** Address of the cloud or directory, without the tenant; http is for this machine alone. Default: `https://login.microsoftonline.com`. */
   readonly authority?: string | undefined;
+  /** Names of the fields the `onBehalfOf` block sets; the others are those of `idpBService`. Default: none. */
+  readonly own?: ReadonlySet<string> | undefined;
 }
 
 // Else a variable of the environment could send the credential to another host.
@@ -28,6 +30,8 @@ class Application {
   readonly client: OAuthClient;
   /** As configured. */
   readonly scope: string;
+  /** Where its values were configured. */
+  readonly places: Places;
   readonly #options: IdpBOptions;
   readonly #address: TenantAddress;
   readonly #clientId: string;
@@ -35,21 +39,25 @@ class Application {
   constructor(options: IdpBOptions) {
     this.#options = options;
     this.scope = options.scope;
+    this.places = placesIn('idpBService', options.own);
     this.#address = tenantAddress(options.tenantId.trim(), options.authority ?? '');
     this.#clientId = options.clientId.trim();
-    this.client = new OAuthClient(options);
+    this.client = new OAuthClient(options, this.#address.kind === 'address' && this.#address.isHttp);
   }
 
   /** Tenant, application, scope and credential, without a secret in it. */
   async fingerprint(grant: Grant): Promise<string> {
-    const { clientSecret, certificate, scope, fingerprintKey } = this.#options;
+    const { tenantId, authority, clientSecret, certificate, scope, fingerprintKey } = this.#options;
     const reading = await certificate?.read();
     // By its advice: another fault is another failure, so a back-off must not repeat the words of the last one.
     const proof = reading?.kind === 'certificate' ? reading.thumbprintSha256 : reading?.advice;
     return JSON.stringify([
       'idp_b',
       grant,
-      this.#address.kind === 'address' ? this.#address.authority : '',
+      // Hashed when it is no address: it may be a secret in the wrong field, and each has a failure of its own.
+      this.#address.kind === 'address'
+        ? this.#address.authority
+        : credentialFingerprint([tenantId, authority ?? ''], fingerprintKey),
       this.#clientId,
       reading?.kind ?? 'secret',
       credentialFingerprint([proof ?? clientSecret.reveal()], fingerprintKey),
@@ -62,38 +70,41 @@ class Application {
     grant: Grant,
     scope: string,
     now: number,
+    places: Places,
     ask: (library: ConfidentialClientApplication, scopes: string[]) => Promise<unknown>,
   ): Promise<TokenRequest | IssueFailure> {
     const { tenantId, clientId, certificate } = this.#options;
+    const hasAuthority = (this.#options.authority ?? '').trim() !== '';
     const clientSecret = certificate === undefined ? this.#options.clientSecret.reveal() : 'not needed';
     const instead = { clientSecret: ['certificatePath', 'privateKeyPath'] };
-    const missing = missingFields('idpBService', { tenantId, clientId, scope, clientSecret }, instead);
+    const missing = missingFields(places, { tenantId, clientId, scope, clientSecret }, instead);
     if (missing !== undefined) return missing;
     const address = this.#address;
     if (address.kind === 'unusable') {
-      const advice = `Check "tenantId" in the "idpBService" configuration block: it ${address.note}.`;
-      const detail = `tenantId ${address.note}`;
-      return { kind: 'failure', reason: 'refused', block: 'idpBService', fields: ['tenantId'], advice, detail };
+      const { block, field } = places.of(address.field);
+      const advice = `Check "${field}" in the "${block}" configuration block: it ${address.note}.`;
+      return { kind: 'failure', reason: 'refused', block, fields: [field], advice, detail: `${field} ${address.note}` };
     }
-    const credential = await clientCredential(this.#options, now);
+    const credential = await clientCredential(this.#options, places, now);
     if (credential.kind === 'failure') return credential;
     return {
       send: (call) => ask(this.#library(address, credential, call), scope.trim().split(/\s+/)),
-      rules: failureRules({ grant, scope, credential: credential.kind }),
+      rules: failureRules({ grant, scope, credential: credential.kind, places, hasAuthority }),
       secrets: [credential.secret.reveal()],
     };
   }
 
   // One for each call: what msal-node remembers mixes up users and replays failures (decision 8).
   #library(
-    { authority, host }: Extract<TenantAddress, { kind: 'address' }>,
+    { authority, host, isHttp }: Extract<TenantAddress, { kind: 'address' }>,
     { kind, secret, thumbprintSha256 }: ClientCredential,
     call: TokenCall,
   ): ConfidentialClientApplication {
     return new ConfidentialClientApplication({
       auth: {
         clientId: this.#clientId,
-        authority,
+        // It takes https only; an address on this machine is called by http all the same.
+        authority: isHttp ? authority.replace('http:', 'https:') : authority,
         // Else msal-node asks a public address of Microsoft whether to trust a host it has not in its list.
         knownAuthorities: [host],
         // It refuses two credentials.
@@ -101,17 +112,23 @@ class Application {
           ? { clientSecret: secret.reveal() }
           : { clientCertificate: { thumbprintSha256, privateKey: secret.reveal() } }),
       },
-      system: { networkClient: networkOf(call), disableInternalRetries: true },
+      system: { networkClient: networkOf(call, isHttp ? host : undefined), disableInternalRetries: true },
     });
   }
 }
 
-function networkOf(call: TokenCall): INetworkModule {
-  const good = <T>(body: Promise<object>): Promise<NetworkResponse<T>> =>
-    body.then((found) => ({ status: 200, headers: {}, body: found as T }));
+/** `httpHost`: the one host that is called by http, of which msal-node is told https. */
+function networkOf(call: TokenCall, httpHost: string | undefined): INetworkModule {
+  const good = <T>(body: object): NetworkResponse<T> => ({ status: 200, headers: {}, body: body as T });
+  const [plain, told] = [`http://${httpHost ?? ''}/`, `https://${httpHost ?? ''}/`];
+  const called = (url: string): string => (httpHost === undefined ? url : url.replace(told, plain));
   return {
-    sendGetRequestAsync: (url, options) => good(call.get(url, options?.headers)),
-    sendPostRequestAsync: (url, options) => good(call.post(url, options?.headers, options?.body)),
+    sendGetRequestAsync: async (url, options) => {
+      const metadata = await call.get(called(url), options?.headers);
+      if (httpHost === undefined) return good(metadata);
+      return good(JSON.parse(JSON.stringify(metadata).replaceAll(plain, told)) as object);
+    },
+    sendPostRequestAsync: async (url, options) => good(await call.post(called(url), options?.headers, options?.body)),
   };
 }
 
@@ -133,6 +150,7 @@ export class IdpBProvider implements IdentityProvider {
       'client_credentials',
       this.#application.scope,
       now,
+      this.#application.places,
       (library, scopes) => library.acquireTokenByClientCredential({ scopes, skipCache: true, azureRegion: NO_REGION }),
     );
     return 'kind' in request ? request : this.#application.client.issue(request, now);
@@ -155,7 +173,9 @@ export class IdpBTokenExchange implements TokenExchange {
     const { assertion, scope = '', audience = '' } = exchanged;
     // Entra has no audience: it is the part of a scope before the last slash, and `.default` stands for all that was consented to.
     const wanted = scope || (audience === '' ? this.#application.scope : `${audience}/.default`);
-    const request = await this.#application.request('on_behalf_of', wanted, now, (library, scopes) =>
+    const configured = this.#application.places;
+    const places = scope || audience === '' ? configured : fromRoute(configured, 'scope', 'audience');
+    const request = await this.#application.request('on_behalf_of', wanted, now, places, (library, scopes) =>
       library.acquireTokenOnBehalfOf({ scopes, oboAssertion: assertion, skipCache: true }),
     );
     return 'kind' in request ? request : this.#application.client.exchange(assertion, request, now);

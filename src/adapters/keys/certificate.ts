@@ -106,8 +106,10 @@ export class CertificateFile implements CertificateSource {
     const paths = { certificatePath, privateKeyPath };
     const fields = Object.keys(paths) as PathField[];
     const missing = fields.filter((field) => paths[field].trim() === '');
-    const isCombined = missing.join() === 'privateKeyPath' && (await this.#readKey()).kind === 'key';
-    if (missing.length > 0 && !isCombined) {
+    const [blank] = missing;
+    const list = blank === 'certificatePath' ? undefined : await this.#certificates.read();
+    const isWithoutKey = blank === 'privateKeyPath' && list?.kind === 'certificates';
+    if (list === undefined || (isWithoutKey && (await this.#readKey()).kind !== 'key')) {
       const advice = `Fill in the "${block}" configuration block: ${missing.map((field) => `"${field}"`).join(', ')}.`;
       return { ...unusable(missing, advice, 'empty'), reason: 'incomplete' };
     }
@@ -116,7 +118,6 @@ export class CertificateFile implements CertificateSource {
       const advice = `Put the path of a file into "${misplaced}" in the "${block}" configuration block, not its text.`;
       return unusable([misplaced], advice, 'the value is a PEM text');
     }
-    const list = await this.#certificates.read();
     if (list.kind !== 'certificates') {
       const isUnread = list.kind === 'unreadable';
       const advice = isUnread ? fileAdvice('certificatePath', block, list.code) : certificateAdvice(block, list.fault);

@@ -22,6 +22,18 @@ export type KoaLike<AnyRouter extends KoaLikeRouter> =
   | { new (): KoaLikeRouter; readonly prototype: AnyRouter }
   | { readonly Router: { new (): KoaLikeRouter; readonly prototype: AnyRouter } };
 
+/**
+ * Koa's context as a router's own middleware has it; anything for a router that does not say.
+ *
+ * @public
+ */
+export type KoaContextOf<AnyRouter> = AnyRouter extends {
+  routes(): (context: infer NativeContext, ...others: never[]) => unknown;
+}
+  ? NativeContext
+  : // oxlint-disable-next-line typescript/no-explicit-any
+    any;
+
 interface KoaContext {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;

@@ -7,18 +7,45 @@ import type { ErrorResponse, Fault, ProviderError } from './provider-error.js';
 export interface Verdict {
   readonly reason: 'refused' | 'unavailable';
   readonly fields: readonly string[];
-  /** Default: the block of the rules. */
+  /** Default: what `places` says. */
   readonly block?: string;
   /** What an operator should know beyond the provider's own words. */
   readonly note?: string;
 }
 
+/** Where the value of a field was configured. */
+export interface Place {
+  readonly block: string;
+  readonly field: string;
+}
+
+/** Where the values of one application were configured: in the provider's own block, or in `onBehalfOf`. */
+export interface Places {
+  /** The block of whatever has no field. */
+  readonly block: string;
+  readonly of: (field: string) => Place;
+}
+
+/** The places of an application all of whose values stand in `block`, but for those of an exchange's `own`. */
+export function placesIn(block: string, own: ReadonlySet<string> = new Set()): Places {
+  return {
+    block: own.size === 0 ? block : 'onBehalfOf',
+    of: (field) => ({ block: own.has(field) ? 'onBehalfOf' : block, field }),
+  };
+}
+
+/** The same places, but that the value of one field came with the request: from an option of the route. */
+export function fromRoute(places: Places, field: string, option: string): Places {
+  return { ...places, of: (name) => (name === field ? { block: 'route', field: option } : places.of(name)) };
+}
+
 /** What tells the failures of one provider from those of others, for one kind of request. */
 export interface FailureRules {
-  /** The configuration block of everything that has no other. */
-  readonly block: string;
+  readonly places: Places;
   /** The field that says where the provider is. */
   readonly addressField: string;
+  /** The field that says which host it is, where that is another one. */
+  readonly hostField?: string;
   /** What a code of the provider's library means; undefined: what it means everywhere. */
   fault(fault: Fault): Verdict | undefined;
   /** What counts before the status does; undefined for nothing. */
@@ -46,17 +73,37 @@ export function refused(...fields: readonly string[]): Verdict {
 /** Turns what went wrong into the block and the fields to check; `secrets` are kept out of the detail. */
 export function issueFailure(error: ProviderError, rules: FailureRules, secrets: readonly string[]): IssueFailure {
   const verdict = error.kind === 'fault' ? judgeFault(error, rules) : judgeResponse(error, rules);
-  const { reason, fields, block = rules.block, note } = verdict;
-  const check = `check the "${block}" configuration block${fields.length === 0 ? '' : `: ${quoted(fields)}`}`;
+  const { reason, note } = verdict;
+  const [first, ...others] = grouped(
+    verdict.fields,
+    verdict.block === undefined ? rules.places : placesIn(verdict.block),
+  );
+  const check = `check ${[first, ...others].map(inWords).join('; and ')}`;
   return {
     kind: 'failure',
     reason,
-    block,
-    fields,
+    ...first,
     advice: rules.advice?.(verdict, check) ?? `${check.replace('c', 'C')}.`,
     detail: detailOf(error, rules, secrets, note),
     ...(error.kind === 'response' && error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
   };
+}
+
+type Group = Pick<IssueFailure, 'block' | 'fields'>;
+
+/** The fields by the block to check. The exchange's own comes first: it was set to differ. */
+function grouped(fields: readonly string[], { block, of }: Places): [Group, ...Group[]] {
+  const found = fields.map(of);
+  const blocks = new Set([block, ...found.map((place) => place.block)]);
+  const [first = { block, fields: [] }, ...others] = [...blocks]
+    .map((name) => ({ block: name, fields: found.filter((place) => place.block === name).map(({ field }) => field) }))
+    .filter((group) => group.fields.length > 0);
+  return [first, ...others];
+}
+
+function inWords({ block, fields }: Group): string {
+  if (block === 'route') return `the options of the route: ${quoted(fields)}`;
+  return `the "${block}" configuration block${fields.length === 0 ? '' : `: ${quoted(fields)}`}`;
 }
 
 function detailOf(error: ProviderError, rules: FailureRules, secrets: readonly string[], note = ''): string {
@@ -72,10 +119,11 @@ function judgeFault(fault: Fault, rules: FailureRules): Verdict {
   if (known !== undefined) return known;
   if (code === 'ERR_INVALID_URL' || code === 'ERR_NOT_HTTPS') return refused(rules.addressField);
   if (/^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO_|CERT_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH)/.test(code)) {
-    return outage(rules, 'the TLS certificate is not trusted here; NODE_EXTRA_CA_CERTS adds an authority');
+    return unreachable(rules, 'the TLS certificate is not trusted here; NODE_EXTRA_CA_CERTS adds an authority');
   }
+  if (code === 'ECONNREFUSED') return unreachable(rules);
   const isUnknownHost = code === 'ENOTFOUND' || code === 'EAI_AGAIN';
-  return outage(rules, isUnknownHost ? 'no such host: a wrong address, or DNS is down' : '');
+  return isUnknownHost ? unreachable(rules, 'no such host: a wrong address, or DNS is down') : outage(rules);
 }
 
 function judgeResponse(response: ErrorResponse, rules: FailureRules): Verdict {
@@ -87,8 +135,12 @@ function judgeResponse(response: ErrorResponse, rules: FailureRules): Verdict {
   return stage === 'metadata' || error === '' ? refused(rules.addressField) : rules.refusal(response);
 }
 
-function outage({ addressField }: FailureRules, note = ''): Verdict {
-  return { reason: 'unavailable', fields: [addressField], note };
+function outage({ addressField }: FailureRules): Verdict {
+  return { reason: 'unavailable', fields: [addressField] };
+}
+
+function unreachable({ addressField, hostField = addressField }: FailureRules, note = ''): Verdict {
+  return { reason: 'unavailable', fields: [hostField], note };
 }
 
 /** The refusal of an exchange, if the user and not the application is the reason: a wrong client secret must not end every session. */
@@ -116,27 +168,32 @@ const USER_REFUSALS: ReadonlyMap<string, ExchangeRefusal['reason']> = new Map([
 ]);
 
 /**
- * The failure that names every field of a block without a value; undefined when all are filled. Fields are in the order given.
+ * The failure that names every field without a value; undefined when all are filled. Fields are in the order given.
  * `alternatives`: fields that may be filled together in the place of one.
  */
 export function missingFields(
-  block: string,
+  places: Places,
   values: Readonly<Record<string, string>>,
   alternatives: Readonly<Record<string, readonly string[]>> = {},
 ): IssueFailure | undefined {
   const empty = Object.keys(values).filter((field) => values[field]?.trim() === '');
   if (empty.length === 0) return undefined;
-  const named = empty.map((field) => {
+  const groups = grouped(empty, places);
+  const named = (field: string): string => {
     const instead = alternatives[field];
     return instead === undefined ? `"${field}"` : `"${field}", or ${quoted(instead, ' and ')}`;
-  });
+  };
+  const [{ block, fields }] = groups;
+  const blanks = groups.map(
+    (group) => `the "${group.block}" configuration block: ${group.fields.map(named).join(', ')}`,
+  );
   return {
     kind: 'failure',
     reason: 'incomplete',
     block,
-    fields: empty.flatMap((field) => [field, ...(alternatives[field] ?? [])]),
-    advice: `Fill in the "${block}" configuration block: ${named.join(', ')}.`,
-    detail: `not configured: ${empty.map((field) => `${block}.${field}`).join(', ')}`,
+    fields: fields.flatMap((field) => [field, ...(alternatives[field] ?? [])]),
+    advice: `Fill in ${blanks.join('; and ')}.`,
+    detail: `not configured: ${empty.map((field) => `${places.of(field).block}.${field}`).join(', ')}`,
   };
 }
 

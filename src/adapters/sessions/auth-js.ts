@@ -1,3 +1,4 @@
+import { AgentBffError } from '../../domain/shared/errors.js';
 import { cookiePair, cookiePairs } from '../../domain/shared/cookies.js';
 import { flag, text } from '../../domain/shared/option-checks.js';
 import { type OptionShape, readOptions } from '../../domain/shared/options.js';
@@ -23,15 +24,16 @@ import { sanitizeLibraryError } from './library-errors.js';
  * @public
  */
 export function authJsSession(auth: () => Promise<object | null>, options?: StoredTokenOptions): SessionTokenSource {
-  const { accessToken, ...given } = readOptions('authJsSession', STORED_TOKEN, options);
+  const maker = 'authJsSession';
+  const { accessToken, ...given } = readOptions(maker, STORED_TOKEN, options);
   return {
     sessionCookies: ['authjs.session-token', '__Secure-authjs.session-token'],
     sessionInCookie: true,
     ...given,
     getToken: (request) =>
       withRefreshedCookies(request, async () => {
-        const session = await call(() => (auth as (...parameters: unknown[]) => unknown)(...nodePair(request)));
-        return tokenOf(session, accessToken);
+        const session = await call(() => (auth as (...parameters: unknown[]) => unknown)(...nodePair(request)), maker);
+        return tokenOf(session, accessToken, maker);
       }),
   };
 }
@@ -42,11 +44,11 @@ export function authJsSession(auth: () => Promise<object | null>, options?: Stor
  * @public
  */
 export interface NextAuthOptions extends StoredTokenOptions {
-  /** What the session cookie is sealed with. Default: what the library reads from the environment. */
+  /** What the session cookie is sealed with: for Auth.js 5 the value of `AUTH_SECRET`, which its `getToken` does not read. Default: what next-auth 4 reads from the environment. */
   readonly secret?: string | undefined;
   /** Name of the session cookie. Default: the library's own. */
   readonly cookieName?: string | undefined;
-  /** Whether the cookie's name has the `__Secure-` prefix. Default: the library's own choice. */
+  /** Whether the cookie's name has the `__Secure-` prefix. Default: whether the request has such a cookie, else the library's own choice. */
   readonly secureCookie?: boolean | undefined;
 }
 
@@ -55,7 +57,7 @@ const NEXT_AUTH: OptionShape<keyof NextAuthOptions> = {
 };
 
 /**
- * Reads the user's token from the encrypted cookie of next-auth 4, given `getToken` of `next-auth/jwt` (or of `@auth/core/jwt`, Auth.js 5); the site's `jwt` callback must put it there.
+ * Reads the user's token from the encrypted cookie of next-auth 4, given `getToken` of `next-auth/jwt` (or of `@auth/core/jwt`, Auth.js 5, which needs `secret`); the site's `jwt` callback must put it there.
  * Nothing is refreshed: a token past `expires_at` (seconds) counts as expired.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
@@ -65,7 +67,7 @@ const NEXT_AUTH: OptionShape<keyof NextAuthOptions> = {
  * import { nextAuthSession } from 'agent-bff';
  * import { getToken } from 'next-auth/jwt';
  *
- * const source = nextAuthSession(getToken);
+ * const source = nextAuthSession(getToken, { secret: process.env['AUTH_SECRET'] });
  * ```
  *
  * @public
@@ -82,27 +84,42 @@ export function nextAuthSession(
     ...library
   } = readOptions('nextAuthSession', NEXT_AUTH, options);
   const { cookieName } = library;
-  const names = ['next-auth.session-token', '__Secure-next-auth.session-token'];
+  const names = ['authjs', 'next-auth'].map((name) => `${name}.session-token`);
+  const secureNames = names.map((name) => `__Secure-${name}`);
   return {
-    sessionCookies: sessionCookies ?? (cookieName === undefined ? names : [cookieName]),
+    sessionCookies: sessionCookies ?? (cookieName === undefined ? [...names, ...secureNames] : [cookieName]),
     sessionInCookie,
     getToken: async (request) => {
       // `req.cookies` is a parser's work that not every framework has done.
       const req = { headers: webHeaders(request.headers), cookies: cookiesOf(request) };
-      return tokenOf(await call(() => getToken({ req, ...library })), accessToken);
+      // Auth.js 5 looks for the name without the prefix unless it is told; a cookie may come in numbered parts.
+      const isSecure = Object.keys(req.cookies).some((name) => secureNames.includes(name.replace(/\.\d+$/, '')));
+      const parameters = { req, ...(cookieName === undefined && isSecure && { secureCookie: true }), ...library };
+      return tokenOf(await call(() => getToken(parameters), 'nextAuthSession'), accessToken, 'nextAuthSession');
     },
   };
 }
 
-async function call(read: () => unknown): Promise<unknown> {
+async function call(read: () => unknown, maker: string): Promise<unknown> {
   try {
     return await read();
   } catch (error) {
+    const { name, type } = Object(error) as { name?: unknown; type?: unknown };
+    if (name === 'MissingSecret' || type === 'MissingSecret') {
+      const place = maker === 'nextAuthSession' ? 'the options of nextAuthSession' : 'the configuration of Auth.js';
+      const hint = `Set "secret" in ${place} to the secret of Auth.js, such as process.env.AUTH_SECRET.`;
+      throw misconfigured(maker, 'secret', 'The Auth.js session cannot be opened.', hint);
+    }
     throw sanitizeLibraryError('Auth.js', error);
   }
 }
 
-function tokenOf(session: unknown, read: StoredTokenOptions['accessToken']): SessionToken {
+/** Trying again is of no use to the visitor: the site is to be changed. */
+function misconfigured(block: string, field: string, detail: string, hint: string): AgentBffError {
+  return new AgentBffError('service_auth_failed', { detail, hint, block, fields: [field] });
+}
+
+function tokenOf(session: unknown, read: StoredTokenOptions['accessToken'], maker: string): SessionToken {
   if (session === null || session === undefined || session === '') return { kind: 'no-session' };
   if (typeof session === 'string') return { kind: 'token', accessToken: session };
   const facts = session as { accessToken?: unknown; access_token?: unknown; expires_at?: unknown; error?: unknown };
@@ -112,7 +129,9 @@ function tokenOf(session: unknown, read: StoredTokenOptions['accessToken']): Ses
   }
   const accessToken = read === undefined ? (facts.accessToken ?? facts.access_token) : read(session);
   if (typeof accessToken !== 'string' || accessToken === '') {
-    throw new TypeError('the Auth.js session holds no access token: add it in the "jwt" and "session" callbacks');
+    const callbacks = maker === 'nextAuthSession' ? '"jwt" callback' : '"jwt" and "session" callbacks';
+    const hint = `Add it in the ${callbacks} of Auth.js, or say by "accessToken" in the options of ${maker} where it is.`;
+    throw misconfigured(maker, 'accessToken', 'The Auth.js session holds no access token.', hint);
   }
   const { expires_at: seconds } = facts;
   return { kind: 'token', accessToken, ...(typeof seconds === 'number' && { expiresAt: seconds * 1_000 }) };

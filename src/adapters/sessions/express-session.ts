@@ -3,7 +3,7 @@ import type { SessionTokenSource } from '../../ports/session-token-source.js';
 import { fromFunction, STORED_TOKEN, type StoredTokenOptions } from './from-function.js';
 
 /**
- * Reads the user's token from `req.session` of express-session (or cookie-session).
+ * Reads the user's token from `req.session` of express-session (or cookie-session): by default `req.session.accessToken`, where the site puts it at sign-in.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
@@ -21,7 +21,7 @@ export function expressSession(options?: StoredTokenOptions): SessionTokenSource
 }
 
 /**
- * Reads the user's token from `req.user`, where Passport puts the signed-in user.
+ * Reads the user's token from `req.user`, where Passport puts the signed-in user: by default `req.user.accessToken`, where the site's verify function puts it.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *

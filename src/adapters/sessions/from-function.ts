@@ -9,7 +9,7 @@ import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../
  * @public
  */
 export type SessionTokenFunction = (
-  // `any`, because each framework's request has its own type and the site's function names it.
+  // `any`: what reads a session looks at `session` or `user`, which the framework's type does not have.
   // oxlint-disable-next-line typescript/no-explicit-any
   request: any,
   query: SessionTokenQuery,

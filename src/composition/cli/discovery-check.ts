@@ -13,9 +13,9 @@ export async function providerReach(
   forUsers: boolean,
   fetch: typeof globalThis.fetch,
 ): Promise<readonly Finding[]> {
-  const { block, address } = PROVIDERS[name];
+  const { block: usual, address } = PROVIDERS[name];
   if (address === undefined) return [];
-  const { field, url, fault } = address(config, forUsers);
+  const { field, url, fault, block = usual } = address(config, forUsers);
   const place = { block, fields: [field] };
   if (fault !== undefined) return [failed(CHECK, fault, place, `Correct ${named(place)}.`)];
   // Said with all other missing fields by whoever needs it.

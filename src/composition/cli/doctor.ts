@@ -8,7 +8,7 @@ import type { ServerConfig } from '../config/server-config.js';
 import { warningsOf } from '../config/env.js';
 import { FLOWS } from '../config/provider-flows.js';
 import { providerLoader } from '../toolkit/identity-module.js';
-import { providerOf, PROVIDERS } from '../toolkit/identity-providers.js';
+import { type Identities, providerOf, PROVIDERS } from '../toolkit/identity-providers.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
 import { cacheFindings } from './cache-findings.js';
@@ -36,7 +36,7 @@ export async function examine(
 ): Promise<readonly Finding[]> {
   let resolved: ResolvedConfig;
   try {
-    resolved = resolveConfig(config, new Set(Object.keys(ports.identityProviders ?? {})));
+    resolved = resolveConfig(config, ports);
   } catch (error) {
     return [...environment(config), refused('configuration', error)];
   }
@@ -132,12 +132,7 @@ async function serviceCredential(config: ResolvedConfig, flow: string, ports: To
 
 async function token(config: ResolvedConfig, flow: string, ports: ToolkitPorts, clock: Clock): Promise<Finding[]> {
   const check = 'token';
-  const load = providerLoader(config, ports.identityProviders ?? {}, {
-    fetch: ports.identityFetch,
-    fingerprintKey: new Uint8Array(32),
-    telemetry: ports.telemetry ?? silentTelemetry,
-    clock,
-  });
+  const load = providerLoader(config, identities(ports));
   const now = clock.now();
   let outcome: IssueOutcome | undefined;
   try {
@@ -157,14 +152,35 @@ async function token(config: ResolvedConfig, flow: string, ports: ToolkitPorts, 
 /** What can be said of the exchange while nobody is signed in; what the service credential showed already is not said twice. */
 async function userExchange(config: ResolvedConfig, chosen: ChosenStrategy, ports: ToolkitPorts): Promise<Finding[]> {
   const findings: Finding[] = [];
+  const { own, idpB } = config.onBehalfOf;
   const provider = config.onBehalfOf.provider === 'idp_a' ? 'idp_a' : 'idp_b';
-  if (chosen.kind !== 'provider' || providerOf(chosen.name) !== provider) {
-    if (provider === 'idp_b') {
-      findings.push(...(await certificate(config.onBehalfOf.idpB, ports.clock ?? systemClock)));
-    }
-    findings.push(...(await providerReach(provider, config, true, ports.identityFetch ?? fetch)));
+  const seen = chosen.kind === 'provider' && providerOf(chosen.name) === provider;
+  const block = (field: string): string => (own.has(field) ? 'onBehalfOf' : 'idpBService');
+  const { clock = systemClock, identityFetch = fetch } = ports;
+  if (provider === 'idp_b' && (!seen || own.has('certificatePath'))) {
+    findings.push(...(await certificate(idpB, clock, block('certificatePath'))));
   }
-  return [...findings, skipped('exchange', 'needs a signed-in user')];
+  if (!seen || own.has('tenantId')) {
+    findings.push(...(await providerReach(provider, config, true, identityFetch)));
+  }
+  if (!findings.some(({ result }) => result === 'failed')) findings.push(await exchange(config, provider, ports));
+  return findings;
+}
+
+/** Without a user's token nobody is asked: what is missing in the configuration is found before. */
+async function exchange(config: ResolvedConfig, provider: 'idp_a' | 'idp_b', ports: ToolkitPorts): Promise<Finding> {
+  const check = 'exchange';
+  const { clock = systemClock, tokenExchange } = ports;
+  const ours =
+    tokenExchange === undefined ? await PROVIDERS[provider].exchange?.(config, identities(ports)) : undefined;
+  const outcome = await ours?.exchange({ assertion: '' }, clock.now());
+  if (outcome?.kind !== 'failure') return skipped(check, 'needs a signed-in user');
+  const { block, fields, advice, detail } = outcome;
+  return failed(check, detail, { block, fields }, advice);
+}
+
+function identities({ identityFetch, telemetry = silentTelemetry, clock = systemClock }: ToolkitPorts): Identities {
+  return { fetch: identityFetch, fingerprintKey: new Uint8Array(32), telemetry, clock };
 }
 
 /** Where to look when the platform does not take a credential that could be had. */

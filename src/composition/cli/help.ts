@@ -8,7 +8,7 @@ const STATUS = `Exit status: 0 all is well, 1 something is to be fixed, 2 the co
 /** What is said of all commands together. */
 export const HELP: string = `agent-bff <command>
 
-  init     writes a site to begin with: express, koa or next
+  init     writes a site with a chat to start from: Express, Koa or Next
   serve    serves the routes without a site of your own
   doctor   tries a configuration for real, and says what to fix
   keygen   makes a key pair for a service account
@@ -20,14 +20,12 @@ ${STATUS}`;
 
 /** What is said of each command. */
 export const COMMAND_HELP: Readonly<Record<CommandName, string>> = {
-  init: `agent-bff init FRAMEWORK [FOLDER]
+  init: `agent-bff init express|koa|next [folder]
 
-Writes a site to begin with, in TypeScript, and never replaces a file. It talks to the demo until its .env says otherwise.
+Writes a site with a chat to start from, in TypeScript, into a new folder; default agent-site. It replaces no file.
+Its .env leads to the demo: npx agent-bff demo --port 4000.
 
-  FRAMEWORK  express, koa or next
-  FOLDER     default: the current folder
-
-${STATUS}`,
+Exit status: 0 it is written, 1 a file is in the way, 2 the command line is wrong.`,
   serve: `agent-bff serve [--config FILE | --env-file FILE] [--port N] [--host H] [--base PATH] [--grace SECONDS]
 
 Serves the routes without a site of your own. GET /healthz answers 200 while every request can be served, else 503.

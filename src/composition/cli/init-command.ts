@@ -1,85 +1,76 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { similar } from '../../domain/shared/nearest.js';
 import type { Terminal } from './terminal.js';
-import { usageError } from './usage-error.js';
 
-const MANIFEST = createRequire(import.meta.url).resolve('agent-bff/package.json');
-const STARTERS = join(dirname(MANIFEST), 'starters');
-const FRAMEWORKS = ['express', 'koa', 'next'];
-const ENV = '.env';
+/** The folders below `starters` whose files make up each starter. */
+const STARTERS: Readonly<Record<string, readonly string[]>> = {
+  express: ['shared', 'server', 'express'],
+  koa: ['shared', 'server', 'koa'],
+  next: ['shared', 'next'],
+};
+/** npm leaves out or renames files of these names, so they are kept under others; the environment starts as its example. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  'env.example': ['.env.example', '.env'],
+  gitignore: ['.gitignore'],
+};
 
 /** Runs `init`: writes a starter, and replaces no file. */
-export async function initCommand(args: string[], terminal: Terminal): Promise<number> {
-  const [framework = '', folder = '.', ...others] = parseArgs({
-    args,
-    options: {},
-    allowPositionals: true,
-  }).positionals;
-  checkFramework(framework);
-  if (others.length > 0) throw usageError('FOLDER', 'init takes one folder.', 'Quote a FOLDER whose name has spaces.');
-  const files = await starterFiles(framework, resolve(folder));
-  const taken = [...files.keys()].filter((path) => existsSync(join(folder, path)));
+export function initCommand(args: string[], terminal: Terminal): number {
+  const { positionals } = parseArgs({ args, options: {}, allowPositionals: true });
+  const [kind = '', folder = 'agent-site', ...more] = positionals;
+  const starter = Object.hasOwn(STARTERS, kind) ? STARTERS[kind] : undefined;
+  if (starter === undefined || more.length > 0) {
+    const names = Object.keys(STARTERS);
+    const meant = kind === '' ? undefined : similar(kind, names);
+    const hint = meant === undefined ? `agent-bff init ${names.join('|')} [folder]` : `Did you mean "${meant}"?`;
+    terminal.complain(`agent-bff: ${kind === '' ? 'which starter?' : `unknown starter "${kind}".`} ${hint}`);
+    return 2;
+  }
+  const manifest = createRequire(import.meta.url).resolve('agent-bff/package.json');
+  const home = fileURLToPath(new URL('starters/', pathToFileURL(manifest)));
+  const files = starter.flatMap((part) => filesOf(join(home, part)));
+  const taken = files.flatMap(({ names }) => names).filter((name) => existsSync(join(folder, name)));
   if (taken.length > 0) {
-    terminal.complain(`agent-bff: ${folder} already has ${taken.join(', ')}; name an empty folder, or move them away.`);
+    terminal.complain(
+      `agent-bff: nothing was written: ${folder} has ${taken.join(', ')} already. Choose another folder.`,
+    );
     return 1;
   }
-  for (const [path, text] of files) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), text, { flag: 'wx' });
+  for (const { path, names } of files) {
+    for (const name of names) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      copyFileSync(path, join(folder, name));
+    }
   }
-  const inFolder = folder === '.' ? '' : `cd ${/\s/.test(folder) ? JSON.stringify(folder) : folder} && `;
-  terminal.print(
-    [
-      ...[...files.keys()].map((path) => `  ${join(folder, path)}`),
-      '',
-      `${inFolder}npm install`,
-      'npx agent-bff demo --port 4000    # the agent of .env, in another terminal',
-      'npm run dev                       # then open http://localhost:3000',
-    ].join('\n'),
-  );
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
+  const written = join(folder, 'package.json');
+  writeFileSync(written, readFileSync(written, 'utf8').replaceAll('"VERSION"', `"^${version}"`));
+  terminal.print(`${kind} starter in ${folder}:
+
+  cd ${folder} && npm install
+  npx agent-bff demo --port 4000    an agent to try it with, in another terminal
+  npm run ${kind === 'next' ? 'dev  ' : 'start'}                     http://localhost:3000
+
+.env says which agent and credential; \`npm run doctor\` whether they are right.`);
   return 0;
 }
 
-function checkFramework(name: string): void {
-  if (FRAMEWORKS.includes(name)) return;
-  const known = `It is one of ${FRAMEWORKS.join(', ')}.`;
-  if (name === '') throw usageError('FRAMEWORK', 'init takes the name of a framework.', known);
-  const meant = similar(name, FRAMEWORKS);
-  const hint = meant === undefined ? known : `Did you mean "${meant}"?`;
-  throw usageError('FRAMEWORK', `There is no starter for "${name}".`, hint);
+interface StarterFile {
+  readonly path: string;
+  /** Where it goes, relative to the folder of the site. */
+  readonly names: readonly string[];
 }
 
-/** What a starter consists of, by its path in the folder. */
-async function starterFiles(framework: string, folder: string): Promise<ReadonlyMap<string, string>> {
-  const files = new Map<string, string>();
-  for (const part of [framework, 'shared']) {
-    const root = join(STARTERS, part);
-    for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile()) continue;
-      // npm packs no `.gitignore`, so that files with a dot begin with an underscore there.
-      const name = entry.name.replace(/^_/, '.');
-      const text = await readFile(join(entry.parentPath, entry.name), 'utf8');
-      const path = join(relative(root, entry.parentPath), name);
-      files.set(path, path === 'package.json' ? await manifestOf(text, folder) : text);
-    }
-  }
-  return files.set(ENV, files.get('.env.example') ?? '');
-}
-
-/** The manifest of a site in this folder, with the version of this package. */
-async function manifestOf(template: string, folder: string): Promise<string> {
-  const manifest = JSON.parse(template) as { dependencies: Record<string, string> };
-  const { name, version } = JSON.parse(await readFile(MANIFEST, 'utf8')) as Record<'name' | 'version', string>;
-  // What npm takes for a name (package.json, "name").
-  const own =
-    basename(folder)
-      .toLowerCase()
-      .replace(/[^a-z\d~-]+/g, '-')
-      .replace(/^-|-$/g, '') || 'agent-site';
-  const dependencies = { ...manifest.dependencies, [name]: `^${version}` };
-  return `${JSON.stringify({ ...manifest, name: own, dependencies }, null, 2)}\n`;
+function filesOf(folder: string): readonly StarterFile[] {
+  return (readdirSync(folder, { recursive: true }) as string[])
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path).isFile())
+    .map((path) => {
+      const name = relative(folder, path);
+      return { path, names: NAMES[name] ?? [name] };
+    });
 }

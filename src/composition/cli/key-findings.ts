@@ -29,11 +29,14 @@ export async function serviceAccountKey(account: ResolvedServiceAccount, clock: 
 }
 
 /** Reads the certificate of an application, and compares it with its key and with the calendar; nothing when none is configured. */
-export async function certificate(application: ResolvedIdpB, clock: Clock): Promise<readonly Finding[]> {
+export async function certificate(
+  application: ResolvedIdpB,
+  clock: Clock,
+  block = 'idpBService',
+): Promise<readonly Finding[]> {
   const { certificatePath, privateKeyPath, clientSecret } = application;
   if (certificatePath === '' && (privateKeyPath === '' || clientSecret.reveal() !== '')) return [];
   const check = 'certificate';
-  const block = 'idpBService';
   const reading = await new CertificateFile({ certificatePath, privateKeyPath, block, clock }).read();
   if (reading.kind === 'unusable') {
     const { advice, detail, fields } = reading;

@@ -55,23 +55,23 @@ export async function runCommand(
 
 function unknownOption(command: CommandName, { message }: Error): Error {
   const [, option = ''] = /'(-[^' ]+)/.exec(message) ?? [];
-  const help = `"agent-bff ${command} --help" lists the options.`;
-  if (!message.startsWith('Unknown option')) return usageError(option, `${message}.`, help);
-  // What Node says besides is about arguments that begin with a dash.
   const meant = suggestion(option, COMMAND_HELP[command].match(/--[a-z-]+/g) ?? []).trim();
-  return usageError(option, `Unknown option ${option}.`, meant || help);
+  // What Node says besides is about arguments that begin with a dash.
+  const isUnknown = message.startsWith('Unknown option');
+  const detail = isUnknown ? `Unknown option ${option}.` : message;
+  return usageError(option, detail, (isUnknown && meant) || `"agent-bff ${command} --help" lists the options.`);
 }
 
 function run(command: CommandName, args: string[], terminal: Terminal, ports: ToolkitPorts): Promise<number> {
   switch (command) {
+    case 'init':
+      return Promise.resolve(initCommand(args, terminal));
     case 'serve':
       return serveCommand(args, terminal, ports);
     case 'doctor':
       return doctorCommand(args, terminal, ports);
     case 'keygen':
       return keygenCommand(args, terminal);
-    case 'init':
-      return initCommand(args, terminal);
     case 'demo':
       return demoCommand(args, terminal);
   }

@@ -45,7 +45,7 @@ const HEALTH = '/healthz';
  */
 export async function serve(settings: GatewaySettings): Promise<Gateway> {
   const { config, ports, host, port, basePath, graceMs, log } = settings;
-  const resolved = resolveConfig(config, new Set(Object.keys(ports.identityProviders ?? {})));
+  const resolved = resolveConfig(config, ports);
   // Looked at in front of the routes, with everything else there is.
   const { allowedHosts: _allowedHosts, ...own } = config;
   const telemetry = lines(log);

@@ -2,7 +2,10 @@ import { warningsOf, withWarnings } from './env.js';
 import { type AnyRows, FIELDS, isObject, type Values } from './schema.js';
 import type { ServerConfig } from './server-config.js';
 
-/** Merges field by field, also inside blocks: `undefined` leaves a value, an empty string clears it (spec §2.1). */
+/**
+ * Merges field by field, also inside blocks: `undefined` leaves a value, an empty string clears it (spec §2.1).
+ * A value given in one form replaces one given earlier in another: a key file the key that was configured as text.
+ */
 export function mergeConfig(current: ServerConfig, changes: ServerConfig): ServerConfig {
   // What is no object is refused where configurations are checked, in words.
   if (!isObject(changes)) return changes as ServerConfig;
@@ -14,7 +17,9 @@ function merged(rows: AnyRows, current: Values, changes: Values): Values {
   const values: Record<string, unknown> = { ...current };
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined) continue;
-    const fields = Object.hasOwn(rows, name) ? rows[name]?.fields : undefined;
+    const { fields, replaces = [] } = (Object.hasOwn(rows, name) ? rows[name] : undefined) ?? {};
+    const replaced = value === '' ? [] : replaces.filter((other) => changes[other] === undefined);
+    for (const other of replaced) delete values[other];
     const isBlock = fields !== undefined && isObject(value) && !Array.isArray(value);
     values[name] = isBlock ? merged(fields, (values[name] ?? {}) as Values, value) : value;
   }

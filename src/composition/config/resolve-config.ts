@@ -48,6 +48,8 @@ export interface ResolvedOnBehalfOf {
   /** Whether every session route exchanges; else those that ask for it. */
   readonly configured: boolean;
   readonly provider: string;
+  /** The fields whose value, or want of one, is of this block; the others are of the provider's own. */
+  readonly own: ReadonlySet<string>;
   readonly idpA: Pick<ConfigFields['onBehalfOf'], 'audience' | 'scope' | 'subjectTokenType'>;
   readonly idpB: ResolvedIdpB;
 }
@@ -59,14 +61,19 @@ export type ResolvedTimeouts = ConfigFields['timeouts'] & {
 };
 
 /**
- * Checks a configuration and completes it: the table of fields says how, and here is what is made of several fields.
+ * Checks a configuration and completes it, with further providers of a toolkit: the table of fields says how, and here is what is made of several fields.
  *
  * @throws ConfigurationError naming block and field.
  */
-export function resolveConfig(config: ServerConfig, customProviders: ReadonlySet<string>): ResolvedConfig {
+export function resolveConfig(
+  config: ServerConfig,
+  { identityProviders = {} }: Pick<ServerConfig, 'identityProviders'> = {},
+): ResolvedConfig {
   check(config);
+  const providers = { ...config.identityProviders, ...identityProviders };
+  const customProviders: ReadonlySet<string> = new Set(Object.keys(providers));
   checkName('serviceAuthStrategy', config.serviceAuthStrategy, [...STRATEGIES, ...customProviders]);
-  checkName('provider', config.onBehalfOf?.provider, AUTH_PROVIDERS);
+  checkName('provider', config.onBehalfOf?.provider, AUTH_PROVIDERS, 'onBehalfOf');
   checkName('authProvider', config.authProvider, [...AUTH_PROVIDERS, ...customProviders]);
   const fields = read(FIELDS, config as Values) as ConfigFields;
   const { a2aUrl, agentCardUrl, serviceApiUrl, a2aMethods, idpAServiceUser, idpBService, cacheStore, ...same } = fields;
@@ -91,6 +98,7 @@ export function resolveConfig(config: ServerConfig, customProviders: ReadonlySet
     onBehalfOf: onBehalfOf(fields, config.onBehalfOf !== undefined),
     cacheStore: typeof cacheStore === 'string' ? undefined : cacheStore,
     cacheAddress: typeof cacheStore === 'string' && cacheStore !== '' ? cacheAddress(cacheStore) : undefined,
+    identityProviders: providers,
     customProviders,
   };
 }
@@ -113,14 +121,13 @@ export function siteName({ serviceAccount, idpA, idpB, serviceAuthStrategy, auth
     authProvider,
     [serviceAccount.serviceAccountId, serviceAccount.subject, serviceAccount.issuer, serviceAccount.audience],
     [idpA.domain, idpA.clientId, idpA.username, idpA.realm, idpA.audience, idpA.scope],
-    [idpB.tenantId, idpB.clientId, idpB.scope],
+    [idpB.tenantId, idpB.authority, idpB.clientId, idpB.scope],
   ]);
 }
 
 /** Refuses values of a wrong kind and unknown fields. Values are never quoted: a secret may sit in the wrong field. */
 function check(values: unknown, rows: AnyRows = FIELDS, block = ''): void {
-  const place = block === '' ? 'configureServer' : block;
-  const inside = block === '' ? place : `the "${block}" configuration block`;
+  const { place, inside } = placeOf(block);
   if (!isObject(values)) {
     const hint = 'Pass an object to configureServer.';
     throw new ConfigurationError({ detail: 'The configuration is not an object.', hint, block: place });
@@ -130,8 +137,7 @@ function check(values: unknown, rows: AnyRows = FIELDS, block = ''): void {
     if (value === undefined) continue;
     const hint = (row.check ?? object)(value, values);
     if (hint !== undefined) {
-      const detail = `Invalid value for "${name}" in ${inside}.`;
-      throw new ConfigurationError({ detail, hint, block: place, fields: [name] });
+      throw invalid(name, block, hint);
     }
     if (row.check === undefined) check(value, row.fields, name);
   }
@@ -142,11 +148,25 @@ function check(values: unknown, rows: AnyRows = FIELDS, block = ''): void {
   throw new ConfigurationError({ detail, hint, block: place, fields: [unknown] });
 }
 
-function checkName(field: string, value: string | undefined, known: readonly string[]): void {
+function placeOf(block: string): { readonly place: string; readonly inside: string } {
+  if (block === '') return { place: 'configureServer', inside: 'configureServer' };
+  return { place: block, inside: `the "${block}" configuration block` };
+}
+
+function invalid(field: string, block: string, hint: string): ConfigurationError {
+  const { place, inside } = placeOf(block);
+  return new ConfigurationError({
+    detail: `Invalid value for "${field}" in ${inside}.`,
+    hint,
+    block: place,
+    fields: [field],
+  });
+}
+
+function checkName(field: string, value: string | undefined, known: readonly string[], block = ''): void {
   const hint = value === undefined || value === '' ? undefined : nameHint(value, known);
   if (hint === undefined) return;
-  const detail = `Invalid value for "${field}" in configureServer.`;
-  throw new ConfigurationError({ detail, hint, block: 'configureServer', fields: [field] });
+  throw invalid(field, block, hint);
 }
 
 function read(rows: AnyRows, values: Values): Values {
@@ -177,21 +197,22 @@ function onBehalfOf(
   // A certificate or a secret of the block stands for itself: half of one and half of the other fits nobody.
   const hasCredential = [block.clientSecret.reveal(), block.certificatePath, block.privateKeyPath].some(Boolean);
   const { clientSecret, certificatePath, privateKeyPath } = hasCredential ? block : idpB;
+  const provider = block.provider || (authProvider === 'idp_a' ? 'idp_a' : 'idp_b');
+  const credential = { clientSecret, certificatePath, privateKeyPath };
+  const { tenantId, clientId, scope, audience, subjectTokenType } = block;
+  const texts = Object.entries(provider === 'idp_a' ? { scope, audience } : { tenantId, clientId, scope });
+  const own = texts.filter(([name, value]) => value !== '' || (clientId !== '' && idpB[name as 'scope'] === ''));
   return {
     configured,
-    provider: block.provider || (authProvider === 'idp_a' ? 'idp_a' : 'idp_b'),
-    idpA: {
-      audience: block.audience || idpA.audience,
-      scope: block.scope || idpA.scope,
-      subjectTokenType: block.subjectTokenType,
-    },
+    provider,
+    own: new Set([...own.map(([name]) => name), ...(hasCredential ? Object.keys(credential) : [])]),
+    idpA: { audience: audience || idpA.audience, scope: scope || idpA.scope, subjectTokenType },
     idpB: {
-      tenantId: block.tenantId || idpB.tenantId,
-      clientId: block.clientId || idpB.clientId,
-      scope: block.scope || idpB.scope,
-      clientSecret,
-      certificatePath,
-      privateKeyPath,
+      tenantId: tenantId || idpB.tenantId,
+      authority: idpB.authority,
+      clientId: clientId || idpB.clientId,
+      scope: scope || idpB.scope,
+      ...credential,
     },
   };
 }

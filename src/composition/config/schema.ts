@@ -62,6 +62,8 @@ interface Field<Value = unknown> {
   readonly variable?: string | undefined;
   /** Whether the variable holds several values, with commas between. */
   readonly isList?: boolean;
+  /** Other forms of the same value, in the same block: whichever is given later counts. */
+  readonly replaces?: readonly string[];
 }
 
 /** A row for every field, and for no other. A block is a row of rows; set again, it is merged field by field. */
@@ -79,6 +81,11 @@ const MAX_MS = 2_147_483_647;
 const isString = (value: unknown): boolean => typeof value === 'string';
 const string = accept(isString, 'string');
 export const object: OptionCheck = accept(isObject, 'Object');
+export const providers: OptionCheck = accept(
+  (value) => isObject(value) && Object.values(value).every((one) => hasMethods(one, ['fingerprint', 'issue'])),
+  'an object of providers, each with fingerprint and issue',
+);
+const CERTIFICATE = ['certificatePath', 'privateKeyPath'];
 const strings = listOf(isString, 'string');
 
 /** All the code knows of each field; what it means stands beside its type in `ServerConfig`, whose fields this must have exactly. */
@@ -93,12 +100,16 @@ const ROWS: Rows<ConfigFields> = {
   serviceProjectId: text('SERVICE_PROJECT_ID'),
   serviceAuthStrategy: text('SERVICE_AUTH_STRATEGY'),
   authProvider: text('AUTH_PROVIDER'),
+  identityProviders: { ...field(providers, (own: ServerConfig['identityProviders'] = {}) => own), fields: {} as never },
   serviceAccount: {
     fields: {
       serviceAccountId: text('SERVICE_ACCOUNT_ID'),
       keyId: text('SERVICE_ACCOUNT_KEY_ID'),
-      privateKeyPem: field(string, optionalSecret, 'SERVICE_ACCOUNT_PRIVATE_KEY'),
-      privateKeyPath: text('SERVICE_ACCOUNT_PRIVATE_KEY_PATH'),
+      privateKeyPem: {
+        ...field(string, optionalSecret, 'SERVICE_ACCOUNT_PRIVATE_KEY'),
+        replaces: ['privateKeyPath'],
+      },
+      privateKeyPath: { ...text('SERVICE_ACCOUNT_PRIVATE_KEY_PATH'), replaces: ['privateKeyPem'] },
       audience: field(
         accept((value) => value === false || isString(value) || isListOf(value, isString), 'string or Array or false'),
         (audience: string | readonly string[] | false = '') => audience,
@@ -125,10 +136,11 @@ const ROWS: Rows<ConfigFields> = {
   idpBService: {
     fields: {
       tenantId: text('IDP_B_TENANT_ID'),
+      authority: text('IDP_B_AUTHORITY'),
       clientId: text('IDP_B_CLIENT_ID'),
       scope: text('IDP_B_SCOPE'),
-      clientSecret: secretText('IDP_B_CLIENT_SECRET'),
-      certificatePath: text('IDP_B_CERTIFICATE_PATH'),
+      clientSecret: { ...secretText('IDP_B_CLIENT_SECRET'), replaces: CERTIFICATE },
+      certificatePath: { ...text('IDP_B_CERTIFICATE_PATH'), replaces: ['clientSecret'] },
       privateKeyPath: text('IDP_B_PRIVATE_KEY_PATH'),
     },
   },
@@ -180,8 +192,8 @@ const ROWS: Rows<ConfigFields> = {
       subjectTokenType: text(),
       clientId: text(),
       tenantId: text(),
-      clientSecret: secretText(),
-      certificatePath: text(),
+      clientSecret: { ...secretText(), replaces: CERTIFICATE },
+      certificatePath: { ...text(), replaces: ['clientSecret'] },
       privateKeyPath: text(),
     },
   },

@@ -1,5 +1,6 @@
 import type { KeyvLike } from '../../adapters/keyv/keyv-like.js';
 import type { CacheStore } from '../../ports/cache-store.js';
+import type { IdentityProvider } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
 import type { UpstreamConfig } from './upstream-config.js';
@@ -29,7 +30,7 @@ export interface ServiceAccountConfig {
   readonly serviceAccountId?: string | undefined;
   /** Identifier of the registered public key; the `kid` of each token, left out when empty. */
   readonly keyId?: string | undefined;
-  /** The private key in PEM form; `\n` escapes, quotes, base64 and PKCS#1 are understood. Wins over `privateKeyPath`. */
+  /** The private key in PEM form; `\n` escapes, quotes, base64 and PKCS#1 are understood. Wins over a `privateKeyPath` given with it; whichever is given later replaces the other. */
   readonly privateKeyPem?: string | undefined;
   /** Path of the private key file; read again when the file changes. */
   readonly privateKeyPath?: string | undefined;
@@ -76,13 +77,15 @@ export interface IdpAServiceUserConfig {
 }
 
 /**
- * The application registration at `idp_b` (spec §5.4); a certificate is used before a secret.
+ * The application registration at `idp_b` (spec §5.4); a certificate is used before a secret. Of the two, whichever a later call gives replaces the other.
  *
  * @public
  */
 export interface IdpBServiceConfig {
   /** Directory (tenant) identifier; never `common` or `organizations`. */
   readonly tenantId?: string | undefined;
+  /** Address of the cloud or directory the tenant is in, such as `https://login.microsoftonline.us`; `https`, but for `http` on this machine. Default: `https://login.microsoftonline.com`. */
+  readonly authority?: string | undefined;
   /** Application (client) identifier. */
   readonly clientId?: string | undefined;
   /** Often of the form `api://<app_id>/.default`. */
@@ -103,7 +106,7 @@ export interface IdpBServiceConfig {
  */
 export interface OnBehalfOfConfig {
   /** Which provider exchanges. Default: `authProvider`, else `idp_b`. */
-  readonly provider?: AuthProvider | undefined;
+  readonly provider?: AuthProvider | (string & {}) | undefined;
   /** Scope of the exchanged token. Default: that of `idpBService`, or of `idpA`. */
   readonly scope?: string | undefined;
   /** Audience of the exchanged token, at `idp_a`. Default: `idpA.audience`. */
@@ -171,8 +174,10 @@ export interface ServerConfig {
   readonly serviceProjectId?: string | undefined;
   /** Service authentication strategy. Default: the one that fits the other fields. */
   readonly serviceAuthStrategy?: ServiceAuthStrategy | (string & {}) | undefined;
-  /** Identity provider used by service strategies. */
-  readonly authProvider?: AuthProvider | undefined;
+  /** Identity provider used by service strategies: one of the package, or of `identityProviders`. */
+  readonly authProvider?: AuthProvider | (string & {}) | undefined;
+  /** Identity providers of the site's own, by the name to give as `authProvider`, as `serviceAuthStrategy` or as a route's `strategy`; merged by name. Default: none. */
+  readonly identityProviders?: Readonly<Record<string, IdentityProvider>> | undefined;
   /** Used by the strategy `service_account`. */
   readonly serviceAccount?: ServiceAccountConfig | undefined;
   /** Used with `authProvider: 'idp_a'`. */

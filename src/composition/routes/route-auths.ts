@@ -171,8 +171,7 @@ async function madeHeaders(
 ): Promise<Record<string, string>> {
   let made: HeadersLike;
   try {
-    // `never` in the type lets a site name its own framework's request there.
-    const work = (async () => getHeaders(request as never))();
+    const work = (async () => getHeaders(request))();
     made = await inTime(work, ms, 'the site');
   } catch (error) {
     if (isAgentBffError(error)) throw error;

@@ -1,3 +1,6 @@
+// `any` stands for the request of a framework that is not known; each entry gives the type of its own.
+/* oxlint-disable typescript/no-explicit-any */
+
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import type { ServiceAuthStrategy } from '../config/server-config.js';
 
@@ -20,7 +23,11 @@ export type HeadersLike =
  *
  * @public
  */
-export type GetHeaders = (request: never) => HeadersLike | Promise<HeadersLike>;
+export type GetHeaders<NativeRequest = any> = {
+  // A method, so that a site may name what it knows to be there: a request with a session, Next's own request.
+  // oxlint-disable-next-line typescript/method-signature-style
+  call(request: NativeRequest): HeadersLike | Promise<HeadersLike>;
+}['call'];
 
 /**
  * Names of further header fields that cross. Credentials, cookies, hop-by-hop, framing and CORS fields, and those this package sets itself, are refused.
@@ -39,9 +46,9 @@ export interface ForwardOptions {
  *
  * @public
  */
-export interface SiteFieldOptions {
+export interface SiteFieldOptions<NativeRequest = any> {
   /** Makes further header fields for the platform, such as a tenant, from the framework's request. What it throws is a 500 whose reason stays in the server's log; an error of this package is answered as such. Default: none. */
-  readonly headers?: GetHeaders | undefined;
+  readonly headers?: GetHeaders<NativeRequest> | undefined;
   /** Names further header fields that cross. Default: none. */
   readonly forward?: ForwardOptions | undefined;
 }
@@ -77,11 +84,12 @@ export interface SessionOptions {
  *
  * @public
  */
-export interface ChatHandlerOptions extends AuthHeadersOptions, SessionOptions, SiteFieldOptions {
+export interface ChatHandlerOptions<NativeRequest = any>
+  extends AuthHeadersOptions, SessionOptions, SiteFieldOptions<NativeRequest> {
   /** Gives the signed-in user's token; with it the route requires a session, and `strategy` is not allowed. */
   readonly getSessionToken?: SessionTokenLike | undefined;
   /** Makes the headers of the config route's look-ups, from the framework's request. Default: the credential of the chat. */
-  readonly configGetHeaders?: GetHeaders | undefined;
+  readonly configGetHeaders?: GetHeaders<NativeRequest> | undefined;
 }
 
 /**
@@ -107,7 +115,7 @@ export interface RenderCacheOptions {
  *
  * @public
  */
-export interface SurfaceHandlerOptions extends SessionOptions, SiteFieldOptions {
+export interface SurfaceHandlerOptions<NativeRequest = any> extends SessionOptions, SiteFieldOptions<NativeRequest> {
   /** Gives the signed-in user's token; visitors who are not signed in get the API key alone. Default: nobody can sign in. */
   readonly auth?: SessionTokenLike | undefined;
   /** Refuses visitors who are not signed in: all of them without `auth`. Default false. */
@@ -121,9 +129,9 @@ export interface SurfaceHandlerOptions extends SessionOptions, SiteFieldOptions 
  *
  * @public
  */
-export interface SurfaceRouterOptions extends SurfaceHandlerOptions {
+export interface SurfaceRouterOptions<NativeRequest = any> extends SurfaceHandlerOptions<NativeRequest> {
   /** Makes further headers for the platform from the framework's request. Default: the API key alone, or the configured strategy where there is none. */
-  readonly getHeaders?: GetHeaders | undefined;
+  readonly getHeaders?: GetHeaders<NativeRequest> | undefined;
   /** Service strategy of this route. Default: none, the API key goes alone. */
   readonly strategy?: ServiceAuthStrategy | (string & {}) | undefined;
 }
@@ -133,7 +141,8 @@ export interface SurfaceRouterOptions extends SurfaceHandlerOptions {
  *
  * @public
  */
-export interface ServiceSurfaceHandlerOptions extends AuthHeadersOptions, SiteFieldOptions {
+export interface ServiceSurfaceHandlerOptions<NativeRequest = any>
+  extends AuthHeadersOptions, SiteFieldOptions<NativeRequest> {
   /** How renders are kept. Default: not at all. */
   readonly cache?: RenderCacheOptions | undefined;
 }
@@ -143,7 +152,7 @@ export interface ServiceSurfaceHandlerOptions extends AuthHeadersOptions, SiteFi
  *
  * @public
  */
-export interface ServiceProxyOptions extends SessionOptions, SiteFieldOptions {
+export interface ServiceProxyOptions<NativeRequest = any> extends SessionOptions, SiteFieldOptions<NativeRequest> {
   /** Gives the signed-in user's token; without one, nothing is passed on. */
   readonly auth: SessionTokenLike;
 }

@@ -35,8 +35,7 @@ export function forwardHint(names: readonly string[], ownNames: readonly string[
 async function made(headers: GetHeaders, request: unknown, settings: SiteFieldSettings): Promise<HeaderFields> {
   let answer: HeadersLike;
   try {
-    // `never` in the type lets a site name its own framework's request there.
-    const work = (async () => headers(request as never))();
+    const work = (async () => headers(request))();
     answer = await inTime(work, settings.sessionMs, 'it');
   } catch (error) {
     if (isAgentBffError(error)) throw error;
@@ -99,10 +98,20 @@ function pairs(made: unknown): readonly (readonly [unknown, unknown])[] {
   if (made === undefined || made === null) return [];
   if (typeof made !== 'object') throw new Error('it gave no header fields');
   // Whatever lists pairs: a `Headers` of another realm or library, an array, a `Map`.
-  if (!(Symbol.iterator in made)) return Object.entries(made);
+  if (!(Symbol.iterator in made)) {
+    const fields = Object.entries(made);
+    if (fields.length > 0 || isPlain(made)) return fields;
+    throw new Error('it gave an object without header fields of its own, such as a request in place of its headers');
+  }
   const listed = [...(made as Iterable<unknown>)];
   if (listed.every((pair) => Array.isArray(pair) && pair.length === 2)) return listed as [unknown, unknown][];
   throw new Error('it gave a list that does not consist of pairs of name and value');
+}
+
+/** Whether an object is one of names and values, also one of another realm. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function append(headers: Headers, name: string, text: string): void {

@@ -1,3 +1,6 @@
+// `any` stands for the request of a framework that is not known; each entry gives the type of its own.
+/* oxlint-disable typescript/no-explicit-any */
+
 import { accept } from '../../domain/shared/option-checks.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpHandler, MountedHandler } from '../../ports/http.js';
@@ -11,13 +14,13 @@ import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } fr
  *
  * @public
  */
-export interface HandlersOptions extends ToolkitOption {
+export interface HandlersOptions<NativeRequest = any> extends ToolkitOption {
   /** Options of the chat routes at `/a2a` below the mount point. */
-  readonly a2a?: ChatHandlerOptions | undefined;
+  readonly a2a?: ChatHandlerOptions<NativeRequest> | undefined;
   /** Options of the widget routes at `/service-surfaces` below the mount point. */
-  readonly surfaces?: SurfaceRouterOptions | undefined;
+  readonly surfaces?: SurfaceRouterOptions<NativeRequest> | undefined;
   /** Options of the conversation records at `/service` below the mount point. Default: not served, since they need a way to sign in. */
-  readonly service?: ServiceProxyOptions | undefined;
+  readonly service?: ServiceProxyOptions<NativeRequest> | undefined;
 }
 
 /**
@@ -25,7 +28,7 @@ export interface HandlersOptions extends ToolkitOption {
  *
  * @public
  */
-export interface SiteRoutesOptions extends HandlersOptions {
+export interface SiteRoutesOptions<NativeRequest = any> extends HandlersOptions<NativeRequest> {
   /** Path under which the routes are served. Default `/api`. */
   readonly basePath?: string | undefined;
 }

@@ -24,7 +24,7 @@ export function identityModule(config: ResolvedConfig, ports: ToolkitPorts): Con
   const parts = [TOKENS.Clock, TOKENS.CacheStores, TOKENS.Telemetry] as const;
   return new ContainerModule(({ bind }) => {
     provide(bind, TOKENS.Providers, parts, (clock, stores, telemetry) =>
-      providerLoader(config, ports.identityProviders ?? {}, identities(clock, stores, telemetry)),
+      providerLoader(config, identities(clock, stores, telemetry)),
     );
     provide(bind, TOKENS.TokenExchange, parts, (clock, stores, telemetry) =>
       ports.tokenExchange === undefined
@@ -68,12 +68,9 @@ export function identityModule(config: ResolvedConfig, ports: ToolkitPorts): Con
   });
 }
 
-/** Loads each provider once, when it is first asked for; `custom` are the site's own. */
-export function providerLoader(
-  config: ResolvedConfig,
-  custom: Readonly<Record<string, IdentityProvider>>,
-  identities: Identities,
-): ProviderLoader {
+/** Loads each provider once, when it is first asked for. */
+export function providerLoader(config: ResolvedConfig, identities: Identities): ProviderLoader {
+  const custom = config.identityProviders;
   const flows = new Map<string, () => Promise<IdentityProvider>>();
   const load = (flow: string): (() => Promise<IdentityProvider>) | undefined => {
     const own = Object.hasOwn(custom, flow) ? custom[flow] : undefined;

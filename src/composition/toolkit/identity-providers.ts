@@ -24,6 +24,8 @@ export interface Identities {
 /** Where a provider describes itself in public (OpenID Connect Discovery 1.0 §4), and the field that says so. */
 export interface ProviderAddress {
   readonly field: string;
+  /** Where that field stands. Default: the provider's block. */
+  readonly block?: string;
   /** Absent while the field is not set, or wrong. */
   readonly url?: string;
   /** What is wrong with the field. */
@@ -85,7 +87,8 @@ export const PROVIDERS: Readonly<Record<ProviderName, BuiltInProvider>> = {
       const { IdpATokenExchange } = await import('../../adapters/idp-a/idp-a.js');
       const { domain, clientId, clientSecret } = config.idpA;
       const application = { domain, clientId, clientSecret };
-      return new IdpATokenExchange({ ...application, ...config.onBehalfOf.idpA, ...ofIdpA(config, identities) });
+      const { own, idpA } = config.onBehalfOf;
+      return new IdpATokenExchange({ ...application, ...idpA, own, ...ofIdpA(config, identities) });
     },
     address: ({ idpA }) => {
       const field = 'domain';
@@ -108,15 +111,19 @@ export const PROVIDERS: Readonly<Record<ProviderName, BuiltInProvider>> = {
     },
     exchange: async (config, identities) => {
       const { IdpBTokenExchange } = await import('../../adapters/idp-b/idp-b.js');
-      return new IdpBTokenExchange(ofIdpB(config.onBehalfOf.idpB, config, identities));
+      return new IdpBTokenExchange(ofIdpB(config.onBehalfOf.idpB, config, identities, config.onBehalfOf.own));
     },
     address: ({ idpB, onBehalfOf }, forUsers) => {
-      const field = 'tenantId';
-      const tenantId = (forUsers ? onBehalfOf.idpB : idpB).tenantId.trim();
-      if (tenantId === '') return { field };
-      const address = tenantAddress(tenantId, '');
-      if (address.kind === 'unusable') return { field, fault: `${field} ${address.note}` };
-      return { field, url: `${address.authority}/v2.0${DISCOVERY}` };
+      const { tenantId, authority } = forUsers ? onBehalfOf.idpB : idpB;
+      const isOwn = forUsers && onBehalfOf.own.has('tenantId');
+      const tenant = { field: 'tenantId', ...(isOwn && { block: 'onBehalfOf' }) };
+      if (tenantId.trim() === '') return tenant;
+      const address = tenantAddress(tenantId.trim(), authority);
+      const place = (field: string): ProviderAddress => (field === 'tenantId' ? tenant : { field });
+      if (address.kind === 'unusable') {
+        return { ...place(address.field), fault: `${address.field} ${address.note}` };
+      }
+      return { ...place(authority === '' ? 'tenantId' : 'authority'), url: `${address.authority}/v2.0${DISCOVERY}` };
     },
     // `api://app/.default` gets a token whose audience is either form of the application's name.
     expected: ({ idpB: { scope } }) => {
@@ -142,6 +149,7 @@ function ofIdpB(
   { certificatePath, privateKeyPath, ...application }: ResolvedIdpB,
   { timeouts }: ResolvedConfig,
   { fetch, fingerprintKey, telemetry, clock }: Identities,
+  own?: ReadonlySet<string>,
 ): IdpBOptions {
   // A key alone is no certificate, and must not stand before a secret that works.
   const hasCertificate = certificatePath !== '' || (privateKeyPath !== '' && application.clientSecret.reveal() === '');
@@ -149,10 +157,10 @@ function ofIdpB(
     ? new CertificateFile({
         certificatePath,
         privateKeyPath,
-        block: 'idpBService',
+        block: own?.has('certificatePath') === true ? 'onBehalfOf' : 'idpBService',
         clock,
         onWarning: (warning) => telemetry.emit({ type: 'warning', ...warning }),
       })
     : undefined;
-  return { ...application, certificate, timeoutMs: timeouts.identityProviderMs, fetch, fingerprintKey };
+  return { ...application, own, certificate, timeoutMs: timeouts.identityProviderMs, fetch, fingerprintKey };
 }

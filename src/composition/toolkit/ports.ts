@@ -1,10 +1,11 @@
-import { accept, callback, hasMethods, methods } from '../../domain/shared/option-checks.js';
+import { callback, methods } from '../../domain/shared/option-checks.js';
 import type { OptionShape } from '../../domain/shared/options.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { IdentityProvider } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { TokenExchange } from '../../ports/token-exchange.js';
+import { providers } from '../config/schema.js';
 
 /**
  * Parts of the outside world a site may replace: its own providers, or the fakes of `agent-bff/testing`.
@@ -18,7 +19,7 @@ export interface ToolkitPorts {
   readonly upstream?: HttpUpstream | undefined;
   /** Default: the configuration's `telemetry`. */
   readonly telemetry?: Telemetry | undefined;
-  /** Further identity providers by the name to give as `serviceAuthStrategy`. */
+  /** Further identity providers, beside those of the configuration. */
   readonly identityProviders?: Readonly<Record<string, IdentityProvider>> | undefined;
   /** Exchanges users' tokens. Default: the provider the `onBehalfOf` block names. */
   readonly tokenExchange?: TokenExchange | undefined;
@@ -33,10 +34,7 @@ export const PORTS: OptionShape<keyof ToolkitPorts> = {
     clock: methods('now'),
     upstream: methods('send', 'close'),
     telemetry: methods('emit'),
-    identityProviders: accept(
-      (value) => Object.values(Object(value) as object).every((one) => hasMethods(one, ['fingerprint', 'issue'])),
-      'an object of providers, each with fingerprint and issue',
-    ),
+    identityProviders: providers,
     tokenExchange: methods('fingerprint', 'exchange'),
     identityFetch: callback,
     random: callback,

@@ -59,10 +59,10 @@ export interface Toolkit {
   serviceSurfaceHandler(options?: ServiceSurfaceHandlerOptions): HttpHandler;
   /** @internal The proxy for conversation records, for signed-in users only (spec §4.1). */
   conversationHandler(options: ServiceProxyOptions): HttpHandler;
-  /** The project: the configured one, else the one the platform knows; `null` when there is none or it cannot be asked. */
-  projectId(): Promise<string | null>;
-  /** The brand's style sheet; empty when there is none or the platform cannot be asked. */
-  brandCss(): Promise<string>;
+  /** The project: the configured one, else the one the platform knows for this credential; `null` when there is none or it cannot be asked. */
+  projectId(options?: AuthHeadersOptions): Promise<string | null>;
+  /** The brand's style sheet, as the platform gives it to this credential; empty when there is none or it cannot be asked. */
+  brandCss(options?: AuthHeadersOptions): Promise<string>;
   /**
    * Headers for the site's own calls to the platform (spec §4.4).
    *
@@ -79,7 +79,7 @@ export interface Toolkit {
     request?: unknown,
   ): Promise<Record<string, string>>;
   /** The cached service token, or `undefined` when there is none that is still valid; asks nobody. */
-  cachedServiceToken(): string | undefined;
+  cachedServiceToken(options?: AuthHeadersOptions): string | undefined;
   /** @internal Names of the identity providers the site registered, which are strategies here. */
   readonly customProviders: ReadonlySet<string>;
   /** @internal What is wrong with header fields that a route's `forward` names, such as the one that carries the API key; `undefined` when they may cross. */

@@ -51,7 +51,7 @@ export function createToolkit(config: ServerConfig, ports?: ToolkitPorts): Toolk
 
 /** Builds a toolkit that keeps what a change of configuration does not touch: tokens by their identity, connections by their settings. */
 export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous: Toolkit | undefined): Toolkit {
-  const resolved = resolveConfig(config, new Set(Object.keys(ports.identityProviders ?? {})));
+  const resolved = resolveConfig(config, ports);
   const kept = previous === undefined ? undefined : LASTING.get(previous);
   const container = new Container({ defaultScope: 'Singleton', jitless: true });
   container.load(
@@ -83,8 +83,14 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
       return handlers.surfaces(auths.service(given), given);
     },
     conversationHandler: (options) => handlers.conversations(read('conversationHandler', PROXY, options)),
-    projectId: async () => (await directory.resolve('project', SERVICE, NO_REQUEST)).value,
-    brandCss: async () => (await directory.resolve('brand', SERVICE, NO_REQUEST)).value ?? '',
+    projectId: async (options) => {
+      const auth = auths.service(read('projectId', SERVICE_HEADERS, options));
+      return (await directory.resolve('project', auth, NO_REQUEST)).value;
+    },
+    brandCss: async (options) => {
+      const auth = auths.service(read('brandCss', SERVICE_HEADERS, options));
+      return (await directory.resolve('brand', auth, NO_REQUEST)).value ?? '';
+    },
     authHeaders: async (options) => {
       const auth = auths.service(read('authHeaders', SERVICE_HEADERS, options));
       return { ...(await broker.obtain(auth, NO_REQUEST)).headers } as Record<string, string>;
@@ -96,7 +102,10 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
     },
     customProviders: resolved.customProviders,
     forwardHint: (names) => forwardHint(names, Object.values(resolved.upstream.headers)),
-    cachedServiceToken: () => broker.cachedServiceToken()?.value,
+    cachedServiceToken: (options) => {
+      const { strategy = '' } = read('cachedServiceToken', SERVICE_HEADERS, options);
+      return broker.cachedServiceToken(strategy)?.value;
+    },
     health: async () => {
       const credential: HealthCheck = gate.isClosed
         ? { status: 'skipped' }
@@ -119,7 +128,11 @@ export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous
     },
   };
   LASTING.set(toolkit, lasting);
-  if (previous !== undefined) REPLACED.add(previous);
+  if (previous !== undefined) {
+    REPLACED.add(previous);
+    // What was refused may have been corrected at the provider.
+    lasting.stores.tokens.liftBackOffs();
+  }
   if (previous?.cachedServiceToken() !== undefined) void broker.recall();
   for (const { code, detail } of warningsOf(config)) lasting.faults.telemetry.emit({ type: 'warning', code, detail });
   return toolkit;

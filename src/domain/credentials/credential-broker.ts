@@ -120,9 +120,9 @@ export class CredentialBroker {
     await this.#identify(chosen.name).catch(() => undefined);
   }
 
-  /** The service token in memory, when there is one that has not expired; asks nobody. */
-  cachedServiceToken(): AccessToken | undefined {
-    const chosen = this.#choose('', this.#deps.apiKey);
+  /** The service token of a strategy in memory, when there is one that has not expired; an empty one is the configured. Asks nobody. */
+  cachedServiceToken(strategy = ''): AccessToken | undefined {
+    const chosen = this.#choose(strategy, this.#deps.apiKey);
     const known = chosen.kind === 'provider' ? this.#known.get(chosen.name) : undefined;
     return known === undefined ? undefined : this.#deps.tokens.peek(known.key);
   }
@@ -275,7 +275,7 @@ function noApiKey(): ServiceAuthError {
 function noStrategy(): ServiceAuthError {
   return new ServiceAuthError('service_auth_failed', {
     detail: 'The server has no credential for the platform.',
-    hint: 'Set "serviceAuthStrategy" in configureServer, and fill the configuration block it names.',
+    hint: 'Set "serviceAuthStrategy" in configureServer, or "strategy" where the credential is used, and fill the configuration block it names.',
     block: 'configureServer',
     fields: ['serviceAuthStrategy'],
   });

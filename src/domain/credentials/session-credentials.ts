@@ -66,7 +66,7 @@ export async function refreshedToken(
   }
 }
 
-/** A source that throws could not look: that is no absent session, and no reason to sign in again. */
+/** A source that throws could not look: that is no absent session, and no reason to sign in again. An error of this package says itself what to do. */
 async function readSession(
   source: SessionTokenSource,
   request: RequestContext,
@@ -80,6 +80,7 @@ async function readSession(
     if (!isTokenText(accessToken)) throw new TypeError('the session gave no token');
     return accessToken === found.accessToken ? found : { ...found, accessToken };
   } catch (error) {
+    if (isAgentBffError(error)) throw error;
     throw new ServiceAuthError('identity_provider_unavailable', {
       detail: 'The session could not be read.',
       hint: 'Try again; the server log says what failed.',

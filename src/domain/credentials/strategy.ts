@@ -25,6 +25,8 @@ const provider = (name: string): ChosenStrategy => ({ kind: 'provider', name });
 export function chooseStrategy(facts: StrategyFacts): ChosenStrategy {
   const { strategy, flows } = facts;
   if (facts.customProviders.has(strategy)) return provider(strategy);
+  if (facts.customProviders.has(facts.authProvider) && strategy !== 'service_account')
+    return provider(facts.authProvider);
   const chosen = Object.hasOwn(flows, facts.authProvider) ? flows[facts.authProvider] : undefined;
   if (strategy !== '') {
     const own = Object.values(flows).find((one) => Object.keys(one)[0] === strategy);

@@ -32,6 +32,8 @@ interface Entry {
   failure?: IssueFailure;
   failures: number;
   retryAt: number;
+  /** When its back-off was last lifted. */
+  liftedAt: number;
   /** A token the platform refused: never served again, not even from the shared store. */
   rejected?: string;
   /** Before this, a refused token is kept: renewing once did not help, so renewing at every request would only load the provider. */
@@ -113,6 +115,19 @@ export class TokenCache {
     this.#telemetry.emit({ type: 'token', outcome: 'rejected', block: entry.block });
     await this.#shared?.delete(key);
     return true;
+  }
+
+  /**
+   * Lets the next request of each key ask its provider again, since somebody may have corrected there what was refused.
+   * For one key at most every 30 seconds: a site that lifts with each request must not lock its own user out.
+   */
+  liftBackOffs(): void {
+    const now = this.#clock.now();
+    for (const [, entry] of this.#entries) {
+      if (entry.failure === undefined) continue;
+      entry.retryAt = Math.min(entry.retryAt, entry.liftedAt + REFUSED_FIRST_MS);
+      if (entry.retryAt <= now) entry.liftedAt = now;
+    }
   }
 
   /** The newest unexpired token of a key in memory, even when it is due for renewal. */
@@ -233,7 +248,7 @@ export class TokenCache {
 }
 
 function emptyEntry(block: string): Entry {
-  return { block, staleAt: 0, mustRenewAt: 0, failures: 0, retryAt: 0, rejectableAt: 0 };
+  return { block, staleAt: 0, mustRenewAt: 0, failures: 0, retryAt: 0, liftedAt: -Infinity, rejectableAt: 0 };
 }
 
 function parseShared(text: string): { token: AccessToken; issuedAt: number } | undefined {

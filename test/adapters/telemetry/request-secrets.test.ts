@@ -21,7 +21,7 @@ describe('what no text about a request may show:', () => {
       ['ann:pass-word', 'pass-word'],
     ],
     ['a token in a session that is only encoded', { cookie: `s=${btoa(JSON.stringify({ token: ID }))}` }, [ID]],
-  ])('%s', (_what, headers, secrets) => {
+  ])('finds %s among the secrets of a request', (_what, headers, secrets) => {
     expect(requestSecrets(headers)).toEqual(expect.arrayContaining(secrets));
     for (const secret of secrets)
       expect(withoutSecrets(`no <${secret}> here`, requestSecrets(headers))).toBe('no <[redacted]> here');

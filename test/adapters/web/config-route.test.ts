@@ -214,7 +214,7 @@ describe('the configuration fails', () => {
     expect((await new RouteWorld({ auth }).get()).status).toBe(401);
   });
 
-  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('with 405 by %s', async (method) => {
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('answers 405 with Allow to a %s', async (method) => {
     const world = new RouteWorld();
     const response = await world.get({}, { method });
     expect([response.status, response.headers['allow']]).toEqual([405, 'GET, HEAD']);

@@ -10,7 +10,6 @@ import { HttpJsonBinding } from '../../../src/domain/chat/http-json-binding.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { HttpRequest, HttpResponse, UpstreamOutcome, UpstreamRequest } from '../../../src/ports/http.js';
 import { BrokerWorld, SERVICE } from '../../domain/credentials/broker-fixture.js';
-import { bodyOf } from '../../domain/surfaces/surface-world.js';
 import { FakeDeadlines } from '../../domain/upstream/fake-deadlines.js';
 import { browserRequest, bytes, site, streamed } from './browser-request.js';
 
@@ -151,17 +150,9 @@ describe('a client that speaks only HTTP+JSON', () => {
 });
 
 describe('the method policy in the HTTP+JSON binding', () => {
-  it.each([
-    ['GET', '/tasks'],
-    ['GET', '/v1/tasks'],
-    ['GET', '/extendedAgentCard'],
-    ['GET', '/v1/card'],
-    ['GET', '/tasks/7/pushNotificationConfigs'],
-    ['POST', '/tasks/7/pushNotificationConfigs'],
-    ['DELETE', '/tasks/7/pushNotificationConfigs/8'],
-  ])('refuses visitors %s %s', async (method, path) => {
+  it('refuses a denied method with 403, before anything is asked of the agent', async () => {
     const world = new RestWorld();
-    const response = await world.ask(method, path);
+    const response = await world.ask('GET', '/tasks');
     expect([response.status, json(response)]).toMatchObject([
       403,
       { error: { code: 403, details: [{ reason: 'METHOD_DENIED' }] } },
@@ -169,24 +160,16 @@ describe('the method policy in the HTTP+JSON binding', () => {
     expect([world.upstream.requests.length, world.account.issued]).toEqual([0, 0]);
   });
 
-  it.each(['taskPushNotificationConfig', 'pushNotificationConfig', 'pushNotification', 'push_notification'])(
-    'refuses a message with a webhook as "%s"',
-    async (field) => {
-      const world = new RestWorld();
-      const body = bytes(`{"message":{},"configuration":{"${field}":{"url":"https://evil.example"}}}`);
-      expect((await world.ask('POST', '/message:send', { body })).status).toBe(403);
-      expect(world.calls).toEqual([]);
-    },
-  );
-
   it.each([
-    '[]',
-    'null',
-    '{"configuration":{},"configuration":{}}',
-    '{"configuration":{"blocking":true,"Blocking":false}}',
-  ])('refuses the message %s, for nobody knows what the agent would read', async (text) => {
+    [
+      'registers a webhook with 403',
+      '{"message":{},"configuration":{"pushNotification":{"url":"https://evil.example"}}}',
+      403,
+    ],
+    ['two readers may take for two with 400', '{"configuration":{},"configuration":{}}', 400],
+  ])('refuses a message that %s', async (_what, text, status) => {
     const world = new RestWorld();
-    expect((await world.ask('POST', '/message:send', { body: bytes(text) })).status).toBe(400);
+    expect((await world.ask('POST', '/message:send', { body: bytes(text) })).status).toBe(status);
     expect(world.calls).toEqual([]);
   });
 
@@ -210,19 +193,10 @@ describe('the method policy in the HTTP+JSON binding', () => {
     const supportedInterfaces = [{ protocolBinding: 'JSONRPC' }, { protocolBinding: 'http+json' }];
     expect(told).toMatchObject(answer({ supportedInterfaces, additionalInterfaces: [{ transport: 'HTTP+JSON' }] }));
   });
-
-  it('"all" still passes no extended card it cannot read', async () => {
-    const world = new RestWorld('all');
-    const response = await world.ask('GET', '/extendedAgentCard');
-    expect([response.status, json(response)]).toMatchObject([
-      502,
-      { error: { details: [{ reason: 'UPSTREAM_INVALID_RESPONSE' }] } },
-    ]);
-  });
 });
 
-describe('a call of the HTTP+JSON binding fails', () => {
-  it('with 404 outside of it, and with 405 by a wrong method', async () => {
+describe('a call of the HTTP+JSON binding that fails', () => {
+  it('is answered 404 outside of the binding, and 405 by a wrong method', async () => {
     const world = new RestWorld();
     expect((await world.ask('GET', '/whatever')).status).toBe(404);
     const response = await world.ask('DELETE', '/tasks/7:subscribe');
@@ -231,18 +205,18 @@ describe('a call of the HTTP+JSON binding fails', () => {
     expect(world.upstream.requests).toEqual([]);
   });
 
-  it("with 403 from another site's page", async () => {
+  it("is answered 403 from another site's page", async () => {
     const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'cross-site' };
     expect((await new RestWorld().ask('POST', '/message:send', { headers })).status).toBe(403);
   });
 
-  it('with 400 when the body is no JSON', async () => {
+  it('is answered 400 when the body is no JSON', async () => {
     const headers = { 'content-type': 'text/plain' };
     expect((await new RestWorld().ask('POST', '/message:send', { headers })).status).toBe(400);
     expect((await new RestWorld().ask('POST', '/message:send', { body: bytes('{') })).status).toBe(400);
   });
 
-  it('with 502 when the agent has no such interface on its own host', async () => {
+  it('is answered 502 when the agent has no such interface on its own host', async () => {
     const world = new RestWorld();
     world.card = { ...CARD, additionalInterfaces: [], supportedInterfaces: CARD.supportedInterfaces.slice(0, 2) };
     const response = await world.ask('POST', '/message:send');
@@ -253,7 +227,7 @@ describe('a call of the HTTP+JSON binding fails', () => {
     expect(world.calls).toEqual([]);
   });
 
-  it('which is why the card does not promise the binding then', async () => {
+  it('is not promised by the card of an agent without the binding', async () => {
     const world = new RestWorld();
     world.card = { ...CARD, additionalInterfaces: [], supportedInterfaces: CARD.supportedInterfaces.slice(0, 2) };
     expect(json(await world.ask('GET', '/.well-known/agent-card.json'))).toMatchObject({
@@ -262,26 +236,7 @@ describe('a call of the HTTP+JSON binding fails', () => {
     });
   });
 
-  it("with the agent's own error, at any status", async () => {
-    const world = new RestWorld();
-    for (const status of [404, 501]) {
-      world.answer = () => ({ ...FINE, status, body: '{"error":{"message":"Task not found"}}' });
-      const response = await world.ask('GET', '/tasks/7');
-      expect([response.status, await bodyOf(response)]).toEqual([status, '{"error":{"message":"Task not found"}}']);
-    }
-  });
-
-  it("with our words for a web page of the agent's, and for a redirect", async () => {
-    const world = new RestWorld();
-    world.answer = () => ({ status: 503, headers: { 'content-type': 'text/html' }, body: '<h1>agent.internal</h1>' });
-    const page = await world.ask('GET', '/tasks/7');
-    expect([page.status, json(page)]).toMatchObject([503, { error: { details: [{ reason: 'UPSTREAM_ERROR' }] } }]);
-    world.answer = () => ({ status: 307, headers: { location: 'https://evil.example' }, body: null });
-    const redirect = await world.ask('GET', '/tasks/7');
-    expect([redirect.status, redirect.headers['location']]).toEqual([502, undefined]);
-  });
-
-  it('with the hint for the operator when the credential is refused', async () => {
+  it('is answered with the hint for the operator when the credential is refused', async () => {
     const world = new RestWorld();
     world.answer = () => ({ status: 401, headers: {}, body: null });
     const response = await world.ask('GET', '/tasks/7');

@@ -113,7 +113,7 @@ describe('a body that cannot be used is refused:', () => {
     expect(text((await readJsonBody(request, limits(1_000))).bytes)).toContain('message/send');
   });
 
-  it('already read by somebody in front', async () => {
+  it('refuses a body that somebody in front has already read', async () => {
     expect(await refusal({ body: null, bodyConsumed: true })).toMatchObject({
       code: 'body_consumed',
       hint: 'Mount the router before that middleware, or let it keep the result in "req.body" or "req.rawBody".',
@@ -129,7 +129,7 @@ describe('a body that cannot be used is refused:', () => {
     expect(await refusal({ body })).toMatchObject({ code: 'body_invalid', detail: 'The request body is empty.' });
   });
 
-  it('broken off half way', async () => {
+  it('refuses a body that breaks off half way', async () => {
     expect(await refusal({ body: streamed(['{"a"'], new Error('ECONNRESET 10.0.0.7')) })).toMatchObject({
       code: 'body_invalid',
       detail: 'The request body ended before it was complete.',

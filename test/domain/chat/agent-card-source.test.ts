@@ -232,7 +232,7 @@ describe('an agent that does not show its card', () => {
       { code: 'upstream_redirect', fields: ['a2aUrl', 'agentCardUrl'] },
     ],
     ['but other JSON shows none', served({ hello: 'world' }), { detail: 'No agent card found.' }],
-  ])('%s', async (_how, answer, expected) => {
+  ])('is there, %s', async (_how, answer, expected) => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(FAR, answer));
     const error = await failureOf(world.read());

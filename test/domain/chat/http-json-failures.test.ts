@@ -129,12 +129,9 @@ describe('an agent that fails in the HTTP+JSON binding', () => {
     await expect(world.ask('GET', '/tasks/7')).rejects.toMatchObject({ code: 'upstream_invalid_response' });
   });
 
-  it('by a redirect is not followed', async () => {
-    const answer = new HttpJsonWorld().answered({
-      status: 307,
-      headers: { location: 'https://evil.example' },
-      body: null,
-    });
+  it.each([undefined, 'application/json'])('by a redirect is not followed, whatever its type: %s', async (type) => {
+    const headers = { location: 'https://evil.example', ...(type === undefined ? {} : { 'content-type': type }) };
+    const answer = new HttpJsonWorld().answered({ status: 307, headers, body: null });
     await expect(answer).rejects.toMatchObject({ code: 'upstream_redirect', fields: ['a2aUrl'] });
   });
 });

@@ -24,7 +24,7 @@ describe('different users never share:', () => {
     'a cookie whose name only begins alike': [{ cookie: 'sid-old=x' }, { cookie: 'sid-old=x' }],
     'no cookie': [{}, {}],
   };
-  it.each(Object.entries(pairs))('%s', async (_name, [anna, bert]) => {
+  it.each(Object.entries(pairs))('asks for each of two requests with %s', async (_name, [anna, bert]) => {
     const world = new SessionWorld();
     expect(await Promise.all([world.get(anna), world.get(bert)])).toEqual(['token-1', 'token-2']);
     expect(await world.get(bert)).not.toBe('token-1');

@@ -106,7 +106,7 @@ describe('without a credential the visitor is told what to configure:', () => {
       code: 'service_auth_failed',
       block: 'configureServer',
       fields: ['serviceAuthStrategy'],
-      hint: 'Set "serviceAuthStrategy" in configureServer, and fill the configuration block it names.',
+      hint: 'Set "serviceAuthStrategy" in configureServer, or "strategy" where the credential is used, and fill the configuration block it names.',
       retryable: false,
     });
   });

@@ -20,7 +20,7 @@ const ODD: readonly unknown[] = [
 ];
 
 describe('what is no token never leaves, and nothing leaves in its place:', () => {
-  it.each(ODD.map((value) => [value]))('%j out of a session', async (accessToken) => {
+  it.each(ODD.map((value) => [value]))('refuses %j as the token of a session', async (accessToken) => {
     const world = new BrokerWorld();
     const source = new FakeSessionTokenSource({ kind: 'token', accessToken } as SessionToken);
     // Also where a route can do without a session: this is none that is absent.
@@ -31,7 +31,7 @@ describe('what is no token never leaves, and nothing leaves in its place:', () =
   });
 
   it.each(['Bearer the-token', 'bearer  the-token'])(
-    'the scheme before a token out of a session: %j',
+    'leaves out the scheme before the token of a session: %j',
     async (accessToken) => {
       const auth = sessionPlan(new FakeSessionTokenSource({ kind: 'token', accessToken }));
       const { headers } = await new BrokerWorld().broker.obtain(auth, REQUEST);
@@ -39,7 +39,7 @@ describe('what is no token never leaves, and nothing leaves in its place:', () =
     },
   );
 
-  it.each(ODD.map((value) => [value]))('%j from an identity provider', async (value) => {
+  it.each(ODD.map((value) => [value]))('refuses %j as the token of an identity provider', async (value) => {
     const world = new BrokerWorld();
     world.account.answer = () => ({
       kind: 'token',

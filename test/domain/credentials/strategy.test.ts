@@ -31,6 +31,18 @@ describe('the flow for a configuration:', () => {
     }
   });
 
+  it.each([
+    ['', 'okta'],
+    ['client_credentials', 'okta'],
+    ['resource_owner_password', 'okta'],
+    ['service_account', 'service_account'],
+    ['ping', 'ping'],
+  ])('strategy "%s" with a provider of the site is %s', (strategy, name) => {
+    const customProviders = new Set(['okta', 'ping']);
+    const facts = { ...nothing, strategy, authProvider: 'okta', customProviders, hasServiceAccount: true };
+    expect(chooseStrategy(facts)).toEqual({ kind: 'provider', name });
+  });
+
   it('with nothing chosen, a filled service account is used', () => {
     const facts = { ...nothing, hasServiceAccount: true };
     expect(chooseStrategy(facts)).toEqual({ kind: 'provider', name: 'service_account' });

@@ -143,6 +143,40 @@ describe('a provider that failed is left alone for a while:', () => {
   });
 });
 
+describe('a back-off that is lifted', () => {
+  it('ends immediately, whatever the provider refused', async () => {
+    const world = new TokenWorld();
+    world.provider.answer = () => failure('refused', { retryAfterMs: 3_600_000 });
+    await world.get();
+    world.provider.answer = undefined;
+    expect(await world.value()).toBe('refused');
+    world.cache.liftBackOffs();
+    expect(await world.value()).toBe('site-token-2');
+  });
+
+  it('costs one request in 30 seconds, however often it is lifted: ten wrong passwords lock a user out', async () => {
+    const world = new TokenWorld();
+    world.provider.answer = () => failure('refused');
+    await world.get();
+    for (let count = 0; count < 59; count += 1) {
+      world.cache.liftBackOffs();
+      await world.get();
+      world.clock.advance(500);
+    }
+    expect(world.provider.issued).toBe(2);
+    world.clock.advance(500);
+    await world.get();
+    expect(world.provider.issued).toBe(3);
+  });
+
+  it('leaves a token that works alone', async () => {
+    const world = new TokenWorld();
+    await world.get();
+    world.cache.liftBackOffs();
+    expect(await world.value()).toBe('site-token-1');
+  });
+});
+
 describe('a failure of another kind', () => {
   it('a missing field is looked for again at the very next request', async () => {
     const world = new TokenWorld();

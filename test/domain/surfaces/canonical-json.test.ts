@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../src/domain/surfaces/canonical-json.js';
 
@@ -53,5 +54,16 @@ describe('a JSON text', () => {
 
   it('that is none is an error', () => {
     expect(() => canonicalJson('{')).toThrow(SyntaxError);
+  });
+
+  it('has one spelling, which no text of another value shares', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.json(), fc.constantFrom('', ' ', '\n'), (one, other, blank) => {
+        const [left, right] = [canonicalJson(one), canonicalJson(other + blank)];
+        if (left !== undefined && left === right) expect(JSON.parse(one)).toEqual(JSON.parse(other));
+        expect(canonicalJson(one)).toBe(left);
+      }),
+      { numRuns: 1_000 },
+    );
   });
 });

@@ -128,7 +128,7 @@ describe('a kept render is given to nobody', () => {
     ['who asks with another query', ADA, COUNTER, { body: '{"a":1}', query: '?b=1' }],
     ['whose list has another order', ADA, COUNTER, { body: '[2,1]' }],
     ['whose text is a number', ADA, COUNTER, { body: '{"a":"1"}' }],
-  ])('%s', async (_who, auth, ref, visit) => {
+  ])('is not given to a visitor %s', async (_who, auth, ref, visit) => {
     const world = new SurfaceWorld();
     await world.render(ADA, COUNTER, { body: '{"a":1}', headers: { 'accept-language': 'en' } });
     await world.render(ADA, COUNTER, { body: '{"a":1}' });
@@ -209,7 +209,7 @@ describe('an answer is not kept when it', () => {
     ['is a stream of events', { 'content-type': 'text/event-stream' }],
     ['is an image', { 'content-type': 'image/png' }],
     ['has no type', { 'content-type': undefined }],
-  ])('%s', async (_what, headers) => {
+  ])('is not kept when it %s', async (_what, headers) => {
     const world = new SurfaceWorld();
     world.platform.rendered = (answer) => ({ ...answer, headers: { ...answer.headers, ...headers } });
     expect([(await world.render()).cache, (await world.render()).cache]).toEqual(['MISS', 'MISS']);

@@ -60,7 +60,7 @@ describe('a request is not sent again', () => {
     ['when its deadline is over', failure('timeout', 'nothing'), { method: 'GET' }],
     ['when nobody wants it any more', failure('aborted', 'nothing'), { method: 'GET' }],
     ['when the answer was no HTTP', failure('invalid', undefined), { method: 'GET' }],
-  ])('%s', async (_when, first, changes) => {
+  ])('is sent once %s', async (_when, first, changes) => {
     expect((await attempts(first, changes)).count).toBe(1);
   });
 

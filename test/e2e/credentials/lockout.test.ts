@@ -87,11 +87,31 @@ describe('a password that is corrected', () => {
     expect((await chatAt(site.url)).status).toBe(200);
     expect(plain.tokenRequests.count).toBeLessThanOrEqual(3);
 
-    // The wrong one again still rests: its back-off outlived the change.
+    // The wrong one again is tried once: it may be right by now.
     const before = plain.tokenRequests.count;
-    configureServer({ idpAServiceUser: { password: WRONG } });
+    for (let call = 0; call < 5; call += 1) {
+      configureServer({ idpAServiceUser: { password: WRONG } });
+      expect((await chatAt(site.url)).status).toBe(401);
+    }
+    expect(plain.tokenRequests.count).toBe(before + 1);
+    await site.close();
+  });
+
+  it('at the provider works with the next request after configureServer, whatever that sets', async () => {
+    configureServer({
+      ...passwordGrant(plain),
+      a2aUrl: `${agent.origin}/a2a`,
+      idpA: { ...passwordGrant(plain).idpA, domain: plain.issuer, scope: 'read' },
+    });
+    const app = express();
+    app.use('/api/a2a', createA2ARouter(express));
+    const site = await listeningSite(app);
+    plain.faults.token = { status: 403, body: { error: 'invalid_grant', error_description: 'Wrong password.' } };
     expect((await chatAt(site.url)).status).toBe(401);
-    expect(plain.tokenRequests.count).toBe(before);
+    delete plain.faults.token;
+    expect((await chatAt(site.url)).status).toBe(401);
+    configureServer({});
+    expect((await chatAt(site.url)).status).toBe(200);
     await site.close();
   });
 });

@@ -5,7 +5,7 @@ import { runIdpA, runIdpB, type IdpA, type IdpB, type TrustingFetch } from '../.
 import type { RecordedRequest } from '../../support/recording-upstream.js';
 import { newServiceAccountKey } from '../../support/service-account.js';
 import { MESSAGE } from '../../support/visitor.js';
-import { bearerOf, failureOf, identityFetch, startSite } from './credential-site.js';
+import { bearerOf, identityFetch, startSite } from './credential-site.js';
 
 const { idp: idpA, trusting } = await runIdpA();
 const { idp: idpB, cloud } = await runIdpB();
@@ -133,79 +133,4 @@ describe.each(Object.entries(exchangers))('users whose tokens are exchanged: %s'
     expect(idp().tokenRequests.count).toBe(2);
     expect(new Set(tokens().map((token) => decodeJwt(token).aud))).toEqual(new Set(audiences));
   });
-
-  it('the failure of one user leaves the other untouched', async () => {
-    const { as, agent } = await signedInSite(exchanger, {
-      ann: await user('ann'),
-      bert: await user('bert'),
-      carl: await user('no-consent'),
-    });
-    idp().faults.token = { status: 503, times: 1 };
-    const outage = await as('ann');
-    expect(outage).toMatchObject({ status: 401, headers: { 'retry-after': expect.any(String) } });
-    expect(failureOf(outage).code).toBe('identity_provider_unavailable');
-    expect((await as('bert')).status).toBe(200);
-    const carl = await as('carl');
-    expect(carl.status).toBe(403);
-    expect(failureOf(carl).code).toBe('interaction_required');
-    expect((await as('bert')).status).toBe(200);
-    expect(agent.requests.map(names)).toEqual([
-      ['bert', 'bert'],
-      ['bert', 'bert'],
-    ]);
-  });
-
-  it('a failed exchange never falls back to another credential', async () => {
-    const ann = await user('ann');
-    const { as, agent } = await signedInSite(exchanger, {
-      ann,
-      expired: await idp().issueUserToken('bert', { expiresInSeconds: -10 }),
-      forged: `${ann.slice(0, -8)}AAAAAAAA`,
-    });
-    for (const session of ['expired', 'forged']) {
-      const answer = await as(session);
-      expect(answer.status).toBe(401);
-      expect(failureOf(answer).code).toBe('session_expired');
-    }
-    for (const fault of [
-      { status: 503 },
-      { status: 401, body: { error: 'invalid_client', error_description: 'no' } },
-      { destroy: true },
-    ]) {
-      idp().faults.token = fault;
-      const site = await signedInSite(exchanger, { ann });
-      expect((await site.as('ann')).status).toBe(401);
-      expect(site.agent.requests).toEqual([]);
-    }
-    const nobody = await as('nobody');
-    expect(nobody.status).toBe(401);
-    expect(failureOf(nobody).code).toBe('session_required');
-    expect(agent.requests).toEqual([]);
-  });
-
-  it('a wrong client secret is the site’s matter: no user is told to sign in again', async () => {
-    const config = exchanger.config();
-    const wrong = { ...exchanger, config: () => withWrongSecret(config) };
-    const { as } = await signedInSite(wrong, { ann: await user('ann') });
-    const answer = await as('ann');
-    expect(failureOf(answer)).toMatchObject({ code: 'service_auth_failed', retryable: false });
-    expect(failureOf(answer).fields).toContain('clientSecret');
-  });
-
-  it('a token the platform refuses is exchanged once more, and its answer then passes', async () => {
-    const { as, agent } = await signedInSite(exchanger, { ann: await user('ann') });
-    agent.willAnswer((exchange) => exchange.json(401, { error: 'role' }));
-    expect((await as('ann')).status).toBe(401);
-    expect(agent.requests).toHaveLength(2);
-    expect(new Set(agent.requests.map(bearerOf)).size).toBe(2);
-    expect(new Set(agent.requests.map((request) => names(request)[0]))).toEqual(new Set(['ann']));
-    expect(idp().tokenRequests.count).toBe(2);
-  });
 });
-
-function withWrongSecret(config: ServerConfig): ServerConfig {
-  const clientSecret = 'a-wrong-one';
-  return config.idpA === undefined
-    ? { ...config, idpBService: { ...config.idpBService, clientSecret } }
-    : { ...config, idpA: { ...config.idpA, clientSecret } };
-}

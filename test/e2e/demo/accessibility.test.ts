@@ -90,6 +90,24 @@ describe.skipIf(chromiumPath === undefined)('the demo for everybody', { timeout:
     expect(await widthOf(floating)).toBeLessThanOrEqual(320);
   });
 
+  it('has its header in one row and its switch in view on a phone, for visitors and for users', async () => {
+    const visit = await demo.visit(NARROW);
+    const header = visit.page.getByRole('banner');
+    expect((await header.boundingBox())?.height).toBeLessThan(64);
+    expect((await visit.credentialSwitch.boundingBox())?.y).toBeLessThan(300);
+    await visit.signIn('Ada');
+    expect((await header.boundingBox())?.height).toBeLessThan(64);
+    expect(await widthOf(visit)).toBeLessThanOrEqual(320);
+  });
+
+  it('wears its brand from the first paint', async () => {
+    const visit = await demo.visit({
+      prepare: (page) => page.route('**/api/a2a/config', () => undefined), // never
+    });
+    const accent = () => getComputedStyle(document.documentElement).getPropertyValue('--agent-accent');
+    expect(await visit.page.evaluate(accent)).toBe('#4338ca');
+  });
+
   it('keeps still for visitors who asked for that', async () => {
     const visit = await demo.visit({ reducedMotion: 'reduce' });
     await visit.send('slow');

@@ -66,7 +66,7 @@ describe.skipIf(chromiumPath === undefined)('the chat of the demo', { timeout: 6
 
   it('begins with a suggestion, and shows Markdown as what it means', async () => {
     const visit = await demo.visit();
-    await visit.page.getByRole('button', { name: 'markdown' }).click();
+    await visit.page.getByRole('button', { name: 'Show me a list and some code' }).click();
     await visit.finishedAnswer.waitFor();
     expect(await visit.answer.locator('ol > li').count()).toBe(3);
     expect(await visit.answer.locator('pre code').textContent()).toContain('6 * 7');

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { EventStream } from '../../../src/adapters/web/event-stream.js';
-import { canonicalJson, hasDuplicateKey } from '../../../src/domain/surfaces/canonical-json.js';
 import { bodyBytes, readAhead } from '../../../src/domain/upstream/body-bytes.js';
 
 // Thousands of runs take their time on a busy machine.
@@ -95,84 +94,6 @@ describe('whatever bytes come,', () => {
         })();
         await (fault === undefined ? replay : expect(replay).rejects.toBe(fault));
         expect(whole.equals(Buffer.concat(again))).toBe(true);
-      }),
-      SOME,
-    );
-  });
-});
-
-/** JSON with its names as they are written, repeated ones too. */
-type Node =
-  | { readonly text: string }
-  | { readonly list: readonly Node[] }
-  | { readonly names: readonly (readonly [string, string, Node])[] };
-
-const spelling = fc.constantFrom(
-  ...['a', 'A', 'b', 'method', 'Method', '', '__proto__', '10', 'a"b', 'a\\', '\u00e9', '}', '{', ',', ':'].flatMap(
-    (name) => {
-      const escaped = name
-        .split('')
-        .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-        .join('');
-      return [[name, JSON.stringify(name)] as const, [name, `"${escaped}"`] as const];
-    },
-  ),
-);
-
-const { node } = fc.letrec<{ node: Node }>((tie) => ({
-  node: fc.oneof(
-    { depthSize: 'small', withCrossShrink: true },
-    fc
-      .oneof(
-        fc.string().map((text) => JSON.stringify(text)),
-        fc.constantFrom('1', '-0.5e3', 'true', 'null', '"{\\"a\\":1}"'),
-      )
-      .map((text) => ({ text })),
-    fc.array(tie('node'), { maxLength: 3 }).map((list) => ({ list })),
-    fc
-      .array(fc.tuple(spelling, tie('node')), { maxLength: 4 })
-      .map((names) => ({ names: names.map(([[name, written], value]) => [name, written, value] as const) })),
-  ),
-}));
-
-function write(value: Node, blank: string): string {
-  if ('text' in value) return value.text;
-  if ('list' in value)
-    return `[${blank}${value.list.map((one) => write(one, blank)).join(`${blank},${blank}`)}${blank}]`;
-  const names = value.names.map(([, written, inner]) => `${written}${blank}:${blank}${write(inner, blank)}`);
-  return `{${blank}${names.join(`${blank},${blank}`)}${blank}}`;
-}
-
-function repeats(value: Node, depth: number): boolean {
-  if ('text' in value || depth === 0) return false;
-  if ('list' in value) return value.list.some((one) => repeats(one, depth - 1));
-  const names = value.names.map(([name]) => name.toLowerCase());
-  return new Set(names).size < names.length || value.names.some(([, , inner]) => repeats(inner, depth - 1));
-}
-
-describe('whatever JSON comes,', () => {
-  it('a name that is there twice is found exactly where it is looked for', () => {
-    fc.assert(
-      fc.property(
-        node,
-        fc.constantFrom('', ' ', '\n\t'),
-        fc.constantFrom(1, 2, 3, 5, Infinity),
-        (value, blank, depth) => {
-          const text = write(value, blank);
-          expect(() => JSON.parse(text) as unknown).not.toThrow();
-          expect(hasDuplicateKey(text, depth), text).toBe(repeats(value, depth));
-        },
-      ),
-      MANY,
-    );
-  });
-
-  it('two texts of one spelling are one value', () => {
-    fc.assert(
-      fc.property(fc.json(), fc.json(), fc.constantFrom('', ' ', '\n'), (one, other, blank) => {
-        const [left, right] = [canonicalJson(one), canonicalJson(other + blank)];
-        if (left !== undefined && left === right) expect(JSON.parse(one)).toEqual(JSON.parse(other));
-        expect(canonicalJson(one)).toBe(left);
       }),
       SOME,
     );

@@ -107,7 +107,7 @@ describe('whatever configuration comes,', () => {
     fc.assert(
       fc.property(configuration, (config) => {
         try {
-          resolveConfig(config as ServerConfig, new Set());
+          resolveConfig(config as ServerConfig);
           seen.understood += 1;
         } catch (error) {
           seen.refused += 1;
@@ -163,7 +163,7 @@ describe('whatever configuration comes,', () => {
     fc.assert(
       fc.property(fc.dictionary(name, text, { maxKeys: 4 }), (env) => {
         try {
-          resolveConfig(configFromEnv(env), new Set());
+          resolveConfig(configFromEnv(env));
         } catch (error) {
           expectNamedRefusal(error);
         }

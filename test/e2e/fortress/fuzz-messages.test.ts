@@ -189,7 +189,7 @@ describe.each([nodeHttpSite('node:http'), expressSite('Express', express), webSi
 describe('messages and answers that are thrown together', () => {
   it.each([
     'carries cookies to the platform',
-    "lets the browser's own API key win",
+    'lets Connection take the credential away',
     'follows redirects',
     'passes everything on but hop-by-hop fields',
   ])(

@@ -14,10 +14,6 @@ export const HOSTS: readonly Framework[] = [expressSite('Express', express), nod
 export interface Road {
   readonly name: string;
   readonly visit: VisitOptions;
-  /** Whether a request that may have been lost is sent again. */
-  readonly isSafe: boolean;
-  /** Whether the body is a stream, which is gone once it is sent. */
-  readonly streams: boolean;
 }
 
 const user = session('ada');
@@ -25,40 +21,19 @@ const json = { 'content-type': 'application/json', ...user };
 const WIDGET = '/api/service-surfaces/s-1';
 const RECORDS = '/api/service/conversations';
 
-export const CHAT: Road = { name: 'a chat message', visit: {}, isSafe: false, streams: false };
+export const CHAT: Road = { name: 'a chat message', visit: {} };
 export const RENDER: Road = {
   name: 'a render',
   visit: { path: `${WIDGET}/render`, headers: json, body: '{}' },
-  isSafe: false,
-  streams: false,
 };
 export const ACTION: Road = {
   name: 'an action',
   visit: { path: `${WIDGET}/actions/buy`, headers: json, body: '{}' },
-  isSafe: false,
-  streams: false,
-};
-const THEME: Road = {
-  name: 'a theme',
-  visit: { method: 'GET', path: `${WIDGET}/theme.css`, headers: user },
-  isSafe: true,
-  streams: false,
 };
 export const RECORD: Road = {
   name: 'a record',
   visit: { method: 'GET', path: `${RECORDS}/1`, headers: user },
-  isSafe: true,
-  streams: false,
 };
-export const UPLOAD: Road = {
-  name: 'an upload',
-  visit: { path: `${RECORDS}/1/files`, headers: json, body: '{"file":1}' },
-  isSafe: false,
-  streams: true,
-};
-
-export const ROADS: readonly Road[] = [CHAT, RENDER, ACTION, THEME, RECORD, UPLOAD];
-
 /** A site whose platform answers what each road expects. */
 export async function startSite(host: Framework, options: WorldOptions = {}): Promise<World> {
   const world = await startWorld(host, options);
@@ -71,14 +46,8 @@ const healthy: Answer = (exchange) => {
   else exchange.json(200, { jsonrpc: '2.0', id: 7, result: {} });
 };
 
-/** The platform's first answer after this one is healthy again. */
-export function faultOnce(answer: Answer): Answer {
-  let turn = 0;
-  return (exchange) => ((turn += 1) === 1 ? answer(exchange) : healthy(exchange));
-}
-
 /** What a visitor reads in an error of the site, on whichever road. */
-export interface Failure {
+interface Failure {
   readonly status: number;
   readonly code: string;
   readonly retryable: boolean;
@@ -86,7 +55,7 @@ export interface Failure {
 }
 
 /** Reads an error answer, and checks what all of them have in common. */
-export async function readFailure(world: World, reply: Reply): Promise<Failure> {
+async function readFailure(world: World, reply: Reply): Promise<Failure> {
   const text = await reply.text();
   expectNothingLeaked(world, reply, text);
   expect(reply.headers['cache-control']).toBe('no-store');

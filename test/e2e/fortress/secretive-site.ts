@@ -90,7 +90,7 @@ export async function startSecretiveSite(options: SecretiveSiteOptions): Promise
     },
     ports,
   );
-  const auth = ({ headers: { cookie = '' } }: { headers: { cookie?: string } }): string | null =>
+  const auth = ({ headers: { cookie = '' } }: express.Request): string | null =>
     cookie.includes(COOKIE) ? userToken : null;
   const app = express();
   if (before !== undefined) app.use(before((text) => void log.push(text)));

@@ -141,7 +141,7 @@ describe.each(Object.keys(WAYS))(
       scan.object('the health', await toolkit.health());
       scan.object('a chat handler', toolkit.chatHandler({ apiKey: 'another' }));
       scan.object('the project', await toolkit.projectId());
-      scan.object('the resolved configuration', resolveConfig(config, new Set()));
+      scan.object('the resolved configuration', resolveConfig(config));
       site.reveal();
 
       expect(scan.findings()).toEqual([]);
@@ -152,7 +152,7 @@ describe.each(Object.keys(WAYS))(
 );
 
 describe('no secret is in what is said of', () => {
-  it('a wrong configuration', async () => {
+  it('a wrong configuration shows no secret', async () => {
     const scan = new SecretScan();
     const word = `p4ss/w0rd ${randomUUID()}`;
     const other = randomBytes(24).toString('hex');
@@ -201,7 +201,7 @@ describe('no secret is in what is said of', () => {
     expect(scan.findings()).toEqual([]);
   });
 
-  it('a configuration by the doctor', { timeout: 30_000 }, async () => {
+  it('the doctor shows no secret of a configuration', { timeout: 30_000 }, async () => {
     const scan = new SecretScan();
     const { client, user, domain, audience } = idpA;
     const platform = await RecordingUpstream.start();

@@ -5,6 +5,7 @@ import Koa, { type Middleware } from 'koa';
 import legacyBodyParser from 'koa-bodyparser';
 import mount from 'koa-mount';
 import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
+import { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from 'agent-bff/koa';
 import { koaRouter } from '../../../src/adapters/koa/koa-router.js';
 import { flowing } from '../../../src/domain/shared/body.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../src/ports/http.js';
@@ -22,6 +23,13 @@ async function serve(app: Koa): Promise<{ url: string; errors: Error[] }> {
   onTestFinished(() => site.close());
   return { url: site.url, errors };
 }
+
+/** Compiles: functions of the site are given Koa's context, and may name more of it. */
+export const typed = (): Router[] => [
+  createA2ARouter(Router, { configGetHeaders: (context) => context.headers, headers: ({ req }) => req.headers }),
+  createServiceSurfaceRouter(Router, { getHeaders: (context) => ({ authorization: context.get('x-token') }) }),
+  createServiceProxyRouter(routerModule, { auth: (context: Koa.Context) => context.cookies.get('token') ?? null }),
+];
 
 /** The routes at `/api/a2a`, behind other middleware. */
 function appWith(handler: HttpHandler, ...before: Middleware[]): Koa {

@@ -208,17 +208,6 @@ export function recordSuite(framework: Framework): void {
       expect([gone.status, await gone.text()]).toEqual([204, '']);
     });
 
-    it('that is an error or a redirect of the platform’s own tells nothing of it', async () => {
-      const world = await startPlatformWorld(framework);
-      world.upstream.willAnswer((exchange) => exchange.head(500, { 'content-type': 'text/html' }).end('at /platform'));
-      const failed = await world.visit(`${MOUNT}/conversations`, { headers: ADA });
-      expect([failed.status, (await readProblem(world, failed)).code]).toEqual([500, 'upstream_error']);
-      world.upstream.willAnswer((exchange) => exchange.head(307, { location: 'http://127.0.0.1/admin' }).end());
-      const moved = await world.visit(`${MOUNT}/conversations`, { headers: ADA });
-      expect([moved.status, (await readProblem(world, moved)).code]).toEqual([502, 'upstream_redirect']);
-      expect(moved.headers).not.toHaveProperty('location');
-    });
-
     it('cannot run as a page on the site’s origin', async () => {
       const world = await startPlatformWorld(framework);
       world.upstream.willAnswer((exchange) => exchange.head(200, { 'content-type': 'text/html' }).end('<script>'));

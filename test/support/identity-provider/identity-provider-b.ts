@@ -19,6 +19,8 @@ export interface IdpBOptions {
   readonly tokenLifetimeSeconds?: number;
   /** Refuses a client assertion it saw before; Entra does not, and msal-node sends one for ten minutes. Default false. */
   readonly strictAssertions?: boolean;
+  /** Speaks http. Default false. */
+  readonly insecure?: boolean;
 }
 
 /** A running Entra-like provider. */
@@ -62,8 +64,8 @@ const expiredClient = { id: '6d7e1a90-0b7c-4e0c-a1d5-3a1f7c9b2e22', secret: 'sec
 
 /** Starts a provider that behaves like Entra ID where a site can see it. */
 export async function startIdpB(options: IdpBOptions = {}): Promise<IdpB> {
-  const { certificates = [], tokenLifetimeSeconds = 300, strictAssertions = false } = options;
-  const server = await startProviderServer({ insecure: false });
+  const { certificates = [], tokenLifetimeSeconds = 300, strictAssertions = false, insecure = false } = options;
+  const server = await startProviderServer({ insecure });
   const authority = `${server.origin}/${TENANT}`;
   const issuer = `${authority}/v2.0`;
   const registered = registeredCertificates(certificates);

@@ -20,7 +20,11 @@ const client = { id: 'website', secret: 'secret-of-the-website-0123456789' };
 const AUDIENCE = 'https://platform.example/api';
 
 /** Starts it over http on this machine, for a site at `siteUrl`; whoever submits the login form is signed in. */
-export async function startLoginProvider(siteUrl: string, tokenLifetimeSeconds: number): Promise<LoginProvider> {
+export async function startLoginProvider(
+  siteUrl: string,
+  tokenLifetimeSeconds: number,
+  callbackPath = '/callback',
+): Promise<LoginProvider> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const issuer = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
@@ -33,7 +37,7 @@ export async function startLoginProvider(siteUrl: string, tokenLifetimeSeconds: 
         token_endpoint_auth_method: 'client_secret_post',
         grant_types: ['authorization_code', 'refresh_token'],
         response_types: ['code'],
-        redirect_uris: [`${siteUrl}/callback`],
+        redirect_uris: [`${siteUrl}${callbackPath}`],
       },
     ],
     cookies: { keys: ['of this run only'] },

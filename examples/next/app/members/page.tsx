@@ -1,4 +1,4 @@
-import { Chat } from '../../components/chat';
+import { A2AChat } from 'agent-bff-react';
 import { auth0 } from '../../lib/auth0';
 
 export default async function Page() {
@@ -18,7 +18,13 @@ export default async function Page() {
       <p>
         <a href="/auth/logout">Sign out</a>
       </p>
-      <Chat endpoint="/members/api/a2a" />
+      <div className="chat">
+        <A2AChat
+          a2aEndpoint="/members/api/a2a"
+          serviceBaseUrl="/api/service"
+          user={{ name: session.user.name, picture: session.user.picture }}
+        />
+      </div>
     </main>
   );
 }

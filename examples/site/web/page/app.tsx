@@ -1,11 +1,16 @@
-import { A2AChat, A2AChatFloating, type A2AChatProps, type ChatUser } from '../components';
+import { A2AChat, A2AChatFloating, type A2AChatProps } from 'agent-bff-react';
 import { CredentialSwitch } from './credential-switch';
 import { Header } from './header';
 import { Hits } from './hits';
 import { NotesCard, PollCard } from './widgets';
-import { useSignedInUser } from './session';
+import { type User, useSignedInUser } from './session';
 
-const PROMPTS = ['What happens to my message?', 'markdown', 'slow', 'input', 'fail'];
+const PROMPTS = [
+  'What happens to my message?',
+  'Show me a list and some code',
+  'Count slowly, and I will stop you',
+  'Ask me something',
+];
 
 /** The site gives this page for every path, so the path is read here. */
 export function App() {
@@ -25,7 +30,7 @@ export function App() {
 }
 
 /** What differs with the visitor: their avatar, and their conversations, which only a session can read. */
-function chatProps(user: ChatUser | null): A2AChatProps {
+function chatProps(user: User | null): A2AChatProps {
   const common = { panelTitle: 'Demo agent', suggestedPrompts: PROMPTS };
   return user === null ? common : { ...common, user, serviceBaseUrl: '/api/service' };
 }
@@ -36,7 +41,6 @@ function Cards() {
       <PollCard />
       <Hits />
       <NotesCard />
-      <CredentialSwitch />
     </div>
   );
 }
@@ -46,7 +50,14 @@ function Content({ pathname, chat }: { readonly pathname: string; readonly chat:
     case '/':
       return (
         <div className="with-chat">
-          <h1 className="hidden">A website with an agent</h1>
+          <div className="intro">
+            <h1>A website with an agent</h1>
+            <p>
+              Chat and widgets go through this site’s own server, which adds the credential: your browser never holds
+              one.
+            </p>
+          </div>
+          <CredentialSwitch />
           <div className="chat-place">
             <A2AChat {...chat} />
           </div>
@@ -61,6 +72,7 @@ function Content({ pathname, chat }: { readonly pathname: string; readonly chat:
             The same chat behind a button, for pages that are about something else. It opens over the page, closes with
             Escape and keeps its conversation.
           </p>
+          <CredentialSwitch />
           <Cards />
           <A2AChatFloating {...chat} fabClassName="demo-fab" />
         </div>

@@ -32,10 +32,10 @@ export function CredentialSwitch() {
   useEffect(() => void exchange(), []);
 
   return (
-    <section className="card" aria-labelledby="credential-title">
-      <header>
-        <h2 id="credential-title">The site’s credential</h2>
-      </header>
+    <section className="card credential" aria-labelledby="credential-title">
+      <h2 id="credential-title" className="hidden">
+        The site’s credential
+      </h2>
       <label className="switch">
         <input
           type="checkbox"
@@ -46,10 +46,7 @@ export function CredentialSwitch() {
         />
         Break the credential
       </label>
-      <p className="quiet">
-        The page holds none: the site’s server adds one to each request. With a broken one, a visitor who is not signed
-        in gets a hint instead of an answer.
-      </p>
+      <p className="quiet">Then send a message: visitors get a hint for the site’s operator.</p>
       <p role="alert">{failure}</p>
     </section>
   );

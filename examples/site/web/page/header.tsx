@@ -1,12 +1,12 @@
-import type { ChatUser } from '../components';
+import type { User } from './session';
 
 const PAGES = [
   { path: '/', title: 'Chat' },
-  { path: '/floating', title: 'Floating chat' },
+  { path: '/floating', title: 'Floating' },
 ];
 
 interface HeaderProps {
-  readonly user: ChatUser | null | undefined;
+  readonly user: User | null | undefined;
   readonly pathname: string;
 }
 
@@ -18,7 +18,7 @@ export function Header({ user, pathname }: HeaderProps) {
         <svg aria-hidden="true" viewBox="0 0 24 24" width="24" height="24" fill="currentColor">
           <path d="M12 1.5c.9 6 4.6 9.7 10.5 10.5C16.6 12.9 12.9 16.6 12 22.5 11.1 16.6 7.4 12.9 1.5 12 7.4 11.2 11.1 7.5 12 1.5Z" />
         </svg>
-        agent-bff demo
+        <span>agent-bff demo</span>
       </a>
       <nav aria-label="Pages">
         {PAGES.map(({ path, title }) => (
@@ -42,7 +42,7 @@ export function Header({ user, pathname }: HeaderProps) {
         {user && (
           <>
             <img src={user.picture} alt="" width="28" height="28" />
-            <span>{user.name}</span>
+            <span className="site-user-label">{user.name}</span>
             <form method="post" action="/auth/logout">
               <button type="submit" className="button">
                 Sign out

@@ -1,6 +1,6 @@
 import { type FormEvent, type RefObject, useRef, useState } from 'react';
 
-import { ServiceSurface, type ServiceSurfaceHandle } from '../components';
+import { ServiceSurface, type ServiceSurfaceHandle } from 'agent-bff-react';
 import { callSite } from './site-call';
 
 /** A widget by its id, and what its editor on the platform would do to it. */

@@ -51,8 +51,6 @@ export interface SafeOutcome {
 
 /** Kinds of hosts where something else is safe too. */
 export interface HostOutcomes {
-  /** A body parser reads JSON before the routes do. */
-  readonly parsing?: Partial<SafeOutcome>;
   /** Its own URL parser reads a path before the routes do. */
   readonly resolving?: Partial<SafeOutcome>;
   /** It gives the routes Web requests. */

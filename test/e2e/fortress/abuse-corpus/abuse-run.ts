@@ -91,7 +91,6 @@ async function isAlive({ url }: AbuseWorld): Promise<string[]> {
 function outcomeOn({ framework }: AbuseWorld, { safe, on = {} }: AbuseCase): SafeOutcome {
   return {
     ...safe,
-    ...(framework.parsesJson ? on.parsing : {}),
     ...(framework.resolvesPaths === true || framework.isWebStandard === true ? on.resolving : {}),
     ...(framework.isWebStandard === true ? on.web : {}),
   };

@@ -1,7 +1,6 @@
 import {
   type AbuseCase,
   type AbuseFamily,
-  action,
   chat,
   type PlatformAnswer,
   record,
@@ -128,56 +127,6 @@ export const answerFields: AbuseFamily = {
   ),
 };
 
-/** Types a browser would run on the site's own origin. */
-const ACTIVE: readonly (readonly string[])[] = [
-  ['text/html'],
-  ['TEXT/HTML; charset=utf-8'],
-  ['text/html;x'],
-  ['image/svg+xml'],
-  ['application/xhtml+xml'],
-  ['text/xml'],
-  ['application/xml'],
-  ['text/xsl'],
-  ['application/rss+xml'],
-  ['text/javascript'],
-  ['application/javascript'],
-  ['application/x-javascript'],
-  ['text/ecmascript'],
-  ['multipart/x-mixed-replace; boundary=x'],
-  [],
-  ['application/json', 'text/html'],
-  ['application/json, text/html'],
-  ['text/plain', 'image/svg+xml'],
-  ['  text/html'],
-];
-
-export const activeContent: AbuseFamily = {
-  name: 'active content',
-  cases: ROADS.flatMap(([name, request]) =>
-    ACTIVE.map((types, index): AbuseCase => ({
-      id: `up-xss-${name}-${String(index)}-${slug(types.join(' ')) || 'none'}`,
-      tries: `run a script on the site by a ${name} of type ${types.join(' and ') || 'nothing'}`,
-      fact: 'docs/security.md; docs/security.md',
-      steps: [step(request)],
-      platform: [{ fields: types.map((type) => `Content-Type: ${type}`), body: '<script>alert(1)</script>' }],
-      safe: {
-        // Of an agent only JSON and events pass; the first type says what it is, the last what browsers make of it.
-        ...(name === 'chat' && types[0]?.startsWith('application/json') !== true
-          ? { statuses: [502], answered: ['x-content-type-options: nosniff', 'no-store'] }
-          : {
-              statuses: [200],
-              answered: [
-                "content-security-policy: sandbox; default-src 'none'",
-                'x-content-type-options: nosniff',
-                'no-store',
-              ],
-            }),
-        platform: 'must',
-      },
-    })),
-  ),
-};
-
 /** Bytes that are no answer, or a different one for each reader. */
 const BROKEN: readonly (readonly [what: string, bytes: PlatformAnswer | string])[] = [
   ['a status of 000', 'HTTP/1.1 000 X\r\nContent-Length: 0\r\n\r\n'],
@@ -260,35 +209,6 @@ export const brokenAnswers: AbuseFamily = {
         mostRequests: 2,
         notAnswered: ['set-cookie', 'poison', '{canary}', '101 switching', '103 early', 'realm=', 'platform-internal'],
       },
-    })),
-  ),
-};
-
-/** What is told of an action that failed must not be told twice to the platform. */
-export const repeatedActions: AbuseFamily = {
-  name: 'repeated actions',
-  cases: [
-    '',
-    'HTTP/1.1 200 OK\r\n',
-    'garbage',
-    'HTTP/1.1 503 X\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n',
-    'HTTP/1.1 408 X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n',
-    'HTTP/1.1 425 X\r\nContent-Length: 0\r\n\r\n',
-    'HTTP/1.1 429 X\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n',
-  ].flatMap((bytes, index) =>
-    (
-      [
-        ['action', action()],
-        ['chat', chat()],
-        ['render', render()],
-      ] as const
-    ).map(([name, request]): AbuseCase => ({
-      id: `up-post-not-replayed-${name}-${String(index)}`,
-      tries: `have a ${name} done twice by answering ${JSON.stringify(bytes.slice(0, 20))}`,
-      fact: 'docs/security.md; RFC 9110 §9.2.2',
-      steps: [step(request)],
-      platform: [bytes],
-      safe: { statuses: [408, 425, 429, 502, 503], platform: 'must', mostRequests: 1 },
     })),
   ),
 };

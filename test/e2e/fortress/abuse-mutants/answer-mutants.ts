@@ -1,4 +1,4 @@
-import type { HttpResponse, UpstreamOutcome } from 'agent-bff';
+import type { HttpResponse } from 'agent-bff';
 import type { AbuseMutant, Break, Visit } from './mutant.js';
 
 /** Passes fields of the platform's answer on. */
@@ -7,10 +7,6 @@ const passing = (choose: (name: string) => boolean): Pick<Break, 'answer'> => ({
     const chosen = Object.entries(got?.headers ?? {}).filter(([name]) => choose(name));
     return { ...answer, headers: { ...Object.fromEntries(chosen), ...answer.headers } };
   },
-});
-
-const without = (name: string): Pick<Break, 'answer'> => ({
-  answer: (answer) => ({ ...answer, headers: { ...answer.headers, [name]: undefined } }),
 });
 
 /** Changes an answer of the platform before anybody looks at it. */
@@ -36,26 +32,6 @@ const passingWords = (choose: (response: HttpResponse) => boolean): Break => ({
     return { ...answer, headers: { ...answer.headers, 'content-length': undefined }, body: got.body };
   },
 });
-
-/** A cache of its own, whose key says too little. */
-function keeping(keyOf: (visit: Visit) => string, mayKeep: (response: HttpResponse) => boolean): Break {
-  const kept = new Map<string, HttpResponse>();
-  return {
-    outcome: async (outcome, visit) => {
-      if (outcome.kind !== 'response' || !String(visit.sent?.path).includes('/render')) return outcome;
-      const key = keyOf(visit);
-      const known = kept.get(key);
-      if (known !== undefined) return { kind: 'response', response: known };
-      const response = { ...outcome.response, body: await read(outcome.response.body) };
-      if (mayKeep(response)) kept.set(key, response);
-      return { kind: 'response', response };
-    },
-  };
-}
-
-const isGood = ({ status }: HttpResponse): boolean => status === 200;
-const field = (visit: Visit, name: string): string => String(visit.sent?.headers[name]);
-const place = (visit: Visit): string => `${String(visit.sent?.path)} ${String(visit.sent?.body)}`;
 
 /** Ends a broken body with `last`, as if that had been all. */
 async function* endingWith(body: HttpResponse['body'], last: string): AsyncGenerator<Uint8Array> {
@@ -104,11 +80,6 @@ export const ANSWER_MUTANTS: readonly AbuseMutant[] = [
     breaks: passing((name) => name === 'set-cookie'),
   },
   {
-    name: 'lets the platform admit other sites',
-    noticedBy: ['cross-origin sharing', 'cors-grant-record'],
-    breaks: passing((name) => name.startsWith('access-control-')),
-  },
-  {
     name: 'passes everything on but hop-by-hop fields',
     noticedBy: ['fields of an answer', 'up-field-render-8-clear-site-data'],
     breaks: passing(
@@ -126,16 +97,6 @@ export const ANSWER_MUTANTS: readonly AbuseMutant[] = [
     breaks: passing((name) => name.startsWith('x-accel')),
   },
   {
-    name: 'lets browsers guess types',
-    noticedBy: ['active content', 'up-xss-chat-14-none'],
-    breaks: without('x-content-type-options'),
-  },
-  {
-    name: 'lets active content run',
-    noticedBy: ['active content', 'up-xss-record-3-image-svg-xml'],
-    breaks: without('content-security-policy'),
-  },
-  {
     name: 'lets browsers and proxies keep answers',
     noticedBy: ['fields of an answer', 'up-field-chat-7-cache-control'],
     breaks: {
@@ -146,61 +107,9 @@ export const ANSWER_MUTANTS: readonly AbuseMutant[] = [
     },
   },
   {
-    name: 'takes anything for a style sheet',
-    noticedBy: ['themes', 'css-html'],
-    breaks: {
-      outcome: taking((response, { sent }) =>
-        sent?.path.endsWith('theme.css') === true
-          ? { ...response, headers: { ...response.headers, 'content-type': 'text/css' } }
-          : response,
-      ),
-    },
-  },
-  {
-    name: "gives one user's render to another",
-    noticedBy: ['caches', 'cache-two-users'],
-    breaks: keeping(place, isGood),
-  },
-  {
-    name: 'keeps renders whatever language they are in',
-    noticedBy: ['caches', 'cache-language'],
-    breaks: keeping((visit) => place(visit) + field(visit, 'authorization'), isGood),
-  },
-  {
-    name: 'keeps errors',
-    noticedBy: ['caches', 'cache-status-404'],
-    breaks: keeping(
-      (visit) => place(visit) + ['authorization', 'accept', 'accept-language'].map((name) => field(visit, name)).join(),
-      ({ status }) => status === 404,
-    ),
-  },
-  {
-    name: 'sends a message again that may have arrived',
-    noticedBy: ['repeated actions', 'up-post-not-replayed-action-0'],
-    breaks: {
-      outcome: (outcome, { sent }, send): UpstreamOutcome | Promise<UpstreamOutcome> =>
-        outcome.kind === 'failure' && sent !== undefined ? send(sent) : outcome,
-    },
-  },
-  {
     name: "passes the platform's own error pages on",
     noticedBy: ['answers that are none', 'up-broken-chat-23-a-server-error-with-its-stack'],
     breaks: passingWords(({ status }) => status >= 500),
-  },
-  {
-    name: "passes the platform's pages on where they are refusals",
-    noticedBy: ['words of the platform', 'up-words-record-404-0-text-html'],
-    breaks: passingWords(({ status }) => status >= 400),
-  },
-  {
-    name: 'takes any refusal of the agent for one of the protocol',
-    noticedBy: ['words of the platform', 'up-words-chat-422-9-application-json'],
-    breaks: passingWords(({ headers }) => headers['content-type'] === 'application/json'),
-  },
-  {
-    name: 'tells visitors what the platform says of a credential that is not theirs',
-    noticedBy: ['words of the platform', 'up-words-render-403-9-application-json'],
-    breaks: passingWords(({ status }) => status === 403),
   },
   {
     name: 'names the platform in its errors',

@@ -1,4 +1,4 @@
 import { createHandlers } from 'agent-bff/next';
 
-// The chat at /api/a2a and widgets at /api/service-surfaces.
+// Chat at /api/a2a, widgets at /api/service-surfaces. Route files of your own below /api keep their addresses.
 export const { GET, POST, PUT, PATCH, DELETE } = createHandlers();

@@ -1,0 +1,109 @@
+import {
+  forwardRef,
+  type ForwardRefExoticComponent,
+  type KeyboardEvent,
+  type RefAttributes,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from 'react';
+
+import { useBrand } from './chat/brand.js';
+import { ChatPanel } from './chat/chat-panel.js';
+import { rootAttributes } from './chat/root-attributes.js';
+import type { A2AChatHandle, A2AChatProps } from './chat-props.js';
+import { ChatIcon, CloseIcon } from './icons.js';
+import { useCompleteLabels } from './labels.js';
+import { useChat, useChatHandle } from './use-a2a-chat.js';
+
+/**
+ * Props of `A2AChatFloating`. Each may be left out or undefined.
+ *
+ * @public
+ */
+export interface A2AChatFloatingProps extends A2AChatProps {
+  /** Class names for the button that opens the chat. Default none. */
+  readonly fabClassName?: string | undefined;
+}
+
+/**
+ * What a page can do with a floating chat it holds a `ref` of.
+ *
+ * @public
+ */
+export interface A2AChatFloatingHandle extends A2AChatHandle {
+  /** Opens the chat, as its button does. */
+  readonly open: () => void;
+  /** Closes the chat; its conversation stays. */
+  readonly close: () => void;
+}
+
+/**
+ * The chat behind a button in the corner of the window. It asks the site for nothing until it is opened, and closing it
+ * leaves the conversation as it is.
+ *
+ * @example
+ * ```tsx
+ * <A2AChatFloating panelTitle="Ask us" fabClassName="shop-chat-button" />
+ * ```
+ *
+ * @public
+ */
+export const A2AChatFloating: ForwardRefExoticComponent<A2AChatFloatingProps & RefAttributes<A2AChatFloatingHandle>> =
+  forwardRef(function A2AChatFloating({ fabClassName = '', ...props }: A2AChatFloatingProps, ref) {
+    const [isOpen, setOpen] = useState(false);
+    const [wasOpened, setOpened] = useState(false);
+    const fab = useRef<HTMLButtonElement>(null);
+    const input = useRef<HTMLTextAreaElement>(null);
+    const panelId = useId();
+    const chat = useChat(props, wasOpened);
+    const labels = useCompleteLabels(props.labels);
+    const name = props.panelTitle ?? labels.chat;
+    useBrand(chat.brandCss);
+
+    const open = (): void => {
+      setOpened(true);
+      setOpen(true);
+    };
+    const close = (): void => setOpen(false);
+    useChatHandle(ref, chat, { open, close });
+
+    // Into the panel when it opens, back to the button when it closes.
+    useEffect(() => {
+      if (isOpen) input.current?.focus();
+      else if (wasOpened) fab.current?.focus();
+    }, [isOpen, wasOpened]);
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (event.key !== 'Escape' || event.nativeEvent.isComposing) return;
+      event.stopPropagation();
+      close();
+    };
+
+    return (
+      <div {...rootAttributes(props, chat.brandCss)}>
+        <div
+          className="a2a-floating"
+          id={panelId}
+          role="dialog"
+          aria-label={name}
+          hidden={!isOpen}
+          onKeyDown={onKeyDown}
+        >
+          {/* Once open, it lives on behind the button. */}
+          {wasOpened && <ChatPanel {...props} className={undefined} chat={chat} input={input} onClose={close} />}
+        </div>
+        <button
+          ref={fab}
+          type="button"
+          className={`a2a-fab ${fabClassName}`}
+          aria-label={name}
+          aria-expanded={isOpen}
+          aria-controls={panelId}
+          onClick={isOpen ? close : open}
+        >
+          {isOpen ? <CloseIcon /> : <ChatIcon />}
+        </button>
+      </div>
+    );
+  });

@@ -1,0 +1,23 @@
+import { forwardRef, type ForwardRefExoticComponent, type RefAttributes } from 'react';
+
+import { ChatPanel } from './chat/chat-panel.js';
+import type { A2AChatHandle, A2AChatProps } from './chat-props.js';
+import { useChat, useChatHandle } from './use-a2a-chat.js';
+
+/**
+ * A chat with the site's agent that fills the place it is put into.
+ *
+ * @example
+ * ```tsx
+ * <A2AChat panelTitle="Ask us" suggestedPrompts={['Where is my parcel?']} />
+ * ```
+ *
+ * @public
+ */
+export const A2AChat: ForwardRefExoticComponent<A2AChatProps & RefAttributes<A2AChatHandle>> = forwardRef(
+  function A2AChat(props: A2AChatProps, ref) {
+    const chat = useChat(props, true);
+    useChatHandle(ref, chat, {});
+    return <ChatPanel {...props} chat={chat} />;
+  },
+);

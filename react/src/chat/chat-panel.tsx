@@ -1,0 +1,170 @@
+import { lazy, type RefObject, Suspense, useId, useMemo, useRef, useState } from 'react';
+
+import type { A2AChatProps } from '../chat-props.js';
+import { AgentIcon, CloseIcon, HistoryIcon, PlusIcon } from '../icons.js';
+import { type ChatLabels, fill, LabelsContext, useCompleteLabels, wordsOf } from '../labels.js';
+import { siteFetch } from '../site-fetch.js';
+import type { A2AChatController } from '../use-a2a-chat.js';
+import { useLatest } from '../use-latest.js';
+import { useBrand } from './brand.js';
+import type { ChatDraft, ChatPhase } from './chat-state.js';
+import { Composer } from './composer.js';
+import { rootAttributes } from './root-attributes.js';
+import { Transcript } from './transcript.js';
+
+const History = lazy(() => import('./history.js'));
+
+interface ChatPanelProps extends A2AChatProps {
+  readonly chat: A2AChatController;
+  /** Where the visitor writes: for what opens the panel and puts the focus there. */
+  readonly input?: RefObject<HTMLTextAreaElement | null>;
+  /** Makes the panel one that can be closed. */
+  readonly onClose?: () => void;
+}
+
+/** The chat itself, for every place it can be in. */
+export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
+  const { serviceBaseUrl, panelTitle, suggestedPrompts = [], user, files = true, renderMessage } = props;
+  const labels = useCompleteLabels(props.labels);
+  const [isHistoryOpen, setHistoryOpen] = useState(false);
+  const ownInput = useRef<HTMLTextAreaElement>(null);
+  const textarea = input ?? ownInput;
+  const historyId = useId();
+  const titleId = useId();
+  const latest = useLatest(props);
+  const recordsFetch = useMemo(() => siteFetch(() => latest.current.headers), [latest]);
+  useBrand(chat.brandCss);
+
+  const send = (draft: ChatDraft): void => {
+    setHistoryOpen(false);
+    void chat.send(draft);
+  };
+  const suggest = (text: string): void => {
+    send({ text });
+    textarea.current?.focus(); // the suggestion that was chosen is gone
+  };
+  const startNew = (): void => {
+    chat.reset();
+    setHistoryOpen(false);
+    textarea.current?.focus();
+  };
+  const last = chat.messages.at(-1);
+
+  return (
+    <LabelsContext.Provider value={labels}>
+      <section {...rootAttributes(props, chat.brandCss)} aria-labelledby={titleId}>
+        <div className="a2a-panel">
+          <header className="a2a-header">
+            <h2 id={titleId}>{panelTitle ?? (chat.agentName || labels.chat)}</h2>
+            {serviceBaseUrl !== undefined && (
+              <button
+                type="button"
+                className="a2a-icon-button"
+                aria-label={labels.earlierConversations}
+                title={labels.earlierConversations}
+                aria-expanded={isHistoryOpen}
+                aria-controls={isHistoryOpen ? historyId : undefined}
+                onClick={() => setHistoryOpen(!isHistoryOpen)}
+              >
+                <HistoryIcon />
+              </button>
+            )}
+            <button
+              type="button"
+              className="a2a-icon-button"
+              aria-label={labels.newConversation}
+              title={labels.newConversation}
+              disabled={chat.messages.length === 0}
+              onClick={startNew}
+            >
+              <PlusIcon />
+            </button>
+            {onClose !== undefined && (
+              <button
+                type="button"
+                className="a2a-icon-button"
+                aria-label={labels.close}
+                title={labels.close}
+                onClick={onClose}
+              >
+                <CloseIcon />
+              </button>
+            )}
+          </header>
+
+          {isHistoryOpen && serviceBaseUrl !== undefined && (
+            <Suspense fallback={<p className="a2a-history a2a-quiet">{labels.loading}</p>}>
+              <History
+                id={historyId}
+                serviceBaseUrl={serviceBaseUrl}
+                siteFetch={recordsFetch}
+                currentId={chat.contextId}
+                onError={(error) => latest.current.onError?.(error)}
+                onOpen={(id, messages) => {
+                  chat.open(id, messages);
+                  setHistoryOpen(false);
+                  textarea.current?.focus();
+                }}
+                onDelete={(id) => {
+                  if (id === chat.contextId) chat.reset();
+                }}
+              />
+            </Suspense>
+          )}
+
+          <Transcript
+            chat={chat}
+            user={user ?? undefined}
+            renderMessage={renderMessage}
+            welcome={
+              <div className="a2a-welcome">
+                <span className="a2a-welcome-icon">
+                  <AgentIcon />
+                </span>
+                <p>{user?.name ? fill(labels.welcomeUser, { name: user.name.split(' ')[0] ?? '' }) : labels.welcome}</p>
+              </div>
+            }
+          />
+
+          <footer className="a2a-footer">
+            <p className="a2a-status" role="status">
+              {describePhase(chat.phase, labels)}
+            </p>
+            <div className="a2a-failure" role="alert">
+              {chat.error !== undefined && <p>{wordsOf(chat.error, labels)}</p>}
+              {chat.canRetry && (
+                <button type="button" className="a2a-button" onClick={() => void chat.retry()}>
+                  {labels.retry}
+                </button>
+              )}
+            </div>
+            {chat.messages.length === 0 && suggestedPrompts.length > 0 && (
+              <div className="a2a-suggestions" role="group" aria-label={labels.suggestions}>
+                {suggestedPrompts.map((text) => (
+                  <button type="button" className="a2a-button" key={text} onClick={() => suggest(text)}>
+                    {text}
+                  </button>
+                ))}
+              </div>
+            )}
+            <Composer
+              phase={chat.phase}
+              isAsked={last?.role === 'agent' && last.state === 'input-required'}
+              takesFiles={files}
+              input={textarea}
+              onSend={send}
+              onStop={() => void chat.stop()}
+            />
+          </footer>
+        </div>
+      </section>
+    </LabelsContext.Provider>
+  );
+}
+
+/** Only what a visitor would wonder about: that words are coming can be seen. */
+function describePhase(phase: ChatPhase, { reconnecting, stopping }: ChatLabels): string {
+  if (phase === 'reconnecting') return reconnecting;
+  if (phase === 'stopping') return stopping;
+  return '';
+}

@@ -1,0 +1,105 @@
+import type { ChatError } from '../chat-error.js';
+
+/**
+ * What the visitor said.
+ *
+ * @public
+ */
+export interface UserMessage {
+  /** Unique in the conversation. */
+  readonly id: string;
+  /** `user`. */
+  readonly role: 'user';
+  /** As it was typed; empty when there was only a file. */
+  readonly text: string;
+  /** Name of the attached file. */
+  readonly fileName?: string;
+}
+
+/**
+ * What the agent said to one message.
+ *
+ * @public
+ */
+export interface AgentMessage {
+  /** Unique in the conversation. */
+  readonly id: string;
+  /** `agent`. */
+  readonly role: 'agent';
+  /** Markdown. */
+  readonly text: string;
+  /** `working` while it is being written, or when it broke off; `input-required` when the agent waits for a reply. */
+  readonly state: AgentMessageState;
+}
+
+/**
+ * Where the agent's message stands.
+ *
+ * @public
+ */
+export type AgentMessageState = 'working' | 'complete' | 'input-required' | 'failed' | 'stopped';
+
+/**
+ * One message of a conversation.
+ *
+ * @public
+ */
+export type ChatMessage = UserMessage | AgentMessage;
+
+/**
+ * What the chat is busy with.
+ *
+ * @public
+ */
+export type ChatPhase = 'idle' | 'waiting' | 'streaming' | 'reconnecting' | 'stopping';
+
+/**
+ * Everything a chat shows.
+ *
+ * @public
+ */
+export interface ChatState {
+  /** The conversation, oldest message first. */
+  readonly messages: readonly ChatMessage[];
+  /** What the chat is busy with. A message is sent only when it is `idle`. */
+  readonly phase: ChatPhase;
+  /** Why the last attempt failed; undefined when nothing did. */
+  readonly error: ChatError | undefined;
+  /** True when `retry` makes the failed attempt again. */
+  readonly canRetry: boolean;
+  /** Names the conversation to the agent; empty before the first answer. */
+  readonly contextId: string;
+  /** From the agent card; empty until it is there. */
+  readonly agentName: string;
+  /** The platform's brand; undefined until the site has responded or failed to. */
+  readonly brandCss: string | undefined;
+}
+
+/**
+ * A message to send.
+ *
+ * @public
+ */
+export interface ChatDraft {
+  /** May be empty when there is a file. */
+  readonly text: string;
+  /** At most 1.4 MB, which is what fits into a request of 2 MB. */
+  readonly file?: File | undefined;
+}
+
+/** A message as the agent is sent it. */
+export interface OutgoingMessage extends ChatDraft {
+  readonly id: string;
+  readonly contextId: string;
+  readonly taskId: string;
+}
+
+export const EMPTY_CHAT: ChatState = {
+  messages: [],
+  phase: 'idle',
+  error: undefined,
+  canRetry: false,
+  contextId: '',
+  agentName: '',
+  brandCss: undefined,
+};

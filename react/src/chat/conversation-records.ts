@@ -1,0 +1,50 @@
+import { checkStatus, readJson } from '../site-fetch.js';
+import type { ChatMessage } from './chat-state.js';
+
+/** A conversation as the list of records has it. */
+export interface ConversationEntry {
+  /** The A2A context id. */
+  readonly id: string;
+  readonly title: string;
+  /** ISO 8601. */
+  readonly updatedAt: string;
+}
+
+interface RecordedMessage {
+  readonly role: 'user' | 'agent';
+  readonly text: string;
+}
+
+/** The signed-in user's conversation records (spec §4.1, `/api/service`). */
+export class ConversationRecords {
+  readonly #address: string;
+  readonly #fetch: typeof fetch;
+
+  constructor(serviceBaseUrl: string, siteFetch: typeof fetch) {
+    this.#address = `${serviceBaseUrl}/conversations`;
+    this.#fetch = siteFetch;
+  }
+
+  /** Newest first. */
+  async list(): Promise<readonly ConversationEntry[]> {
+    const response = await this.#fetch(this.#address);
+    return (await readJson<{ conversations: readonly ConversationEntry[] }>(response)).conversations;
+  }
+
+  /** The messages of one conversation, oldest first. */
+  async read(id: string): Promise<readonly ChatMessage[]> {
+    const response = await this.#fetch(this.#addressOf(id));
+    const { messages } = await readJson<{ messages: readonly RecordedMessage[] }>(response);
+    return messages.map(({ role, text }, index) =>
+      role === 'user' ? { id: `${id}-${index}`, role, text } : { id: `${id}-${index}`, role, text, state: 'complete' },
+    );
+  }
+
+  async delete(id: string): Promise<void> {
+    await checkStatus(await this.#fetch(this.#addressOf(id), { method: 'DELETE' }));
+  }
+
+  #addressOf(id: string): string {
+    return `${this.#address}/${encodeURIComponent(id)}`;
+  }
+}

@@ -1,0 +1,85 @@
+import { useCallback, useEffect, useMemo, useState } from 'react';
+
+import { type ChatError, toChatError } from '../chat-error.js';
+import { TrashIcon } from '../icons.js';
+import { fill, useLabels, wordsOf } from '../labels.js';
+import { useLatest } from '../use-latest.js';
+import type { ChatMessage } from './chat-state.js';
+import { type ConversationEntry, ConversationRecords } from './conversation-records.js';
+
+interface HistoryProps {
+  readonly id: string;
+  readonly serviceBaseUrl: string;
+  readonly siteFetch: typeof fetch;
+  readonly onError: (error: ChatError) => void;
+  readonly currentId: string;
+  readonly onOpen: (id: string, messages: readonly ChatMessage[]) => void;
+  readonly onDelete: (id: string) => void;
+}
+
+/** The user's earlier conversations, to be opened again or deleted. Loaded when it is opened. */
+export default function History({ id, serviceBaseUrl, siteFetch, onError, currentId, onOpen, onDelete }: HistoryProps) {
+  const labels = useLabels();
+  const [entries, setEntries] = useState<readonly ConversationEntry[]>();
+  const [error, setError] = useState<ChatError>();
+  const records = useMemo(() => new ConversationRecords(serviceBaseUrl, siteFetch), [serviceBaseUrl, siteFetch]);
+  const latest = useLatest({ onError });
+
+  const attempt = useCallback(
+    async (action: () => Promise<void>): Promise<void> => {
+      setError(undefined);
+      await action().catch((cause: unknown) => {
+        const failure = toChatError(cause);
+        setError(failure);
+        latest.current.onError(failure);
+      });
+    },
+    [latest],
+  );
+  const load = useCallback(() => attempt(async () => setEntries(await records.list())), [attempt, records]);
+  useEffect(() => void load(), [load]);
+
+  const open = (entry: ConversationEntry): Promise<void> =>
+    attempt(async () => onOpen(entry.id, await records.read(entry.id)));
+  const remove = (entry: ConversationEntry): Promise<void> =>
+    attempt(async () => {
+      await records.delete(entry.id);
+      onDelete(entry.id);
+      await load();
+    });
+
+  return (
+    <section className="a2a-history" id={id} aria-label={labels.earlierConversations} tabIndex={-1}>
+      <p role="alert">{error && wordsOf(error, labels)}</p>
+      {entries === undefined && error === undefined && <p className="a2a-quiet">{labels.loading}</p>}
+      {entries?.length === 0 && <p className="a2a-quiet">{labels.noConversations}</p>}
+      <ul>
+        {entries?.map((entry) => (
+          <li key={entry.id}>
+            <button
+              type="button"
+              className="a2a-entry"
+              aria-current={entry.id === currentId}
+              onClick={() => void open(entry)}
+            >
+              <span>{entry.title}</span>
+              <time dateTime={entry.updatedAt}>{describeTime(entry.updatedAt)}</time>
+            </button>
+            <button
+              type="button"
+              className="a2a-icon-button"
+              aria-label={fill(labels.deleteConversation, { title: entry.title })}
+              onClick={() => void remove(entry)}
+            >
+              <TrashIcon />
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function describeTime(time: string): string {
+  return new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+}

@@ -1,0 +1,15 @@
+import type { A2AChatProps } from '../chat-props.js';
+
+/** What the outermost element of a component carries: every rule of the stylesheet is for what is inside of one. */
+export function rootAttributes(
+  { className = '', colorScheme, dir }: Pick<A2AChatProps, 'className' | 'colorScheme' | 'dir'>,
+  brandCss: string | undefined,
+) {
+  return {
+    className: `agent-bff ${className}`.trim(),
+    dir,
+    'data-color-scheme': colorScheme,
+    // Until the brand is known, what would carry its colour carries none.
+    'data-brand': brandCss === undefined ? 'pending' : undefined,
+  };
+}

@@ -1,0 +1,60 @@
+import { forwardRef, type ForwardRefExoticComponent, type RefAttributes, useImperativeHandle } from 'react';
+
+import { rootAttributes } from './chat/root-attributes.js';
+import type { A2AChatProps } from './chat-props.js';
+import { type ChatLabels, useCompleteLabels, wordsOf } from './labels.js';
+import { type ServiceSurfaceController, type ServiceSurfaceOptions, useServiceSurface } from './use-service-surface.js';
+
+/**
+ * Props of `ServiceSurface`: a `surfaceId` or a `name`, all else may be left out or undefined.
+ *
+ * @public
+ */
+export type ServiceSurfaceProps = ServiceSurfaceOptions &
+  Pick<A2AChatProps, 'className' | 'colorScheme' | 'dir'> & {
+    /** Texts in place of the English ones: those about failures. Default: all of them English. */
+    readonly labels?: Partial<ChatLabels> | undefined;
+  };
+
+/**
+ * What a page can do with a widget it holds a `ref` of.
+ *
+ * @public
+ */
+export type ServiceSurfaceHandle = Pick<ServiceSurfaceController, 'refresh' | 'act'>;
+
+/**
+ * A widget of the platform, found by its id or its name, in the platform's own theme.
+ *
+ * @example
+ * ```tsx
+ * <ServiceSurface name="my-notes" input={{ locale: 'en' }} />;
+ * ```
+ *
+ * @public
+ */
+export const ServiceSurface: ForwardRefExoticComponent<ServiceSurfaceProps & RefAttributes<ServiceSurfaceHandle>> =
+  forwardRef(function ServiceSurface(props: ServiceSurfaceProps, ref) {
+    const { host, isBusy, message, error, refresh, act } = useServiceSurface(props);
+    const labels = useCompleteLabels(props.labels);
+    useImperativeHandle(ref, () => ({ refresh, act }), [refresh, act]);
+
+    return (
+      <div {...rootAttributes(props, '')}>
+        <div className="service-surface" aria-busy={isBusy}>
+          <div className="service-surface-host" ref={host} />
+          <p className="service-surface-message" role="status">
+            {message}
+          </p>
+          <div className="service-surface-failure" role="alert">
+            {error !== undefined && <p>{wordsOf(error, labels)}</p>}
+          </div>
+          {error !== undefined && (
+            <button type="button" className="a2a-button" onClick={() => void refresh()}>
+              {labels.tryAgain}
+            </button>
+          )}
+        </div>
+      </div>
+    );
+  });

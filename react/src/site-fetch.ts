@@ -1,0 +1,53 @@
+import { ChatError } from './chat-error.js';
+
+/**
+ * Header fields a component adds to its requests to the site: a value, or a function that is called for each request.
+ *
+ * @public
+ */
+export type SiteHeaders = HeadersInit | (() => HeadersInit | Promise<HeadersInit>);
+
+/** `fetch` with the header fields a site's page adds. */
+export function siteFetch(headers: () => SiteHeaders | undefined): typeof fetch {
+  return async (input, init) => {
+    const given = headers();
+    const own = typeof given === 'function' ? await given() : given;
+    if (own === undefined) return fetch(input, init);
+    const fields = new Headers(init?.headers);
+    for (const [name, value] of new Headers(own)) fields.set(name, value);
+    return fetch(input, { ...init, headers: fields });
+  };
+}
+
+/** RFC 9457, and the error of a JSON-RPC response. */
+interface Problem {
+  readonly title?: string;
+  readonly detail?: string;
+  readonly hint?: string;
+  readonly error?: { readonly message?: string };
+}
+
+/**
+ * The JSON of a response.
+ *
+ * @throws ChatError for every status but success, in the words of the problem document when there is one.
+ */
+export async function readJson<Body>(response: Response): Promise<Body> {
+  await checkStatus(response);
+  return (await response.json()) as Body;
+}
+
+/** @throws ChatError for every status but success. */
+export async function checkStatus(response: Response): Promise<void> {
+  if (response.ok) return;
+  const problem = await response.json().catch(() => ({}) as Problem);
+  const { status } = response;
+  throw new ChatError('refused', wordsOf(problem as Problem) ?? `The site responded with status ${status}.`, {
+    status,
+  });
+}
+
+function wordsOf({ title, detail, hint, error }: Problem): string | undefined {
+  const words = [detail ?? error?.message ?? title, hint].filter((part) => part !== undefined);
+  return words.length > 0 ? words.join(' ') : undefined;
+}

@@ -1,0 +1,80 @@
+import { type Ref, useEffect, useImperativeHandle, useMemo, useSyncExternalStore } from 'react';
+
+import { ChatSession } from './chat/chat-session.js';
+import type { ChatMessage, ChatState } from './chat/chat-state.js';
+import type { A2AChatHandle, ChatOptions } from './chat-props.js';
+import { siteFetch } from './site-fetch.js';
+import { useLatest } from './use-latest.js';
+
+/**
+ * A chat without looks: its state, and what can be done with it.
+ *
+ * @public
+ */
+export interface A2AChatController extends ChatState, A2AChatHandle {
+  /** Makes the failed attempt again. Does nothing unless `canRetry`. */
+  readonly retry: () => Promise<void>;
+  /** Goes on with an earlier conversation, named by its A2A context id. */
+  readonly open: (contextId: string, messages: readonly ChatMessage[]) => void;
+}
+
+/**
+ * The chat of `A2AChat` without its looks.
+ *
+ * @param options - See {@link ChatOptions}; none is required.
+ *
+ * @example
+ * ```tsx
+ * function Ask() {
+ *   const chat = useA2AChat();
+ *   return (
+ *     <>
+ *       {chat.messages.map(({ id, text }) => <p key={id}>{text}</p>)}
+ *       <button disabled={chat.phase !== 'idle'} onClick={() => void chat.send('Hello')}>Hello</button>
+ *     </>
+ *   );
+ * }
+ * ```
+ *
+ * @public
+ */
+export function useA2AChat(options: ChatOptions = {}): A2AChatController {
+  return useChat(options, true);
+}
+
+/** A chat that asks the site for its configuration when it is wanted. */
+export function useChat(options: ChatOptions, isWanted: boolean): A2AChatController {
+  const { a2aEndpoint = '/api/a2a' } = options;
+  const { configEndpoint = `${a2aEndpoint}/config` } = options;
+  const latest = useLatest(options);
+  const session = useMemo(
+    () =>
+      new ChatSession({
+        a2aEndpoint,
+        configEndpoint,
+        fetch: siteFetch(() => latest.current.headers),
+        onError: (error) => latest.current.onError?.(error),
+      }),
+    [a2aEndpoint, configEndpoint, latest],
+  );
+  const state = useSyncExternalStore(session.subscribe, session.getState, session.getState);
+
+  useEffect(() => {
+    if (isWanted) void session.prepare();
+  }, [session, isWanted]);
+  useEffect(() => session.leave, [session]);
+
+  return useMemo(() => {
+    const { send, stop, reset, retry, open } = session;
+    return { ...state, send, stop, reset, retry, open };
+  }, [session, state]);
+}
+
+/** Gives a page what it may do with a chat, and what its component adds to that. */
+export function useChatHandle<Own extends object>(
+  ref: Ref<A2AChatHandle & Own>,
+  { send, stop, reset }: A2AChatHandle,
+  own: Own,
+): void {
+  useImperativeHandle(ref, () => ({ send, stop, reset, ...own }));
+}

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { findChromium } from '../../support/chromium.js';
+import { ComponentBrowser, type ComponentPage } from '../../support/component-browser.js';
+
+const chromiumPath = findChromium();
+
+describe.skipIf(chromiumPath === undefined)('the props of the chat', { timeout: 60_000 }, () => {
+  let browser: ComponentBrowser;
+
+  beforeAll(async () => {
+    browser = await ComponentBrowser.start(chromiumPath ?? '', { wordMs: 5 });
+  }, 60_000);
+  afterAll(() => browser?.close());
+
+  it('may all be left out, and all be undefined', async () => {
+    const visit = await browser.visit();
+    await visit.show('A2AChat');
+    await visit.page.getByRole('heading', { name: 'Demo agent' }).waitFor();
+    expect(await visit.ask('Hello')).toContain('“Hello”');
+
+    await visit.page.evaluate(() => {
+      const names =
+        'a2aEndpoint configEndpoint serviceBaseUrl panelTitle suggestedPrompts user files colorScheme labels dir className renderMessage onError headers fabClassName';
+      const props = Object.fromEntries(names.split(' ').map((name) => [name, undefined]));
+      (globalThis as unknown as ComponentPage).show('A2AChat', { ...props, labels: { send: undefined } });
+    });
+    expect(await visit.ask('Again')).toContain('“Again”');
+    await visit.page.getByRole('button', { name: 'Send', exact: true }).waitFor();
+    expect(await visit.page.getByRole('button', { name: 'Earlier conversations' }).count()).toBe(0);
+  });
+
+  it('a2aEndpoint and configEndpoint say where the agent is; the configuration is below the chat by default', async () => {
+    const asked: string[] = [];
+    const visit = await browser.visit({
+      prepare: (page) =>
+        page.route(/\/(?:members|elsewhere)\//, (route) => {
+          const { pathname } = new URL(route.request().url());
+          asked.push(pathname);
+          const path = pathname.endsWith('/a2a') ? '/api/a2a' : '/api/a2a/config';
+          return route.continue({ url: browser.demo.url + path });
+        }),
+    });
+    await visit.show('A2AChat', { a2aEndpoint: '/members/a2a' });
+    await visit.ask('Hello');
+    expect(asked).toEqual(['/members/a2a/config', '/members/a2a']);
+
+    asked.length = 0;
+    await visit.show('A2AChat', { a2aEndpoint: '/members/a2a', configEndpoint: '/elsewhere/card' });
+    await expect.poll(() => visit.page.locator('.a2a-message').count()).toBe(0);
+    await visit.ask('Hello');
+    expect(asked).toEqual(['/elsewhere/card', '/members/a2a']);
+  });
+
+  it('panelTitle, suggestedPrompts and user show up', async () => {
+    const visit = await browser.visit();
+    await visit.show('A2AChat', {
+      panelTitle: 'Ask us',
+      suggestedPrompts: ['Where is my parcel?', 'Another one'],
+      user: { name: 'Ada Lovelace', picture: '/people/ada.svg' },
+    });
+    await visit.page.getByRole('region', { name: 'Ask us' }).waitFor();
+    await visit.page.getByText('How can I help, Ada?').waitFor();
+    await visit.page.getByRole('button', { name: 'Where is my parcel?' }).click();
+    await visit.finished.waitFor();
+    expect(await visit.page.locator('.a2a-message-user img').getAttribute('src')).toBe('/people/ada.svg');
+    expect(await visit.page.locator('.a2a-message-user').innerText()).toContain('Ada Lovelace:');
+    expect(await visit.page.getByRole('button', { name: 'Another one' }).count()).toBe(0);
+  });
+
+  it.each<[string, object | null]>([
+    ['without a name', { picture: '/people/ada.svg' }],
+    ['without a picture', { name: 'Ada' }],
+    ['with neither', { name: null, picture: null }],
+    ['who is null', null],
+  ])('user may be one %s, as session libraries have it', async (_which, user) => {
+    const visit = await browser.visit();
+    await visit.show('A2AChat', { user });
+    await visit.ask('Hello');
+    expect(await visit.page.locator('.a2a-message-user .a2a-avatar').count()).toBe(1);
+    expect(await visit.page.locator('img[src=""], img:not([src])').count()).toBe(0);
+  });
+
+  it('files can be switched off', async () => {
+    const visit = await browser.visit();
+    await visit.show('A2AChat', { files: true });
+    await visit.page.getByRole('button', { name: 'Attach a file of up to 1.4 MB' }).waitFor();
+    await visit.show('A2AChat', { files: false });
+    await expect.poll(() => visit.page.getByRole('button', { name: /Attach/ }).count()).toBe(0);
+    expect(await visit.page.locator('input[type=file]').count()).toBe(0);
+    expect(await visit.ask('Without one')).toContain('Without one');
+  });
+
+  it('labels replace texts, with what they are about in place', async () => {
+    const visit = await browser.visit();
+    await visit.show('A2AChat', {
+      user: { name: 'Ada' },
+      labels: {
+        welcomeUser: 'Guten Tag, {name}!',
+        send: 'Senden',
+        placeholder: 'Nachricht …',
+        failed: 'Das ging nicht.',
+      },
+    });
+    await visit.page.getByText('Guten Tag, Ada!').waitFor();
+    await visit.page.getByPlaceholder('Nachricht …').waitFor();
+    expect(await visit.page.getByRole('button', { name: 'Senden' }).count()).toBe(1);
+    expect(await visit.ask('fail')).toContain('Das ging nicht.');
+    // What is not translated stays English.
+    expect(await visit.page.getByRole('button', { name: 'New conversation' }).count()).toBe(1);
+  });
+
+  it('dir turns the chat round', async () => {
+    const visit = await browser.visit();
+    await visit.show('A2AChat', { dir: 'rtl', panelTitle: 'العربية' });
+    await visit.ask('Hello');
+    const [send, panel] = [
+      visit.page.getByRole('button', { name: 'Send', exact: true }),
+      visit.page.locator('.a2a-panel'),
+    ];
+    const middle = ((await panel.boundingBox())?.width ?? 0) / 2;
+    expect((await send.boundingBox())?.x).toBeLessThan(middle);
+    expect((await visit.page.locator('.a2a-message-user .a2a-avatar').boundingBox())?.x).toBeLessThan(middle);
+    expect(await visit.axe()).toEqual([]);
+  });
+
+  it.each([
+    { colorScheme: 'light', system: 'dark', surface: 'rgb(255, 255, 255)' },
+    { colorScheme: 'dark', system: 'light', surface: 'rgb(26, 30, 37)' },
+    { colorScheme: 'auto', system: 'dark', surface: 'rgb(26, 30, 37)' },
+    { colorScheme: undefined, system: 'light', surface: 'rgb(255, 255, 255)' },
+  ] as const)('colorScheme $colorScheme on a $system system', async ({ colorScheme, system, surface }) => {
+    const visit = await browser.visit({ colorScheme: system });
+    await visit.show('A2AChat', { colorScheme });
+    await visit.ask('markdown');
+    expect(await visit.styleOf(visit.page.locator('.a2a-panel'), 'background-color')).toBe(surface);
+    expect(await visit.axe()).toEqual([]);
+  });
+
+  it('custom properties of the page win over the brand', async () => {
+    const visit = await browser.visit();
+    await visit.show('A2AChat', { className: 'shop' });
+    await visit.ask('Hello');
+    const bubble = visit.page.locator('.a2a-message-user .a2a-bubble');
+    const branded = await visit.styleOf(bubble, 'background-color');
+    expect(branded).toMatch(/^oklch\(0\.\d+ 0\.\d+ 27\d/);
+    await visit.page.locator('.shop').evaluate((element) => {
+      element.style.setProperty('--agent-bff-accent', '#0a7d33');
+      element.style.setProperty('--agent-bff-radius', '3px');
+    });
+    expect(await visit.styleOf(bubble, 'background-color')).toMatch(/^oklch\(0\.\d+ 0\.\d+ 14\d/);
+    expect(await visit.styleOf(visit.page.locator('.a2a-panel'), 'border-top-left-radius')).toBe('3px');
+  });
+
+  it('renderMessage shows messages in its own way, or as the chat would', async () => {
+    const visit = await browser.visit();
+    await visit.page.evaluate(() =>
+      (globalThis as unknown as ComponentPage).show('A2AChat', {
+        renderMessage: (message: { role: string; text: string }, shown: unknown) =>
+          message.role === 'user' ? `I said ${message.text}` : shown,
+      }),
+    );
+    await visit.send('Hello');
+    await visit.finished.waitFor();
+    await visit.page.getByText('I said Hello').waitFor();
+    expect(await visit.page.locator('.a2a-message-user').count()).toBe(0);
+    expect(await visit.page.locator('.a2a-message-agent').count()).toBe(1);
+  });
+
+  it.each(['a value', 'a function'])('headers as %s go with every request', async (kind) => {
+    const seen = new Map<string, string | undefined>();
+    const visit = await browser.visit();
+    visit.page.on('request', (request) => {
+      const { pathname } = new URL(request.url());
+      if (pathname.startsWith('/api/')) seen.set(pathname, request.headers()['x-csrf']);
+    });
+    await visit.page.evaluate((isFunction) => {
+      const headers = { 'X-CSRF': 'token-1' };
+      (globalThis as unknown as ComponentPage).show('A2AChat', {
+        serviceBaseUrl: '/api/service',
+        headers: isFunction ? () => Promise.resolve(headers) : headers,
+      });
+    }, kind === 'a function');
+    await visit.ask('Hello');
+    await visit.page.getByRole('button', { name: 'Earlier conversations' }).click();
+    await visit.alert.waitFor();
+    expect(Object.fromEntries(seen)).toEqual({
+      '/api/a2a/config': 'token-1',
+      '/api/a2a': 'token-1',
+      '/api/service/conversations': 'token-1',
+    });
+  });
+
+  it('a ref can send, stop and reset', async () => {
+    const visit = await browser.visit();
+    await visit.show('A2AChat');
+    await visit.page.evaluate(() => (globalThis as unknown as ComponentPage).handle.current['send']?.('From outside'));
+    expect(await visit.finished.innerText()).toContain('From outside');
+    await visit.page.evaluate(
+      () => void (globalThis as unknown as ComponentPage).handle.current['send']?.({ text: 'slow' }),
+    );
+    await visit.agentMessage.filter({ hasText: 'Counting' }).waitFor();
+    await visit.page.evaluate(() => (globalThis as unknown as ComponentPage).handle.current['stop']?.());
+    await visit.agentMessage.filter({ hasText: 'Stopped.' }).waitFor();
+    await visit.page.evaluate(() => (globalThis as unknown as ComponentPage).handle.current['reset']?.());
+    await expect.poll(() => visit.page.locator('.a2a-message').count()).toBe(0);
+  });
+});

@@ -1,0 +1,322 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import type { Route } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { findChromium } from '../../support/chromium.js';
+import { ComponentBrowser, type ComponentPage, type ComponentVisit } from '../../support/component-browser.js';
+
+const chromiumPath = findChromium();
+const CONFIG = '**/api/a2a/config';
+const CHAT = '**/api/a2a';
+
+describe.skipIf(chromiumPath === undefined)('what the chat shows', { timeout: 60_000 }, () => {
+  let browser: ComponentBrowser;
+
+  beforeAll(async () => {
+    browser = await ComponentBrowser.start(chromiumPath ?? '', { wordMs: 5, slowStepMs: 20 });
+  }, 60_000);
+  afterAll(() => browser?.close());
+
+  describe('while it is used', () => {
+    it('a waiting agent looks like one, and its field asks for the reply', async () => {
+      const visit = await browser.visit();
+      await visit.show('A2AChat');
+      await visit.ask('Hello');
+      const plain = await visit.styleOf(visit.finished, 'border-top-width');
+      expect(await visit.ask('input')).toContain('The agent is waiting for your reply.');
+      expect(await visit.styleOf(visit.finished, 'border-top-width')).not.toBe(plain);
+      await visit.page.getByPlaceholder('Your reply…').waitFor();
+      expect(await visit.axe()).toEqual([]);
+      await visit.ask('Lisbon');
+      await visit.page.getByPlaceholder('Write a message…').waitFor();
+    });
+
+    it('thinks, writes and stops in view of the visitor', async () => {
+      let deliver = (): void => undefined;
+      const visit = await browser.visit({
+        prepare: (page) =>
+          page.route(CHAT, async (route) => {
+            if (route.request().postData()?.includes('CancelTask') !== true)
+              await new Promise<void>((resolve) => (deliver = resolve));
+            await route.continue();
+          }),
+      });
+      await visit.show('A2AChat');
+      await visit.send('slow');
+      await visit.page.getByText('The agent is thinking.').waitFor();
+      expect(await visit.axe()).toEqual([]);
+      deliver();
+      await visit.agentMessage.filter({ hasText: 'Counting' }).waitFor();
+      await visit.page.getByRole('button', { name: 'Stop' }).click();
+      expect(await visit.finished.innerText()).toContain('Stopped.');
+      expect(await visit.axe()).toEqual([]);
+    });
+
+    it.each(['a long answer', 'an answer to a file'])('keeps the end of %s in view above the field', async (which) => {
+      const visit = await browser.visit({ viewport: { width: 360, height: 420 } });
+      await visit.show('A2AChat');
+      await visit.ask('markdown');
+      if (which === 'an answer to a file') {
+        await visit.page.locator('input[type=file]').setInputFiles({
+          name: 'notes.txt',
+          mimeType: 'text/plain',
+          buffer: Buffer.from('Some notes'),
+        });
+        await visit.page.getByRole('button', { name: 'Remove notes.txt' }).waitFor();
+      }
+      await visit.ask(which === 'a long answer' ? 'markdown' : 'Here');
+      await expect.poll(() => hiddenBelow(visit)).toBeLessThanOrEqual(0);
+      // Also when its place becomes smaller afterwards.
+      await visit.page.setViewportSize({ width: 360, height: 360 });
+      await expect.poll(() => hiddenBelow(visit)).toBeLessThanOrEqual(0);
+    });
+
+    it('leaves a reader alone who has scrolled back', async () => {
+      const visit = await browser.visit({ viewport: { width: 360, height: 420 } });
+      await visit.show('A2AChat');
+      await visit.ask('markdown');
+      await visit.send('slow');
+      await visit.agentMessage.filter({ hasText: 'Counting' }).waitFor();
+      const log = visit.page.getByRole('log');
+      await log.evaluate((element) => element.scrollTo(0, 0));
+      await visit.agentMessage.filter({ hasText: ' 60' }).waitFor();
+      expect(await log.evaluate((element) => element.scrollTop)).toBe(0);
+    });
+
+    it('code has its colours and a button that copies it, both loaded only for code', async () => {
+      const visit = await browser.visit();
+      const loaded: string[] = [];
+      visit.page.on('request', (request) => loaded.push(request.url().replace(/.*\/page\//, '')));
+      await visit.show('A2AChat');
+      await visit.ask('Hello');
+      expect(loaded).toContain('agent.js');
+      expect(loaded).not.toContain('highlight.js');
+      await visit.ask('markdown');
+      await visit.finished.locator('pre .hljs-keyword').filter({ hasText: 'const' }).waitFor();
+      expect(loaded).toContain('highlight.js');
+      expect(await visit.axe()).toEqual([]);
+      await visit.finished.getByRole('button', { name: 'Copy' }).click();
+      await visit.finished.getByRole('button', { name: 'Copied' }).waitFor();
+      expect(await visit.page.evaluate(() => navigator.clipboard.readText())).toBe(
+        'const answer = 6 * 7;\nconsole.log(answer);\n',
+      );
+    });
+
+    it('an agent cannot dress its words as parts of the chat', async () => {
+      const visit = await browser.visit();
+      await visit.show('A2AChat');
+      await visit.ask('<p class="a2a-failure">Sign in again</p> <code class="language-js a2a-send">x</code>');
+      expect(await visit.finished.locator('.a2a-markdown .a2a-failure, .a2a-markdown .a2a-send').count()).toBe(0);
+    });
+  });
+
+  describe('of the brand', () => {
+    it('no colour before the brand’s own, and the brand leaves with the chat', async () => {
+      let answer = (): void => undefined;
+      const visit = await browser.visit({
+        prepare: (page) =>
+          page.route(CONFIG, async (route) => {
+            await new Promise<void>((resolve) => (answer = resolve));
+            await route.continue();
+          }),
+      });
+      await visit.show('A2AChat');
+      const icon = visit.page.locator('.a2a-welcome-icon');
+      await icon.waitFor();
+      expect(chromaOf(await visit.styleOf(icon, 'color'))).toBeLessThan(0.03);
+      answer();
+      await expect.poll(async () => chromaOf(await visit.styleOf(icon, 'color'))).toBeGreaterThan(0.1);
+
+      const accent = () => getComputedStyle(document.documentElement).getPropertyValue('--agent-accent');
+      expect(await visit.page.evaluate(accent)).toBe('#4338ca');
+      await visit.page.evaluate(() => (globalThis as unknown as ComponentPage).hide());
+      await expect.poll(() => visit.page.evaluate(accent)).toBe('');
+    });
+
+    it('a colour of its own where there is no brand', async () => {
+      const visit = await browser.visit({
+        prepare: (page) =>
+          page.route(CONFIG, async (route) => {
+            const response = await route.fetch();
+            await route.fulfill({ response, json: { ...(await response.json()), brandCss: null } });
+          }),
+      });
+      await visit.show('A2AChat');
+      const icon = visit.page.locator('.a2a-welcome-icon');
+      await expect.poll(async () => chromaOf(await visit.styleOf(icon, 'color'))).toBeGreaterThan(0.1);
+      expect(await visit.violations()).toEqual([]);
+    });
+
+    it('nothing that a brand would load or break out with', async () => {
+      const asked: string[] = [];
+      const visit = await browser.visit({
+        prepare: async (page) => {
+          page.on('request', (request) => asked.push(request.url()));
+          await page.route(CONFIG, async (route) => {
+            const response = await route.fetch();
+            const brandCss =
+              '@import "/page/stolen.css"; :root { --agent-accent: red } </style><script>alert(1)</script>';
+            await route.fulfill({ response, json: { ...(await response.json()), brandCss } });
+          });
+        },
+      });
+      await visit.show('A2AChat');
+      await visit.ask('Hello');
+      expect(asked.filter((url) => url.includes('stolen'))).toEqual([]);
+      expect(await visit.page.locator('#root script, #root style').count()).toBe(0);
+    });
+  });
+
+  describe('when something fails', () => {
+    const LOST = 'The connection to the site was lost. Please try again.';
+    const UNREACHABLE = 'The site cannot be reached at the moment. Please try again later.';
+    const problem = (route: Route): Promise<void> =>
+      route.fulfill({
+        status: 401,
+        contentType: 'application/problem+json',
+        body: JSON.stringify({ title: 'Unauthorized', detail: 'Refused.', hint: 'Check the "serviceAccount" block.' }),
+      });
+    const rpcError = (route: Route): Promise<void> =>
+      route.fulfill({
+        contentType: 'application/json',
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Out of order.' } }),
+      });
+    const page502 = (route: Route): Promise<void> =>
+      route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' });
+
+    it.each<[string, string, (route: Route) => Promise<void>, string, object]>([
+      [
+        'the configuration is refused',
+        CONFIG,
+        problem,
+        'Refused. Check the "serviceAccount" block.',
+        { code: 'refused', status: 401 },
+      ],
+      ['nothing responds for the configuration', CONFIG, (route) => route.abort(), LOST, { code: 'connection_lost' }],
+      [
+        'a proxy responds for the configuration',
+        CONFIG,
+        page502,
+        'The site responded with status 502.',
+        { code: 'refused', status: 502 },
+      ],
+      ['the agent refuses the message', CHAT, rpcError, 'Out of order.', { code: 'refused' }],
+      ['nothing responds to the message', CHAT, (route) => route.abort(), LOST, { code: 'connection_lost' }],
+      ['a proxy responds to the message', CHAT, page502, UNREACHABLE, { code: 'unreachable', status: 502 }],
+    ])('%s: it says so, tells the page, and tries again when asked to', async (_what, path, fulfil, words, error) => {
+      const visit = await browser.visit({ prepare: (page) => page.route(path, fulfil) });
+      await visit.page.evaluate(() => {
+        const told: object[] = [];
+        Object.assign(globalThis, { told });
+        (globalThis as unknown as ComponentPage).show('A2AChat', {
+          onError: ({ code, status, message }: { code: string; status?: number; message: string }) =>
+            told.push({ code, ...(status && { status }), message }),
+        });
+      });
+      if (path === CHAT) await visit.send('Hello');
+      await visit.alert.filter({ hasText: words }).waitFor();
+      const told = await visit.page.evaluate(() => (globalThis as unknown as { told: object[] }).told);
+      expect(told.at(-1)).toMatchObject(error);
+      expect(await visit.axe()).toEqual([]);
+
+      await visit.page.unroute(path, fulfil);
+      await visit.page.getByRole('button', { name: 'Retry' }).click();
+      if (path === CHAT) await visit.finished.waitFor();
+      await expect.poll(() => visit.alert.count()).toBe(0);
+      expect(await visit.ask('And again')).toContain('And again');
+      // The question that failed is asked once.
+      expect(await visit.page.locator('.a2a-message-user').count()).toBe(path === CHAT ? 2 : 1);
+    });
+
+    it('shows one problem at a time, and briefly, on a narrow screen', async () => {
+      const visit = await browser.visit({ viewport: { width: 320, height: 640 } });
+      await visit.page.route(CHAT, (route) => route.abort());
+      await visit.show('A2AChat');
+      await visit.send('Hello');
+      const retry = visit.page.getByRole('button', { name: 'Retry' });
+      await retry.waitFor();
+      // Three lines of text, the button in the last one.
+      expect((await visit.alert.boundingBox())?.height).toBeLessThan(100);
+
+      const file = { name: 'film.bin', mimeType: 'video/mp4', buffer: Buffer.alloc(1_500_000) };
+      await visit.page.locator('input[type=file]').setInputFiles(file);
+      await visit.alert.filter({ hasText: 'film.bin is too large: 1.5 MB.' }).waitFor();
+      expect(await retry.isVisible()).toBe(false);
+      await visit.page.getByRole('button', { name: 'Remove film.bin' }).click();
+      expect(await retry.isVisible()).toBe(true);
+    });
+
+    it('says that a file is too large also to a page that sends it', async () => {
+      const visit = await browser.visit();
+      await visit.page.evaluate(() =>
+        (globalThis as unknown as ComponentPage).show('A2AChat', {
+          onError: ({ code }: { code: string }) => void (document.title = code),
+        }),
+      );
+      await visit.page.evaluate(() =>
+        (globalThis as unknown as ComponentPage).handle.current['send']?.({
+          text: 'Here',
+          file: new File([new Uint8Array(1_500_000)], 'film.bin'),
+        }),
+      );
+      await visit.alert.filter({ hasText: 'film.bin is too large' }).waitFor();
+      expect(await visit.page.title()).toBe('file_too_large');
+      expect(await visit.page.locator('.a2a-message').count()).toBe(0);
+    });
+
+    it('earlier conversations that cannot be read are a message, not an empty list', async () => {
+      const visit = await browser.visit();
+      await visit.show('A2AChat', { serviceBaseUrl: '/api/service' });
+      await visit.page.getByRole('button', { name: 'Earlier conversations' }).click();
+      await visit.alert.filter({ hasText: 'Nobody is signed in.' }).waitFor();
+      expect(await visit.page.getByText('There are no conversations yet.').count()).toBe(0);
+      expect(await visit.axe()).toEqual([]);
+    });
+  });
+
+  it('breaks no strict Content-Security-Policy, whatever it shows', async () => {
+    const visit = await browser.visit();
+    await visit.show('A2AChat', { serviceBaseUrl: '/api/service', user: { name: 'Ada', picture: '/people/ada.svg' } });
+    await visit.ask('markdown');
+    await visit.finished.locator('.hljs-keyword').first().waitFor();
+    await visit.ask('<p style="color: red" onclick="x()">Styled</p> <style>p { color: red }</style>');
+    await visit.ask('input');
+    await visit.page.getByRole('button', { name: 'Earlier conversations' }).click();
+    await visit.alert.waitFor();
+    await visit.show('ServiceSurface', { surfaceId: 'poll' });
+    await visit.page.getByRole('button', { name: /Pizza/ }).click();
+    await visit.page.getByRole('status').filter({ hasText: 'Thank you.' }).waitFor();
+    await visit.show('A2AChatFloating');
+    await visit.page.getByRole('button', { name: 'Chat', exact: true }).click();
+    await visit.ask('Hello');
+    expect(await visit.violations()).toEqual([]);
+    // The policy is one that notices.
+    await visit.page.evaluate(() => document.body.setAttribute('style', 'color: red'));
+    await expect.poll(() => visit.violations()).toHaveLength(1);
+  });
+
+  it('has no rule for anything but itself', () => {
+    const css = readFileSync(fileURLToPath(new URL('../../../react/dist/style.css', import.meta.url)), 'utf8');
+    const topLevel = css
+      .replaceAll(/\/\*[\s\S]*?\*\//g, '')
+      .split('\n')
+      .filter((line) => /^[^\s}]/.test(line));
+    expect(new Set(topLevel)).toEqual(new Set(['.agent-bff {', '@keyframes agent-bff-pulse {']));
+  });
+});
+
+/** Pixels of the conversation's end that are out of view. */
+async function hiddenBelow(visit: ComponentVisit): Promise<number> {
+  const log = await visit.page.getByRole('log').boundingBox();
+  const last = await visit.finished.boundingBox();
+  if (log === null || last === null) throw new Error('There is no conversation.');
+  return last.y + last.height - (log.y + log.height);
+}
+
+/** How much colour there is in a colour, as oklch has it. */
+function chromaOf(color: string): number {
+  const [, chroma = ''] = /^oklch\([\d.]+ ([\d.]+)/.exec(color) ?? [];
+  return Number(chroma);
+}

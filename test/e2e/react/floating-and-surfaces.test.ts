@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { findChromium } from '../../support/chromium.js';
+import { ComponentBrowser, type ComponentPage } from '../../support/component-browser.js';
+
+const chromiumPath = findChromium();
+const RENDER = '**/api/service-surfaces/**/render';
+
+describe.skipIf(chromiumPath === undefined)('beside the chat', { timeout: 60_000 }, () => {
+  let browser: ComponentBrowser;
+
+  beforeAll(async () => {
+    browser = await ComponentBrowser.start(chromiumPath ?? '', { wordMs: 5 });
+  }, 60_000);
+  afterAll(() => browser?.close());
+
+  describe('the floating chat', () => {
+    it('is opened and closed by a page, and sends what the page says before that', async () => {
+      const visit = await browser.visit();
+      await visit.show('A2AChatFloating', { panelTitle: 'Ask us' });
+      const dialog = visit.page.getByRole('dialog', { name: 'Ask us' });
+      await visit.page.evaluate(() =>
+        (globalThis as unknown as ComponentPage).handle.current['send']?.('From outside'),
+      );
+      expect(await dialog.isVisible()).toBe(false);
+      await visit.page.evaluate(() => (globalThis as unknown as ComponentPage).handle.current['open']?.());
+      expect(await visit.finished.innerText()).toContain('From outside');
+      expect(await visit.axe()).toEqual([]);
+      await visit.page.evaluate(() => (globalThis as unknown as ComponentPage).handle.current['close']?.());
+      await dialog.waitFor({ state: 'hidden' });
+    });
+
+    it('wears class names of the page on its button, and no colour that will change', async () => {
+      const visit = await browser.visit();
+      await visit.show('A2AChatFloating', { fabClassName: 'own-button' });
+      const fab = visit.page.getByRole('button', { name: 'Chat', exact: true });
+      expect(await visit.styleOf(fab, 'background-color')).toBe('rgb(1, 2, 3)');
+      await visit.show('A2AChatFloating', {});
+      expect(await visit.styleOf(fab, 'background-color')).toMatch(/^oklch\([\d.]+ 0\.0[12]/);
+    });
+
+    it('takes every prop of the chat', async () => {
+      const visit = await browser.visit({ colorScheme: 'light' });
+      await visit.show('A2AChatFloating', {
+        panelTitle: 'Fragen',
+        suggestedPrompts: ['Hallo'],
+        colorScheme: 'dark',
+        dir: 'rtl',
+        files: false,
+        labels: { close: 'Zu' },
+      });
+      const fab = visit.page.getByRole('button', { name: 'Fragen' });
+      expect((await fab.boundingBox())?.x).toBeLessThan(100);
+      await fab.click();
+      await visit.page.getByRole('button', { name: 'Hallo' }).click();
+      await visit.finished.waitFor();
+      expect(await visit.styleOf(visit.page.locator('.a2a-panel'), 'background-color')).toBe('rgb(26, 30, 37)');
+      expect(await visit.axe()).toEqual([]);
+      await visit.page.getByRole('button', { name: 'Zu' }).click();
+      await visit.page.getByRole('dialog').waitFor({ state: 'hidden' });
+    });
+  });
+
+  describe('a widget', () => {
+    it('is found by id or name, depends on its input, and is rendered anew when that changes', async () => {
+      const visit = await browser.visit();
+      const sent: unknown[] = [];
+      visit.page.on('request', (request) => {
+        if (request.url().endsWith('/render')) sent.push([new URL(request.url()).pathname, request.postDataJSON()]);
+      });
+      await visit.show('ServiceSurface', { surfaceId: 'poll', serviceSurfacesUrl: undefined, input: undefined });
+      await visit.page.getByRole('button', { name: /Pizza/ }).waitFor();
+      expect(await visit.axe()).toEqual([]);
+      await visit.show('ServiceSurface', { name: 'my-notes', input: { locale: 'de' } });
+      await visit.page.getByRole('textbox', { name: 'New note' }).waitFor();
+      expect(await visit.axe()).toEqual([]);
+      expect(sent).toContainEqual(['/api/service-surfaces/poll/render', { locale: 'en' }]);
+      expect(sent).toContainEqual(['/api/service-surfaces/by-name/my-notes/render', { locale: 'de' }]);
+    });
+
+    it('can be acted on and refreshed by a page', async () => {
+      const visit = await browser.visit();
+      await visit.show('ServiceSurface', { name: 'my-notes' });
+      await visit.page.getByRole('textbox', { name: 'New note' }).waitFor();
+      await visit.page.evaluate(() =>
+        (globalThis as unknown as ComponentPage).handle.current['act']?.('add', { text: 'Buy milk' }),
+      );
+      await visit.page.getByRole('listitem').filter({ hasText: 'Buy milk' }).waitFor();
+      await visit.page.evaluate(() => (globalThis as unknown as ComponentPage).handle.current['refresh']?.());
+      expect(await visit.page.getByRole('listitem').count()).toBe(1);
+    });
+
+    it('sends the page’s headers with every request, its theme’s too', async () => {
+      const visit = await browser.visit();
+      const seen = new Map<string, string | undefined>();
+      visit.page.on('request', (request) => {
+        const { pathname } = new URL(request.url());
+        if (pathname.startsWith('/api/')) seen.set(pathname.replace(/.*\//, ''), request.headers()['x-csrf']);
+      });
+      await visit.show('ServiceSurface', { surfaceId: 'poll', headers: { 'X-CSRF': 'token-1' } });
+      const pizza = visit.page.getByRole('button', { name: /Pizza/ });
+      await pizza.waitFor();
+      expect(await visit.styleOf(pizza, 'border-top-color')).toBe('rgb(194, 65, 12)');
+      await pizza.click();
+      await visit.page.getByRole('status').filter({ hasText: 'Thank you.' }).waitFor();
+      expect(Object.fromEntries(seen)).toEqual({ render: 'token-1', 'theme.css': 'token-1', vote: 'token-1' });
+      expect(await visit.violations()).toEqual([]);
+    });
+
+    it('says what failed, tells the page, and can be tried again', async () => {
+      const visit = await browser.visit({ prepare: (page) => page.route(RENDER, (route) => route.abort()) });
+      await visit.page.evaluate(() =>
+        (globalThis as unknown as ComponentPage).show('ServiceSurface', {
+          surfaceId: 'poll',
+          labels: { tryAgain: 'Noch einmal', connectionLost: 'Keine Verbindung.' },
+          onError: ({ code }: { code: string }) => void (document.title = code),
+        }),
+      );
+      await visit.alert.filter({ hasText: 'Keine Verbindung.' }).waitFor();
+      expect(await visit.page.title()).toBe('connection_lost');
+      expect(await visit.axe()).toEqual([]);
+      await visit.page.unroute(RENDER);
+      await visit.page.getByRole('button', { name: 'Noch einmal' }).click();
+      await visit.page.getByRole('button', { name: /Pizza/ }).waitFor();
+      expect(await visit.alert.count()).toBe(0);
+    });
+
+    it('that the platform does not have says so', async () => {
+      const visit = await browser.visit();
+      await visit.show('ServiceSurface', { surfaceId: 'nobody-made-this' });
+      expect(await visit.alert.innerText()).not.toBe('');
+      expect(await visit.page.getByRole('button', { name: 'Try again' }).count()).toBe(1);
+    });
+  });
+
+  describe('the hooks', () => {
+    it('useA2AChat has the state of the chat and none of its looks', async () => {
+      const visit = await browser.visit();
+      await visit.show('Headless');
+      await visit.page.getByRole('heading', { name: 'Demo agent' }).waitFor();
+      await visit.page.getByRole('button', { name: 'Say hello' }).click();
+      await visit.page.getByRole('listitem').filter({ hasText: 'agent: You said: “Hello”' }).waitFor();
+      await visit.page.getByText('idle').waitFor();
+      await visit.page.route('**/api/a2a', (route) => route.abort());
+      await visit.page.getByRole('button', { name: 'Say hello' }).click();
+      await visit.page.getByText('connection_lost').waitFor();
+      expect(await visit.page.locator('.agent-bff').count()).toBe(0);
+    });
+
+    it('useServiceSurface shows a widget in an element of the page', async () => {
+      const visit = await browser.visit();
+      await visit.show('HeadlessSurface', { name: 'my-notes' });
+      await visit.page.getByRole('textbox', { name: 'New note' }).waitFor();
+      expect(await visit.page.getByRole('heading', { level: 1 }).innerText()).not.toBe('');
+      await visit.page.getByRole('button', { name: 'Add a note' }).click();
+      await visit.page.getByRole('listitem').filter({ hasText: 'From outside' }).waitFor();
+      expect(await visit.page.locator('.agent-bff').count()).toBe(0);
+    });
+  });
+});

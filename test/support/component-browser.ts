@@ -1,0 +1,182 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import type { AxeResults } from 'axe-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { rolldown } from 'rolldown';
+import { onTestFinished } from 'vitest';
+
+import { type Demo, type DemoOptions, startDemo } from '../../examples/start-demo.js';
+import { launchChromium } from './chromium.js';
+
+const fromRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** As strict as a policy gets: no inline style or script, no evaluation, and only the sanitiser may make markup. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self'",
+  "require-trusted-types-for 'script'",
+  'trusted-types dompurify',
+].join('; ');
+
+const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A page</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="/page/icon"><link rel="stylesheet" href="/page/style.css"><link rel="stylesheet" href="/page/own.css">
+</head><body><div id="root"></div><script type="module" src="/page/entry.js"></script></body></html>`;
+const OWN_STYLE = 'html, body, #root { height: 100%; margin: 0; } .own-button { background: rgb(1, 2, 3); }';
+
+/** What a test's page offers to `page.evaluate`. */
+export interface ComponentPage {
+  show(name: string, props: object): void;
+  hide(): void;
+  readonly handle: { readonly current: Record<string, (...args: readonly unknown[]) => unknown> };
+}
+
+export interface ComponentVisitOptions extends BrowserContextOptions {
+  /** Called before the page is opened. */
+  readonly prepare?: (page: Page) => Promise<unknown>;
+}
+
+/** The components in a browser, on a page of their own, with the demo's routes behind them. */
+export class ComponentBrowser {
+  readonly demo: Demo;
+  readonly #browser: Browser;
+  readonly #files: ReadonlyMap<string, string>;
+
+  private constructor(demo: Demo, browser: Browser, files: ReadonlyMap<string, string>) {
+    this.demo = demo;
+    this.#browser = browser;
+    this.#files = files;
+  }
+
+  static async start(chromiumPath: string, options: Omit<DemoOptions, 'port'> = {}): Promise<ComponentBrowser> {
+    await promisify(execFile)(process.execPath, [fromRoot('scripts/build.mjs'), 'react', '--if-needed']);
+    const files = new Map([
+      ['', PAGE],
+      ['own.css', OWN_STYLE],
+      ['style.css', readFileSync(fromRoot('react/dist/style.css'), 'utf8')],
+      ...(await bundle()),
+    ]);
+    return new ComponentBrowser(await startDemo({ port: 0, ...options }), await launchChromium(chromiumPath), files);
+  }
+
+  /** A visitor on the page, which shows nothing yet; gone when the test is over. */
+  async visit({ prepare, ...options }: ComponentVisitOptions = {}): Promise<ComponentVisit> {
+    const context = await this.#browser.newContext({ viewport: { width: 800, height: 600 }, ...options });
+    onTestFinished(() => context.close());
+    context.setDefaultTimeout(20_000);
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: this.demo.url });
+    const page = await context.newPage();
+    await page.route('**/page/*', (route) => {
+      const name = new URL(route.request().url()).pathname.replace('/page/', '');
+      const body = this.#files.get(name);
+      const type = name.endsWith('.js') ? 'text/javascript' : name.endsWith('.css') ? 'text/css' : 'text/html';
+      return route.fulfill({
+        status: body === undefined ? 404 : 200,
+        headers: { 'content-type': `${type}; charset=utf-8`, 'content-security-policy': POLICY },
+        body: body ?? '',
+      });
+    });
+    await page.addInitScript(() => {
+      const violations: string[] = [];
+      Object.assign(globalThis, { violations });
+      document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) =>
+        violations.push(`${violatedDirective} ${blockedURI} ${sample}`),
+      );
+    });
+    await prepare?.(page);
+    await page.goto(`${this.demo.url}/page/`);
+    await page.waitForFunction(() => 'show' in globalThis);
+    return new ComponentVisit(page);
+  }
+
+  async close(): Promise<void> {
+    await this.#browser.close();
+    await this.demo.close();
+  }
+}
+
+/** One visitor's page. */
+export class ComponentVisit {
+  readonly page: Page;
+  readonly input: Locator;
+  readonly agentMessage: Locator;
+  /** The agent's last message, when it is complete. */
+  readonly finished: Locator;
+  readonly alert: Locator;
+
+  constructor(page: Page) {
+    this.page = page;
+    this.input = page.locator('.a2a-panel textarea');
+    this.agentMessage = page.locator('.a2a-message-agent').last();
+    this.finished = this.agentMessage.locator('.a2a-bubble[aria-busy=false]');
+    this.alert = page.getByRole('alert').filter({ hasText: /./ });
+  }
+
+  /** Shows a component with props that are JSON. */
+  async show(name: string, props: object = {}): Promise<this> {
+    await this.page.evaluate(([component, given]) => (globalThis as unknown as ComponentPage).show(component, given), [
+      name,
+      props,
+    ] as const);
+    return this;
+  }
+
+  async send(text: string): Promise<void> {
+    await this.input.fill(text);
+    await this.input.press('Enter');
+  }
+
+  /** Sends a message and waits for the whole answer. */
+  async ask(text: string): Promise<string> {
+    const count = await this.page.locator('.a2a-message-user').count();
+    await this.send(text);
+    await this.page.locator('.a2a-message-user').nth(count).waitFor();
+    await this.finished.waitFor();
+    return this.finished.innerText();
+  }
+
+  /** What the Content-Security-Policy of the page has refused. */
+  async violations(): Promise<readonly string[]> {
+    return this.page.evaluate(() => (globalThis as unknown as { violations: readonly string[] }).violations);
+  }
+
+  /** Everything axe finds, whatever its impact, but for what is about whole pages. */
+  async axe(): Promise<readonly string[]> {
+    await this.page.evaluate(AXE);
+    const { violations, passes } = await this.page.evaluate<AxeResults>(
+      'axe.run("#root", { rules: { region: { enabled: false } } })',
+    );
+    if (passes.length < 10) throw new Error('axe has looked at next to nothing.');
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${String(target)}`));
+  }
+
+  /** The style of an element, as it is shown. */
+  async styleOf(element: Locator, property: string): Promise<string> {
+    return element.evaluate((styled, name) => getComputedStyle(styled).getPropertyValue(name), property);
+  }
+}
+
+/** The page's script, in the pieces a site's bundler would make of it. */
+async function bundle(): Promise<readonly (readonly [string, string])[]> {
+  const bundled = await rolldown({
+    input: { entry: fromRoot('test/support/component-page.ts') },
+    platform: 'browser',
+    checks: { moduleLevelDirective: false },
+    transform: { define: { 'process.env.NODE_ENV': '"production"' } },
+  });
+  const { output } = await bundled.generate({
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name].js',
+  });
+  await bundled.close();
+  return output.flatMap((file) => (file.type === 'chunk' ? [[file.fileName, file.code] as const] : []));
+}
