@@ -18,7 +18,7 @@ async function run(args: readonly string[], changes: Partial<Terminal> = {}) {
 
 describe('agent-bff', () => {
   it.each([
-    ['init', ['express', 'koa', 'next', 'FOLDER']],
+    ['init', ['express', 'koa', 'next', 'folder']],
     ['serve', ['--config', '--env-file', '--port', '--host', '--base', '--grace', '/healthz']],
     ['doctor', ['--config', '--env-file', '--surface', '--message', '--json']],
     ['keygen', ['--out', '--name']],
@@ -31,7 +31,7 @@ describe('agent-bff', () => {
     ]) {
       const { status, printed } = await run(args);
       expect(status).toBe(0);
-      expect(printed).toMatch(new RegExp(`agent-bff ${command} (?:\\[|FRAMEWORK)`));
+      expect(printed).toMatch(new RegExp(`agent-bff ${command} (?:\\[|express)`));
       expect(printed).toContain('Exit status: 0');
       for (const word of words) expect(printed).toContain(word);
     }

@@ -150,12 +150,16 @@ describe('the project', () => {
     const world = new DirectoryWorld();
     world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED 10.0.0.7' }));
     expect(await world.project()).toEqual({ value: null, warning: 'project_unavailable' });
+    const summary =
+      'The platform cannot be reached. If this lasts, check that the platform runs, and "serviceApiUrl" in configureServer.';
     expect(world.telemetry.of('warning')).toEqual([
       {
         type: 'warning',
         code: 'project_unavailable',
-        detail:
-          'The platform cannot be reached. If this lasts, check that the platform runs, and "serviceApiUrl" in configureServer. ECONNREFUSED 10.0.0.7',
+        detail: `${summary} ECONNREFUSED 10.0.0.7`,
+        summary,
+        block: 'configureServer',
+        fields: ['serviceApiUrl'],
       },
     ]);
     expect(await new DirectoryWorld({ endpoint: undefined }).project()).toEqual({
