@@ -15,7 +15,10 @@ app.use('/api', createHandlers(express));
 app.use(express.static('public'));
 
 const port = Number(process.env['PORT'] || 3000);
-const server = app.listen(port, () => console.log(`http://localhost:${port}`));
+const server = app.listen(port, (error) => {
+  if (error !== undefined) throw error; // Such as a port that another program has.
+  console.log(`http://localhost:${port}`);
+});
 
 // A host that stops the site says so first: running answers have ten seconds to finish.
 process.once('SIGTERM', async () => {

@@ -18,6 +18,7 @@ async function run(args: readonly string[], changes: Partial<Terminal> = {}) {
 
 describe('agent-bff', () => {
   it.each([
+    ['init', ['express', 'koa', 'next', 'folder']],
     ['serve', ['--config', '--env-file', '--port', '--host', '--base', '--grace', '/healthz']],
     ['doctor', ['--config', '--env-file', '--surface', '--message', '--json']],
     ['keygen', ['--out', '--name']],
@@ -30,7 +31,7 @@ describe('agent-bff', () => {
     ]) {
       const { status, printed } = await run(args);
       expect(status).toBe(0);
-      expect(printed).toContain(`agent-bff ${command} [`);
+      expect(printed).toMatch(new RegExp(`agent-bff ${command} (?:\\[|express)`));
       expect(printed).toContain('Exit status: 0');
       for (const word of words) expect(printed).toContain(word);
     }
@@ -38,7 +39,8 @@ describe('agent-bff', () => {
 
   it('names every command, and how to learn more of it', async () => {
     const { printed } = await run(['--help']);
-    for (const word of ['serve ', 'doctor ', 'keygen ', 'demo ', '<command> --help']) expect(printed).toContain(word);
+    for (const word of ['init ', 'serve ', 'doctor ', 'keygen ', 'demo ', '<command> --help'])
+      expect(printed).toContain(word);
   });
 
   it.each([
@@ -102,7 +104,8 @@ describe('agent-bff demo', () => {
     await expect(fetch(url)).rejects.toThrow();
   });
 
-  it('refuses a port that is none', async () => {
+  it('refuses a port that is none, wherever it is named', async () => {
     expect((await run(['demo', '--port', 'http'])).status).toBe(2);
+    expect((await run(['demo'], { env: { PORT: 'http' } })).complained).toContain('PORT takes a whole number');
   });
 });

@@ -1,5 +1,7 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { runCommand } from '../../src/composition/cli/run-command.js';
@@ -19,6 +21,7 @@ async function run(...args: string[]) {
   return { status, printed: printed.join('\n'), complained: complained.join('\n') };
 }
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const folderFor = (kind: string) => join(temporaryFolder('init'), kind);
 
 describe('agent-bff init', () => {
@@ -43,6 +46,25 @@ describe('agent-bff init', () => {
     expect(readFileSync(join(folder, '.env.example'), 'utf8')).toBe(settings);
     expect(resolveConfig(configFromEnv(parseEnv(settings))).agent?.path).toBe('/api/a2a');
     expect(readdirSync(folder).filter((name) => /^(?:gitignore|env)/.test(name))).toEqual([]);
+  });
+
+  it('quotes a folder whose name has spaces', async () => {
+    const folder = folderFor('my site');
+    expect((await run('init', 'koa', folder)).printed).toContain(`cd "${folder}" && npm install`);
+  });
+
+  it('express compiles as its own tsconfig.json says', { timeout: 60_000 }, async () => {
+    const folder = folderFor('compiled');
+    await run('init', 'express', folder);
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    const entries = join(ROOT, 'dist/composition');
+    const paths = { 'agent-bff': [`${entries}/index.d.ts`], 'agent-bff/*': [`${entries}/*.d.ts`] };
+    const check = join(folder, 'check.json');
+    // The type definitions of Node belong to what the folder would have installed.
+    const compilerOptions = { paths, skipLibCheck: true };
+    writeFileSync(check, JSON.stringify({ extends: './tsconfig.json', compilerOptions }));
+    const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+    expect(spawnSync(process.execPath, [compiler, '-p', check], { encoding: 'utf8' }).stdout).toBe('');
   });
 
   it('replaces no file, and then writes none', async () => {

@@ -1,5 +1,5 @@
 /** The lines that say what to do, of what the doctor printed. */
-export function fixLines(printed: string): string[] {
+function fixLines(printed: string): string[] {
   return [...printed.matchAll(/^ {4}fix: (.+)$/gm)].map(([, sentence = '']) => sentence);
 }
 

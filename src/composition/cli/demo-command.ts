@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { cannotListen, type ListeningPlace, listeningPlace } from './listening-place.js';
+import { type ListeningPlace, listeningPlace, whileListening } from './listening-place.js';
 import type { Terminal } from './terminal.js';
 
 interface Demo {
@@ -30,16 +30,10 @@ export async function demoCommand(args: string[], terminal: Terminal): Promise<n
     return 1;
   }
   const { startDemo } = (await import(DEMO.href)) as DemoModule;
-  try {
+  return whileListening(place, terminal, async () => {
     const { url, close } = await startDemo(place);
     terminal.print(`agent-bff demo: ${url}`);
     await terminal.stopped;
     await close();
-    return 0;
-  } catch (error) {
-    const said = cannotListen(error, place);
-    if (said === undefined) throw error;
-    terminal.complain(said);
-    return 1;
-  }
+  });
 }

@@ -51,7 +51,7 @@ export function initCommand(args: string[], terminal: Terminal): number {
   writeFileSync(written, readFileSync(written, 'utf8').replaceAll('"VERSION"', `"^${version}"`));
   terminal.print(`${kind} starter in ${folder}:
 
-  cd ${folder} && npm install
+  cd ${/\s/.test(folder) ? JSON.stringify(folder) : folder} && npm install
   npx agent-bff demo --port 4000    an agent to try it with, in another terminal
   npm run ${kind === 'next' ? 'dev  ' : 'start'}                     http://localhost:3000
 

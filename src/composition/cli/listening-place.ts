@@ -28,9 +28,21 @@ export function listeningPlace(
   return { port, host: options.host ?? (env['HOST'] || '127.0.0.1') };
 }
 
-/** What to say where a port cannot be opened; `undefined` of any other error. */
-export function cannotListen(error: unknown, { port, host }: ListeningPlace): string | undefined {
-  const code = String((error as NodeJS.ErrnoException).code);
-  if (!CANNOT_LISTEN.includes(code)) return undefined;
-  return `agent-bff: ${host}:${String(port)} cannot be opened (${code}); choose another --port or --host.`;
+/** Runs what listens there until it is stopped, and gives the exit status: 1 when the port cannot be opened, which is said. */
+export async function whileListening(
+  { port, host }: ListeningPlace,
+  terminal: Terminal,
+  run: () => Promise<void>,
+): Promise<number> {
+  try {
+    await run();
+    return 0;
+  } catch (error) {
+    const code = String((error as NodeJS.ErrnoException).code);
+    if (!CANNOT_LISTEN.includes(code)) throw error;
+    terminal.complain(
+      `agent-bff: ${host}:${String(port)} cannot be opened (${code}); choose another --port or --host.`,
+    );
+    return 1;
+  }
 }

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { warningsOf } from '../config/env.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
 import { configuration, SOURCE_OPTIONS } from './configuration-source.js';
-import { cannotListen, listeningPlace } from './listening-place.js';
+import { listeningPlace, whileListening } from './listening-place.js';
 import { serve } from './serve.js';
 import type { Terminal } from './terminal.js';
 import { usageError, wholeNumber } from './usage-error.js';
@@ -24,18 +24,12 @@ export async function serveCommand(args: string[], terminal: Terminal, ports: To
   const config = await configuration(values, terminal.env);
   for (const { detail } of warningsOf(config)) terminal.complain(`agent-bff: ${detail}`);
   const settings = { config, ports, ...place, basePath, graceMs: grace * 1000, log: terminal.print };
-  try {
+  return whileListening(place, terminal, async () => {
     const { url, stop } = await serve(settings);
     terminal.complain(`agent-bff serves at ${url}${basePath}; Ctrl+C stops it.`);
     if (!config.a2aUrl && !config.serviceApiUrl) terminal.complain(UNCONFIGURED);
     await terminal.stopped;
     terminal.complain(`agent-bff stops; what still runs has ${String(grace)} s. Ctrl+C again ends it immediately.`);
     await stop();
-    return 0;
-  } catch (error) {
-    const said = cannotListen(error, place);
-    if (said === undefined) throw error;
-    terminal.complain(said);
-    return 1;
-  }
+  });
 }

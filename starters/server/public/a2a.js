@@ -1,0 +1,56 @@
+/**
+ * The events of an agent's response to one message, as they come. Speaks whichever version of A2A the agent does.
+ *
+ * @throws Error with what to do, as the server says it.
+ */
+export async function* ask(route, text, contextId) {
+  const isV1 = await speaksVersion1(route);
+  const message = isV1
+    ? { role: 'ROLE_USER', parts: [{ text }] }
+    : { kind: 'message', role: 'user', parts: [{ kind: 'text', text }] };
+  const response = await fetch(route, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...(isV1 && { 'a2a-version': '1.0' }) },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: isV1 ? 'SendStreamingMessage' : 'message/stream',
+      params: { message: { ...message, messageId: crypto.randomUUID(), contextId } },
+    }),
+  });
+  // Errors come as one document, and so does the response of an agent that does not stream.
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+  if (!isStream) return yield eventIn(await response.json());
+  let rest = '';
+  for await (const chunk of chunks(response.body.pipeThrough(new TextDecoderStream()))) {
+    // Lines end as the agent's server likes; the end of a chunk may be half of one.
+    const events = (rest + chunk).split(/\r?\n\r?\n/);
+    rest = events.pop();
+    for (const event of events) {
+      const data = event.split(/\r?\n/).filter((line) => line.startsWith('data:'));
+      if (data.length > 0) yield eventIn(JSON.parse(data.map((line) => line.slice(5)).join('\n')));
+    }
+  }
+}
+
+/** Agents of version 1 show this card to those who ask for it. */
+async function speaksVersion1(route) {
+  const config = await fetch(`${route}/config`, { headers: { 'a2a-version': '1.0' } });
+  const { agentCard } = config.ok ? await config.json() : {};
+  return agentCard?.supportedInterfaces?.some((one) => one.protocolVersion?.startsWith('1')) === true;
+}
+
+/** Text comes as messages, as the message of a task's status, or in pieces of an artifact. */
+function eventIn({ error, result }) {
+  if (error) throw new Error(error.message);
+  const event = result.artifactUpdate ?? result.statusUpdate ?? result.message ?? result.task ?? result;
+  const parts = event.artifact?.parts ?? event.status?.message?.parts ?? event.parts ?? [];
+  const text = parts.map((part) => part.text ?? '').join('');
+  return { text, contextId: event.contextId, replaces: event.artifact !== undefined && event.append !== true };
+}
+
+/** Not every browser iterates over a stream. */
+async function* chunks(stream) {
+  const reader = stream.getReader();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+}
