@@ -27,6 +27,8 @@ const SETTLE_MS = 20_000;
 const HONEST_EVERY_MS = 100;
 const HONEST_WITHIN_MS = 1_000;
 const HONEST_PART = 0.99;
+/** Processes that have served nobody differ by a quarter in resident memory, so one of each kind says little. */
+const PAIRS = 3;
 
 async function survey() {
   const report = new Report('hostile bodies');
@@ -37,12 +39,22 @@ async function survey() {
   const others = all.filter((attack) => attack !== 'chunks');
   const bodies = ['halves', 'streams'];
   const parserLimit = '100kb';
-  const behind = await survived('behind express.json()', report, agent, { parserLimit }, [bodies, others]);
-  const alone = await survived('express.json() alone', report, agent, { server: 'parser', parserLimit }, [bodies]);
-  const peaks = `${mib(behind)} beside ${mib(alone)}`;
-  report.check('peak memory behind express.json() beside the parser alone', behind <= 1.1 * alone, peaks);
+  const behind = [];
+  const alone = [];
+  for (let pair = 0; pair < PAIRS; pair += 1) {
+    const sets = pair === 0 ? [bodies, others] : [bodies];
+    behind.push(await survived('behind express.json()', report, agent, { parserLimit }, sets));
+    alone.push(await survived('express.json() alone', report, agent, { server: 'parser', parserLimit }, [bodies]));
+  }
+  const peaks = `${mib(median(behind))} beside ${mib(median(alone))}, medians of ${PAIRS}`;
+  const isNoMore = median(behind) <= 1.1 * median(alone);
+  report.check('peak memory behind express.json() beside the parser alone', isNoMore, peaks);
   agent.close();
   report.finish();
+}
+
+function median(values) {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)];
 }
 
 /** Attacks one site with one set of attacks after the other, and says what it cost; returns the peak of the first. */
