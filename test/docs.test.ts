@@ -20,6 +20,12 @@ const STAND_INS: Readonly<Record<string, string>> = {
     "declare module 'iron-session' { export const getIronSession: (...parameters: unknown[]) => Promise<object>; }",
     'declare const Bun: { serve(options: { port: number; idleTimeout: number; fetch(request: Request): Promise<Response> }): unknown };',
     'declare const Deno: { serve(options: { port: number }, fetch: (request: Request) => Promise<Response>): unknown };',
+    "declare module 'nitro' { export { defineHandler } from 'h3'; export const defineConfig: (config: { serverDir: string }) => object; }",
+    "declare module '@sveltejs/adapter-node' { export default function adapter(): object; }",
+    "declare module '@sveltejs/kit/vite' { export const sveltekit: (options: { adapter: object }) => import('vite').PluginOption; }",
+    "declare module '@react-router/dev/routes' { export type RouteConfig = object[]; export const route: (path: string, file: string) => object; }",
+    "declare module '@astrojs/node' { export default function node(options: { mode: 'standalone' }): object; }",
+    "declare module 'astro/config' { export const defineConfig: (config: { adapter: object }) => object; }",
     "declare module 'next-auth/jwt' { export const getToken: (parameters: object) => Promise<unknown>; }",
   ].join('\n'),
 };
