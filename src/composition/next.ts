@@ -120,7 +120,7 @@ export function createA2AProxyHandlerWithServiceAuth(options?: A2AServiceHandler
 }
 
 /**
- * The chat routes with the signed-in user's token; without a session they answer 401 (spec §4.2).
+ * The chat routes with the signed-in user's token; without a session they respond 401 (spec §4.2).
  * In `app/api/a2a/[[...path]]/route.ts` they serve `/config` and the agent card too.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
@@ -147,7 +147,7 @@ export function createA2AProxyHandler(options: A2AProxyHandlerOptions): NextRout
 }
 
 /**
- * Answers one chat message with the credential of the configured strategy (spec §4.2), wherever its route lies.
+ * Responds to one chat message with the credential of the configured strategy (spec §4.2), wherever its route lies.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -161,11 +161,11 @@ export function createA2AProxyHandler(options: A2AProxyHandlerOptions): NextRout
  * @public
  */
 export async function handleA2AWebPOST(request: Request, options?: A2AWebOptions): Promise<Response> {
-  return answerMessage(request, options);
+  return serveMessage(request, options);
 }
 
 /**
- * Answers with the chat configuration record, looked up with whatever `getHeaders` returns (spec §4.2); the chat lies one segment above its route.
+ * Responds with the chat configuration record, looked up with whatever `getHeaders` returns (spec §4.2); the chat lies one segment above its route.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -180,11 +180,11 @@ export async function handleA2AWebPOST(request: Request, options?: A2AWebOptions
  * @public
  */
 export async function handleA2AConfigWebGET(request: Request, options?: A2AConfigWebOptions): Promise<Response> {
-  return answerConfig(request, options);
+  return serveConfig(request, options);
 }
 
-const answerMessage = webRoute('handleA2AWebPOST', MESSAGE, MESSAGES);
-const answerConfig = webRoute('handleA2AConfigWebGET', LOOKUPS, CONFIG);
+const serveMessage = webRoute('handleA2AWebPOST', MESSAGE, MESSAGES);
+const serveConfig = webRoute('handleA2AConfigWebGET', LOOKUPS, CONFIG);
 
 /** One chat route, whose options come with each request; without any, its handler is made once. */
 function webRoute(

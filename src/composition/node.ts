@@ -8,7 +8,7 @@ export type { NodeListener } from '../adapters/node/node-listener.js';
 
 /**
  * All routes of the package as one listener for `node:http` and `node:http2`, or as a middleware of a Connect-style host:
- * called with `next`, it passes on requests outside its routes; without, it answers them with 404.
+ * called with `next`, it passes on requests outside its routes; without, it responds to them with 404.
  * Over HTTP/2 a browser that leaves resets its stream, and a platform that breaks resets it from here; the connection stays.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.

@@ -4,5 +4,5 @@ export { FakeIdentityProvider } from '../adapters/fakes/fake-identity-provider.j
 export { FakeSessionTokenSource } from '../adapters/fakes/fake-session-token-source.js';
 export { FakeTokenExchange } from '../adapters/fakes/fake-token-exchange.js';
 export { FakeUpstream } from '../adapters/fakes/fake-upstream.js';
-export type { FakeAnswer } from '../adapters/fakes/fake-upstream.js';
+export type { FakeResponder } from '../adapters/fakes/fake-upstream.js';
 export { RecordingTelemetry } from '../adapters/fakes/recording-telemetry.js';

@@ -52,7 +52,7 @@ export class RequestError extends AgentBffError {
 }
 
 /**
- * The platform gave no answer we can pass on.
+ * The platform gave no response we can pass on.
  *
  * @public
  */

@@ -23,7 +23,7 @@ export interface HttpRequest extends RequestContext {
   readonly bodyConsumed: boolean;
   /** Scheme, host and mount path the browser used, such as `https://site.example/api/a2a`. */
   readonly publicUrl: string;
-  /** Aborted when the browser leaves before the answer is complete. */
+  /** Aborted when the browser leaves before the response is complete. */
   readonly signal: AbortSignal;
 }
 
@@ -64,7 +64,7 @@ export interface HttpResponse {
   readonly sendIdleMs?: number;
 }
 
-/** Answers one request; never rejects. Every framework adapter is a translation to and from this function. */
+/** Responds to one request; never rejects. Every framework adapter is a translation to and from this function. */
 export type HttpHandler = (request: HttpRequest) => Promise<HttpResponse>;
 
 /** One handler and the path it is mounted at, such as `/api/a2a`. */
@@ -123,7 +123,7 @@ export type UpstreamOutcome =
       readonly detail: string;
       /**
        * How far the request got, where that is known for sure: `nothing` of it was sent; or it was sent on a connection that had served before,
-       * and that ended without a byte of an answer. Absent: the platform may have seen it.
+       * and that ended without a byte of a response. Absent: the platform may have seen it.
        */
       readonly sent?: 'nothing' | 'on-stale-connection';
     };

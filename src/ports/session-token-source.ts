@@ -63,7 +63,7 @@ export interface SessionTokenSource {
    */
   readonly sessionInCookie?: boolean;
   /**
-   * Names the session as it was after its last refresh, for a library that writes its cookie anew on each answer: requests that agree in it may share a token, whatever their cookies.
+   * Names the session as it was after its last refresh, for a library that writes its cookie anew on each response: requests that agree in it may share a token, whatever their cookies.
    * The refresh token is such a name; only its hash is kept. Absent, or `undefined` for a request: the cookies tell.
    */
   sessionVersion?(request: RequestContext): string | undefined;

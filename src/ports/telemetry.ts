@@ -1,6 +1,6 @@
 /**
  * What happened, one event at a time. No field of an event ever holds a secret or a token, nor a body but the start of one by which the platform explains an error.
- * `requestId` is there wherever an event belongs to one request: error answers carry the same name.
+ * `requestId` is there wherever an event belongs to one request: error responses carry the same name.
  *
  * @public
  */
@@ -47,11 +47,11 @@ export type TelemetryEvent =
       readonly origin: string;
       /** Without its query. */
       readonly path: string;
-      /** Status of the answer; absent when there was none. */
+      /** Status of the response; absent when there was none. */
       readonly status?: number;
-      /** Why there was no answer: `unreachable`, `timeout`, `reset`, `invalid`, or `aborted` by the browser. */
+      /** Why there was no response: `unreachable`, `timeout`, `reset`, `invalid`, or `aborted` by the browser. */
       readonly failure?: string;
-      /** Milliseconds until the head of the answer, or the failure. */
+      /** Milliseconds until the head of the response, or the failure. */
       readonly durationMs: number;
     }
   | {

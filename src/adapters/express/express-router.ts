@@ -47,13 +47,13 @@ export function expressRouter<AnyRouter extends ExpressLikeRouter>(
   const router = framework.Router();
   for (const { mount, handler } of routes) {
     router.use(mount || '/', (request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void) => {
-      answer(request, response, handler).catch(next);
+      serve(request, response, handler).catch(next);
     });
   }
   return router;
 }
 
-async function answer(request: ExpressRequest, response: ServerResponse, handler: HttpHandler): Promise<void> {
+async function serve(request: ExpressRequest, response: ServerResponse, handler: HttpHandler): Promise<void> {
   const mount = { target: targetOf(request), publicUrl: () => publicUrl(request) };
   writeHttpResponse(response, await handler(toHttpRequest(request, response, mount)), request.method);
 }

@@ -1,7 +1,7 @@
 import type { IdentityProvider, IssueOutcome } from '../../ports/identity-provider.js';
 
 /**
- * An identity provider whose tokens are numbered and whose answers can be replaced.
+ * An identity provider whose tokens are numbered and that may be replaced.
  *
  * @public
  */
@@ -12,7 +12,7 @@ export class FakeIdentityProvider implements IdentityProvider {
   issued = 0;
   /** Life of each token in milliseconds. */
   lifeMs = 300_000;
-  /** Answers instead of a token, while it is set. */
+  /** Gives something else than a token, while it is set. */
   answer: ((now: number) => IssueOutcome | Promise<IssueOutcome>) | undefined;
   /** What `fingerprint` gives. */
   name: string;

@@ -10,7 +10,7 @@ export class FakeTokenExchange implements TokenExchange {
   readonly requests: TokenExchangeRequest[] = [];
   /** Life of each token in milliseconds. */
   lifeMs = 300_000;
-  /** Answers instead of a token, while it is set. */
+  /** Gives something else than a token, while it is set. */
   answer: ((request: TokenExchangeRequest, now: number) => ExchangeOutcome) | undefined;
 
   /** Always the same. */

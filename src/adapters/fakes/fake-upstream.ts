@@ -1,16 +1,16 @@
 import type { HttpResponse, HttpUpstream, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
 
 /**
- * Answers one upstream request.
+ * Responds to one upstream request.
  *
  * @public
  */
-export type FakeAnswer = (
+export type FakeResponder = (
   request: UpstreamRequest,
 ) => HttpResponse | UpstreamOutcome | Promise<HttpResponse | UpstreamOutcome>;
 
 /**
- * A platform that records what it is sent and answers as told.
+ * A platform that records what it is sent and responds as told.
  *
  * @public
  */
@@ -19,25 +19,25 @@ export class FakeUpstream implements HttpUpstream {
   readonly requests: UpstreamRequest[] = [];
   /** Whether `close` was called. */
   closed = false;
-  #answer: FakeAnswer;
+  #respond: FakeResponder;
 
-  /** Answers each request by `answer`. Default: 200 with an empty JSON object. */
+  /** Responds to each request with what `respond` gives. Default: 200 with an empty JSON object. */
   constructor(
-    answer: FakeAnswer = () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: '{}' }),
+    respond: FakeResponder = () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: '{}' }),
   ) {
-    this.#answer = answer;
+    this.#respond = respond;
   }
 
-  /** Answers later requests another way. */
-  willAnswer(answer: FakeAnswer): void {
-    this.#answer = answer;
+  /** Responds to later requests another way. */
+  willAnswer(respond: FakeResponder): void {
+    this.#respond = respond;
   }
 
-  /** Records the request and answers it. */
+  /** Records the request and responds to it. */
   async send(request: UpstreamRequest): Promise<UpstreamOutcome> {
     this.requests.push(request);
-    const answer = await this.#answer(request);
-    return 'kind' in answer ? answer : { kind: 'response', response: answer };
+    const given = await this.#respond(request);
+    return 'kind' in given ? given : { kind: 'response', response: given };
   }
 
   /** Remembers that it was called. */

@@ -2,7 +2,7 @@ import type { HeaderFields, HttpBody, HttpRequest } from '../../ports/http.js';
 import type { RequestAddress } from './request-address.js';
 import { ResponseFields } from './response-fields.js';
 
-/** A Web request as ours, with what session libraries write for its answer. */
+/** A Web request as ours, with what session libraries write for its response. */
 export interface FetchRequest extends HttpRequest {
   readonly native: { readonly request: Request; readonly response: ResponseFields };
 }
@@ -70,7 +70,7 @@ class WebRequest implements FetchRequest {
 
 /**
  * The stream itself. A reader that stops early must not cancel it: servers over Node then destroy the socket, and the browser never sees why.
- * The rest runs off, or a browser that reads no answer before it has sent everything waits for ever.
+ * The rest runs off, or a browser that reads no response before it has sent everything waits for ever.
  */
 function unread(body: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
   return {

@@ -18,9 +18,9 @@ const encoder = new TextEncoder();
  * Writes our response as a Web `Response`, with what session libraries wrote for it. Its body is pulled as the reader asks, and let go when
  * the reader cancels. A body that breaks errors the stream: a clean end would claim that the response was complete.
  */
-export function toResponse(answer: HttpResponse, request: FetchRequest): Response {
-  const { status, body, sendIdleMs = 0 } = answer;
-  const headers = headersOf(answer, request);
+export function toResponse(given: HttpResponse, request: FetchRequest): Response {
+  const { status, body, sendIdleMs = 0 } = given;
+  const headers = headersOf(given, request);
   if (request.method === 'HEAD' || WITHOUT_BODY.has(status)) {
     discard(body);
     return new Response(null, { status, headers });
@@ -28,11 +28,11 @@ export function toResponse(answer: HttpResponse, request: FetchRequest): Respons
   return new Response(bodyInit(body, sendIdleMs), { status, headers });
 }
 
-function headersOf(answer: HttpResponse, { native: { response: written } }: FetchRequest): Headers {
+function headersOf(given: HttpResponse, { native: { response: written } }: FetchRequest): Headers {
   const { headers } = written;
   written.headersSent = true;
-  for (const name in answer.headers) {
-    const value = answer.headers[name];
+  for (const name in given.headers) {
+    const value = given.headers[name];
     if (value === undefined) continue;
     if (name !== 'set-cookie') headers.delete(name);
     // One by one: cookies in one field would be one broken cookie.

@@ -1,5 +1,5 @@
 /**
- * The scope to ask for. `openid` is left out because an id_token is of no use here and a bad one spoils the answer,
+ * The scope to ask for. `openid` is left out because an id_token is of no use here and a bad one spoils the response,
  * `offline_access` because asking anew is simpler than rotating refresh tokens across processes.
  */
 export function requestedScope(scope: string): string {

@@ -54,7 +54,7 @@ export class StoreBreaker {
     this.#probing = true;
     await this.#attempt(operation, call);
     this.#probing = false;
-    // A Keyv answers a failed call with a miss, and tells the fault by an event only.
+    // A Keyv gives a miss for a failed call, and tells the fault by an event only.
     if (this.#faults === faults) this.#open = false;
   }
 
@@ -62,7 +62,7 @@ export class StoreBreaker {
     this.#last = operation;
     let timer: NodeJS.Timeout | undefined;
     const deadline = new Promise<typeof TIMED_OUT>((resolve) => {
-      // One more turn of the event loop: an answer that is there already must not lose to our own long turn.
+      // One more turn of the event loop: a response that is there already must not lose to our own long turn.
       timer = setTimeout(() => setImmediate(resolve, TIMED_OUT), this.#cacheMs);
     });
     try {

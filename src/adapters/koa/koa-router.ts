@@ -65,7 +65,7 @@ export function koaRouter<AnyRouter extends KoaLikeRouter>(
   const router = new Router() as AnyRouter;
   for (const { mount, handler } of routes) {
     const route = (path: string, below: (context: KoaContext) => string): void => {
-      const middleware = (context: KoaContext): Promise<void> => answer(context, below(context), handler);
+      const middleware = (context: KoaContext): Promise<void> => serve(context, below(context), handler);
       router.all(path, middleware as never);
     };
     route(mount || '/', () => '');
@@ -74,7 +74,7 @@ export function koaRouter<AnyRouter extends KoaLikeRouter>(
   return router;
 }
 
-async function answer(context: KoaContext, below: string, handler: HttpHandler): Promise<void> {
+async function serve(context: KoaContext, below: string, handler: HttpHandler): Promise<void> {
   ignoreDepartures(context);
   send(context, await handler(toRequest(context, below)));
 }
@@ -100,7 +100,7 @@ function publicUrl({ protocol, host, originalUrl }: KoaContext, below: string): 
   return `${protocol}://${host}${mount.replace(/\/$/, '')}`;
 }
 
-/** Leaves the sending to Koa, so that the middleware around the routes still sees the answer, and may change it. */
+/** Leaves the sending to Koa, so that the middleware around the routes still sees the response, and may change it. */
 function send(context: KoaContext, { status, headers, body, sendIdleMs = 0 }: HttpResponse): void {
   // Under a type that an earlier middleware set, Koa would make a JSON `null` of an answer without a body.
   context.remove('content-type');

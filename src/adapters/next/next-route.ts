@@ -4,7 +4,7 @@ import { requestAddress } from '../fetch/request-address.js';
 import { headerFields, toHttpRequest } from '../fetch/to-http-request.js';
 import { toResponse } from '../fetch/to-response.js';
 import { addsSlashes, basePath, type MountRule, targetOf, withoutSlash } from './mount.js';
-import { plainAnswer, withDecodable } from './plain-answer.js';
+import { plainResponse, withDecodable } from './plain-response.js';
 
 /**
  * A route handler, and the same under each name a route file of Next exports:
@@ -47,7 +47,7 @@ export function nextRoutes(routes: readonly MountedHandler[], otherwise: HttpHan
     const route = routes.find((one) => isBelow(below, one.mount)) ?? { mount: '', handler: otherwise };
     const base = (isBelow(mount, basePath()) ? mount : basePath() + mount) + route.mount;
     const read = toHttpRequest(request, address, { mount: base, path: below.slice(route.mount.length) }, headers);
-    return toResponse(plainAnswer(await route.handler(read)), read);
+    return toResponse(plainResponse(await route.handler(read)), read);
   };
   return Object.assign(serve, {
     GET: serve,

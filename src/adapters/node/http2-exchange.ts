@@ -38,7 +38,7 @@ export function maybeTruncated(request: IncomingMessage): boolean {
   return isHttp2(request) && request.aborted;
 }
 
-/** The fields of an answer that its protocol can carry. */
+/** The fields of a response that its protocol can carry. */
 export function responseFields(response: ServerResponse, fields: HeaderFields): HeaderFields {
   if (streamOf(response) === undefined) return fields;
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !CONNECTION_FIELDS.has(name)));

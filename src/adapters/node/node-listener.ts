@@ -34,14 +34,14 @@ export function nodeListener(routes: readonly MountedHandler[], otherwise: HttpH
       next();
       return;
     }
-    answer(request, response, target, route ?? { mount: '', handler: otherwise }).catch((error: unknown) => {
+    serve(request, response, target, route ?? { mount: '', handler: otherwise }).catch((error: unknown) => {
       if (next !== undefined) next(error);
       else abortResponse(response);
     });
   };
 }
 
-async function answer(
+async function serve(
   request: IncomingMessage,
   response: ServerResponse,
   target: string,

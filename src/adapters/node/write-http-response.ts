@@ -5,16 +5,16 @@ import { type FlushableResponse, SendWatch, StreamWriter } from './stream-writer
 
 /**
  * Writes our response to Node's; a body that streams goes on being written.
- * A body that breaks destroys the connection, or resets the stream of HTTP/2: a clean end would claim that the answer was complete.
+ * A body that breaks destroys the connection, or resets the stream of HTTP/2: a clean end would claim that the response was complete.
  */
-export function writeHttpResponse(response: FlushableResponse, answer: HttpResponse, method: string | undefined): void {
-  const { body, sendIdleMs = 0 } = answer;
+export function writeHttpResponse(response: FlushableResponse, given: HttpResponse, method: string | undefined): void {
+  const { body, sendIdleMs = 0 } = given;
   if (connectionOf(response).destroyed || response.headersSent) {
     discard(body);
     return;
   }
-  response.statusCode = answer.status;
-  const fields = responseFields(response, answer.headers);
+  response.statusCode = given.status;
+  const fields = responseFields(response, given.headers);
   for (const name in fields) {
     const value = fields[name];
     // `appendHeader` for cookies the host has already set: its own stay.

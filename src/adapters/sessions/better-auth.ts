@@ -47,15 +47,15 @@ export function betterAuthSession(
     ...given,
     getToken: async (request) => {
       try {
-        const answer = (await auth.api.getAccessToken({
+        const reply = (await auth.api.getAccessToken({
           body: { providerId },
           headers: webHeaders(request.headers),
           returnHeaders: true,
-        })) as Answer;
+        })) as TokenReply;
         // Only sites without a database keep the account in a cookie, which the caller of `api` must pass on.
-        const cookies = answer.headers?.getSetCookie() ?? [];
+        const cookies = reply.headers?.getSetCookie() ?? [];
         writeCookies(cookies, request);
-        return { ...tokenOf(answer.response), ...(cookies.length > 0 && { adopt: (to) => writeCookies(cookies, to) }) };
+        return { ...tokenOf(reply.response), ...(cookies.length > 0 && { adopt: (to) => writeCookies(cookies, to) }) };
       } catch (error) {
         return refusal(error);
       }
@@ -63,12 +63,12 @@ export function betterAuthSession(
   };
 }
 
-interface Answer {
+interface TokenReply {
   readonly headers?: Headers | null;
   readonly response: { readonly accessToken: string; readonly accessTokenExpiresAt?: Date | undefined };
 }
 
-function tokenOf({ accessToken, accessTokenExpiresAt: end }: Answer['response']): SessionToken {
+function tokenOf({ accessToken, accessTokenExpiresAt: end }: TokenReply['response']): SessionToken {
   if (accessToken === '') return { kind: 'expired', detail: 'the linked account has no access token' };
   return { kind: 'token', accessToken, ...(end !== undefined && { expiresAt: end.getTime() }) };
 }

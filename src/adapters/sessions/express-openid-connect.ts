@@ -103,8 +103,8 @@ function changed(before: SessionFields, after: SessionFields): SessionFields {
 }
 
 /**
- * The sessions of requests whose answers are not out yet.
- * The middleware writes the cookie of a rolling session on every answer, however late: one that began before a refresh
+ * The sessions of requests whose responses are not out yet.
+ * The middleware writes the cookie of a rolling session on every response, however late: one that began before a refresh
  * would put the spent refresh token back into the browser, and the provider would take the next refresh for a theft.
  */
 class SessionsUnderWay {

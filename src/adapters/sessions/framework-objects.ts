@@ -11,7 +11,7 @@ export function nodePair({
 }: RequestContext): readonly [] | readonly [request: unknown, response: unknown] {
   const { request, response } = native;
   if (response === undefined || response === null) return [];
-  // Libraries take a Web request for one of a middleware, and answer it or look for a Web response.
+  // Libraries take a Web request for one of a middleware, and respond to it or look for a Web response.
   return [request instanceof Request ? { headers, url: request.url } : request, response];
 }
 
@@ -34,7 +34,7 @@ interface CookieResponse {
 
 /**
  * Lets the cookies that a library writes on a Node response follow the token:
- * every request that shares it answers with them, so they survive when the first browser request is cancelled.
+ * every request that shares it responds with them, so they survive when the first browser request is cancelled.
  */
 export async function withRefreshedCookies(
   request: RequestContext,

@@ -20,7 +20,7 @@ export function refreshRefusal(code: unknown): SessionToken | undefined {
 
 /**
  * What a failed session library call becomes: its name and code.
- * The library's own error stays behind, because it may hold tokens and the provider's answer.
+ * The library's own error stays behind, because it may hold tokens and the provider's response.
  */
 export function sanitizeLibraryError(library: string, error: unknown): Error {
   const { name, code } = Object(error) as { name?: unknown; code?: unknown };

@@ -50,7 +50,7 @@ export class Connection {
     return this.#exchanges > 0 && this.#socket?.bytesRead === this.#readBefore;
   }
 
-  /** What broke the socket. undici takes a reset for the end of an answer that only the end of its connection ends. */
+  /** What broke the socket. undici takes a reset for the end of a close-delimited response. */
   get fault(): Error | undefined {
     return this.#fault;
   }
@@ -65,7 +65,7 @@ export class Connection {
     this.#filter = new UnsolicitedContinue(socket);
     this.#exchanges = 0;
     this.#fault = undefined;
-    // Before undici's own listener, which may end the answer.
+    // Before undici's own listener, which may end the response.
     socket.on('error', (error) => {
       this.#fault = error;
     });

@@ -87,7 +87,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
       return;
     }
     clearTimeout(this.#headTimer);
-    // Views of the first bytes that came, all of which they would keep for as long as the answer lasts.
+    // Views of the first bytes that came, all of which they would keep for as long as the response lasts.
     controller.rawHeaders = null;
     const { method, bodyIdleMs, bodyMs = 0, streamIdleMs = 0 } = this.#request;
     const isStream = isEventStream(headers as HeaderFields);
@@ -98,12 +98,12 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     const end = responseFraming(method, status, headers as HeaderFields);
     if (end.kind === 'checked') this.#end = end.check;
     const closeDelimited = end.kind === 'unknown';
-    // By then undici has told what came together with the head: a short answer is complete, and nobody needs to wait for it.
+    // By then undici has told what came together with the head: a short response is complete, and nobody needs to wait for it.
     queueMicrotask(() => {
       const whole = isStream ? undefined : body.whole();
       if (whole === undefined) body.watch();
       const response = { status, headers: headers as HeaderFields, body: whole ?? body };
-      this.#answer({
+      this.#respond({
         kind: 'response',
         response: closeDelimited ? { ...response, closeDelimited: closeDelimited } : response,
       });
@@ -139,11 +139,11 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   #fail(reason: UpstreamFailureReason, detail: string, isStale: boolean): void {
     // undici names the controller when it begins to write.
     const sent = this.#controller === undefined ? 'nothing' : isStale ? 'on-stale-connection' : undefined;
-    this.#answer({ kind: 'failure', reason, detail, ...(sent === undefined ? {} : { sent }) });
+    this.#respond({ kind: 'failure', reason, detail, ...(sent === undefined ? {} : { sent }) });
   }
 
-  /** What was told is not held on to: the answer it holds may stay open for hours. */
-  #answer(outcome: UpstreamOutcome): void {
+  /** What was told is not held on to: the response in it may stay open for hours. */
+  #respond(outcome: UpstreamOutcome): void {
     this.#resolve?.(outcome);
     this.#resolve = undefined;
   }

@@ -67,10 +67,10 @@ export class UndiciUpstream implements HttpUpstream {
   }
 }
 
-/** Apart from whatever lives as long as the answer: nothing here may keep the body of the request. */
+/** Apart from whatever lives as long as the response: nothing here may keep the body of the request. */
 function exchange({ path, method, headers, body }: UpstreamRequest, reader: ResponseReader): void {
   const fields = { ...headers };
-  // Nothing is decoded here, and some answers are read.
+  // Nothing is decoded here, and some responses are read.
   fields['accept-encoding'] ??= 'identity';
   const turns = { pauseHeadTimer: () => reader.pauseHeadTimer(), resumeHeadTimer: () => reader.resumeHeadTimer() };
   const sent = upload(body, headers['accept'], turns);
@@ -82,7 +82,7 @@ function exchange({ path, method, headers, body }: UpstreamRequest, reader: Resp
       method: method as 'POST',
       headers: fields as Record<string, string | string[]>,
       body: sent as Uint8Array,
-      // ResponseReader counts: an upload takes its time, and only the head of an answer tells that it is a stream of events, which may be silent.
+      // ResponseReader counts: an upload takes its time, and only the head of a response tells that it is a stream of events, which may be silent.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -104,7 +104,7 @@ const LITTLE_BYTES = 4_096;
 export interface UploadTurns {
   /** The browser's: its next chunk is awaited. */
   readonly pauseHeadTimer: () => void;
-  /** The platform's: it has a chunk to take, or everything to answer. */
+  /** The platform's: it has a chunk to take, or everything to respond to. */
   readonly resumeHeadTimer: () => void;
 }
 

@@ -130,22 +130,22 @@ export class UpstreamBody extends ReadableFlow {
   }
 }
 
-/** Looks at an answer that only the end of its connection ends, and tells whether it can have ended there (RFC 9112 §6.3, rule 8). */
+/** Looks at a close-delimited response, and tells whether it can have ended there (RFC 9112 §6.3, rule 8). */
 export interface Framing {
   push(chunk: Uint8Array): void;
   readonly isComplete: boolean;
 }
 
-/** How the end of an answer is known. */
-export type AnswerEnd =
+/** How the end of a response is known. */
+export type ResponseFraming =
   /** By its length, or its last chunk. */
   | { readonly kind: 'framed' }
   /** By what is in it. */
   | { readonly kind: 'checked'; readonly check: Framing }
-  /** Not at all: an answer that was cut looks like a whole one. */
+  /** Not at all: a response that was cut looks like a whole one. */
   | { readonly kind: 'unknown' };
 
-export function responseFraming(method: string, status: number, headers: HeaderFields): AnswerEnd {
+export function responseFraming(method: string, status: number, headers: HeaderFields): ResponseFraming {
   const isFramed = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
   const isEmpty = method === 'HEAD' || status === 204 || status === 304;
   if (isFramed || isEmpty) return { kind: 'framed' };

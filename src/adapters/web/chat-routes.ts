@@ -17,13 +17,13 @@ export interface ChatRoutes {
   readonly forwarder: ChatForwarder;
   readonly auth: CredentialAuth;
   readonly policy: MethodPolicy;
-  /** Answers for `/config`; absent routes are 404. */
+  /** Serves `/config`; absent routes are 404. */
   readonly config?: HttpHandler;
-  /** Answers for the agent card at its well-known paths. */
+  /** Serves the agent card at its well-known paths. */
   readonly card?: HttpHandler;
-  /** Answers the rest of the paths, for clients of the HTTP+JSON binding; absent, they are 404. */
+  /** Serves the rest of the paths, for clients of the HTTP+JSON binding; absent, they are 404. */
   readonly httpJson?: HttpHandler;
-  /** The configured public address, for the cards that answers hold; without it, each request tells. */
+  /** The configured public address, for the cards in responses; without it, each request tells. */
   readonly publicUrl?: string;
   /** What those cards may promise besides the methods of the policy. Default: JSON-RPC. */
   readonly served?: Pick<CardRewrite, 'bindings' | 'agentOrigin'>;

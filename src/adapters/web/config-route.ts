@@ -39,14 +39,14 @@ function readable(route: ConfigRoute, what: 'record' | 'agentCard'): HttpHandler
   return async (request) => {
     const response = await serveRoute({ site: route.site, route: ROUTE }, request, (context) =>
       request.method === 'GET' || request.method === 'HEAD'
-        ? answer(route, request, what)
+        ? serve(route, request, what)
         : methodNotAllowed('GET, HEAD', context),
     );
     return request.method === 'HEAD' ? { ...response, body: null } : response;
   };
 }
 
-async function answer(route: ConfigRoute, request: HttpRequest, what: 'record' | 'agentCard'): Promise<HttpResponse> {
+async function serve(route: ConfigRoute, request: HttpRequest, what: 'record' | 'agentCard'): Promise<HttpResponse> {
   const { config, auth, policy, bindings } = route;
   const isSession = mayHoldSession(auth);
   checkOrigin(request, route.site.origins, isSession);

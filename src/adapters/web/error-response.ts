@@ -127,7 +127,7 @@ function rpcErrorText(error: AgentBffError, id: string, requestId: string): stri
 /** The same error in the HTTP+JSON binding (A2A v1.0 §11.6). */
 function restErrorResponse(cause: unknown, context: ErrorContext): HttpResponse {
   const error = toAgentBffError(cause);
-  // JSON-RPC tells a denied method in a successful answer; here the status is all there is.
+  // JSON-RPC tells a denied method in a successful response; here the status is all there is.
   const status = report(error, context, error.code === 'method_denied' ? 403 : undefined);
   return {
     status,

@@ -66,7 +66,7 @@ function foreignPage(hint: string, fields: readonly string[]): RequestError {
   return new RequestError('origin_refused', { detail: 'The request comes from a page of another site.', hint, fields });
 }
 
-/** A field that must come once; two of them are no answer at all. */
+/** A field that must come once; two of them count as none. */
 function single(headers: HeaderFields, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' || value === undefined ? value : value.join(',');

@@ -141,7 +141,7 @@ export interface SiteSettings {
   readonly authUnavailableStatus: number;
   /** Counts the messages of visitors who are not signed in; absent where they are not limited. */
   readonly chatLimit?: VisitorLimit;
-  /** A name for one request, for logs and error answers. */
+  /** A name for one request, for logs and error responses. */
   readonly newRequestId: () => string;
   /** Milliseconds since the epoch. */
   readonly now: () => number;

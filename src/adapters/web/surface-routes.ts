@@ -34,12 +34,12 @@ export function surfaceRoutes(routes: SurfaceRoutes): HttpHandler {
       case 'method-not-allowed':
         return Promise.resolve(methodNotAllowed(match.allow, errorContext(routes.site, ROUTE)));
       case 'route':
-        return serveRoute({ site: routes.site, route: ROUTE }, request, () => answer(routes, match.route, request));
+        return serveRoute({ site: routes.site, route: ROUTE }, request, () => serve(routes, match.route, request));
     }
   };
 }
 
-async function answer(
+async function serve(
   { site, service, auth, cache }: SurfaceRoutes,
   route: SurfaceRoute,
   request: HttpRequest,

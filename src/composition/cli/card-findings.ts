@@ -37,7 +37,7 @@ export async function agentCard(
     agentCard: card,
     supportsStreaming,
     warnings,
-  } = record.answer as {
+  } = record.body as {
     readonly agentCard: Card;
     readonly supportsStreaming: boolean;
     readonly warnings: readonly string[];
@@ -57,9 +57,9 @@ async function ask(site: SiteProbe, version: string) {
     path: '/config',
     headers: version === '' ? {} : { 'a2a-version': version },
   });
-  const answer = await jsonOf(response);
+  const body = await jsonOf(response);
   const found = site.responses.slice(before).findLast(({ status, url }) => status === OK && url.endsWith('.json'));
-  return { status: response.status, answer, place: found?.url ?? 'its address' };
+  return { status: response.status, body, place: found?.url ?? 'its address' };
 }
 
 function protocolVersions({ protocolVersion, supportedInterfaces = [] }: Card): readonly string[] {

@@ -28,7 +28,7 @@ Its .env leads to the demo: npx agent-bff demo --port 4000.
 Exit status: 0 it is written, 1 a file is in the way, 2 the command line is wrong.`,
   serve: `agent-bff serve [--config FILE | --env-file FILE] [--port N] [--host H] [--base PATH] [--grace SECONDS]
 
-Serves the routes without a site of your own. GET /healthz answers 200 while every request can be served, else 503.
+Serves the routes without a site of your own. GET /healthz gives 200 while every request can be served, else 503.
 On a loopback address all other requests must use a loopback name, publicUrl's host or one of allowedHosts.
 
   --config FILE    reads the configuration from here
@@ -50,7 +50,7 @@ the project, the brand and the clocks. What rests on something that failed is no
   --config FILE    reads the configuration from here
   --env-file FILE  adds variables such as A2A_URL=https://agent.example; those that are set already stay
   --surface ID     also renders this surface; name:NAME for one by its name
-  --message TEXT   also sends this message to the agent, and says how its answer streams
+  --message TEXT   also sends this message to the agent, and says how its response streams
   --json           prints the findings as JSON, whatever happens
 
 ${CONFIGURATION}

@@ -103,11 +103,11 @@ async function render(site: SiteProbe, surface: string, credential: Place): Prom
     headers: { 'content-type': 'application/json' },
     body: '{}',
   });
-  const answer = await jsonOf(response);
+  const body = await jsonOf(response);
   const ms = Math.round(performance.now() - began);
   const { status } = response;
   if (status === OK) return passed(check, `rendered in ${String(ms)} ms`);
-  const { type, code } = Object(answer) as { readonly type?: unknown; readonly code?: unknown };
+  const { type, code } = Object(body) as { readonly type?: unknown; readonly code?: unknown };
   const isOurs = String(type).startsWith('urn:agent-bff:error:');
   // The platform knows the caller, and not the surface, whether or not its words pass.
   const isRefusal = !isOurs || (code === 'upstream_error' && status < 500);

@@ -15,7 +15,7 @@ import { isUsageError, usageError } from './usage-error.js';
 const HELP_WORDS = ['--help', '-h'];
 const VERSION_WORDS = ['--version', '-v', 'version'];
 
-/** Runs one command line and answers its exit status. */
+/** Runs one command line; its exit status. */
 export async function runCommand(
   args: readonly string[],
   terminal: Terminal,

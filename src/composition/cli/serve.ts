@@ -60,7 +60,7 @@ export async function serve(settings: GatewaySettings): Promise<Gateway> {
   const { address, port: chosen } = server.address() as AddressInfo;
   const routes = routesFor(hostPolicy(resolved, isLoopback(address)), { toolkit, basePath, telemetry });
   server.on('request', (request, response) => {
-    if (request.url?.split('?', 1)[0] === HEALTH) void answerHealth(toolkit, request, response);
+    if (request.url?.split('?', 1)[0] === HEALTH) void serveHealth(toolkit, request, response);
     else routes(request, response);
   });
   return {
@@ -112,7 +112,7 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-async function answerHealth(toolkit: Toolkit, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serveHealth(toolkit: Toolkit, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const health = await toolkit.health();
   response.writeHead(health.status === 'ready' ? 200 : 503, {
     'content-type': 'application/json',

@@ -86,7 +86,7 @@ export class SiteProbe {
   }
 }
 
-/** The whole body of an answer as JSON; `undefined` when it is none. */
+/** The whole body of a response as JSON; `undefined` when it is none. */
 export async function jsonOf({ body }: HttpResponse): Promise<unknown> {
   const chunks: Uint8Array[] = [];
   if (typeof body === 'string' || body instanceof Uint8Array) chunks.push(Buffer.from(body));

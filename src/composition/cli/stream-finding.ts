@@ -2,10 +2,10 @@ import type { AgentFacts } from './card-findings.js';
 import { type SiteProbe, jsonOf } from './site-probe.js';
 import { failed, type Finding, passed, type Place, skipped, topLevel, warning } from './finding.js';
 
-/** When the events of an answer came, in milliseconds since the message was sent. */
+/** When the events of a response came, in milliseconds since the message was sent. */
 interface Arrivals {
   readonly events: readonly number[];
-  /** Whether the answer was left before its end. */
+  /** Whether the response was left before its end. */
   readonly isCut: boolean;
 }
 
@@ -15,12 +15,12 @@ const CHECK_ADDRESS = 'Check "a2aUrl" in configureServer: it has to be the JSON-
 const LOOK_BETWEEN =
   'Look at the agent and at the proxies before it, which must neither buffer nor cut streams, or correct "a2aUrl" in configureServer.';
 const MAX_MS = 60_000;
-/** An answer that is there sooner tells nothing about who held it back. */
+/** A response that is there sooner tells nothing about who held it back. */
 const QUICK_MS = 300;
 /** Events that come within this time of each other came together. */
 const TOGETHER_MS = 20;
 
-/** Sends one streaming message, and says when the events of its answer came. */
+/** Sends one streaming message, and says when the events of its response came. */
 export async function streaming(site: SiteProbe, agent: AgentFacts, text: string, credential: Place): Promise<Finding> {
   if (!agent.streams) return skipped(CHECK, 'the agent does not promise it');
   const leaving = new AbortController();
@@ -58,8 +58,8 @@ function streamingMessage({ isVersion1 }: AgentFacts, text: string): object {
 }
 
 /** An error in place of a stream: ours was told to the operator, of the agent's only the number is said. */
-function noStream(site: SiteProbe, status: number, answer: unknown, credential: Place): Finding {
-  const { error } = Object(answer) as { error?: { code?: unknown; data?: unknown } };
+function noStream(site: SiteProbe, status: number, record: unknown, credential: Place): Finding {
+  const { error } = Object(record) as { error?: { code?: unknown; data?: unknown } };
   const [info] = [error?.data].flat() as { domain?: unknown }[];
   if (info?.domain === 'agent-bff') return site.failed(CHECK, AGENT, credential);
   const code = error === undefined ? '' : `, JSON-RPC error ${String(Number(error.code))}`;

@@ -151,7 +151,7 @@ export interface TimeoutsConfig {
   readonly lookupMs?: number | undefined;
   /** For one call to an identity provider, discovery included. Default 5 000. */
   readonly identityProviderMs?: number | undefined;
-  /** For one answer of the site's session library, and of its own `getHeaders`. Default 15 000; 0 waits for ever. */
+  /** For one call of the site's session library, and of its own `getHeaders`. Default 15 000; 0 waits for ever. */
   readonly sessionMs?: number | undefined;
   /** For one call to the shared cache. Default 50. */
   readonly cacheMs?: number | undefined;

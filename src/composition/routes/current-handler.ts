@@ -6,7 +6,7 @@ import type { Toolkit, ToolkitOption } from '../toolkit/toolkit-type.js';
 import { CHAT, PROXY, SURFACE_ROUTER } from './option-shapes.js';
 import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './route-options.js';
 
-/** What the chat route answers before `configureServer` was called. */
+/** The chat route before `configureServer` was called. */
 export const UNCONFIGURED_CHAT: HttpHandler = lazyHandler('unconfiguredChat');
 
 /** Answers every request with 404. */

@@ -54,7 +54,7 @@ export interface RouteAuthsDependencies {
   readonly exchange: TokenExchange;
   /** Whether every session route exchanges. */
   readonly alwaysExchange: boolean;
-  /** Milliseconds for one answer of a session library, and of the site's own `getHeaders`; 0 waits for ever. */
+  /** Milliseconds for one call of a session library, and of the site's own `getHeaders`; 0 waits for ever. */
   readonly sessionMs: number;
   /** The configured key, and the name of its field. */
   readonly apiKey: Secret | undefined;
@@ -121,7 +121,7 @@ export class RouteAuths {
     let tokens = this.#sources.get(source);
     if (tokens === undefined) {
       const { clock, sessionMs } = this.#deps;
-      // Inside the shared flight: an answer that never comes would keep a whole session waiting.
+      // Inside the shared flight: a call that never ends would keep a whole session waiting.
       const safe = redactingSessionSource(source, (work) => inTime(work, sessionMs, 'the session library'));
       tokens = new CoalescingSessionSource({
         source: safe,

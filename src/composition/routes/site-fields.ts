@@ -9,7 +9,7 @@ import type { GetHeaders, HeadersLike, SiteFieldOptions } from './route-options.
 export interface SiteFieldSettings {
   /** Names of the fields this configuration sends its API key and project in. */
   readonly ownNames: readonly string[];
-  /** Milliseconds for one answer of the site's function; 0 waits for ever. */
+  /** Milliseconds for one call of the site's function; 0 waits for ever. */
   readonly sessionMs: number;
 }
 
@@ -33,17 +33,17 @@ export function forwardHint(names: readonly string[], ownNames: readonly string[
 }
 
 async function made(headers: GetHeaders, request: unknown, settings: SiteFieldSettings): Promise<HeaderFields> {
-  let answer: HeadersLike;
+  let made: HeadersLike;
   try {
     const work = (async () => headers(request))();
-    answer = await inTime(work, settings.sessionMs, 'it');
+    made = await inTime(work, settings.sessionMs, 'it');
   } catch (error) {
     if (isAgentBffError(error)) throw error;
     throw notMade(error instanceof DeadlineError ? error.message : `it threw ${thrown(error)}`);
   }
   let fields: HeaderFields;
   try {
-    fields = headerFields(answer);
+    fields = headerFields(made);
   } catch (error) {
     throw notMade((error as Error).message);
   }

@@ -8,7 +8,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js
 import { processFaults } from '../toolkit/process-wide.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 
-// What is answered where there is no toolkit. Entries that only mount routes load it when it is needed, which is seldom.
+// Responses of routes without a toolkit. Entries that only mount routes load it when it is needed, which is seldom.
 
 const BARE_SITE: SiteSettings = {
   telemetry: new TerminalTelemetry(processFaults(), []),
@@ -29,16 +29,16 @@ const NOT_CONFIGURED = new ServiceAuthError('service_auth_failed', {
   block: 'configureServer',
 });
 
-/** What the chat route answers before `configureServer` was called. */
+/** The chat route before `configureServer` was called. */
 export const unconfiguredChat: HttpHandler = errorHandler(BARE_SITE, NOT_CONFIGURED, true);
 
-/** What any other route answers before `configureServer` was called. */
+/** Any other route before `configureServer` was called. */
 export const unconfigured: HttpHandler = errorHandler(BARE_SITE, NOT_CONFIGURED, false);
 
 /** Answers every request with 404. */
 export const noRoute: HttpHandler = () => Promise.resolve(notFound(errorContext(BARE_SITE, 'none')));
 
-/** What a route answers whose options the configured toolkit refuses. */
+/** A route whose options the configured toolkit refuses. */
 export function misconfigured(request: HttpRequest, error: unknown): Promise<HttpResponse> {
   return errorHandler(BARE_SITE, error, request.method === 'POST')(request);
 }

@@ -5,7 +5,7 @@ import type { HttpUpstream } from '../../ports/http.js';
 /** What a site that shuts down has to end. */
 export interface RunningSite {
   readonly gate: RequestGate;
-  /** Those of this toolkit, and those it replaced whose last answers still run. */
+  /** Those of this toolkit, and those it replaced whose last responses still run. */
   readonly upstreams: readonly HttpUpstream[];
   /** The connection to the shared cache, where the toolkit made one. */
   readonly store: { close(): Promise<void> } | undefined;
@@ -27,7 +27,7 @@ export async function shutDown({ gate, upstreams, store }: RunningSite, graceMs:
   // (2)
   const finished = Promise.allSettled([gate.idle(), ...upstreams.map((upstream) => upstream.close())]);
   await before(finished, Math.min(Math.max(0, graceMs), MAX_MS));
-  // (3) Event streams get their error event, other answers are cut: see `EventStream` and `writeStream`.
+  // (3) Event streams get their error event, other responses are cut: see `EventStream` and `writeStream`.
   const ended = Promise.allSettled([...upstreams.map((upstream) => upstream.close({ graceMs: 0 })), gate.idle()]);
   await before(ended, FLUSH_GRACE_MS);
   await store?.close();

@@ -13,7 +13,7 @@ import { LruMap, type MapBounds } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import { type AgentCardJson, CardVersions, isAgentCard } from './agent-card.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
-import { type CardlessAnswer, missingCard, saysMore } from './missing-card.js';
+import { type CardlessResponse, missingCard, saysMore } from './missing-card.js';
 
 /** What the source is made of. */
 export interface AgentCardSourceDependencies extends LookupTime, MapBounds {
@@ -65,11 +65,11 @@ interface Entry {
 /** What all addresses together said. */
 type Discovery =
   | { readonly kind: 'found'; readonly stored: StoredCard }
-  /** `silence` is there when the agent did not answer at all, `answer` when an answer of it says more than that there is no card; a 401 most of all. */
+  /** `silence` is there when the agent did not answer at all, `best` when a response of it says more than that there is no card; a 401 most of all. */
   | {
       readonly kind: 'missing';
       readonly silence: UpstreamOutcome | undefined;
-      readonly answer: CardlessAnswer | undefined;
+      readonly best: CardlessResponse | undefined;
       readonly log: string;
     };
 
@@ -86,7 +86,7 @@ const MADE_UP_EVERY_MS = 1_000;
  * Discovery asks up to five addresses once and then remembers the one that answered.
  *
  * Versions are strangers' words: those that neither a specification nor the agent's card names share one place for each caller. They are asked for
- * as they are, but once a second at most; meanwhile the last of them answers for all (decision 83).
+ * as they are, but once a second at most; meanwhile the last result is that of all (decision 83).
  */
 export class AgentCardSource {
   readonly #deps: AgentCardSourceDependencies;
@@ -117,7 +117,7 @@ export class AgentCardSource {
     const isKnown = this.#versions.has(version);
     const key = this.#deps.hash(JSON.stringify([isKnown ? version : null, reader.scope]));
     const entry = this.#kept(reader).get(key);
-    const kept = entry && this.#answer(entry, version, isKnown);
+    const kept = entry && this.#withoutSearch(entry, version, isKnown);
     if (kept !== undefined) return kept;
     // Who waits for a search that runs already costs the agent nothing.
     if (this.#searches.running(key) === undefined) await reader.admit?.();
@@ -130,7 +130,7 @@ export class AgentCardSource {
   }
 
   /** The card that needs no search. */
-  #answer(
+  #withoutSearch(
     { version: kept, askedAt, stored, failure }: Entry,
     version: string,
     isKnown: boolean,
@@ -179,9 +179,9 @@ export class AgentCardSource {
       this.#winner = discovery.stored.address;
       return discovery.stored;
     }
-    const { silence, answer, log } = discovery;
+    const { silence, best, log } = discovery;
     if (silence !== undefined && refusalIn(discovery) === undefined) responseOrThrow(silence, AGENT, true);
-    throw await missingCard(answer, credential, log, this.#deps.cardAddress !== undefined);
+    throw await missingCard(best, credential, log, this.#deps.cardAddress !== undefined);
   }
 
   /** Asks one address after the other: the configured one, the last winner, the rest. An origin that does not answer at all is not asked again. */
@@ -196,8 +196,8 @@ export class AgentCardSource {
     const addresses = [...new Set([...first, ...this.#addresses])];
     const silent = new Map<string, UpstreamOutcome>();
     const log: Promise<string>[] = [];
-    let refusal: CardlessAnswer | undefined;
-    let answer: CardlessAnswer | undefined;
+    let refusal: CardlessResponse | undefined;
+    let best: CardlessResponse | undefined;
     for (const address of addresses) {
       if (silent.has(address.origin)) continue;
       const known = address === stored?.address ? stored : undefined;
@@ -217,10 +217,10 @@ export class AgentCardSource {
       log.push(said.then((text) => `${address.path}: ${text}`));
       if (!this.#isAgents(address)) continue;
       if (response.status === 401) refusal ??= { response, said };
-      if (saysMore(response)) answer ??= { response, said };
+      if (saysMore(response)) best ??= { response, said };
     }
     const said = (await Promise.all(log)).join('; ');
-    return { kind: 'missing', silence: silent.get(this.#deps.agent.origin), answer: refusal ?? answer, log: said };
+    return { kind: 'missing', silence: silent.get(this.#deps.agent.origin), best: refusal ?? best, log: said };
   }
 
   async #ask(
@@ -282,7 +282,7 @@ export class AgentCardSource {
 }
 
 function refusalIn(discovery: Discovery): HttpResponse | undefined {
-  const response = discovery.kind === 'missing' ? discovery.answer?.response : undefined;
+  const response = discovery.kind === 'missing' ? discovery.best?.response : undefined;
   return response?.status === 401 ? response : undefined;
 }
 

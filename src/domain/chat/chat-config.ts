@@ -14,7 +14,7 @@ import {
 } from './agent-card-source.js';
 
 /**
- * The answer of the config route (spec §2.2).
+ * The response of the config route (spec §2.2).
  *
  * @public
  */
@@ -25,7 +25,7 @@ export interface ChatConfigRecord {
   readonly serviceProjectId: string | null;
   /** Empty when there is none. */
   readonly brandCss: string;
-  /** Whether the agent streams its answers. */
+  /** Whether the agent streams its responses. */
   readonly supportsStreaming: boolean;
   /** Path of the chat route, such as `/api/a2a`. */
   readonly a2aEndpoint: string;

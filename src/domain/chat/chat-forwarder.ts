@@ -34,7 +34,7 @@ export interface ChatForwarderDependencies extends PlatformCallDependencies {
  * Forwards one chat request to the agent (spec §4.1).
  *
  *     browser ──(1) policy──► (2) credential ──► (3) send ──► agent
- *     browser ◄──(6) body───── (5) answer ◄── (4) renew once on 401
+ *     browser ◄──(6) body──── (5) response ◄── (4) renew once on 401
  *
  * Steps 3 and 4 are those of every call to the platform: see `PlatformCall`.
  */
@@ -50,13 +50,13 @@ export class ChatForwarder {
   }
 
   /**
-   * The agent's answer as soon as its head is there; the body streams.
+   * The agent's response as soon as its head is there; the body streams.
    *
    * @throws AgentBffError `not_found` when the query is none that crosses.
    * @throws RequestError when the policy refuses the method.
    * @throws ServiceAuthError when there is no service credential, or the agent refuses it.
    * @throws SessionError when there is no session.
-   * @throws UpstreamError when the agent gives no answer that can be passed on.
+   * @throws UpstreamError when the agent gives no response that can be passed on.
    */
   async forward(request: ChatRequest, auth: CredentialAuth, policy: MethodPolicy): Promise<HttpResponse> {
     // (1)
@@ -110,10 +110,10 @@ export function isExtendedCardMethod(method: string): boolean {
 }
 
 /**
- * The agent's answer to a request for its extended card, with the card in it rewritten as the public one is (decision 33).
+ * The agent's response to a request for its extended card, with the card in it rewritten as the public one is (decision 33).
  * Errors of the agent pass as they are.
  *
- * @throws UpstreamError when the answer is not one JSON-RPC answer, or its card cannot be rewritten.
+ * @throws UpstreamError when the response is not one JSON-RPC response, or its card cannot be rewritten.
  */
 export async function rewriteExtendedCard(response: HttpResponse, rewrite: CardRewrite): Promise<HttpResponse> {
   if (response.status !== 200) return response;

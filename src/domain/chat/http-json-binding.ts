@@ -73,12 +73,12 @@ export class HttpJsonBinding {
   }
 
   /**
-   * The agent's answer as soon as its head is there; the body streams. An extended card is rewritten.
+   * The agent's response as soon as its head is there; the body streams. An extended card is rewritten.
    *
    * @throws RequestError when the policy refuses the call.
    * @throws ServiceAuthError when there is no service credential, or the agent refuses it.
    * @throws SessionError when there is no session.
-   * @throws UpstreamError when the agent has no such interface, or gives no answer that can be passed on.
+   * @throws UpstreamError when the agent has no such interface, or gives no response that can be passed on.
    */
   async forward(
     request: HttpJsonRequest,

@@ -4,8 +4,8 @@ import { type AgentBffError, UpstreamError } from '../errors.js';
 import { platformError } from '../upstream/platform-error.js';
 import { type Counterpart, isPage, sentence } from '../upstream/wrong-address.js';
 
-/** An answer where the card should be, and what it says. */
-export interface CardlessAnswer {
+/** A response where the card should be, and what it says. */
+export interface CardlessResponse {
   readonly response: HttpResponse;
   readonly said: Promise<string>;
 }
@@ -19,7 +19,7 @@ const CARD: Counterpart = {
 };
 const CONFIGURED_CARD: Counterpart = { ...CARD, check: 'check "a2aUrl" and "agentCardUrl" in configureServer' };
 
-/** Whether an answer without a card says why there is none: it is a page, a redirect, a refusal of the caller, or of an agent out of order. */
+/** Whether a response without a card says why there is none: it is a page, a redirect, a refusal of the caller, or of an agent out of order. */
 export function saysMore({ status, headers }: HttpResponse): boolean {
   if (status < 300) return isPage(headers);
   return status < 400 ? status !== 304 : status === 403 || status === 429 || status >= 500;
@@ -27,14 +27,14 @@ export function saysMore({ status, headers }: HttpResponse): boolean {
 
 /** The error when no agent card was found: what the most specific response says, where there is one. `log` is what all of them said. */
 export async function missingCard(
-  answer: CardlessAnswer | undefined,
+  best: CardlessResponse | undefined,
   credential: Credential,
   log: string,
   isConfigured: boolean,
 ): Promise<AgentBffError> {
   const place = isConfigured ? CONFIGURED_CARD : CARD;
-  if (answer !== undefined) {
-    return platformError({ response: answer.response, credential }, place, log, [], await answer.said);
+  if (best !== undefined) {
+    return platformError({ response: best.response, credential }, place, log, [], await best.said);
   }
   return new UpstreamError('upstream_invalid_response', {
     detail: 'No agent card found.',

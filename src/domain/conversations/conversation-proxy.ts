@@ -38,7 +38,7 @@ export function isForwardedMethod(method: string): boolean {
  * Passes requests of signed-in users on to the platform, as they are (spec §5.5).
  *
  *     browser ──(1) path, method──► (2) session ──► (3) send, body and all ──► platform
- *     browser ◄──────────────────── (4) answer, as it comes ◄──
+ *     browser ◄─────────────────── (4) response, as it comes ◄──
  */
 export class ConversationProxy {
   readonly #api: PlatformApi;
@@ -50,11 +50,11 @@ export class ConversationProxy {
   }
 
   /**
-   * The platform's answer as soon as its head is there; both bodies stream.
+   * The platform's response as soon as its head is there; both bodies stream.
    *
    * @throws RequestError when the path could leave the platform's API, or the request is none that crosses.
    * @throws SessionError when nobody is signed in, before anything is sent.
-   * @throws UpstreamError when the platform gives no answer that can be passed on.
+   * @throws UpstreamError when the platform gives no response that can be passed on.
    */
   async forward(request: ConversationRequest, auth: SessionRequired): Promise<HttpResponse> {
     // (1)
@@ -67,7 +67,7 @@ export class ConversationProxy {
     const message = { method, origin: target.origin, path: target.path + query, browser: fieldsFor(body, headers) };
     const own = platformFields(this.#api);
     const reply = await this.#call.send({ ...message, further: RECORD_REQUEST_FIELDS, own, body, signal }, caller);
-    // (4) A 304 answers a condition of the browser's own.
+    // (4) A 304 responds to a condition of the browser's own.
     if (reply.response.status !== 304) await refuseRedirect(reply.response, PLATFORM);
     const response = await this.#call.errors.toBrowserResponse(reply, RECORD_ERROR_FIELDS);
     const further = [...RECORD_RESPONSE_FIELDS, ...(reply.credential.fields?.response ?? [])];

@@ -206,7 +206,7 @@ export class CredentialBroker {
     return this.#userCredential(user, apiKey);
   }
 
-  /** What the session gives instead of a token the platform refused; where it gives nothing else, the platform's answer stands. */
+  /** What the session gives instead of a token the platform refused; where it gives nothing else, the platform's response stands. */
   async #refreshed(
     auth: Extract<CredentialAuth, { kind: 'session' }>,
     refused: Credential,

@@ -51,7 +51,7 @@ const REFUSED_FIRST_MS = 30_000;
 const REFUSED_MAX_MS = 900_000;
 const UNAVAILABLE_FIRST_MS = 500;
 const UNAVAILABLE_MAX_MS = 30_000;
-/** A provider that asks for a longer pause is wrong, and would end the site with one answer. */
+/** A provider that asks for a longer pause is wrong, and would end the site with one response. */
 const MAX_PAUSE_MS = 3_600_000;
 const CLOCKS = ', and the clocks of this server and the provider';
 
@@ -100,7 +100,7 @@ export class TokenCache {
 
   /**
    * Forgets a token the platform refused, unless it was renewed meanwhile (compare and delete).
-   * Answers whether asking for the key again can give another token now.
+   * Whether asking for the key again can give another token now.
    */
   async reject(key: string, value: string): Promise<boolean> {
     const entry = this.#entries.get(key);

@@ -54,7 +54,7 @@ export interface ErrorFacts {
   readonly retryAfterMs?: number;
   /** The JSON-RPC code on the chat route, where the default (-32603) says too little. */
   readonly rpcCode?: number;
-  /** The platform's own status, kept for the answer. */
+  /** The platform's own status, kept for the response. */
   readonly upstreamStatus?: number;
   /** Fields of the platform's response that ours keeps, by lower-case name. */
   readonly upstreamHeaders?: Readonly<Record<string, string>>;
@@ -102,7 +102,7 @@ export class AgentBffError extends Error {
   readonly retryAfterMs: number | undefined;
   /** The JSON-RPC code on the chat route; absent where the default says enough. */
   readonly rpcCode: number | undefined;
-  /** The platform's own status, where the answer keeps it. */
+  /** The platform's own status, where the response keeps it. */
   readonly upstreamStatus: number | undefined;
   /** Fields of the platform's response that ours keeps, by lower-case name; empty when there are none. */
   declare readonly upstreamHeaders: Readonly<Record<string, string>>;

@@ -34,7 +34,7 @@ export function readCachedRender(text: string | undefined): CachedRender | undef
   return { renderedAt, checkedAt, generation, etag, headers, body: text.slice(end + 1) };
 }
 
-/** Whether the platform's answer is one that may be kept. */
+/** Whether the platform's response is one that may be kept. */
 export function isCacheable({
   status,
   headers,

@@ -5,7 +5,7 @@ const MAX_LEVELS = 500;
 
 /**
  * A JSON text in one spelling, whatever the order of its fields; `undefined` when two readers may take it for two different values.
- * Two texts of one spelling mean the same to every reader, so an answer to one is an answer to the other.
+ * Two texts of one spelling mean the same to every reader, so a response to one is a response to the other.
  *
  * @throws SyntaxError when the text is no JSON.
  */

@@ -40,17 +40,17 @@ export type WidgetCheck =
   | { readonly kind: 'changed'; readonly etag: string }
   /** The platform has no such call. */
   | { readonly kind: 'unsupported' }
-  /** It answered something else: nothing is known. */
+  /** It responded with something else: nothing is known. */
   | { readonly kind: 'unknown' };
 
-/** The platform's answer to a render, ready for the browser. */
+/** The platform's response to a render, ready for the browser. */
 export interface RenderReply {
-  readonly answer: HttpResponse;
+  readonly response: HttpResponse;
   readonly isCacheable: boolean;
   readonly etag: string;
 }
 
-/** The two calls a cache makes; both throw when the platform does not answer. */
+/** The two calls a cache makes; both throw when the platform does not respond. */
 export interface RenderUpstream {
   /** Ends with `signal`; without one, with the caller it is for. */
   render(signal?: AbortSignal): Promise<RenderReply>;
@@ -61,7 +61,7 @@ export type CacheStatus = 'HIT' | 'REVALIDATED' | 'MISS' | 'BYPASS';
 
 /** A render, and where it came from. */
 export interface RenderOutcome {
-  readonly answer: HttpResponse;
+  readonly response: HttpResponse;
   readonly status: CacheStatus;
 }
 
@@ -111,10 +111,10 @@ export class RenderCache {
   async render(subject: RenderSubject, upstream: RenderUpstream): Promise<RenderOutcome> {
     const { store, clock, freshMs, maxAgeMs } = this.#deps;
     const keys = this.#keys.keys(subject);
-    if (keys === undefined) return { answer: (await upstream.render()).answer, status: 'BYPASS' };
+    if (keys === undefined) return { response: (await upstream.render()).response, status: 'BYPASS' };
     const [text, callerTag, surfaceTag] = await getMany(store, [keys.render, keys.callerTag, keys.surfaceTag]);
     const generation = await this.#generations.current(keys, [callerTag, surfaceTag]);
-    if (generation === undefined) return { answer: (await upstream.render()).answer, status: 'BYPASS' };
+    if (generation === undefined) return { response: (await upstream.render()).response, status: 'BYPASS' };
     const known = this.#read(keys, text);
     const now = clock.now();
     const isAlive = known?.generation === generation && known.renderedAt <= now && now < known.renderedAt + maxAgeMs;
@@ -122,19 +122,19 @@ export class RenderCache {
     // (1)
     if (kept !== undefined && kept.checkedAt <= now && now < kept.checkedAt + freshMs) {
       if (this.#kept.get(keys.render) === undefined) await this.#note(keys.render);
-      return { answer: answerOf(kept), status: 'HIT' };
+      return { response: responseOf(kept), status: 'HIT' };
     }
     // Those who saw the same generation wait together; who comes after an action does not join what began before it.
     const flightKey = `${keys.render} ${generation}`;
     const running = this.#flights.running(flightKey);
     if (running !== undefined) {
       const obtained = await running;
-      return obtained.shared ? obtained : { answer: (await upstream.render()).answer, status: 'BYPASS' };
+      return obtained.shared ? obtained : { response: (await upstream.render()).response, status: 'BYPASS' };
     }
     return this.#flights.run(flightKey, () => this.#obtain(keys, generation, kept, subject, upstream));
   }
 
-  /** To be awaited after each action that was sent, before its answer is given: whatever came of it, nothing rendered before is served again. */
+  /** To be awaited after each action that was sent, before its response is given: whatever came of it, nothing rendered before is served again. */
   async invalidate(scope: RenderScope, ref: SurfaceRef, names: SurfaceNames): Promise<void> {
     await this.#generations.bump(scope, ref, names);
   }
@@ -157,7 +157,7 @@ export class RenderCache {
       if (check.kind === 'unchanged') {
         const again = { ...kept, checkedAt };
         await this.#keep(keys, again);
-        return { answer: answerOf(again), status: 'REVALIDATED', shared: true };
+        return { response: responseOf(again), status: 'REVALIDATED', shared: true };
       }
       if (check.kind === 'unsupported') this.#rememberUnsupported(subject);
       if (check.kind === 'changed') ({ etag } = check);
@@ -165,12 +165,12 @@ export class RenderCache {
     // (3)
     const renderedAt = clock.now();
     const reply = await upstream.render(signal);
-    const { status, headers, body } = reply.answer;
-    if (!reply.isCacheable) return { answer: reply.answer, status: 'MISS', shared: false };
+    const { status, headers, body } = reply.response;
+    if (!reply.isCacheable) return { response: reply.response, status: 'MISS', shared: false };
     const read = await readAhead(body, this.#deps.maxEntryBytes);
-    if (!read.complete) return { answer: { status, headers, body: read.body }, status: 'MISS', shared: false };
+    if (!read.complete) return { response: { status, headers, body: read.body }, status: 'MISS', shared: false };
     const text = decode(read.bytes);
-    if (text === undefined) return { answer: { status, headers, body: read.bytes }, status: 'MISS', shared: false };
+    if (text === undefined) return { response: { status, headers, body: read.bytes }, status: 'MISS', shared: false };
     const { 'content-length': _length, ...rest } = headers as CachedRender['headers'];
     const rendered = {
       renderedAt,
@@ -183,7 +183,7 @@ export class RenderCache {
     // (4)
     await this.#generations.link(subject.scope, subject.ref, surfaceNames(text));
     await this.#keep(keys, rendered);
-    return { answer: answerOf(rendered), status: 'MISS', shared: true };
+    return { response: responseOf(rendered), status: 'MISS', shared: true };
   }
 
   async #keep(keys: RenderKeySet, render: CachedRender): Promise<void> {
@@ -235,7 +235,7 @@ function surfaceKey({ ref }: RenderSubject): string {
   return `${ref.by} ${ref.value}`;
 }
 
-function answerOf({ headers, body }: CachedRender): HttpResponse {
+function responseOf({ headers, body }: CachedRender): HttpResponse {
   return { status: 200, headers, body };
 }
 

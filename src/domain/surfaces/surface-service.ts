@@ -36,7 +36,7 @@ import {
 } from './render-cache.js';
 import type { RenderScope, RenderSubject } from './render-keys.js';
 import type { SurfaceRef } from './surface-ref.js';
-import { themeAnswer } from './theme.js';
+import { themeResponse } from './theme.js';
 
 /** A request below the surfaces, whose body the edge has read. */
 export interface SurfaceRequest {
@@ -63,7 +63,7 @@ const NAMED_REPLY_LIMIT = 1_048_576;
  * Renders widgets, submits their actions and fetches their themes (spec §4.1).
  *
  *     browser ──(1) credential──► (2) cache ──► (3) send, renewed once on 401 ──► platform
- *     browser ◄──(5) body──────── (4) answer
+ *     browser ◄──(5) body──────── (4) response
  */
 export class SurfaceService {
   readonly #api: PlatformApi;
@@ -81,7 +81,7 @@ export class SurfaceService {
    *
    * @throws ServiceAuthError when there is no service credential, or the platform refuses it.
    * @throws SessionError when there is no session.
-   * @throws UpstreamError when the platform gives no answer that can be passed on.
+   * @throws UpstreamError when the platform gives no response that can be passed on.
    */
   async render(
     ref: SurfaceRef,
@@ -96,12 +96,12 @@ export class SurfaceService {
     // (2)
     const subject = cache && this.#subject(ref, request, caller);
     if (cache === undefined || subject === undefined) {
-      return marked((await render()).answer, 'BYPASS');
+      return marked((await render()).response, 'BYPASS');
     }
     const check = (etag: string, signal: AbortSignal): Promise<WidgetCheck> =>
       this.#check(ref, etag, request, caller, signal);
-    const { answer, status } = await cache.render(subject, { render, check });
-    return marked(answer, status);
+    const { response, status } = await cache.render(subject, { render, check });
+    return marked(response, status);
   }
 
   /**
@@ -122,25 +122,25 @@ export class SurfaceService {
     const invalidate = async (text?: string): Promise<void> => {
       if (cache !== undefined && scope !== undefined) await cache.invalidate(scope, ref, surfaceNames(text));
     };
-    let answer: HttpResponse;
+    let response: HttpResponse;
     try {
       const reply = await this.#call.send(this.#message('POST', target, request, request.head.signal), caller);
       await refuseRedirect(reply.response, PLATFORM);
-      const response = await this.#call.errors.toBrowserResponse(reply);
-      answer = { ...response, headers: browserResponseHeaders(response.headers, reply.credential.fields?.response) };
+      const passed = await this.#call.errors.toBrowserResponse(reply);
+      response = { ...passed, headers: browserResponseHeaders(passed.headers, reply.credential.fields?.response) };
     } catch (error) {
       // It may have been done all the same.
       await invalidate();
       throw error;
     }
-    if (scope === undefined) return answer;
-    if (mediaType(answer.headers) !== 'application/json') {
+    if (scope === undefined) return response;
+    if (mediaType(response.headers) !== 'application/json') {
       await invalidate();
-      return { ...answer, body: followed(answer.body, invalidate) };
+      return { ...response, body: followed(response.body, invalidate) };
     }
-    const read = await readAhead(answer.body, NAMED_REPLY_LIMIT);
+    const read = await readAhead(response.body, NAMED_REPLY_LIMIT);
     await invalidate(read.complete ? new TextDecoder().decode(read.bytes) : undefined);
-    return { ...answer, body: read.complete ? read.bytes : followed(read.body, invalidate) };
+    return { ...response, body: read.complete ? read.bytes : followed(read.body, invalidate) };
   }
 
   /**
@@ -153,7 +153,7 @@ export class SurfaceService {
     const caller = await this.#call.caller(auth, request.head);
     const message = this.#message('GET', target, request, request.head.signal);
     const reply = await this.#call.send({ ...message, further: THEME_REQUEST_FIELDS }, caller);
-    return themeAnswer(await this.#call.errors.toBrowserResponse(reply), request.head.headers, auth.fields);
+    return themeResponse(await this.#call.errors.toBrowserResponse(reply), request.head.headers, auth.fields);
   }
 
   async #render(
@@ -169,11 +169,11 @@ export class SurfaceService {
     const reply = await this.#call.send(message, caller);
     // (4), (5)
     await refuseRedirect(reply.response, PLATFORM);
-    const response = await this.#call.errors.toBrowserResponse(reply);
-    const { status, headers, body } = response;
+    const passed = await this.#call.errors.toBrowserResponse(reply);
     const further = [...RENDER_RESPONSE_FIELDS, ...(reply.credential.fields?.response ?? [])];
-    const answer = { status, headers: browserResponseHeaders(headers, further), body };
-    return { answer, isCacheable: isCacheable(response), etag: etagOf(response) };
+    const { status, headers, body } = passed;
+    const response = { status, headers: browserResponseHeaders(headers, further), body };
+    return { response, isCacheable: isCacheable(passed), etag: etagOf(passed) };
   }
 
   /** Whether the widget is still the one of an earlier render: a GET, because a POST has no 304 (RFC 9110 §13.1.2). */
@@ -267,8 +267,8 @@ function etagOf({ headers }: Pick<HttpResponse, 'headers'>): string {
   return typeof etag === 'string' ? etag : '';
 }
 
-function marked(answer: HttpResponse, status: CacheStatus): HttpResponse {
-  return { ...answer, headers: { ...answer.headers, 'x-cache': status } };
+function marked(response: HttpResponse, status: CacheStatus): HttpResponse {
+  return { ...response, headers: { ...response.headers, 'x-cache': status } };
 }
 
 /** A body that streams may tell of work that goes on: what is rendered meanwhile is from before its end. */

@@ -13,9 +13,9 @@ const CACHE_CONTROL = 'private, no-cache';
 /**
  * A theme as it goes to the browser, or the platform's refusal of it.
  *
- * @throws UpstreamError when the answer is no style sheet, or one of more than 1 MiB.
+ * @throws UpstreamError when the response is no style sheet, or one of more than 1 MiB.
  */
-export async function themeAnswer(
+export async function themeResponse(
   response: HttpResponse,
   browser: HeaderFields,
   fields?: RouteFields,

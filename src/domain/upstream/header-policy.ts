@@ -75,7 +75,7 @@ export function upstreamRequestHeaders(
   return Object.assign(headers, credential);
 }
 
-/** The fields of an answer that reach the browser. */
+/** The fields of a response that reach the browser. */
 export function browserResponseHeaders(upstream: HeaderFields, further: readonly string[] = []): CrossedFields {
   const headers = crossing(upstream, RESPONSE_FIELDS, further);
   headers['x-content-type-options'] = 'nosniff';

@@ -23,7 +23,7 @@ export interface PlatformCallDependencies {
   readonly excerpts: ErrorExcerpts;
   readonly headersMs: number;
   readonly bodyIdleMs: number;
-  /** Milliseconds for a whole answer that is no event stream. Default: any. */
+  /** Milliseconds for a whole response that is no event stream. Default: any. */
   readonly bodyMs?: number;
   /** Milliseconds of silence in an event stream. Default: any. */
   readonly streamIdleMs?: number;

@@ -145,7 +145,7 @@ export class PlatformDirectory {
   }
 
   async #ask(name: LookupName, caller: CallContext): Promise<Lookup> {
-    // Nobody's own signal: others may wait for the same answer.
+    // Nobody's own signal: others may wait for the same response.
     const deadline = this.#deps.deadline(this.#deps.lookupMs);
     try {
       return await within(deadline, PLATFORM, this.#request(name, caller, deadline));
@@ -184,7 +184,7 @@ export class PlatformDirectory {
   }
 }
 
-/** For the log, where nobody sees the answer of an error: what happened, what to do, and what was said. */
+/** For the log, where nobody sees the error response: what happened, what to do, and what was said. */
 function explained(error: AgentBffError): Pick<WarningEvent, 'detail' | 'summary' | 'block' | 'fields'> {
   const { message: summary, block, fields } = error;
   const said = error.logDetail();

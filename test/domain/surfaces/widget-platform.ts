@@ -1,4 +1,4 @@
-import type { FakeAnswer } from '../../../src/adapters/fakes/fake-upstream.js';
+import type { FakeResponder } from '../../../src/adapters/fakes/fake-upstream.js';
 import type { HttpResponse, UpstreamOutcome, UpstreamRequest } from '../../../src/ports/http.js';
 
 /** One widget, of which every caller has a state of its own. */
@@ -24,7 +24,7 @@ export class WidgetPlatform {
   /** Each of these is awaited once before the platform begins, oldest first: by a render, or an action. */
   readonly holds: { render: Promise<void>[]; action: Promise<void>[] } = { render: [], action: [] };
 
-  readonly answer: FakeAnswer = async (request) => {
+  readonly answer: FakeResponder = async (request) => {
     const { operation, id } = this.#read(request);
     this.calls[operation] += 1;
     const widget = this.widgets.get(id);

@@ -4,10 +4,10 @@ import type { HttpBody, HttpResponse } from '../../ports/http.js';
  * The response without its content coding. Next drops `content-encoding` from what a route gives it, whatever the bytes are.
  * A coding nobody knows breaks it off: the browser would take compressed bytes for the text.
  */
-export function plainAnswer(answer: HttpResponse): HttpResponse {
-  const { 'content-encoding': coding, 'content-length': _length, ...headers } = answer.headers;
-  if (coding === undefined || coding === 'identity') return answer;
-  return { ...answer, headers, body: answer.body && decoded(answer.body, String(coding)) };
+export function plainResponse(response: HttpResponse): HttpResponse {
+  const { 'content-encoding': coding, 'content-length': _length, ...headers } = response.headers;
+  if (coding === undefined || coding === 'identity') return response;
+  return { ...response, headers, body: response.body && decoded(response.body, String(coding)) };
 }
 
 /** Few platforms compress for a server that does not ask for it, so what decodes is loaded when one does. */
