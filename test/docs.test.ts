@@ -14,12 +14,18 @@ interface Example {
 const STAND_INS: Readonly<Record<string, string>> = {
   'auth.ts':
     'export declare const auth: (() => Promise<object | null>) & { api: { getAccessToken(input: unknown): Promise<{ accessToken: string }> } };',
-  'lib/auth0.ts':
-    'export declare const auth0: { getAccessToken(): Promise<{ readonly token: string; readonly expiresAt: number }> };',
+  'lib/auth0.ts': "export declare const auth0: import('@auth0/nextjs-auth0/server').Auth0Client;",
   'libraries.d.ts': [
     "declare module 'iron-session' { export const getIronSession: (...parameters: unknown[]) => Promise<object>; }",
     'declare const Bun: { serve(options: { port: number; idleTimeout: number; fetch(request: Request): Promise<Response> }): unknown };',
     'declare const Deno: { serve(options: { port: number }, fetch: (request: Request) => Promise<Response>): unknown };',
+    "declare module 'nitro' { export { defineHandler } from 'h3'; export const defineConfig: (config: { serverDir: string }) => object; }",
+    "declare module '@sveltejs/adapter-node' { export default function adapter(): object; }",
+    "declare module '@sveltejs/kit/vite' { export const sveltekit: (options: { adapter: object }) => import('vite').PluginOption; }",
+    "declare module '@react-router/dev/routes' { export type RouteConfig = object[]; export const route: (path: string, file: string) => object; }",
+    "declare module '@astrojs/node' { export default function node(options: { mode: 'standalone' }): object; }",
+    "declare module '@auth0/nextjs-auth0/server' { export class Auth0Client { constructor(options: { authorizationParameters: { audience: string; scope: string } }); getAccessToken(): Promise<{ token: string; expiresAt: number }>; middleware(request: Request): Promise<Response>; } }",
+    "declare module 'astro/config' { export const defineConfig: (config: { adapter: object }) => object; }",
     "declare module 'next-auth/jwt' { export const getToken: (parameters: object) => Promise<unknown>; }",
   ].join('\n'),
 };
@@ -115,6 +121,7 @@ async function compile(examples: readonly Example[], further: object, globals = 
     isolatedDeclarations: false,
     skipLibCheck: true,
     jsx: 'react-jsx',
+    paths: { '@/lib/*': ['./lib/*.ts'] },
     ...further,
   };
   writeFileSync(

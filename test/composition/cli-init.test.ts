@@ -84,37 +84,3 @@ describe('agent-bff init', () => {
     expect(await run('init', ...args)).toMatchObject({ status: 2, complained: message });
   });
 });
-
-describe('--env-file', () => {
-  it('adds the variables of a file, and leaves those that are set', async () => {
-    const file = join(temporaryFolder('env'), '.env');
-    writeFileSync(file, 'A2A_URL=ftp://agent.example\n');
-    const { printed } = await run('doctor', '--env-file', file);
-    expect(printed).toContain('a2aUrl');
-    const told = await run('doctor', '--env-file', join(file, 'none'));
-    expect(told).toMatchObject({
-      status: 2,
-      complained: expect.stringContaining('--env-file cannot be read') as string,
-    });
-  });
-});
-
-describe('doctor --json', () => {
-  it.each([
-    ['an unknown option', ['--jsn'], 2],
-    ['a file that is not there', ['--config', '/nowhere/site.json'], 2],
-    ['a wrong variable file', ['--env-file', '/nowhere/.env'], 2],
-  ])('prints JSON of %s too', async (_what, args, status) => {
-    const result = await run('doctor', '--json', ...args);
-    expect(result).toMatchObject({ status, complained: '' });
-    const { ok, findings } = JSON.parse(result.printed) as {
-      ok: boolean;
-      findings: { result: string; message: string }[];
-    };
-    expect(ok).toBe(false);
-    expect(findings[0]).toMatchObject({
-      result: 'failed',
-      message: expect.not.stringContaining('agent-bff:') as string,
-    });
-  });
-});

@@ -387,6 +387,13 @@ it('agent-bff doctor adds the variables of --env-file to those that are set', as
   expect(status).toBe(0);
 });
 
+it('agent-bff doctor names the variable to fix where the environment is read', async () => {
+  const { printed } = await run(['doctor'], { SERVICE_ACCOUNT_ID: 'site-1', A2A_URL: addresses.a2aUrl });
+  expect(printed).toContain('    fix: Set "serviceApiUrl" in configureServer. (SERVICE_API_URL)\n');
+  expect(printed).toContain(' (SERVICE_ACCOUNT_PRIVATE_KEY, SERVICE_ACCOUNT_PRIVATE_KEY_PATH)\n');
+  expect((await doctor({ serviceApiUrl: '' })).printed).not.toContain('(SERVICE_');
+});
+
 describe('a command line that is wrong', () => {
   it.each([
     [[], 'printed'],

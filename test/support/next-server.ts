@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { NEXT_EXAMPLE } from './next-example.js';
 
-/** The example as `next start` or `next dev` serves it, in a process of its own. */
+/** The example, or the site of another folder, as `next start` or `next dev` serves it, in a process of its own. */
 export class NextServer {
   readonly url: string;
   readonly #child: ChildProcess;
@@ -22,13 +22,14 @@ export class NextServer {
     command: 'start' | 'dev',
     port: number,
     environment: Readonly<Record<string, string>>,
+    folder: string = NEXT_EXAMPLE,
   ): Promise<NextServer> {
     // A group of its own: `next dev` has children.
     const child = spawn(
       process.execPath,
       ['node_modules/next/dist/bin/next', command, '--port', String(port), '--hostname', 'localhost'],
       {
-        cwd: NEXT_EXAMPLE,
+        cwd: folder,
         detached: true,
         stdio: ['ignore', 'pipe', 'pipe'],
         env: {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { variablesOf } from '../config/env.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
 import { configuration, SOURCE_OPTIONS } from './configuration-source.js';
 import { examine } from './doctor.js';
@@ -31,23 +32,34 @@ export async function doctorCommand(args: string[], terminal: Terminal, ports: T
   } finally {
     progress('');
   }
-  return tell(findings, terminal, values.json === true);
+  return tell(findings, terminal, values.json === true, values.config === undefined);
 }
 
-/** Prints findings for people or programs, and gives the exit status. */
-export function tell(findings: readonly Finding[], terminal: Terminal, asJson: boolean): number {
+/** Prints findings for people or programs, and gives the exit status. `byVariables`: the configuration is that of the environment. */
+export function tell(
+  findings: readonly Finding[],
+  terminal: Terminal,
+  asJson: boolean,
+  byVariables: boolean = false,
+): number {
   const failures = findings.filter(({ result }) => result === 'failed');
   if (asJson) {
     terminal.print(JSON.stringify({ ok: failures.length === 0, findings }, null, 2));
   } else {
-    for (const finding of findings) terminal.print(line(finding, terminal));
+    for (const finding of findings) terminal.print(line(finding, terminal, byVariables));
     terminal.print(failures.length === 0 ? '\nAll is well.' : `\n${String(failures.length)} to fix.`);
   }
   return failures.length === 0 ? 0 : 1;
 }
 
-function line({ check, result, message, fix }: Finding, { style = (_, plain) => plain }: Terminal): string {
+function line(
+  { check, result, message, block = '', fields = [], fix }: Finding,
+  { style = (_, plain) => plain }: Terminal,
+  byVariables: boolean,
+): string {
   const [mark, colour] = MARKS[result];
   const found = `${style(colour, mark)} ${check.padEnd(18)}${message}`;
-  return fix === undefined ? found : `${found}\n    ${style('bold', `fix: ${fix}`)}`;
+  if (fix === undefined) return found;
+  const variables = byVariables ? variablesOf(block, fields).join(', ') : '';
+  return `${found}\n    ${style('bold', `fix: ${fix}${variables === '' ? '' : ` (${variables})`}`)}`;
 }

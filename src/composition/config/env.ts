@@ -75,6 +75,12 @@ export function withWarnings<Config extends ServerConfig>(config: Config, warnin
   return { ...config, [WARNINGS]: warnings };
 }
 
+/** The variables that set these fields of a block. */
+export function variablesOf(block: string, fields: readonly string[]): readonly string[] {
+  const wanted = fields.map((field) => (block === 'configureServer' ? field : `${block}.${field}`));
+  return NAMES.filter((name) => wanted.includes(VARIABLES.get(name)?.path.join('.') ?? ''));
+}
+
 /** Every variable of the table, in its order. */
 function places(rows: AnyRows, path: readonly string[] = []): (readonly [string, Place])[] {
   return Object.entries(rows).flatMap(([name, { variable, isList = false, fields = {} }]) => {

@@ -24,6 +24,7 @@ export async function startLoginProvider(
   siteUrl: string,
   tokenLifetimeSeconds: number,
   callbackPath = '/callback',
+  clientAuthMethod: 'client_secret_post' | 'client_secret_basic' = 'client_secret_post',
 ): Promise<LoginProvider> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -34,7 +35,7 @@ export async function startLoginProvider(
       {
         client_id: client.id,
         client_secret: client.secret,
-        token_endpoint_auth_method: 'client_secret_post',
+        token_endpoint_auth_method: clientAuthMethod,
         grant_types: ['authorization_code', 'refresh_token'],
         response_types: ['code'],
         redirect_uris: [`${siteUrl}${callbackPath}`],
