@@ -1,5 +1,5 @@
-// npm run matrix: runs the site suite with every framework and writes how it went into the README, framework × case.
-// Neither runs anything: --from REPORT takes a report of vitest, and --check REPORT compares the README with one.
+// npm run matrix: runs the site suite with every framework and writes how it went into docs/frameworks.md, framework × case.
+// Neither runs anything: --from REPORT takes a report of vitest, and --check REPORT compares the page with one.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { format, resolveConfig } from 'prettier';
 import { runNode } from './command.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const README = join(ROOT, 'README.md');
+const PAGE = join(ROOT, 'docs/frameworks.md');
 const REPORT = join(ROOT, 'reports/tests.json');
 const [BEGIN, END] = ['<!-- framework matrix: begin -->', '<!-- framework matrix: end -->'];
 const [flag, given = REPORT] = process.argv.slice(2);
@@ -18,17 +18,17 @@ if (isRun) {
   const status = await runNode(join(ROOT, 'scripts/test.mjs'), ['test/site/'], { cwd: ROOT });
   if (status !== 0) console.error('The suite has failures; the table shows them.');
 }
-const readme = readFileSync(README, 'utf8');
-const [before, rest] = readme.split(BEGIN);
+const page = readFileSync(PAGE, 'utf8');
+const [before, rest] = page.split(BEGIN);
 const after = rest?.split(END)[1];
-if (after === undefined) throw new Error(`README.md lacks the lines ${BEGIN} and ${END}`);
+if (after === undefined) throw new Error(`docs/frameworks.md lacks the lines ${BEGIN} and ${END}`);
 const written = await format(
   `${before}${BEGIN}\n\n${table(JSON.parse(readFileSync(isRun ? REPORT : given, 'utf8')))}\n\n${END}${after}`,
-  { ...(await resolveConfig(README)), filepath: README },
+  { ...(await resolveConfig(PAGE)), filepath: PAGE },
 );
-if (!isCheck) writeFileSync(README, written);
-else if (written !== readme) {
-  console.error('The table of frameworks in README.md is not what this run gave: run "npm run matrix".');
+if (!isCheck) writeFileSync(PAGE, written);
+else if (written !== page) {
+  console.error('The table of frameworks in docs/frameworks.md is not what this run gave: run "npm run matrix".');
   process.exit(1);
 }
 
