@@ -54,10 +54,10 @@ describe('a field nobody knows', () => {
 
 describe('an invalid value', () => {
   it.each([
-    ['a2aUrl', 7, 'string'],
-    ['serviceApiKey', null, 'string'],
-    ['serviceAccount', 'text', 'Object'],
-    ['bodyLimitBytes', '2mb', 'number'],
+    ['a2aUrl', 7, 'a string'],
+    ['serviceApiKey', null, 'a string'],
+    ['serviceAccount', 'text', 'an object'],
+    ['bodyLimitBytes', '2mb', 'a number'],
     ['bodyLimitBytes', 0, 'a number of at least 1'],
     ['bodyLimitBytes', 1.5, 'a whole number'],
     ['keepAliveMs', -1, 'a number of at least 0'],
@@ -68,9 +68,9 @@ describe('an invalid value', () => {
     ['telemetry', null, 'an object with emit, several, or "silent"'],
     ['telemetry', [{ emit: () => undefined }, {}], 'an object with emit, several, or "silent"'],
     ['chatLimit', { consume: () => undefined }, 'an object with admit'],
-    ['allowedOrigins', 'https://shop.example', 'Array'],
-    ['allowedHosts', 'site.example', 'Array'],
-    ['a2aMethods', 'chats', '"chat" or "all" or Array'],
+    ['allowedOrigins', 'https://shop.example', 'a list of strings'],
+    ['allowedHosts', 'site.example', 'a list of strings'],
+    ['a2aMethods', 'chats', '"chat", "all", or a list of strings'],
   ])('in "%s" is refused: %j', (field, value, expected) => {
     expect(refusal({ [field]: value })).toMatchObject({
       detail: `Invalid value for "${field}" in configureServer.`,
@@ -81,10 +81,10 @@ describe('an invalid value', () => {
   });
 
   it.each([
-    ['serviceAccount', 'serviceAccountId', 7, 'string'],
-    ['serviceAccount', 'claims', 'text', 'Object'],
-    ['idpAServiceUser', 'password', 1234, 'string'],
-    ['timeouts', 'headersMs', '60s', 'number'],
+    ['serviceAccount', 'serviceAccountId', 7, 'a string'],
+    ['serviceAccount', 'claims', 'text', 'an object'],
+    ['idpAServiceUser', 'password', 1234, 'a string'],
+    ['timeouts', 'headersMs', '60s', 'a number'],
     ['timeouts', 'connectMs', -1, 'a number of at least 0'],
     ['timeouts', 'cacheMs', 0, 'a number of at least 1'],
     ['timeouts', 'identityProviderMs', 0, 'a number of at least 1'],

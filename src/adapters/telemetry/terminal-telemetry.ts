@@ -3,6 +3,7 @@ import type { FaultLog } from './fault-log.js';
 import { RedactedTelemetry } from './redacted-telemetry.js';
 
 type ErrorEvent = Extract<TelemetryEvent, { type: 'error' }>;
+type WarningEvent = Extract<TelemetryEvent, { type: 'warning' }>;
 type ReportedError = Pick<ErrorEvent, 'detail'> & Partial<Pick<ErrorEvent, 'requestId'>>;
 
 /** Errors that only the operator can fix. All others are a visitor's own. */
@@ -75,7 +76,7 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
         if (this.#isFault(event) || this.#isFirst(event)) this.#tellError(event);
         break;
       case 'warning':
-        this.#tell([event.code, reasonOf(event.detail)], WARNINGS[event.code] ?? '', event);
+        this.#tellWarning(event);
         break;
       case 'cache_fault':
         this.#tell([event.type, event.detail], STORE_FAULT, event);
@@ -113,6 +114,13 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
     const said = summary.startsWith(detail) ? { ...event, detail: '' } : event;
     const advice = FIRST_STEPS[code] ? ` ${FIRST_STEPS[code]}` : '';
     this.#tell([code, status, route, block, ...fields, reasonOf(detail)], `${route}: ${summary}${advice}`, said);
+  }
+
+  #tellWarning(event: WarningEvent): void {
+    const { code, summary = '', detail } = event;
+    // One that stands for an error begins with what a visitor would be told of it.
+    const said = detail.startsWith(summary) ? detail.slice(summary.length).trimStart() : detail;
+    this.#tell([code, reasonOf(said)], WARNINGS[code] ?? summary, { ...event, detail: said });
   }
 
   #tell(key: readonly unknown[], message: string, { detail, requestId }: ReportedError): void {

@@ -2,7 +2,7 @@ import type { KeyvLike } from '../../adapters/keyv/keyv-like.js';
 import { readSealingKey, type SealingKey } from '../../adapters/keyv/sealing-key.js';
 import type { HostName } from '../../adapters/web/host-name.js';
 import { ConfigurationError } from '../../domain/errors.js';
-import { accept, hasMethods, headerKey } from '../../domain/shared/option-checks.js';
+import { accept, hasMethods, headerKey, text as string, texts as strings } from '../../domain/shared/option-checks.js';
 import type { OptionCheck } from '../../domain/shared/options.js';
 import { optionalSecret, type Secret, secret } from '../../domain/shared/secret.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
@@ -79,14 +79,12 @@ export type AnyRows = { readonly [name: string]: Partial<Field> & { readonly fie
 const MAX_MS = 2_147_483_647;
 
 const isString = (value: unknown): boolean => typeof value === 'string';
-const string = accept(isString, 'string');
-export const object: OptionCheck = accept(isObject, 'Object');
+export const object: OptionCheck = accept(isObject, 'an object');
 export const providers: OptionCheck = accept(
   (value) => isObject(value) && Object.values(value).every((one) => hasMethods(one, ['fingerprint', 'issue'])),
   'an object of providers, each with fingerprint and issue',
 );
 const CERTIFICATE = ['certificatePath', 'privateKeyPath'];
-const strings = listOf(isString, 'string');
 
 /** All the code knows of each field; what it means stands beside its type in `ServerConfig`, whose fields this must have exactly. */
 const ROWS: Rows<ConfigFields> = {
@@ -111,7 +109,10 @@ const ROWS: Rows<ConfigFields> = {
       },
       privateKeyPath: { ...text('SERVICE_ACCOUNT_PRIVATE_KEY_PATH'), replaces: ['privateKeyPem'] },
       audience: field(
-        accept((value) => value === false || isString(value) || isListOf(value, isString), 'string or Array or false'),
+        accept(
+          (value) => value === false || isString(value) || isListOf(value, isString),
+          'a string, a list of strings, or false',
+        ),
         (audience: string | readonly string[] | false = '') => audience,
         'SERVICE_ACCOUNT_AUDIENCE',
       ),
@@ -147,16 +148,22 @@ const ROWS: Rows<ConfigFields> = {
   publicUrl: field(string, publicAddress, 'PUBLIC_URL'),
   agentCardUrl: address('agentCardUrl'),
   bindings: field(
-    listOf((value) => value === 'JSONRPC' || value === 'HTTP+JSON', '"JSONRPC" or "HTTP+JSON"'),
+    accept(
+      (value) => isListOf(value, (item) => item === 'JSONRPC' || item === 'HTTP+JSON'),
+      'a list of "JSONRPC" and "HTTP+JSON"',
+    ),
     (bindings: readonly string[] = []) => [...new Set(['JSONRPC', ...bindings])],
   ),
   // Has a reader of its own, which knows what a path may be; its blocks are listed for merging.
   upstream: {
-    ...field(accept(isObject, 'an object'), resolveUpstream),
+    ...field(object, resolveUpstream),
     fields: { paths: { fields: {} }, headers: { fields: {} } } as never,
   },
   a2aMethods: field(
-    accept((value) => value === 'chat' || value === 'all' || isListOf(value, isString), '"chat" or "all" or Array'),
+    accept(
+      (value) => value === 'chat' || value === 'all' || isListOf(value, isString),
+      '"chat", "all", or a list of strings',
+    ),
     (methods?: ServerConfig['a2aMethods']) => methods,
   ),
   timeouts: {
@@ -245,7 +252,7 @@ function milliseconds(initial: number, least = 0): Field<number> {
 
 function wholeNumber(initial: number, least = 0, most = Infinity): Field<number> {
   const problem = (value: unknown): string | undefined => {
-    if (typeof value !== 'number' || Number.isNaN(value)) return 'number';
+    if (typeof value !== 'number' || Number.isNaN(value)) return 'a number';
     if (!Number.isInteger(value)) return 'a whole number';
     if (value < least) return `a number of at least ${String(least)}`;
     return value > most ? `a number of at most ${String(most)}` : undefined;
@@ -255,11 +262,6 @@ function wholeNumber(initial: number, least = 0, most = Infinity): Field<number>
     return words && `Set it to ${words}.`;
   };
   return field(check, (value?: number) => value ?? initial);
-}
-
-function listOf(isRight: (item: unknown) => boolean, words: string): OptionCheck {
-  const items = accept((value) => isListOf(value, isRight), words);
-  return (value, all) => (Array.isArray(value) ? items(value, all) : 'Set it to Array.');
 }
 
 function isListOf(value: unknown, isRight: (item: unknown) => boolean): boolean {

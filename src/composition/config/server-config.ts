@@ -149,11 +149,11 @@ export interface TimeoutsConfig {
   readonly sendIdleMs?: number | undefined;
   /** For one look-up of the config route, all its calls included: the agent's card, the project, the brand. At least 1. Default 10 000. */
   readonly lookupMs?: number | undefined;
-  /** For one call to an identity provider, discovery included. Default 5 000. */
+  /** For one call to an identity provider, discovery included. At least 1. Default 5 000. */
   readonly identityProviderMs?: number | undefined;
   /** For one call of the site's session library, and of its own `getHeaders`. Default 15 000; 0 waits for ever. */
   readonly sessionMs?: number | undefined;
-  /** For one call to the shared cache. Default 50. */
+  /** For one call to the shared cache. At least 1. Default 50. */
   readonly cacheMs?: number | undefined;
 }
 

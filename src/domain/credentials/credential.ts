@@ -68,9 +68,9 @@ export class Credential {
   }
 }
 
-/** Whether something is a token that a header field can hold: ASCII without control characters, and no blank at either end (RFC 9110 §5.5). */
+/** Whether something can be a bearer token: visible ASCII, without the blank that another scheme would bring (RFC 6750 §2.1). */
 export function isTokenText(value: unknown): value is string {
-  return typeof value === 'string' && /^[\x20-\x7e]+$/.test(value) && value.trim() === value;
+  return typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
 }
 
 /** A token as sites take it from an `authorization` field of their own, without the scheme (RFC 6750 §2.1). */

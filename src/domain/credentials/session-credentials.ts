@@ -77,7 +77,8 @@ async function readSession(
     // Without this, a session that lost its token would let the request go out without any.
     if (found.kind !== 'token') return found;
     const accessToken = withoutScheme(found.accessToken);
-    if (!isTokenText(accessToken)) throw new TypeError('the session gave no token');
+    if (!isTokenText(accessToken))
+      throw new TypeError('the session gave no token: one is visible ASCII without blanks');
     return accessToken === found.accessToken ? found : { ...found, accessToken };
   } catch (error) {
     if (isAgentBffError(error)) throw error;

@@ -160,14 +160,14 @@ describe('the terminal', () => {
     });
     telemetry.emit({ type: 'stream_broken', requestId: 'r-2', route: 'chat', side: 'browser', detail: 'it left' });
     telemetry.emit({ type: 'warning', code: 'clock_skew', detail: 'the clock is 40 s ahead' });
-    const detail =
-      'Nothing is found there. Check "serviceApiUrl" in configureServer. (status 404 from the platform, text/html)';
-    telemetry.emit({ type: 'warning', code: 'project_unavailable', detail });
+    const summary = 'Nothing is found there. Check "serviceApiUrl" in configureServer.';
+    const reason = 'status 404 from the platform, text/html';
+    telemetry.emit({ type: 'warning', code: 'project_unavailable', summary, detail: `${summary} ${reason}` });
     expect(lines).toEqual([
       'agent-bff: The shared cache fails; visitors are served without it. Check "cacheStore" in configureServer. (Error ECONNREFUSED)',
       'agent-bff: chat: A stream from the platform broke off before its end. (other side closed; request r-1)',
       'agent-bff: the clock is 40 s ahead',
-      `agent-bff: ${detail}`,
+      `agent-bff: ${summary} (${reason})`,
     ]);
   });
 

@@ -12,6 +12,7 @@ const ODD: readonly unknown[] = [
   {},
   ' blank',
   'blank ',
+  'Basic dTpw',
   'a\r\nx-api-key: mine',
   'a\nb',
   'a\u0000',
@@ -27,7 +28,9 @@ describe('what is no token never leaves, and nothing leaves in its place:', () =
     const auth = { ...sessionPlan(source), required: false };
     const error: unknown = await world.broker.obtain(auth, REQUEST).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'identity_provider_unavailable', block: 'session', retryable: true });
-    expect((error as { logDetail(): string }).logDetail()).toBe('TypeError: the session gave no token');
+    expect((error as { logDetail(): string }).logDetail()).toBe(
+      'TypeError: the session gave no token: one is visible ASCII without blanks',
+    );
   });
 
   it.each(['Bearer the-token', 'bearer  the-token'])(

@@ -151,8 +151,8 @@ describe('memory is bounded:', () => {
     world.provider.answer = undefined;
     await world.value('b');
     waiting.push(world.value('a'));
-    answer.resolve({ kind: 'token', token: { value: 'for a', expiresAt: world.clock.now() + 60_000 } });
-    expect(await Promise.all(waiting)).toEqual(['for a', 'for a']);
+    answer.resolve({ kind: 'token', token: { value: 'for-a', expiresAt: world.clock.now() + 60_000 } });
+    expect(await Promise.all(waiting)).toEqual(['for-a', 'for-a']);
     expect(world.provider.issued).toBe(2);
   });
 });
