@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { runCommand } from '../src/composition/cli/run-command.js';
 import { configFromEnv } from '../src/composition/config/env.js';
+import { runCommandLine } from './support/command-line.js';
 import { anchors, blocks, documents, inlineCode, prose, ROOT } from './support/documents.js';
 
 const all = documents();
@@ -104,10 +104,8 @@ function help(...line: readonly string[]): Promise<string> {
 }
 
 async function printed(line: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
-  let said = '';
-  const print = (text: string): void => void (said += `${text}\n`);
-  await runCommand(line, { env, print, complain: print, stopped: Promise.resolve() });
-  return said;
+  const said = await runCommandLine(line, { env });
+  return `${said.printed}${said.complained}\n`;
 }
 
 it('every variable in the README sets the field beside it', () => {

@@ -67,12 +67,16 @@ describe('a tenant that is none', () => {
     },
   );
 
-  it.each(['http://login.example', 'https://me@login.example', 'https://login.example/?x', 'ftp://x.y'])(
-    'is not asked for at an authority that may not be asked: %s',
-    async (authority) => {
-      expect(await failureOf(provider({ authority }))).toMatchObject(refused('authority'));
-    },
-  );
+  it.each([
+    'http://login.example',
+    'https://me@login.example',
+    'https://login.example/?x',
+    'https://login.example/#x',
+    'ftp://x.y',
+  ])('is not asked for at an authority that may not be asked: %s', async (authority) => {
+    expect(await failureOf(provider({ authority }))).toMatchObject(refused('authority'));
+    expect(idp.metadataRequests.count + idp.tokenRequests.count).toBe(0);
+  });
 
   it('is named when the provider does not know it', async () => {
     expect(await failureOf(provider({ tenantId: 'contoso.example' }))).toMatchObject(refused('tenantId'));

@@ -87,6 +87,8 @@ export interface ProviderUnderTest {
   >;
   readonly provider: (change?: Change) => IdentityProvider;
   readonly exchange: (change?: Change) => TokenExchange;
+  /** Exchanges that differ from `exchange` in one setting each. */
+  readonly otherExchanges: (change: Change) => readonly TokenExchange[];
   /** The provider for a double at another host. */
   readonly at: (host: string, change?: Change) => IdentityProvider;
   /** The provider with a value that is no address of one. */
@@ -111,6 +113,10 @@ export async function providersUnderTest(): Promise<readonly [name: string, Prov
       {
         ...a,
         at: (domain, change) => a.provider({ domain, ...change }),
+        otherExchanges: (change) =>
+          ['domain', 'clientId', 'audience', 'scope', 'subjectTokenType'].map((setting) =>
+            a.exchange({ ...change, [setting]: 'other.example' }),
+          ),
         wrong: (domain) => a.provider({ domain: `https://${domain}` }),
         another: async () => {
           const { domain, close } = await startIdpA();
@@ -128,6 +134,12 @@ export async function providersUnderTest(): Promise<readonly [name: string, Prov
       {
         ...b,
         at: (host, change) => b.provider({ authority: `https://${host}`, ...change }),
+        otherExchanges: (change) => [
+          ...['authority', 'tenantId', 'clientId', 'scope'].map((setting) =>
+            b.exchange({ ...change, [setting]: 'other.example' }),
+          ),
+          b.exchange({ ...change, certificate: certificateIn(b.registered) }),
+        ],
         wrong: (tenantId) => b.provider({ tenantId }),
         another: () => startIdpB(),
         block: 'idpBService',

@@ -9,7 +9,8 @@ import { exchanged, failureOf, issued, NOW, providersUnderTest } from './oauth-w
 
 // What every provider that gets its tokens over OAuth does; what is special to one stands in the tests of its name.
 describe.each(await providersUnderTest())('%s', (_name, world) => {
-  const { idp, provider, exchange, at, another, block, addressField, hostField, wrong, movedEndpoint } = world;
+  const { idp, provider, exchange, otherExchanges, at, another, block, addressField, hostField, wrong, movedEndpoint } =
+    world;
   const OUTAGE = { reason: 'unavailable', block, fields: [addressField] };
   const NOBODY_THERE = { reason: 'unavailable', block, fields: [hostField] };
   const WRONG_ADDRESS = { reason: 'refused', block, fields: [addressField] };
@@ -106,6 +107,16 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
         expect(text).not.toContain(createHmac('sha256', '').update(guessed).digest('base64url'));
       }
     });
+  });
+
+  it('names exchanges by what their tokens depend on, and by nothing secret', async () => {
+    const key = { fingerprintKey: 'key' };
+    const other = exchange({ ...key, clientSecret: secret('other') });
+    const all = [exchange(key), other, ...otherExchanges(key)].map((one) => one.fingerprint());
+    const names = await Promise.all(all);
+    expect(new Set(names).size).toBe(names.length);
+    expect(await exchange(key).fingerprint()).toBe(names[0]);
+    expect(names.join()).not.toContain(idp.client.secret);
   });
 
   describe('a provider that is out of order', () => {

@@ -1,20 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { runCommand } from '../../src/composition/cli/run-command.js';
-import type { Terminal } from '../../src/composition/cli/terminal.js';
-
-async function run(args: readonly string[], changes: Partial<Terminal> = {}) {
-  const printed: string[] = [];
-  const complained: string[] = [];
-  const status = await runCommand(args, {
-    env: {},
-    print: (text) => printed.push(text),
-    complain: (text) => complained.push(text),
-    stopped: Promise.resolve(),
-    ...changes,
-  });
-  return { status, printed: printed.join('\n'), complained: complained.join('\n') };
-}
+import { runCommandLine } from '../support/command-line.js';
 
 describe('agent-bff', () => {
   it.each([
@@ -29,7 +16,7 @@ describe('agent-bff', () => {
       [command, '--port', '1', '-h'],
       ['help', command],
     ]) {
-      const { status, printed } = await run(args);
+      const { status, printed } = await runCommandLine(args);
       expect(status).toBe(0);
       expect(printed).toMatch(new RegExp(`agent-bff ${command} (?:\\[|express)`));
       expect(printed).toContain('Exit status: 0');
@@ -38,9 +25,16 @@ describe('agent-bff', () => {
   });
 
   it('names every command, and how to learn more of it', async () => {
-    const { printed } = await run(['--help']);
-    for (const word of ['init ', 'serve ', 'doctor ', 'keygen ', 'demo ', '<command> --help'])
-      expect(printed).toContain(word);
+    for (const asking of ['help', '--help', '-h']) {
+      const { status, printed } = await runCommandLine([asking]);
+      expect(status).toBe(0);
+      for (const word of ['init ', 'serve ', 'doctor ', 'keygen ', 'demo ', '<command> --help'])
+        expect(printed).toContain(word);
+    }
+    expect(await runCommandLine([])).toMatchObject({
+      status: 2,
+      printed: (await runCommandLine(['help'])).printed,
+    });
   });
 
   it.each([
@@ -48,7 +42,7 @@ describe('agent-bff', () => {
     ['doctor', '--message'],
     ['demo', '--port'],
   ])('%s says what it knows when an option is unknown', async (command, known) => {
-    const { status, complained } = await run([command, '--nonsense']);
+    const { status, complained } = await runCommandLine([command, '--nonsense']);
     expect(status).toBe(2);
     expect(complained).toContain('--nonsense');
     expect(complained).toContain(known);
@@ -58,20 +52,21 @@ describe('agent-bff', () => {
     [['dcotor'], 'unknown command "dcotor". Did you mean "doctor"?'],
     [['frobnicate'], 'unknown command "frobnicate".\n'],
     [['serve', '--prot', '80'], 'Did you mean "--port"?'],
+    [['doctor', 'config.json'], '"agent-bff doctor --help" lists the options'],
   ])('says what was probably meant by %j', async (args, says) => {
-    const { status, complained } = await run(args);
+    const { status, complained } = await runCommandLine(args);
     expect(status).toBe(2);
     expect(complained).toContain(says);
   });
 
   it.each([['--version'], ['-v']])('prints its version for %s', async (word) => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
-    expect(await run([word])).toEqual({ status: 0, printed: version, complained: '' });
+    expect(await runCommandLine([word])).toEqual({ status: 0, printed: version, complained: '' });
   });
 
   it('marks what it found in colours where the terminal has them', async () => {
     const style = (name: string, text: string) => `<${name}>${text}</${name}>`;
-    const { printed } = await run(['doctor'], { style });
+    const { printed } = await runCommandLine(['doctor'], { style });
     expect(printed).toContain('<green>✓</green> configuration');
     expect(printed).toContain('<red>✗</red> strategy');
     expect(printed).toContain('<bold>fix: Fill the configuration block of a strategy');
@@ -105,7 +100,9 @@ describe('agent-bff demo', () => {
   });
 
   it('refuses a port that is none, wherever it is named', async () => {
-    expect((await run(['demo', '--port', 'http'])).status).toBe(2);
-    expect((await run(['demo'], { env: { PORT: 'http' } })).complained).toContain('PORT takes a whole number');
+    expect((await runCommandLine(['demo', '--port', 'http'])).status).toBe(2);
+    expect((await runCommandLine(['demo'], { env: { PORT: 'http' } })).complained).toContain(
+      'PORT takes a whole number',
+    );
   });
 });

@@ -4,22 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { runCommand } from '../../src/composition/cli/run-command.js';
 import { configFromEnv } from '../../src/composition/config/env.js';
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
+import { runCommandLine } from '../support/command-line.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-
-async function run(...args: string[]) {
-  const printed: string[] = [];
-  const complained: string[] = [];
-  const status = await runCommand(args, {
-    env: {},
-    print: (text) => printed.push(text),
-    complain: (text) => complained.push(text),
-    stopped: Promise.resolve(),
-  });
-  return { status, printed: printed.join('\n'), complained: complained.join('\n') };
-}
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const folderFor = (kind: string) => join(temporaryFolder('init'), kind);
@@ -31,7 +19,7 @@ describe('agent-bff init', () => {
     ['next', ['instrumentation.ts', 'next.config.ts', 'app/page.tsx', 'app/api/[...path]/route.ts']],
   ])('%s writes a site whose scripts, settings and version are there', async (kind, files) => {
     const folder = folderFor(kind);
-    const { status, printed } = await run('init', kind, folder);
+    const { status, printed } = await runCommandLine(['init', kind, folder]);
     expect(status).toBe(0);
     expect(printed).toContain(`cd ${folder} && npm install`);
     for (const file of [...files, 'tsconfig.json', '.gitignore'])
@@ -50,12 +38,12 @@ describe('agent-bff init', () => {
 
   it('quotes a folder whose name has spaces', async () => {
     const folder = folderFor('my site');
-    expect((await run('init', 'koa', folder)).printed).toContain(`cd "${folder}" && npm install`);
+    expect((await runCommandLine(['init', 'koa', folder])).printed).toContain(`cd "${folder}" && npm install`);
   });
 
   it('express compiles as its own tsconfig.json says', { timeout: 60_000 }, async () => {
     const folder = folderFor('compiled');
-    await run('init', 'express', folder);
+    await runCommandLine(['init', 'express', folder]);
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     const entries = join(ROOT, 'dist/composition');
     const paths = { 'agent-bff': [`${entries}/index.d.ts`], 'agent-bff/*': [`${entries}/*.d.ts`] };
@@ -70,7 +58,7 @@ describe('agent-bff init', () => {
   it('replaces no file, and then writes none', async () => {
     const folder = temporaryFolder('init');
     writeFileSync(join(folder, 'server.ts'), '// mine');
-    const { status, complained } = await run('init', 'express', folder);
+    const { status, complained } = await runCommandLine(['init', 'express', folder]);
     expect(status).toBe(1);
     expect(complained).toContain('has server.ts already. Choose another folder.');
     expect(readdirSync(folder)).toEqual(['server.ts']);
@@ -81,6 +69,6 @@ describe('agent-bff init', () => {
     [[], 'agent-bff: which starter? agent-bff init express|koa|next [folder]'],
     [['constructor'], 'agent-bff: unknown starter "constructor". agent-bff init express|koa|next [folder]'],
   ])('%j says which starters there are', async (args, message) => {
-    expect(await run('init', ...args)).toMatchObject({ status: 2, complained: message });
+    expect(await runCommandLine(['init', ...args])).toMatchObject({ status: 2, complained: message });
   });
 });

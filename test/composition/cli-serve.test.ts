@@ -8,6 +8,7 @@ import type { ServerConfig } from 'agent-bff';
 import { FakeIdentityProvider } from 'agent-bff/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCommand } from '../../src/composition/cli/run-command.js';
+import { runCommandLine } from '../support/command-line.js';
 import { RecordingUpstream } from '../support/recording-upstream.js';
 import { visit } from '../support/visitor.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -205,49 +206,39 @@ describe('agent-bff serve', () => {
     [['--base', 'api'], '--base takes a path'],
     [['--nonsense'], '--nonsense'],
   ])('does not start with %j', async (args, says) => {
-    const complained: string[] = [];
-    const complain = (text: string) => complained.push(text);
-    const terminal = { env: {}, print: () => undefined, complain, stopped: Promise.resolve() };
-    expect(await runCommand(['serve', ...args], terminal)).toBe(2);
-    expect(complained.join('\n')).toContain(says);
+    const { status, complained } = await runCommandLine(['serve', ...args]);
+    expect(status).toBe(2);
+    expect(complained).toContain(says);
   });
 
   it('listens where PORT and HOST of the environment say, unless an option says otherwise', async () => {
-    const complained: string[] = [];
-    const complain = (text: string) => complained.push(text);
-    const terminal = {
-      env: { PORT: '0', HOST: 'localhost' },
-      print: () => undefined,
-      complain,
-      stopped: Promise.resolve(),
-    };
-    expect(await runCommand(['serve'], terminal)).toBe(0);
-    expect(complained[0]).toMatch(/^agent-bff serves at http:\/\/localhost:(?!8080)\d+\/api/);
-    expect(await runCommand(['serve', '--port', 'http'], terminal)).toBe(2);
-    expect(await runCommand(['serve'], { ...terminal, env: { PORT: 'tcp://10.0.0.1:80' } })).toBe(2);
-    expect(complained.at(-1)).toBe(
-      'agent-bff: PORT takes a whole number from 0 to 65535, and is "tcp://10.0.0.1:80". Correct PORT.',
-    );
+    const env = { PORT: '0', HOST: 'localhost' };
+    const { status, complained } = await runCommandLine(['serve'], { env });
+    expect(status).toBe(0);
+    expect(complained).toMatch(/^agent-bff serves at http:\/\/localhost:(?!8080)\d+\/api/);
+    expect((await runCommandLine(['serve', '--port', 'http'], { env })).status).toBe(2);
+    expect(await runCommandLine(['serve'], { env: { PORT: 'tcp://10.0.0.1:80' } })).toMatchObject({
+      status: 2,
+      complained: 'agent-bff: PORT takes a whole number from 0 to 65535, and is "tcp://10.0.0.1:80". Correct PORT.',
+    });
   });
 
   it('says that it has nowhere to forward to', async () => {
-    const complained: string[] = [];
-    const complain = (text: string) => complained.push(text);
-    const terminal = { env: {}, print: () => undefined, complain, stopped: Promise.resolve() };
-    expect(await runCommand(['serve', '--port', '0'], terminal)).toBe(0);
-    expect(complained.join('\n')).toContain('A2A_URL');
+    const { status, complained } = await runCommandLine(['serve', '--port', '0']);
+    expect(status).toBe(0);
+    expect(complained).toContain('A2A_URL');
   });
 
   it('starts under the variables of others, and says which of its own is misspelt', async () => {
-    const said: Record<'printed' | 'complained', string[]> = { printed: [], complained: [] };
-    const terminal = {
-      env: { A2A_PORT: 'tcp://10.0.0.1:80', SERVICE_ACCOUNT_NAME: 'site', PUBLIC_URL: '/', SERVICE_API_KYE: 'hunter2' },
-      print: (text: string) => said.printed.push(text),
-      complain: (text: string) => said.complained.push(text),
-      stopped: Promise.resolve(),
+    const env = {
+      A2A_PORT: 'tcp://10.0.0.1:80',
+      SERVICE_ACCOUNT_NAME: 'site',
+      PUBLIC_URL: '/',
+      SERVICE_API_KYE: 'hunter2',
     };
-    expect(await runCommand(['serve', '--port', '0'], terminal)).toBe(0);
-    const names = (lines: readonly string[]) => lines.join('\n').match(/\b(?:[A-Z0-9]+_)+[A-Z]+(?=:)/g);
+    const said = await runCommandLine(['serve', '--port', '0'], { env });
+    expect(said.status).toBe(0);
+    const names = (lines: string) => lines.match(/\b(?:[A-Z0-9]+_)+[A-Z]+(?=:)/g);
     expect(names(said.complained)).toEqual(['PUBLIC_URL', 'SERVICE_API_KYE']);
     expect(names(said.printed)).toEqual(['PUBLIC_URL', 'SERVICE_API_KYE']);
     expect(JSON.stringify(said)).not.toContain('hunter2');
@@ -258,15 +249,9 @@ describe('agent-bff serve', () => {
     await once(other, 'listening');
     onTestFinished(() => void other.close());
     const { port } = other.address() as AddressInfo;
-    const complained: string[] = [];
-    const complain = (text: string) => complained.push(text);
-    const terminal = {
-      env: { A2A_URL: 'https://agent.example/a2a' },
-      print: () => undefined,
-      complain,
-      stopped: Promise.resolve(),
-    };
-    expect(await runCommand(['serve', '--port', String(port)], terminal)).toBe(1);
-    expect(complained.join('\n')).toMatch(/cannot be opened \(EADDRINUSE\); choose another --port/);
+    const env = { A2A_URL: 'https://agent.example/a2a' };
+    const { status, complained } = await runCommandLine(['serve', '--port', String(port)], { env });
+    expect(status).toBe(1);
+    expect(complained).toMatch(/cannot be opened \(EADDRINUSE\); choose another --port/);
   });
 });

@@ -5,7 +5,7 @@ import type { ServerConfig, ToolkitPorts } from 'agent-bff';
 import { FakeClock } from 'agent-bff/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/composition/cli/finding.js';
-import { runCommand } from '../../src/composition/cli/run-command.js';
+import { runCommandLine } from '../support/command-line.js';
 import { fixesOf } from '../support/doctor-fixes.js';
 import { FirstHour, saying, selfSigned } from '../support/first-hour.js';
 import { runIdpA } from '../support/identity-provider/index.js';
@@ -113,15 +113,9 @@ async function doctor({ config, env = {}, ports = {} }: Broken) {
   const path = join(folder, `${crypto.randomUUID()}.json`);
   writeFileSync(path, JSON.stringify(config ?? {}));
   const from = config === undefined ? [] : ['--config', path];
-  const run = async (...args: string[]) => {
-    const printed: string[] = [];
-    const print = (text: string) => printed.push(text);
-    const terminal = { env, print, complain: print, stopped: Promise.resolve() };
-    await runCommand(['doctor', ...from, ...args], terminal, ports);
-    return printed.join('\n');
-  };
-  const { findings } = JSON.parse(await run('--json')) as { findings: readonly Finding[] };
-  return { findings, printed: await run() };
+  const run = (...args: string[]) => runCommandLine(['doctor', ...from, ...args], { env }, ports);
+  const { findings } = JSON.parse((await run('--json')).printed) as { findings: readonly Finding[] };
+  return { findings, ...(await run()) };
 }
 
 describe('of twenty broken configurations the doctor names the reason, and what to do', () => {
@@ -133,7 +127,7 @@ describe('of twenty broken configurations the doctor names the reason, and what 
   it.for(rows())('$what', async ({ what, check, reason, fix }, { skip }) => {
     if (what === 'The host does not exist' && namesAreKnown !== true) skip();
     const broken = await BROKEN[what]?.();
-    const { findings, printed } = await doctor(broken ?? {});
+    const { findings, printed, status } = await doctor(broken ?? {});
     const wrong = findings.filter((finding) => finding.result === 'failed' || finding.check === check);
     expect(wrong).toEqual([
       expect.objectContaining({
@@ -142,6 +136,9 @@ describe('of twenty broken configurations the doctor names the reason, and what 
         fix: expect.stringMatching(withGaps(fix)) as string,
       }),
     ]);
+    // One fault is one line.
+    const failed = findings.filter(({ result }) => result === 'failed').length;
+    expect([printed.match(/✗/g)?.length ?? 0, status]).toEqual([failed, failed]);
     const [{ block = '', fields = [] } = {}] = wrong;
     const [field = ''] = fields.filter((one) => fix.includes(one));
     expect(fixesOf(printed, `${block}: ${field}`)).toHaveLength(1);

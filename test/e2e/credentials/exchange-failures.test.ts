@@ -54,14 +54,8 @@ describe('what a signed-in user reads when a value of onBehalfOf is wrong', () =
     ['a wrong client secret', { clientSecret: WRONG_SECRET }, own('clientSecret')],
     ['an unknown application', { clientId: 'nobody' }, own('clientId')],
     ['an unknown tenant', { tenantId: 'contoso.example' }, own('tenantId')],
-    ['a tenant that is none', { tenantId: 'common' }, own('tenantId')],
     ['an unknown API', { scope: 'api://nowhere/.default' }, own('scope')],
     ['a certificate that is not there', { certificatePath: '/nowhere/client.crt' }, own('certificatePath')],
-    [
-      'a certificate that has expired',
-      pathsOf(makeClientCertificate({ validToDays: -2 })),
-      own('certificatePath', 'privateKeyPath'),
-    ],
     ['a certificate nobody registered', pathsOf(stranger), own('certificatePath', 'privateKeyPath')],
   ])('%s names onBehalfOf and the field', async (_title, block, expected) => {
     const { message, ...failure } = await exchanging(block);

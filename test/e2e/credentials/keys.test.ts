@@ -10,7 +10,7 @@ import { applicationSecret, identityFetch, startSite } from './credential-site.j
 
 // What shapes keys come in is proved in test/adapters/pem.test.ts, what can be wrong with files beside it.
 const { certificatePath, privateKeyPath, certificatePem } = makeClientCertificate();
-const { idp, cloud } = await runIdpB({ certificates: [certificatePem] });
+const { idp, trusting } = await runIdpB({ certificates: [certificatePem] });
 afterAll(removeClientCertificates);
 
 it('a service account uses the key given as text, and warns once that the key file beside it is not read', async () => {
@@ -45,11 +45,11 @@ it('a key that is configured later replaces the one before, whichever form eithe
   await signedBy(first);
 });
 
-it('an application uses its secret when only the path of a key stands beside it', async () => {
+it('an application uses its secret when only the path of a key stands beside it, at the authority it names', async () => {
   const { idpBService, ...rest } = applicationSecret(idp);
   const site = await startSite(
-    { ...rest, idpBService: { ...idpBService, privateKeyPath } },
-    { ports: identityFetch(cloud) },
+    { ...rest, idpBService: { ...idpBService, authority: `https://${idp.host}`, privateKeyPath } },
+    { ports: identityFetch(trusting) },
   );
   expect((await site.chat()).status).toBe(200);
   expect(idp.tokenRequests.last?.form).toHaveProperty('client_secret');

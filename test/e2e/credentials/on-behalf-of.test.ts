@@ -8,7 +8,7 @@ import { MESSAGE } from '../../support/visitor.js';
 import { bearerOf, identityFetch, startSite } from './credential-site.js';
 
 const { idp: idpA, trusting } = await runIdpA();
-const { idp: idpB, cloud } = await runIdpB();
+const { idp: idpB, trusting: trustingB } = await runIdpB();
 const { privateKey: serviceKey } = await newServiceAccountKey();
 
 interface Exchanger {
@@ -22,11 +22,12 @@ interface Exchanger {
 const exchangers: Readonly<Record<string, Exchanger>> = {
   'on-behalf-of at idp_b': {
     idp: () => idpB,
-    fetch: () => cloud,
+    fetch: () => trustingB,
     audiences: () => [idpB.audience, idpB.otherScope.replace('/.default', '')],
     config: () => ({
       idpBService: {
         tenantId: idpB.tenantId,
+        authority: `https://${idpB.host}`,
         clientId: idpB.client.id,
         clientSecret: idpB.client.secret,
         scope: idpB.scope,

@@ -4,8 +4,8 @@ import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-ho
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { createGetHeadersForSession, createToolkit, fromFunction, type ServerConfig } from 'agent-bff';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { runCommand } from '../../../src/composition/cli/run-command.js';
 import { resolveConfig } from '../../../src/composition/config/resolve-config.js';
+import { runCommandLine } from '../../support/command-line.js';
 import { type Fault, runIdpA, runIdpB } from '../../support/identity-provider/index.js';
 import { type Answer, type Exchange, RecordingUpstream } from '../../support/recording-upstream.js';
 import { newServiceAccountKey } from '../../support/service-account.js';
@@ -222,15 +222,9 @@ describe('no secret is in what is said of', () => {
     };
     for (const [name, value] of Object.entries(env)) if (/KEY$|SECRET|PASSWORD/.test(name)) scan.learn(name, value);
     const examined = async (variables: Record<string, string>): Promise<string> => {
-      const said: string[] = [];
-      const print = (text: string): void => void said.push(text);
-      await runCommand(
-        ['doctor'],
-        { env: variables, print, complain: print, stopped: Promise.resolve() },
-        identityFetch(trustingA),
-      );
-      scan.text('the terminal', said.join('\n'));
-      return said.join('\n');
+      const { printed, complained } = await runCommandLine(['doctor'], { env: variables }, identityFetch(trustingA));
+      scan.text('the terminal', printed + complained);
+      return printed;
     };
 
     expect(await examined(env)).toMatch(/✓ token +obtained/);
