@@ -17,9 +17,11 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'lib/auth0.ts':
     'export declare const auth0: { getAccessToken(): Promise<{ readonly token: string; readonly expiresAt: number }> };',
   'libraries.d.ts': [
+    "declare module '@vitejs/plugin-react' { export default function react(): import('vite').Plugin; }",
     "declare module 'iron-session' { export const getIronSession: (...parameters: unknown[]) => Promise<object>; }",
     'declare const Bun: { serve(options: { port: number; idleTimeout: number; fetch(request: Request): Promise<Response> }): unknown };',
     'declare const Deno: { serve(options: { port: number }, fetch: (request: Request) => Promise<Response>): unknown };',
+    "declare module 'koa-static' { export default function serve(folder: string): import('koa').Middleware; }",
     "declare module 'next-auth/jwt' { export const getToken: (parameters: object) => Promise<unknown>; }",
   ].join('\n'),
 };

@@ -73,6 +73,19 @@ describe.skipIf(chromiumPath === undefined)('what the chat shows', { timeout: 60
       await expect.poll(() => hiddenBelow(visit)).toBeLessThanOrEqual(0);
     });
 
+    it('in a place without a height it grows up to the height of the window, the end of the answer in view', async () => {
+      const visit = await browser.visit();
+      await visit.page.locator('#root').evaluate((root) => root.style.setProperty('height', 'auto'));
+      await visit.show('A2AChat');
+      const panel = visit.page.locator('.a2a-panel');
+      await visit.ask('Hello');
+      expect((await panel.boundingBox())?.height).toBeLessThan(500);
+      await visit.ask('markdown');
+      await visit.ask('markdown');
+      expect((await panel.boundingBox())?.height).toBe(600);
+      await expect.poll(() => hiddenBelow(visit)).toBeLessThanOrEqual(0);
+    });
+
     it('leaves a reader alone who has scrolled back', async () => {
       const visit = await browser.visit({ viewport: { width: 360, height: 420 } });
       await visit.show('A2AChat');
