@@ -1,5 +1,6 @@
 // npm run test:package: packs the package, installs it in a folder of its own as a site would, and uses it from there:
-// by import and require on every supported Node, and from TypeScript in every way a site may be set up.
+// by import and require on every supported Node, and from TypeScript in every way a site may be set up. The same for the
+// starters and for the pages of docs/chat.md, in Chromium.
 // With --compare OLDER.tgz, the site of test/package/consumer.ts must print the same with that version as with this one.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -36,7 +37,7 @@ writeFileSync(join(folder, 'package.json'), '{ "name": "a-site", "private": true
 npm('install', '--no-audit', '--no-fund', '--omit=dev', `./${filename}`);
 const own = installed();
 const trials = [];
-await trial('links of the documents', () => run(process.execPath, ['links.mjs'], { cwd: folder }));
+await trial('links of the documents', () => run(process.execPath, ['links.mjs', 'agent-bff'], { cwd: folder }));
 await trial('agent-bff demo', () => run(process.execPath, ['demo.mjs'], { cwd: folder }));
 npm(
   'install',
@@ -64,6 +65,9 @@ await trial(`node ${process.versions.node}`, () => runTrials());
 for (const version of NODE_LINES) await trial(`node ${version}`, () => runTrials(version));
 await trial('the starters of agent-bff init', () =>
   run(process.execPath, ['starters.mjs', 'express,koa,next', filename, components], { cwd: folder }),
+);
+await trial('the pages of docs/chat.md', () =>
+  run(process.execPath, [join(ROOT, 'test/package/pages.mjs'), filename, components], { cwd: folder }),
 );
 const older = process.argv[process.argv.indexOf('--compare') + 1];
 if (process.argv.includes('--compare')) await trial(`the same site with ${basename(older)}`, () => compare(older));

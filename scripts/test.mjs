@@ -18,6 +18,7 @@ const isQuick = given.length === 0;
 const QUICK_SUITES = ['Chromium', 'Redis', 'Keyv 6'];
 const PROGRAMS = [
   { suites: 'Chromium', variable: 'CHROMIUM_PATH', names: ['chromium', 'chromium-browser', 'google-chrome'] },
+  { suites: 'Firefox', variable: 'FIREFOX_PATH', names: ['firefox-esr', 'firefox'] },
   { suites: 'Redis', variable: 'REDIS_SERVER_PATH', names: ['redis-server'] },
   { suites: 'Keyv 6', variable: 'KEYV6_PATH', names: ['keyv'], folder: join(ROOT, 'temp/keyv6/node_modules') },
   {

@@ -16,6 +16,7 @@ const STAND_INS: Readonly<Record<string, string>> = {
     'export declare const auth: (() => Promise<object | null>) & { api: { getAccessToken(input: unknown): Promise<{ accessToken: string }> } };',
   'lib/auth0.ts': "export declare const auth0: import('@auth0/nextjs-auth0/server').Auth0Client;",
   'libraries.d.ts': [
+    "declare module '@vitejs/plugin-react' { export default function react(): import('vite').Plugin; }",
     "declare module 'iron-session' { export const getIronSession: (...parameters: unknown[]) => Promise<object>; }",
     'declare const Bun: { serve(options: { port: number; idleTimeout: number; fetch(request: Request): Promise<Response> }): unknown };',
     'declare const Deno: { serve(options: { port: number }, fetch: (request: Request) => Promise<Response>): unknown };',
@@ -26,6 +27,7 @@ const STAND_INS: Readonly<Record<string, string>> = {
     "declare module '@astrojs/node' { export default function node(options: { mode: 'standalone' }): object; }",
     "declare module '@auth0/nextjs-auth0/server' { export class Auth0Client { constructor(options: { authorizationParameters: { audience: string; scope: string } }); getAccessToken(): Promise<{ token: string; expiresAt: number }>; middleware(request: Request): Promise<Response>; } }",
     "declare module 'astro/config' { export const defineConfig: (config: { adapter: object }) => object; }",
+    "declare module 'koa-static' { export default function serve(folder: string): import('koa').Middleware; }",
     "declare module 'next-auth/jwt' { export const getToken: (parameters: object) => Promise<unknown>; }",
   ].join('\n'),
 };

@@ -1,20 +1,17 @@
 // Each starter of `agent-bff init` as a newcomer meets it: written, installed, checked by the compiler, asked by a visitor while the demo
 // is its agent, and looked at by the doctor. Arguments: the packed packages. Prints the seconds from nothing to a streamed answer.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
+import { freePort, started } from './program.mjs';
 
 const [kinds, ...tarballs] = process.argv.slice(2);
 const BIN = 'node_modules/agent-bff/dist/composition/cli.js';
 const shell = (command, args, cwd) =>
   execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-const running = [];
-process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
-const demo = await started(process.execPath, [resolve(BIN), 'demo', '--port', '0'], '.');
+const demo = await started(`node ${BIN} demo --port 0`, '.');
 for (const kind of kinds.split(',')) {
   const began = performance.now();
   const folder = resolve(`starter-${kind}`);
@@ -26,47 +23,22 @@ for (const kind of kinds.split(',')) {
     if (written.dependencies[name] !== undefined) written.dependencies[name] = `file:${resolve(tarball)}`;
   }
   writeFileSync(manifest, JSON.stringify(written));
-  const settings = readFileSync(join(folder, '.env'), 'utf8').replace(/^A2A_URL=.*$/m, `A2A_URL=${demo}/api/a2a`);
+  const settings = readFileSync(join(folder, '.env'), 'utf8').replace(/^A2A_URL=.*$/m, `A2A_URL=${demo.url}/api/a2a`);
   writeFileSync(join(folder, '.env'), settings);
   shell('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], folder);
   if (kind === 'next') shell('npm', ['run', 'build'], folder);
-  const site = await started('npm', ['start'], folder, { PORT: String(await freePort()) });
-  const first = await streamed(`${site}/api/a2a`);
+  const site = await started('npm start', folder, { PORT: String(await freePort()) });
+  const first = await streamed(`${site.url}/api/a2a`);
   const seconds = Math.round((performance.now() - began) / 1_000);
-  assert.match(await (await fetch(site)).text(), /<html/);
+  assert.match(await (await fetch(site.url)).text(), /<html/);
   shell('npm', ['run', 'typecheck'], folder);
   assert.match(shell('npm', ['run', 'doctor'], folder), /All is well/);
   console.log(
     `${kind}: ${seconds} s from nothing to a streamed answer (first event ${first} ms); compiles, and the doctor is content`,
   );
-  running.pop().kill('SIGTERM');
+  site.stop();
 }
 process.exit(0);
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  return port;
-}
-
-/** The address a program prints when it is ready. */
-function started(command, args, cwd, env = {}) {
-  const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, detached: false });
-  running.push(child);
-  return new Promise((resolve, reject) => {
-    let text = '';
-    const read = (chunk) => {
-      text += chunk;
-      const [address] = /http:\/\/localhost:\d+/.exec(text) ?? [];
-      if (address !== undefined) resolve(address);
-    };
-    child.stdout.on('data', read);
-    child.stderr.on('data', read);
-    child.once('exit', (code) => reject(new Error(`${command} ${args.join(' ')} ended (${code}): ${text}`)));
-  });
-}
 
 /** Milliseconds until the first event of a streamed message; the stream must end by itself. */
 async function streamed(url) {

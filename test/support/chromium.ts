@@ -1,9 +1,6 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
-
 import { type Browser, chromium } from 'playwright-core';
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+import { programPath } from './program-path.js';
 
 const ARGUMENTS = [
   // The sandbox and /dev/shm are often missing in containers; the rest keeps the browser off the network.
@@ -17,26 +14,12 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/**
- * The browser's executable: `CHROMIUM_PATH` as it stands (a wrong one shall fail, not skip the tests),
- * else the first of the usual names on `PATH`; undefined when there is none.
- */
-export function findChromium(env: NodeJS.ProcessEnv = process.env): string | undefined {
-  if (env['CHROMIUM_PATH']) return env['CHROMIUM_PATH'];
-  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
-  return NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
+/** The browser's executable, or `CHROMIUM_PATH`; undefined when there is none. */
+export function findChromium(): string | undefined {
+  return programPath('CHROMIUM_PATH', ['chromium', 'chromium-browser', 'google-chrome']);
 }
 
 /** Starts a headless browser that talks to this machine only. */
 export async function launchChromium(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, headless: true, args: ARGUMENTS });
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -7,10 +7,11 @@ import { promisify } from 'node:util';
 import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
-import { onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
 
 import { type Demo, type DemoOptions, startDemo } from '../../examples/start-demo.js';
-import { launchChromium } from './chromium.js';
+import { findChromium, launchChromium } from './chromium.js';
+import { findFirefox, launchFirefox } from './firefox.js';
 
 const fromRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -44,35 +45,66 @@ export interface ComponentVisitOptions extends BrowserContextOptions {
   readonly prepare?: (page: Page) => Promise<unknown>;
 }
 
+const BROWSERS = [
+  {
+    name: 'Chromium',
+    path: findChromium(),
+    launch: launchChromium,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  },
+  { name: 'Firefox', path: findFirefox(), launch: launchFirefox, permissions: [] },
+] as const;
+
+/** The same suite in every browser. */
+export function describeInBrowsers(
+  title: string,
+  options: Omit<DemoOptions, 'port'>,
+  suite: (browser: ComponentBrowser) => void,
+): void {
+  for (const { name, path, launch, permissions } of BROWSERS) {
+    describe.skipIf(path === undefined)(`${title}, in ${name}`, { timeout: 60_000 }, () => {
+      const browser = new ComponentBrowser((colorScheme) => launch(path ?? '', colorScheme), permissions);
+      beforeAll(() => browser.start(options), 60_000);
+      afterAll(() => browser.close());
+      suite(browser);
+    });
+  }
+}
+
+type ColorScheme = 'light' | 'dark';
+
 /** The components in a browser, on a page of their own, with the demo's routes behind them. */
 export class ComponentBrowser {
-  readonly demo: Demo;
-  readonly #browser: Browser;
-  readonly #files: ReadonlyMap<string, string>;
+  demo!: Demo;
+  #files: ReadonlyMap<string, string> = new Map();
+  readonly #launch: (colorScheme: ColorScheme) => Promise<Browser>;
+  readonly #permissions: readonly string[];
+  readonly #launched = new Map<ColorScheme, Promise<Browser>>();
 
-  private constructor(demo: Demo, browser: Browser, files: ReadonlyMap<string, string>) {
-    this.demo = demo;
-    this.#browser = browser;
-    this.#files = files;
+  constructor(launch: (colorScheme: ColorScheme) => Promise<Browser>, permissions: readonly string[]) {
+    this.#launch = launch;
+    this.#permissions = permissions;
   }
 
-  static async start(chromiumPath: string, options: Omit<DemoOptions, 'port'> = {}): Promise<ComponentBrowser> {
+  async start(options: Omit<DemoOptions, 'port'>): Promise<void> {
     await promisify(execFile)(process.execPath, [fromRoot('scripts/build.mjs'), 'react', '--if-needed']);
-    const files = new Map([
+    this.#files = new Map([
       ['', PAGE],
       ['own.css', OWN_STYLE],
       ['style.css', readFileSync(fromRoot('react/dist/style.css'), 'utf8')],
       ...(await bundle()),
     ]);
-    return new ComponentBrowser(await startDemo({ port: 0, ...options }), await launchChromium(chromiumPath), files);
+    this.demo = await startDemo({ port: 0, ...options });
+    await this.#browser('light');
   }
 
   /** A visitor on the page, which shows nothing yet; gone when the test is over. */
   async visit({ prepare, ...options }: ComponentVisitOptions = {}): Promise<ComponentVisit> {
-    const context = await this.#browser.newContext({ viewport: { width: 800, height: 600 }, ...options });
+    const browser = await this.#browser(options.colorScheme === 'dark' ? 'dark' : 'light');
+    const permissions = [...this.#permissions];
+    const context = await browser.newContext({ viewport: { width: 800, height: 600 }, permissions, ...options });
     onTestFinished(() => context.close());
     context.setDefaultTimeout(20_000);
-    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: this.demo.url });
     const page = await context.newPage();
     await page.route('**/page/*', (route) => {
       const name = new URL(route.request().url()).pathname.replace('/page/', '');
@@ -98,8 +130,14 @@ export class ComponentBrowser {
   }
 
   async close(): Promise<void> {
-    await this.#browser.close();
+    for (const browser of this.#launched.values()) await (await browser).close();
     await this.demo.close();
+  }
+
+  async #browser(colorScheme: ColorScheme): Promise<Browser> {
+    const browser = this.#launched.get(colorScheme) ?? this.#launch(colorScheme);
+    this.#launched.set(colorScheme, browser);
+    return browser;
   }
 }
 
@@ -130,7 +168,8 @@ export class ComponentVisit {
   }
 
   async send(text: string): Promise<void> {
-    await this.input.fill(text);
+    // Key by key: over BiDi, fill() sets the value behind React's back.
+    await this.input.pressSequentially(text);
     await this.input.press('Enter');
   }
 

@@ -1,25 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { createClient } from '@keyv/redis';
 import { freePort } from './free-port.js';
+import { programPath } from './program-path.js';
 import { temporaryFolder } from './temporary-folder.js';
 
-/** Where the server program is: `REDIS_SERVER_PATH`, else the first on the `PATH`; absent when there is none. */
-export const REDIS_SERVER: string | undefined = [
-  process.env['REDIS_SERVER_PATH'] ?? '',
-  ...(process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'redis-server')),
-].find(isProgram);
-
-function isProgram(path: string): boolean {
-  try {
-    if (path !== '') accessSync(path, constants.X_OK);
-    return path !== '';
-  } catch {
-    return false;
-  }
-}
+/** Where the server program is, or `REDIS_SERVER_PATH`; undefined when there is none. */
+export const REDIS_SERVER: string | undefined = programPath('REDIS_SERVER_PATH', ['redis-server']);
 
 /** A Redis of one test file, on loopback and with nothing on disk. */
 export class RedisServer {

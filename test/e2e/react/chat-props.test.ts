@@ -1,18 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
-import { findChromium } from '../../support/chromium.js';
-import { ComponentBrowser, type ComponentPage } from '../../support/component-browser.js';
+import { type ComponentPage, describeInBrowsers } from '../../support/component-browser.js';
 
-const chromiumPath = findChromium();
-
-describe.skipIf(chromiumPath === undefined)('the props of the chat', { timeout: 60_000 }, () => {
-  let browser: ComponentBrowser;
-
-  beforeAll(async () => {
-    browser = await ComponentBrowser.start(chromiumPath ?? '', { wordMs: 5 });
-  }, 60_000);
-  afterAll(() => browser?.close());
-
+describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
   it('may all be left out, and all be undefined', async () => {
     const visit = await browser.visit();
     await visit.show('A2AChat');
@@ -34,21 +24,24 @@ describe.skipIf(chromiumPath === undefined)('the props of the chat', { timeout: 
     const asked: string[] = [];
     const visit = await browser.visit({
       prepare: (page) =>
-        page.route(/\/(?:members|elsewhere)\//, (route) => {
+        page.route(/\/(?:members|elsewhere)\//, async (route) => {
           const { pathname } = new URL(route.request().url());
           asked.push(pathname);
-          const path = pathname.endsWith('/a2a') ? '/api/a2a' : '/api/a2a/config';
-          return route.continue({ url: browser.demo.url + path });
+          if (route.request().method() === 'GET')
+            return route.fulfill({ response: await route.fetch({ url: `${browser.demo.url}/api/a2a/config` }) });
+          return route.fulfill({ json: { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Members only.' } } });
         }),
     });
     await visit.show('A2AChat', { a2aEndpoint: '/members/a2a' });
-    await visit.ask('Hello');
+    await visit.send('Hello');
+    await visit.alert.filter({ hasText: 'Members only.' }).waitFor();
     expect(asked).toEqual(['/members/a2a/config', '/members/a2a']);
 
     asked.length = 0;
     await visit.show('A2AChat', { a2aEndpoint: '/members/a2a', configEndpoint: '/elsewhere/card' });
     await expect.poll(() => visit.page.locator('.a2a-message').count()).toBe(0);
-    await visit.ask('Hello');
+    await visit.send('Hello');
+    await visit.alert.filter({ hasText: 'Members only.' }).waitFor();
     expect(asked).toEqual(['/elsewhere/card', '/members/a2a']);
   });
 

@@ -2,23 +2,14 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import type { Route } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { findChromium } from '../../support/chromium.js';
-import { ComponentBrowser, type ComponentPage, type ComponentVisit } from '../../support/component-browser.js';
+import { type ComponentPage, type ComponentVisit, describeInBrowsers } from '../../support/component-browser.js';
 
-const chromiumPath = findChromium();
 const CONFIG = '**/api/a2a/config';
 const CHAT = '**/api/a2a';
 
-describe.skipIf(chromiumPath === undefined)('what the chat shows', { timeout: 60_000 }, () => {
-  let browser: ComponentBrowser;
-
-  beforeAll(async () => {
-    browser = await ComponentBrowser.start(chromiumPath ?? '', { wordMs: 5, slowStepMs: 20 });
-  }, 60_000);
-  afterAll(() => browser?.close());
-
+describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browser) => {
   describe('while it is used', () => {
     it('a waiting agent looks like one, and its field asks for the reply', async () => {
       const visit = await browser.visit();
@@ -35,14 +26,9 @@ describe.skipIf(chromiumPath === undefined)('what the chat shows', { timeout: 60
 
     it('thinks, writes and stops in view of the visitor', async () => {
       let deliver = (): void => undefined;
-      const visit = await browser.visit({
-        prepare: (page) =>
-          page.route(CHAT, async (route) => {
-            if (route.request().postData()?.includes('CancelTask') !== true)
-              await new Promise<void>((resolve) => (deliver = resolve));
-            await route.continue();
-          }),
-      });
+      const delivered = new Promise<void>((resolve) => (deliver = resolve));
+      const hold = (route: Route): Promise<void> => delivered.then(() => route.continue());
+      const visit = await browser.visit({ prepare: (page) => page.route(CHAT, hold, { times: 1 }) });
       await visit.show('A2AChat');
       await visit.send('slow');
       await visit.page.getByText('The agent is thinking.').waitFor();
@@ -70,6 +56,19 @@ describe.skipIf(chromiumPath === undefined)('what the chat shows', { timeout: 60
       await expect.poll(() => hiddenBelow(visit)).toBeLessThanOrEqual(0);
       // Also when its place becomes smaller afterwards.
       await visit.page.setViewportSize({ width: 360, height: 360 });
+      await expect.poll(() => hiddenBelow(visit)).toBeLessThanOrEqual(0);
+    });
+
+    it('in a place without a height it grows up to the height of the window, the end of the answer in view', async () => {
+      const visit = await browser.visit();
+      await visit.page.locator('#root').evaluate((root) => root.style.setProperty('height', 'auto'));
+      await visit.show('A2AChat');
+      const panel = visit.page.locator('.a2a-panel');
+      await visit.ask('Hello');
+      expect((await panel.boundingBox())?.height).toBeLessThan(500);
+      await visit.ask('markdown');
+      await visit.ask('markdown');
+      expect((await panel.boundingBox())?.height).toBe(600);
       await expect.poll(() => hiddenBelow(visit)).toBeLessThanOrEqual(0);
     });
 

@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { findChromium } from '../../support/chromium.js';
-import { ComponentBrowser, type ComponentPage } from '../../support/component-browser.js';
+import { type ComponentPage, describeInBrowsers } from '../../support/component-browser.js';
 
-const chromiumPath = findChromium();
 const RENDER = '**/api/service-surfaces/**/render';
 
-describe.skipIf(chromiumPath === undefined)('beside the chat', { timeout: 60_000 }, () => {
-  let browser: ComponentBrowser;
-
-  beforeAll(async () => {
-    browser = await ComponentBrowser.start(chromiumPath ?? '', { wordMs: 5 });
-  }, 60_000);
-  afterAll(() => browser?.close());
-
+describeInBrowsers('beside the chat', { wordMs: 5 }, (browser) => {
   describe('the floating chat', () => {
     it('is opened and closed by a page, and sends what the page says before that', async () => {
       const visit = await browser.visit();
@@ -64,9 +55,15 @@ describe.skipIf(chromiumPath === undefined)('beside the chat', { timeout: 60_000
   describe('a widget', () => {
     it('is found by id or name, depends on its input, and is rendered anew when that changes', async () => {
       const visit = await browser.visit();
-      const sent: unknown[] = [];
-      visit.page.on('request', (request) => {
-        if (request.url().endsWith('/render')) sent.push([new URL(request.url()).pathname, request.postDataJSON()]);
+      // Over WebDriver BiDi, the body of a request is not to be seen from outside.
+      await visit.page.evaluate(() => {
+        const { fetch } = globalThis;
+        const sent: unknown[] = [];
+        const recorded: typeof fetch = (input, init) => {
+          sent.push([input, init?.body]);
+          return fetch(input, init);
+        };
+        Object.assign(globalThis, { sent, fetch: recorded });
       });
       await visit.show('ServiceSurface', { surfaceId: 'poll', serviceSurfacesUrl: undefined, input: undefined });
       await visit.page.getByRole('button', { name: /Pizza/ }).waitFor();
@@ -74,8 +71,9 @@ describe.skipIf(chromiumPath === undefined)('beside the chat', { timeout: 60_000
       await visit.show('ServiceSurface', { name: 'my-notes', input: { locale: 'de' } });
       await visit.page.getByRole('textbox', { name: 'New note' }).waitFor();
       expect(await visit.axe()).toEqual([]);
-      expect(sent).toContainEqual(['/api/service-surfaces/poll/render', { locale: 'en' }]);
-      expect(sent).toContainEqual(['/api/service-surfaces/by-name/my-notes/render', { locale: 'de' }]);
+      const sent = await visit.page.evaluate(() => (globalThis as unknown as { sent: readonly unknown[] }).sent);
+      expect(sent).toContainEqual(['/api/service-surfaces/poll/render', '{"locale":"en"}']);
+      expect(sent).toContainEqual(['/api/service-surfaces/by-name/my-notes/render', '{"locale":"de"}']);
     });
 
     it('can be acted on and refreshed by a page', async () => {

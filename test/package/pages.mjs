@@ -1,0 +1,134 @@
+// docs/chat.md to the letter, from empty folders: its commands, with the packed packages in place of the published ones, its files, and
+// then a visitor in Chromium to whom an agent's words come one by one. Arguments: the packed packages, and --shots FOLDER for pictures.
+// Prints the seconds of each step.
+import assert from 'node:assert/strict';
+import { execSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { chromium } from 'playwright-core';
+import { freePort, started } from './program.mjs';
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { shots: { type: 'string' } } });
+const tarballs = new Map(
+  positionals.map((file) => [/agent-bff-react/.test(file) ? 'agent-bff-react' : 'agent-bff', resolve(file)]),
+);
+const page = readFileSync(fileURLToPath(new URL('../../docs/chat.md', import.meta.url)), 'utf8');
+const ENVIRONMENT = { npm_config_yes: 'true', NEXT_TELEMETRY_DISABLED: '1', NO_COLOR: '1', SERVICE_API_KEY: 'any' };
+
+const browser = await openBrowser();
+const vite = await site('React with Vite, and Express');
+const demo = await started('npx agent-bff demo --port 0', vite.folder);
+ENVIRONMENT.A2A_URL = `${demo.url}/api/a2a`;
+const links = fileURLToPath(new URL('links.mjs', import.meta.url));
+await vite.step('leads nowhere but to files it has', `node ${links} agent-bff-react`);
+await vite.step('builds', 'npm run build');
+const express = await vite.serves('express, built', 'node server.js');
+await vite.serves('vite dev', `npm run dev -- --port ${await freePort()}`);
+express.stop();
+
+// The page that was built stays; another server takes the first one's place.
+const [install] = /npm install [^`]+koa-static/.exec(section('Other frameworks'));
+await vite.step('installs Koa', withPackages(install));
+vite.write('Other frameworks');
+await vite.serves('koa, built', 'node server.js');
+
+const next = await site('Next');
+await next.serves('next dev', 'npm run dev', await freePort());
+await next.step('builds', 'npm run build');
+await next.serves('next, built', 'npm start', await freePort());
+await browser.close();
+process.exit(0);
+
+/** A site as the first commands and the files of a section make it. */
+async function site(heading) {
+  const home = resolve(heading.split(' ')[0]);
+  mkdirSync(home, { recursive: true });
+  const folder = join(home, 'site');
+  const port = await freePort();
+  const step = async (what, command, cwd = folder) => {
+    const began = performance.now();
+    try {
+      execSync(command, { cwd, env: { ...process.env, ...ENVIRONMENT }, stdio: ['ignore', 'pipe', 'pipe'] });
+    } catch ({ stdout, stderr }) {
+      throw new Error(`"${command}" failed; does it reach the registry?\n${stdout}${stderr}`.slice(0, 4_000));
+    }
+    console.log(`${heading}: ${what} in ${seconds(began)} s`);
+  };
+  const write = (from) => {
+    for (const [, name, code] of section(from).matchAll(
+      /`([^`\n]+\.tsx?|server\.js)`[^\n]*\n\n```\w+\n([\s\S]*?)^```$/gm,
+    )) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      const ready = `app.listen(${port}, () => console.log('http://localhost:${port}'));`;
+      writeFileSync(join(folder, name), code.replace('app.listen(3000);', ready).replace(':3000', `:${port}`));
+    }
+  };
+  const serves = async (what, command, own = port) => {
+    const began = performance.now();
+    const server = await started(command, folder, { ...ENVIRONMENT, PORT: String(own) });
+    await visit(server.url, what);
+    console.log(`${heading}: ${what} shows the agent's words in ${seconds(began)} s`);
+    return server;
+  };
+
+  const [create, ...more] = /```bash\n([\s\S]*?)```/.exec(section(heading))[1].trim().split('\n');
+  await step('is created', create, home);
+  await step('installs', more.map(withPackages).join('\n'), home);
+  write(heading);
+  return { folder, step, write, serves };
+}
+
+/** Asks, and sees words arrive while the agent is still writing. */
+async function visit(url, name) {
+  const tab = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  const problems = [];
+  tab.on('pageerror', ({ message }) => problems.push(message));
+  tab.on(
+    'console',
+    (message) => message.type() === 'error' && problems.push(`${message.text()} ${message.location().url}`),
+  );
+  await tab.goto(url);
+  const field = tab.getByRole('textbox', { name: 'Message' });
+  const fab = tab.getByRole('button', { name: 'Ask us', exact: true });
+  await field.or(fab).first().waitFor();
+  if (await fab.isVisible()) await fab.click();
+  await field.fill('slow');
+  await field.press('Enter');
+  const bubble = tab.locator('.a2a-message-agent .a2a-bubble[aria-busy=true]');
+  await bubble.filter({ hasText: 'Counting slowly to 120: 1' }).waitFor();
+  await bubble.filter({ hasText: ' 3' }).waitFor();
+  if (values.shots !== undefined)
+    await tab.screenshot({ path: join(values.shots, `${name.replaceAll(/\W+/g, '-')}.png`) });
+  await tab.getByRole('button', { name: 'Stop' }).click();
+  await tab.getByText('Stopped on request.').waitFor();
+  await tab.close();
+  assert.deepEqual(
+    problems.filter((problem) => !problem.endsWith('/favicon.ico')),
+    [],
+  );
+}
+
+async function openBrowser() {
+  const names = ['chromium', 'chromium-browser', 'google-chrome'];
+  const executablePath =
+    process.env.CHROMIUM_PATH || execSync(`command -v ${names.join(' ')} | head -1`, { encoding: 'utf8' }).trim();
+  assert.notEqual(executablePath, '', 'Install chromium, or set CHROMIUM_PATH.');
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+}
+
+/** The text below a heading of docs/chat.md. */
+function section(heading) {
+  const text = page.split(`\n## ${heading}\n`)[1];
+  assert.ok(text, `docs/chat.md has a section "${heading}"`);
+  return text.split('\n## ')[0];
+}
+
+function withPackages(command) {
+  return command.replaceAll(/(?<= )agent-bff(?:-react)?(?= |$)/g, (name) => tarballs.get(name));
+}
+
+function seconds(began) {
+  return ((performance.now() - began) / 1_000).toFixed(1);
+}

@@ -1,0 +1,26 @@
+import { type Browser, firefox } from 'playwright-core';
+
+import { programPath } from './program-path.js';
+
+/** The browser's executable, or `FIREFOX_PATH`; undefined when there is none. */
+export function findFirefox(): string | undefined {
+  return programPath('FIREFOX_PATH', ['firefox-esr', 'firefox']);
+}
+
+/**
+ * Starts a headless browser as Debian distributes it: Playwright speaks WebDriver BiDi with it. From 1.65 on, Playwright needs
+ * a command that Firefox 153 does not have, `emulation.setMediaFeaturesOverride`, for every page.
+ */
+export async function launchFirefox(executablePath: string, colorScheme: 'light' | 'dark'): Promise<Browser> {
+  return firefox.launch({
+    executablePath,
+    channel: 'moz-firefox',
+    headless: true,
+    firefoxUserPrefs: {
+      // Over BiDi, a context cannot choose its scheme. 0 is dark, 1 light.
+      'layout.css.prefers-color-scheme.content-override': colorScheme === 'dark' ? 0 : 1,
+      // A test may read what was copied.
+      'dom.events.testing.asyncClipboard': true,
+    },
+  });
+}
