@@ -121,7 +121,7 @@ it('every variable in the README sets the field beside it', () => {
 
 /** Names of other people's products that documents mention: browsers, Node, Entra, Kubernetes, frameworks, http-proxy-middleware. */
 const FOREIGN = new Set(
-  `textContent requestTimeout
+  `textContent requestTimeout maxDuration
   knownClientApplications requestedAccessTokenVersion terminationGracePeriodSeconds
   serverExternalPackages setGlobalPrefix overrideGlobalObjects autoCleanupIncoming onRequest
   createFromUrl useA2ARuntime changeOrigin cookieDomainRewrite fixRequestBody followRedirects proxyReq proxyRes proxyTimeout`.split(

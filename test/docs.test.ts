@@ -120,6 +120,8 @@ async function compile(examples: readonly Example[], further: object, globals = 
   const settings = {
     noEmit: true,
     rootDir: '../..',
+    declaration: false,
+    declarationMap: false,
     isolatedDeclarations: false,
     skipLibCheck: true,
     jsx: 'react-jsx',

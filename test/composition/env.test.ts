@@ -160,6 +160,8 @@ describe('an environment variable', () => {
     ['SERVICE_API_UR', 'SERVICE_API_URL'],
     ['SERVICE_API_KYE', 'SERVICE_API_KEY'],
     ['SERVICE_PROJECT_IDD', 'SERVICE_PROJECT_ID'],
+    ['SERVCE_API_KEY', 'SERVICE_API_KEY'],
+    ['A2AURL', 'A2A_URL'],
   ])('that is misspelt is told, and ends no start: %s was meant as %s', (name, meant) => {
     const config = configFromEnv({ [name]: 'hunter2-marker' });
     expect(warningsOf(config)).toEqual([
@@ -172,12 +174,19 @@ describe('an environment variable', () => {
     expect(JSON.stringify(config)).toBe('{}');
   });
 
-  it.each(['A2A_KEY', 'A2A_HOST', 'SERVICE_API_HOST', 'SERVICE_API_VERSION', 'SERVICE_ACCOUNT_JSON', 'IDP_B_REGION'])(
-    'that is not near enough is not misspelt, whatever it begins with: %s',
-    (name) => {
-      expect(warningsOf(configFromEnv({ [name]: 'value' }))).toEqual([]);
-    },
-  );
+  it.each([
+    'A2A_KEY',
+    'A2A_HOST',
+    'SERVICE_API_HOST',
+    'SERVICE_API_VERSION',
+    'SERVICE_ACCOUNT_JSON',
+    'IDP_B_REGION',
+    'CACHE_URI',
+    'PUBLIC_URI',
+    'B2B_URL',
+  ])('that is not near enough is not misspelt, whatever it begins with: %s', (name) => {
+    expect(warningsOf(configFromEnv({ [name]: 'value' }))).toEqual([]);
+  });
 
   it('beside the one it looks like is not misspelt', () => {
     const env = { SERVICE_API_KEY: 'now', SERVICE_API_KEY2: 'before' };

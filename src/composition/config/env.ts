@@ -102,9 +102,11 @@ function list(text: string): string[] {
 /** A name near one of ours is a mistake only where the right name is not set as well. */
 function misspelt(name: string, env: Readonly<Record<string, string | undefined>>): ConfigWarning | undefined {
   const prefix = PREFIXES.find((one) => name.startsWith(one));
-  if (prefix === undefined || KUBERNETES.test(name)) return undefined;
+  if (KUBERNETES.test(name) || (prefix === undefined && /[a-z]/.test(name))) return undefined;
   const meant = nearest(name, NAMES);
-  const most = Math.min(MAX_SLIPS, Math.ceil((name.length - prefix.length) / 2));
+  // A slip may be in the prefix too; `CACHE_URI` and `PUBLIC_URI` are as likely somebody else's.
+  if (prefix === undefined && !PREFIXES.some((one) => meant.startsWith(one))) return undefined;
+  const most = prefix === undefined ? 1 : Math.min(MAX_SLIPS, Math.ceil((name.length - prefix.length) / 2));
   if (env[meant] !== undefined || distance(name, meant) > most) return undefined;
   const detail = `${name}: unknown environment variable. Did you mean ${meant}?`;
   return { code: 'variable_misspelt', detail, variable: name };
