@@ -5,8 +5,6 @@ import type { StoredText, TextStorage } from './own-keyv.js';
 interface Entry {
   readonly text: StoredText;
   readonly expiresAt: number;
-  /** Keys included, at two bytes a character. */
-  readonly bytes: number;
 }
 
 /** A storage of Keyv in this process alone, bounded in number and size: what is used when no store is configured. */
@@ -31,8 +29,9 @@ export class MemoryStorage implements TextStorage {
   }
 
   set(key: string, text: StoredText, ttl: number): Promise<void> {
+    // Two bytes a character, the key's included.
     const bytes = 2 * (key.length + text.value.length);
-    this.#entries.set(key, { text, expiresAt: this.#clock.now() + ttl, bytes }, bytes);
+    this.#entries.set(key, { text, expiresAt: this.#clock.now() + ttl }, bytes);
     return Promise.resolve();
   }
 
@@ -49,11 +48,8 @@ export class MemoryStorage implements TextStorage {
   #get(key: string): StoredText | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    if (this.#clock.now() >= entry.expiresAt) {
-      this.#entries.delete(key);
-      return undefined;
-    }
-    this.#entries.set(key, entry, entry.bytes);
-    return entry.text;
+    if (this.#clock.now() < entry.expiresAt) return entry.text;
+    this.#entries.delete(key);
+    return undefined;
   }
 }
