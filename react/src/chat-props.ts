@@ -31,6 +31,11 @@ export interface ChatOptions {
   readonly headers?: SiteHeaders | undefined;
   /** Called with every failure, also when it is shown. Default: failures are only shown. */
   readonly onError?: ((error: ChatError) => void) | undefined;
+  /**
+   * Whether the conversation goes on after a reload, and on the site's next page, in the same tab. It is kept in
+   * `sessionStorage` for anybody who uses that tab: for visitors, not for signed-in users. Default false.
+   */
+  readonly keepOnReload?: boolean | undefined;
 }
 
 /**

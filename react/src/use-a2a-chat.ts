@@ -2,9 +2,10 @@ import { type Ref, useEffect, useImperativeHandle, useMemo, useSyncExternalStore
 
 import { ChatSession } from './chat/chat-session.js';
 import type { ChatMessage, ChatState } from './chat/chat-state.js';
+import { keepConversation } from './chat/kept-conversation.js';
 import type { A2AChatHandle, ChatOptions } from './chat-props.js';
 import { siteFetch } from './site-fetch.js';
-import { useLatest } from './use-latest.js';
+import { useBrowserLayoutEffect, useLatest } from './use-latest.js';
 
 /**
  * A chat without looks: its state, and what can be done with it.
@@ -44,7 +45,7 @@ export function useA2AChat(options: ChatOptions = {}): A2AChatController {
 
 /** A chat that asks the site for its configuration when it is wanted. */
 export function useChat(options: ChatOptions, isWanted: boolean): A2AChatController {
-  const { a2aEndpoint = '/api/a2a' } = options;
+  const { a2aEndpoint = '/api/a2a', keepOnReload = false } = options;
   const { configEndpoint = `${a2aEndpoint}/config` } = options;
   const latest = useLatest(options);
   const session = useMemo(
@@ -59,6 +60,10 @@ export function useChat(options: ChatOptions, isWanted: boolean): A2AChatControl
   );
   const state = useSyncExternalStore(session.subscribe, session.getState, session.getState);
 
+  useBrowserLayoutEffect(
+    () => (keepOnReload ? keepConversation(session, `agent-bff:${a2aEndpoint}`) : undefined),
+    [session, keepOnReload, a2aEndpoint],
+  );
   useEffect(() => {
     if (isWanted) void session.prepare();
   }, [session, isWanted]);

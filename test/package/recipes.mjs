@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from './program.mjs';
 import { listen } from './site.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -217,12 +218,6 @@ function node22() {
   // The binary arrives by the package's install script, which .npmrc may turn off.
   const env = { ...process.env, npm_config_ignore_scripts: 'false' };
   return dirname(shell(`npx -y -p node@${NODE_22} -c 'node -p process.execPath'`, folder, env).trim());
-}
-
-async function freePort() {
-  const { url, close } = await listen(createServer());
-  await close();
-  return new URL(url).port;
 }
 
 /** Ends the site with its children. */

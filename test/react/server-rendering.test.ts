@@ -55,5 +55,6 @@ function everyProp() {
     headers: () => ({ 'X-CSRF': '1' }),
     renderMessage: () => null,
     onError: () => undefined,
+    keepOnReload: true,
   } as const;
 }

@@ -125,8 +125,9 @@ export class ComponentBrowser {
     });
     await prepare?.(page);
     await page.goto(`${this.demo.url}/page/`);
-    await page.waitForFunction(() => 'show' in globalThis);
-    return new ComponentVisit(page);
+    const visit = new ComponentVisit(page);
+    await visit.isReady();
+    return visit;
   }
 
   async close(): Promise<void> {
@@ -156,6 +157,16 @@ export class ComponentVisit {
     this.agentMessage = page.locator('.a2a-message-agent').last();
     this.finished = this.agentMessage.locator('.a2a-bubble[aria-busy=false]');
     this.alert = page.getByRole('alert').filter({ hasText: /./ });
+  }
+
+  async isReady(): Promise<void> {
+    await this.page.waitForFunction(() => 'show' in globalThis);
+  }
+
+  /** Comes back to the page, which shows nothing again. */
+  async reload(): Promise<void> {
+    await this.page.reload();
+    await this.isReady();
   }
 
   /** Shows a component with props that are JSON. */

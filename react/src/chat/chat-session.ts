@@ -39,7 +39,6 @@ export class ChatSession {
   #state: ChatState = EMPTY_CHAT;
   #agent: Promise<Agent> | undefined;
   #turn: Turn | undefined;
-  /** The task that waits for the visitor's next message; empty when none does. */
   #openTaskId = '';
   #again: (() => Promise<void>) | undefined;
 
@@ -53,6 +52,11 @@ export class ChatSession {
   };
 
   readonly getState = (): ChatState => this.#state;
+
+  /** The task that waits for the visitor's next message; empty when none does. */
+  get openTaskId(): string {
+    return this.#openTaskId;
+  }
 
   /** Learns the agent's name and brand, so that they show before the first message. */
   async prepare(): Promise<void> {
@@ -102,9 +106,10 @@ export class ChatSession {
     this.#update({ messages: [], contextId: '', error: undefined, canRetry: false, phase: 'idle' });
   };
 
-  /** Goes on with an earlier conversation. */
-  readonly open = (contextId: string, messages: readonly ChatMessage[]): void => {
+  /** Goes on with an earlier conversation, and with a task in it that waits for a reply. */
+  readonly open = (contextId: string, messages: readonly ChatMessage[], openTaskId = ''): void => {
     this.reset();
+    this.#openTaskId = openTaskId;
     this.#update({ messages, contextId });
   };
 

@@ -1,6 +1,7 @@
 import DOMPurify from 'dompurify';
 
 import type { ActionFields } from './surface-client.js';
+import { unstyledMarkup } from './unstyled-markup.js';
 
 /** In a layer, so that every rule of the theme wins over it. */
 const BASE_STYLE = `@layer base {
@@ -54,7 +55,7 @@ export class SurfaceView {
 
   /** Shows new markup; the focus stays where it was if that is still there. */
   async show(html: string): Promise<void> {
-    const fragment = DOMPurify.sanitize(html, { ...FORBIDDEN, RETURN_DOM_FRAGMENT: true });
+    const fragment = DOMPurify.sanitize(unstyledMarkup(html), { ...FORBIDDEN, RETURN_DOM_FRAGMENT: true });
     await this.#themed; // no flash of what it looks like without
     const focused = this.#root.activeElement;
     const place = focused === null ? undefined : this.#controls().findIndex((control) => control.isSameNode(focused));

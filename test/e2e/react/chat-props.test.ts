@@ -11,7 +11,7 @@ describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
 
     await visit.page.evaluate(() => {
       const names =
-        'a2aEndpoint configEndpoint serviceBaseUrl panelTitle suggestedPrompts user files colorScheme labels dir className renderMessage onError headers fabClassName';
+        'a2aEndpoint configEndpoint serviceBaseUrl panelTitle suggestedPrompts user files colorScheme labels dir className renderMessage onError headers keepOnReload fabClassName';
       const props = Object.fromEntries(names.split(' ').map((name) => [name, undefined]));
       (globalThis as unknown as ComponentPage).show('A2AChat', { ...props, labels: { send: undefined } });
     });

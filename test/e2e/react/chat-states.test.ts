@@ -275,6 +275,68 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
     });
   });
 
+  describe('after a reload of the page', () => {
+    it('is a new conversation', async () => {
+      const visit = await browser.visit();
+      await visit.show('A2AChat');
+      await visit.ask('Hello');
+      await visit.reload();
+      await visit.show('A2AChat');
+      await visit.page.getByRole('heading', { name: 'Demo agent' }).waitFor();
+      expect(await visit.page.locator('.a2a-message').count()).toBe(0);
+      expect(await visit.page.evaluate(() => sessionStorage.length)).toBe(0);
+    });
+
+    it('goes on where it was with keepOnReload, also with what the agent has asked', async () => {
+      const visit = await browser.visit();
+      await visit.show('A2AChat', { keepOnReload: true });
+      await visit.ask('markdown');
+      await visit.ask('input');
+      await visit.reload();
+      await visit.show('A2AChat', { keepOnReload: true });
+      await visit.page.getByPlaceholder('Your reply…').waitFor();
+      expect(await visit.page.locator('.a2a-message').count()).toBe(4);
+      expect(await visit.ask('Lisbon')).toContain('Thank you');
+      // In another place of the same page too.
+      await visit.show('A2AChatFloating', { keepOnReload: true });
+      await visit.page.getByRole('button', { name: 'Chat', exact: true }).click();
+      expect(await visit.page.locator('.a2a-message').count()).toBe(6);
+    });
+
+    it('shows with keepOnReload what had come of an answer, and forgets all of it in a new conversation', async () => {
+      const visit = await browser.visit();
+      await visit.show('A2AChat', { keepOnReload: true });
+      await visit.send('slow');
+      await visit.agentMessage.filter({ hasText: ' 3' }).waitFor();
+      await visit.reload();
+      await visit.show('A2AChat', { keepOnReload: true });
+      expect(await visit.finished.innerText()).toContain('Counting slowly to 120: 1 2 3');
+      await visit.page.getByText('This answer is not complete.').waitFor();
+      await visit.page.getByRole('button', { name: 'New conversation' }).click();
+      await visit.reload();
+      await visit.show('A2AChat', { keepOnReload: true });
+      await visit.page.getByRole('heading', { name: 'Demo agent' }).waitFor();
+      expect(await visit.page.locator('.a2a-message').count()).toBe(0);
+    });
+
+    it('is a new conversation with keepOnReload where the browser keeps nothing, or something else is kept', async () => {
+      const visit = await browser.visit();
+      await visit.page.evaluate(() => sessionStorage.setItem('agent-bff:/api/a2a', '{"messages":7'));
+      await visit.show('A2AChat', { keepOnReload: true });
+      expect(await visit.ask('Hello')).toContain('Hello');
+      await visit.page.evaluate(() => {
+        const refuse = (): never => {
+          throw new DOMException('Full', 'QuotaExceededError');
+        };
+        Storage.prototype.setItem = refuse;
+        Storage.prototype.getItem = refuse;
+      });
+      await visit.show('A2AChatFloating', { keepOnReload: true });
+      await visit.page.getByRole('button', { name: 'Chat', exact: true }).click();
+      expect(await visit.ask('Again')).toContain('Again');
+    });
+  });
+
   it('breaks no strict Content-Security-Policy, whatever it shows', async () => {
     const visit = await browser.visit();
     await visit.show('A2AChat', { serviceBaseUrl: '/api/service', user: { name: 'Ada', picture: '/people/ada.svg' } });

@@ -123,6 +123,33 @@ describeInBrowsers('beside the chat', { wordMs: 5 }, (browser) => {
       expect(await visit.alert.count()).toBe(0);
     });
 
+    it('loses styles and handlers of its markup before a strict policy could report them, and nothing else', async () => {
+      const html = [
+        '<style>p { color: red }</style><svg><style>g { fill: red }</style><g style="fill: red"></g></svg>',
+        `<p STYLE='color: red; position: fixed' onclick="steal()" title="style='x' > onclick=y" data-style="kept">`,
+        'The words style="x", onclick="y()" and 2 < 3 stay.</p>',
+        '<button data-action="vote"style=color:red\nonclick=steal()>Vote</button><p style="color: red',
+      ].join('');
+      const visit = await browser.visit({
+        prepare: (page) => page.route(RENDER, (route) => route.fulfill({ json: { id: 'poll', title: 'Poll', html } })),
+      });
+      await visit.show('ServiceSurface', { surfaceId: 'poll' });
+      await visit.page.getByRole('button', { name: 'Vote' }).waitFor();
+      const shown = await visit.page.locator('.service-surface-host').evaluate((host) => {
+        const content = host.shadowRoot?.querySelector('div');
+        return content?.innerHTML.replaceAll('&gt;', '>').replaceAll('&lt;', '<');
+      });
+      expect(shown).toBe(
+        [
+          '<svg><g></g></svg>',
+          `<p title="style='x' > onclick=y" data-style="kept">`,
+          'The words style="x", onclick="y()" and 2 < 3 stay.</p>',
+          '<button data-action="vote">Vote</button>',
+        ].join(''),
+      );
+      expect(await visit.violations()).toEqual([]);
+    });
+
     it('that the platform does not have says so', async () => {
       const visit = await browser.visit();
       await visit.show('ServiceSurface', { surfaceId: 'nobody-made-this' });
