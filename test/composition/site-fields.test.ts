@@ -243,6 +243,28 @@ describe('what is kept', () => {
   const cache = { enabled: true, freshMs: 60_000 };
   const forward = { request: ['prefer', 'baggage'] };
 
+  it.each<[string, (tenant: string) => Ask]>([
+    ['the site adds', (tenant) => ({ request: { tenant } })],
+    ['the browser sends and the site forwards', (tenant) => ({ headers: { prefer: tenant } })],
+  ])('is never another tenant’s, where tenants differ in a field %s', async (_words, ask) => {
+    const { toolkit, upstream } = site();
+    const headers = (request?: { tenant: string }) => ({ 'x-tenant': request?.tenant });
+    const [widgets, agent] = [
+      toolkit.surfaceHandler({ cache, headers, forward }),
+      toolkit.chatHandler({ headers, forward }),
+    ];
+    for (const tenant of ['acme', 'globex', 'acme', 'globex']) {
+      const [widget, record] = [await said(await render(widgets, ask(tenant))), await config(agent, ask(tenant))];
+      const { agentCard, serviceProjectId } = await said(record);
+      const seen = [widget['who'], (agentCard as typeof CARD).name, serviceProjectId].map((text) =>
+        String(text).trim(),
+      );
+      expect(seen).toEqual([tenant, tenant, tenant]);
+    }
+    // They were answered from what is kept, or this shows nothing.
+    expect(upstream.requests.filter(({ path }) => path.endsWith('/render'))).toHaveLength(2);
+  });
+
   it('is not another caller’s for a field of tracing, which chooses no response', async () => {
     const { toolkit } = site();
     const handler = toolkit.surfaceHandler({ cache, forward });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Credential } from '../../../src/domain/credentials/credential.js';
-import { credentialScope } from '../../../src/domain/credentials/credential-scope.js';
+import { credentialScope, lookupScope } from '../../../src/domain/credentials/credential-scope.js';
 import type { HeadersAuth, RouteAuth } from '../../../src/domain/credentials/route-auth.js';
 import { SERVICE } from './broker-fixture.js';
 
@@ -37,6 +37,24 @@ describe('what tells callers apart in a cache', () => {
       ['service', 'service:account', { 'x-api-key': 'key' }],
       ['service', 'service:account', { 'x-api-key': 'key' }],
     ]);
+  });
+
+  it('has the fields in it that the site added, of look-ups also those it forwarded, and none of tracing', () => {
+    const fields = {
+      added: { 'x-tenant': 'acme', tracestate: 'a=1' },
+      forwarded: { prefer: 'wait', baggage: 'b=2' },
+      response: [],
+    };
+    for (const auth of [SERVICE, OWN]) {
+      const named = { kind: 'service', headers: {}, identity: 'account', block: 'b', cacheKey: undefined } as const;
+      const credential = new Credential({ ...named, token: undefined, fields });
+      const kept = JSON.stringify(credentialScope(auth, credential));
+      expect(kept).toContain('acme');
+      expect(kept).not.toMatch(/wait|a=1|b=2/);
+      const lookedUp = JSON.stringify(lookupScope(auth, credential));
+      expect(lookedUp).toMatch(/acme.*wait/);
+      expect(lookedUp).not.toMatch(/a=1|b=2/);
+    }
   });
 
   it('is nothing where the credential names nobody', () => {
