@@ -1,16 +1,19 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { chmod, writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { chmod, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { generateKeyPair, type GeneratedKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
 import { fileAdvice } from '../../src/adapters/keys/advice.js';
-import { KeyFile } from '../../src/adapters/keys/private-key.js';
+import { KeyFile, KeyText, type PrivateKeyReading } from '../../src/adapters/keys/private-key.js';
 import { privateKeySourceContract } from '../contracts/private-key-source.contract.js';
 import { asNobody } from '../support/as-nobody.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
+const SECOND = 1_000;
+const MINUTE = 60_000;
 const block = 'serviceAccount';
 const clock = { time: 1_800_000_000_000, now: () => clock.time };
 
@@ -28,8 +31,30 @@ beforeEach(() => {
   path = join(folder, `key-${(files += 1)}.pem`);
 });
 
+// Padded, so that a file can change its key and keep its size.
 function textOf(pair: GeneratedKeyPair): string {
-  return pair.privateKeyPem.reveal();
+  return pair.privateKeyPem.reveal().padEnd(2_000, '\n');
+}
+
+async function put(text: string, mtime = 1_000_000, place = path): Promise<void> {
+  await writeFile(place, text);
+  await utimes(place, mtime, mtime);
+}
+
+function fingerprintOf(pair: GeneratedKeyPair): Promise<string> {
+  return new KeyText({ text: textOf(pair), block }).read().then(keyIn);
+}
+
+function keyIn(reading: PrivateKeyReading): string {
+  if (reading.kind !== 'key') throw new Error(`unusable: ${reading.detail}`);
+  return reading.fingerprint;
+}
+
+async function sourceWithFirstKey(): Promise<KeyFile> {
+  await put(textOf(first));
+  const source = new KeyFile({ path, block, clock });
+  expect(keyIn(await source.read())).toBe(await fingerprintOf(first));
+  return source;
 }
 
 privateKeySourceContract('KeyFile', async () => {
@@ -116,13 +141,6 @@ describe('a key file that was never good', () => {
     expect(inspect(await new KeyFile({ path: text, block, clock }).read())).not.toContain(text.slice(30, 60));
   });
 
-  it('is advised by each code of the file system', () => {
-    expect(fileAdvice('privateKeyPath', block, 'ENOTDIR')).toMatch(/at a file that exists\.$/);
-    for (const code of ['EACCES', 'EPERM'])
-      expect(fileAdvice('privateKeyPath', block, code)).toMatch(/^Let the server read the file/);
-    expect(fileAdvice('privateKeyPath', block, 'EIO')).toMatch(/it cannot be read\.$/);
-  });
-
   it('is refused when the server may not read it', async () => {
     await writeFile(path, textOf(first));
     await chmod(path, 0);
@@ -130,5 +148,147 @@ describe('a key file that was never good', () => {
       advice: 'Let the server read the file of "privateKeyPath" in the "serviceAccount" configuration block.',
       detail: `privateKeyPath: EACCES: ${path}`,
     });
+  });
+});
+
+describe.each(['certificatePath', 'privateKeyPath'] as const)('a file of %s that cannot be read', (field) => {
+  it.each([
+    ['ENOTDIR', /^Point .* at a file that exists\.$/],
+    ['EACCES', /^Let the server read the file of /],
+    ['EPERM', /^Let the server read the file of /],
+    ['EFBIG', /it names a file that is too large for a (?:key|certificate)\.$/],
+    ['EIO', /^Check the file of .*: it cannot be read\.$/],
+  ])('is advised by the code of the file system: %s', (code, advice) => {
+    expect(fileAdvice(field, block, code)).toMatch(advice);
+    expect(fileAdvice(field, block, code)).toContain(`"${field}" in the "serviceAccount" configuration block`);
+  });
+});
+
+describe('a key file that changed', () => {
+  it('is looked at again after 30 seconds, and not before', async () => {
+    const source = await sourceWithFirstKey();
+    await put(textOf(second), 2_000_000);
+
+    clock.time += 30 * SECOND - 1;
+    expect(keyIn(await source.read())).toBe(await fingerprintOf(first));
+    clock.time += 1;
+    expect(keyIn(await source.read())).toBe(await fingerprintOf(second));
+  });
+
+  it('is looked at again at once when the caller asks for it', async () => {
+    const source = await sourceWithFirstKey();
+    await put(textOf(second), 2_000_000);
+
+    source.recheck();
+    expect(keyIn(await source.read())).toBe(await fingerprintOf(second));
+    await put(textOf(first), 3_000_000);
+    expect(keyIn(await source.read()), 'asking counts once').toBe(await fingerprintOf(second));
+  });
+
+  it('is seen also by a reader who asks while another look is under way', async () => {
+    const source = await sourceWithFirstKey();
+    source.recheck();
+    const underWay = source.read();
+    // Making a key keeps this thread busy, so that the look has seen the old file by now.
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const text = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    writeFileSync(path, text);
+    source.recheck();
+
+    const expected = keyIn(await new KeyText({ text, block }).read());
+    expect(keyIn(await source.read())).toBe(expected);
+    expect(keyIn(await underWay)).toBe(expected);
+  });
+
+  it('is seen by all who ask at the same time', async () => {
+    const source = await sourceWithFirstKey();
+    await put(textOf(second), 2_000_000);
+    clock.time += 30 * SECOND;
+
+    const readings = await Promise.all([source.read(), source.read(), source.read()]);
+    expect(readings.map(keyIn)).toEqual(Array(3).fill(await fingerprintOf(second)));
+    expect(new Set(readings).size, 'read once').toBe(1);
+  });
+
+  it('is seen when the clock of the machine was set back', async () => {
+    const source = await sourceWithFirstKey();
+    await put(textOf(second), 2_000_000);
+    clock.time -= 60 * MINUTE;
+
+    expect(keyIn(await source.read())).toBe(await fingerprintOf(second));
+  });
+
+  it('is noticed by its time alone', async () => {
+    const source = await sourceWithFirstKey();
+    await put(textOf(second), 1_000_001);
+    source.recheck();
+    expect(keyIn(await source.read())).toBe(await fingerprintOf(second));
+  });
+
+  it('is noticed by its size alone', async () => {
+    const source = await sourceWithFirstKey();
+    await put(`${textOf(second)}\n`);
+    source.recheck();
+    expect(keyIn(await source.read())).toBe(await fingerprintOf(second));
+  });
+
+  it('is noticed when another file took its place', async () => {
+    const source = await sourceWithFirstKey();
+    await put(textOf(second), 1_000_000, `${path}.new`);
+    await rename(`${path}.new`, path);
+    source.recheck();
+    expect(keyIn(await source.read())).toBe(await fingerprintOf(second));
+  });
+
+  it('is not read when time, size and identity are the same', async () => {
+    const source = await sourceWithFirstKey();
+    const { ino } = await stat(path);
+    await put(textOf(second));
+    expect((await stat(path)).ino, 'written in place').toBe(ino);
+    source.recheck();
+    expect(keyIn(await source.read())).toBe(await fingerprintOf(first));
+  });
+});
+
+describe('a key file that breaks after a good read', () => {
+  it.each([
+    ['half-written', () => put(textOf(second).slice(0, 900), 2_000_000)],
+    ['emptied', () => truncate(path)],
+    ['removed', () => rm(path)],
+  ])('and is %s leaves its last key in use for five minutes', async (_how, harm) => {
+    const source = await sourceWithFirstKey();
+    await harm();
+
+    for (const wait of [30 * SECOND, 4 * MINUTE, MINUTE - 1]) {
+      clock.time += wait;
+      expect(keyIn(await source.read())).toBe(await fingerprintOf(first));
+    }
+    clock.time += 1;
+    expect(await source.read()).toMatchObject({ kind: 'unusable', field: 'privateKeyPath' });
+    clock.time -= MINUTE;
+    expect(await source.read(), 'out of use for good').toMatchObject({ kind: 'unusable' });
+  });
+
+  it('gives the new key as soon as it is whole', async () => {
+    const source = await sourceWithFirstKey();
+    await put(textOf(second).slice(0, 900), 2_000_000);
+    source.recheck();
+    await source.read();
+    await put(textOf(second), 2_000_000);
+    source.recheck();
+
+    expect(keyIn(await source.read())).toBe(await fingerprintOf(second));
+  });
+
+  it('has five minutes again after each repair', async () => {
+    const source = await sourceWithFirstKey();
+    for (let repair = 0; repair < 3; repair += 1) {
+      await rm(path);
+      clock.time += 4 * MINUTE;
+      expect(keyIn(await source.read())).toBe(await fingerprintOf(first));
+      clock.time += 4 * MINUTE;
+      await put(textOf(first));
+      expect(keyIn(await source.read())).toBe(await fingerprintOf(first));
+    }
   });
 });
