@@ -188,14 +188,3 @@ describe('the configuration kept for the whole process', () => {
       expect(shown).not.toContain(hidden);
   });
 });
-
-describe('a cached service token', () => {
-  it('is still there for getCachedServiceToken after an unrelated change', async () => {
-    configureServer(account('sa-1'));
-    await getAuthHeaders();
-    const token = getCachedServiceToken();
-    configureServer({ keepAliveMs: 1_000 });
-    await new Promise(setImmediate);
-    expect(getCachedServiceToken()).toBe(token);
-  });
-});

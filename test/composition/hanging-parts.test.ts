@@ -107,4 +107,16 @@ describe('a part of the site that never answers costs a request its deadline, an
       expect(upstream.requests).toEqual([]);
     },
   );
+
+  it.each([
+    ["of the site's own", {}],
+    ['that is a Keyv', { on: never, store: {} }],
+  ])('a cache store %s that never answers costs a request its deadline', async (_what, members) => {
+    const cacheStore = { get: never, set: never, delete: never, ...members } as never;
+    const config = { ...CONFIG, serviceApiKey: 'key', cacheStore, timeouts: { cacheMs: 30 } };
+    const { toolkit, telemetry } = site({}, config);
+    const response = await render(toolkit.surfaceHandler({ cache: { enabled: true } }));
+    expect(response.status).toBe(200);
+    expect(telemetry.of('cache_fault')[0]).toMatchObject({ operation: 'get', detail: 'Error TIMEOUT' });
+  });
 });

@@ -270,29 +270,6 @@ describe('settings reach the routes:', () => {
 });
 
 describe('a toolkit that replaces another', () => {
-  it('keeps its tokens when the change has nothing to do with them', async () => {
-    const ports = fakes();
-    const first = buildToolkit(CONFIG, ports, undefined);
-    await first.authHeaders();
-    const second = buildToolkit(
-      { ...CONFIG, publicUrl: 'https://site.example', serviceApiKey: 'new-key' },
-      ports,
-      first,
-    );
-    expect(await second.authHeaders()).toEqual({ authorization: 'Bearer okta-token-1', 'x-api-key': 'new-key' });
-    expect(ports.identityProviders.okta.issued).toBe(1);
-  });
-
-  it('asks anew when the identity behind the token changed', async () => {
-    const ports = fakes();
-    const first = buildToolkit(CONFIG, ports, undefined);
-    await first.authHeaders();
-    ports.identityProviders.okta.name = 'rotated';
-    expect(await buildToolkit(CONFIG, ports, first).authHeaders()).toMatchObject({
-      authorization: 'Bearer rotated-token-2',
-    });
-  });
-
   it('never stores a token that was fetched for the identity of before under the new one', async () => {
     const ports = fakes();
     const first = buildToolkit(CONFIG, ports, undefined);

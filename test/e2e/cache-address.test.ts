@@ -103,6 +103,16 @@ describe.skipIf(REDIS_SERVER === undefined)('a shared cache named by its address
     await expect.poll(() => render(toolkit, 'early'), { timeout: 10_000 }).toEqual([200, 'HIT']);
   });
 
+  it('costs a request its deadline when it falls silent', async () => {
+    const telemetry = new RecordingTelemetry();
+    const toolkit = start(site({ timeouts: { cacheMs: 300 }, telemetry }));
+    expect(await render(toolkit, 'silent')).toEqual([200, 'MISS']);
+    redis.freeze();
+    onTestFinished(() => redis.thaw());
+    expect(await render(toolkit, 'silent')).toEqual([200, 'MISS']);
+    expect(telemetry.of('cache_fault')[0]?.detail).toBe('Error TIMEOUT');
+  });
+
   it('is left when its toolkit is closed', async () => {
     const toolkit = start();
     await render(toolkit, 'closed');

@@ -4,17 +4,9 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@keyv/redis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { KEYV6_ENTRY, loadKeyv6 } from '../support/keyv6.js';
 import { RecordingUpstream } from '../support/recording-upstream.js';
-import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
-
-/** A version of Keyv over an adapter, by the names another process imports them with. */
-const ways = [
-  { title: 'Keyv 5 and @keyv/redis', keyv: 'keyv', adapter: '@keyv/redis' },
-  { title: 'Keyv 5 and @keyv/valkey', keyv: 'keyv', adapter: '@keyv/valkey' },
-  { title: 'Keyv 6 and @keyv/redis', keyv: KEYV6_ENTRY, adapter: '@keyv/redis' },
-] as const;
-const hasKeyv6 = (await loadKeyv6()) !== undefined;
+import { RedisServer } from '../support/redis-server.js';
+import { REDIS_WAYS } from '../support/redis-ways.js';
 
 const PROCESS = fileURLToPath(new URL('shared-renders-process.mjs', import.meta.url));
 /** So long that nothing here is rendered again because of its age. */
@@ -95,8 +87,8 @@ class Counter {
   }
 }
 
-for (const { title, keyv, adapter } of ways) {
-  describe.skipIf(REDIS_SERVER === undefined || (keyv === KEYV6_ENTRY && !hasKeyv6))(
+for (const { title, keyv, adapter, isInstalled } of REDIS_WAYS) {
+  describe.skipIf(!isInstalled)(
     `two processes that share renders over a real Redis through ${title}`,
     // Processes start slowly, and connections come back when they like.
     { timeout: 40_000 },
@@ -255,32 +247,6 @@ for (const { title, keyv, adapter } of ways) {
           expect(new Set(seen)).toEqual(new Set(['state 3']));
           await one.act();
           expect((await other.render()).content).toBe('state 4');
-        });
-
-        it('Redis frozen: renders wait for it once, and who noticed shows nothing stale when it is back', async () => {
-          const cacheMs = 1_000;
-          const [one, other] = await startTwo(cacheMs);
-          await one.render();
-          expect((await other.render()).cache).toBe('HIT');
-          redis.freeze();
-          const start = performance.now();
-          for (let round = 0; round < 10; round += 1) {
-            expect(await other.render()).toMatchObject({ status: 200, cache: 'MISS', content: 'state 0' });
-          }
-          const waited = performance.now() - start;
-          expect(waited).toBeGreaterThan(cacheMs - 50);
-          expect(waited).toBeLessThan(3 * cacheMs);
-          expect(await one.act()).toBe(200);
-          for (const site of [one, other]) expect((await site.render()).content).toBe('state 1');
-          redis.thaw();
-          const seen: unknown[] = [];
-          const show = async (): Promise<readonly unknown[]> => {
-            const shown = [await one.render(), await other.render()];
-            seen.push(...shown.map(({ content }) => content));
-            return shown.map(({ cache }) => cache);
-          };
-          await expect.poll(show, { timeout: 15_000, interval: 20 }).toEqual(['HIT', 'HIT']);
-          expect(new Set(seen)).toEqual(new Set(['state 1']));
         });
 
         it('Redis frozen during an action: a process that noticed nothing is told when it is back', async () => {

@@ -33,13 +33,8 @@ describe('an extended card that comes through the chat', () => {
   };
   const ALL = new MethodPolicy('all');
 
-  it.each([
-    'GetExtendedAgentCard',
-    'agent/getAuthenticatedExtendedCard',
-    'agent\\/getAuthenticatedExtendedCard',
-    '\\u0047etExtended\\u0041gentCard',
-  ])('by %s leads to the site as the public one does', async (method) => {
-    const response = await ask(method, ALL, extended());
+  it('leads to the site as the public one does', async () => {
+    const response = await ask('GetExtendedAgentCard', ALL, extended());
     expect(JSON.parse(response.body as string)).toEqual({
       jsonrpc: '2.0',
       id: 7,
@@ -61,11 +56,6 @@ describe('an extended card that comes through the chat', () => {
     expect(JSON.parse(response.body as string)).toMatchObject({ id: 7, error: { code: -32601 } });
   });
 
-  it("is the agent's own error where there is one", async () => {
-    const error = '{"jsonrpc":"2.0","id":7,"error":{"code":-32007,"message":"none"}}';
-    expect((await ask('GetExtendedAgentCard', ALL, error)).body).toBe(error);
-  });
-
   it('is refused with the status of the agent where it refuses', async () => {
     const world = new ChatWorld();
     world.upstream.willAnswer(() => ({ status: 403, headers: {}, body: 'not for you' }));
@@ -77,12 +67,8 @@ describe('an extended card that comes through the chat', () => {
     ]);
   });
 
-  it.each([
-    ['no JSON', '<html>', {}],
-    ['no card', { jsonrpc: '2.0', id: 7, result: { url: 'https://agent.internal' } }, {}],
-    ['unreadable', extended(), { 'content-encoding': 'gzip' }],
-  ])('that is %s is not passed on', async (_what, answer, headers) => {
-    const response = await ask('GetExtendedAgentCard', ALL, answer, headers);
+  it('that cannot be read is not passed on', async () => {
+    const response = await ask('GetExtendedAgentCard', ALL, extended(), { 'content-encoding': 'gzip' });
     expect([response.status, JSON.parse(response.body as string)]).toMatchObject([
       502,
       { id: 7, error: { code: -32603 } },

@@ -105,11 +105,6 @@ describe('a client that speaks only HTTP+JSON', () => {
 
   it.each([
     ['POST', '/message:send', '/rest/message:send'],
-    ['POST', '/acme/message:stream', '/rest/acme/message:stream'],
-    ['GET', '/tasks/7', '/rest/tasks/7'],
-    ['POST', '/tasks/7:cancel', '/rest/tasks/7:cancel'],
-    ['GET', '/tasks/7:subscribe', '/rest/tasks/7:subscribe'],
-    ['POST', '/v1/message:send', '/old/v1/message:send'],
     ['GET', '/v1/tasks/7', '/old/v1/tasks/7'],
   ])('reaches the interface of its own generation by %s %s', async (method, path, expected) => {
     const world = new RestWorld();
@@ -158,19 +153,6 @@ describe('the method policy in the HTTP+JSON binding', () => {
       { error: { code: 403, details: [{ reason: 'METHOD_DENIED' }] } },
     ]);
     expect([world.upstream.requests.length, world.account.issued]).toEqual([0, 0]);
-  });
-
-  it.each([
-    [
-      'registers a webhook with 403',
-      '{"message":{},"configuration":{"pushNotification":{"url":"https://evil.example"}}}',
-      403,
-    ],
-    ['two readers may take for two with 400', '{"configuration":{},"configuration":{}}', 400],
-  ])('refuses a message that %s', async (_what, text, status) => {
-    const world = new RestWorld();
-    expect((await world.ask('POST', '/message:send', { body: bytes(text) })).status).toBe(status);
-    expect(world.calls).toEqual([]);
   });
 
   it('"all" lets everything cross, and the extended card is rewritten', async () => {

@@ -8,7 +8,6 @@ import { chatRequest, ChatWorld, inTurn, MESSAGE, WatchedBody } from './chat-wor
 const CHAT = new MethodPolicy('chat');
 const ALL = new MethodPolicy('all');
 const REFUSED = { status: 401, headers: {}, body: null };
-const FINE = { status: 200, headers: { 'content-type': 'application/json' }, body: '{"jsonrpc":"2.0"}' };
 
 function session(): CredentialAuth {
   const source = new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada-token' });
@@ -163,17 +162,6 @@ describe('the method policy stands before the agent:', () => {
 });
 
 describe('when the agent refuses the credential', () => {
-  it('it is renewed once, and the same body is sent again', async () => {
-    const world = new ChatWorld();
-    const refusal = new WatchedBody('no');
-    world.upstream.willAnswer(inTurn({ ...REFUSED, body: refusal }, FINE));
-    const response = await world.forwarder.forward(chatRequest(), SERVICE, CHAT);
-    expect(response.status).toBe(200);
-    expect(world.authorizations).toEqual(['Bearer account-token-1', 'Bearer account-token-2']);
-    expect(world.upstream.requests[1]?.body).toBe(world.upstream.requests[0]?.body);
-    expect(refusal.ended).toBe(true);
-  });
-
   it('twice, the visitor is told which block to check, and there is no third try', async () => {
     const world = new ChatWorld();
     const bodies = [new WatchedBody('no'), new WatchedBody('no')];
@@ -187,25 +175,6 @@ describe('when the agent refuses the credential', () => {
     });
     expect(world.upstream.requests).toHaveLength(2);
     expect(bodies.map(({ ended }) => ended)).toEqual([true, true]);
-  });
-
-  it('again within half a minute, the provider is not asked for yet another token', async () => {
-    const world = new ChatWorld();
-    world.upstream.willAnswer(() => REFUSED);
-    for (let count = 0; count < 10; count += 1) {
-      await expect(world.forwarder.forward(chatRequest(), SERVICE, CHAT)).rejects.toMatchObject({
-        code: 'service_token_rejected',
-      });
-    }
-    expect(world.account.issued).toBe(2);
-  });
-
-  it('its clock is believed', async () => {
-    const world = new ChatWorld();
-    const ahead = new Date(world.clock.now() + 600_000).toUTCString();
-    world.upstream.willAnswer(inTurn({ ...REFUSED, headers: { date: ahead } }, FINE));
-    await world.forwarder.forward(chatRequest(), SERVICE, CHAT);
-    expect(world.telemetry.of('warning').map(({ code }) => code)).toEqual(['clock_skew']);
   });
 
   it('that is an API key, there is nothing to renew and the key is named', async () => {

@@ -45,15 +45,27 @@ describe('a call of the HTTP+JSON binding', () => {
     });
   });
 
-  it('with a query that cannot cross is no route, and nobody is asked', async () => {
-    const world = new HttpJsonWorld();
-    await expect(world.ask('GET', '/tasks/7', { head: { query: '?a#b' } })).rejects.toMatchObject({
-      name: 'AgentBffError',
-      code: 'not_found',
-      detail: 'There is no such route.',
-    });
-    expect([world.cardsAsked, world.upstream.requests, world.account.issued]).toEqual([[], [], 0]);
-  });
+  it.each(['', '?', '?pageSize=5&pageToken=a&pageToken=b', '?q=%2e%2e/%00', '?a?b', '?//elsewhere.example/@x'])(
+    'has its query %j at the agent as it came',
+    async (query) => {
+      const world = new HttpJsonWorld();
+      await world.ask('GET', '/tasks/7', { head: { query } });
+      expect(world.upstream.requests).toMatchObject([{ origin: AGENT, path: `/rest/tasks/7${query}` }]);
+    },
+  );
+
+  it.each(['?a#b', '?a b', '?a\r\nhost: elsewhere.example', '?\u0000', '?\u00fc', 'a=1', '/../admin', '#a', '.7'])(
+    'with the query %j is no route: no credential is made for it, and nothing leaves',
+    async (query) => {
+      const world = new HttpJsonWorld();
+      await expect(world.ask('GET', '/tasks/7', { head: { query } })).rejects.toMatchObject({
+        name: 'AgentBffError',
+        code: 'not_found',
+        detail: 'There is no such route.',
+      });
+      expect([world.cardsAsked, world.upstream.requests, world.account.issued]).toEqual([[], [], 0]);
+    },
+  );
 
   it('without a configured agent names the field, before any token is fetched', async () => {
     const world = new HttpJsonWorld({ agent: undefined });

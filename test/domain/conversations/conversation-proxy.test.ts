@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
-import { FakeTokenExchange } from '../../../src/adapters/fakes/fake-token-exchange.js';
 import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
-import { sha256 } from '../../../src/adapters/system/sha256.js';
 import {
   ConversationProxy,
   type ConversationRequest,
   isForwardedMethod,
   type SessionRequired,
 } from '../../../src/domain/conversations/conversation-proxy.js';
-import { ExchangedTokens } from '../../../src/domain/credentials/exchanged-tokens.js';
 import type { PlatformApi } from '../../../src/domain/upstream/platform-api.js';
 import { PATH_CORPUS } from '../../support/path-corpus.js';
 import { WatchedBody } from '../chat/chat-world.js';
@@ -22,7 +19,6 @@ class ProxyWorld extends BrokerWorld {
   readonly upstream: FakeUpstream = new FakeUpstream();
   readonly source: FakeSessionTokenSource = new FakeSessionTokenSource(ADA);
   readonly proxy: ConversationProxy;
-  exchange: ExchangedTokens | undefined;
 
   constructor(api: Partial<PlatformApi> = {}) {
     super();
@@ -37,7 +33,7 @@ class ProxyWorld extends BrokerWorld {
   }
 
   forward(changes: Partial<ConversationRequest> = {}) {
-    const auth = { ...sessionPlan(this.source), exchange: this.exchange, required: true } as SessionRequired;
+    const auth = { ...sessionPlan(this.source), required: true } as SessionRequired;
     return this.proxy.forward(
       {
         method: 'GET',
@@ -209,31 +205,6 @@ describe("the platform's answer to it", () => {
       retryAfterMs: 7_000,
     });
     expect([world.upstream.requests.length, body.ended]).toEqual([1, true]);
-  });
-
-  it('that refuses an exchanged token is followed by a new one, unless the body is gone', async () => {
-    for (const [body, sent] of [
-      [null, 2],
-      ['{}', 2],
-      [new WatchedBody('x'), 1],
-    ] as const) {
-      const world = new ProxyWorld();
-      world.exchange = new ExchangedTokens({
-        tokens: world.tokens,
-        clock: world.clock,
-        exchange: new FakeTokenExchange(),
-        hash: sha256,
-        block: 'onBehalfOf',
-      });
-      world.upstream.willAnswer(({ headers }) => ({
-        status: headers['authorization'] === 'Bearer exchanged-ada-token-1' ? 401 : 200,
-        headers: {},
-        body: null,
-      }));
-      const first = await world.forward({ method: 'POST', body });
-      expect([first.status, world.upstream.requests.length]).toEqual([sent === 2 ? 200 : 401, sent]);
-      expect((await world.forward()).status).toBe(200);
-    }
   });
 
   it('that never comes is an error, and nothing is sent again', async () => {

@@ -79,20 +79,6 @@ describe('a render', () => {
     expect([world.account.issued, world.upstream.requests.length]).toEqual([0, 0]);
   });
 
-  it('whose credential is refused is sent once more with a renewed one', async () => {
-    const world = new SurfaceWorld();
-    let count = 0;
-    world.upstream.willAnswer((sent) => {
-      count += 1;
-      return count === 1 ? { status: 401, headers: {}, body: null } : world.platform.answer(sent);
-    });
-    expect((await world.render(SERVICE)).cache).toBe('MISS');
-    expect(world.upstream.requests.map(({ headers }) => headers['authorization'])).toEqual([
-      'Bearer account-token-1',
-      'Bearer account-token-2',
-    ]);
-  });
-
   it('whose credential is refused twice names the block to check', async () => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => ({ status: 401, headers: {}, body: null }));

@@ -35,23 +35,6 @@ describe('a wrong password of the service user', () => {
     expect(idp.tokenRequests.count).toBeLessThanOrEqual(2);
     expect(agent.requests).toEqual([]);
   });
-
-  it('is tried fewer than ten times in an hour: ten lock the user out', async () => {
-    const clock = new FakeClock(Date.now());
-    const { toolkit } = await startSite(wrongPassword(), { ports: { ...identityFetch(trusting), clock } });
-    for (let second = 0; second < 3_600; second += 5) {
-      await expect(toolkit.authHeaders()).rejects.toMatchObject({ code: 'service_auth_failed' });
-      clock.advance(5_000);
-    }
-    expect(idp.tokenRequests.count).toBeLessThan(10);
-  });
-
-  it('is tried once by a thousand requests at once', async () => {
-    const { toolkit } = await startSite(wrongPassword(), { ports: identityFetch(trusting) });
-    const calls = await Promise.allSettled(Array.from({ length: 1_000 }, () => toolkit.authHeaders()));
-    expect(new Set(calls.map(({ status }) => status))).toEqual(new Set(['rejected']));
-    expect(idp.tokenRequests.count).toBe(1);
-  });
 });
 
 describe('a password that is corrected', () => {

@@ -4,7 +4,7 @@ import type { HostMiddleware } from '../../site/framework.js';
 import type { World } from '../../site/world.js';
 import { RawClient } from '../../support/raw-client.js';
 import type { Exchange } from '../../support/recording-upstream.js';
-import { ACTION, CHAT, expectFailure, expectHealthy, HOSTS, RECORD, RENDER, type Road, startSite } from './roads.js';
+import { ACTION, CHAT, expectHealthy, HOSTS, RECORD, RENDER, type Road, startSite } from './roads.js';
 
 const CACHE = { cache: { enabled: true } };
 
@@ -139,51 +139,6 @@ describe.each(HOSTS)('through $name,', (host) => {
     expect(await (await world.chat(RENDER.visit)).text()).toBe('<p>cut');
     expect(await (await world.chat(RENDER.visit)).text()).toBe('<p>whole</p>');
   });
-
-  it('a JSON answer without a length that was cut is cut for the browser too', async () => {
-    const world = await startSite(host);
-    world.upstream.willAnswer((exchange) => {
-      const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n';
-      exchange.raw(`${head}{"jsonrpc":"2.0","result":{`).fin();
-    });
-    expect(await (await world.chat(CHAT.visit)).ending()).toMatchObject({ clean: false });
-    await expectHealthy(world, CHAT);
-  });
-
-  it('a bomb that the platform compressed unasked passes as it is', async () => {
-    const world = await startSite(host, CACHE);
-    const bytes = gzipSync(Buffer.alloc(16 * 1_048_576));
-    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
-    world.upstream.willAnswer((exchange) => exchange.head(200, headers).end(bytes));
-    for (const road of [CHAT, RECORD, RENDER]) {
-      const reply = await world.chat(road.visit);
-      expect(reply.headers['content-encoding']).toBe('gzip');
-      expect((await reply.ending()).bytes.equals(bytes)).toBe(true);
-    }
-    await expectHealthy(world, CHAT);
-  });
-
-  it.each([CHAT, RECORD, RENDER])('$name of a thousand layers is refused', async (road) => {
-    const world = await startSite(host, CACHE);
-    const coding = Array.from({ length: 1_000 }, () => 'gzip').join(', ');
-    const headers = { 'content-type': 'application/json', 'content-encoding': coding };
-    world.upstream.willAnswer((exchange) => exchange.head(200, headers).end('x'));
-    await expectFailure(world, road, { status: 502, code: 'upstream_invalid_response', attempts: 1 });
-  });
-
-  it.each([CHAT, RENDER, RECORD])(
-    'a browser that leaves before $name is answered takes its request along',
-    async (road) => {
-      const world = await startSite(host);
-      world.upstream.willWait();
-      const visit = world.start(road.visit);
-      const exchange = await world.upstream.next();
-      visit.leave();
-      await exchange.closed;
-      expect(exchange.aborted).toBe(true);
-      await expectHealthy(world, road);
-    },
-  );
 
   it('a browser that stops reading is ended by the timeout of the host, and its platform with it', async () => {
     // What `server.timeout` does to each connection.

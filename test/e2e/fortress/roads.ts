@@ -3,9 +3,9 @@ import { expect } from 'vitest';
 import type { Framework } from '../../site/framework.js';
 import { expressSite } from '../../site/frameworks/express.js';
 import { nodeHttpSite } from '../../site/frameworks/node-http.js';
-import { expectNothingLeaked, session, startWorld, type World, type WorldOptions } from '../../site/world.js';
+import { session, startWorld, type World, type WorldOptions } from '../../site/world.js';
 import type { Answer } from '../../support/recording-upstream.js';
-import type { Reply, VisitOptions } from '../../support/visitor.js';
+import type { VisitOptions } from '../../support/visitor.js';
 
 /** The hosts every fault is tried through. */
 export const HOSTS: readonly Framework[] = [expressSite('Express', express), nodeHttpSite('node:http')];
@@ -45,56 +45,6 @@ const healthy: Answer = (exchange) => {
   if (exchange.request.target.endsWith('theme.css')) exchange.head(200, { 'content-type': 'text/css' }).end('a{}');
   else exchange.json(200, { jsonrpc: '2.0', id: 7, result: {} });
 };
-
-/** What a visitor reads in an error of the site, on whichever road. */
-interface Failure {
-  readonly status: number;
-  readonly code: string;
-  readonly retryable: boolean;
-  readonly requestId: string;
-}
-
-/** Reads an error answer, and checks what all of them have in common. */
-async function readFailure(world: World, reply: Reply): Promise<Failure> {
-  const text = await reply.text();
-  expectNothingLeaked(world, reply, text);
-  expect(reply.headers['cache-control']).toBe('no-store');
-  const answer = JSON.parse(text) as {
-    jsonrpc?: string;
-    id?: unknown;
-    error?: { data: { metadata: { code: string; retryable: string; requestId: string } }[] };
-    status: number;
-    code: string;
-    retryable: boolean;
-    requestId: string;
-  };
-  if (answer.jsonrpc === undefined) {
-    expect(reply.headers['content-type']).toBe('application/problem+json');
-    expect(answer.status).toBe(reply.status);
-    return answer;
-  }
-  expect(answer.id).toBe(7);
-  const { code, retryable, requestId } = answer.error?.data[0]?.metadata ?? { code: '', retryable: '', requestId: '' };
-  return { status: reply.status, code, retryable: retryable === 'true', requestId };
-}
-
-/** The site answers an error, tells operators of it under the same name, and the next visitor is served. */
-export async function expectFailure(
-  world: World,
-  road: Road,
-  expected: { readonly status: number; readonly code: string; readonly attempts: number },
-): Promise<Failure> {
-  const before = world.upstream.requests.length;
-  const reply = await world.chat(road.visit);
-  expect(reply.status).toBe(expected.status);
-  const failure = await readFailure(world, reply);
-  expect(failure.code).toBe(expected.code);
-  expect(world.upstream.requests.length - before).toBe(expected.attempts);
-  const { status, code } = expected;
-  expect(world.telemetry.of('error').at(-1)).toMatchObject({ status, code, requestId: failure.requestId });
-  await expectHealthy(world, road);
-  return failure;
-}
 
 /** The fault is over, and nothing of it is left. */
 export async function expectHealthy(world: World, road: Road): Promise<void> {
