@@ -271,17 +271,6 @@ describe('the handlers for Next', () => {
       expect(await answer.text()).toContain('Call configureServer when the server starts.');
     }
   });
-
-  it.each<[string, () => unknown]>([
-    ['strategy', () => next.createA2AProxyHandlerWithServiceAuth({ strategy: 'service-account' })],
-    ['createA2AProxyHandler', () => next.createA2AProxyHandler({ idp: {} as never })],
-    ['createSurfaceHandler', () => next.createSurfaceHandler({ requiresession: true } as object)],
-    ['createSurfaceHandler', () => next.createSurfaceHandler({ auth: {} as never })],
-    ['freshMs', () => next.createSurfaceHandlerWithServiceAuth({ cache: { freshMs: -1 } })],
-    ['auth', () => next.createServiceProxyHandler({ auth: undefined as never })],
-  ])('refuse options that are wrong when they are made: %s', (named, make) => {
-    expect(make).toThrow(named);
-  });
 });
 
 describe('a session that is refreshed under Next', () => {

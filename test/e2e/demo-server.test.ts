@@ -62,17 +62,6 @@ describe('conversations of the demo', () => {
     expect([answer.status, await answer.json()]).toEqual([401, expect.objectContaining({ code: 'session_required' })]);
     expect(demo.platform.requestTotal).toBe(before);
   });
-
-  it('go on for users while the credential of the site is broken', async () => {
-    await visitor.read('POST', '/demo/credential', { broken: true });
-    try {
-      await expect(visitor.chat({ text: 'Hello' })).rejects.toThrow('serviceAccount');
-      expect((await ada.chat({ text: 'Hello' })).words).toContain('“Hello”');
-    } finally {
-      await visitor.read('POST', '/demo/credential', { broken: false });
-    }
-    expect((await visitor.chat({ text: 'Hello' })).words).toContain('“Hello”');
-  });
 });
 
 describe('the demo', () => {

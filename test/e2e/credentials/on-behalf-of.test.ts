@@ -105,25 +105,6 @@ describe.each(Object.entries(exchangers))('users whose tokens are exchanged: %s'
     for (const { fields } of agent.requests) expect(fields.map(([name]) => name)).not.toContain('cookie');
   }, 30_000);
 
-  it('one user with two sessions costs two exchanges in total, however often they alternate', async () => {
-    const sessions = { desk: await user('ann'), phone: await user('ann') };
-    const { as, agent } = await signedInSite(exchanger, sessions);
-    for (let round = 0; round < 50; round += 1) {
-      for (const session of ['desk', 'phone']) expect((await as(session)).status).toBe(200);
-    }
-    expect(idp().tokenRequests.count).toBe(2);
-    expect(new Set(agent.requests.map((request) => names(request)[0]))).toEqual(new Set(['ann']));
-  });
-
-  it('two hundred requests of one new session at once cost one exchange, on whichever routes they come', async () => {
-    idp().faults.token = { delayMs: 300 };
-    const { as } = await signedInSite(exchanger, { ann: await user('ann') });
-    const paths = ['/api/a2a', '/api/a2a-2'];
-    const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => as('ann', paths[index % 2])));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(idp().tokenRequests.count).toBe(1);
-  }, 30_000);
-
   it('a hundred requests at once to routes for two APIs cost exactly two exchanges, each for its own API', async () => {
     idp().faults.token = { delayMs: 100 };
     const audiences = exchanger.audiences();
