@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
 
 import { type Demo, type DemoOptions, startDemo } from '../../examples/start-demo.js';
-import { launchChromium } from './chromium.js';
+import { findChromium, launchChromium } from './chromium.js';
 
 const BUILD = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
 
@@ -19,24 +19,40 @@ export interface VisitOptions extends BrowserContextOptions {
   readonly prepare?: (page: Page) => Promise<unknown>;
 }
 
+/** Tests of the demo in a browser, where Chromium is installed: the demo runs while they do. */
+export function describeDemo(
+  title: string,
+  options: Omit<DemoOptions, 'port'>,
+  tests: (demo: DemoBrowser) => void,
+): void {
+  const chromiumPath = findChromium();
+  describe.skipIf(chromiumPath === undefined)(title, { timeout: 120_000 }, () => {
+    const demo = new DemoBrowser();
+    beforeAll(() => demo.start(chromiumPath ?? '', options), 60_000);
+    afterAll(() => demo.close());
+    tests(demo);
+  });
+}
+
 /** The demo, its page built, with a browser in front of it. */
 export class DemoBrowser {
-  readonly demo: Demo;
-  readonly #browser: Browser;
+  #demo: Demo | undefined;
+  #browser: Browser | undefined;
 
-  private constructor(demo: Demo, browser: Browser) {
-    this.demo = demo;
-    this.#browser = browser;
+  async start(chromiumPath: string, options: Omit<DemoOptions, 'port'>): Promise<void> {
+    await promisify(execFile)(process.execPath, [BUILD, 'web', '--if-needed']);
+    this.#demo = await startDemo({ port: 0, ...options });
+    this.#browser = await launchChromium(chromiumPath);
   }
 
-  static async start(chromiumPath: string, options: Omit<DemoOptions, 'port'> = {}): Promise<DemoBrowser> {
-    await promisify(execFile)(process.execPath, [BUILD, 'web', '--if-needed']);
-    const demo = await startDemo({ port: 0, ...options });
-    return new DemoBrowser(demo, await launchChromium(chromiumPath));
+  get demo(): Demo {
+    if (this.#demo === undefined) throw new Error('the demo has not started');
+    return this.#demo;
   }
 
   /** A visitor with cookies and a cache of their own, on a page that is there; gone when the test is over. */
   async visit({ path = '/', origin = this.demo.url, prepare, ...options }: VisitOptions = {}): Promise<DemoVisit> {
+    if (this.#browser === undefined) throw new Error('the demo has not started');
     const context = await this.#browser.newContext(options);
     onTestFinished(() => context.close());
     context.setDefaultTimeout(20_000);
@@ -49,8 +65,8 @@ export class DemoBrowser {
   }
 
   async close(): Promise<void> {
-    await this.#browser.close();
-    await this.demo.close();
+    await this.#browser?.close();
+    await this.#demo?.close();
   }
 }
 

@@ -2,23 +2,14 @@ import { createRequire } from 'node:module';
 
 import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
-import { findChromium } from '../../support/chromium.js';
-import { DemoBrowser, type DemoVisit, type VisitOptions } from '../../support/demo-browser.js';
+import { describeDemo, type DemoVisit, type VisitOptions } from '../../support/demo-browser.js';
 
-const chromiumPath = findChromium();
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const NARROW = { viewport: { width: 320, height: 640 } };
 
-describe.skipIf(chromiumPath === undefined)('the demo for everybody', { timeout: 60_000 }, () => {
-  let demo: DemoBrowser;
-
-  beforeAll(async () => {
-    demo = await DemoBrowser.start(chromiumPath ?? '', { wordMs: 5 });
-  }, 60_000);
-  afterAll(() => demo?.close());
-
+describeDemo('the demo for everybody', { wordMs: 5 }, (demo) => {
   it.each<[string, VisitOptions]>([
     ['the chat and the widgets', {}],
     ['the same in the dark', { colorScheme: 'dark' }],

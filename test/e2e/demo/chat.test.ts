@@ -1,20 +1,11 @@
 import type { Page, Request } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
-import { findChromium } from '../../support/chromium.js';
-import { DemoBrowser } from '../../support/demo-browser.js';
+import { describeDemo } from '../../support/demo-browser.js';
 
-const chromiumPath = findChromium();
 const LAST_WORDS = 'to your browser.';
 
-describe.skipIf(chromiumPath === undefined)('the chat of the demo', { timeout: 60_000 }, () => {
-  let demo: DemoBrowser;
-
-  beforeAll(async () => {
-    demo = await DemoBrowser.start(chromiumPath ?? '', { wordMs: 30 });
-  }, 60_000);
-  afterAll(() => demo?.close());
-
+describeDemo('the chat of the demo', { wordMs: 30 }, (demo) => {
   it('shows the first words while the answer is still being written', async () => {
     const visit = await demo.visit();
     const { answer } = visit;

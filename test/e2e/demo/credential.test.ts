@@ -1,17 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 
-import { findChromium } from '../../support/chromium.js';
-import { DemoBrowser } from '../../support/demo-browser.js';
+import { describeDemo } from '../../support/demo-browser.js';
 
-const chromiumPath = findChromium();
-
-describe.skipIf(chromiumPath === undefined)('a site whose credential is refused', { timeout: 60_000 }, () => {
-  let demo: DemoBrowser;
-
-  beforeAll(async () => {
-    demo = await DemoBrowser.start(chromiumPath ?? '', { wordMs: 5 });
-  }, 60_000);
-  afterAll(() => demo?.close());
+describeDemo('a site whose credential is refused', { wordMs: 5 }, (demo) => {
   afterEach(async () => {
     // The switch belongs to the site, not to the page: a failed test must not break the ones after it.
     await fetch(`${demo.demo.url}/demo/credential`, {

@@ -1,22 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
-import { findChromium } from '../../support/chromium.js';
-import { DemoBrowser, type DemoVisit } from '../../support/demo-browser.js';
+import { describeDemo, type DemoVisit } from '../../support/demo-browser.js';
 
-const chromiumPath = findChromium();
 /** 1.4 MB, the largest file that fits into a message of 2 MB. */
 const LARGEST = Math.floor(1.4 * 1024 * 1024);
 
-describe.skipIf(chromiumPath === undefined)('a file in a message', { timeout: 60_000 }, () => {
-  let demo: DemoBrowser;
-
-  beforeAll(async () => {
-    demo = await DemoBrowser.start(chromiumPath ?? '', { wordMs: 5 });
-  }, 60_000);
-  afterAll(() => demo?.close());
-
+describeDemo('a file in a message', { wordMs: 5 }, (demo) => {
   async function attach(visit: DemoVisit, name: string, buffer: Buffer): Promise<void> {
     await visit.page.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/octet-stream', buffer });
     await visit.page.getByRole('button', { name: `Remove ${name}` }).waitFor();

@@ -1,19 +1,9 @@
 import type { Locator } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
-import { findChromium } from '../../support/chromium.js';
-import { DemoBrowser } from '../../support/demo-browser.js';
+import { describeDemo } from '../../support/demo-browser.js';
 
-const chromiumPath = findChromium();
-
-describe.skipIf(chromiumPath === undefined)('the floating chat', { timeout: 60_000 }, () => {
-  let demo: DemoBrowser;
-
-  beforeAll(async () => {
-    demo = await DemoBrowser.start(chromiumPath ?? '', { wordMs: 30 });
-  }, 60_000);
-  afterAll(() => demo?.close());
-
+describeDemo('the floating chat', { wordMs: 30 }, (demo) => {
   it('can be opened, used, left and opened again with the keyboard alone', async () => {
     const visit = await demo.visit({ path: '/floating' });
     const { page, input } = visit;

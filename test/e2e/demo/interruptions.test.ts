@@ -1,21 +1,12 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 
 import { BreakableProxy } from '../../support/breakable-proxy.js';
-import { findChromium } from '../../support/chromium.js';
-import { DemoBrowser, type DemoVisit } from '../../support/demo-browser.js';
+import { describeDemo, type DemoVisit } from '../../support/demo-browser.js';
 
-const chromiumPath = findChromium();
 const COUNTED = `Counting slowly to 120: ${Array.from({ length: 120 }, (_, index) => index + 1).join(' ')}`;
 
-describe.skipIf(chromiumPath === undefined)('an answer that is interrupted', { timeout: 60_000 }, () => {
-  let demo: DemoBrowser;
-
-  beforeAll(async () => {
-    demo = await DemoBrowser.start(chromiumPath ?? '', { slowStepMs: 60 });
-  }, 60_000);
-  afterAll(() => demo?.close());
-
+describeDemo('an answer that is interrupted', { slowStepMs: 60 }, (demo) => {
   /** A visitor whose connection to the site can be cut. */
   async function visitThroughProxy(): Promise<{ visit: DemoVisit; proxy: BreakableProxy; calls: string[] }> {
     const proxy = await BreakableProxy.start(demo.demo.url);

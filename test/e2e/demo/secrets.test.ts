@@ -1,19 +1,9 @@
 import type { Request } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
-import { findChromium } from '../../support/chromium.js';
-import { DemoBrowser } from '../../support/demo-browser.js';
+import { describeDemo } from '../../support/demo-browser.js';
 
-const chromiumPath = findChromium();
-
-describe.skipIf(chromiumPath === undefined)('the browsers of visitors', { timeout: 60_000 }, () => {
-  let demo: DemoBrowser;
-
-  beforeAll(async () => {
-    demo = await DemoBrowser.start(chromiumPath ?? '', { wordMs: 5 });
-  }, 60_000);
-  afterAll(() => demo?.close());
-
+describeDemo('the browsers of visitors', { wordMs: 5 }, (demo) => {
   it('get no secret, and the platform gets nothing of theirs', async () => {
     const sent: Request[] = [];
     const files: Promise<string>[] = [];

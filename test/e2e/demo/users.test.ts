@@ -1,18 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
-import { findChromium } from '../../support/chromium.js';
-import { DemoBrowser, type DemoVisit } from '../../support/demo-browser.js';
+import { describeDemo, type DemoVisit } from '../../support/demo-browser.js';
 
-const chromiumPath = findChromium();
-
-describe.skipIf(chromiumPath === undefined)('users in browsers of their own', { timeout: 120_000 }, () => {
-  let demo: DemoBrowser;
-
-  beforeAll(async () => {
-    demo = await DemoBrowser.start(chromiumPath ?? '', { wordMs: 5 });
-  }, 60_000);
-  afterAll(() => demo?.close());
-
+describeDemo('users in browsers of their own', { wordMs: 5 }, (demo) => {
   it('see only their own conversations, notes and renders', async () => {
     const [ada, grace] = [await demo.visit(), await demo.visit()];
     await ada.signIn('Ada');

@@ -1,21 +1,14 @@
 import type { Locator } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 
-import { findChromium } from '../../support/chromium.js';
-import { DemoBrowser, type DemoVisit } from '../../support/demo-browser.js';
+import { describeDemo, type DemoVisit } from '../../support/demo-browser.js';
 
-const chromiumPath = findChromium();
 /** Long enough for a test to be well inside of it on a slow machine. */
 const FRESH_MS = 8_000;
 
-describe.skipIf(chromiumPath === undefined)('the widgets of the demo', { timeout: 60_000 }, () => {
-  let demo: DemoBrowser;
+describeDemo('the widgets of the demo', { freshMs: FRESH_MS }, (demo) => {
   let visit: DemoVisit;
 
-  beforeAll(async () => {
-    demo = await DemoBrowser.start(chromiumPath ?? '', { freshMs: FRESH_MS });
-  }, 60_000);
-  afterAll(() => demo?.close());
   beforeEach(async () => {
     visit = await demo.visit();
   });
