@@ -1,33 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { UndiciUpstream } from '../../src/adapters/undici/undici-upstream.js';
-import type { UpstreamOutcome, UpstreamRequest } from '../../src/ports/http.js';
-import { responseOf, textOf, upstreamRequest } from '../contracts/http-upstream.contract.js';
-import { RecordingUpstream } from '../support/recording-upstream.js';
+import { describe, expect, it } from 'vitest';
+import { responseOf, textOf } from '../contracts/http-upstream.contract.js';
+import { runUndiciWorld } from './undici-world.js';
 import { PushStream } from './web/push-stream.js';
 
-let platform: RecordingUpstream;
-let upstream: UndiciUpstream;
-beforeEach(async () => {
-  platform = await RecordingUpstream.start();
-  upstream = new UndiciUpstream({ connectMs: 5_000 });
-});
-afterEach(async () => {
-  await platform.close();
-  await upstream.close();
-});
-
-const send = (changes: Partial<UpstreamRequest> = {}): Promise<UpstreamOutcome> =>
-  upstream.send(upstreamRequest(platform.origin, changes));
-
-async function opened(changes: Partial<UpstreamRequest>, type = 'application/json') {
-  platform.willWait();
-  const pending = send(changes);
-  const exchange = await platform.next();
-  exchange.head(200, { 'content-type': type });
-  return { exchange, response: responseOf(await pending) };
-}
+const world = runUndiciWorld();
+const { send, opened } = world;
 
 /** Resolves when other answers were given up after so many milliseconds of silence: time has passed, and nobody slept. */
 async function passed(ms: number): Promise<void> {
@@ -43,16 +22,16 @@ describe('the deadline of the head', () => {
     await passed(250);
     upload.push('two');
     await passed(250);
-    platform.willAnswer((exchange) => exchange.json(200, {}));
+    world.platform.willAnswer((exchange) => exchange.json(200, {}));
     upload.end();
     expect(responseOf(await pending).status).toBe(200);
-    expect(platform.requests.at(-1)?.body.toString()).toBe('onetwo');
+    expect(world.platform.requests.at(-1)?.body.toString()).toBe('onetwo');
   });
 
   it('runs from the end of an upload', async () => {
     const upload = new PushStream();
     const pending = send({ headersMs: 50, body: upload });
-    platform.willWait();
+    world.platform.willWait();
     upload.push('one');
     upload.end();
     expect(await pending).toMatchObject({ kind: 'failure', reason: 'timeout' });
@@ -72,7 +51,7 @@ describe('the deadline of the head', () => {
   });
 
   it('is not put off by hints before the head', async () => {
-    platform.willAnswer((exchange) => exchange.raw('HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'));
+    world.platform.willAnswer((exchange) => exchange.raw('HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'));
     expect(await send({ headersMs: 100 })).toMatchObject({ kind: 'failure', reason: 'timeout' });
   });
 });

@@ -1,44 +1,37 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { UndiciUpstream } from '../../src/adapters/undici/undici-upstream.js';
-import type { UpstreamOutcome, UpstreamRequest } from '../../src/ports/http.js';
-import { responseOf, textOf, upstreamRequest } from '../contracts/http-upstream.contract.js';
-import { RecordingUpstream } from '../support/recording-upstream.js';
+import { describe, expect, it } from 'vitest';
+import { responseOf, textOf } from '../contracts/http-upstream.contract.js';
+import { runUndiciWorld } from './undici-world.js';
 
-let platform: RecordingUpstream;
-let upstream: UndiciUpstream;
-beforeEach(async () => {
-  platform = await RecordingUpstream.start();
-  upstream = new UndiciUpstream({ connectMs: 5_000 });
-});
-afterEach(() => platform.close());
-
-const send = (changes: Partial<UpstreamRequest> = {}): Promise<UpstreamOutcome> =>
-  upstream.send(upstreamRequest(platform.origin, changes));
+const world = runUndiciWorld();
+const { send } = world;
 
 async function openStream() {
-  platform.willWait();
-  const pending = send();
-  const exchange = await platform.next();
-  exchange.eventStream().write('data: one\n\n');
-  return { exchange, response: responseOf(await pending) };
+  const { exchange, response } = await world.opened({}, 'text/event-stream');
+  exchange.write('data: one\n\n');
+  return { exchange, response };
 }
 
 describe('closing the connections to the platform', () => {
-  it('with a grace period lets an answer finish that can', async () => {
+  it.each([[undefined], [{ graceMs: 60_000 }]])('waits for an answer that can finish: %j', async (grace) => {
     const { exchange, response } = await openStream();
-    const closing = upstream.close({ graceMs: 60_000 });
+    let closed = false;
+    const closing = world.upstream.close(grace).then(() => {
+      closed = true;
+    });
+    await new Promise(setImmediate);
+    expect(closed).toBe(false);
     exchange.end('data: two\n\n');
     expect(await textOf(response.body)).toBe('data: one\n\ndata: two\n\n');
     await closing;
-    await expect.poll(() => platform.connections()).toBe(0);
+    await expect.poll(() => world.platform.connections()).toBe(0);
   });
 
   it('breaks off what still runs when the grace period is over', async () => {
     const { exchange, response } = await openStream();
-    platform.willWait();
+    world.platform.willWait();
     const early = send();
-    await platform.next();
-    const closing = upstream.close({ graceMs: 50 });
+    await world.platform.next();
+    const closing = world.upstream.close({ graceMs: 50 });
     await expect(textOf(response.body)).rejects.toThrow('shutting down');
     expect(await early).toMatchObject({ kind: 'failure', reason: 'aborted' });
     await closing;
@@ -49,28 +42,28 @@ describe('closing the connections to the platform', () => {
   it('breaks off at once without a grace period, also what waits for its connection', async () => {
     const { response } = await openStream();
     const connecting = send();
-    const closing = upstream.close({ graceMs: 0 });
+    const closing = world.upstream.close({ graceMs: 0 });
     await expect(textOf(response.body)).rejects.toThrow('shutting down');
     expect(await connecting).toMatchObject({ kind: 'failure', reason: 'aborted', sent: 'nothing' });
     await closing;
   });
 
   it('for good sends nothing any more', async () => {
-    await upstream.close({ graceMs: 0 });
+    await world.upstream.close({ graceMs: 0 });
     expect(await send()).toMatchObject({ kind: 'failure', reason: 'aborted', sent: 'nothing' });
-    expect(platform.requests).toEqual([]);
+    expect(world.platform.requests).toEqual([]);
   });
 
   it('because they are replaced still serves a request that is under way, and leaves no connection behind', async () => {
-    await upstream.close();
-    platform.willAnswer((exchange) => exchange.json(200, {}));
+    await world.upstream.close();
+    world.platform.willAnswer((exchange) => exchange.json(200, {}));
     expect(await textOf(responseOf(await send()).body)).toBe('{}');
-    await expect.poll(() => platform.connections()).toBe(0);
+    await expect.poll(() => world.platform.connections()).toBe(0);
   });
 
   it('twice waits both times', async () => {
     const { exchange, response } = await openStream();
-    const both = Promise.all([upstream.close(), upstream.close({ graceMs: 60_000 })]);
+    const both = Promise.all([world.upstream.close(), world.upstream.close({ graceMs: 60_000 })]);
     exchange.end();
     await textOf(response.body);
     await both;

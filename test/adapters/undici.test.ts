@@ -1,12 +1,13 @@
 import { once } from 'node:events';
-import { createServer as createNetServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createNetServer } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { UndiciUpstream } from '../../src/adapters/undici/undici-upstream.js';
-import type { HttpResponse, UpstreamFailureReason, UpstreamOutcome, UpstreamRequest } from '../../src/ports/http.js';
+import type { HttpResponse, UpstreamFailureReason } from '../../src/ports/http.js';
 import { httpUpstreamContract, responseOf, textOf, upstreamRequest } from '../contracts/http-upstream.contract.js';
 import { type Answer, RecordingUpstream, refusedOrigin } from '../support/recording-upstream.js';
+import { runUndiciWorld } from './undici-world.js';
 
 httpUpstreamContract('UndiciUpstream', async () => {
   const platform = await RecordingUpstream.start();
@@ -43,28 +44,10 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 describe('UndiciUpstream', () => {
-  let platform: RecordingUpstream;
-  let upstream: UndiciUpstream;
-  beforeEach(async () => {
-    platform = await RecordingUpstream.start();
-    upstream = new UndiciUpstream({ connectMs: 5_000 });
-  });
-  afterEach(async () => {
-    await platform.close();
-    await upstream.close();
-  });
-
-  const send = (changes: Partial<UpstreamRequest> = {}): Promise<UpstreamOutcome> =>
-    upstream.send(upstreamRequest(platform.origin, changes));
+  const world = runUndiciWorld();
+  const { send, opened } = world;
   const iterate = (response: HttpResponse): AsyncIterator<Uint8Array> =>
     (response.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
-  const opened = async (changes: Partial<UpstreamRequest> = {}, type = 'application/json') => {
-    platform.willWait();
-    const pending = send(changes);
-    const exchange = await platform.next();
-    exchange.head(200, { 'content-type': type });
-    return { exchange, response: responseOf(await pending) };
-  };
 
   it('gives the head before the body has begun', async () => {
     const { exchange, response } = await opened();
@@ -124,14 +107,14 @@ describe('UndiciUpstream', () => {
     ],
   ];
   it.each(faults)('says what is wrong with %s', async (_what, answer, reason) => {
-    platform.willAnswer(answer);
+    world.platform.willAnswer(answer);
     expect(await send()).toMatchObject({ kind: 'failure', reason });
-    expect(platform.requests).toHaveLength(1);
+    expect(world.platform.requests).toHaveLength(1);
   });
 
   // On Node 20 the message of such an assertion costs minutes where the package is bundled.
   it.each(['000', '099', '101'])('meets no assertion of the client with a status of %s', async (status) => {
-    platform.willAnswer((exchange) => void exchange.raw(`HTTP/1.1 ${status} X\r\nContent-Length: 2\r\n\r\n{}`));
+    world.platform.willAnswer((exchange) => void exchange.raw(`HTTP/1.1 ${status} X\r\nContent-Length: 2\r\n\r\n{}`));
     expect(await send()).toMatchObject({ reason: 'invalid', detail: `Error: status ${String(Number(status))}` });
   });
 
@@ -141,7 +124,9 @@ describe('UndiciUpstream', () => {
     ['an unknown coding', 'Content-Encoding: rot13', 'gzip, br'],
     ['a coding that was not asked for', 'Content-Encoding: zstd', 'identity'],
   ])('takes a response with %s for an invalid one', async (_what, fields, accepted) => {
-    platform.willAnswer((exchange) => void exchange.raw(`HTTP/1.1 200 OK\r\n${fields}\r\nContent-Length: 2\r\n\r\n{}`));
+    world.platform.willAnswer(
+      (exchange) => void exchange.raw(`HTTP/1.1 200 OK\r\n${fields}\r\nContent-Length: 2\r\n\r\n{}`),
+    );
     expect(await send({ headers: { 'accept-encoding': accepted } })).toMatchObject({
       reason: 'invalid',
       detail: 'Error: unreadable content-encoding',
@@ -149,7 +134,7 @@ describe('UndiciUpstream', () => {
   });
 
   it('reads a coding that was asked for', async () => {
-    platform.willAnswer((exchange) => exchange.head(200, { 'content-encoding': 'zstd' }).end('x'));
+    world.platform.willAnswer((exchange) => exchange.head(200, { 'content-encoding': 'zstd' }).end('x'));
     expect(responseOf(await send({ headers: { 'accept-encoding': 'br, zstd;q=0.5' } })).status).toBe(200);
   });
 
@@ -185,9 +170,9 @@ describe('UndiciUpstream', () => {
   });
 
   it('says that no head came in time, and lets go of the connection', async () => {
-    platform.willWait();
+    world.platform.willWait();
     const pending = send({ headersMs: 50 });
-    const exchange = await platform.next();
+    const exchange = await world.platform.next();
     expect(await pending).toMatchObject({ kind: 'failure', reason: 'timeout' });
     await exchange.closed;
   });
@@ -205,14 +190,14 @@ describe('UndiciUpstream', () => {
 
   it('sends nothing for a browser that has already left', async () => {
     expect(await send({ signal: AbortSignal.abort() })).toMatchObject({ kind: 'failure', reason: 'aborted' });
-    expect(platform.requests).toEqual([]);
+    expect(world.platform.requests).toEqual([]);
   });
 
   it('gives up a request at once when the browser leaves before the head', async () => {
-    platform.willWait();
+    world.platform.willWait();
     const browser = new AbortController();
     const pending = send({ signal: browser.signal });
-    const exchange = await platform.next();
+    const exchange = await world.platform.next();
     browser.abort();
     expect(await pending).toMatchObject({ kind: 'failure', reason: 'aborted' });
     await exchange.closed;
@@ -270,7 +255,7 @@ describe('UndiciUpstream', () => {
     let before = -1;
     while (before !== written) {
       before = written;
-      platform.willAnswerAgain();
+      world.platform.willAnswerAgain();
       for (let count = 0; count < 25; count += 1) await textOf(responseOf(await send()).body);
     }
     expect(written).toBeLessThan(32 * 1_048_576);
@@ -304,21 +289,21 @@ describe('UndiciUpstream', () => {
   });
 
   it('does not decode what is compressed', async () => {
-    platform.willAnswer((exchange) => exchange.head(200, { 'content-encoding': 'gzip' }).end('not gzip at all'));
+    world.platform.willAnswer((exchange) => exchange.head(200, { 'content-encoding': 'gzip' }).end('not gzip at all'));
     expect(await textOf(responseOf(await send()).body)).toBe('not gzip at all');
   });
 
   it.each([1, 4_096, 4_097, 3_000_000])('sends %i bytes with their length, on one connection', async (length) => {
     const body = new Uint8Array(length).fill(0x61);
-    platform.willAnswer((exchange) => exchange.end('{}'));
+    world.platform.willAnswer((exchange) => exchange.end('{}'));
     for (let count = 0; count < 2; count += 1) await textOf(responseOf(await send({ method: 'POST', body })).body);
-    const received = platform.requests.map((request) => ({
+    const received = world.platform.requests.map((request) => ({
       isWhole: request.body.equals(body),
       framing: request.fields.filter(([name]) => name === 'content-length' || name === 'transfer-encoding'),
     }));
     const whole = { isWhole: true, framing: [['content-length', String(length)]] };
     expect(received).toEqual([whole, whole]);
-    expect(await platform.connections()).toBe(1);
+    expect(await world.platform.connections()).toBe(1);
   });
 
   it('keeps nothing of a long message while its stream is open', async () => {
@@ -333,23 +318,25 @@ describe('UndiciUpstream', () => {
   });
 
   it('opens as many connections as there are open answers, and uses them again', async () => {
-    platform.willWait();
+    world.platform.willWait();
     const pending = Array.from({ length: 150 }, () => send());
-    const exchanges = await Promise.all(pending.map(() => platform.next()));
-    expect(await platform.connections()).toBe(150);
+    const exchanges = await Promise.all(pending.map(() => world.platform.next()));
+    expect(await world.platform.connections()).toBe(150);
     for (const exchange of exchanges) exchange.end('{}');
     for (const outcome of await Promise.all(pending)) await textOf(responseOf(outcome).body);
-    platform.willAnswerAgain();
+    world.platform.willAnswerAgain();
     for (let count = 0; count < 20; count += 1) await textOf(responseOf(await send()).body);
     // A connection is free one turn of the event loop after its answer, so a hasty caller may open one more.
-    expect(await platform.connections()).toBeLessThanOrEqual(151);
+    expect(await world.platform.connections()).toBeLessThanOrEqual(151);
   });
 
-  it('lets a running answer finish when it is closed', async () => {
-    const { exchange, response } = await opened();
-    const closing = upstream.close();
-    exchange.end('to the end');
-    expect(await textOf(response.body)).toBe('to the end');
-    await closing;
+  it('opens no connection in place of those of streams whose browsers left', async () => {
+    const browsers = Array.from({ length: 20 }, () => new AbortController());
+    const open = await Promise.all(browsers.map(({ signal }) => opened({ signal }, 'text/event-stream')));
+    for (const browser of browsers) browser.abort();
+    await Promise.all(open.map(({ exchange }) => exchange.closed));
+    // Whatever is opened instead is opened within the next turns.
+    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+    expect(await world.platform.connections()).toBe(0);
   });
 });
