@@ -20,8 +20,8 @@ export type TelemetryEvent =
       readonly type: 'stream_ended';
       readonly requestId: string;
       readonly route: string;
-      /** Who ended it: the agent, which sent all of it; the platform, which broke it; or the browser that left. */
-      readonly outcome: 'complete' | 'upstream' | 'browser';
+      /** Who ended it: the agent, which sent all of it; the platform, which broke it; the browser that left; or the site, which shuts down. */
+      readonly outcome: 'complete' | 'upstream' | 'browser' | 'site';
       /** Milliseconds from the start of the request. */
       readonly durationMs: number;
     }
@@ -81,8 +81,8 @@ export type TelemetryEvent =
       readonly type: 'stream_broken';
       readonly requestId?: string;
       readonly route: string;
-      /** Who broke it: the platform, or the browser that left. */
-      readonly side: 'upstream' | 'browser';
+      /** Who broke it: the platform, the browser that left, or the site, which shuts down. */
+      readonly side: 'upstream' | 'browser' | 'site';
       readonly detail: string;
     }
   | {

@@ -12,6 +12,16 @@ import { visit } from '../support/visitor.js';
 const routerOf = (framework: typeof express, handler: HttpHandler) =>
   expressRouter(framework, [{ mount: '', handler }]);
 
+it.each([
+  ['nothing', undefined],
+  ['an application', express()],
+  ['a router', express.Router()],
+])('the router is not made of %s, and says what it takes', (_given, framework) => {
+  expect(() => routerOf(framework as never, () => Promise.reject(new Error('not called')))).toThrow(
+    'Pass express itself.',
+  );
+});
+
 describe.each([
   ['Express 5', express],
   ['Express 4', express4],

@@ -282,7 +282,9 @@ describe('agent-bff doctor warns, and passes, when', () => {
 
   it('only the chat can be served, since the platform has no address', async () => {
     const { printed, status } = await doctor({ ...password(), serviceApiUrl: '' }, atA());
-    expect(printed).toContain('! platform address  is not set\n    fix: Set "serviceApiUrl" in configureServer.');
+    expect(printed).toContain(
+      '! platform address  is not set; widgets, records and the project need it\n    fix: Set "serviceApiUrl" in configureServer.',
+    );
     expect(status).toBe(0);
   });
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { hasMethods } from '../../domain/shared/option-checks.js';
 import type { HttpHandler, MountedHandler } from '../../ports/http.js';
 import { toHttpRequest } from '../node/to-http-request.js';
 import { writeHttpResponse } from '../node/write-http-response.js';
@@ -44,6 +45,8 @@ export function expressRouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
   routes: readonly MountedHandler[],
 ): AnyRouter {
+  // In plain JavaScript it may be missing, or be an application or a router.
+  if (!hasMethods(framework, ['Router'])) throw new TypeError('Pass express itself.');
   const router = framework.Router();
   for (const { mount, handler } of routes) {
     router.use(mount || '/', (request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void) => {
@@ -63,18 +66,12 @@ function targetOf({ url, originalUrl, baseUrl }: ExpressRequest): string {
   return originalUrl === `${baseUrl}/${url}` ? `/${url}` : url;
 }
 
-/** Protocol and host follow `trust proxy`: a forwarded one counts only where the application trusts it. */
-function publicUrl(request: ExpressRequest): string {
-  const host = withPort(request.headers.host, request.hostname) ?? withPort(forwardedHost(request), request.hostname);
-  return `${request.protocol}://${host ?? request.hostname ?? ''}${request.baseUrl}`;
-}
-
-/** Express knows the trusted host as `hostname`, without its port; the field it came from has both. */
-function withPort(field: string | undefined, hostname: string | undefined): string | undefined {
-  return field !== undefined && field.replace(/:\d+$/, '') === hostname ? field : undefined;
-}
-
-function forwardedHost(request: IncomingMessage): string | undefined {
-  const field = request.headers['x-forwarded-host'];
-  return typeof field === 'string' ? field.split(',', 1)[0]?.trim() : undefined;
+/**
+ * Protocol and host follow `trust proxy`: a forwarded one counts only where the application trusts it.
+ * Express knows the trusted host as `hostname`, without its port; the field it came from has both.
+ */
+function publicUrl({ protocol, hostname, baseUrl, headers }: ExpressRequest): string {
+  const forwarded = String(headers['x-forwarded-host'] ?? '').split(',', 1);
+  const host = [headers.host, ...forwarded].find((field) => field?.trim().replace(/:\d+$/, '') === hostname);
+  return `${protocol}://${(host ?? hostname ?? '').trim()}${baseUrl}`;
 }

@@ -60,7 +60,10 @@ export function koaRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   routes: readonly MountedHandler[],
 ): AnyRouter {
-  const Router = typeof framework === 'function' ? framework : framework.Router;
+  const Router =
+    typeof framework === 'function' ? framework : (Object(framework).Router as typeof framework.Router | undefined);
+  // In plain JavaScript it may be missing, or be an application.
+  if (typeof Router !== 'function') throw new TypeError('Pass Router itself.');
   // Of the class's own type; by its constructor TypeScript would infer `unknown` for the parameters of that type.
   const router = new Router() as AnyRouter;
   for (const { mount, handler } of routes) {

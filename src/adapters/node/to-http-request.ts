@@ -96,19 +96,21 @@ function readBody(
   fields: HeaderFields,
   { rawBody, body }: ParsedBody,
 ): ReadBody {
-  if (rawBody instanceof Uint8Array) return { body: rawBody, consumed: false, headers: withoutCoding(fields) };
-  if (typeof rawBody === 'string') return { body: rawBody, consumed: false, headers: withoutCoding(fields) };
+  const isRaw = isWhole(rawBody);
   // Express 4's parser sets `req.body = {}` on requests it did not read, so the stream's own state decides.
-  if (!request.readableDidRead) {
+  if (!isRaw && !request.readableDidRead) {
     return { body: hasBody(request) ? new RequestBody(request, response) : null, consumed: false };
   }
-  if (body === undefined) return { body: null, consumed: hasBody(request) };
-  if (body instanceof Uint8Array || typeof body === 'string') {
-    return { body, consumed: false, headers: withoutCoding(fields) };
-  }
-  const text = written(body);
-  if (text === undefined) return { body: null, consumed: true };
-  return { body: text, consumed: false, headers: withoutCoding(fields) };
+  const given = isRaw ? rawBody : body;
+  const whole = isWhole(given) ? given : written(given);
+  if (whole === undefined) return { body: null, consumed: given !== undefined || hasBody(request) };
+  // A parser decoded the bytes, so the coding and the length no longer describe them.
+  const headers = { ...fields, 'content-encoding': undefined, 'content-length': undefined };
+  return { body: whole, consumed: false, headers };
+}
+
+function isWhole(body: unknown): body is Uint8Array | string {
+  return body instanceof Uint8Array || typeof body === 'string';
 }
 
 /** A parsed value as JSON again; `undefined` when it is none. One too deep to be written is a body whose reading fails. */
@@ -124,11 +126,6 @@ function written(value: unknown): HttpBody | undefined {
 const TOO_DEEP: HttpBody = {
   [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new RangeError()) }),
 };
-
-/** A parser decoded the bytes, so the coding and the length no longer describe them. */
-function withoutCoding(fields: HeaderFields): HeaderFields {
-  return { ...fields, 'content-encoding': undefined, 'content-length': undefined };
-}
 
 /**
  * Aborted when the browser leaves. The response tells it: the request closes as soon as its own body is read (nodejs/node#40775).

@@ -42,7 +42,7 @@ function levelOf(event: TelemetryEvent): Level {
     case 'stream_ended':
       return 'debug';
     case 'stream_broken':
-      return event.side === 'browser' ? 'info' : 'warn';
+      return event.side === 'upstream' ? 'warn' : 'info';
     case 'cache_fault':
     case 'warning':
       return 'warn';

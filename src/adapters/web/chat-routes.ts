@@ -48,7 +48,7 @@ export function chatRoutes(routes: ChatRoutes): HttpHandler {
 async function other(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
   const { path } = request;
   if (path === '' || path === '/') return methodNotAllowed('POST', errorContext(routes.site, ROUTE));
-  return handlerFor(path, routes)?.(request) ?? notFound(errorContext(routes.site, ROUTE));
+  return handlerFor(path, routes)?.(request) ?? notFound(request, errorContext(routes.site, ROUTE));
 }
 
 function handlerFor(path: string, { config, card, httpJson }: ChatRoutes): HttpHandler | undefined {

@@ -161,16 +161,18 @@ export function refusal(cause: unknown, { method, path }: HttpRequest, context: 
 
 /** A known path asked with a wrong method (RFC 9110 §15.5.6). */
 export function methodNotAllowed(allow: string, context: ErrorContext): HttpResponse {
-  const detail = `This address answers ${allow} only.`;
-  const response = problemResponse(new AgentBffError('method_not_allowed', { detail }), context);
+  const detail = `This address takes ${allow} only.`;
+  const hint =
+    context.route === 'chat' ? 'To see in a browser whether the chat is set up, open "/config" below it.' : '';
+  const response = problemResponse(new AgentBffError('method_not_allowed', { detail, hint }), context);
   return { ...response, headers: { ...response.headers, allow } };
 }
 
-/** A path outside the routes of the site. */
-export function notFound(context: ErrorContext): HttpResponse {
+/** A path outside the routes of the site. What was asked for, below the mount, is in the log. */
+export function notFound({ method, path }: HttpRequest, context: ErrorContext): HttpResponse {
   const detail = 'There is no such route.';
   const hint = 'Compare the path of the request with the one where the routes are mounted.';
-  return problemResponse(new AgentBffError('not_found', { detail, hint }), context);
+  return problemResponse(new AgentBffError('not_found', { detail, hint, log: `${method} ${path}` }), context);
 }
 
 /** Whatever was thrown, as an error with a code; foreign ones keep their text to themselves. */

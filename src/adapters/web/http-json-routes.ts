@@ -31,7 +31,7 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
   const { site, auth, policy, bindings } = routes;
   return async (request) => {
     const call = httpJsonCall(request.path);
-    if (call === undefined) return notFound(errorContext(site, ROUTE));
+    if (call === undefined) return notFound(request, errorContext(site, ROUTE));
     if (!Object.hasOwn(call.methods, request.method)) {
       return methodNotAllowed(Object.keys(call.methods).join(', '), errorContext(site, ROUTE));
     }

@@ -60,7 +60,7 @@ class StreamWatch implements EventStreamOptions, BodyObserver {
   readonly #signal: HttpRequest['signal'];
   /** Absent where the body is no stream of events. */
   readonly #startedAt: number | undefined;
-  #outcome: 'complete' | 'upstream' | 'browser' = 'complete';
+  #outcome: 'complete' | 'upstream' | 'browser' | 'site' = 'complete';
 
   constructor(
     context: ErrorContext,
@@ -86,7 +86,9 @@ class StreamWatch implements EventStreamOptions, BodyObserver {
 
   onBroken(error: unknown, side?: 'browser'): void {
     const { telemetry, requestId, route } = this.#context;
-    this.#outcome = side ?? (this.#signal.aborted ? 'browser' : 'upstream');
+    // What this process ends by itself is an AbortError.
+    const own = error instanceof Error && error.name === 'AbortError' ? 'site' : 'upstream';
+    this.#outcome = side ?? (this.#signal.aborted ? 'browser' : own);
     telemetry.emit({
       type: 'stream_broken',
       requestId,

@@ -30,7 +30,7 @@ export function surfaceRoutes(routes: SurfaceRoutes): HttpHandler {
       : { kind: 'not-found' as const };
     switch (match.kind) {
       case 'not-found':
-        return Promise.resolve(notFound(errorContext(routes.site, ROUTE)));
+        return Promise.resolve(notFound(request, errorContext(routes.site, ROUTE)));
       case 'method-not-allowed':
         return Promise.resolve(methodNotAllowed(match.allow, errorContext(routes.site, ROUTE)));
       case 'route':

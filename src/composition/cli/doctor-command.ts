@@ -47,7 +47,9 @@ export function tell(
     terminal.print(JSON.stringify({ ok: failures.length === 0, findings }, null, 2));
   } else {
     for (const finding of findings) terminal.print(line(finding, terminal, byVariables));
-    terminal.print(failures.length === 0 ? '\nAll is well.' : `\n${String(failures.length)} to fix.`);
+    const notes = findings.filter(({ result }) => result === 'warning').length;
+    const also = notes === 0 ? '' : ` ${String(notes)} to look at, marked with "!".`;
+    terminal.print(failures.length === 0 ? `\nAll is well.${also}` : `\n${String(failures.length)} to fix.`);
   }
   return failures.length === 0 ? 0 : 1;
 }

@@ -91,7 +91,9 @@ function environment(config: ServerConfig): readonly Finding[] {
 
 function address(check: string, field: string, found: Endpoint | undefined, isNeeded: boolean): Finding {
   if (found !== undefined) return passed(check, found.origin + found.path);
-  return (isNeeded ? failed : warning)(check, 'is not set', topLevel(field), `Set ${named(topLevel(field))}.`);
+  const fix = `Set ${named(topLevel(field))}.`;
+  if (isNeeded) return failed(check, 'is not set', topLevel(field), fix);
+  return warning(check, 'is not set; widgets, records and the project need it', topLevel(field), fix);
 }
 
 /** A page of any name that leads to the server is taken for the site's own where the site has no address of its own. */

@@ -36,7 +36,7 @@ export const unconfiguredChat: HttpHandler = errorHandler(BARE_SITE, NOT_CONFIGU
 export const unconfigured: HttpHandler = errorHandler(BARE_SITE, NOT_CONFIGURED, false);
 
 /** Answers every request with 404. */
-export const noRoute: HttpHandler = () => Promise.resolve(notFound(errorContext(BARE_SITE, 'none')));
+export const noRoute: HttpHandler = (request) => Promise.resolve(notFound(request, errorContext(BARE_SITE, 'none')));
 
 /** A route whose options the configured toolkit refuses. */
 export function misconfigured(request: HttpRequest, error: unknown): Promise<HttpResponse> {

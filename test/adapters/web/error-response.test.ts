@@ -10,7 +10,7 @@ import {
 import { errorContext, type SiteSettings } from '../../../src/adapters/web/serve-route.js';
 import { AgentBffError, type ErrorCode } from '../../../src/domain/errors.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
-import { site } from './browser-request.js';
+import { browserRequest, site } from './browser-request.js';
 
 const rpcErrorText = (error: AgentBffError, id: string, requestId: string): string =>
   Object.assign(new RpcErrors(), { id }).eventData(error, requestId);
@@ -274,14 +274,17 @@ describe('every error answer', () => {
   it('to a wrong method says which methods there are', () => {
     const response = methodNotAllowed('GET, HEAD', context());
     expect([response.status, response.headers['allow']]).toEqual([405, 'GET, HEAD']);
-    expect(json(response)['detail']).toBe('This address answers GET, HEAD only.');
+    expect(json(response)).toMatchObject({
+      detail: 'This address takes GET, HEAD only.',
+      hint: 'To see in a browser whether the chat is set up, open "/config" below it.',
+    });
   });
 
-  it('to a path outside the routes is 404', () => {
-    expect(json(notFound(context()))).toMatchObject({
-      status: 404,
-      code: 'not_found',
-      detail: 'There is no such route.',
-    });
+  it('to a path outside the routes is 404, and the log has the path', () => {
+    const settings = site();
+    const response = notFound(browserRequest({ method: 'GET', path: '/nowhere' }), errorContext(settings, 'chat'));
+    expect(json(response)).toMatchObject({ status: 404, code: 'not_found', detail: 'There is no such route.' });
+    expect(response.body).not.toContain('nowhere');
+    expect(settings.telemetry.of('error')).toMatchObject([{ detail: 'GET /nowhere' }]);
   });
 });

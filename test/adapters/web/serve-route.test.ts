@@ -29,4 +29,12 @@ describe('a body on its way through a route', () => {
       { type: 'stream_broken', requestId: 'req-2', route: 'surface', side: 'upstream', detail: 'cut' },
     ]);
   });
+
+  it('is broken by the site itself when the server shuts down', async () => {
+    const body = new PushStream();
+    const response = await serve(body);
+    body.break(Object.assign(new Error('the server is shutting down'), { name: 'AbortError' }));
+    await textOf(response.body).catch(() => undefined);
+    expect(settings.telemetry.of('stream_broken').at(-1)).toMatchObject({ side: 'site' });
+  });
 });

@@ -74,6 +74,10 @@ describe('an address that is not configured yet', () => {
     );
   });
 
+  it('is that of the agent where the chat needs it', () => {
+    expect(() => requireEndpoint('a2aUrl', undefined)).toThrow('The server does not know the address of the agent.');
+  });
+
   it('is not reported once it is there', () => {
     const known = { origin: 'https://agent.example', path: '/' };
     expect(requireEndpoint('a2aUrl', known)).toBe(known);

@@ -340,3 +340,7 @@ describe('a body that a parser has read', () => {
     expect(seen).toMatchObject([{ body: MESSAGE }]);
   });
 });
+
+it('the router is not made of an application, and says what it takes', () => {
+  expect(() => koaRouter(new Koa() as never, [])).toThrow('Pass Router itself.');
+});

@@ -8,5 +8,4 @@ export type { IdpB, IdpBOptions } from './identity-provider-b.js';
 export { lostFetch } from './lost-fetch.js';
 export { publicCloudFetch } from './public-cloud-fetch.js';
 export { runIdpA, runIdpB } from './running-providers.js';
-export { trustingFetch } from './trusting-fetch.js';
 export type { TrustingFetch } from './trusting-fetch.js';
