@@ -6,9 +6,9 @@ import type { RequestContext } from './http.js';
  * @public
  */
 export interface SessionTokenQuery {
-  /** The API the token is for. Default: whatever the session holds. */
+  /** The API the token is for. Default: that of the session. */
   readonly audience?: string;
-  /** The scope the token must have. Default: whatever the session holds. */
+  /** The scope the token must have. Default: that of the session. */
   readonly scope?: string;
   /** Whether a token that looks valid is to be renewed all the same, because the platform refused it; at most once in 30 seconds for a session. Default: false. */
   readonly forceRefresh?: boolean;

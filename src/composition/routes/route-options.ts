@@ -71,7 +71,7 @@ export interface AuthHeadersOptions {
  * @public
  */
 export interface SessionOptions {
-  /** Audience of the user's token. Default: whatever the session holds. */
+  /** Audience of the user's token. Default: that of the session. */
   readonly audience?: string | undefined;
   /** API key. Default: the configured `serviceApiKey`. */
   readonly apiKey?: string | undefined;
