@@ -30,20 +30,6 @@ async function problem(response: HttpResponse): Promise<unknown> {
 }
 
 describe('the surface routes', () => {
-  it('answer 404 to a path that is none of theirs', async () => {
-    const { world, handle } = start();
-    const response = await handle(visit({ path: '/a%2fb/render' }));
-    expect(world.upstream.requests).toEqual([]);
-    expect(response.status).toBe(404);
-    expect(await problem(response)).toMatchObject({ code: 'not_found', status: 404 });
-  });
-
-  it.each(['GET', 'PUT', 'DELETE', 'OPTIONS'])('know no %s of a render', async (method) => {
-    const { world, handle } = start();
-    const response = await handle(visit({ method }));
-    expect([response.status, response.headers['allow'], world.upstream.requests]).toEqual([405, 'POST', []]);
-  });
-
   it('render, act and give the theme, and operators see each request', async () => {
     const { world, settings, handle } = start();
     expect((await handle(visit())).headers['x-cache']).toBe('MISS');
@@ -109,16 +95,6 @@ describe('the surface routes', () => {
         expect(world.upstream.requests).toEqual([]);
       }
     }
-  });
-
-  it('are not for pages of another site', async () => {
-    const { world, handle } = start();
-    const headers = { ...JSON_TYPE, 'sec-fetch-site': 'cross-site' };
-    for (const path of ['/counter/render', '/counter/actions/add']) {
-      expect((await handle(visit({ path, headers }))).status).toBe(403);
-    }
-    expect(world.upstream.requests).toEqual([]);
-    expect((await handle(visit({ method: 'GET', path: '/counter/theme.css', headers }))).status).toBe(200);
   });
 
   it('that see a session are not even read by pages of another site', async () => {
