@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { configFromEnv, createToolkit, type ServerConfig, type ToolkitPorts } from 'agent-bff';
+import { createToolkit, type ServerConfig, type ToolkitPorts } from 'agent-bff';
 import { createNodeHandler } from 'agent-bff/node';
 import { RecordingTelemetry } from 'agent-bff/testing';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -54,13 +54,6 @@ describe('the terminal of a site without telemetry', () => {
     expect(terminal.filter((line) => line.includes('getHeaders'))).toHaveLength(1);
     expect(terminal.join()).toContain('Error: no session in [redacted]');
     expect(terminal.join()).not.toContain('session-of-a-visitor');
-  });
-
-  it('reads of a variable that is nearly one of ours', async () => {
-    const { terminal } = await startSite(configFromEnv({ SERVICE_API_KYE: 'hunter2-hunter2' }));
-    expect(terminal).toEqual([
-      'agent-bff: SERVICE_API_KYE: unknown environment variable. Did you mean SERVICE_API_KEY?',
-    ]);
   });
 
   it('reads nothing of what visitors do wrong', async () => {
