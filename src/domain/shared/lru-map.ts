@@ -5,9 +5,13 @@ export interface MapBounds {
   readonly maxBytes?: number;
 }
 
-interface Sized<V> {
+/** An entry between its neighbours by last use: every cached render is read on each hit, and moving it within a `Map` makes that grow anew. */
+interface Entry<V> {
+  readonly key: string;
   readonly value: V;
   readonly bytes: number;
+  older: Entry<V> | undefined;
+  newer: Entry<V> | undefined;
 }
 
 const NONE: readonly string[] = [];
@@ -16,7 +20,9 @@ const NONE: readonly string[] = [];
 export class LruMap<V> {
   readonly #maxEntries: number;
   readonly #maxBytes: number;
-  readonly #entries = new Map<string, Sized<V>>();
+  readonly #entries = new Map<string, Entry<V>>();
+  #oldest: Entry<V> | undefined;
+  #newest: Entry<V> | undefined;
   #bytes = 0;
 
   constructor({ maxEntries, maxBytes = Infinity }: MapBounds) {
@@ -32,8 +38,10 @@ export class LruMap<V> {
   get(key: string): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
+    if (entry !== this.#newest) {
+      this.#unlink(entry);
+      this.#append(entry);
+    }
     return entry.value;
   }
 
@@ -41,26 +49,45 @@ export class LruMap<V> {
   set(key: string, value: V, bytes = 0): readonly string[] {
     this.delete(key);
     if (bytes > this.#maxBytes) return NONE;
-    this.#entries.set(key, { value, bytes });
+    const entry: Entry<V> = { key, value, bytes, older: undefined, newer: undefined };
+    this.#entries.set(key, entry);
+    this.#append(entry);
     this.#bytes += bytes;
     if (this.#fits()) return NONE;
     const evicted: string[] = [];
-    for (const oldest of this.#entries.keys()) {
-      if (this.#fits()) break;
-      this.delete(oldest);
-      evicted.push(oldest);
+    while (this.#oldest !== undefined && !this.#fits()) {
+      evicted.push(this.#oldest.key);
+      this.delete(this.#oldest.key);
     }
     return evicted;
   }
 
   delete(key: string): void {
-    this.#bytes -= this.#entries.get(key)?.bytes ?? 0;
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
     this.#entries.delete(key);
+    this.#unlink(entry);
+    this.#bytes -= entry.bytes;
   }
 
-  /** The least recently used first. */
+  /** The least recently used first. Entries may be deleted meanwhile. */
   *[Symbol.iterator](): Generator<readonly [key: string, value: V], void> {
-    for (const [key, { value }] of this.#entries) yield [key, value];
+    for (let entry = this.#oldest; entry !== undefined; entry = entry.newer) yield [entry.key, entry.value];
+  }
+
+  #append(entry: Entry<V>): void {
+    entry.older = this.#newest;
+    entry.newer = undefined;
+    if (this.#newest === undefined) this.#oldest = entry;
+    else this.#newest.newer = entry;
+    this.#newest = entry;
+  }
+
+  #unlink({ older, newer }: Entry<V>): void {
+    if (older === undefined) this.#oldest = newer;
+    else older.newer = newer;
+    if (newer === undefined) this.#newest = older;
+    else newer.older = older;
   }
 
   #fits(): boolean {
