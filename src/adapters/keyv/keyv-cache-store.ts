@@ -44,7 +44,7 @@ export class KeyvCacheStore implements CacheStore {
   }
 
   async getMany(keys: readonly string[]): Promise<readonly (string | undefined)[]> {
-    const stored = await this.#run('get', async () => this.#getMany([...keys]));
+    const stored = await this.#run('get', () => this.#getMany([...keys]));
     return keys.map((key, index) => this.#read(key, stored?.[index]));
   }
 
