@@ -56,8 +56,8 @@ const moreShapes: Readonly<Record<string, string>> = {
   'wrapped base64 of a quoted PEM': base64(`"${pkcs8}"`).replace(/.{76}/g, '$&\n'),
 };
 
-describe('a private key is understood in the shape', () => {
-  it.each(Object.entries({ ...shapes, ...moreShapes }))('reads a private key in the shape: %s', (_shape, text) => {
+describe('a private key', () => {
+  it.each(Object.entries({ ...shapes, ...moreShapes }))('is read in the shape: %s', (_shape, text) => {
     const reading = readPem(text);
     if (reading.kind !== 'key') throw new Error(`refused: ${reading.fault}`);
 
@@ -66,7 +66,7 @@ describe('a private key is understood in the shape', () => {
     expect(verify('sha256', message, publicKey, sign('sha256', message, reading.pem.reveal()))).toBe(true);
   });
 
-  it('of which there are thirteen that users are known to send', () => {
+  it('has thirteen shapes that users are known to send', () => {
     expect(Object.keys(shapes)).toHaveLength(13);
   });
 });
@@ -133,15 +133,15 @@ function pkcs1Encrypted(): string {
   return privateKey.export({ type: 'pkcs1', format: 'pem', ...encryptedWith }).toString();
 }
 
-describe('a text is refused by name when it is', () => {
-  it.each(refusals)('refuses by name a text that is %s', (_title, text, fault, words) => {
+describe('a text that is no usable key', () => {
+  it.each(refusals)('is refused by name: %s', (_title, text, fault, words) => {
     const reading = readPem(text);
 
     expect(reading).toMatchObject({ kind: 'refused', fault });
     expect(pemAdvice('privateKeyPem', 'serviceAccount', fault)).toContain(words);
   });
 
-  it('and the refusal quotes nothing of the text', () => {
+  it('is quoted in no refusal', () => {
     for (const [, text, fault] of refusals.filter(([, text]) => text.length > 100)) {
       const told = inspect(readPem(text)) + pemAdvice('privateKeyPath', 'serviceAccount', fault);
       for (const line of text.split('\n').filter((part) => part.length > 20)) expect(told).not.toContain(line.trim());

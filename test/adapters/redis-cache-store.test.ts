@@ -103,7 +103,7 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     });
   });
 
-  test('Redis never started: one deadline, then nothing, and no error', async () => {
+  test('a server that never started costs one deadline, then nothing, and no error', async () => {
     await redis.kill();
     const { sealed, telemetry } = connect();
     expect(await timed(() => sealed.get('token'))).toBeLessThan(CACHE_MS + SLACK_MS);
@@ -115,7 +115,7 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     await works(sealed);
   });
 
-  test('Redis killed while requests run: no error, at most one deadline, and it works again after a restart', async () => {
+  test('a server killed while requests run costs no error and at most one deadline, and works again after a restart', async () => {
     const { store } = connect();
     await works(store);
     let running = true;
@@ -138,7 +138,7 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     await works(store);
   });
 
-  test('Redis frozen: one deadline, then nothing, and it works again when it thaws', async () => {
+  test('a server that is frozen costs one deadline, then nothing, and works again when it thaws', async () => {
     const { store, telemetry } = connect();
     await works(store);
     redis.freeze();

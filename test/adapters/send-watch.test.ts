@@ -51,7 +51,7 @@ describe('over HTTP/2', () => {
     expect((await reply.ending()).bytes.length).toBeLessThan(LONG.length);
   });
 
-  it('and arrives at a browser that takes it slowly', async () => {
+  it('a body handed over whole arrives at a browser that takes it slowly', async () => {
     const { url } = await serveHttp2(() => LONG, 1_000);
     const visitor = await arrive(url);
     const { stream } = visitor.start({ method: 'GET', path: PATH });

@@ -165,7 +165,7 @@ describe('a name nobody knows', () => {
     });
   });
 
-  it("but an empty name is absent, and the site's own is known", () => {
+  it("is neither an empty one, which is absent, nor one of the site's own", () => {
     expect(() => resolveConfig({ serviceAuthStrategy: '' })).not.toThrow();
     expect(() =>
       resolveConfig({ serviceAuthStrategy: 'okta' }, { identityProviders: { okta: new FakeIdentityProvider('okta') } }),

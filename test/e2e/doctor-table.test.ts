@@ -124,7 +124,7 @@ describe('of twenty broken configurations the doctor names the reason, and what 
     expect(rows()).toHaveLength(20);
   });
 
-  it.for(rows())('$what', async ({ what, check, reason, fix }, { skip }) => {
+  it.for(rows())('says it of: $what', async ({ what, check, reason, fix }, { skip }) => {
     if (what === 'The host does not exist' && namesAreKnown !== true) skip();
     const broken = await BROKEN[what]?.();
     const { findings, printed, status } = await doctor(broken ?? {});

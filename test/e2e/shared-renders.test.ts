@@ -225,7 +225,7 @@ for (const { title, keyv, adapter, isInstalled } of REDIS_WAYS) {
           await redis.restart();
         });
 
-        it('Redis killed: renders and actions go on, nothing stale is shown, and renders are shared again later', async () => {
+        it('a server that is killed stops neither renders nor actions, nothing stale is shown, and renders are shared again later', async () => {
           const [one, other] = await startTwo(PATIENT_MS);
           await one.render();
           expect((await other.render()).cache).toBe('HIT');
@@ -249,7 +249,7 @@ for (const { title, keyv, adapter, isInstalled } of REDIS_WAYS) {
           expect((await other.render()).content).toBe('state 4');
         });
 
-        it('Redis frozen during an action: a process that noticed nothing is told when it is back', async () => {
+        it('a server frozen during an action tells a process that noticed nothing when it is back', async () => {
           const [one, other] = await startTwo(1_000);
           await one.render();
           expect((await other.render()).cache).toBe('HIT');

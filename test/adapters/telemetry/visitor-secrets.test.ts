@@ -73,7 +73,7 @@ describe("a visitor's own cookies and credentials are in no log and no answer", 
     expect(telemetry.of('error')).toMatchObject([{ detail: 'Error: no user for [redacted] with [redacted]' }]);
   });
 
-  it("nor in another request's that waits for the same session", async () => {
+  it('when another request waits for the same session', async () => {
     const { chat, telemetry } = site(failing(CSRF));
     const other = { ...FIELDS, cookie: COOKIE.replace(CSRF, 'another-visit-of-hers') };
     await Promise.all([chat(), chat(other)]);
@@ -81,7 +81,7 @@ describe("a visitor's own cookies and credentials are in no log and no answer", 
     expect(JSON.stringify(telemetry.events)).not.toMatch(ANY);
   });
 
-  it('nor in the error that a function for headers throws', async () => {
+  it('when a function for headers throws them in an error', async () => {
     const { toolkit } = site(failing(SESSION));
     const request = { headers: FIELDS };
     const error: unknown = await toolkit

@@ -44,14 +44,14 @@ const answering =
 const lookups = { config: answering('the config'), card: answering('the card') };
 
 describe('the addresses of the chat', () => {
-  it.each(['', '/'])('POST to the mount point with "%s" behind it reaches the agent', async (path) => {
+  it.each(['', '/'])('lead to the agent by POST to the mount point with "%s" behind it', async (path) => {
     const { world, handle } = routes();
     expect((await handle(browserRequest({ path }))).status).toBe(200);
     expect(world.upstream.requests).toHaveLength(1);
   });
 
   it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'post'])(
-    '%s there is no method for it',
+    'take POST alone, and answer 405 to %s',
     async (method) => {
       const { world, handle } = routes();
       const response = await handle(browserRequest({ method }));
@@ -63,7 +63,7 @@ describe('the addresses of the chat', () => {
   const nothing = ['//', '/x', '/a2a', '/..', '/%2e%2e', '/config/x', '/Config', '?'];
   nothing.push('/.well-known', '/.well-known/', '/.well-known/x', '/.well-known/agentXjson', '/well-known/agent.json');
   nothing.push('/.well-known/agent-card.json/', '/.well-known/agent.json/x', '//.well-known/agent.json');
-  it.each(nothing)('"%s" is none of them', async (path) => {
+  it.each(nothing)('do not include "%s"', async (path) => {
     const { world, handle } = routes(lookups);
     expect((await handle(browserRequest({ path }))).status).toBe(404);
     expect(world.upstream.requests).toEqual([]);
@@ -74,16 +74,19 @@ describe('the addresses of the chat', () => {
     ['/config/', 'the config'],
     ['/.well-known/agent-card.json', 'the card'],
     ['/.well-known/agent.json', 'the card'],
-  ])('"%s" is %s, which knows its methods itself', async (path, name) => {
+  ])('lead by "%s" to %s, which knows its methods itself', async (path, name) => {
     const { handle } = routes(lookups);
     for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
       expect(await text(await handle(browserRequest({ path, method })))).toBe(`${name} by ${method}`);
     }
   });
 
-  it.each(['/config', '/.well-known/agent-card.json'])('without a route for it "%s" is 404', async (path) => {
-    expect((await routes().handle(browserRequest({ path, method: 'GET' }))).status).toBe(404);
-  });
+  it.each(['/config', '/.well-known/agent-card.json'])(
+    'do not include "%s" where there is no route for it',
+    async (path) => {
+      expect((await routes().handle(browserRequest({ path, method: 'GET' }))).status).toBe(404);
+    },
+  );
 });
 
 describe('a message', () => {

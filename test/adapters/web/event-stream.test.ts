@@ -181,8 +181,8 @@ describe('a stream of events', () => {
   });
 });
 
-describe.each(WAYS)('a silent stream is kept alive by a comment, $way', ({ source: sourceOf, read }) => {
-  it('after each span of silence, before the first event too', async () => {
+describe.each(WAYS)('a silent stream, $way', ({ source: sourceOf, read }) => {
+  it('is kept alive by a comment after each span of silence, before the first event too', async () => {
     const { source, stream } = watched(15_000, sourceOf());
     const reader = read(stream);
     await pass(14_999);
@@ -199,7 +199,7 @@ describe.each(WAYS)('a silent stream is kept alive by a comment, $way', ({ sourc
   });
 
   it.each(['data: 1', 'data: 1\n', 'data: 1\r\n', 'data: 1\n\ndata: 2', 'id: 1\n\n:'])(
-    'but never inside an event, after %j',
+    'gets no comment inside an event, after %j',
     async (piece) => {
       const { source, stream } = watched(15_000, sourceOf());
       const reader = read(stream);
@@ -213,7 +213,7 @@ describe.each(WAYS)('a silent stream is kept alive by a comment, $way', ({ sourc
   );
 
   it.each(['data: 1\n\n', 'data: 1\r\n\r\n', 'data: 1\r\r', 'data: 1\r\n\r'])(
-    'between two events, after %j',
+    'gets a comment between two events, after %j',
     async (piece) => {
       const { source, stream } = watched(15_000, sourceOf());
       const reader = read(stream);
@@ -223,7 +223,7 @@ describe.each(WAYS)('a silent stream is kept alive by a comment, $way', ({ sourc
     },
   );
 
-  it('never, when the span is 0', async () => {
+  it('gets no comment when the span is 0', async () => {
     const { stream } = watched(0, sourceOf());
     const reader = read(stream);
     await pass(86_400_000);
@@ -231,7 +231,7 @@ describe.each(WAYS)('a silent stream is kept alive by a comment, $way', ({ sourc
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('and leaves no timer behind when an event comes, the stream ends or breaks', async () => {
+  it('leaves no timer behind when an event comes, the stream ends or breaks', async () => {
     const { source, stream } = watched(15_000, sourceOf());
     const reader = read(stream);
     await pass(1);

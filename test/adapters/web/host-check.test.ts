@@ -126,7 +126,7 @@ describe('a site that allows a host', () => {
     ['https://site.example:8443', 'site.example:9443', 421],
     ['https://site.example:8443', 'site.example', 421],
     ['', 'site.example', 421],
-  ])('besides "%s" is, by "%s", answered %i', async (publicUrl, host, status) => {
+  ])('besides its public address "%s" answers a request by "%s" with %i', async (publicUrl, host, status) => {
     expect(await statusOf(host, { publicUrl, allowedHosts: ['10.0.0.7'] })).toBe(status);
   });
 

@@ -121,7 +121,7 @@ describe('an agent that fails in the HTTP+JSON binding', () => {
     });
   });
 
-  it('not, where what was removed leaves nothing to say', async () => {
+  it('is not one that has nothing to say of what it removed', async () => {
     const world = new HttpJsonWorld();
     world.upstream.willAnswer(() => ({ status: 200, headers: {}, body: null }));
     const response = await world.ask('DELETE', '/tasks/7/pushNotificationConfigs/8', { policy: 'all' });

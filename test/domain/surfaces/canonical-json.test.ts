@@ -16,7 +16,7 @@ describe('two JSON texts that say the same', () => {
   });
 });
 
-describe('two JSON texts that do not', () => {
+describe('two JSON texts that do not say the same', () => {
   it.each([
     ['[1,2]', '[2,1]'],
     ['[1,2]', '{"0":1,"1":2}'],
@@ -31,11 +31,11 @@ describe('two JSON texts that do not', () => {
     ['9007199254740993', '9007199254740992'],
     ['{"a":{"__proto__":1}}', '{"a":{}}'],
     ['{"o":[["a",1]]}', '{"a":1}'],
-  ])('have two: %s and %s', (one, other) => {
+  ])('have two spellings: %s and %s', (one, other) => {
     expect(canonicalJson(one)).not.toBe(canonicalJson(other));
   });
 
-  it('or say it with fields in another order, 500 levels deep, where nobody looks', () => {
+  it('are also two whose fields have another order 500 levels deep, where nobody looks', () => {
     const deep = (inner: string): string | undefined => canonicalJson(`{"x":1,"y":${nested(499, inner)}}`);
     expect(deep('{"a":1,"b":2}')).not.toBe(deep('{"b":2,"a":1}'));
     expect(deep('{"a":1,"b":2}')).toBe(deep('{"a":1,"b":2}'));

@@ -61,7 +61,7 @@ describe('the project', () => {
     expect(world.upstream.requests).toEqual([]);
   });
 
-  it('else is the one the platform knows for this credential', async () => {
+  it('is otherwise the one the platform knows for this credential', async () => {
     const world = new DirectoryWorld();
     expect(await world.project()).toEqual({ value: 'proj-9' });
     expect(world.upstream.requests).toMatchObject([

@@ -130,7 +130,7 @@ describe('a website that signs its users in with express-openid-connect', () => 
     await goesOn(browser, url, provider);
   });
 
-  it('nor does one of a route of the site, of which this package knows nothing', async () => {
+  it('an answer of a route of the site from before the refresh does not end it either', async () => {
     const { url, provider, held } = await startWebsite();
     const browser = await signIn(url, 'ann');
     const slow = browser.send(`${url}/slow`);

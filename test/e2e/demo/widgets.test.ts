@@ -13,7 +13,7 @@ describeDemo('the widgets of the demo', { freshMs: FRESH_MS }, (demo) => {
     visit = await demo.visit();
   });
 
-  it('by id: shows the vote that was just cast, and says thank you', async () => {
+  it('show the vote that was just cast by id, and say thank you', async () => {
     const pizza = visit.poll.getByRole('button', { name: /Pizza/ });
     const before = await votesOf(pizza);
     await pizza.click();
@@ -21,7 +21,7 @@ describeDemo('the widgets of the demo', { freshMs: FRESH_MS }, (demo) => {
     expect(await votesOf(pizza)).toBe(before + 1);
   });
 
-  it('by name: keeps a note, and shows it again to the same visitor', async () => {
+  it('keep a note given by name, and show it again to the same visitor', async () => {
     await visit.notes.getByRole('textbox', { name: 'New note' }).fill('Buy milk & <b>bread</b>');
     await visit.notes.getByRole('button', { name: 'Add' }).click();
     await visit.notes.getByRole('listitem').filter({ hasText: 'Buy milk & <b>bread</b>' }).waitFor();
@@ -31,7 +31,7 @@ describeDemo('the widgets of the demo', { freshMs: FRESH_MS }, (demo) => {
     await visit.notes.getByRole('listitem').filter({ hasText: 'Buy milk' }).waitFor();
   });
 
-  it('checks a form before it is sent', async () => {
+  it('check a form before it is sent', async () => {
     const calls: string[] = [];
     visit.page.on('request', (request) => calls.push(request.url()));
     await visit.notes.getByRole('button', { name: 'Add' }).click();
