@@ -128,6 +128,10 @@ describe('a later configuration', () => {
     expect(await after.authHeaders()).toEqual({ 'x-api-key': 'first' });
   });
 
+  it.each([null, undefined, 'text', 7])('that is no object is refused in words: %j', (config) => {
+    expect(() => configureServer(config as unknown as ServerConfig)).toThrow('The configuration is not an object.');
+  });
+
   it('keeps a cached token it does not touch, and asks anew for another identity', async () => {
     configureServer(account('sa-1'));
     const first = (await getAuthHeaders())['authorization'];
