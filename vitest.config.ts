@@ -33,8 +33,8 @@ const QUICK = [
   'e2e/demo/**/*.test.ts',
 ];
 
-// Every page of the demo in every theme; with the type tests, the slowest of all.
-const SLOW = ['e2e/demo/accessibility.test.ts'];
+// The demo's slowest: every page in every theme, interrupted streams, signing in and out.
+const SLOW = ['accessibility', 'interruptions', 'users'].map((name) => `e2e/demo/${name}.test.ts`);
 const isQuick = process.env['TEST_TIER'] === 'quick';
 
 export default defineConfig({
@@ -43,8 +43,12 @@ export default defineConfig({
     dir: fromRoot('test'),
     include: isQuick ? QUICK : ['**/*.test.ts'],
     exclude: [...configDefaults.exclude, '.stryker-tmp/**', ...(isQuick ? SLOW : [])],
+    setupFiles: fromRoot('test/support/no-server-yet.ts'),
     globalSetup: fromRoot('test/support/temporary-folder.ts'),
     maxWorkers: 2,
+    // Loading every module again for every file is a third of a quick run. Among all tests, Next's need it:
+    // they run inside the test's process and leave their state on globalThis.
+    isolate: !isQuick,
     testTimeout: 10_000,
     hookTimeout: 60_000,
     unstubEnvs: true,

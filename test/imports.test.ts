@@ -89,6 +89,13 @@ describe('importing the built package', { timeout: 60_000 }, () => {
     for (const name of ['@inversifyjs/core', 'reflect-metadata']) expect([...packages]).not.toContain(name);
   });
 
+  it('the HTTP client comes without the parts of it that would take the place of fetch in the whole process', async () => {
+    const packages = await packagesOf(`
+      await import('agent-bff');
+      if (Symbol.for('undici.globalDispatcher.1') in globalThis) throw new Error('fetch has another dispatcher');`);
+    expect([...packages]).toContain('undici');
+  });
+
   it('the observer of this test sees modules of both kinds', async () => {
     const seen = await packagesOf(`await import('agent-bff/express'); await import('express'); await import('jose')`);
     expect([...seen]).toEqual(expect.arrayContaining(['express', 'body-parser', 'jose']));

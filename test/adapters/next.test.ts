@@ -261,10 +261,13 @@ describe('the handlers for Next', () => {
   });
 
   it('say what to do before the server is configured', async () => {
+    // The spec's own handlers keep what they were last configured with, perhaps by another file.
+    vi.resetModules();
+    const fresh = await import('agent-bff/next');
     const answers = [
-      await next.handleA2AWebPOST(post('/api/a2a')),
-      await next.handleA2AConfigWebGET(new Request(`${SITE}/api/a2a/config`)),
-      await next.createSurfaceHandler()(post(RENDER)),
+      await fresh.handleA2AWebPOST(post('/api/a2a')),
+      await fresh.handleA2AConfigWebGET(new Request(`${SITE}/api/a2a/config`)),
+      await fresh.createSurfaceHandler()(post(RENDER)),
     ];
     for (const answer of answers) {
       expect(answer.status).toBe(401);
