@@ -346,13 +346,26 @@ it('agent-bff doctor adds the variables of --env-file to those that are set', as
   expect(status).toBe(0);
 });
 
-it('agent-bff doctor names the variable to fix where the environment is read', async () => {
-  const { printed } = await runCommandLine(['doctor'], {
-    env: { SERVICE_ACCOUNT_ID: 'site-1', A2A_URL: addresses.a2aUrl },
+describe('agent-bff doctor names the variables to fix where the environment is read,', () => {
+  const doctorOf = (args: readonly string[], env: Readonly<Record<string, string>>) =>
+    runCommandLine(['doctor', ...args], { env });
+  const env = { SERVICE_ACCOUNT_ID: 'site-1', A2A_URL: addresses.a2aUrl };
+
+  it('to people', async () => {
+    const { printed } = await doctorOf([], env);
+    expect(printed).toContain('    fix: Set "serviceApiUrl" in configureServer. (SERVICE_API_URL)\n');
+    expect(printed).toContain(' (SERVICE_ACCOUNT_PRIVATE_KEY, SERVICE_ACCOUNT_PRIVATE_KEY_PATH)\n');
+    expect((await doctor({ serviceApiUrl: '' })).printed).not.toContain('(SERVICE_');
   });
-  expect(printed).toContain('    fix: Set "serviceApiUrl" in configureServer. (SERVICE_API_URL)\n');
-  expect(printed).toContain(' (SERVICE_ACCOUNT_PRIVATE_KEY, SERVICE_ACCOUNT_PRIVATE_KEY_PATH)\n');
-  expect((await doctor({ serviceApiUrl: '' })).printed).not.toContain('(SERVICE_');
+
+  it('and to programs', async () => {
+    const { findings } = JSON.parse((await doctorOf(['--json'], env)).printed) as { findings: object[] };
+    expect(findings).toContainEqual(
+      expect.objectContaining({ fields: ['serviceApiUrl'], variables: ['SERVICE_API_URL'] }),
+    );
+    const file = configFile({ ...addresses, serviceApiUrl: '' });
+    expect((await doctorOf(['--json', '--config', file], {})).printed).not.toContain('variables');
+  });
 });
 
 describe('a command line that is wrong', () => {

@@ -43,10 +43,11 @@ export function tell(
   byVariables: boolean = false,
 ): number {
   const failures = findings.filter(({ result }) => result === 'failed');
+  const named = byVariables ? findings.map(withVariables) : findings;
   if (asJson) {
-    terminal.print(JSON.stringify({ ok: failures.length === 0, findings }, null, 2));
+    terminal.print(JSON.stringify({ ok: failures.length === 0, findings: named }, null, 2));
   } else {
-    for (const finding of findings) terminal.print(line(finding, terminal, byVariables));
+    for (const finding of named) terminal.print(line(finding, terminal));
     const notes = findings.filter(({ result }) => result === 'warning').length;
     const also = notes === 0 ? '' : ` ${String(notes)} to look at, marked with "!".`;
     terminal.print(failures.length === 0 ? `\nAll is well.${also}` : `\n${String(failures.length)} to fix.`);
@@ -54,14 +55,19 @@ export function tell(
   return failures.length === 0 ? 0 : 1;
 }
 
+/** A finding with the environment variables that set its fields. */
+function withVariables(finding: Finding): Finding {
+  const { block = '', fields = [] } = finding;
+  const variables = variablesOf(block, fields);
+  return variables.length === 0 ? finding : { ...finding, variables };
+}
+
 function line(
-  { check, result, message, block = '', fields = [], fix }: Finding,
+  { check, result, message, fix, variables = [] }: Finding,
   { style = (_, plain) => plain }: Terminal,
-  byVariables: boolean,
 ): string {
   const [mark, colour] = MARKS[result];
   const found = `${style(colour, mark)} ${check.padEnd(18)}${message}`;
   if (fix === undefined) return found;
-  const variables = byVariables ? variablesOf(block, fields).join(', ') : '';
-  return `${found}\n    ${style('bold', `fix: ${fix}${variables === '' ? '' : ` (${variables})`}`)}`;
+  return `${found}\n    ${style('bold', `fix: ${fix}${variables.length === 0 ? '' : ` (${variables.join(', ')})`}`)}`;
 }

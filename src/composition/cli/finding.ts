@@ -16,6 +16,8 @@ export interface Finding extends Partial<Place> {
   readonly message: string;
   /** What to do about a failure or a warning: one sentence that names block and field. */
   readonly fix?: string;
+  /** Where the configuration is that of the environment: the variables that set the fields. */
+  readonly variables?: readonly string[];
 }
 
 /** Something that is as it should be. */
