@@ -40,6 +40,12 @@ export class ChatError extends Error {
   }
 }
 
+/** What is no response of the routes: a page of a proxy, of a sign-in, or of the site itself where no route is mounted. */
+export function unreachable(cause: unknown, status?: number): ChatError {
+  const message = 'The site cannot be reached at the moment. Please try again later.';
+  return new ChatError('unreachable', message, { cause, ...(status !== undefined && { status }) });
+}
+
 /** An error as visitors are told of it. */
 export function toChatError(error: unknown): ChatError {
   if (error instanceof ChatError) return error;

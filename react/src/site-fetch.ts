@@ -1,4 +1,4 @@
-import { ChatError } from './chat-error.js';
+import { ChatError, unreachable } from './chat-error.js';
 
 /**
  * Header fields a component adds to its requests to the site: a value, or a function that is called for each request.
@@ -28,13 +28,28 @@ interface Problem {
 }
 
 /**
- * The JSON of a response.
+ * The JSON object of a response that has at least the members named.
  *
- * @throws ChatError for every status but success, in the words of the problem document when there is one.
+ * @throws ChatError for every status but success, in the words of the problem document when there is one; and where
+ *   something else answers, such as the page a development server gives for every path, with its address in `cause`.
  */
-export async function readJson<Body>(response: Response): Promise<Body> {
+export async function readJson<Body>(response: Response, ...members: readonly (keyof Body)[]): Promise<Body> {
   await checkStatus(response);
-  return (await response.json()) as Body;
+  const text = await response.text();
+  const body = objectIn(text);
+  if (body !== undefined && members.every((member) => member in body)) return body as Body;
+  const { url, status, headers } = response;
+  const found = `${url} gives ${headers.get('content-type') ?? 'no content type'}`;
+  throw unreachable(new Error(`${found}, and not what a route of agent-bff does: check its address.`), status);
+}
+
+function objectIn(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** @throws ChatError for every status but success. */

@@ -93,6 +93,9 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
       abort.signal.aborted ? undefined : new SurfaceView(host, isPlain ? client.themeUrl : client.theme(), act),
     );
 
+    // Said where it is awaited, unless the render was refused before.
+    view.catch(() => undefined);
+
     const attempt = async (action: () => Promise<void>): Promise<void> => {
       setBusy(true);
       setError(undefined);
@@ -107,13 +110,10 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
       if (!abort.signal.aborted) setBusy(false);
     };
     const render = async (): Promise<void> => {
-      const [shown, rendered] = await Promise.all([
-        view,
-        client.render(given ?? { locale: document.documentElement.lang }),
-      ]);
+      const rendered = await client.render(given ?? { locale: document.documentElement.lang });
       if (abort.signal.aborted) return;
       setTitle(rendered.title);
-      await shown?.show(rendered.html);
+      await (await view)?.show(rendered.html);
     };
     const refresh = (): Promise<void> => attempt(render);
     function act(action: string, fields: ActionFields): Promise<void> {
@@ -128,10 +128,7 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
     void refresh();
     return () => {
       abort.abort();
-      void view.then(
-        (shown) => shown?.close(),
-        () => undefined,
-      );
+      void view.then((shown) => shown?.close()).catch(() => undefined);
     };
   }, [host, key, latest]);
 

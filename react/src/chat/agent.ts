@@ -2,7 +2,7 @@ import { type AgentCard, type Message, Role } from '@a2a-js/sdk';
 import { type Client, ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
 import { A2AError } from '@a2a-js/sdk/errors';
 
-import { ChatError, toChatError } from '../chat-error.js';
+import { ChatError, toChatError, unreachable } from '../chat-error.js';
 import { type Answer, AnswerBrokenOff } from './answer.js';
 import { AnswerStream, type StreamListener } from './answer-stream.js';
 import { provideBuffer } from './browser-buffer.js';
@@ -85,11 +85,13 @@ async function speaking(work: () => Promise<unknown>): Promise<void> {
 function toError(error: unknown): ChatError {
   const refusal = error instanceof Error && error.cause instanceof A2AError ? error.cause : error;
   if (refusal instanceof A2AError) return new ChatError('refused', refusal.message, { cause: error });
-  // Every response that is no JSON-RPC response reaches us as a plain error: a page of some proxy in between, say.
-  if (error instanceof Error && error.message.startsWith('HTTP error')) {
-    const message = 'The site cannot be reached at the moment. Please try again later.';
-    const [, status] = /\b([1-5]\d\d)\b/.exec(error.message) ?? [];
-    return new ChatError('unreachable', message, { cause: error, ...(status && { status: Number(status) }) });
-  }
-  return toChatError(error);
+  if (!(error instanceof Error) || error instanceof ChatError || isBrokenConnection(error)) return toChatError(error);
+  // Every response that is none of an agent reaches us as a plain error: a page of the site or of some proxy, say.
+  const [, status] = /^HTTP error.*?\b([1-5]\d\d)\b/.exec(error.message) ?? [];
+  return unreachable(error, status === undefined ? undefined : Number(status));
+}
+
+/** What `fetch` and its streams throw (Fetch Standard, "network error"; an abort). */
+function isBrokenConnection(error: Error): boolean {
+  return error instanceof TypeError || error instanceof DOMException;
 }

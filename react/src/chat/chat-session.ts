@@ -223,7 +223,7 @@ export class ChatSession {
     const { a2aEndpoint, configEndpoint, fetch } = this.#site;
     const [{ Agent: A2AAgent }, { agentCard, brandCss }] = await Promise.all([
       import('./agent.js'),
-      fetch(configEndpoint).then((response) => readJson<ChatConfiguration>(response)),
+      fetch(configEndpoint).then((response) => readJson<ChatConfiguration>(response, 'agentCard')),
     ]);
     const agent = await A2AAgent.fromCard(agentCard, a2aEndpoint, fetch);
     this.#update({ agentName: agent.name, brandCss: brandCss ?? '' });

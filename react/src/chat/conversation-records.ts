@@ -28,13 +28,13 @@ export class ConversationRecords {
   /** Newest first. */
   async list(): Promise<readonly ConversationEntry[]> {
     const response = await this.#fetch(this.#address);
-    return (await readJson<{ conversations: readonly ConversationEntry[] }>(response)).conversations;
+    return (await readJson<{ conversations: readonly ConversationEntry[] }>(response, 'conversations')).conversations;
   }
 
   /** The messages of one conversation, oldest first. */
   async read(id: string): Promise<readonly ChatMessage[]> {
     const response = await this.#fetch(this.#addressOf(id));
-    const { messages } = await readJson<{ messages: readonly RecordedMessage[] }>(response);
+    const { messages } = await readJson<{ messages: readonly RecordedMessage[] }>(response, 'messages');
     return messages.map(({ role, text }, index) =>
       role === 'user' ? { id: `${id}-${index}`, role, text } : { id: `${id}-${index}`, role, text, state: 'complete' },
     );

@@ -126,6 +126,7 @@ function useFollowedEnd(last: ChatMessage | undefined) {
   useEffect(() => {
     const { current: viewport } = log;
     if (viewport === null || content.current === null || isEmpty) return undefined;
+    if (typeof ResizeObserver === 'undefined') return undefined; // jsdom, in which sites test their pages
     const observer = new ResizeObserver(() => {
       if (isAtEnd.current) viewport.scrollTop = viewport.scrollHeight;
     });

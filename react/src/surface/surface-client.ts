@@ -47,7 +47,7 @@ export class SurfaceClient {
   }
 
   render(input: SurfaceInput): Promise<RenderedSurface> {
-    return this.#post('render', input);
+    return this.#post('render', input, 'html');
   }
 
   /** Submits an action; resolves to what the platform says to it. */
@@ -58,13 +58,13 @@ export class SurfaceClient {
     return message;
   }
 
-  async #post<Body>(path: string, body: object): Promise<Body> {
+  async #post<Body>(path: string, body: object, ...members: readonly (keyof Body)[]): Promise<Body> {
     const response = await this.#fetch(`${this.#base}/${path}`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
       signal: this.#signal,
     });
-    return readJson<Body>(response);
+    return readJson<Body>(response, ...members);
   }
 }

@@ -1,5 +1,6 @@
 import DOMPurify from 'dompurify';
 
+import { adoptStyle } from '../style/adopt-style.js';
 import type { ActionFields } from './surface-client.js';
 import { unstyledMarkup } from './unstyled-markup.js';
 
@@ -33,6 +34,8 @@ export class SurfaceView {
   readonly #listening = new AbortController();
   readonly #onAction: (action: string, fields: ActionFields) => unknown;
   readonly #themed: Promise<void>;
+  /** What takes each style away again. */
+  readonly #styles: (() => void)[] = [];
 
   /** The theme is an address, or its text to come; `onAction` gets the name of an action and what was filled in. */
   constructor(
@@ -42,9 +45,7 @@ export class SurfaceView {
   ) {
     this.#root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
     this.#onAction = onAction;
-    const base = new CSSStyleSheet();
-    base.replaceSync(BASE_STYLE);
-    this.#root.adoptedStyleSheets = [base];
+    this.#styles.push(adoptStyle(this.#root, BASE_STYLE));
     this.#root.append(this.#content);
     // A widget without its theme is still a widget.
     this.#themed = (typeof theme === 'string' ? this.#link(theme) : this.#adopt(theme)).catch(() => undefined);
@@ -69,6 +70,7 @@ export class SurfaceView {
     this.#listening.abort();
     this.#content.remove();
     this.#sheet.remove();
+    for (const remove of this.#styles) remove();
   }
 
   #link(url: string): Promise<void> {
@@ -82,9 +84,8 @@ export class SurfaceView {
   }
 
   async #adopt(text: Promise<string>): Promise<void> {
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(await text);
-    this.#root.adoptedStyleSheets = [...this.#root.adoptedStyleSheets, sheet];
+    const css = await text;
+    if (!this.#listening.signal.aborted) this.#styles.push(adoptStyle(this.#root, css));
   }
 
   #controls(): HTMLElement[] {

@@ -182,6 +182,8 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
         contentType: 'application/json',
         body: JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Out of order.' } }),
       });
+    const pageOfSite = (route: Route): Promise<void> =>
+      route.fulfill({ contentType: 'text/html', body: '<!doctype html><div id="root"></div>' });
     const page502 = (route: Route): Promise<void> =>
       route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' });
 
@@ -201,6 +203,25 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
         'The site responded with status 502.',
         { code: 'refused', status: 502 },
       ],
+      [
+        'a page of the site responds for the configuration',
+        CONFIG,
+        pageOfSite,
+        UNREACHABLE,
+        {
+          code: 'unreachable',
+          status: 200,
+          cause: expect.stringMatching(/\/api\/a2a\/config gives text\/html, .* check its address/),
+        },
+      ],
+      [
+        'something else responds for the configuration',
+        CONFIG,
+        (route) => route.fulfill({ json: { hello: 1 } }),
+        UNREACHABLE,
+        { code: 'unreachable', status: 200 },
+      ],
+      ['a page of the site responds to the message', CHAT, pageOfSite, UNREACHABLE, { code: 'unreachable' }],
       ['the agent refuses the message', CHAT, rpcError, 'Out of order.', { code: 'refused' }],
       ['nothing responds to the message', CHAT, (route) => route.abort(), LOST, { code: 'connection_lost' }],
       ['a proxy responds to the message', CHAT, page502, UNREACHABLE, { code: 'unreachable', status: 502 }],
@@ -210,8 +231,8 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
         const told: object[] = [];
         Object.assign(globalThis, { told });
         (globalThis as unknown as ComponentPage).show('A2AChat', {
-          onError: ({ code, status, message }: { code: string; status?: number; message: string }) =>
-            told.push({ code, ...(status && { status }), message }),
+          onError: ({ code, status, message, cause }: { code: string; status?: number } & Error) =>
+            told.push({ code, ...(status && { status }), message, cause: String(cause) }),
         });
       });
       if (path === CHAT) await visit.send('Hello');
@@ -227,6 +248,18 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
       expect(await visit.ask('And again')).toContain('And again');
       // The question that failed is asked once.
       expect(await visit.page.locator('.a2a-message-user').count()).toBe(path === CHAT ? 2 : 1);
+    });
+
+    it('works without a look where there is nothing but the page: no styles, no sizes, as in jsdom', async () => {
+      const visit = await browser.visit({
+        prepare: (page) =>
+          page.addInitScript(() => {
+            Reflect.deleteProperty(globalThis, 'CSSStyleSheet');
+            Reflect.deleteProperty(globalThis, 'ResizeObserver');
+          }),
+      });
+      await visit.show('A2AChat');
+      expect(await visit.ask('Hello')).toContain('Hello');
     });
 
     it('shows one problem at a time, and briefly, on a narrow screen', async () => {

@@ -150,6 +150,30 @@ describeInBrowsers('beside the chat', { wordMs: 5 }, (browser) => {
       expect(await visit.violations()).toEqual([]);
     });
 
+    it('is shown without its look where there are no constructed styles, as in jsdom', async () => {
+      const visit = await browser.visit({
+        prepare: (page) => page.addInitScript(() => Reflect.deleteProperty(globalThis, 'CSSStyleSheet')),
+      });
+      await visit.show('ServiceSurface', { surfaceId: 'poll', headers: { 'x-page': 'yes' } });
+      await visit.page.getByRole('button', { name: /Pizza/ }).waitFor();
+    });
+
+    it('says that a page of the site is none, and how that came', async () => {
+      const visit = await browser.visit({
+        prepare: (page) =>
+          page.route(RENDER, (route) => route.fulfill({ contentType: 'text/html', body: '<!doctype html>' })),
+      });
+      await visit.page.evaluate(() =>
+        (globalThis as unknown as ComponentPage).show('ServiceSurface', {
+          surfaceId: 'poll',
+          onError: ({ code, cause }: { code: string; cause?: unknown }) =>
+            void (document.title = `${code}: ${String(cause)}`),
+        }),
+      );
+      await visit.alert.filter({ hasText: 'The site cannot be reached' }).waitFor();
+      expect(await visit.page.title()).toMatch(/^unreachable: .*\/poll\/render gives text\/html/);
+    });
+
     it('that the platform does not have says so', async () => {
       const visit = await browser.visit();
       await visit.show('ServiceSurface', { surfaceId: 'nobody-made-this' });
