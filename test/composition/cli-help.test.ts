@@ -6,8 +6,8 @@ import { runCommandLine } from '../support/command-line.js';
 describe('agent-bff', () => {
   it.each([
     ['init', ['express', 'koa', 'next', 'folder']],
-    ['serve', ['--config', '--env-file', '--port', '--host', '--base', '--grace', '/healthz']],
-    ['doctor', ['--config', '--env-file', '--surface', '--message', '--json']],
+    ['serve', ['--config', '--env', '--port', '--host', '--base', '--grace', '/healthz']],
+    ['doctor', ['--config', '--env', '--surface', '--message', '--json']],
     ['keygen', ['--out', '--name']],
     ['demo', ['--port', '--host']],
   ])('%s explains each of its options, however it is asked', async (command, words) => {

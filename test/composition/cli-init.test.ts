@@ -55,6 +55,16 @@ describe('agent-bff init', () => {
     expect(spawnSync(process.execPath, [compiler, '-p', check], { encoding: 'utf8' }).stdout).toBe('');
   });
 
+  it('says in one line where it cannot write', async () => {
+    const folder = temporaryFolder('init');
+    writeFileSync(join(folder, 'file'), '');
+    const { status, complained } = await runCommandLine(['init', 'koa', join(folder, 'file/site')]);
+    expect({ status, complained }).toEqual({
+      status: 1,
+      complained: `agent-bff: the starter cannot be written to ${join(folder, 'file/site')} (ENOTDIR).`,
+    });
+  });
+
   it('replaces no file, and then writes none', async () => {
     const folder = temporaryFolder('init');
     writeFileSync(join(folder, 'server.ts'), '// mine');
@@ -66,6 +76,10 @@ describe('agent-bff init', () => {
 
   it.each([
     [['expres'], 'agent-bff: unknown starter "expres". Did you mean "express"?'],
+    [
+      ['koa', 'my', 'site'],
+      'agent-bff: more than one folder. Quote a name with spaces: agent-bff init express "my site"',
+    ],
     [[], 'agent-bff: which starter? agent-bff init express|koa|next [folder]'],
     [['constructor'], 'agent-bff: unknown starter "constructor". agent-bff init express|koa|next [folder]'],
   ])('%j says which starters there are', async (args, message) => {

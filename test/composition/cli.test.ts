@@ -332,15 +332,11 @@ describe('agent-bff keygen', () => {
   });
 });
 
-it('agent-bff doctor adds the variables of --env-file to those that are set', async () => {
+it('agent-bff doctor adds the variables of --env to those that are set', async () => {
   const path = join(folder, 'doctor.env');
-  writeFileSync(path, '# a site\nA2A_URL=https://file.example/a2a\nSERVICE_API_KEY="any-key"\n');
+  writeFileSync(path, '\uFEFFSERVICE_API_KEY="any-key"\n# a site\nA2A_URL=https://file.example/a2a\n');
   const env = { A2A_URL: addresses.a2aUrl };
-  const { status, printed } = await runCommandLine(
-    ['doctor', '--env-file', path],
-    { env },
-    { upstream: workingPlatform() },
-  );
+  const { status, printed } = await runCommandLine(['doctor', '--env', path], { env }, { upstream: workingPlatform() });
   expect(printed).toContain(`✓ agent address     ${addresses.a2aUrl}`);
   expect(printed).toContain('the API key alone');
   expect(status).toBe(0);
@@ -378,6 +374,7 @@ describe('a command line that is wrong', () => {
 
   it.each<[string, () => string[], string, string]>([
     ['an unknown option', () => ['--confg', 'x'], '--confg', 'Did you mean "--config"?'],
+    ["the option of Node's own", () => ['--env-file', '/dev/null'], '--env-file', 'Did you mean "--env"?'],
     ['an option without its value', () => ['--config'], '--config', '--help'],
     ['a file that is not there', () => ['--config', '/nowhere.json'], '--config', 'ENOENT, there is none'],
     ['a folder in place of a file', () => ['--config', folder], '--config', 'EISDIR, it is a folder'],
@@ -387,7 +384,7 @@ describe('a command line that is wrong', () => {
       '--config',
       '(line 2)',
     ],
-    ['a file of variables that is not there', () => ['--env-file', '/nowhere.env'], '--env-file', 'ENOENT'],
+    ['a file of variables that is not there', () => ['--env', '/nowhere.env'], '--env', 'ENOENT'],
   ])('ends with status 2, and is told as JSON where that is asked for: %s', async (_title, args, option, says) => {
     const { status, printed, complained } = await runCommandLine(['doctor', '--json', ...args()]);
     expect([status, complained]).toEqual([2, '']);

@@ -18,7 +18,7 @@ function refusal(config: unknown, customProviders: readonly string[] = []): Erro
 describe('a field nobody knows', () => {
   it.each([
     ['a2aURL', 'a2aUrl'],
-    ['apiKey', 'a2aUrl'],
+    ['apiKey', 'serviceApiKey'],
     ['serviceApikey', 'serviceApiKey'],
     ['serviceAcount', 'serviceAccount'],
     ['timeout', 'timeouts'],
@@ -37,7 +37,7 @@ describe('a field nobody knows', () => {
 
   it.each([
     ['serviceAccount', 'privateKey', 'privateKeyPem'],
-    ['serviceAccount', 'kid', 'keyId'],
+    ['serviceAccount', 'keyid', 'keyId'],
     ['idpA', 'client_id', 'clientId'],
     ['idpAServiceUser', 'user', 'username'],
     ['idpBService', 'tenant', 'tenantId'],
@@ -48,6 +48,18 @@ describe('a field nobody knows', () => {
       hint: `Did you mean "${meant}"?`,
       block,
       fields: [field],
+    });
+  });
+
+  it('is no guess where nothing is near: the fields there are', () => {
+    expect(refusal({ serviceAccount: { kid: 'x' } })).toMatchObject({
+      hint: expect.stringMatching(/^Known fields: serviceAccountId, keyId, /) as string,
+    });
+  });
+
+  it('is an environment that was passed as it is', () => {
+    expect(refusal({ npm_config_registry: 'x', SHELL: '/bin/sh' })).toMatchObject({
+      hint: 'Pass variables through configFromEnv(process.env).',
     });
   });
 });
@@ -128,6 +140,13 @@ describe('an invalid value', () => {
     });
   });
 
+  it('that is the address of the agent card says what to leave out', () => {
+    expect(refusal({ a2aUrl: 'https://agent.example/a2a/.well-known/agent-card.json' })).toMatchObject({
+      hint: expect.stringMatching(/^That is the address of the agent card: leave out /) as string,
+      fields: ['a2aUrl'],
+    });
+  });
+
   it('inside a list names the list', () => {
     expect(refusal({ allowedOrigins: ['https://shop.example', 7] })).toMatchObject({
       detail: 'Invalid value for "allowedOrigins" in configureServer.',
@@ -136,7 +155,16 @@ describe('an invalid value', () => {
     });
   });
 
-  it.each([null, undefined, 'text', 7])('for the whole configuration is refused: %j', (config) => {
+  it.each([
+    null,
+    undefined,
+    'text',
+    7,
+    [],
+    new Map(),
+    new URL('https://agent.example'),
+    Promise.resolve({ a2aUrl: 'https://agent.example' }),
+  ])('for the whole configuration is refused: %s', (config) => {
     expect(refusal(config)).toMatchObject({
       detail: 'The configuration is not an object.',
       hint: 'Pass an object to configureServer.',
@@ -245,7 +273,7 @@ describe('an address that cannot be called', () => {
     (serviceApiKey) => {
       expect(refusal({ serviceApiKey })).toMatchObject({
         detail: 'Invalid value for "serviceApiKey" in configureServer.',
-        hint: 'Set it to the key alone, without spaces or quotes.',
+        hint: 'Set it to the key alone: ASCII, no spaces.',
         fields: ['serviceApiKey'],
       });
     },

@@ -116,7 +116,7 @@ describe('a later configuration', () => {
     configureServer({ serviceApiKey: 'second' });
     expect(await getAuthHeaders()).toEqual({ 'x-api-key': 'second' });
     configureServer({ serviceApiKey: '' });
-    await expect(getAuthHeaders()).rejects.toMatchObject({ fields: ['serviceAuthStrategy'] });
+    await expect(getAuthHeaders()).rejects.toMatchObject({ fields: ['serviceAuthStrategy', 'serviceApiKey'] });
   });
 
   it('that is refused changes nothing, not even what was right in it', async () => {

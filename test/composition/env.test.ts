@@ -162,6 +162,8 @@ describe('an environment variable', () => {
     ['SERVICE_PROJECT_IDD', 'SERVICE_PROJECT_ID'],
     ['SERVCE_API_KEY', 'SERVICE_API_KEY'],
     ['A2AURL', 'A2A_URL'],
+    ['SERVICE_ACCOUNT_PRIVATE_KEY_PEM', 'SERVICE_ACCOUNT_PRIVATE_KEY'],
+    ['SERVICE_ACCOUNT_SERVICE_ACCOUNT_ID', 'SERVICE_ACCOUNT_ID'],
   ])('that is misspelt is told, and ends no start: %s was meant as %s', (name, meant) => {
     const config = configFromEnv({ [name]: 'hunter2-marker' });
     expect(warningsOf(config)).toEqual([
@@ -186,6 +188,21 @@ describe('an environment variable', () => {
     'B2B_URL',
   ])('that is not near enough is not misspelt, whatever it begins with: %s', (name) => {
     expect(warningsOf(configFromEnv({ [name]: 'value' }))).toEqual([]);
+  });
+
+  it('behind a byte order mark is told as that', () => {
+    expect(warningsOf(configFromEnv({ '\uFEFFA2A_URL': 'https://agent.example' }))).toEqual([
+      {
+        code: 'variable_misspelt',
+        detail:
+          'A2A_URL: its file begins with a byte order mark, which is read as part of this name. Save the file without one.',
+        variable: 'A2A_URL',
+      },
+    ]);
+  });
+
+  it.each(['key\n', 'key\r\n', 'key \n\n'])('loses the line end of the file it was read from: %j', (value) => {
+    expect(configFromEnv({ SERVICE_API_KEY: value })).toEqual({ serviceApiKey: 'key' });
   });
 
   it('beside the one it looks like is not misspelt', () => {

@@ -29,8 +29,9 @@ const CERTIFICATE_FAULTS: Readonly<Record<CertificateFault, string>> = {
 
 /** Names what to put in place of a text that is no usable key. */
 export function pemAdvice(field: 'privateKeyPem' | 'privateKeyPath', block: string, fault: PemFault): string {
+  const path = field === 'privateKeyPem' && fault === 'no-key' ? ' A path goes into "privateKeyPath".' : '';
   const place = field === 'privateKeyPem' ? '"privateKeyPem"' : 'the file of "privateKeyPath"';
-  return `Put an unencrypted RSA private key of at least 2,048 bits in PEM form into ${place} in the "${block}" configuration block: ${PEM_FAULTS[fault]}.`;
+  return `Put an unencrypted RSA private key of at least 2,048 bits in PEM form into ${place} in the "${block}" configuration block: ${PEM_FAULTS[fault]}.${path}`;
 }
 
 /** Names what to put in place of a file that holds no usable certificate. */

@@ -63,9 +63,10 @@ export function koaRouter<AnyRouter extends KoaLikeRouter>(
   const Router =
     typeof framework === 'function' ? framework : (Object(framework).Router as typeof framework.Router | undefined);
   // In plain JavaScript it may be missing, or be an application.
-  if (typeof Router !== 'function') throw new TypeError('Pass Router itself.');
   // Of the class's own type; by its constructor TypeScript would infer `unknown` for the parameters of that type.
-  const router = new Router() as AnyRouter;
+  const router = typeof Router === 'function' && (new Router() as AnyRouter);
+  // Express can be called so too, and gives a function.
+  if (typeof router !== 'object') throw new TypeError('Pass Router itself.');
   for (const { mount, handler } of routes) {
     const route = (path: string, below: (context: KoaContext) => string): void => {
       const middleware = (context: KoaContext): Promise<void> => serve(context, below(context), handler);

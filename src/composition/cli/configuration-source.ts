@@ -15,23 +15,21 @@ const PACKAGE = 'rate-limiter-flexible';
 /** Where a command gets its configuration from: a file of its own, or the environment, to which a file may add. */
 export interface Source {
   readonly config?: string | undefined;
-  readonly 'env-file'?: string | undefined;
+  readonly env?: string | undefined;
 }
 
 /** The options of every command that reads a configuration. */
-export const SOURCE_OPTIONS = { config: { type: 'string' }, 'env-file': { type: 'string' } } as const;
+export const SOURCE_OPTIONS = { config: { type: 'string' }, env: { type: 'string' } } as const;
 
 /**
  * The configuration of a command.
  *
  * @throws ConfigurationError when a file cannot be read, or its `chatLimit` cannot be used.
  */
-export async function configuration(
-  { config: path, 'env-file': envPath }: Source,
-  env: Environment,
-): Promise<ServerConfig> {
-  // As with `node --env-file`, what is set already stays.
-  const variables = envPath === undefined ? env : { ...parseEnv(await textOf('--env-file', envPath)), ...env };
+export async function configuration({ config: path, env: envPath }: Source, env: Environment): Promise<ServerConfig> {
+  // As with `node --env-file`, what is set already stays. No option has that name: Node looks for it in the arguments of
+  // every program, and ends where the file is missing.
+  const variables = envPath === undefined ? env : { ...parseEnv(await textOf('--env', envPath)), ...env };
   if (path === undefined) return configFromEnv(variables);
   const config = parsed(path, await textOf('--config', path));
   const { chatLimit } = Object(config) as ServerConfig;
@@ -40,11 +38,12 @@ export async function configuration(
 
 async function textOf(option: string, path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
   } catch (error) {
     const code = String((error as NodeJS.ErrnoException).code);
     const reason = [code, MEANINGS[code]].filter(Boolean).join(', ');
-    const hint = `Give the path of a file that this user may read to ${option}.`;
+    const other = option === '--env' ? ', or leave it out: the environment is read without it' : '';
+    const hint = `Give the path of a file that this user may read to ${option}${other}.`;
     throw usageError(option, `The file of ${option} cannot be read: ${path} (${reason}).`, hint);
   }
 }

@@ -115,7 +115,7 @@ function strategy(chosen: ChosenStrategy, { onBehalfOf }: ResolvedConfig): Findi
   if (chosen.kind === 'provider') return passed(check, chosen.name);
   if (chosen.kind === 'api-key') return passed(check, 'the API key alone; there is no token to try');
   if (onBehalfOf.configured) return skipped(check, "no service credential: only users' tokens are exchanged");
-  return failed(check, 'no credential is configured', STRATEGY, CHOOSE);
+  return failed(check, 'no credential is configured', topLevel('serviceAuthStrategy', 'serviceApiKey'), CHOOSE);
 }
 
 /** Key, provider and token of the configured strategy, up to the first that fails. */

@@ -2,7 +2,7 @@
 export type CommandName = 'init' | 'serve' | 'doctor' | 'keygen' | 'demo';
 
 const CONFIGURATION = `FILE is JSON with the fields of configureServer, chatLimit as { "points": 30, "durationSeconds": 60 } (with the package
-rate-limiter-flexible); without one, the environment is read (A2A_URL, SERVICE_API_URL, …), to which --env-file adds.`;
+rate-limiter-flexible); without one, the environment is read (A2A_URL, SERVICE_API_URL, …), to which --env adds.`;
 const STATUS = `Exit status: 0 all is well, 1 something is to be fixed, 2 the command line is wrong.`;
 
 /** What is said of all commands together. */
@@ -26,13 +26,13 @@ Writes a site with a chat to start from, in TypeScript, into a new folder; defau
 Its .env leads to the demo: npx agent-bff demo --port 4000.
 
 Exit status: 0 it is written, 1 a file is in the way, 2 the command line is wrong.`,
-  serve: `agent-bff serve [--config FILE | --env-file FILE] [--port N] [--host H] [--base PATH] [--grace SECONDS]
+  serve: `agent-bff serve [--config FILE | --env FILE] [--port N] [--host H] [--base PATH] [--grace SECONDS]
 
 Serves the routes without a site of your own. GET /healthz gives 200 while every request can be served, else 503.
 On a loopback address all other requests must use a loopback name, publicUrl's host or one of allowedHosts.
 
   --config FILE    reads the configuration from here
-  --env-file FILE  adds variables such as A2A_URL=https://agent.example; those that are set already stay
+  --env FILE       adds variables such as A2A_URL=https://agent.example; those that are set already stay
   --port N         default PORT of the environment, else 8080; 0 takes any free port
   --host H         default HOST of the environment, else 127.0.0.1; 0.0.0.0 for a container
   --base PATH      the path of the routes; default /api
@@ -42,13 +42,13 @@ ${CONFIGURATION}
 Standard output gets one line of JSON per event, standard error the rest.
 
 Exit status: 0 it was stopped, 1 it cannot serve, 2 the command line is wrong.`,
-  doctor: `agent-bff doctor [--config FILE | --env-file FILE] [--surface ID] [--message TEXT] [--json]
+  doctor: `agent-bff doctor [--config FILE | --env FILE] [--surface ID] [--message TEXT] [--json]
 
 Tries a configuration for real: keys and certificates, the identity provider, a token, the shared cache, the agent's card,
 the project, the brand and the clocks. What rests on something that failed is not tried. Secrets are never printed.
 
   --config FILE    reads the configuration from here
-  --env-file FILE  adds variables such as A2A_URL=https://agent.example; those that are set already stay
+  --env FILE       adds variables such as A2A_URL=https://agent.example; those that are set already stay
   --surface ID     also renders this surface; name:NAME for one by its name
   --message TEXT   also sends this message to the agent, and says how its response streams
   --json           prints the findings as JSON, whatever happens

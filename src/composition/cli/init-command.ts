@@ -23,7 +23,11 @@ export function initCommand(args: string[], terminal: Terminal): number {
   const { positionals } = parseArgs({ args, options: {}, allowPositionals: true });
   const [kind = '', folder = 'agent-site', ...more] = positionals;
   const starter = Object.hasOwn(STARTERS, kind) ? STARTERS[kind] : undefined;
-  if (starter === undefined || more.length > 0) {
+  if (starter !== undefined && more.length > 0) {
+    terminal.complain('agent-bff: more than one folder. Quote a name with spaces: agent-bff init express "my site"');
+    return 2;
+  }
+  if (starter === undefined) {
     const names = Object.keys(STARTERS);
     const meant = kind === '' ? undefined : similar(kind, names);
     const hint = meant === undefined ? `agent-bff init ${names.join('|')} [folder]` : `Did you mean "${meant}"?`;
@@ -40,11 +44,18 @@ export function initCommand(args: string[], terminal: Terminal): number {
     );
     return 1;
   }
-  for (const { path, names } of files) {
-    for (const name of names) {
-      mkdirSync(dirname(join(folder, name)), { recursive: true });
-      copyFileSync(path, join(folder, name));
+  try {
+    for (const { path, names } of files) {
+      for (const name of names) {
+        mkdirSync(dirname(join(folder, name)), { recursive: true });
+        copyFileSync(path, join(folder, name));
+      }
     }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    terminal.complain(`agent-bff: the starter cannot be written to ${folder} (${code}).`);
+    return 1;
   }
   const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
   const written = join(folder, 'package.json');
@@ -53,7 +64,7 @@ export function initCommand(args: string[], terminal: Terminal): number {
 
   cd ${/\s/.test(folder) ? JSON.stringify(folder) : folder} && npm install
   npx agent-bff demo --port 4000    an agent to try it with, in another terminal
-  npm run ${kind === 'next' ? 'dev  ' : 'start'}                     http://localhost:3000
+  npm run dev                       http://localhost:3000
 
 .env says which agent and credential; \`npm run doctor\` whether they are right.`);
   return 0;

@@ -55,11 +55,13 @@ export async function runCommand(
 
 function unknownOption(command: CommandName, { message }: Error): Error {
   const [, option = ''] = /'(-[^' ]+)/.exec(message) ?? [];
-  const meant = suggestion(option, COMMAND_HELP[command].match(/--[a-z-]+/g) ?? []).trim();
+  const known = COMMAND_HELP[command].match(/--[a-z-]+/g) ?? [];
+  const meant = similar(option, known) ?? known.find((one) => option.startsWith(one));
   // What Node says besides is about arguments that begin with a dash.
   const isUnknown = message.startsWith('Unknown option');
   const detail = isUnknown ? `Unknown option ${option}.` : message;
-  return usageError(option, detail, (isUnknown && meant) || `"agent-bff ${command} --help" lists the options.`);
+  const list = `"agent-bff ${command} --help" lists the options.`;
+  return usageError(option, detail, isUnknown && meant !== undefined ? `Did you mean "${meant}"?` : list);
 }
 
 function run(command: CommandName, args: string[], terminal: Terminal, ports: ToolkitPorts): Promise<number> {

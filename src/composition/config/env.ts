@@ -14,6 +14,12 @@ const NAMES = [...VARIABLES.keys()];
 /** The site, its host and its cluster have variables under these too: only a name close to one of ours is a slip of the hand. */
 const PREFIXES = ['A2A_', 'SERVICE_API_', 'SERVICE_PROJECT_', 'SERVICE_AUTH_', 'SERVICE_ACCOUNT_', 'IDP_A_', 'IDP_B_'];
 const MAX_SLIPS = 3;
+/** What names its file as Unicode, where an editor wrote it. */
+const BYTE_ORDER_MARK = '\uFEFF';
+/** The variable a field of a block has, by the name one would think it has: `privateKeyPem` of `serviceAccount` is SERVICE_ACCOUNT_PRIVATE_KEY. */
+const BY_FIELD: ReadonlyMap<string, string> = new Map(
+  [...VARIABLES].map(([name, { path }]) => [path.join('_').replace(/[A-Z]/g, '_$&').toUpperCase(), name]),
+);
 /** What Kubernetes tells every pod of the services beside it, whatever they are called (Kubernetes documentation, "Service", "Discovering services"). */
 const KUBERNETES = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)?$/;
 
@@ -59,8 +65,10 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
     if (warning !== undefined) warnings.push(warning);
     if (place === undefined || warning !== undefined) continue;
     const [first = '', field] = place.path;
-    if (field === undefined) config[first] = place.isList ? list(value) : value;
-    else config[first] = { ...(config[first] as object | undefined), [field]: value };
+    // A secret that is mounted as a file often ends with a line end.
+    const text = value.endsWith('\n') ? value.trimEnd() : value;
+    if (field === undefined) config[first] = place.isList ? list(text) : text;
+    else config[first] = { ...(config[first] as object | undefined), [field]: text };
   }
   return withWarnings(config, warnings);
 }
@@ -101,13 +109,18 @@ function list(text: string): string[] {
 
 /** A name near one of ours is a mistake only where the right name is not set as well. */
 function misspelt(name: string, env: Readonly<Record<string, string | undefined>>): ConfigWarning | undefined {
+  if (name.startsWith(BYTE_ORDER_MARK) && VARIABLES.has(name.slice(1))) {
+    const detail = `${name.slice(1)}: its file begins with a byte order mark, which is read as part of this name. Save the file without one.`;
+    return { code: 'variable_misspelt', detail, variable: name.slice(1) };
+  }
   const prefix = PREFIXES.find((one) => name.startsWith(one));
   if (KUBERNETES.test(name) || (prefix === undefined && /[a-z]/.test(name))) return undefined;
-  const meant = nearest(name, NAMES);
+  const byField = prefix === undefined ? undefined : BY_FIELD.get(name);
+  const meant = byField ?? nearest(name, NAMES);
   // A slip may be in the prefix too; `CACHE_URI` and `PUBLIC_URI` are as likely somebody else's.
   if (prefix === undefined && !PREFIXES.some((one) => meant.startsWith(one))) return undefined;
   const most = prefix === undefined ? 1 : Math.min(MAX_SLIPS, Math.ceil((name.length - prefix.length) / 2));
-  if (env[meant] !== undefined || distance(name, meant) > most) return undefined;
+  if (env[meant] !== undefined || (byField === undefined && distance(name, meant) > most)) return undefined;
   const detail = `${name}: unknown environment variable. Did you mean ${meant}?`;
   return { code: 'variable_misspelt', detail, variable: name };
 }

@@ -1,6 +1,6 @@
 import { MethodPolicy } from '../../domain/chat/method-policy.js';
 import { ConfigurationError } from '../../domain/errors.js';
-import { nearest } from '../../domain/shared/nearest.js';
+import { similar } from '../../domain/shared/nearest.js';
 import type { Secret } from '../../domain/shared/secret.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Endpoint } from '../../domain/upstream/upstream-request.js';
@@ -144,8 +144,16 @@ function check(values: unknown, rows: AnyRows = FIELDS, block = ''): void {
   const unknown = Object.keys(values).find((name) => !Object.hasOwn(rows, name));
   if (unknown === undefined) return;
   const detail = `Unknown field "${unknown}" in ${inside}.`;
-  const hint = `Did you mean "${nearest(unknown, Object.keys(rows))}"?`;
+  const hint = unknownHint(unknown, Object.keys(values), Object.keys(rows));
   throw new ConfigurationError({ detail, hint, block: place, fields: [unknown] });
+}
+
+function unknownHint(unknown: string, names: readonly string[], known: readonly string[]): string {
+  // `process.env` itself.
+  if (names.some((name) => /^[A-Z][A-Z\d_]+$/.test(name))) return 'Pass variables through configFromEnv(process.env).';
+  const part = unknown.toLowerCase();
+  const meant = similar(unknown, known) ?? known.find((name) => name.toLowerCase().includes(part));
+  return meant === undefined ? `Known fields: ${known.join(', ')}.` : `Did you mean "${meant}"?`;
 }
 
 function placeOf(block: string): { readonly place: string; readonly inside: string } {

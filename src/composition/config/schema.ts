@@ -88,7 +88,7 @@ const CERTIFICATE = ['certificatePath', 'privateKeyPath'];
 
 /** All the code knows of each field; what it means stands beside its type in `ServerConfig`, whose fields this must have exactly. */
 const ROWS: Rows<ConfigFields> = {
-  a2aUrl: address('a2aUrl', 'A2A_URL'),
+  a2aUrl: { ...address('a2aUrl', 'A2A_URL'), check: agentAddress },
   serviceApiUrl: address('serviceApiUrl', 'SERVICE_API_URL'),
   serviceApiKey: field(
     (value, all) => string(value, all) ?? (value === '' ? undefined : headerKey(value, all)),
@@ -146,7 +146,7 @@ const ROWS: Rows<ConfigFields> = {
     },
   },
   publicUrl: field(string, publicAddress, 'PUBLIC_URL'),
-  agentCardUrl: address('agentCardUrl'),
+  agentCardUrl: address('agentCardUrl', 'A2A_AGENT_CARD_URL'),
   bindings: field(
     accept(
       (value) => isListOf(value, (item) => item === 'JSONRPC' || item === 'HTTP+JSON'),
@@ -246,6 +246,13 @@ function address(name: string, variable?: string): Field<Endpoint | undefined> {
   return field(string, (value?: string) => (value ? endpoint(name, value) : undefined), variable);
 }
 
+/** The address people copy from a browser is often that of the card. */
+function agentAddress(value: unknown): string | undefined {
+  if (!isString(value)) return string(value, {});
+  if (!String(value).includes('/.well-known/')) return undefined;
+  return 'That is the address of the agent card: leave out what begins with "/.well-known/", and set "agentCardUrl" to it where the agent is elsewhere.';
+}
+
 function milliseconds(initial: number, least = 0): Field<number> {
   return wholeNumber(initial, least, MAX_MS);
 }
@@ -268,8 +275,9 @@ function isListOf(value: unknown, isRight: (item: unknown) => boolean): boolean 
   return Array.isArray(value) && value.every(isRight);
 }
 
+/** Whether a value has fields of the site's own: no list, no promise that nobody awaited, no map, no URL. */
 export function isObject(value: unknown): value is Values {
-  return typeof value === 'object' && value !== null;
+  return ['[object Object]', '[object Module]'].includes(Object.prototype.toString.call(value));
 }
 
 function publicAddress(value = ''): string {

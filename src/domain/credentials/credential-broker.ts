@@ -275,8 +275,8 @@ function noApiKey(): ServiceAuthError {
 function noStrategy(): ServiceAuthError {
   return new ServiceAuthError('service_auth_failed', {
     detail: 'The server has no credential for the platform.',
-    hint: 'Set "serviceAuthStrategy" in configureServer, or "strategy" where the credential is used, and fill the configuration block it names.',
+    hint: 'Set "serviceAuthStrategy" in configureServer, or "strategy" where the credential is used, and fill the configuration block it names; or set "serviceApiKey".',
     block: 'configureServer',
-    fields: ['serviceAuthStrategy'],
+    fields: ['serviceAuthStrategy', 'serviceApiKey'],
   });
 }

@@ -20,7 +20,7 @@ export const wholeNumber: OptionCheck = accept(
 /** A secret that is sent as a header field: one line of visible characters (RFC 9110 §5.5). */
 export const headerKey: OptionCheck = accept(
   (value) => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value),
-  'the key alone, without spaces or quotes',
+  'the key alone: ASCII, no spaces',
 );
 
 /** An object that has these methods. */

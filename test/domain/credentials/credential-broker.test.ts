@@ -105,8 +105,8 @@ describe('without a credential the visitor is told what to configure:', () => {
       name: 'ServiceAuthError',
       code: 'service_auth_failed',
       block: 'configureServer',
-      fields: ['serviceAuthStrategy'],
-      hint: 'Set "serviceAuthStrategy" in configureServer, or "strategy" where the credential is used, and fill the configuration block it names.',
+      fields: ['serviceAuthStrategy', 'serviceApiKey'],
+      hint: 'Set "serviceAuthStrategy" in configureServer, or "strategy" where the credential is used, and fill the configuration block it names; or set "serviceApiKey".',
       retryable: false,
     });
   });

@@ -343,4 +343,9 @@ describe('a body that a parser has read', () => {
 
 it('the router is not made of an application, and says what it takes', () => {
   expect(() => koaRouter(new Koa() as never, [])).toThrow('Pass Router itself.');
+  // Called like a router, and a function afterwards.
+  function Express(): unknown {
+    return () => undefined;
+  }
+  expect(() => koaRouter(Express as never, [])).toThrow('Pass Router itself.');
 });
