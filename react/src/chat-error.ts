@@ -2,7 +2,7 @@
  * What kind of failure it is:
  *
  * - `refused`: the site or the agent said no, and the message says why.
- * - `unreachable`: something between page and agent responded with what is no response of an agent.
+ * - `unreachable`: something responded that is no route of agent-bff and no agent, such as a page of the site; see `cause`.
  * - `connection_lost`: nothing responded, or the connection broke and could not be taken up again.
  * - `file_too_large`, `file_unreadable`: the message was not sent.
  *
