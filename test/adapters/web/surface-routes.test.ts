@@ -53,6 +53,16 @@ describe('the surface routes', () => {
     ]);
   });
 
+  it.each(['application/json;charset="UTF-8"', 'Application/JSON', 'application/json ; charset=utf8'])(
+    'send a body as what it was read as, however the browser wrote it: %s',
+    async (type) => {
+      const { world, handle } = start();
+      const headers = { ...JSON_TYPE, 'content-type': type };
+      await handle(visit({ path: '/counter/actions/add', headers, body: bytes('{"by":1}') }));
+      expect(world.upstream.requests.at(-1)?.headers['content-type']).toBe('application/json');
+    },
+  );
+
   it('answer from the cache whatever form the host gave the same body', async () => {
     const { handle } = start();
     const written = JSON.stringify({ a: { b: 1 }, c: 2 });

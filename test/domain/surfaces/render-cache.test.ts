@@ -326,6 +326,17 @@ describe('whether a widget changed', () => {
     expect([(await world.render()).cache, world.asked]).toEqual(['MISS', [2, 1]]);
   });
 
+  it.each([
+    ['is none the site may ask for', SERVICE, 403],
+    ['is none the user is known for', ADA, 401],
+  ])('that %s leads to a new render, which may be allowed', async (_what, auth, status) => {
+    const world = new SurfaceWorld();
+    await world.render(auth);
+    world.clock.advance(3_000);
+    world.platform.checked = { status, headers: {}, body: 'no' };
+    expect((await world.render(auth)).cache).toBe('MISS');
+  });
+
   it('that is refused to the site, also after a renewal, is not followed by a render, which would be refused alike', async () => {
     const world = new SurfaceWorld();
     await world.render(SERVICE);
