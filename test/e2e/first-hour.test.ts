@@ -230,8 +230,8 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'no credential is configured': {
     setup: () => ({ config: world.config({ serviceAccount: {} }) }),
     browser: [401, 'service_auth_failed', /Set "serviceAuthStrategy" in configureServer/],
-    operator: /^service_auth_failed serviceAuthStrategy: /,
-    doctor: /^strategy: no credential is configured \| fix: configureServer: serviceAuthStrategy$/,
+    operator: /^service_auth_failed serviceAuthStrategy,serviceApiKey: /,
+    doctor: /^strategy: no credential is configured \| fix: configureServer: serviceAuthStrategy, serviceApiKey$/,
   },
   'the address of the agent is not set': {
     setup: () => ({ config: world.config({ a2aUrl: '' }) }),

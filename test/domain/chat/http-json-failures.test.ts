@@ -126,6 +126,9 @@ describe('an agent that fails in the HTTP+JSON binding', () => {
     world.upstream.willAnswer(() => ({ status: 200, headers: {}, body: null }));
     const response = await world.ask('DELETE', '/tasks/7/pushNotificationConfigs/8', { policy: 'all' });
     expect(response.status).toBe(200);
+    world.upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'text/html' }, body: null }));
+    const page = world.ask('DELETE', '/tasks/7/pushNotificationConfigs/8', { policy: 'all' });
+    await expect(page).rejects.toMatchObject({ code: 'upstream_invalid_response' });
     await expect(world.ask('GET', '/tasks/7')).rejects.toMatchObject({ code: 'upstream_invalid_response' });
   });
 
