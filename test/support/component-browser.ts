@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
 import { type Demo, type DemoOptions, startDemo } from '../../examples/start-demo.js';
 import { findChromium, launchChromium } from './chromium.js';
 import { findFirefox, launchFirefox } from './firefox.js';
+import { untilStill } from './still-page.js';
 
 const fromRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -200,6 +201,7 @@ export class ComponentVisit {
 
   /** Everything axe finds, whatever its impact, but for what is about whole pages. */
   async axe(): Promise<readonly string[]> {
+    await untilStill(this.page);
     await this.page.evaluate(AXE);
     const { violations, passes } = await this.page.evaluate<AxeResults>(
       'axe.run("#root", { rules: { region: { enabled: false } } })',

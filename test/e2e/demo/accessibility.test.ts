@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 
 import { describeDemo, type DemoVisit, type VisitOptions } from '../../support/demo-browser.js';
+import { untilStill } from '../../support/still-page.js';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const NARROW = { viewport: { width: 320, height: 640 } };
@@ -120,6 +121,8 @@ describeDemo('the demo for everybody', { wordMs: 5 }, (demo) => {
 
 /** What axe calls serious or critical: the rule, and where. */
 async function seriousIssues(page: Page): Promise<string[]> {
+  await page.waitForFunction(() => document.querySelector('.service-surface[aria-busy="true"]') === null);
+  await untilStill(page);
   await page.addScriptTag({ path: AXE });
   const { violations, passes } = await page.evaluate<AxeResults>('axe.run()');
   expect(passes.length).toBeGreaterThan(10);
