@@ -37,7 +37,7 @@ describe('a field nobody knows', () => {
 
   it.each([
     ['serviceAccount', 'privateKey', 'privateKeyPem'],
-    ['serviceAccount', 'keyid', 'keyId'],
+    ['serviceAccount', 'kid', 'keyId'],
     ['idpA', 'client_id', 'clientId'],
     ['idpAServiceUser', 'user', 'username'],
     ['idpBService', 'tenant', 'tenantId'],
@@ -52,7 +52,7 @@ describe('a field nobody knows', () => {
   });
 
   it('is no guess where nothing is near: the fields there are', () => {
-    expect(refusal({ serviceAccount: { kid: 'x' } })).toMatchObject({
+    expect(refusal({ serviceAccount: { color: 'x' } })).toMatchObject({
       hint: expect.stringMatching(/^Known fields: serviceAccountId, keyId, /) as string,
     });
   });

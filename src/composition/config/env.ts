@@ -43,7 +43,7 @@ interface Warned {
 
 /**
  * Reads a configuration from environment variables; reads nothing else and sets nothing.
- * Empty variables count as absent, and variables of others are left alone. A name that is nearly one of ours, and a `PUBLIC_URL` that is no address
+ * Empty variables count as absent, a value loses the line end it ends with, and variables of others are left alone. A name that is nearly one of ours, and a `PUBLIC_URL` that is no address
  * (other tools use that name for a path), are told as a `warning` event by the toolkit made from it: to `telemetry`, else on standard error.
  *
  * @example

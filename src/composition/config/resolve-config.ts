@@ -1,6 +1,6 @@
 import { MethodPolicy } from '../../domain/chat/method-policy.js';
 import { ConfigurationError } from '../../domain/errors.js';
-import { similar } from '../../domain/shared/nearest.js';
+import { nearest, similar } from '../../domain/shared/nearest.js';
 import type { Secret } from '../../domain/shared/secret.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Endpoint } from '../../domain/upstream/upstream-request.js';
@@ -151,9 +151,16 @@ function check(values: unknown, rows: AnyRows = FIELDS, block = ''): void {
 function unknownHint(unknown: string, names: readonly string[], known: readonly string[]): string {
   // `process.env` itself.
   if (names.some((name) => /^[A-Z][A-Z\d_]+$/.test(name))) return 'Pass variables through configFromEnv(process.env).';
-  const part = unknown.toLowerCase();
-  const meant = similar(unknown, known) ?? known.find((name) => name.toLowerCase().includes(part));
-  return meant === undefined ? `Known fields: ${known.join(', ')}.` : `Did you mean "${meant}"?`;
+  const shortened = known.filter((name) => isShortened(unknown, name));
+  const meant = similar(unknown, known) ?? nearest(unknown, shortened);
+  return meant === '' ? `Known fields: ${known.join(', ')}.` : `Did you mean "${meant}"?`;
+}
+
+/** Whether a name has letters of another in their order, as "kid" has those of "keyId", and "apiKey" of "serviceApiKey". */
+function isShortened(short: string, name: string): boolean {
+  const letters = [...short.toLowerCase()];
+  for (const letter of name.toLowerCase()) if (letter === letters[0]) letters.shift();
+  return letters.length === 0;
 }
 
 function placeOf(block: string): { readonly place: string; readonly inside: string } {
