@@ -158,9 +158,10 @@ function unknownHint(unknown: string, names: readonly string[], known: readonly 
 
 /** Whether a name has letters of another in their order, as "kid" has those of "keyId", and "apiKey" of "serviceApiKey". */
 function isShortened(short: string, name: string): boolean {
-  const letters = [...short.toLowerCase()];
-  for (const letter of name.toLowerCase()) if (letter === letters[0]) letters.shift();
-  return letters.length === 0;
+  const letters = short.toLowerCase();
+  let found = 0;
+  for (const letter of name.toLowerCase()) if (letter === letters[found]) found += 1;
+  return found === letters.length;
 }
 
 function placeOf(block: string): { readonly place: string; readonly inside: string } {
