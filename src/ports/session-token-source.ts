@@ -25,8 +25,12 @@ export type SessionToken =
       readonly accessToken: string;
       /** Milliseconds since the epoch. */
       readonly expiresAt?: number;
-      /** A stable name of the user, such as issuer and subject. Only from what the session library vouches for. */
+      /** A stable name of the user at `issuer`, or in this source. Only from what the session library vouches for. */
       readonly subject?: string;
+      /** Who vouches for `subject`, such as the `iss` of the session's ID token. Default: the source itself, by its `name`. */
+      readonly issuer?: string;
+      /** The organization or tenant the token is for, such as `org_id` or `tid`. Default: unknown; a digest of the token then joins the keys of renders. */
+      readonly tenant?: string;
       /** A stable name of the session. */
       readonly sessionKey?: string;
       /**
@@ -51,6 +55,8 @@ export type SessionToken =
  * @public
  */
 export interface SessionTokenSource {
+  /** A stable name of the source, alike in every process and bundle of the site, such as `staff`. Default: none; a subject is then a name only with its issuer. */
+  readonly name?: string;
   /**
    * Names of the cookies that hold or name the session, without the number of a chunk.
    * Requests that agree in them (and in `authorization` and host) are one session and may share a token.
