@@ -202,7 +202,7 @@ export async function visit(context, rival, ask, ms, least = 0, moreMs = 20_000)
 }
 
 /** A slice during which the host left this machine its processors; when it does not, the one after. */
-async function undisturbed(context, place, ask, ms) {
+export async function undisturbed(context, place, ask, ms) {
   const slice = await measured(context, place, ask, ms);
   return slice.stolen <= MAX_STOLEN ? slice : measured(context, place, ask, ms);
 }

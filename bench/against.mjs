@@ -1,0 +1,110 @@
+// npm run bench:against -- <folder of another checkout> [--processes 8] [--only chat,stream,render]: CPU per request of this checkout beside another's.
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { build } from '../scripts/build.mjs';
+import { runNode } from '../scripts/command.mjs';
+import { RIVALS } from './catalogue.mjs';
+import { check, undisturbed, visit } from './measure.mjs';
+import { startProcess } from './process.mjs';
+import { median, ratioOf } from './statistics.mjs';
+
+const SLICE_MS = 200;
+const WARM_UP_MS = 3_000;
+/** Slices of each process; one is taken beside one of the other checkout. */
+const SLICES = 8;
+const chat = { scenario: 'chat', path: '/api/a2a', connections: 50 };
+const stream = { ...chat, scenario: 'stream' };
+const render = { scenario: 'render', path: '/api/service-surfaces/widget-{n}/render', connections: 50 };
+const WORKLOADS = {
+  chat: [
+    { name: 'ours-node', ask: chat, upstream: '/chat' },
+    { name: 'ours-express', ask: chat, upstream: '/chat' },
+  ],
+  stream: [
+    { name: 'ours-node', ask: stream, upstream: '/stream' },
+    { name: 'ours-express', ask: stream, upstream: '/stream' },
+  ],
+  render: [{ name: 'ours-render', ask: { ...render, vary: 1_000, fromCache: true }, upstream: '/chat' }],
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { processes: { type: 'string', default: '8' }, only: { type: 'string' } },
+});
+const other = resolve(positionals[0] ?? '');
+const processes = Number(values.processes);
+const names = values.only?.split(',') ?? Object.keys(WORKLOADS);
+if (positionals.length !== 1 || !(processes > 1) || names.some((name) => !Object.hasOwn(WORKLOADS, name))) {
+  const known = Object.keys(WORKLOADS).join(',');
+  console.error(`Usage: npm run bench:against -- <folder of another checkout> [--processes 8] [--only ${known}]`);
+  process.exit(1);
+}
+if (!existsSync(join(other, 'bench/ours/node.mjs')) || !existsSync(join(other, 'node_modules'))) {
+  console.error(`${other} is no installed checkout of this project. Check it out there, and run npm ci.`);
+  process.exit(1);
+}
+const built =
+  (await build('package', { onlyIfNeeded: true })) ||
+  (await runNode(join(other, 'scripts/build.mjs'), ['--if-needed'], { cwd: other }));
+if (built !== 0) process.exit(built);
+
+const upstream = await startProcess('upstream.mjs');
+const load = await startProcess('load.mjs');
+let addresses = 0;
+for (const name of names) for (const workload of WORKLOADS[name]) await compare(name, workload);
+await Promise.all([load.close(), upstream.close()]);
+
+/**
+ * Prints how many times the other checkout's CPU a request of this one costs.
+ * Processes of one build differ for as long as they live, by what the compiler did with them, so each pair of processes is one sample.
+ */
+async function compare(title, { name, ask, upstream: path }) {
+  const samples = [];
+  for (let number = 0; number < processes; number += 1) {
+    // Neither checkout is always the first.
+    const folders = number % 2 === 0 ? ['.', other] : [other, '.'];
+    const places = [];
+    for (const folder of folders) places.push(await start(folder, name, path, ask));
+    const ratios = [];
+    for (let slice = 0; slice < SLICES; slice += 1) {
+      const costs = new Map();
+      for (const place of slice % 2 === 0 ? places : places.toReversed())
+        costs.set(place.folder, await cost(place, ask));
+      ratios.push(costs.get('.') / costs.get(other));
+    }
+    samples.push(median(ratios));
+    for (const { key, process } of places) {
+      await load.ask('stop', { crowd: key });
+      await process.close();
+    }
+  }
+  const { mean, low, high } = ratioOf(samples);
+  const [times, from, to] = [mean, low, high].map((value) => value.toFixed(3));
+  console.log(`${title}, ${RIVALS[name].label}: ${times} (95 %: ${from} to ${to}; ${processes} pairs of processes)`);
+}
+
+async function start(folder, name, path, ask) {
+  const { file, options } = RIVALS[name];
+  const address = `http://127.0.0.${10 + (addresses++ % 200)}:${upstream.facts.port}${path}`;
+  const process = await startProcess(folder === '.' ? file : join(other, 'bench', file), {
+    ...options,
+    upstream: address,
+  });
+  const place = {
+    folder,
+    key: `${folder} ${addresses}`,
+    process,
+    target: { host: '127.0.0.1', port: process.facts.port },
+  };
+  check(await load.ask('once', { ...ask, target: place.target, path: ask.path.replace('{n}', '000000') }));
+  // Every widget is in the cache before hits are counted.
+  check(await visit({ load }, place, { ...ask, fromCache: false }, WARM_UP_MS, Math.max(10_000, ask.vary ?? 0)));
+  return place;
+}
+
+/** Microseconds of CPU for one request. */
+async function cost(place, ask) {
+  const { cpu, completed } = await undisturbed({ load }, place, ask, SLICE_MS);
+  return cpu / completed;
+}
