@@ -100,6 +100,7 @@ function cacheStores(
   if (previous !== undefined && sameItems(previous.settings, settings)) return previous;
   const redis = storeAtAddress(config);
   const sharedTokens = tokenStore(config, sharedStore(config, redis, clock, telemetry), clock, telemetry);
+  const sharedRenders = sealedStore(config, sharedStore(config, redis, clock, telemetry), clock, telemetry);
   const tokens = new TokenCache({
     clock,
     telemetry,
@@ -107,10 +108,18 @@ function cacheStores(
     maxEntries: MAX_TOKENS,
     ...(sharedTokens === undefined ? {} : { shared: sharedTokens }),
   });
-  const renders =
-    sealedStore(config, sharedStore(config, redis, clock, telemetry), clock, telemetry, 'agent-bff:render:') ??
-    memoryStore(clock, telemetry);
-  return { settings, redis, renders, tokens, fingerprintKey: fingerprintKey(config) };
+  // Keys that seal have nothing to do with what stays in this process.
+  const isKept = previous !== undefined && sameItems(previous.settings.slice(0, 2), settings.slice(0, 2));
+  const kept = isKept ? previous.memory : undefined;
+  const renders = sharedRenders ?? kept ?? memoryStore(clock, telemetry);
+  return {
+    settings,
+    redis,
+    renders,
+    memory: sharedRenders === undefined ? renders : undefined,
+    tokens,
+    proofKey: proofKey(config),
+  };
 }
 
 /** One telemetry for the same listeners, since parts that are kept hold on to it; where nobody is to be told, nothing is paid. */
@@ -140,10 +149,10 @@ function concealer(telemetry: Telemetry): ErrorExcerptsDependencies['conceal'] {
   return redactor([]);
 }
 
-/** Processes that share tokens must name one credential alike; without a shared key nobody else reads the names. */
-function fingerprintKey({ cacheKeys: [first] }: ResolvedConfig): Uint8Array {
+/** Processes that share tokens must name one proof alike; without a shared key nobody else reads the names. */
+function proofKey({ cacheKeys: [first] }: ResolvedConfig): Uint8Array {
   if (first === undefined) return crypto.getRandomValues(new Uint8Array(32));
-  return createHmac('sha256', first.key).update('agent-bff credential fingerprint').digest();
+  return createHmac('sha256', first.key).update('agent-bff proof').digest();
 }
 
 function sameItems(one: readonly unknown[], other: readonly unknown[]): boolean {

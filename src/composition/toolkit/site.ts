@@ -45,14 +45,16 @@ export interface Connections {
 
 /** Tokens and renders, and the connection to the store they share. */
 export interface CacheStores {
-  /** What they were made from. */
+  /** What they were made from, what a memory is made from first. */
   readonly settings: readonly unknown[];
   /** The connection to the store of `cacheStore`, where that is an address. */
   readonly redis: RedisStorage | undefined;
   readonly renders: CacheStore;
+  /** The same, where it is the memory of this process. */
+  readonly memory: CacheStore | undefined;
   readonly tokens: TokenCache;
-  /** Tells two credentials apart without revealing either. */
-  readonly fingerprintKey: Uint8Array;
+  /** Keys the digests that tell two proofs apart without revealing either. */
+  readonly proofKey: Uint8Array;
 }
 
 /** Gives the identity provider of a flow; its library is loaded when it is first asked for. */
