@@ -31,7 +31,7 @@ export function configureServer(config: ServerConfig): Toolkit {
   const state = serverState();
   const merged = mergeConfig(state.config?.() ?? {}, config);
   // A configuration that is refused changes nothing.
-  const toolkit = buildToolkit(merged, {}, siteSessions(), state.toolkit);
+  const toolkit = buildToolkit(merged, {}, state.toolkit, siteSessions());
   return Object.assign(state, { toolkit, config: () => merged }).toolkit;
 }
 

@@ -26,7 +26,7 @@ export class FakeIdentityProvider implements IdentityProvider {
   }
 
   /** Its block and name, and its proof, so that tests can change them. */
-  identity(): Identity {
+  identity(): Identity | Promise<Identity> {
     return { principal: JSON.stringify([this.block, this.name]), proof: this.proof };
   }
 

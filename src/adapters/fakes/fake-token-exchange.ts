@@ -20,7 +20,7 @@ export class FakeTokenExchange implements TokenExchange {
   proof = '';
 
   /** Its name and proof, so that tests can change them. */
-  identity(): Identity {
+  identity(): Identity | Promise<Identity> {
     return { principal: this.name, proof: this.proof };
   }
 

@@ -208,7 +208,8 @@ function ofIdpB(
   const identity = configuredIdentity({
     flow,
     rows: rowsOf('idpBService'),
-    values: { ...values, ...tenant },
+    // A secret that a certificate stands before proves nothing.
+    values: { ...values, ...tenant, ...(hasCertificate && { clientSecret: undefined }) },
     proofKey,
     // By its advice: another fault is another failure, so a back-off must not repeat the words of the last one.
     material: async () => {

@@ -47,7 +47,7 @@ import type { HealthCheck, Toolkit } from './toolkit-type.js';
  * @public
  */
 export function createToolkit(config: ServerConfig, ports?: ToolkitPorts): Toolkit {
-  return buildToolkit(config, readOptions('createToolkit', PORTS, ports), new Set());
+  return buildToolkit(config, readOptions('createToolkit', PORTS, ports), undefined);
 }
 
 /**
@@ -57,8 +57,8 @@ export function createToolkit(config: ServerConfig, ports?: ToolkitPorts): Toolk
 export function buildToolkit(
   config: ServerConfig,
   ports: ToolkitPorts,
-  sessions: Set<SessionTokenLike>,
-  previous?: Toolkit,
+  previous: Toolkit | undefined,
+  sessions: Set<SessionTokenLike> = new Set(),
 ): Toolkit {
   const resolved = resolveConfig(config, ports);
   const kept = previous === undefined ? undefined : LASTING.get(previous);
