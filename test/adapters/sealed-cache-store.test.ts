@@ -149,15 +149,38 @@ describe('who writes to the shared store', () => {
 });
 
 describe('sealing keys can change:', () => {
-  it('a new first key seals, and the old one still opens', async () => {
+  it.each(['first', 'last'])(
+    'with the new key %s, processes with either key and with both read each other',
+    async (place) => {
+      const world = new World();
+      await world.keep('token');
+      const next = newKey();
+      const rotated = place === 'first' ? world.sealedBy(next, world.key) : world.sealedBy(world.key, next);
+      expect(await rotated.get('token')).toBe(TOKEN);
+      await rotated.set('token', 'again', world.clock.now() + 60_000);
+      expect(await rotated.get('token')).toBe('again');
+      expect(await world.sealedBy(next).get('token')).toBe('again');
+      expect(await world.store.get('token')).toBe('again');
+      expect(await world.sealedBy(newKey()).get('token')).toBeUndefined();
+    },
+  );
+
+  it('an entry sealed with two keys and changed anywhere is a miss', async () => {
     const world = new World();
-    await world.keep('token');
-    const next = newKey();
-    const rotated = world.sealedBy(next, world.key);
-    expect(await rotated.get('token')).toBe(TOKEN);
-    await rotated.set('token', 'again', world.clock.now() + 60_000);
-    expect(await world.sealedBy(next).get('token')).toBe('again');
-    expect(await world.store.get('token')).toBeUndefined();
+    const rotated = world.sealedBy(newKey(), world.key);
+    await rotated.set('token', TOKEN, world.clock.now() + 60_000);
+    const [key, text] = world.open.only;
+    const parts = text.split('.');
+    for (const index of parts.keys()) {
+      const changed = parts.with(
+        index,
+        (parts[index] ?? '').replace(/^./, (first) => (first === 'A' ? 'B' : 'A')),
+      );
+      await world.open.set(key, changed.join('.'));
+      const found = [await rotated.get('token'), await world.sealedBy(world.key).get('token')];
+      expect(found, String(index)).toContain(undefined);
+      expect(found.filter((one) => one !== undefined && one !== TOKEN)).toEqual([]);
+    }
   });
 
   it('without the old key its entries are misses, and the log says so', async () => {

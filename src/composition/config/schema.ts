@@ -231,8 +231,9 @@ const ROWS: Rows<ConfigFields> = {
     (store?: string | CacheStore | KeyvLike) => store,
     'CACHE_URL',
   ),
+  // They key the digest of every proof.
   cacheKeys: {
-    ...field('neither', strings, (keys: readonly string[] = []) => keys.map(sealingKey), 'CACHE_KEYS'),
+    ...field('proof', strings, (keys: readonly string[] = []) => keys.map(sealingKey), 'CACHE_KEYS'),
     isList: true,
   },
   chatLimit: field(

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { ContainerModule } from 'inversify';
 import { pause, systemClock } from '../../adapters/system/system-clock.js';
 import { ObservedUpstream } from '../../adapters/telemetry/observed-upstream.js';
@@ -10,6 +10,7 @@ import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
 import { TokenCache } from '../../domain/credentials/token-cache.js';
 import { ErrorExcerpts, type ErrorExcerptsDependencies } from '../../domain/upstream/error-excerpts.js';
 import { RetryingUpstream } from '../../domain/upstream/retrying-upstream.js';
+import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
@@ -22,6 +23,7 @@ import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 import type { CacheStores, Connections, LastingParts, OperatorFaults } from './site.js';
 
 const MAX_TOKENS = 10_000;
+const PROCESS_KEY = randomBytes(32);
 
 /** Binds what the site runs on; what `previous` has already is kept while the configuration behind it stays the same. */
 export function platformModule(
@@ -101,23 +103,23 @@ function cacheStores(
   const redis = storeAtAddress(config);
   const sharedTokens = tokenStore(config, sharedStore(config, redis, clock, telemetry), clock, telemetry);
   const sharedRenders = sealedStore(config, sharedStore(config, redis, clock, telemetry), clock, telemetry);
-  const tokens = new TokenCache({
-    clock,
-    telemetry,
-    random: ports.random ?? Math.random,
-    maxEntries: MAX_TOKENS,
-    ...(sharedTokens === undefined ? {} : { shared: sharedTokens }),
-  });
-  // Keys that seal have nothing to do with what stays in this process.
+  // What is in this process alone has nothing to do with the store, nor with the keys that seal what goes there.
   const isKept = previous !== undefined && sameItems(previous.settings.slice(0, 2), settings.slice(0, 2));
-  const kept = isKept ? previous.memory : undefined;
-  const renders = sharedRenders ?? kept ?? memoryStore(clock, telemetry);
+  const own: CacheStores['own'] = isKept ? previous.own : {};
+  const random = ports.random ?? Math.random;
+  const newTokens = (shared: { readonly shared?: CacheStore }): TokenCache =>
+    new TokenCache({ clock, telemetry, random, maxEntries: MAX_TOKENS, ...shared });
+  const tokens = sharedTokens === undefined ? (own.tokens ?? newTokens({})) : newTokens({ shared: sharedTokens });
+  const renders = sharedRenders ?? own.renders ?? memoryStore(clock, telemetry);
   return {
     settings,
     redis,
     renders,
-    memory: sharedRenders === undefined ? renders : undefined,
     tokens,
+    own: {
+      ...(sharedRenders === undefined ? { renders } : {}),
+      ...(sharedTokens === undefined ? { tokens } : {}),
+    },
     proofKey: proofKey(config),
   };
 }
@@ -151,7 +153,7 @@ function concealer(telemetry: Telemetry): ErrorExcerptsDependencies['conceal'] {
 
 /** Processes that share tokens must name one proof alike; without a shared key nobody else reads the names. */
 function proofKey({ cacheKeys: [first] }: ResolvedConfig): Uint8Array {
-  if (first === undefined) return crypto.getRandomValues(new Uint8Array(32));
+  if (first === undefined) return PROCESS_KEY;
   return createHmac('sha256', first.key).update('agent-bff proof').digest();
 }
 

@@ -45,14 +45,14 @@ export interface Connections {
 
 /** Tokens and renders, and the connection to the store they share. */
 export interface CacheStores {
-  /** What they were made from, what a memory is made from first. */
+  /** What they were made from; first what a memory of this process is made from. */
   readonly settings: readonly unknown[];
   /** The connection to the store of `cacheStore`, where that is an address. */
   readonly redis: RedisStorage | undefined;
   readonly renders: CacheStore;
-  /** The same, where it is the memory of this process. */
-  readonly memory: CacheStore | undefined;
   readonly tokens: TokenCache;
+  /** Those of them that are in this process alone. */
+  readonly own: { readonly renders?: CacheStore; readonly tokens?: TokenCache };
   /** Keys the digests that tell two proofs apart without revealing either. */
   readonly proofKey: Uint8Array;
 }

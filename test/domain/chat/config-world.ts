@@ -101,7 +101,7 @@ export function credentialOf(headers: Record<string, string>): Credential {
   return new Credential({
     kind: 'session',
     headers,
-    owner: ownedBy(),
+    owner: ownedBy(JSON.stringify(headers)),
     block: 'getHeaders',
     cacheKey: undefined,
     token: undefined,

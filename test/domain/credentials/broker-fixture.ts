@@ -82,7 +82,7 @@ export class BrokerWorld {
       customProviders: new Set(),
       apiKey: secret('site-key'),
       apiKeyHeader: 'x-api-key',
-      hash: (text) => `hash of ${String(text.length)}`,
+      hash: (text) => `hash(${text})`,
       ...settings,
     });
   }

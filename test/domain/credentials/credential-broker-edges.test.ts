@@ -20,7 +20,7 @@ describe('the API key alone', () => {
     ]);
     expect(credentials[0]).toMatchObject({
       kind: 'api-key',
-      owner: { principal: '["api-key","hash of 26"]' },
+      owner: { principal: '["api-key","hash(agent-bff API key site-key)"]' },
       block: 'serviceApiKey',
     });
     expect(loads).toEqual([]);
