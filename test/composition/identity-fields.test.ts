@@ -62,7 +62,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   serviceApiUrl: ['account', 'https://other.example/api'],
   serviceApiKey: ['account', 'another-key'],
   serviceProjectId: ['account', 'project-2'],
-  serviceAuthStrategy: ['secret', 'resource_owner_password'],
+  serviceAuthStrategy: ['secret', 'service_account'],
   authProvider: ['secret', 'idp_a'],
   'serviceAccount.serviceAccountId': ['account', 'account-2'],
   'serviceAccount.keyId': ['account', 'key-2'],
@@ -153,7 +153,7 @@ function newIdentityFetch(): typeof fetch {
 }
 
 class World {
-  readonly clock = new FakeClock();
+  readonly clock = new FakeClock(Date.now());
   readonly store = new FakeCacheStore(this.clock);
   readonly upstream = new FakeUpstream();
   readonly ports = { clock: this.clock, upstream: this.upstream, identityFetch: newIdentityFetch() };
