@@ -178,7 +178,7 @@ async function nodeSite(platform) {
 async function nextRoute(platform) {
   const { createA2AProxyHandler } = await import(compiled('next'));
   const tokenExchange = {
-    fingerprint: async () => 'exchange',
+    identity: () => ({ principal: 'exchange', proof: '' }),
     exchange: async (_, now) => ({ kind: 'token', token: { value: 'exchanged', expiresAt: now + 3_600_000 } }),
   };
   const toolkit = await newToolkit(platform, { tokenExchange });

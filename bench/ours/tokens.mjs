@@ -7,7 +7,7 @@ import { benchToolkit } from './site.mjs';
 const HOUR_MS = 3_600_000;
 
 const tokenExchange = {
-  fingerprint: () => Promise.resolve('bench'),
+  identity: () => ({ principal: 'bench', proof: '' }),
   exchange: ({ assertion }, now) =>
     Promise.resolve({ kind: 'token', token: { value: `${assertion}${'x'.repeat(590)}`, expiresAt: now + HOUR_MS } }),
 };

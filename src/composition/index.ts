@@ -26,6 +26,7 @@ export type {
   UpstreamOutcome,
   UpstreamRequest,
 } from '../ports/http.js';
+export type { Identity } from '../ports/identity.js';
 export type { IdentityProvider, IssueOutcome } from '../ports/identity-provider.js';
 export type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../ports/session-token-source.js';
 export type { Telemetry, TelemetryEvent } from '../ports/telemetry.js';

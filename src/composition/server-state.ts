@@ -1,4 +1,5 @@
 import { ServiceAuthError } from '../domain/errors.js';
+import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
 import type { ServerConfig } from './config/server-config.js';
 import type { Toolkit } from './toolkit/toolkit-type.js';
 
@@ -7,6 +8,8 @@ export interface ServerState {
   toolkit?: Toolkit;
   /** All it was told so far: in a function, since it holds secrets, and nothing prints what a function gives. */
   config?: () => ServerConfig;
+  /** The session libraries of all routes of that toolkit, also before it is made: whose subjects are names depends on all of them. */
+  sessions?: Set<SessionTokenLike>;
 }
 
 const KEY: unique symbol = Symbol.for('agent-bff/state@1') as never;
@@ -17,6 +20,11 @@ const KEY: unique symbol = Symbol.for('agent-bff/state@1') as never;
  */
 export function serverState(): ServerState {
   return ((globalThis as { [KEY]?: ServerState })[KEY] ??= {});
+}
+
+/** The session libraries of all routes that go by the toolkit of `configureServer`. */
+export function siteSessions(): Set<SessionTokenLike> {
+  return (serverState().sessions ??= new Set());
 }
 
 /** @throws ServiceAuthError when nobody has configured the server. */

@@ -3,7 +3,7 @@ import { mergeConfig } from './config/merge.js';
 import type { ServerConfig } from './config/server-config.js';
 import { SERVICE_HEADERS } from './routes/option-shapes.js';
 import type { AuthHeadersOptions } from './routes/route-options.js';
-import { currentToolkit, serverState } from './server-state.js';
+import { currentToolkit, serverState, siteSessions } from './server-state.js';
 import type { Toolkit } from './toolkit/toolkit-type.js';
 import { buildToolkit } from './toolkit/toolkit.js';
 
@@ -31,7 +31,7 @@ export function configureServer(config: ServerConfig): Toolkit {
   const state = serverState();
   const merged = mergeConfig(state.config?.() ?? {}, config);
   // A configuration that is refused changes nothing.
-  const toolkit = buildToolkit(merged, {}, state.toolkit);
+  const toolkit = buildToolkit(merged, {}, state.toolkit, siteSessions());
   return Object.assign(state, { toolkit, config: () => merged }).toolkit;
 }
 

@@ -1,3 +1,5 @@
+import type { Identity } from './identity.js';
+
 /**
  * What an identity provider gives: a token for calls to the platform, or a failure that names the fields to check.
  *
@@ -50,11 +52,8 @@ export interface IdentityProvider {
   readonly signsLocally?: boolean;
   /** The platform refused a token: look again at whatever credentials are read from, such as a key file. */
   recheck?(): void;
-  /**
-   * Names what a token depends on (provider, client, principal, audience, scope, credential fingerprint), without a secret in it.
-   * Two calls with one value may share a token.
-   */
-  fingerprint(): Promise<string>;
+  /** Whose tokens it gives, and the proof it gives them by. Called before a token is requested, never for a cached one; may look at a key file again. */
+  identity(): Identity | Promise<Identity>;
   /** Never throws for a refusal. `now` is milliseconds since the epoch. */
   issue(now: number): Promise<IssueOutcome>;
 }

@@ -1,3 +1,4 @@
+import type { Identity } from './identity.js';
 import type { IssueOutcome } from './identity-provider.js';
 
 /**
@@ -37,8 +38,8 @@ export interface TokenExchangeRequest {
  * @public
  */
 export interface TokenExchange {
-  /** Names provider, client and defaults, without a secret in it. */
-  fingerprint(): Promise<string>;
+  /** The application that exchanges, with its defaults, and its proof. Called for each request of a user, so it should be cheap. */
+  identity(): Identity | Promise<Identity>;
   /** Asks the provider once. `now` is milliseconds since the epoch. */
   exchange(request: TokenExchangeRequest, now: number): Promise<ExchangeOutcome>;
 }

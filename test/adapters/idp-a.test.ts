@@ -1,28 +1,34 @@
 import { describe, expect, it } from 'vitest';
 import { secret } from '../../src/domain/shared/secret.js';
 import { identityProviderContract } from '../contracts/identity-provider.contract.js';
+import type { IdentityProvider } from '../../src/ports/identity-provider.js';
+import { configuredProvider } from '../support/configured-provider.js';
 import { PASSWORD_REALM, startIdpA } from '../support/identity-provider/index.js';
 import { issued, NOW, startIdpAWorld } from './oauth-world.js';
 
-const { idp, provider } = await startIdpAWorld();
+const { idp, trusting, provider, configured } = await startIdpAWorld();
 
 identityProviderContract('IdpAProvider', async () => {
   const gone = await startIdpA();
   await gone.close();
+  const made = (change?: Parameters<typeof configured>[0], flow = 'idp_a.password'): Promise<IdentityProvider> =>
+    configuredProvider(flow, configured(change), trusting);
   return {
     now: NOW,
-    working: provider(),
-    again: provider(),
-    different: {
-      domain: provider({ domain: 'other.example' }),
-      clientId: provider({ clientId: 'other' }),
-      clientSecret: provider({ clientSecret: secret('other') }),
-      audience: provider({ audience: 'https://other.example' }),
-      scope: provider({ scope: 'read' }),
-      realm: provider({ realm: 'other' }),
-      username: provider({ username: 'other@site.example' }),
-      password: provider({ password: secret('other') }),
-      grant: provider({ grant: 'client_credentials' }),
+    working: await made(),
+    again: await made(),
+    otherPrincipal: {
+      domain: await made({ idpA: { domain: 'other.example' } }),
+      clientId: await made({ idpA: { clientId: 'other' } }),
+      audience: await made({ idpA: { audience: 'https://other.example' } }),
+      scope: await made({ idpA: { scope: 'read' } }),
+      realm: await made({ idpA: { realm: 'other' } }),
+      username: await made({ idpAServiceUser: { username: 'other@site.example' } }),
+      grant: await made({}, 'idp_a.client_credentials'),
+    },
+    otherProof: {
+      clientSecret: await made({ idpA: { clientSecret: 'other' } }),
+      password: await made({ idpAServiceUser: { password: 'other' } }),
     },
     failing: {
       'no domain': { provider: provider({ domain: '' }), reason: 'incomplete', fields: ['domain'] },
@@ -95,13 +101,13 @@ describe('a service token from idp_a', () => {
       `https://${idp.domain}${end}`,
       ` HTTPS://${idp.domain}${end} `,
     ]);
-    const fingerprints = new Set<string>();
+    const principals = new Set<string>();
     for (const domain of spellings) {
-      const spelled = provider({ domain, fingerprintKey: 'shared' });
+      const spelled = await configuredProvider('idp_a.password', configured({ idpA: { domain } }), trusting);
       await issued(spelled);
-      fingerprints.add(await spelled.fingerprint());
+      principals.add((await spelled.identity()).principal);
     }
-    expect(fingerprints.size).toBe(1);
+    expect(principals.size).toBe(1);
   });
 
   it('comes over http only from this machine and only when that is allowed', async () => {
@@ -119,13 +125,5 @@ describe('a service token from idp_a', () => {
     } finally {
       await plain.close();
     }
-  });
-});
-
-describe('the fingerprint of idp_a', () => {
-  it('does not change with settings its tokens do not depend on', async () => {
-    const machine = { grant: 'client_credentials', fingerprintKey: 'key' } as const;
-    const other = { ...machine, username: '', password: secret(''), realm: 'x', timeoutMs: 1 };
-    expect(await provider(other).fingerprint()).toBe(await provider(machine).fingerprint());
   });
 });

@@ -3,34 +3,43 @@ import { describe, expect, it } from 'vitest';
 import type { Fetch } from '../../src/adapters/oauth/token-call.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import { identityProviderContract } from '../contracts/identity-provider.contract.js';
-import { makeClientCertificate, startIdpB } from '../support/identity-provider/index.js';
+import type { IdentityProvider } from '../../src/ports/identity-provider.js';
+import { configuredProvider } from '../support/configured-provider.js';
+import { type ClientCertificate, makeClientCertificate, startIdpB } from '../support/identity-provider/index.js';
 import { certificateIn, issued, NOW, startIdpBWorld } from './oauth-world.js';
 
 const registeredPkcs1 = makeClientCertificate({ keyFormat: 'pkcs1' });
-const { idp, trusting, registered, provider } = await startIdpBWorld({
+const { idp, trusting, registered, provider, configured } = await startIdpBWorld({
   certificates: [registeredPkcs1.certificatePem],
   // msal-node by itself would send one assertion for ten minutes, and be refused from the second call on.
   strictAssertions: true,
 });
 
+const paths = ({ certificatePath, privateKeyPath }: ClientCertificate): object => ({ certificatePath, privateKeyPath });
+
 identityProviderContract('IdpBProvider', async () => {
   const gone = await startIdpB();
   await gone.close();
-  const key = 'key shared by processes';
+  const proofKey = Buffer.from('key shared by processes');
   const absent = { ...registered, certificatePath: '/nowhere/client.crt' };
+  const made = (change?: object, settings?: object): Promise<IdentityProvider> =>
+    configuredProvider('idp_b.client_credentials', configured(change), { ...trusting, proofKey, ...settings });
   return {
     now: NOW,
-    working: provider({ fingerprintKey: key }),
-    again: provider({ fingerprintKey: key }),
-    different: {
-      authority: provider({ authority: 'https://login.example' }),
-      tenantId: provider({ tenantId: 'contoso.example' }),
-      clientId: provider({ clientId: 'other' }),
-      clientSecret: provider({ clientSecret: secret('other') }),
-      scope: provider({ scope: 'api://other/.default' }),
-      certificate: provider({ certificate: certificateIn(registered) }),
-      'another certificate': provider({ certificate: certificateIn(registeredPkcs1) }),
-      fingerprintKey: provider({ fingerprintKey: 'other' }),
+    working: await made(),
+    again: await made(),
+    otherPrincipal: {
+      authority: await made({ authority: 'https://login.example' }),
+      tenantId: await made({ tenantId: 'contoso.example' }),
+      clientId: await made({ clientId: 'other' }),
+      scope: await made({ scope: 'api://other/.default' }),
+    },
+    otherProof: {
+      clientSecret: await made({ clientSecret: 'other' }),
+      certificate: await made(paths(registered)),
+      'another certificate': await made(paths(registeredPkcs1)),
+      'half a certificate': await made({ certificatePath: registered.certificatePath }),
+      'another key of the proof': await made({}, { proofKey: Buffer.from('other') }),
     },
     failing: {
       'no tenant': { provider: provider({ tenantId: '' }), reason: 'incomplete', fields: ['tenantId'] },
@@ -50,7 +59,7 @@ identityProviderContract('IdpBProvider', async () => {
         fields: ['authority'],
       },
     },
-    secrets: [idp.client.secret, 'wrong-client-secret', registered.privateKeyPem.slice(60, 100), key],
+    secrets: [idp.client.secret, 'wrong-client-secret', registered.privateKeyPem.slice(60, 100), String(proofKey)],
   };
 });
 
@@ -58,11 +67,14 @@ identityProviderContract('IdpBProvider with a certificate', async () => {
   const mismatched = makeClientCertificate({ mismatched: true });
   const expired = makeClientCertificate({ validToDays: -1 });
   const both = ['certificatePath', 'privateKeyPath'];
+  const made = (pair: ClientCertificate, change: object = {}): Promise<IdentityProvider> =>
+    configuredProvider('idp_b.client_credentials', configured({ ...paths(pair), ...change }), trusting);
   return {
     now: NOW,
-    working: provider({ certificate: certificateIn(registered) }),
-    again: provider({ certificate: certificateIn(registered) }),
-    different: { certificate: provider({ certificate: certificateIn(registeredPkcs1) }) },
+    working: await made(registered),
+    again: await made(registered),
+    otherPrincipal: { clientId: await made(registered, { clientId: 'other' }) },
+    otherProof: { certificate: await made(registeredPkcs1) },
     failing: {
       'a key of another certificate': {
         provider: provider({ certificate: certificateIn(mismatched) }),
@@ -213,14 +225,5 @@ describe('what msal-node would remember', () => {
     await shared.issue(NOW);
     await issued(shared);
     expect(idp.tokenRequests.last?.form['x-client-last-telemetry']).toBe('5|0|||0,0');
-  });
-});
-
-describe('the fingerprint of idp_b', () => {
-  it('does not change with a secret that a certificate stands before', async () => {
-    const certificate = certificateIn(registered);
-    const one = provider({ certificate, fingerprintKey: 'key' });
-    const two = provider({ certificate, fingerprintKey: Buffer.from('key'), clientSecret: secret('x'), timeoutMs: 1 });
-    expect(await two.fingerprint()).toBe(await one.fingerprint());
   });
 });

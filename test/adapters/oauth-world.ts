@@ -8,8 +8,10 @@ import {
 import { type IdpBOptions, IdpBProvider, IdpBTokenExchange } from '../../src/adapters/idp-b/idp-b.js';
 import { CertificateFile } from '../../src/adapters/keys/certificate.js';
 import { systemClock } from '../../src/adapters/system/system-clock.js';
+import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import type { AccessToken, IdentityProvider, IssueFailure } from '../../src/ports/identity-provider.js';
+import { anyIdentity } from '../support/configured-provider.js';
 import type { TokenExchange, TokenExchangeRequest } from '../../src/ports/token-exchange.js';
 import {
   type ClientCertificate,
@@ -39,13 +41,29 @@ export async function startIdpAWorld() {
     scope: '',
     timeoutMs: 5000,
     fetch: trusting.fetch,
+    identity: anyIdentity,
   };
   const user = { realm: '', username: idp.user.username, password: secret(idp.user.password) };
   const provider = (change: Partial<IdpAProviderOptions> = {}): IdpAProvider =>
     new IdpAProvider({ ...settings, grant: 'password', ...user, ...change });
   const exchange = (change: Partial<IdpATokenExchangeOptions> = {}): IdpATokenExchange =>
     new IdpATokenExchange({ ...settings, subjectTokenType: '', ...change });
-  return { idp, provider, exchange };
+  /** The configuration that stands for the same settings. */
+  const configured = (
+    change: Partial<Record<'idpA' | 'idpAServiceUser' | 'onBehalfOf', object>> = {},
+  ): ServerConfig => ({
+    ...change,
+    authProvider: 'idp_a',
+    idpA: {
+      domain: idp.domain,
+      clientId: idp.client.id,
+      clientSecret: idp.client.secret,
+      audience: idp.audience,
+      ...change.idpA,
+    },
+    idpAServiceUser: { ...idp.user, ...change.idpAServiceUser },
+  });
+  return { idp, trusting, provider, exchange, configured };
 }
 
 /** A running Entra-like double that knows a certificate, and adapters that get tokens there unless a test changes their settings. */
@@ -62,11 +80,24 @@ export async function startIdpBWorld({ certificates = [], ...options }: DoubleOp
     authority: `https://${idp.host}`,
     timeoutMs: 5000,
     fetch: trusting.fetch,
+    identity: anyIdentity,
   };
   const provider = (change: Partial<IdpBOptions> = {}): IdpBProvider => new IdpBProvider({ ...settings, ...change });
   const exchange = (change: Partial<IdpBOptions> = {}): IdpBTokenExchange =>
     new IdpBTokenExchange({ ...settings, ...change });
-  return { idp, trusting, registered, provider, exchange };
+  /** The configuration that stands for the same settings. */
+  const configured = (change: object = {}, onBehalfOf?: object): ServerConfig => ({
+    idpBService: {
+      tenantId: idp.tenantId,
+      clientId: idp.client.id,
+      scope: idp.scope,
+      clientSecret: idp.client.secret,
+      authority: `https://${idp.host}`,
+      ...change,
+    },
+    ...(onBehalfOf && { onBehalfOf }),
+  });
+  return { idp, trusting, registered, provider, exchange, configured };
 }
 
 /** Where an adapter finds a certificate and its key. */
@@ -75,7 +106,7 @@ export function certificateIn({ certificatePath, privateKeyPath }: ClientCertifi
 }
 
 /** Settings that both providers have. */
-type Change = Partial<Pick<IdpBOptions, 'clientSecret' | 'fingerprintKey' | 'scope' | 'timeoutMs'>> & {
+type Change = Partial<Pick<IdpBOptions, 'clientSecret' | 'scope' | 'timeoutMs'>> & {
   readonly fetch?: TrustingFetch['fetch'] | undefined;
 };
 
@@ -87,12 +118,8 @@ export interface ProviderUnderTest {
   >;
   readonly provider: (change?: Change) => IdentityProvider;
   readonly exchange: (change?: Change) => TokenExchange;
-  /** Exchanges that differ from `exchange` in one setting each. */
-  readonly otherExchanges: (change: Change) => readonly TokenExchange[];
   /** The provider for a double at another host. */
   readonly at: (host: string, change?: Change) => IdentityProvider;
-  /** The provider with a value that is no address of one. */
-  readonly wrong: (value: string) => IdentityProvider;
   /** Starts another double, and gives its host. */
   readonly another: () => Promise<{ readonly host: string; close(): Promise<void> }>;
   readonly block: string;
@@ -113,11 +140,6 @@ export async function providersUnderTest(): Promise<readonly [name: string, Prov
       {
         ...a,
         at: (domain, change) => a.provider({ domain, ...change }),
-        otherExchanges: (change) =>
-          ['domain', 'clientId', 'audience', 'scope', 'subjectTokenType'].map((setting) =>
-            a.exchange({ ...change, [setting]: 'other.example' }),
-          ),
-        wrong: (domain) => a.provider({ domain: `https://${domain}` }),
         another: async () => {
           const { domain, close } = await startIdpA();
           return { host: domain, close };
@@ -134,13 +156,6 @@ export async function providersUnderTest(): Promise<readonly [name: string, Prov
       {
         ...b,
         at: (host, change) => b.provider({ authority: `https://${host}`, ...change }),
-        otherExchanges: (change) => [
-          ...['authority', 'tenantId', 'clientId', 'scope'].map((setting) =>
-            b.exchange({ ...change, [setting]: 'other.example' }),
-          ),
-          b.exchange({ ...change, certificate: certificateIn(b.registered) }),
-        ],
-        wrong: (tenantId) => b.provider({ tenantId }),
         another: () => startIdpB(),
         block: 'idpBService',
         addressField: 'tenantId',

@@ -1,4 +1,3 @@
-import { createHash, createHmac } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -9,8 +8,7 @@ import { exchanged, failureOf, issued, NOW, providersUnderTest } from './oauth-w
 
 // What every provider that gets its tokens over OAuth does; what is special to one stands in the tests of its name.
 describe.each(await providersUnderTest())('%s', (_name, world) => {
-  const { idp, provider, exchange, otherExchanges, at, another, block, addressField, hostField, wrong, movedEndpoint } =
-    world;
+  const { idp, provider, exchange, at, another, block, addressField, hostField, movedEndpoint } = world;
   const OUTAGE = { reason: 'unavailable', block, fields: [addressField] };
   const NOBODY_THERE = { reason: 'unavailable', block, fields: [hostField] };
   const WRONG_ADDRESS = { reason: 'refused', block, fields: [addressField] };
@@ -91,34 +89,6 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
     });
   });
 
-  describe('the fingerprint', () => {
-    it('is the same in two processes with one key, and another without', async () => {
-      const keys = [{ fingerprintKey: 'key' }, { fingerprintKey: Buffer.from('key') }, { fingerprintKey: 'other' }, {}];
-      const [one, two, other, none] = await Promise.all(keys.map((key) => provider(key).fingerprint()));
-      expect(two).toBe(one);
-      expect(new Set([one, other, none]).size).toBe(3);
-    });
-
-    it('holds no hash that a guess of the secret could be held against', async () => {
-      const guess = 'a-secret-to-guess';
-      const text = await provider({ fingerprintKey: '', clientSecret: secret(guess) }).fingerprint();
-      for (const guessed of [guess, JSON.stringify([guess])]) {
-        expect(text).not.toContain(createHash('sha256').update(guessed).digest('base64url'));
-        expect(text).not.toContain(createHmac('sha256', '').update(guessed).digest('base64url'));
-      }
-    });
-  });
-
-  it('names exchanges by what their tokens depend on, and by nothing secret', async () => {
-    const key = { fingerprintKey: 'key' };
-    const other = exchange({ ...key, clientSecret: secret('other') });
-    const all = [exchange(key), other, ...otherExchanges(key)].map((one) => one.fingerprint());
-    const names = await Promise.all(all);
-    expect(new Set(names).size).toBe(names.length);
-    expect(await exchange(key).fingerprint()).toBe(names[0]);
-    expect(names.join()).not.toContain(idp.client.secret);
-  });
-
   describe('a provider that is out of order', () => {
     const broken: [string, Fault][] = [
       ['500', { status: 500, body: '<h1>Oops</h1>' }],
@@ -147,12 +117,6 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
     it('is unavailable, not refusing, while it says so itself', async () => {
       idp.faults.token = { status: 400, body: { error: 'temporarily_unavailable' } };
       expect(await failureOf(provider())).toMatchObject(OUTAGE);
-    });
-
-    it('that cannot be one has a name of its own for each wrong value, so no back-off repeats the words of another', async () => {
-      const names = await Promise.all(['in valid', 'a b', 'two words'].map((value) => wrong(value).fingerprint()));
-      expect(new Set(names).size).toBe(3);
-      expect(names.join(' ')).not.toContain('two words');
     });
 
     it('is unavailable when nobody listens', async () => {

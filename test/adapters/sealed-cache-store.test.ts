@@ -149,15 +149,35 @@ describe('who writes to the shared store', () => {
 });
 
 describe('sealing keys can change:', () => {
-  it('a new first key seals, and the old one still opens', async () => {
+  it.each(['first', 'last'])(
+    'with the new key %s, processes with either key and with both read each other',
+    async (place) => {
+      const world = new World();
+      await world.keep('token');
+      const next = newKey();
+      const rotated = place === 'first' ? world.sealedBy(next, world.key) : world.sealedBy(world.key, next);
+      expect(await rotated.get('token')).toBe(TOKEN);
+      await rotated.set('token', 'again', world.clock.now() + 60_000);
+      expect(await rotated.get('token')).toBe('again');
+      expect(await world.sealedBy(next).get('token')).toBe('again');
+      expect(await world.store.get('token')).toBe('again');
+      expect(await world.sealedBy(newKey()).get('token')).toBeUndefined();
+    },
+  );
+
+  it('an entry sealed with two keys and changed anywhere is never another text', async () => {
     const world = new World();
-    await world.keep('token');
-    const next = newKey();
-    const rotated = world.sealedBy(next, world.key);
-    expect(await rotated.get('token')).toBe(TOKEN);
-    await rotated.set('token', 'again', world.clock.now() + 60_000);
-    expect(await world.sealedBy(next).get('token')).toBe('again');
-    expect(await world.store.get('token')).toBeUndefined();
+    const rotated = world.sealedBy(newKey(), world.key);
+    await rotated.set('token', TOKEN, world.clock.now() + 60_000);
+    const [key, text] = world.open.only;
+    for (const index of Array.from({ length: text.length }).keys()) {
+      await world.open.set(key, `${text.slice(0, index)}${text[index] === 'A' ? 'B' : 'A'}${text.slice(index + 1)}`);
+      // What is sealed for one key only is nothing to the holder of the other.
+      const found = new Set([await rotated.get('token'), await world.sealedBy(world.key).get('token')]);
+      found.delete(TOKEN);
+      found.delete(undefined);
+      expect([...found], String(index)).toEqual([]);
+    }
   });
 
   it('without the old key its entries are misses, and the log says so', async () => {

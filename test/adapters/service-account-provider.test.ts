@@ -7,6 +7,8 @@ import {
 } from '../../src/adapters/service-account/service-account-provider.js';
 import { type GeneratedKeyPair, generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
 import { KeyText, type PrivateKeyReading, type PrivateKeySource } from '../../src/adapters/keys/private-key.js';
+import type { IdentityProvider } from '../../src/ports/identity-provider.js';
+import { anyIdentity, configuredProvider } from '../support/configured-provider.js';
 import { identityProviderContract } from '../contracts/identity-provider.contract.js';
 
 const now = 1_800_000_000_999;
@@ -31,6 +33,7 @@ function provider(settings: Partial<ServiceAccountOptions> = {}): ServiceAccount
     issuer: 'site-1-issuer',
     claims: {},
     key: keyOf(first),
+    identity: anyIdentity,
     ...settings,
   });
 }
@@ -58,21 +61,36 @@ class CountingKey implements PrivateKeySource {
 
 identityProviderContract('ServiceAccountProvider', async () => {
   const unusable = new KeyText({ text: first.privateKeyPem.reveal().slice(0, 900), block });
+  const made = (change: object = {}): Promise<IdentityProvider> =>
+    configuredProvider('service_account', {
+      serviceAccount: {
+        serviceAccountId: 'site-1',
+        keyId: 'key-7',
+        privateKeyPem: first.privateKeyPem.reveal(),
+        audience: 'https://platform.example',
+        subject: 'site-1-subject',
+        issuer: 'site-1-issuer',
+        claims: { org: 'acme' },
+        ...change,
+      },
+    });
   return {
     now,
-    working: provider({ claims: { org: 'acme' } }),
-    again: provider({ claims: { org: 'acme' } }),
-    different: {
-      serviceAccountId: provider({ serviceAccountId: 'site-2', claims: { org: 'acme' } }),
-      keyId: provider({ keyId: 'key-8', claims: { org: 'acme' } }),
-      audience: provider({ audience: ['https://platform.example'], claims: { org: 'acme' } }),
-      'no audience': provider({ audience: false, claims: { org: 'acme' } }),
-      subject: provider({ subject: 'another', claims: { org: 'acme' } }),
-      issuer: provider({ issuer: 'another', claims: { org: 'acme' } }),
-      claims: provider({ claims: { org: 'other' } }),
-      privateKeyPem: provider({ key: keyOf(second), claims: { org: 'acme' } }),
-      'unusable key': provider({ key: unusable, claims: { org: 'acme' } }),
-      'no key': provider({ key: undefined, claims: { org: 'acme' } }),
+    working: await made(),
+    again: await made(),
+    otherPrincipal: {
+      serviceAccountId: await made({ serviceAccountId: 'site-2' }),
+      audience: await made({ audience: ['https://platform.example'] }),
+      'no audience': await made({ audience: false }),
+      subject: await made({ subject: 'another' }),
+      issuer: await made({ issuer: 'another' }),
+      claims: await made({ claims: { org: 'other' } }),
+    },
+    otherProof: {
+      keyId: await made({ keyId: 'key-8' }),
+      privateKeyPem: await made({ privateKeyPem: second.privateKeyPem.reveal() }),
+      'unusable key': await made({ privateKeyPem: 'half' }),
+      'no key': await made({ privateKeyPem: '' }),
     },
     failing: {
       'no id': { provider: provider({ serviceAccountId: '' }), reason: 'incomplete', fields: ['serviceAccountId'] },
@@ -147,30 +165,6 @@ describe('a service account key', () => {
       advice: told.advice,
       detail: told.detail,
     });
-  });
-});
-
-describe('the fingerprint of a service account', () => {
-  it('lists what its tokens depend on, and the claims only as a hash', async () => {
-    const list: unknown = JSON.parse(await provider({ claims: { org: 'acme' } }).fingerprint());
-    expect(list).toEqual([
-      'serviceAccount',
-      'site-1',
-      'key-7',
-      'https://platform.example',
-      'site-1-subject',
-      'site-1-issuer',
-      expect.stringMatching(/^[\w-]{43}$/),
-      expect.stringMatching(/^[\w-]{43}$/),
-    ]);
-  });
-
-  it('says how the key is unusable, or that it is missing', async () => {
-    const unusable = new KeyText({ text: '', block });
-    expect(JSON.parse(await provider({ key: unusable }).fingerprint())).toContainEqual(
-      expect.stringContaining('it is empty'),
-    );
-    expect(JSON.parse(await provider({ key: undefined }).fingerprint())).toContain('missing');
   });
 });
 

@@ -7,6 +7,8 @@ import {
 import { type GeneratedKeyPair, generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
 import { KeyText } from '../../src/adapters/keys/private-key.js';
 
+import { anyIdentity } from '../support/configured-provider.js';
+
 const now = 1_800_000_000_999;
 const issuedAt = 1_800_000_000;
 
@@ -24,6 +26,7 @@ function provider(settings: Partial<ServiceAccountOptions> = {}): ServiceAccount
     issuer: 'site-1-issuer',
     claims: {},
     key: new KeyText({ text: pair.privateKeyPem.reveal(), block: 'serviceAccount' }),
+    identity: anyIdentity,
     ...settings,
   });
 }

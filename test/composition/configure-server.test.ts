@@ -86,7 +86,7 @@ describe('identity providers of the site', () => {
 
   it('are checked, and unknown ones are told with the known names', () => {
     expect(() => configureServer({ identityProviders: { okta: {} as never } })).toThrow(
-      'Invalid value for "identityProviders" in configureServer. Set it to an object of providers, each with fingerprint and issue.',
+      'Invalid value for "identityProviders" in configureServer. Set it to an object of providers, each with identity and issue.',
     );
     configureServer({ identityProviders: { okta } });
     expect(() => configureServer({ authProvider: 'okto' })).toThrow(

@@ -75,7 +75,7 @@ describe('a part of the site that never answers costs a request its deadline, an
     expect(await problem(response)).toMatchObject({ code: 'service_auth_failed', block: 'getHeaders' });
   });
 
-  it.each(['issue', 'fingerprint'] as const)(
+  it.each(['issue', 'identity'] as const)(
     "an identity provider of the site's own that never answers costs a request its deadline, in %s",
     async (call) => {
       const provider = new FakeIdentityProvider('okta', 'okta');
@@ -91,11 +91,11 @@ describe('a part of the site that never answers costs a request its deadline, an
     },
   );
 
-  it.each(['exchange', 'fingerprint'] as const)(
+  it.each(['exchange', 'identity'] as const)(
     "an exchange of the site's own that never answers costs a request its deadline, in %s",
     async (call) => {
       const exchange = {
-        fingerprint: () => Promise.resolve('x'),
+        identity: () => ({ principal: 'x', proof: '' }),
         exchange: () => never<never>(),
         [call]: () => never<never>(),
       };

@@ -65,22 +65,6 @@ describe('of two forms of one credential', () => {
       { privateKeyPath: path },
     ],
     ['a text after a file', 'serviceAccount', { privateKeyPath: path }, { privateKeyPem: pem }, { privateKeyPem: pem }],
-    ...['idpBService', 'onBehalfOf'].flatMap((block): [string, string, object, object, object][] => [
-      [
-        'a certificate after a secret',
-        block,
-        { clientSecret: 's' },
-        { certificatePath: path, privateKeyPath: other },
-        { certificatePath: path, privateKeyPath: other },
-      ],
-      [
-        'a secret after a certificate',
-        block,
-        { certificatePath: path, privateKeyPath: other },
-        { clientSecret: 's' },
-        { clientSecret: 's' },
-      ],
-    ]),
   ])('the one given later counts: %s in %s', (_title, block, first, later, kept) => {
     const merged = mergeConfig({ [block]: { ...first, keyId: 'k' } }, { [block]: later });
     expect(merged).toEqual({ [block]: { ...kept, keyId: 'k' } });
@@ -97,6 +81,16 @@ describe('of two forms of one credential', () => {
   it('both stay when they come together', () => {
     const both = { serviceAccount: { privateKeyPem: pem, privateKeyPath: path } };
     expect(mergeConfig({ serviceAccount: { privateKeyPem: 'old' } }, both)).toEqual(both);
+  });
+
+  it.each(['idpBService', 'onBehalfOf'])('of a certificate and a secret none replaces the other: %s', (block) => {
+    const certificate = { certificatePath: path, privateKeyPath: other };
+    const both = { [block]: { ...certificate, clientSecret: 's' } };
+    expect(mergeConfig({ [block]: certificate }, { [block]: { clientSecret: 's' } })).toEqual(both);
+    expect(mergeConfig({ [block]: { clientSecret: 's' } }, { [block]: certificate })).toEqual(both);
+    expect(mergeConfig(both, { [block]: { certificatePath: '' } })).toEqual({
+      [block]: { certificatePath: '', privateKeyPath: other, clientSecret: 's' },
+    });
   });
 
   it('a renewed certificate keeps the path of its key, and a new key alone the secret', () => {

@@ -7,7 +7,8 @@ const resolve = (config: ServerConfig): ResolvedConfig => resolveConfig(config);
 
 describe('a configuration that sets nothing', () => {
   it('has these defaults, and no others', () => {
-    const { servicePolicy, sessionPolicy, idpA, idpB, onBehalfOf, ...rest } = resolve({});
+    const { servicePolicy, sessionPolicy, idpA, idpB, onBehalfOf, place, ...rest } = resolve({});
+    expect(place).toMatch(/^[\da-f]{64}$/);
     expect(rest).toStrictEqual({
       agent: undefined,
       agentCard: undefined,

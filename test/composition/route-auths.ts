@@ -1,5 +1,6 @@
 import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
 import { FakeTokenExchange } from '../../src/adapters/fakes/fake-token-exchange.js';
+import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
 import { RouteAuths } from '../../src/composition/routes/route-auths.js';
 import { optionalSecret } from '../../src/domain/shared/secret.js';
 import { BrokerWorld } from '../domain/credentials/broker-fixture.js';
@@ -8,6 +9,8 @@ import { BrokerWorld } from '../domain/credentials/broker-fixture.js';
 export function routeAuths(apiKey?: string): RouteAuths {
   return new RouteAuths({
     clock: new FakeClock(),
+    telemetry: new RecordingTelemetry(),
+    sessions: new Set(),
     tokens: new BrokerWorld().tokens,
     exchange: new FakeTokenExchange(),
     alwaysExchange: false,

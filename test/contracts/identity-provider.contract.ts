@@ -17,8 +17,10 @@ export interface IdentityProviderCases {
   readonly working: IdentityProvider;
   /** A second object with the settings of `working`. */
   readonly again: IdentityProvider;
-  /** Each differs from `working`, and from the others, in one setting its tokens depend on; by the name of that setting. */
-  readonly different: Readonly<Record<string, IdentityProvider>>;
+  /** Each differs from `working`, and from the others, in one setting that says whose its tokens are; by the name of that setting. */
+  readonly otherPrincipal: Readonly<Record<string, IdentityProvider>>;
+  /** Each differs from `working`, and from the others, in one setting that proves it. */
+  readonly otherProof: Readonly<Record<string, IdentityProvider>>;
   /** By what is wrong with each. */
   readonly failing: Readonly<Record<string, FailingProvider>>;
   /** Texts that must show nowhere: keys, passwords, client secrets. */
@@ -56,20 +58,32 @@ export function identityProviderContract(name: string, make: () => Promise<Ident
       expect(token.expiresAt).toBeGreaterThan(cases.now);
     });
 
-    it('the same settings have the same fingerprint, before and after a token', async () => {
-      const before = await cases.working.fingerprint();
+    it('the same settings have the same identity, before and after a token', async () => {
+      const before = await cases.working.identity();
       await issued();
-      expect(await cases.working.fingerprint()).toBe(before);
-      expect(await cases.again.fingerprint()).toBe(before);
+      expect(await cases.working.identity()).toEqual(before);
+      expect(await cases.again.identity()).toEqual(before);
     });
 
-    it('different settings have different fingerprints', async () => {
-      expect(Object.keys(cases.different)).not.toEqual([]);
-      const settingOf = new Map([[await cases.working.fingerprint(), 'nothing']]);
-      for (const [setting, provider] of Object.entries(cases.different)) {
-        const fingerprint = await provider.fingerprint();
-        expect(settingOf.get(fingerprint), `"${setting}" changes the fingerprint`).toBeUndefined();
-        settingOf.set(fingerprint, setting);
+    it('settings that say whose tokens it gives have principals of their own', async () => {
+      expect(Object.keys(cases.otherPrincipal)).not.toEqual([]);
+      const settingOf = new Map([[(await cases.working.identity()).principal, 'nothing']]);
+      for (const [setting, provider] of Object.entries(cases.otherPrincipal)) {
+        const { principal } = await provider.identity();
+        expect(settingOf.get(principal), `"${setting}" changes the principal`).toBeUndefined();
+        settingOf.set(principal, setting);
+      }
+    });
+
+    it('another secret or key is another proof of the same principal', async () => {
+      expect(Object.keys(cases.otherProof)).not.toEqual([]);
+      const { principal, proof } = await cases.working.identity();
+      const settingOf = new Map([[proof, 'nothing']]);
+      for (const [setting, provider] of Object.entries(cases.otherProof)) {
+        const other = await provider.identity();
+        expect(other.principal, `"${setting}" keeps the principal`).toBe(principal);
+        expect(settingOf.get(other.proof), `"${setting}" changes the proof`).toBeUndefined();
+        settingOf.set(other.proof, setting);
       }
     });
 
@@ -92,15 +106,16 @@ export function identityProviderContract(name: string, make: () => Promise<Ident
       }
     });
 
-    it('a provider that cannot give a token still has a fingerprint', async () => {
-      for (const { provider } of await failures()) expect(await provider.fingerprint()).not.toBe('');
+    it('a provider that cannot give a token still has a principal', async () => {
+      for (const { provider } of await failures()) expect((await provider.identity()).principal).not.toBe('');
     });
 
-    it('no fingerprint, failure or print shows a secret or a token', async () => {
-      const providers = [cases.working, ...Object.values(cases.failing).map(({ provider }) => provider)];
+    it('no identity, failure or print shows a secret or a token', async () => {
+      const failing = Object.values(cases.failing).map(({ provider }) => provider);
+      const providers = [cases.working, ...Object.values(cases.otherProof), ...failing];
       const hidden = [...cases.secrets, (await issued()).value];
       const shown: unknown[] = (await failures()).map(({ failure }) => failure);
-      for (const provider of providers) shown.push(provider, await provider.fingerprint());
+      for (const provider of providers) shown.push(provider, await provider.identity());
 
       for (const value of shown) {
         const prints = [inspect(value, { depth: 12, showHidden: true }), JSON.stringify(value), String(value)].join(

@@ -11,7 +11,14 @@ process.once('message', async ({ config, redis, adapter, keyv, cache }) => {
   const toolkit = createToolkit({ ...config, cacheStore });
   const app = express();
   app.use(express.json({ limit: '2mb' }));
-  app.use('/api/service-surfaces', createServiceSurfaceRouter(express, { cache, toolkit }));
+  app.use(
+    '/api/service-surfaces',
+    createServiceSurfaceRouter(express, {
+      cache,
+      toolkit,
+      ...(config.serviceAuthStrategy && { strategy: config.serviceAuthStrategy }),
+    }),
+  );
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
   process.send({ url: `http://127.0.0.1:${server.address().port}` });

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@keyv/redis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type GeneratedKeyPair, generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
 import { RecordingUpstream } from '../support/recording-upstream.js';
 import { RedisServer } from '../support/redis-server.js';
 import { REDIS_WAYS } from '../support/redis-ways.js';
@@ -112,13 +113,14 @@ for (const { title, keyv, adapter, isInstalled } of REDIS_WAYS) {
         await upstream.close();
       });
 
-      async function startSite(cacheMs: number): Promise<Site> {
+      async function startSite(cacheMs: number, change: object = {}): Promise<Site> {
         const child = fork(PROCESS);
         const config = {
           serviceApiUrl: `${upstream.origin}/api`,
           serviceApiKey: 'site-key',
           timeouts: { cacheMs },
           cacheKeys,
+          ...change,
         };
         const cache = { enabled: true, freshMs: FRESH_MS, maxAgeMs: FRESH_MS };
         child.send({ config, redis: redis.url, adapter, keyv, cache });
@@ -214,6 +216,40 @@ for (const { title, keyv, adapter, isInstalled } of REDIS_WAYS) {
           expect(platform.renders).toBeLessThanOrEqual(8);
           for (const site of sites) expect((await site.render()).content).toBe('state 0');
           for (const site of sites) expect((await site.render()).cache).toBe('HIT');
+        });
+      });
+
+      describe('in the middle of a rotation:', () => {
+        const account = (key: GeneratedKeyPair, keyId: string): object => ({
+          serviceAuthStrategy: 'service_account',
+          serviceAccount: { serviceAccountId: 'site-1', keyId, privateKeyPem: key.privateKeyPem.reveal() },
+        });
+
+        it.each(['of a private key', 'of the keys that seal'])(
+          '%s, both see each other act, and lose no render',
+          async (what) => {
+            const keys = await Promise.all([generateKeyPair(), generateKeyPair()]);
+            const next = [randomBytes(32).toString('hex'), ...cacheKeys];
+            const isKey = what === 'of a private key';
+            const before = account(keys[0], 'key-1');
+            const after = isKey ? account(keys[1], 'key-2') : { ...before, cacheKeys: next };
+            const sites = await Promise.all([startSite(PATIENT_MS, before), startSite(PATIENT_MS, after)]);
+            for (const site of sites) site.widget = `rotated ${what}`.replaceAll(' ', '-');
+            for (const [acting, showing] of [sites, sites.toReversed() as typeof sites]) {
+              await acting.render();
+              expect((await showing.render()).cache).toBe('HIT');
+              expect(await acting.act()).toBe(200);
+              const content = `state ${String(platform.state)}`;
+              expect(await showing.render()).toEqual({ status: 200, cache: 'MISS', content });
+              expect(await acting.render()).toEqual({ status: 200, cache: 'HIT', content });
+            }
+          },
+        );
+
+        it('of an API key, each renders for itself', async () => {
+          const sites = await Promise.all([startSite(PATIENT_MS), startSite(PATIENT_MS, { serviceApiKey: 'new-key' })]);
+          for (const site of sites) site.widget = 'rotated-api-key';
+          expect([(await sites[0].render()).cache, (await sites[1].render()).cache]).toEqual(['MISS', 'MISS']);
         });
       });
 

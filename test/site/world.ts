@@ -1,4 +1,11 @@
-import { createToolkit, type RenderCacheOptions, type ServerConfig, type SessionToken, type Toolkit } from 'agent-bff';
+import {
+  createToolkit,
+  type RenderCacheOptions,
+  type ServerConfig,
+  type SessionToken,
+  type SessionTokenFunction,
+  type Toolkit,
+} from 'agent-bff';
 import { FakeIdentityProvider, RecordingTelemetry } from 'agent-bff/testing';
 import { expect, onTestFinished } from 'vitest';
 import { RecordingUpstream } from '../support/recording-upstream.js';
@@ -21,11 +28,13 @@ export interface World {
 export interface WorldOptions extends Omit<ServerConfig, 'telemetry'> {
   readonly before?: HostMiddleware;
   readonly cache?: RenderCacheOptions;
+  /** Who is signed in. Default: whoever the cookie names. */
+  readonly auth?: SessionTokenFunction;
 }
 
 /** Starts a site of this framework and its agent; both are gone when the test is over. */
 export async function startWorld(framework: Framework, options: WorldOptions = {}): Promise<World> {
-  const { before, cache, ...config } = options;
+  const { before, cache, auth = signedIn, ...config } = options;
   const upstream = await RecordingUpstream.start();
   const provider = new FakeIdentityProvider('visitor-service');
   const telemetry = new RecordingTelemetry();
@@ -42,7 +51,7 @@ export async function startWorld(framework: Framework, options: WorldOptions = {
   );
   const site = await framework.start({
     toolkit,
-    auth: signedIn,
+    auth,
     ...(before === undefined ? {} : { before }),
     ...(cache === undefined ? {} : { cache }),
   });

@@ -1,3 +1,4 @@
+import type { Identity } from '../../ports/identity.js';
 import type { IdentityProvider, IssueOutcome } from '../../ports/identity-provider.js';
 
 /**
@@ -14,17 +15,19 @@ export class FakeIdentityProvider implements IdentityProvider {
   lifeMs = 300_000;
   /** Gives something else than a token, while it is set. */
   answer: ((now: number) => IssueOutcome | Promise<IssueOutcome>) | undefined;
-  /** What `fingerprint` gives. */
+  /** Its principal, together with `block`. */
   name: string;
+  /** Its proof. */
+  proof = '';
 
   constructor(name = 'fake', block = 'fakeProvider') {
     this.name = name;
     this.block = block;
   }
 
-  /** Its name, so that tests can change it. */
-  fingerprint(): Promise<string> {
-    return Promise.resolve(JSON.stringify([this.block, this.name]));
+  /** Its block and name, and its proof, so that tests can change them. */
+  identity(): Identity | Promise<Identity> {
+    return { principal: JSON.stringify([this.block, this.name]), proof: this.proof };
   }
 
   /** A numbered token, or `answer`. */

@@ -1,3 +1,4 @@
+import type { Identity } from '../../ports/identity.js';
 import type { ExchangeOutcome, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
 
 /**
@@ -13,9 +14,14 @@ export class FakeTokenExchange implements TokenExchange {
   /** Gives something else than a token, while it is set. */
   answer: ((request: TokenExchangeRequest, now: number) => ExchangeOutcome) | undefined;
 
-  /** Always the same. */
-  fingerprint(): Promise<string> {
-    return Promise.resolve('["fakeExchange"]');
+  /** Its principal. */
+  name = 'fakeExchange';
+  /** Its proof. */
+  proof = '';
+
+  /** Its name and proof, so that tests can change them. */
+  identity(): Identity | Promise<Identity> {
+    return { principal: this.name, proof: this.proof };
   }
 
   /** A token that names its assertion, or `answer`. */

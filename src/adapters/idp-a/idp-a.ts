@@ -1,8 +1,8 @@
 import { allowInsecureRequests, ClientSecretPost, customFetch, discovery, genericGrantRequest } from 'openid-client';
 import type { Secret } from '../../domain/shared/secret.js';
+import type { Identity } from '../../ports/identity.js';
 import type { IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
-import { credentialFingerprint } from '../oauth/credential-fingerprint.js';
 import { fromRoute, missingFields, type Places, placesIn } from '../oauth/failure.js';
 import { type ConnectionOptions, OAuthClient, type TokenRequest } from '../oauth/oauth-client.js';
 import { failureRules, type Grant } from './failure-rules.js';
@@ -56,20 +56,7 @@ class Application {
   constructor(options: ApplicationOptions) {
     this.#options = options;
     this.#address = issuerAddress(options.domain, options.allowInsecure ?? false);
-    this.client = new OAuthClient(options, this.#issuer.startsWith('http:'));
-  }
-
-  get #issuer(): string {
-    return this.#address.kind === 'issuer' ? this.#address.url.href : '';
-  }
-
-  /** Names the application, what `tokens` depend on, and the credentials by a hash. */
-  fingerprint(tokens: readonly string[], secrets: readonly string[]): Promise<string> {
-    const { clientId, fingerprintKey } = this.#options;
-    const credential = credentialFingerprint(secrets, fingerprintKey);
-    // Hashed when it is no address: it may be a secret in the wrong field, and each has a failure of its own.
-    const issuer = this.#issuer || credentialFingerprint([this.#options.domain], fingerprintKey);
-    return Promise.resolve(JSON.stringify(['idp_a', issuer, clientId, ...tokens, credential]));
+    this.client = new OAuthClient(options, this.#address.kind === 'issuer' && this.#address.url.protocol === 'http:');
   }
 
   missing(): IssueFailure | undefined {
@@ -116,10 +103,8 @@ export class IdpAProvider implements IdentityProvider {
     this.#application = new Application(options);
   }
 
-  fingerprint(): Promise<string> {
-    const { grant, audience, scope, realm, username } = this.#options;
-    const principal = grant === 'password' ? [username, realm] : ['', ''];
-    return this.#application.fingerprint([...principal, audience, requestedScope(scope), grant], this.#secrets());
+  identity(): Promise<Identity> {
+    return this.#options.identity();
   }
 
   async issue(now: number): Promise<IssueOutcome> {
@@ -154,10 +139,8 @@ export class IdpATokenExchange implements TokenExchange {
     this.#subjectTokenType = options.subjectTokenType === '' ? ACCESS_TOKEN : options.subjectTokenType;
   }
 
-  fingerprint(): Promise<string> {
-    const { clientSecret, audience, scope } = this.#options;
-    const tokens = [audience, requestedScope(scope), this.#subjectTokenType, 'token_exchange'];
-    return this.#application.fingerprint(tokens, [clientSecret.reveal()]);
+  identity(): Promise<Identity> {
+    return this.#options.identity();
   }
 
   async exchange(exchanged: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {

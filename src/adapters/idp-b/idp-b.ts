@@ -1,7 +1,7 @@
 import { ConfidentialClientApplication, type INetworkModule, type NetworkResponse } from '@azure/msal-node';
+import type { Identity } from '../../ports/identity.js';
 import type { IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
-import { credentialFingerprint } from '../oauth/credential-fingerprint.js';
 import { fromRoute, missingFields, type Places, placesIn } from '../oauth/failure.js';
 import { type ConnectionOptions, OAuthClient, type TokenRequest } from '../oauth/oauth-client.js';
 import type { TokenCall } from '../oauth/token-call.js';
@@ -28,6 +28,7 @@ const NO_REGION = 'DisableMsalForceRegion';
 /** An application at an Entra-like provider. */
 class Application {
   readonly client: OAuthClient;
+  readonly identity: IdpBOptions['identity'];
   /** As configured. */
   readonly scope: string;
   /** Where its values were configured. */
@@ -38,31 +39,12 @@ class Application {
 
   constructor(options: IdpBOptions) {
     this.#options = options;
+    this.identity = options.identity;
     this.scope = options.scope;
     this.places = placesIn('idpBService', options.own);
     this.#address = tenantAddress(options.tenantId.trim(), options.authority ?? '');
     this.#clientId = options.clientId.trim();
     this.client = new OAuthClient(options, this.#address.kind === 'address' && this.#address.isHttp);
-  }
-
-  /** Tenant, application, scope and credential, without a secret in it. */
-  async fingerprint(grant: Grant): Promise<string> {
-    const { tenantId, authority, clientSecret, certificate, scope, fingerprintKey } = this.#options;
-    const reading = await certificate?.read();
-    // By its advice: another fault is another failure, so a back-off must not repeat the words of the last one.
-    const proof = reading?.kind === 'certificate' ? reading.thumbprintSha256 : reading?.advice;
-    return JSON.stringify([
-      'idp_b',
-      grant,
-      // Hashed when it is no address: it may be a secret in the wrong field, and each has a failure of its own.
-      this.#address.kind === 'address'
-        ? this.#address.authority
-        : credentialFingerprint([tenantId, authority ?? ''], fingerprintKey),
-      this.#clientId,
-      reading?.kind ?? 'secret',
-      credentialFingerprint([proof ?? clientSecret.reveal()], fingerprintKey),
-      scope,
-    ]);
   }
 
   /** The request for a list of scopes separated by spaces, or the reason why nobody can be asked. */
@@ -141,8 +123,8 @@ export class IdpBProvider implements IdentityProvider {
     this.#application = new Application(options);
   }
 
-  fingerprint(): Promise<string> {
-    return this.#application.fingerprint('client_credentials');
+  identity(): Promise<Identity> {
+    return this.#application.identity();
   }
 
   async issue(now: number): Promise<IssueOutcome> {
@@ -165,8 +147,8 @@ export class IdpBTokenExchange implements TokenExchange {
     this.#application = new Application(options);
   }
 
-  fingerprint(): Promise<string> {
-    return this.#application.fingerprint('on_behalf_of');
+  identity(): Promise<Identity> {
+    return this.#application.identity();
   }
 
   async exchange(exchanged: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {

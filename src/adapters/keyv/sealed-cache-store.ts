@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 import { getMany } from '../../domain/shared/get-many.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
@@ -10,7 +17,7 @@ export interface SealedCacheStoreDependencies {
   readonly store: CacheStore;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
-  /** The first seals, all of them open: put a new key first, and drop the old one when its entries have expired. */
+  /** Each of them opens what any of them sealed, so that a process which knows one of the keys only reads what others write in the middle of a rotation. */
   readonly keys: readonly [SealingKey, ...SealingKey[]];
   /** Begins every key in the store, to tell the entries of two sites apart. */
   readonly prefix: string;
@@ -18,12 +25,14 @@ export interface SealedCacheStoreDependencies {
 
 const CIPHER = 'aes-256-gcm';
 const VERSION = 'v1';
+const KEY_BYTES = 32;
 // Random nonces of 96 bits are safe for 2^32 entries per key (NIST SP 800-38D §8.3).
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
  * Seals entries with AES-256-GCM before they leave the process, bound to their key and their end.
+ * With several keys, an entry has a random key of its own, which is sealed with each of them.
  * A reader of the store learns neither; an entry that was changed, swapped, outlived or sealed by an unknown key is a miss.
  */
 export class SealedCacheStore implements CacheStore {
@@ -65,29 +74,27 @@ export class SealedCacheStore implements CacheStore {
     return this.#prefix + createHash('sha256').update(key).digest('hex');
   }
 
+  /** Version, name of the key and sealed text; of several keys each name with the sealed key of the entry, then the text. */
   #seal(key: string, text: string): string {
-    const [{ id, key: sealing }] = this.#keys;
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv(CIPHER, sealing, nonce, { authTagLength: TAG_BYTES });
-    cipher.setAAD(Buffer.from(key));
-    const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-    return `${VERSION}.${id}.${sealed.toString('base64url')}`;
+    const [first, ...further] = this.#keys;
+    if (further.length === 0) {
+      return [VERSION, first.id, encrypted(first.key, key, Buffer.from(text)).toString('base64url')].join('.');
+    }
+    const own = randomBytes(KEY_BYTES);
+    const wrapped = this.#keys.map((outer) => `${outer.id}.${encrypted(outer.key, key, own).toString('base64url')}`);
+    const sealed = encrypted(createSecretKey(own), key, Buffer.from(text)).toString('base64url');
+    return [VERSION, ...wrapped, sealed].join('.');
   }
 
   #open(key: string, sealed: string | undefined): string | undefined {
     if (sealed === undefined) return undefined;
-    const [version, id, body = ''] = sealed.split('.');
-    const opening = version === VERSION ? this.#keys.find((candidate) => candidate.id === id) : undefined;
-    if (opening === undefined) return this.#fault('no configured key opens the entry');
-    const bytes = Buffer.from(body, 'base64url');
-    const end = bytes.length - TAG_BYTES;
+    const [version, ...parts] = sealed.split('.');
+    const outer = version === VERSION ? this.#keys.find(({ id }) => parts.includes(id)) : undefined;
+    if (outer === undefined) return this.#fault('no configured key opens the entry');
     try {
-      const nonce = bytes.subarray(0, NONCE_BYTES);
-      const decipher = createDecipheriv(CIPHER, opening.key, nonce, { authTagLength: TAG_BYTES });
-      decipher.setAAD(Buffer.from(key)).setAuthTag(bytes.subarray(end));
-      const text = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, end)), decipher.final()]).toString(
-        'utf8',
-      );
+      const inner = decrypted(outer.key, key, parts[parts.indexOf(outer.id) + 1]);
+      const bytes = parts.length === 2 ? inner : decrypted(createSecretKey(inner), key, parts.at(-1));
+      const text = bytes.toString('utf8');
       const space = text.indexOf(' ');
       return this.#clock.now() < Number(text.slice(0, space)) ? text.slice(space + 1) : undefined;
     } catch {
@@ -98,4 +105,21 @@ export class SealedCacheStore implements CacheStore {
   #fault(detail: string): undefined {
     this.#telemetry.emit({ type: 'cache_fault', operation: 'open', detail });
   }
+}
+
+/** Nonce, sealed bytes and tag; `name` is authenticated with them. */
+function encrypted(key: KeyObject, name: string, bytes: Buffer): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(Buffer.from(name));
+  return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** @throws when anything of it was changed. */
+function decrypted(key: KeyObject, name: string, text = ''): Buffer {
+  const bytes = Buffer.from(text, 'base64url');
+  const end = bytes.length - TAG_BYTES;
+  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(name)).setAuthTag(bytes.subarray(end));
+  return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, end)), decipher.final()]);
 }

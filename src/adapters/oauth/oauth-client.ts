@@ -1,3 +1,4 @@
+import type { Identity } from '../../ports/identity.js';
 import type { IssueOutcome } from '../../ports/identity-provider.js';
 import type { ExchangeRefusal } from '../../ports/token-exchange.js';
 import { type FailureRules, issueFailure, userRefusal } from './failure.js';
@@ -11,8 +12,8 @@ export interface ConnectionOptions {
   readonly timeoutMs: number;
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: Fetch | undefined;
-  /** Key of the credential fingerprint; processes that share a cache share it. Default: random for this process. */
-  readonly fingerprintKey?: string | Uint8Array | undefined;
+  /** Whose tokens they are, and by which proof. */
+  readonly identity: () => Promise<Identity>;
 }
 
 /** A request for one token, in the hands of a provider's library. */
@@ -29,7 +30,7 @@ export class OAuthClient {
   readonly #options: Omit<TokenCallOptions, 'now'>;
 
   /** `allowInsecure`: also over http. */
-  constructor({ timeoutMs, fetch }: ConnectionOptions, allowInsecure = false) {
+  constructor({ timeoutMs, fetch }: Omit<ConnectionOptions, 'identity'>, allowInsecure = false) {
     this.#options = {
       timeoutMs,
       // Looked up with each call: a site may replace the global one later, as tracing does.

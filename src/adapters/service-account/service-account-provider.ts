@@ -1,8 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 // By parts: the whole package takes twice as long to load, and the first message waits for it.
 import type { CryptoKey } from 'jose';
 import { SignJWT } from 'jose/jwt/sign';
 import { importPKCS8 } from 'jose/key/import';
+import type { Identity } from '../../ports/identity.js';
 import type { IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { PrivateKeyReading, PrivateKeySource } from '../keys/private-key.js';
 
@@ -22,6 +23,8 @@ export interface ServiceAccountOptions {
   readonly claims: Readonly<Record<string, unknown>>;
   /** Where the key comes from; `undefined` when neither `privateKeyPem` nor `privateKeyPath` is given. */
   readonly key: PrivateKeySource | undefined;
+  /** Whose tokens they are, and by which proof. */
+  readonly identity: () => Promise<Identity>;
   /** Makes the `jti` of each token. Default: a random UUID. */
   readonly newId?: () => string;
 }
@@ -43,23 +46,8 @@ export class ServiceAccountProvider implements IdentityProvider {
     this.#newId = options.newId ?? randomUUID;
   }
 
-  async fingerprint(): Promise<string> {
-    const { serviceAccountId, keyId, audience, subject, issuer, key } = this.#options;
-    const reading = await key?.read();
-    return JSON.stringify([
-      this.block,
-      serviceAccountId,
-      keyId,
-      audience,
-      subject,
-      issuer,
-      // Hashed: a claim may hold what its owner would not want to see in a cache.
-      createHash('sha256')
-        .update(this.#claims ?? 'not JSON')
-        .digest('base64url'),
-      // By its advice: another fault is another failure, so a back-off must not repeat the words of the last one.
-      reading === undefined ? 'missing' : reading.kind === 'key' ? reading.fingerprint : reading.advice,
-    ]);
+  identity(): Promise<Identity> {
+    return this.#options.identity();
   }
 
   recheck(): void {
@@ -126,7 +114,7 @@ export class ServiceAccountProvider implements IdentityProvider {
   }
 }
 
-// As text: a copy the caller cannot change between a fingerprint and the token it stands for.
+// As text: a copy the caller cannot change between an identity and the token it stands for.
 function furtherClaims(claims: Readonly<Record<string, unknown>>): string | undefined {
   try {
     return JSON.stringify(Object.fromEntries(Object.entries(claims).filter(([name]) => !REGISTERED_CLAIMS.has(name))));

@@ -1,3 +1,4 @@
+import type { Identity } from '../../ports/identity.js';
 import type { IdentityProvider, IssueOutcome } from '../../ports/identity-provider.js';
 import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
 
@@ -44,8 +45,8 @@ export class TimedIdentityProvider implements IdentityProvider {
     this.#provider.recheck?.();
   }
 
-  async fingerprint(): Promise<string> {
-    return inTime(this.#provider.fingerprint(), this.#ms, 'the identity provider');
+  async identity(): Promise<Identity> {
+    return inTime((async () => this.#provider.identity())(), this.#ms, 'the identity provider');
   }
 
   async issue(now: number): Promise<IssueOutcome> {
@@ -76,8 +77,8 @@ export class TimedTokenExchange implements TokenExchange {
     this.#ms = ms;
   }
 
-  async fingerprint(): Promise<string> {
-    return inTime(this.#exchange.fingerprint(), this.#ms, 'the token exchange');
+  async identity(): Promise<Identity> {
+    return inTime((async () => this.#exchange.identity())(), this.#ms, 'the token exchange');
   }
 
   async exchange(request: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {

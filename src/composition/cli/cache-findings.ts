@@ -26,7 +26,7 @@ export async function cacheFindings(config: ResolvedConfig, clock: Clock): Promi
   try {
     connected = storeAtAddress(patient);
     const store = sharedStore(patient, connected, clock, telemetry);
-    const key = `agent-bff:doctor:${crypto.randomUUID()}`;
+    const key = `agent-bff:1:doctor:${crypto.randomUUID()}`;
     await store?.get(key); // Connects.
     const began = performance.now();
     await store?.set(key, 'doctor', clock.now() + LIFE_MS);

@@ -182,7 +182,7 @@ async function exchange(config: ResolvedConfig, provider: 'idp_a' | 'idp_b', por
 }
 
 function identities({ identityFetch, telemetry = silentTelemetry, clock = systemClock }: ToolkitPorts): Identities {
-  return { fetch: identityFetch, fingerprintKey: new Uint8Array(32), telemetry, clock };
+  return { fetch: identityFetch, proofKey: new Uint8Array(32), telemetry, clock };
 }
 
 /** Where to look when the platform does not take a credential that could be had. */

@@ -6,6 +6,7 @@ import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Endpoint } from '../../domain/upstream/upstream-request.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { KeyvLike } from '../../adapters/keyv/keyv-like.js';
+import { principalOf } from './identity-fields.js';
 import { type CacheAddress, cacheAddress } from './cache-address.js';
 import { type AnyRows, type ConfigFields, FIELDS, isObject, object, type Values } from './schema.js';
 import type { ServerConfig } from './server-config.js';
@@ -32,6 +33,8 @@ export interface ResolvedConfig extends Omit<ConfigFields, Derived | 'serviceAcc
   readonly cacheStore: CacheStore | KeyvLike | undefined;
   readonly cacheAddress: CacheAddress | undefined;
   readonly customProviders: ReadonlySet<string>;
+  /** Tells the platform, as this configuration addresses it, from others that share a store. */
+  readonly place: string;
 }
 
 /** The `serviceAccount` block, complete. */
@@ -100,6 +103,7 @@ export function resolveConfig(
     cacheAddress: typeof cacheStore === 'string' && cacheStore !== '' ? cacheAddress(cacheStore) : undefined,
     identityProviders: providers,
     customProviders,
+    place: principalOf(FIELDS, fields as unknown as Values),
   };
 }
 
@@ -109,20 +113,6 @@ const CHAT_SILENCE_MS = 300_000;
 /** Every secret of a configuration, for the one place that takes them out of texts. */
 export function configuredSecrets(config: ResolvedConfig): string[] {
   return secretsIn(config, 4);
-}
-
-/**
- * What tells the service identities of one configuration from those of another that shares a cache store.
- * No secret is part of it, so it is the same in every process of a site, whatever keys these have.
- */
-export function siteName({ serviceAccount, idpA, idpB, serviceAuthStrategy, authProvider }: ResolvedConfig): string {
-  return JSON.stringify([
-    serviceAuthStrategy,
-    authProvider,
-    [serviceAccount.serviceAccountId, serviceAccount.subject, serviceAccount.issuer, serviceAccount.audience],
-    [idpA.domain, idpA.clientId, idpA.username, idpA.realm, idpA.audience, idpA.scope],
-    [idpB.tenantId, idpB.authority, idpB.clientId, idpB.scope],
-  ]);
 }
 
 /** Refuses values of a wrong kind and unknown fields. Values are never quoted: a secret may sit in the wrong field. */

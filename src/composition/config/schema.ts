@@ -55,8 +55,15 @@ export type ConfigFields = ReadFields<
   }
 >;
 
-/** One field: what it may be, what it becomes (without a value: its default), and the environment variable that sets it. */
+/**
+ * What a field says of whose a credential is: `principal`, whom it stands for or where it is sent; `proof`, only how that is proved; `neither`.
+ * Renders and agent cards are shared by one principal, tokens by one principal and proof.
+ */
+type Side = 'principal' | 'proof' | 'neither';
+
+/** One field: its side, what it may be, what it becomes (without a value: its default), and the environment variable that sets it. */
 interface Field<Value = unknown> {
+  readonly side: Side;
   readonly check: OptionCheck;
   readonly read: (value: unknown) => Value;
   readonly variable?: string | undefined;
@@ -81,34 +88,39 @@ const MAX_MS = 2_147_483_647;
 const isString = (value: unknown): boolean => typeof value === 'string';
 export const object: OptionCheck = accept(isObject, 'an object');
 export const providers: OptionCheck = accept(
-  (value) => isObject(value) && Object.values(value).every((one) => hasMethods(one, ['fingerprint', 'issue'])),
-  'an object of providers, each with fingerprint and issue',
+  (value) => isObject(value) && Object.values(value).every((one) => hasMethods(one, ['identity', 'issue'])),
+  'an object of providers, each with identity and issue',
 );
-const CERTIFICATE = ['certificatePath', 'privateKeyPath'];
 
 /** All the code knows of each field; what it means stands beside its type in `ServerConfig`, whose fields this must have exactly. */
 const ROWS: Rows<ConfigFields> = {
-  a2aUrl: { ...address('a2aUrl', 'A2A_URL'), check: agentAddress },
-  serviceApiUrl: address('serviceApiUrl', 'SERVICE_API_URL'),
+  a2aUrl: { ...address('neither', 'a2aUrl', 'A2A_URL'), check: agentAddress },
+  serviceApiUrl: address('principal', 'serviceApiUrl', 'SERVICE_API_URL'),
   serviceApiKey: field(
+    'principal',
     (value, all) => string(value, all) ?? (value === '' ? undefined : headerKey(value, all)),
     optionalSecret,
     'SERVICE_API_KEY',
   ),
-  serviceProjectId: text('SERVICE_PROJECT_ID'),
-  serviceAuthStrategy: text('SERVICE_AUTH_STRATEGY'),
-  authProvider: text('AUTH_PROVIDER'),
-  identityProviders: { ...field(providers, (own: ServerConfig['identityProviders'] = {}) => own), fields: {} as never },
+  serviceProjectId: text('principal', 'SERVICE_PROJECT_ID'),
+  serviceAuthStrategy: text('principal', 'SERVICE_AUTH_STRATEGY'),
+  authProvider: text('principal', 'AUTH_PROVIDER'),
+  identityProviders: {
+    // Each states its own identity.
+    ...field('neither', providers, (own: ServerConfig['identityProviders'] = {}) => own),
+    fields: {} as never,
+  },
   serviceAccount: {
     fields: {
-      serviceAccountId: text('SERVICE_ACCOUNT_ID'),
-      keyId: text('SERVICE_ACCOUNT_KEY_ID'),
+      serviceAccountId: text('principal', 'SERVICE_ACCOUNT_ID'),
+      keyId: text('proof', 'SERVICE_ACCOUNT_KEY_ID'),
       privateKeyPem: {
-        ...field(string, optionalSecret, 'SERVICE_ACCOUNT_PRIVATE_KEY'),
+        ...field('proof', string, optionalSecret, 'SERVICE_ACCOUNT_PRIVATE_KEY'),
         replaces: ['privateKeyPath'],
       },
-      privateKeyPath: { ...text('SERVICE_ACCOUNT_PRIVATE_KEY_PATH'), replaces: ['privateKeyPem'] },
+      privateKeyPath: { ...text('proof', 'SERVICE_ACCOUNT_PRIVATE_KEY_PATH'), replaces: ['privateKeyPem'] },
       audience: field(
+        'principal',
         accept(
           (value) => value === false || isString(value) || isListOf(value, isString),
           'a string, a list of strings, or false',
@@ -116,38 +128,42 @@ const ROWS: Rows<ConfigFields> = {
         (audience: string | readonly string[] | false = '') => audience,
         'SERVICE_ACCOUNT_AUDIENCE',
       ),
-      subject: text(),
-      issuer: text(),
-      claims: field(object, (claims: Readonly<Record<string, unknown>> = {}) => claims),
+      subject: text('principal'),
+      issuer: text('principal'),
+      claims: field('principal', object, (claims: Readonly<Record<string, unknown>> = {}) => claims),
     },
   },
   idpA: {
     fields: {
-      domain: text('IDP_A_DOMAIN'),
-      clientId: text('IDP_A_CLIENT_ID'),
+      domain: text('principal', 'IDP_A_DOMAIN'),
+      clientId: text('principal', 'IDP_A_CLIENT_ID'),
       clientSecret: secretText('IDP_A_CLIENT_SECRET'),
-      audience: text('IDP_A_AUDIENCE'),
-      scope: text('IDP_A_SCOPE'),
-      realm: text('IDP_A_REALM'),
+      audience: text('principal', 'IDP_A_AUDIENCE'),
+      scope: text('principal', 'IDP_A_SCOPE'),
+      realm: text('principal', 'IDP_A_REALM'),
     },
   },
   idpAServiceUser: {
-    fields: { username: text('IDP_A_SERVICE_USER_USERNAME'), password: secretText('IDP_A_SERVICE_USER_PASSWORD') },
+    fields: {
+      username: text('principal', 'IDP_A_SERVICE_USER_USERNAME'),
+      password: secretText('IDP_A_SERVICE_USER_PASSWORD'),
+    },
   },
   idpBService: {
     fields: {
-      tenantId: text('IDP_B_TENANT_ID'),
-      authority: text('IDP_B_AUTHORITY'),
-      clientId: text('IDP_B_CLIENT_ID'),
-      scope: text('IDP_B_SCOPE'),
-      clientSecret: { ...secretText('IDP_B_CLIENT_SECRET'), replaces: CERTIFICATE },
-      certificatePath: { ...text('IDP_B_CERTIFICATE_PATH'), replaces: ['clientSecret'] },
-      privateKeyPath: text('IDP_B_PRIVATE_KEY_PATH'),
+      tenantId: text('principal', 'IDP_B_TENANT_ID'),
+      authority: text('principal', 'IDP_B_AUTHORITY'),
+      clientId: text('principal', 'IDP_B_CLIENT_ID'),
+      scope: text('principal', 'IDP_B_SCOPE'),
+      clientSecret: secretText('IDP_B_CLIENT_SECRET'),
+      certificatePath: text('proof', 'IDP_B_CERTIFICATE_PATH'),
+      privateKeyPath: text('proof', 'IDP_B_PRIVATE_KEY_PATH'),
     },
   },
-  publicUrl: field(string, publicAddress, 'PUBLIC_URL'),
-  agentCardUrl: address('agentCardUrl', 'A2A_AGENT_CARD_URL'),
+  publicUrl: field('neither', string, publicAddress, 'PUBLIC_URL'),
+  agentCardUrl: address('neither', 'agentCardUrl', 'A2A_AGENT_CARD_URL'),
   bindings: field(
+    'neither',
     accept(
       (value) => isListOf(value, (item) => item === 'JSONRPC' || item === 'HTTP+JSON'),
       'a list of "JSONRPC" and "HTTP+JSON"',
@@ -156,10 +172,11 @@ const ROWS: Rows<ConfigFields> = {
   ),
   // Has a reader of its own, which knows what a path may be; its blocks are listed for merging.
   upstream: {
-    ...field(object, resolveUpstream),
+    ...field('principal', object, resolveUpstream),
     fields: { paths: { fields: {} }, headers: { fields: {} } } as never,
   },
   a2aMethods: field(
+    'neither',
     accept(
       (value) => value === 'chat' || value === 'all' || isListOf(value, isString),
       '"chat", "all", or a list of strings',
@@ -185,26 +202,28 @@ const ROWS: Rows<ConfigFields> = {
   bodyLimitBytes: wholeNumber(2_097_152, 1),
   maxInFlight: wholeNumber(0),
   keepAliveMs: milliseconds(15_000),
-  allowedOrigins: field(strings, (origins: readonly string[] = []) => new Set(origins.map(allowedOrigin))),
-  allowedHosts: field(strings, (hosts: readonly string[] = []) => hosts.map(allowedHost)),
+  allowedOrigins: field('neither', strings, (origins: readonly string[] = []) => new Set(origins.map(allowedOrigin))),
+  allowedHosts: field('neither', strings, (hosts: readonly string[] = []) => hosts.map(allowedHost)),
   authUnavailableStatus: field(
+    'neither',
     accept((value) => value === 401 || value === 503, '401 or 503'),
     (status?: number) => status ?? 401,
   ),
   onBehalfOf: {
     fields: {
-      provider: text(),
-      scope: text(),
-      audience: text(),
-      subjectTokenType: text(),
-      clientId: text(),
-      tenantId: text(),
-      clientSecret: { ...secretText(), replaces: CERTIFICATE },
-      certificatePath: { ...text(), replaces: ['clientSecret'] },
-      privateKeyPath: text(),
+      provider: text('principal'),
+      scope: text('principal'),
+      audience: text('principal'),
+      subjectTokenType: text('principal'),
+      clientId: text('principal'),
+      tenantId: text('principal'),
+      clientSecret: secretText(),
+      certificatePath: text('proof'),
+      privateKeyPath: text('proof'),
     },
   },
   cacheStore: field(
+    'neither',
     accept(
       (value) => isString(value) || hasMethods(value, ['get', 'set', 'delete']),
       'an address, or an object with get, set and delete',
@@ -212,12 +231,18 @@ const ROWS: Rows<ConfigFields> = {
     (store?: string | CacheStore | KeyvLike) => store,
     'CACHE_URL',
   ),
-  cacheKeys: { ...field(strings, (keys: readonly string[] = []) => keys.map(sealingKey), 'CACHE_KEYS'), isList: true },
+  // They key the digest of every proof.
+  cacheKeys: {
+    ...field('proof', strings, (keys: readonly string[] = []) => keys.map(sealingKey), 'CACHE_KEYS'),
+    isList: true,
+  },
   chatLimit: field(
+    'neither',
     accept((value) => hasMethods(value, ['admit']), 'an object with admit'),
     (limit?: VisitorLimit) => limit,
   ),
   telemetry: field(
+    'neither',
     accept(
       (value) => value === 'silent' || [value].flat().every((one) => hasMethods(one, ['emit'])),
       'an object with emit, several, or "silent"',
@@ -229,21 +254,26 @@ const ROWS: Rows<ConfigFields> = {
 /** The same table, to be walked. */
 export const FIELDS: AnyRows = ROWS as AnyRows;
 
-function field<Given, Value>(check: OptionCheck, read: (value?: Given) => Value, variable?: string): Field<Value> {
-  return { check, read: read as (value: unknown) => Value, variable };
+function field<Given, Value>(
+  side: Side,
+  check: OptionCheck,
+  read: (value?: Given) => Value,
+  variable?: string,
+): Field<Value> {
+  return { side, check, read: read as (value: unknown) => Value, variable };
 }
 
-function text(variable?: string): Field<string> {
-  return field(string, (value?: string) => value ?? '', variable);
+function text(side: Side, variable?: string): Field<string> {
+  return field(side, string, (value?: string) => value ?? '', variable);
 }
 
 /** Wrapped, so that nothing prints it, and `configuredSecrets` finds it. */
 function secretText(variable?: string): Field<Secret> {
-  return field(string, (value?: string) => secret(value ?? ''), variable);
+  return field('proof', string, (value?: string) => secret(value ?? ''), variable);
 }
 
-function address(name: string, variable?: string): Field<Endpoint | undefined> {
-  return field(string, (value?: string) => (value ? endpoint(name, value) : undefined), variable);
+function address(side: Side, name: string, variable?: string): Field<Endpoint | undefined> {
+  return field(side, string, (value?: string) => (value ? endpoint(name, value) : undefined), variable);
 }
 
 /** The address people copy from a browser is often that of the card. */
@@ -268,7 +298,7 @@ function wholeNumber(initial: number, least = 0, most = Infinity): Field<number>
     const words = problem(value);
     return words && `Set it to ${words}.`;
   };
-  return field(check, (value?: number) => value ?? initial);
+  return field('neither', check, (value?: number) => value ?? initial);
 }
 
 function isListOf(value: unknown, isRight: (item: unknown) => boolean): boolean {

@@ -77,7 +77,7 @@ export interface IdpAServiceUserConfig {
 }
 
 /**
- * The application registration at `idp_b` (spec §5.4); a certificate is used before a secret. Of the two, whichever a later call gives replaces the other.
+ * The application registration at `idp_b` (spec §5.4); a certificate is used before a secret, whichever was given later.
  *
  * @public
  */
@@ -221,7 +221,7 @@ export interface ServerConfig {
    */
   readonly cacheStore?: string | CacheStore | KeyvLike | undefined;
   /**
-   * Keys that seal tokens in `cacheStore`: 32 random bytes each, in hex or base64. The first seals, all of them open.
+   * Keys that seal what is in `cacheStore`: 32 random bytes each, in hex or base64. Each of them opens what was sealed with all.
    * Default: none, and tokens stay in this process.
    */
   readonly cacheKeys?: readonly string[] | undefined;

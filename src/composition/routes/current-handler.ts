@@ -1,7 +1,8 @@
 import { accept, hasMethods } from '../../domain/shared/option-checks.js';
 import { type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
+import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import type { HttpHandler } from '../../ports/http.js';
-import { serverState } from '../server-state.js';
+import { serverState, siteSessions } from '../server-state.js';
 import type { Toolkit, ToolkitOption } from '../toolkit/toolkit-type.js';
 import { CHAT, PROXY, SURFACE_ROUTER } from './option-shapes.js';
 import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './route-options.js';
@@ -68,7 +69,16 @@ export function routeHandler<Options extends object>(
   unconfigured?: HttpHandler,
 ): HttpHandler {
   const { toolkit, ...given } = readRouteOptions<ToolkitOption>(maker, shape as unknown as OptionShape<never>, options);
+  // Of conversation records nothing is kept, so their sessions need no names.
+  if (toolkit === undefined && (shape as unknown) !== PROXY) noteSession(given);
   return currentHandler(toolkit, (current) => handlerOf(current, given as Given<Options>), unconfigured);
+}
+
+/** Lets the toolkit know a route's session library before the first request, of whatever route. */
+export function noteSession(options: object | undefined): void {
+  const { getSessionToken, idp, auth } = (options ?? {}) as Readonly<Record<string, SessionTokenLike | undefined>>;
+  const session = getSessionToken ?? idp ?? auth;
+  if (session !== undefined) siteSessions().add(session);
 }
 
 /** The chat routes, for `createA2ARouter`. */

@@ -6,15 +6,17 @@ import { redactingSessionSource } from '../../adapters/telemetry/redacting-sessi
 import { hideToken, requestSecrets } from '../../adapters/telemetry/request-scope.js';
 import type { SessionRequired } from '../../domain/conversations/conversation-proxy.js';
 import { CoalescingSessionSource } from '../../domain/credentials/coalescing-session-source.js';
-import { Credential } from '../../domain/credentials/credential.js';
+import { Credential, type CredentialOwner } from '../../domain/credentials/credential.js';
 import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
 import { ExchangedTokens } from '../../domain/credentials/exchanged-tokens.js';
 import type { HeadersAuth, RouteAuth } from '../../domain/credentials/route-auth.js';
 import type { TokenCache } from '../../domain/credentials/token-cache.js';
+import { UserNames } from '../../domain/credentials/user-names.js';
 import { isAgentBffError, ServiceAuthError } from '../../domain/errors.js';
 import { optionalSecret, type Secret } from '../../domain/shared/secret.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, RequestContext } from '../../ports/http.js';
+import type { Telemetry } from '../../ports/telemetry.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
 import type { TokenExchange } from '../../ports/token-exchange.js';
 import type {
@@ -50,6 +52,9 @@ const NOBODY: SessionTokenSource = { getToken: () => Promise.resolve({ kind: 'no
 /** What the auth of routes is made with. */
 export interface RouteAuthsDependencies {
   readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  /** The session libraries of all routes, also of those made before this toolkit; added to by each further route. */
+  readonly sessions: Set<SessionTokenLike>;
   readonly tokens: TokenCache;
   readonly exchange: TokenExchange;
   /** Whether every session route exchanges. */
@@ -65,17 +70,19 @@ export interface RouteAuthsDependencies {
 export class RouteAuths {
   readonly #deps: RouteAuthsDependencies;
   readonly #exchanged: ExchangedTokens;
+  readonly #names: UserNames;
   /** One set of coalesced refreshes for each session library, whichever route uses it. */
   readonly #sources = new Map<SessionTokenSource, SessionTokenSource>();
 
   constructor(dependencies: RouteAuthsDependencies) {
-    const { clock, tokens, exchange } = dependencies;
+    const { clock, tokens, exchange, sessions, telemetry } = dependencies;
     this.#deps = dependencies;
+    this.#names = new UserNames({ sources: () => [...sessions].map(asSessionTokenSource), telemetry });
     this.#exchanged = new ExchangedTokens({ exchange, tokens, clock, hash: sha256, block: 'onBehalfOf' });
   }
 
   chat({ getSessionToken, ...options }: ChatHandlerOptions): CredentialAuth {
-    return getSessionToken === undefined ? this.service(options) : this.session(getSessionToken, options);
+    return getSessionToken === undefined ? this.service(options) : this.#caching(getSessionToken, options);
   }
 
   /** The config route: the site's own headers where it makes them, else the credential of the chat. */
@@ -93,7 +100,8 @@ export class RouteAuths {
   }
 
   surfaces({ auth, requireSession: required = false, ...options }: SurfaceHandlerOptions): CredentialAuth {
-    if (auth !== undefined || required) return { ...this.session(auth ?? NOBODY, options), required };
+    if (auth !== undefined) return { ...this.#caching(auth, options), required };
+    if (required) return this.session(NOBODY, options);
     return { kind: 'api-key', apiKey: optionalSecret(options.apiKey) };
   }
 
@@ -107,14 +115,22 @@ export class RouteAuths {
 
   /** A request without a session is refused. */
   session(like: SessionTokenLike, { audience = '', apiKey, exchange }: SessionOptions): SessionRequired {
+    const source = asSessionTokenSource(like);
     return {
       kind: 'session',
       required: true,
       apiKey: optionalSecret(apiKey),
-      source: this.#coalesced(asSessionTokenSource(like)),
+      source: this.#coalesced(source),
+      nameOf: (token) => this.#names.nameOf(source, token),
       audience,
       exchange: exchange !== undefined || this.#deps.alwaysExchange ? this.#exchanged : undefined,
     };
+  }
+
+  /** The same for a route that keeps something for its users. */
+  #caching(like: SessionTokenLike, options: SessionOptions): SessionRequired {
+    this.#deps.sessions.add(like);
+    return this.session(like, options);
   }
 
   #coalesced(source: SessionTokenSource): SessionTokenSource {
@@ -135,21 +151,23 @@ export class RouteAuths {
     return tokens;
   }
 
-  /** The headers a site makes for each request, and the API key unless they bring one; they have no name, so nothing is shared by it. */
+  /** The headers a site makes for each request, and the API key unless they bring one. Alike headers are one caller. */
   #headers(getHeaders: GetHeaders, apiKey: Secret | undefined): HeadersAuth {
     const { sessionMs, apiKeyHeader } = this.#deps;
     const key = apiKey === undefined ? {} : { [apiKeyHeader]: apiKey.reveal() };
     return {
       kind: 'headers',
-      obtain: async ({ native, headers }) =>
-        new Credential({
+      obtain: async ({ native, headers: visitor }) => {
+        const headers = { ...key, ...(await madeHeaders(getHeaders, native.request, visitor, sessionMs)) };
+        return new Credential({
           kind: 'session',
-          headers: { ...key, ...(await madeHeaders(getHeaders, native.request, headers, sessionMs)) },
-          identity: undefined,
+          headers,
+          owner: () => ownerOfHeaders(headers),
           block: 'getHeaders',
           cacheKey: undefined,
           token: undefined,
-        }),
+        });
+      },
     };
   }
 }
@@ -161,6 +179,13 @@ export function sessionRequest(request: unknown): RequestContext {
     headers: headers instanceof Headers ? Object.fromEntries(headers) : ((headers ?? {}) as HeaderFields),
     native: { request, ...(res === undefined ? {} : { response: res }) },
   };
+}
+
+/** By a digest: they may hold any secret. */
+function ownerOfHeaders(headers: Readonly<Record<string, string>>): CredentialOwner {
+  const fields = Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1));
+  const principal = `headers ${sha256(`agent-bff headers ${JSON.stringify(fields)}`)}`;
+  return { principal, reader: principal };
 }
 
 async function madeHeaders(

@@ -5,7 +5,7 @@ import { accept } from '../../domain/shared/option-checks.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpHandler, MountedHandler } from '../../ports/http.js';
 import type { Toolkit, ToolkitOption } from '../toolkit/toolkit-type.js';
-import { currentHandler, readRouteOptions, UNCONFIGURED_CHAT } from './current-handler.js';
+import { currentHandler, noteSession, readRouteOptions, UNCONFIGURED_CHAT } from './current-handler.js';
 import { CHAT, PROXY, SURFACE_ROUTER } from './option-shapes.js';
 import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './route-options.js';
 
@@ -55,6 +55,7 @@ export function handlerRoutes(options: HandlersOptions | undefined): readonly Mo
 }
 
 function routesOf({ a2a, surfaces, service, toolkit }: HandlersOptions): readonly MountedHandler[] {
+  if (toolkit === undefined) for (const options of [a2a, surfaces]) noteSession(options);
   const route = (
     mount: string,
     handlerOf: (current: Toolkit) => HttpHandler,

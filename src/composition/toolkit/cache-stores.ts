@@ -13,6 +13,9 @@ import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 
+/** Begins every key, with the name of the package and the format of what is stored. */
+const PREFIX = 'agent-bff:1:';
+
 // 10 000 renders, and beside each the versions and names that say what an action drops; their bytes are the real limit.
 const MEMORY_BOUNDS = { maxEntries: 40_000, maxBytes: 67_108_864 };
 
@@ -87,7 +90,7 @@ export function tokenStore(
     });
     return undefined;
   }
-  return sealed(shared, [first, ...rest], clock, telemetry, 'agent-bff:token:');
+  return sealed(shared, [first, ...rest], clock, telemetry, `${PREFIX}token:`);
 }
 
 /** The store for renders: sealed when there are keys, since renders hold what users see; plain otherwise. */
@@ -96,11 +99,10 @@ export function sealedStore(
   shared: CacheStore | undefined,
   clock: Clock,
   telemetry: Telemetry,
-  prefix: string,
 ): CacheStore | undefined {
   const [first, ...rest] = config.cacheKeys;
   if (shared === undefined || first === undefined) return shared;
-  return sealed(shared, [first, ...rest], clock, telemetry, prefix);
+  return sealed(shared, [first, ...rest], clock, telemetry, `${PREFIX}sealed:`);
 }
 
 function sealed(

@@ -7,7 +7,6 @@ import { ConversationProxy } from '../../domain/conversations/conversation-proxy
 import { SurfaceService } from '../../domain/surfaces/surface-service.js';
 import { PlatformDirectory } from '../../domain/upstream/platform-directory.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import { siteName } from '../config/resolve-config.js';
 import { provide, TOKENS } from './container.js';
 
 /** Callers whose look-ups, and agent cards, are remembered at most. */
@@ -27,7 +26,7 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
     projectId: serviceProjectId,
     projectIdHeader: names.headers.projectId,
     paths: names.paths,
-    site: siteName(config),
+    place: config.place,
   };
   return new ContainerModule(({ bind }) => {
     const call = [TOKENS.Upstream, TOKENS.CredentialBroker, TOKENS.Excerpts] as const;

@@ -1,4 +1,6 @@
 import { ContainerModule } from 'inversify';
+import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
+import { sha256 } from '../../adapters/system/sha256.js';
 import { TimedIdentityProvider, TimedTokenExchange } from '../../adapters/system/timed-ports.js';
 import { CredentialBroker } from '../../domain/credentials/credential-broker.js';
 import type { Clock } from '../../ports/clock.js';
@@ -14,10 +16,14 @@ import type { ToolkitPorts } from './ports.js';
 import { type Identities, providerOf, PROVIDERS } from './identity-providers.js';
 
 /** Binds what turns configuration into credentials. */
-export function identityModule(config: ResolvedConfig, ports: ToolkitPorts): ContainerModule {
-  const identities = (clock: Clock, { fingerprintKey }: CacheStores, telemetry: Telemetry): Identities => ({
+export function identityModule(
+  config: ResolvedConfig,
+  ports: ToolkitPorts,
+  sessions: Set<SessionTokenLike>,
+): ContainerModule {
+  const identities = (clock: Clock, { proofKey }: CacheStores, telemetry: Telemetry): Identities => ({
     fetch: ports.identityFetch,
-    fingerprintKey,
+    proofKey,
     telemetry,
     clock,
   });
@@ -48,15 +54,18 @@ export function identityModule(config: ResolvedConfig, ports: ToolkitPorts): Con
           customProviders: config.customProviders,
           apiKey: config.serviceApiKey,
           apiKeyHeader: config.upstream.headers.apiKey,
+          hash: sha256,
         }),
     );
     provide(
       bind,
       TOKENS.RouteAuths,
-      [TOKENS.Clock, TOKENS.CacheStores, TOKENS.TokenExchange],
-      (clock, { tokens }, exchange) =>
+      [TOKENS.Clock, TOKENS.Telemetry, TOKENS.CacheStores, TOKENS.TokenExchange],
+      (clock, telemetry, { tokens }, exchange) =>
         new RouteAuths({
           clock,
+          telemetry,
+          sessions,
           tokens,
           exchange,
           alwaysExchange: config.onBehalfOf.configured,
@@ -100,7 +109,7 @@ function tokenExchange(config: ResolvedConfig, identities: Identities): TokenExc
     return exchange(config, identities);
   });
   return {
-    fingerprint: async () => (await load()).fingerprint(),
+    identity: async () => (await load()).identity(),
     exchange: async (request, now) => (await load()).exchange(request, now),
   };
 }

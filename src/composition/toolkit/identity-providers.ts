@@ -11,14 +11,16 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import type { TokenExchange } from '../../ports/token-exchange.js';
 import type { ResolvedConfig, ResolvedIdpB } from '../config/resolve-config.js';
 import { FLOWS, type ProviderName } from '../config/provider-flows.js';
+import { type AnyRows, FIELDS } from '../config/schema.js';
+import { configuredIdentity } from './configured-identity.js';
 
 /** What identity providers are made with, besides their configuration block. */
 export interface Identities {
   readonly fetch: typeof fetch | undefined;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
-  /** Tells two credentials apart; the same in all processes that share a cache. */
-  readonly fingerprintKey: Uint8Array;
+  /** Keys the digests that tell two proofs apart; the same in all processes that share tokens. */
+  readonly proofKey: Uint8Array;
 }
 
 /** Where a provider describes itself in public (OpenID Connect Discovery 1.0 §4), and the field that says so. */
@@ -60,7 +62,7 @@ export const PROVIDERS: Readonly<Record<ProviderName, BuiltInProvider>> = {
   service_account: {
     block: 'serviceAccount',
     fields: ['serviceAccountId', 'keyId', 'audience'],
-    load: async (_flow, { serviceAccount }, { telemetry, clock }) => {
+    load: async (flow, { serviceAccount }, { telemetry, clock, proofKey }) => {
       const { ServiceAccountProvider } = await import('../../adapters/service-account/service-account-provider.js');
       if (serviceAccount.privateKeyPem !== undefined && serviceAccount.privateKeyPath !== '') {
         const detail = 'serviceAccount has both privateKeyPem and privateKeyPath; the file is not read';
@@ -68,7 +70,18 @@ export const PROVIDERS: Readonly<Record<ProviderName, BuiltInProvider>> = {
       }
       const { serviceAccountId, keyId, audience, subject, issuer, claims } = serviceAccount;
       const key = privateKeySource(serviceAccount, 'serviceAccount', clock);
-      return new ServiceAccountProvider({ serviceAccountId, keyId, audience, subject, issuer, claims, key });
+      const identity = configuredIdentity({
+        flow,
+        rows: rowsOf('serviceAccount'),
+        values: { ...serviceAccount },
+        proofKey,
+        // By its advice: another fault is another failure, so a back-off must not repeat the words of the last one.
+        material: async () => {
+          const reading = await key?.read();
+          return reading?.kind === 'key' ? reading.fingerprint : (reading?.advice ?? '');
+        },
+      });
+      return new ServiceAccountProvider({ serviceAccountId, keyId, audience, subject, issuer, claims, key, identity });
     },
     expected: ({ serviceAccount: { audience } }) => ({
       audience: { field: 'audience', anyOf: audience === false ? [] : [audience].flat() },
@@ -81,14 +94,15 @@ export const PROVIDERS: Readonly<Record<ProviderName, BuiltInProvider>> = {
     load: async (flow, config, identities) => {
       const { IdpAProvider } = await import('../../adapters/idp-a/idp-a.js');
       const grant = flow === 'idp_a.password' ? 'password' : 'client_credentials';
-      return new IdpAProvider({ ...config.idpA, grant, ...ofIdpA(config, identities) });
+      const rows = grant === 'password' ? rowsOf('idpA', 'idpAServiceUser') : rowsOf('idpA');
+      return new IdpAProvider({ ...config.idpA, grant, ...ofIdpA(flow, rows, config.idpA, config, identities) });
     },
     exchange: async (config, identities) => {
       const { IdpATokenExchange } = await import('../../adapters/idp-a/idp-a.js');
-      const { domain, clientId, clientSecret } = config.idpA;
-      const application = { domain, clientId, clientSecret };
       const { own, idpA } = config.onBehalfOf;
-      return new IdpATokenExchange({ ...application, ...idpA, own, ...ofIdpA(config, identities) });
+      const options = { ...config.idpA, ...idpA };
+      const rows = { ...rowsOf('onBehalfOf'), ...rowsOf('idpA') };
+      return new IdpATokenExchange({ ...options, own, ...ofIdpA('idp_a.exchange', rows, options, config, identities) });
     },
     address: ({ idpA }) => {
       const field = 'domain';
@@ -105,13 +119,14 @@ export const PROVIDERS: Readonly<Record<ProviderName, BuiltInProvider>> = {
   idp_b: {
     block: 'idpBService',
     fields: ['clientId', 'scope'],
-    load: async (_flow, config, identities) => {
+    load: async (flow, config, identities) => {
       const { IdpBProvider } = await import('../../adapters/idp-b/idp-b.js');
-      return new IdpBProvider(ofIdpB(config.idpB, config, identities));
+      return new IdpBProvider(ofIdpB(flow, config.idpB, config, identities));
     },
     exchange: async (config, identities) => {
       const { IdpBTokenExchange } = await import('../../adapters/idp-b/idp-b.js');
-      return new IdpBTokenExchange(ofIdpB(config.onBehalfOf.idpB, config, identities, config.onBehalfOf.own));
+      const { own, idpB } = config.onBehalfOf;
+      return new IdpBTokenExchange(ofIdpB('idp_b.exchange', idpB, config, identities, own));
     },
     address: ({ idpB, onBehalfOf }, forUsers) => {
       const { tenantId, authority } = forUsers ? onBehalfOf.idpB : idpB;
@@ -140,27 +155,78 @@ export function providerOf(flow: string): ProviderName | undefined {
   return names.find((name) => Object.values(FLOWS[name]).includes(flow));
 }
 
-// An http domain is taken on this machine's own addresses only; anywhere else the adapter refuses it.
-function ofIdpA({ timeouts }: ResolvedConfig, { fetch, fingerprintKey }: Identities) {
-  return { timeoutMs: timeouts.identityProviderMs, fetch, fingerprintKey, allowInsecure: true };
+/** The fields of these blocks. */
+function rowsOf(...blocks: readonly ('serviceAccount' | 'idpA' | 'idpAServiceUser' | 'idpBService' | 'onBehalfOf')[]) {
+  return Object.assign({}, ...blocks.map((block) => FIELDS[block]?.fields)) as AnyRows;
+}
+
+function ofIdpA(
+  flow: string,
+  rows: AnyRows,
+  values: { readonly domain: string },
+  { timeouts }: ResolvedConfig,
+  { fetch, proofKey }: Identities,
+) {
+  // However it is spelled, it is one tenant.
+  const address = issuerAddress(values.domain, true);
+  const domain = address.kind === 'issuer' ? address.url.href : values.domain;
+  return {
+    timeoutMs: timeouts.identityProviderMs,
+    fetch,
+    identity: configuredIdentity({ flow, rows, values: { ...values, domain }, proofKey }),
+    // An http domain is taken on this machine's own addresses only; anywhere else the adapter refuses it.
+    allowInsecure: true,
+  };
 }
 
 function ofIdpB(
-  { certificatePath, privateKeyPath, ...application }: ResolvedIdpB,
+  flow: string,
+  values: ResolvedIdpB,
   { timeouts }: ResolvedConfig,
-  { fetch, fingerprintKey, telemetry, clock }: Identities,
+  { fetch, proofKey, telemetry, clock }: Identities,
   own?: ReadonlySet<string>,
 ): IdpBOptions {
+  const { certificatePath, privateKeyPath, ...application } = values;
+  const block = own?.has('certificatePath') === true ? 'onBehalfOf' : 'idpBService';
+  const hasSecret = application.clientSecret.reveal() !== '';
   // A key alone is no certificate, and must not stand before a secret that works.
-  const hasCertificate = certificatePath !== '' || (privateKeyPath !== '' && application.clientSecret.reveal() === '');
+  const hasCertificate = certificatePath !== '' || (privateKeyPath !== '' && !hasSecret);
+  // What an exchange takes over from the provider's own block is that block's to warn of.
+  if (hasSecret && (own === undefined || block === 'onBehalfOf')) warnOfSecret(block, values, telemetry);
   const certificate = hasCertificate
     ? new CertificateFile({
         certificatePath,
         privateKeyPath,
-        block: own?.has('certificatePath') === true ? 'onBehalfOf' : 'idpBService',
+        block,
         clock,
         onWarning: (warning) => telemetry.emit({ type: 'warning', ...warning }),
       })
     : undefined;
-  return { ...application, own, certificate, timeoutMs: timeouts.identityProviderMs, fetch, fingerprintKey };
+  // However they are spelled, they are one tenant.
+  const address = tenantAddress(values.tenantId.trim(), values.authority);
+  const tenant = address.kind === 'address' ? { tenantId: '', authority: address.authority } : {};
+  const identity = configuredIdentity({
+    flow,
+    rows: rowsOf('idpBService'),
+    // A secret that a certificate stands before proves nothing.
+    values: { ...values, ...tenant, ...(hasCertificate && { clientSecret: undefined }) },
+    proofKey,
+    // By its advice: another fault is another failure, so a back-off must not repeat the words of the last one.
+    material: async () => {
+      const reading = await certificate?.read();
+      return reading?.kind === 'certificate' ? reading.thumbprintSha256 : (reading?.advice ?? '');
+    },
+  });
+  return { ...application, own, certificate, timeoutMs: timeouts.identityProviderMs, fetch, identity };
+}
+
+/** Of a certificate and a secret, one is not used. */
+function warnOfSecret(block: string, { certificatePath, privateKeyPath }: ResolvedIdpB, telemetry: Telemetry): void {
+  if (certificatePath !== '') {
+    const detail = `${block} has both certificatePath and clientSecret; the certificate is used`;
+    telemetry.emit({ type: 'warning', code: 'client_secret_unused', detail });
+  } else if (privateKeyPath !== '') {
+    const detail = `${block} has privateKeyPath without certificatePath; clientSecret is used`;
+    telemetry.emit({ type: 'warning', code: 'certificate_incomplete', detail });
+  }
 }

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { ContainerModule } from 'inversify';
 import { pause, systemClock } from '../../adapters/system/system-clock.js';
 import { ObservedUpstream } from '../../adapters/telemetry/observed-upstream.js';
@@ -10,6 +10,7 @@ import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
 import { TokenCache } from '../../domain/credentials/token-cache.js';
 import { ErrorExcerpts, type ErrorExcerptsDependencies } from '../../domain/upstream/error-excerpts.js';
 import { RetryingUpstream } from '../../domain/upstream/retrying-upstream.js';
+import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
@@ -22,6 +23,7 @@ import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 import type { CacheStores, Connections, LastingParts, OperatorFaults } from './site.js';
 
 const MAX_TOKENS = 10_000;
+const PROCESS_KEY = randomBytes(32);
 
 /** Binds what the site runs on; what `previous` has already is kept while the configuration behind it stays the same. */
 export function platformModule(
@@ -100,17 +102,26 @@ function cacheStores(
   if (previous !== undefined && sameItems(previous.settings, settings)) return previous;
   const redis = storeAtAddress(config);
   const sharedTokens = tokenStore(config, sharedStore(config, redis, clock, telemetry), clock, telemetry);
-  const tokens = new TokenCache({
-    clock,
-    telemetry,
-    random: ports.random ?? Math.random,
-    maxEntries: MAX_TOKENS,
-    ...(sharedTokens === undefined ? {} : { shared: sharedTokens }),
-  });
-  const renders =
-    sealedStore(config, sharedStore(config, redis, clock, telemetry), clock, telemetry, 'agent-bff:render:') ??
-    memoryStore(clock, telemetry);
-  return { settings, redis, renders, tokens, fingerprintKey: fingerprintKey(config) };
+  const sharedRenders = sealedStore(config, sharedStore(config, redis, clock, telemetry), clock, telemetry);
+  // What is in this process alone has nothing to do with the store, nor with the keys that seal what goes there.
+  const isKept = previous !== undefined && sameItems(previous.settings.slice(0, 2), settings.slice(0, 2));
+  const own: CacheStores['own'] = isKept ? previous.own : {};
+  const random = ports.random ?? Math.random;
+  const newTokens = (shared: { readonly shared?: CacheStore }): TokenCache =>
+    new TokenCache({ clock, telemetry, random, maxEntries: MAX_TOKENS, ...shared });
+  const tokens = sharedTokens === undefined ? (own.tokens ?? newTokens({})) : newTokens({ shared: sharedTokens });
+  const renders = sharedRenders ?? own.renders ?? memoryStore(clock, telemetry);
+  return {
+    settings,
+    redis,
+    renders,
+    tokens,
+    own: {
+      ...(sharedRenders === undefined ? { renders } : {}),
+      ...(sharedTokens === undefined ? { tokens } : {}),
+    },
+    proofKey: proofKey(config),
+  };
 }
 
 /** One telemetry for the same listeners, since parts that are kept hold on to it; where nobody is to be told, nothing is paid. */
@@ -140,10 +151,10 @@ function concealer(telemetry: Telemetry): ErrorExcerptsDependencies['conceal'] {
   return redactor([]);
 }
 
-/** Processes that share tokens must name one credential alike; without a shared key nobody else reads the names. */
-function fingerprintKey({ cacheKeys: [first] }: ResolvedConfig): Uint8Array {
-  if (first === undefined) return crypto.getRandomValues(new Uint8Array(32));
-  return createHmac('sha256', first.key).update('agent-bff credential fingerprint').digest();
+/** Processes that share tokens must name one proof alike; without a shared key nobody else reads the names. */
+function proofKey({ cacheKeys: [first] }: ResolvedConfig): Uint8Array {
+  if (first === undefined) return PROCESS_KEY;
+  return createHmac('sha256', first.key).update('agent-bff proof').digest();
 }
 
 function sameItems(one: readonly unknown[], other: readonly unknown[]): boolean {

@@ -35,7 +35,7 @@ export const PORTS: OptionShape<keyof ToolkitPorts> = {
     upstream: methods('send', 'close'),
     telemetry: methods('emit'),
     identityProviders: providers,
-    tokenExchange: methods('fingerprint', 'exchange'),
+    tokenExchange: methods('identity', 'exchange'),
     identityFetch: callback,
     random: callback,
   },

@@ -45,14 +45,16 @@ export interface Connections {
 
 /** Tokens and renders, and the connection to the store they share. */
 export interface CacheStores {
-  /** What they were made from. */
+  /** What they were made from; first what a memory of this process is made from. */
   readonly settings: readonly unknown[];
   /** The connection to the store of `cacheStore`, where that is an address. */
   readonly redis: RedisStorage | undefined;
   readonly renders: CacheStore;
   readonly tokens: TokenCache;
-  /** Tells two credentials apart without revealing either. */
-  readonly fingerprintKey: Uint8Array;
+  /** Those of them that are in this process alone. */
+  readonly own: { readonly renders?: CacheStore; readonly tokens?: TokenCache };
+  /** Keys the digests that tell two proofs apart without revealing either. */
+  readonly proofKey: Uint8Array;
 }
 
 /** Gives the identity provider of a flow; its library is loaded when it is first asked for. */

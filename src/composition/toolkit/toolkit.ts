@@ -1,4 +1,5 @@
 import { Container } from 'inversify';
+import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
 import { accept } from '../../domain/shared/option-checks.js';
 import { type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
@@ -49,14 +50,22 @@ export function createToolkit(config: ServerConfig, ports?: ToolkitPorts): Toolk
   return buildToolkit(config, readOptions('createToolkit', PORTS, ports), undefined);
 }
 
-/** Builds a toolkit that keeps what a change of configuration does not touch: tokens by their identity, connections by their settings. */
-export function buildToolkit(config: ServerConfig, ports: ToolkitPorts, previous: Toolkit | undefined): Toolkit {
+/**
+ * Builds a toolkit that keeps what a change of configuration does not touch: tokens by their identity, connections by their settings.
+ * `sessions`: the session libraries of its routes; each further route adds its own.
+ */
+export function buildToolkit(
+  config: ServerConfig,
+  ports: ToolkitPorts,
+  previous: Toolkit | undefined,
+  sessions: Set<SessionTokenLike> = new Set(),
+): Toolkit {
   const resolved = resolveConfig(config, ports);
   const kept = previous === undefined ? undefined : LASTING.get(previous);
   const container = new Container({ defaultScope: 'Singleton', jitless: true });
   container.load(
     platformModule(resolved, ports, kept),
-    identityModule(resolved, ports),
+    identityModule(resolved, ports, sessions),
     domainModule(resolved),
     siteModule(resolved),
   );

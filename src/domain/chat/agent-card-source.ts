@@ -33,7 +33,7 @@ export interface AgentCardSourceDependencies extends LookupTime, MapBounds {
 export interface CardReader {
   readonly credential: Credential;
   /** Tells readers apart who may be shown different cards. */
-  readonly scope: unknown;
+  readonly scope: string;
   /** A fresh credential after a refusal; absent when there is nothing to renew. */
   readonly renew: (refused: Credential, platformDate: string) => Promise<Credential | undefined>;
   /** Asked before the agent is; its error is the reader's alone. Absent where everybody may ask. */
@@ -170,14 +170,19 @@ export class AgentCardSource {
   ): Promise<StoredCard> {
     const { credential } = reader;
     let discovery = await this.#discover(version, credential, stored, deadline);
+    let isOfReader = true;
     const refusal = refusalIn(discovery);
     if (refusal !== undefined) {
       const renewed = await reader.renew(credential, String(refusal.headers['date'] ?? ''));
-      if (renewed !== undefined) discovery = await this.#discover(version, renewed, stored, deadline);
+      if (renewed !== undefined) {
+        // A renewed token may be for another organization, whose card is not kept for this one.
+        isOfReader = renewed.owner.reader === credential.owner.reader;
+        discovery = await this.#discover(version, renewed, isOfReader ? stored : undefined, deadline);
+      }
     }
     if (discovery.kind === 'found') {
       this.#winner = discovery.stored.address;
-      return discovery.stored;
+      return isOfReader ? discovery.stored : { ...discovery.stored, etag: undefined, staleAt: -Infinity };
     }
     const { silence, best, log } = discovery;
     if (silence !== undefined && refusalIn(discovery) === undefined) responseOrThrow(silence, AGENT, true);

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../ports/http.js';
 import type { CredentialBroker } from '../credentials/credential-broker.js';
-import { isVaried, lookupScope } from '../credentials/credential-scope.js';
+import { isVaried, readerScope } from '../credentials/credential-scope.js';
 import { obtainCredential, renewCredential, type RouteAuth } from '../credentials/route-auth.js';
 import type { CallContext } from '../upstream/platform-call.js';
 import type { Lookup } from '../upstream/platform-directory.js';
@@ -140,7 +140,7 @@ export class ChatConfig {
     const { credentials } = this.#deps;
     return {
       credential,
-      scope: lookupScope(auth, credential, [credential.own]),
+      scope: readerScope(credential),
       renew: (refused, date) => renewCredential(credentials, auth, refused, request, date),
     };
   }

@@ -4,10 +4,11 @@ import type { AccessToken, IdentityProvider, IssueOutcome } from '../../ports/id
 import type { Secret } from '../shared/secret.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { ServiceAuthError, SessionError } from '../errors.js';
-import { Credential, serviceAuthError } from './credential.js';
+import { Credential, type CredentialOwner, serviceAuthError } from './credential.js';
 import { PlatformClock } from './platform-clock.js';
 import { refreshedToken, type SessionAuth, userToken, type UserToken } from './session-credentials.js';
 import type { RouteFields } from './site-fields.js';
+import { statedIdentity } from './stated-identity.js';
 import { chooseStrategy, type ChosenStrategy, type ProviderFlows } from './strategy.js';
 import type { IssueToken, TokenCache } from './token-cache.js';
 
@@ -49,6 +50,8 @@ export interface CredentialBrokerDependencies {
   readonly customProviders: ReadonlySet<string>;
   readonly apiKey: Secret | undefined;
   readonly apiKeyHeader: string;
+  /** A one-way function without collisions: names an API key, or a token, without revealing it. */
+  readonly hash: (text: string) => string;
 }
 
 const FAILURES = {
@@ -59,8 +62,10 @@ const FAILURES = {
 interface KnownProvider {
   readonly provider: IdentityProvider;
   /** The cache key of the last token; compared again whenever that token is due. */
-  key: string;
-  credential?: Credential;
+  readonly key: string;
+  readonly principal: string;
+  /** The last credentials, by the API key that goes with them: header objects are made once per token, not once per request. */
+  readonly credentials: WeakMap<object, Credential>;
 }
 
 /** Obtains the credential a route attaches, and renews it when the platform refuses it. */
@@ -68,6 +73,9 @@ export class CredentialBroker {
   readonly #deps: CredentialBrokerDependencies;
   readonly #known = new Map<string, KnownProvider>();
   readonly #platformClock: PlatformClock;
+  readonly #keyNames = new WeakMap<Secret, string>();
+  /** The API key as the only credential. */
+  readonly #keyCredentials = new WeakMap<Secret, Credential>();
 
   constructor(dependencies: CredentialBrokerDependencies) {
     this.#deps = dependencies;
@@ -155,9 +163,10 @@ export class CredentialBroker {
     const last = this.#known.get(name);
     try {
       const provider = await loading;
-      const key = await provider.fingerprint();
+      const { principal, proof } = await statedIdentity(provider);
+      const key = JSON.stringify(['service', name, principal, proof]);
       if (last?.key === key) return last;
-      const known = { provider, key };
+      const known = { provider, key, principal, credentials: new WeakMap() };
       this.#known.set(name, known);
       return known;
     } catch (error) {
@@ -182,17 +191,19 @@ export class CredentialBroker {
   }
 
   #credentialOf(name: string, known: KnownProvider, token: AccessToken, planKey: Secret | undefined): Credential {
-    // Header objects are made once per token, not once per request.
-    if (planKey === undefined && known.credential?.token === token.value) return known.credential;
+    const apiKey = planKey ?? this.#deps.apiKey;
+    const last = known.credentials.get(apiKey ?? known);
+    if (last?.token === token.value) return last;
+    const owner = ownerOf(JSON.stringify(['service', name, known.principal, this.#keyName(apiKey)]));
     const credential = new Credential({
       kind: 'service',
-      headers: this.#headers(token.value, planKey ?? this.#deps.apiKey),
-      identity: `service:${name}`,
+      headers: this.#headers(token.value, apiKey),
+      owner: () => owner,
       block: known.provider.block,
       cacheKey: known.key,
       token: token.value,
     });
-    if (planKey === undefined) known.credential = credential;
+    known.credentials.set(apiKey ?? known, credential);
     return credential;
   }
 
@@ -216,31 +227,56 @@ export class CredentialBroker {
     if (user === undefined || user.value === refused.token) return undefined;
     const renewed = this.#userCredential(user, auth.apiKey ?? this.#deps.apiKey);
     // What came of the request so far is kept under the name of the user it began with.
-    return renewed.identity === refused.identity ? renewed : undefined;
+    return renewed.owner.principal === refused.owner.principal ? renewed : undefined;
   }
 
   #userCredential(user: UserToken, apiKey: Secret | undefined): Credential {
     return new Credential({
       kind: 'session',
       headers: this.#headers(user.value, apiKey),
-      identity: user.subject === undefined ? undefined : `user:${user.subject}`,
+      owner: () => this.#userOwner(user, apiKey),
       block: 'session',
       cacheKey: user.cacheKey,
       token: user.value,
     });
   }
 
+  #userOwner(user: UserToken, apiKey: Secret | undefined): CredentialOwner {
+    const { name, tenant, audience, exchange, sessionToken } = user;
+    const facts = [name ?? null, tenant ?? null, audience, exchange ?? null, this.#keyName(apiKey)];
+    const principal = name === undefined ? undefined : JSON.stringify(['user', ...facts]);
+    if (principal !== undefined && tenant !== undefined) return ownerOf(principal);
+    // The same user may have switched to another organization, which only the token knows.
+    return { principal, reader: JSON.stringify(['token', ...facts, this.#deps.hash(sessionToken)]) };
+  }
+
   /** The API key as the only credential (spec §5.5). */
   #apiKeyAlone(apiKey: Secret | undefined): Credential {
     if (apiKey === undefined) throw noApiKey();
-    return new Credential({
+    const known = this.#keyCredentials.get(apiKey);
+    if (known !== undefined) return known;
+    const owner = ownerOf(JSON.stringify(['api-key', this.#keyName(apiKey)]));
+    const credential = new Credential({
       kind: 'api-key',
       headers: this.#headers(undefined, apiKey),
-      identity: 'api-key',
+      owner: () => owner,
       block: 'serviceApiKey',
       cacheKey: undefined,
       token: undefined,
     });
+    this.#keyCredentials.set(apiKey, credential);
+    return credential;
+  }
+
+  /** Names an API key: platforms bind tenants to keys. Alike in every process; no key can be worked out from it, since keys are random. */
+  #keyName(apiKey: Secret | undefined): string | null {
+    if (apiKey === undefined) return null;
+    let name = this.#keyNames.get(apiKey);
+    if (name === undefined) {
+      name = this.#deps.hash(`agent-bff API key ${apiKey.reveal()}`);
+      this.#keyNames.set(apiKey, name);
+    }
+    return name;
   }
 
   #choose(strategy: string, apiKey: Secret | undefined): ChosenStrategy {
@@ -261,6 +297,11 @@ export class CredentialBroker {
     if (apiKey !== undefined) headers[this.#deps.apiKeyHeader] = apiKey.reveal();
     return headers;
   }
+}
+
+/** The owner of a credential that shows the same to whoever holds it. */
+function ownerOf(principal: string): CredentialOwner {
+  return { principal, reader: principal };
 }
 
 function noApiKey(): ServiceAuthError {

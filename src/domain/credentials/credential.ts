@@ -6,10 +6,19 @@ import type { SiteFields } from './site-fields.js';
 /** Whose authority a credential carries. */
 export type CredentialKind = 'service' | 'session' | 'api-key';
 
+/** Whose a credential is, for caches. Two texts of digests and names, without a secret. */
+export interface CredentialOwner {
+  /** A stable name of the caller, alike in every process; absent when there is none. */
+  readonly principal: string | undefined;
+  /** Tells apart all whom the platform may show different things: the principal, or the token where neither user nor tenant is known otherwise. */
+  readonly reader: string;
+}
+
 interface CredentialFacts {
   readonly kind: CredentialKind;
   readonly headers: HeaderFields;
-  readonly identity: string | undefined;
+  /** Called when a cache first asks. */
+  readonly owner: () => CredentialOwner;
   readonly block: string;
   readonly cacheKey: string | undefined;
   readonly token: string | undefined;
@@ -22,16 +31,14 @@ interface CredentialFacts {
  */
 export class Credential {
   readonly kind: CredentialKind;
-  /** A stable name of the caller for caches, such as `service:service_account`; absent when there is none. */
-  readonly identity: string | undefined;
   /** The configuration block to check when the platform refuses it. */
   readonly block: string;
   readonly #facts: CredentialFacts;
   readonly #headers: HeaderFields;
+  #owner: CredentialOwner | undefined;
 
   constructor(facts: CredentialFacts) {
     this.kind = facts.kind;
-    this.identity = facts.identity;
     this.block = facts.block;
     this.#facts = facts;
     const { fields, headers } = facts;
@@ -40,17 +47,16 @@ export class Credential {
 
   /** The same, sent with fields of the site's own. */
   withFields(fields: SiteFields | undefined): Credential {
-    return fields === undefined ? this : new Credential({ ...this.#facts, fields });
+    return fields === undefined ? this : new Credential({ ...this.#facts, owner: () => this.owner, fields });
+  }
+
+  get owner(): CredentialOwner {
+    return (this.#owner ??= this.#facts.owner());
   }
 
   /** The fields to set upstream; they replace any of the same name. */
   get headers(): HeaderFields {
     return this.#headers;
-  }
-
-  /** Those of them that are the credential itself. */
-  get own(): HeaderFields {
-    return this.#facts.headers;
   }
 
   /** The site's own fields; absent where the route has none. */

@@ -1,8 +1,10 @@
 import type { Clock } from '../../ports/clock.js';
+import type { Identity } from '../../ports/identity.js';
 import type { AccessToken, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
 import type { ServiceAuthError, SessionError } from '../errors.js';
 import { serviceAuthError, sessionError } from './credential.js';
+import { statedIdentity } from './stated-identity.js';
 import type { TokenCache } from './token-cache.js';
 
 /** What exchanged tokens are obtained and kept with. */
@@ -28,6 +30,8 @@ export interface ExchangedToken {
   readonly token: AccessToken;
   /** For `TokenCache.reject`, when the platform refuses the token. */
   readonly cacheKey: string;
+  /** Who exchanged it. */
+  readonly principal: string;
 }
 
 /** A refusal on its way through the cache, which knows failures only. */
@@ -60,26 +64,21 @@ export class ExchangedTokens {
     if (assertion === '' || end <= clock.now()) throw sessionError('expired', 'the token of the session has expired');
 
     const request = { assertion, ...(audience !== undefined && { audience }), ...(scope !== undefined && { scope }) };
-    const cacheKey = JSON.stringify([
-      'exchanged',
-      await this.#fingerprint(),
-      audience ?? null,
-      scope ?? null,
-      hash(assertion),
-    ]);
+    const { principal, proof } = await this.#identity();
+    const cacheKey = JSON.stringify(['exchanged', principal, proof, audience ?? null, scope ?? null, hash(assertion)]);
     const outcome = await tokens.get(cacheKey, block, async (now) =>
       cacheable(await exchange.exchange(request, now), end),
     );
     if (outcome.kind === 'failure') throw isRefusedUser(outcome) ? refused(outcome.refusal) : exchangeError(outcome);
     // The entry may be the work of a request that did not know when the user's token expires.
-    return { token: capped(outcome.token, end), cacheKey };
+    return { token: capped(outcome.token, end), cacheKey, principal };
   }
 
   /** An exchange that cannot even say who it is, is out of order. */
-  async #fingerprint(): Promise<string> {
+  async #identity(): Promise<Identity> {
     const { exchange, block } = this.#deps;
     try {
-      return await exchange.fingerprint();
+      return await statedIdentity(exchange);
     } catch (error) {
       throw exchangeError({
         kind: 'failure',

@@ -5,9 +5,13 @@ import { isAgentBffError, ServiceAuthError } from '../errors.js';
 import type { ExchangedTokens } from './exchanged-tokens.js';
 import { isTokenText, sessionError, withoutScheme } from './credential.js';
 
+type FoundToken = Extract<SessionToken, { kind: 'token' }>;
+
 /** How a route finds the signed-in user's token. */
 export interface SessionAuth {
   readonly source: SessionTokenSource;
+  /** A stable name of the user a token of that source is for; `undefined` when there is none. */
+  readonly nameOf: (token: FoundToken) => readonly string[] | undefined;
   /** The API the token is for; an empty string leaves it to the session. */
   readonly audience: string;
   /** Exchanges the session's token for one the platform accepts; absent when the platform takes it as it is. */
@@ -17,8 +21,16 @@ export interface SessionAuth {
 /** The signed-in user's token, ready for the platform. */
 export interface UserToken {
   readonly value: string;
-  /** A stable name of the user for caches; absent when the session names none. */
-  readonly subject: string | undefined;
+  /** A stable name of the user for caches; absent when the session gives none. */
+  readonly name: readonly string[] | undefined;
+  /** The API a route wanted it for; empty when that is left to the session. */
+  readonly audience: string;
+  /** The tenant it is for; absent when that is not known. */
+  readonly tenant: string | undefined;
+  /** The session's own token. */
+  readonly sessionToken: string;
+  /** The principal of the exchange it came from; absent without one. */
+  readonly exchange: string | undefined;
   /** Where an exchanged token is cached. */
   readonly cacheKey: string | undefined;
 }
@@ -41,14 +53,20 @@ export async function userToken(
   if (found.kind === 'no-session') return undefined;
   if (found.kind === 'expired')
     throw sessionError(found.reason ?? 'expired', found.detail ?? 'the session has expired');
-  const { accessToken, subject, expiresAt } = found;
-  if (auth.exchange === undefined) return { value: accessToken, subject, cacheKey: undefined };
-  const { token, cacheKey } = await auth.exchange.obtain({
+  const { accessToken, tenant, expiresAt } = found;
+  const user = {
+    name: auth.nameOf(found),
+    audience: auth.audience,
+    tenant: tenant === '' ? undefined : tenant,
+    sessionToken: accessToken,
+  };
+  if (auth.exchange === undefined) return { ...user, value: accessToken, exchange: undefined, cacheKey: undefined };
+  const { token, cacheKey, principal } = await auth.exchange.obtain({
     assertion: accessToken,
     ...(auth.audience === '' ? {} : { audience: auth.audience }),
     ...(expiresAt === undefined ? {} : { assertionExpiresAt: expiresAt }),
   });
-  return { value: token.value, subject, cacheKey };
+  return { ...user, value: token.value, exchange: principal, cacheKey };
 }
 
 /** The user's token, renewed because the platform refused it; `undefined` when the session does not give it. */

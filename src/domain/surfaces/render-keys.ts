@@ -2,8 +2,11 @@ import { canonicalJson } from './canonical-json.js';
 import { LruMap } from '../shared/lru-map.js';
 import type { SurfaceRef } from './surface-ref.js';
 
-/** Whose renders: the platform, the project and the caller. */
-export type RenderScope = readonly unknown[];
+/** Whose renders: the platform, the project and the caller, as a text. */
+export type RenderScope = string;
+
+/** Begins every key, also in a store of the site's own: the name of the package, and the format of what it stores. */
+const PREFIX = 'agent-bff:1:';
 
 /** One render: whose, of which surface, and made of what. */
 export interface RenderSubject {
@@ -32,7 +35,6 @@ const MAX_KNOWN = 2_048;
 /** Works out the keys of renders. Those that were worked out lately are known, since a hit costs little else. */
 export class RenderKeys {
   readonly #hash: (text: string) => string;
-  #lastScope: { readonly scope: RenderScope; readonly text: string } | undefined;
   readonly #known: LruMap<RenderKeySet>;
 
   /** `hash` is a one-way function without collisions; the keys of at most `most` renders are known. */
@@ -44,14 +46,14 @@ export class RenderKeys {
   /** The keys of a render; `undefined` when two readers may take its body for two different values. */
   keys(subject: RenderSubject): RenderKeySet | undefined {
     const { scope, ref, input, body } = subject;
-    let text = `${this.#scopeText(scope)}${ref.by}${delimited(ref.value)}`;
+    let text = `${delimited(scope)}${ref.by}${delimited(ref.value)}`;
     for (const part of input) text += delimited(part);
     text += delimited(body);
     const known = this.#known.get(text);
     if (known !== undefined) return known;
     const spelling = body === null ? 'none' : canonicalJson(body);
     if (spelling === undefined) return undefined;
-    const render = `render:${this.#hash(JSON.stringify([scope, ref.by, ref.value, input, spelling]))}`;
+    const render = `${PREFIX}render:${this.#hash(JSON.stringify([scope, ref.by, ref.value, input, spelling]))}`;
     const keys = { render, callerTag: this.callerTag(scope), surfaceTag: this.surfaceTag(scope, ref) };
     if (text.length <= MAX_KNOWN) this.#known.set(text, keys);
     return keys;
@@ -72,13 +74,8 @@ export class RenderKeys {
     return this.#versionTagKey(['links', scope, by, value]);
   }
 
-  #scopeText(scope: RenderScope): string {
-    if (this.#lastScope?.scope !== scope) this.#lastScope = { scope, text: JSON.stringify(scope) };
-    return this.#lastScope.text;
-  }
-
   #versionTagKey(parts: readonly unknown[]): string {
-    return `surface-mark:${this.#hash(JSON.stringify(parts))}`;
+    return `${PREFIX}tag:${this.#hash(JSON.stringify(parts))}`;
   }
 }
 

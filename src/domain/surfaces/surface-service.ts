@@ -25,7 +25,7 @@ import {
   platformTarget,
   requireTarget,
 } from '../upstream/platform-api.js';
-import { refusesSite } from '../upstream/platform-error.js';
+import { type PlatformReply, refusesSite } from '../upstream/platform-error.js';
 import { isCacheable } from './cached-render.js';
 import {
   type CacheStatus,
@@ -173,7 +173,7 @@ export class SurfaceService {
     const further = [...RENDER_RESPONSE_FIELDS, ...(reply.credential.fields?.response ?? [])];
     const { status, headers, body } = passed;
     const response = { status, headers: browserResponseHeaders(headers, further), body };
-    return { response, isCacheable: isCacheable(passed), etag: etagOf(passed) };
+    return { response, isCacheable: isCacheable(passed) && isOfReader(caller, reply), etag: etagOf(passed) };
   }
 
   /** Whether the widget is still the one of an earlier render: a GET, because a POST has no 304 (RFC 9110 §13.1.2). */
@@ -197,6 +197,7 @@ export class SurfaceService {
     // A render would be refused alike.
     if (response.status === 401 && refusesSite(reply)) throw await this.#call.errors.replacing(reply);
     discard(response.body);
+    if (!isOfReader(caller, reply)) return { kind: 'unknown' };
     switch (response.status) {
       case 304:
         return etag === '' ? { kind: 'unknown' } : { kind: 'unchanged' };
@@ -237,6 +238,8 @@ export class SurfaceService {
     const input: unknown[] = [head.query, ...INPUT_FIELDS.map((name) => head.headers[name] ?? null)];
     // Not in the scope: an action drops what its caller saw, whatever was sent along with it.
     const { forwarded, response = [] } = caller.credential.fields ?? {};
+    const { principal, reader } = caller.credential.owner;
+    if (reader !== principal) input.push(reader);
     const chosen = choosingFields(forwarded);
     // What is kept holds the fields this route lets through, which another route may not.
     if (chosen.length > 0 || response.length > 0) input.push(chosen, response);
@@ -246,11 +249,10 @@ export class SurfaceService {
   #scope({ auth, credential }: CallContext): RenderScope | undefined {
     const last = this.#lastScope;
     if (last?.auth === auth && last.credential === credential) return last.scope;
-    const who = credentialScope(auth, credential);
-    const { endpoint, projectId, site } = this.#api;
-    const scope = who && [site, endpoint?.origin, endpoint?.path, projectId, who];
-    // A user's token is not held on to for it.
-    if (auth.kind === 'service') this.#lastScope = { auth, credential, scope };
+    const who = credentialScope(credential);
+    const scope = who && JSON.stringify([this.#api.place, who]);
+    // Neither a user's token nor headers made for one request are held on to for it.
+    if (auth.kind === 'service' || auth.kind === 'api-key') this.#lastScope = { auth, credential, scope };
     return scope;
   }
 }
@@ -260,6 +262,11 @@ type SurfaceOperation = 'surface' | 'render' | 'action' | 'theme';
 
 function pathName({ by }: SurfaceRef, operation: SurfaceOperation): PlatformPathName {
   return by === 'id' ? operation : `${operation}ByName`;
+}
+
+/** Whether a response is for whom its request began with: a renewed token may be for another organization. */
+function isOfReader({ credential }: CallContext, reply: PlatformReply): boolean {
+  return reply.credential === credential || reply.credential.owner.reader === credential.owner.reader;
 }
 
 function etagOf({ headers }: Pick<HttpResponse, 'headers'>): string {

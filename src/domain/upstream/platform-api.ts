@@ -27,8 +27,8 @@ export interface PlatformApi {
   readonly projectId: string;
   /** Name of the field the project is sent in, in lower case. */
   readonly projectIdHeader: string;
-  /** Tells this configuration's service identities from those of another that shares a store; the same in every process of a site. */
-  readonly site: string;
+  /** Tells this platform (address, project, paths, names of fields) from others that share a store; the same in every process of a site. */
+  readonly place: string;
 }
 
 /** Where one call goes. */

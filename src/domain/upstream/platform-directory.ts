@@ -2,7 +2,7 @@ import { SingleFlight } from '../shared/single-flight.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, RequestContext } from '../../ports/http.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
-import { isVaried, lookupScope } from '../credentials/credential-scope.js';
+import { isVaried, readerScope } from '../credentials/credential-scope.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { type AgentBffError, isAgentBffError } from '../errors.js';
 import { parsedJson } from '../shared/json.js';
@@ -127,10 +127,9 @@ export class PlatformDirectory {
   }
 
   async #look(name: LookupName, caller: CallContext): Promise<Lookup> {
-    const scope = lookupScope(caller.auth, caller.credential);
     // A caller without a stable name is asked for each time.
-    if (scope === undefined) return this.#ask(name, caller);
-    const key = this.#deps.hash(JSON.stringify([name, scope]));
+    if (caller.credential.owner.principal === undefined) return this.#ask(name, caller);
+    const key = this.#deps.hash(JSON.stringify([name, readerScope(caller.credential)]));
     const kept = isVaried(caller.credential) ? this.#varied : this.#remembered;
     const known = kept.get(key);
     if (known !== undefined && this.#deps.clock.now() < known.until) return known.lookup;

@@ -113,7 +113,7 @@ describe('a card that is known', () => {
     expect(world.paths).toEqual([NEAR, FAR]);
   });
 
-  it('of a caller without a name is known for exactly these headers', async () => {
+  it('of headers the site made is known for their owner alone', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD));
     const own = (value: string) =>

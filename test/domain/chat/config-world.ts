@@ -8,7 +8,7 @@ import {
 } from '../../../src/domain/chat/chat-config.js';
 import { Credential } from '../../../src/domain/credentials/credential.js';
 import type { HttpResponse, UpstreamRequest } from '../../../src/ports/http.js';
-import { BrokerWorld, REQUEST, SERVICE } from '../credentials/broker-fixture.js';
+import { BrokerWorld, nameOf, ownedBy, REQUEST, SERVICE } from '../credentials/broker-fixture.js';
 import { FakeDeadlines } from '../upstream/fake-deadlines.js';
 
 export const CARD = {
@@ -87,14 +87,21 @@ export function at(path: string, answer: HttpResponse, otherwise: HttpResponse =
 export function session(subject?: string) {
   const found = { kind: 'token', accessToken: `token-of-${subject ?? 'somebody'}` } as const;
   const source = new FakeSessionTokenSource(subject === undefined ? found : { ...found, subject });
-  return { kind: 'session', source, audience: '', apiKey: undefined, required: true } as unknown as typeof SERVICE;
+  return {
+    kind: 'session',
+    source,
+    nameOf,
+    audience: '',
+    apiKey: undefined,
+    required: true,
+  } as unknown as typeof SERVICE;
 }
 
 export function credentialOf(headers: Record<string, string>): Credential {
   return new Credential({
     kind: 'session',
     headers,
-    identity: undefined,
+    owner: ownedBy(JSON.stringify(headers)),
     block: 'getHeaders',
     cacheKey: undefined,
     token: undefined,

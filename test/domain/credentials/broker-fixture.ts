@@ -6,6 +6,7 @@ import {
   type CredentialBrokerDependencies,
   type CredentialAuth,
 } from '../../../src/domain/credentials/credential-broker.js';
+import type { CredentialOwner } from '../../../src/domain/credentials/credential.js';
 import { redactor } from '../../../src/domain/shared/redaction.js';
 import { FLOWS } from '../../../src/composition/config/provider-flows.js';
 import { ErrorExcerpts } from '../../../src/domain/upstream/error-excerpts.js';
@@ -27,8 +28,16 @@ export const SERVICE: Extract<CredentialAuth, { kind: 'service' }> = {
 
 /** A route that requires a session and sends the user's own token. */
 export function sessionPlan(source: SessionTokenSource, audience = ''): Extract<CredentialAuth, { kind: 'session' }> {
-  return { kind: 'session', source, audience, exchange: undefined, required: true, apiKey: undefined };
+  return { kind: 'session', source, nameOf, audience, exchange: undefined, required: true, apiKey: undefined };
 }
+
+/** The subject, as of the only source of a toolkit. */
+export function nameOf({ subject }: { readonly subject?: string }): readonly string[] | undefined {
+  return subject === undefined ? undefined : ['subject', subject];
+}
+
+/** The owner of a credential of which a test needs nothing else. */
+export const ownedBy = (principal?: string) => (): CredentialOwner => ({ principal, reader: principal ?? 'nameless' });
 
 /** A broker over fake providers whose tokens all differ. */
 export class BrokerWorld {
@@ -73,6 +82,7 @@ export class BrokerWorld {
       customProviders: new Set(),
       apiKey: secret('site-key'),
       apiKeyHeader: 'x-api-key',
+      hash: (text) => `hash(${text})`,
       ...settings,
     });
   }

@@ -18,7 +18,11 @@ describe('the API key alone', () => {
       { 'x-api-key': 'site-key' },
       { 'x-api-key': 'route-key' },
     ]);
-    expect(credentials[0]).toMatchObject({ kind: 'api-key', identity: 'api-key', block: 'serviceApiKey' });
+    expect(credentials[0]).toMatchObject({
+      kind: 'api-key',
+      owner: { principal: '["api-key","hash(agent-bff API key site-key)"]' },
+      block: 'serviceApiKey',
+    });
     expect(loads).toEqual([]);
   });
 
@@ -54,7 +58,7 @@ describe('a site without any credential', () => {
 describe('a provider that cannot say who it is', () => {
   it('is an outage that names the strategy', async () => {
     const world = new BrokerWorld();
-    world.account.fingerprint = () => Promise.reject(new TypeError('no disk'));
+    world.account.identity = () => Promise.reject(new TypeError('no disk'));
     const error: unknown = await world.broker.obtain(SERVICE, REQUEST).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       code: 'identity_provider_unavailable',
@@ -70,7 +74,7 @@ describe('a provider that cannot say who it is', () => {
   it('is told to operators by its kind alone, where it throws something that is no error', async () => {
     const world = new BrokerWorld();
     // oxlint-disable-next-line typescript/prefer-promise-reject-errors
-    world.account.fingerprint = () => Promise.reject('no disk');
+    world.account.identity = () => Promise.reject('no disk');
     const error: unknown = await world.broker.obtain(SERVICE, REQUEST).catch((reason: unknown) => reason);
     expect((error as { logDetail: () => string }).logDetail()).toBe('string');
   });
@@ -78,14 +82,14 @@ describe('a provider that cannot say who it is', () => {
   it('is the one it was before, where it said so before', async () => {
     const world = new BrokerWorld();
     const before = await world.broker.obtain(SERVICE, REQUEST);
-    world.account.fingerprint = () => Promise.reject(new TypeError('no disk'));
+    world.account.identity = () => Promise.reject(new TypeError('no disk'));
     const renewed = await world.broker.renew(SERVICE, before, REQUEST, '');
     expect(renewed?.token).toBe('account-token-2');
   });
 
   it('tells nobody who does not need its token', async () => {
     const world = new BrokerWorld();
-    world.account.fingerprint = () => Promise.reject(new TypeError('no disk'));
+    world.account.identity = () => Promise.reject(new TypeError('no disk'));
     await expect(world.broker.recall()).resolves.toBeUndefined();
   });
 });

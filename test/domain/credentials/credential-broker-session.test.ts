@@ -21,14 +21,14 @@ describe('a session credential', () => {
     const credential = await world.broker.obtain(session(ADA), REQUEST);
     expect(credential.headers).toEqual({ authorization: 'Bearer ada-token', 'x-api-key': 'site-key' });
     expect(credential.kind).toBe('session');
-    expect(credential.identity).toBe('user:https://idp.example|ada');
+    expect(credential.owner.principal).toContain('["subject","https://idp.example|ada"]');
     expect(credential.block).toBe('session');
     expect(world.loads).toEqual([]);
   });
 
   it('has no identity for caches when the session names no user', async () => {
     const credential = await new BrokerWorld().broker.obtain(session({ kind: 'token', accessToken: 't' }), REQUEST);
-    expect(credential.identity).toBeUndefined();
+    expect(credential.owner.principal).toBeUndefined();
   });
 
   it('carries the API key of the route', async () => {

@@ -9,7 +9,7 @@ describe('a service credential', () => {
     const credential = await new BrokerWorld().broker.obtain(SERVICE, REQUEST);
     expect(credential.headers).toEqual({ authorization: 'Bearer account-token-1', 'x-api-key': 'site-key' });
     expect(credential.kind).toBe('service');
-    expect(credential.identity).toBe('service:service_account');
+    expect(credential.owner.principal).toContain('"service","service_account",');
     expect(credential.block).toBe('serviceAccount');
   });
 
@@ -22,7 +22,7 @@ describe('a service credential', () => {
     const auth = { ...SERVICE, strategy: 'resource_owner_password' };
     const credential = await new BrokerWorld().broker.obtain(auth, REQUEST);
     expect(credential.headers['authorization']).toBe('Bearer password-token-1');
-    expect(credential.identity).toBe('service:idp_a.password');
+    expect(credential.owner.principal).toContain('"service","idp_a.password",');
   });
 
   it('carries the API key a route names, and the next route still the configured one', async () => {
@@ -88,7 +88,7 @@ describe('the API key alone', () => {
     const { broker } = new BrokerWorld({ strategy: '', hasServiceAccount: false });
     const credential = await broker.obtain(SERVICE, REQUEST);
     expect(credential.headers).toEqual({ 'x-api-key': 'site-key' });
-    expect([credential.kind, credential.identity, credential.block]).toEqual(['api-key', 'api-key', 'serviceApiKey']);
+    expect([credential.kind, credential.block]).toEqual(['api-key', 'serviceApiKey']);
   });
 
   it('may be the key of the route', async () => {

@@ -6,20 +6,11 @@ import { ExchangedTokens, type UserAssertion } from '../../../src/domain/credent
 import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
 import { type AgentBffError, isAgentBffError } from '../../../src/domain/errors.js';
 
-/** An exchange whose client can be another one. */
-class NamedExchange extends FakeTokenExchange {
-  name = 'client-1';
-
-  override fingerprint(): Promise<string> {
-    return Promise.resolve(this.name);
-  }
-}
-
 /** Exchanged tokens, and what they are made of. */
 export class ExchangeWorld {
   readonly clock = new FakeClock();
   readonly telemetry = new RecordingTelemetry();
-  readonly exchange = new NamedExchange();
+  readonly exchange = new FakeTokenExchange();
   readonly shared = new FakeCacheStore(this.clock);
   readonly cache = new TokenCache({
     clock: this.clock,

@@ -115,7 +115,7 @@ describe('an exchange that fails whoever the user is', () => {
   ])('because it cannot say who it is (%s) is out of order, and is not asked', async (thrown, log) => {
     const world = new ExchangeWorld();
     // oxlint-disable-next-line typescript/prefer-promise-reject-errors
-    world.exchange.fingerprint = () => Promise.reject(thrown);
+    world.exchange.identity = () => Promise.reject(thrown);
     const error = await world.error('anna');
     expect(error).toMatchObject({
       name: 'ServiceAuthError',

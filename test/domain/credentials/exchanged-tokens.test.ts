@@ -53,7 +53,7 @@ describe('an exchanged token', () => {
 
   it('is kept where other processes look for it, and no service token is', async () => {
     const { cacheKey } = await new ExchangeWorld().tokens.obtain({ assertion: 'anna', audience: 'a' });
-    expect(JSON.parse(cacheKey)).toEqual(['exchanged', 'client-1', 'a', null, 'hash(4na)']);
+    expect(JSON.parse(cacheKey)).toEqual(['exchanged', 'fakeExchange', '', 'a', null, 'hash(4na)']);
   });
 
   it('is exchanged again after the platform refused it', async () => {

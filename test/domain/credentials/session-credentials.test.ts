@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
 import { userToken } from '../../../src/domain/credentials/session-credentials.js';
 import type { SessionToken } from '../../../src/ports/session-token-source.js';
-import { REQUEST } from './broker-fixture.js';
+import { nameOf, REQUEST } from './broker-fixture.js';
 import { ExchangeWorld } from './exchange-fixture.js';
 
 async function exchanged(found: SessionToken, audience: string) {
   const world = new ExchangeWorld();
   const source = new FakeSessionTokenSource(found);
-  await userToken({ source, audience, exchange: world.tokens }, REQUEST);
+  await userToken({ source, nameOf, audience, exchange: world.tokens }, REQUEST);
   return { queries: source.queries, requests: world.exchange.requests };
 }
 
@@ -29,14 +29,14 @@ describe("a user's token that is exchanged", () => {
     const world = new ExchangeWorld();
     const expiresAt = world.clock.now() + 60_000;
     const source = new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada', expiresAt });
-    const found = await userToken({ source, audience: '', exchange: world.tokens }, REQUEST);
+    const found = await userToken({ source, nameOf, audience: '', exchange: world.tokens }, REQUEST);
     expect(world.cache.peek(found?.cacheKey ?? '')?.expiresAt).toBe(expiresAt);
   });
 
   it('is worth nothing once the session has expired', async () => {
     const world = new ExchangeWorld();
     const source = new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada', expiresAt: world.clock.now() });
-    await expect(userToken({ source, audience: '', exchange: world.tokens }, REQUEST)).rejects.toMatchObject({
+    await expect(userToken({ source, nameOf, audience: '', exchange: world.tokens }, REQUEST)).rejects.toMatchObject({
       code: 'session_expired',
     });
     expect(world.exchange.requests).toEqual([]);
@@ -56,14 +56,18 @@ describe('a session that gives no token', () => {
     ],
   ] as const)('says what the user has to do: %j', async (found, code, detail, hint, log) => {
     const source = new FakeSessionTokenSource(found);
-    const error = await userToken({ source, audience: '', exchange: undefined }, REQUEST).catch((e: unknown) => e);
+    const error = await userToken({ source, nameOf, audience: '', exchange: undefined }, REQUEST).catch(
+      (e: unknown) => e,
+    );
     expect(error).toMatchObject({ code, detail, hint });
     expect((error as { logDetail: () => string }).logDetail()).toBe(log);
   });
 
   it('because it cannot be read is an outage', async () => {
     const source = { getToken: () => Promise.reject(new TypeError('no store')) };
-    const error = await userToken({ source, audience: '', exchange: undefined }, REQUEST).catch((e: unknown) => e);
+    const error = await userToken({ source, nameOf, audience: '', exchange: undefined }, REQUEST).catch(
+      (e: unknown) => e,
+    );
     expect(error).toMatchObject({
       code: 'identity_provider_unavailable',
       detail: 'The session could not be read.',

@@ -54,7 +54,7 @@ describe('a store that fails', () => {
       get: (key) => (forgetful.has(key) ? Promise.resolve(undefined) : world.store.get(key)),
       set: (key, value, expiresAt) => {
         forgetful.delete(key);
-        if (key.startsWith('surface-mark:')) marks.add(key);
+        if (key.startsWith('agent-bff:1:tag:')) marks.add(key);
         return world.store.set(key, value, expiresAt);
       },
       delete: (key) => world.store.delete(key),

@@ -24,7 +24,7 @@ describe('marks the store did not take', () => {
     // Each surface has two marks, one by its id and one by its name.
     for (let number = 0; number <= 5_000; number += 1) {
       const id = String(number);
-      await generations.bump(['ada'], { by: 'id', value: id }, { id, name: id });
+      await generations.bump('ada', { by: 'id', value: id }, { id, name: id });
     }
     isDown = false;
     for (const task of later.splice(0)) task();

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RenderKeys, type RenderSubject } from '../../../src/domain/surfaces/render-keys.js';
 
 const SUBJECT: RenderSubject = {
-  scope: ['site', 'ada'],
+  scope: 'ada of site',
   ref: { by: 'id', value: 'counter' },
   input: ['', null],
   body: '{"b":1,"a":2}',
@@ -23,15 +23,16 @@ describe('the keys of a render', () => {
   // Processes of two releases may share a store: with other keys, neither would see the other's actions.
   it('are the same in every release', () => {
     expect(book().book.keys(SUBJECT)).toEqual({
-      render: 'render:<[["site","ada"],"id","counter",["",null],"value {\\"o\\":[[\\"a\\",2],[\\"b\\",1]]}"]>',
-      callerTag: 'surface-mark:<["everything",["site","ada"]]>',
-      surfaceTag: 'surface-mark:<["surface",["site","ada"],"id","counter"]>',
+      render:
+        'agent-bff:1:render:<["ada of site","id","counter",["",null],"value {\\"o\\":[[\\"a\\",2],[\\"b\\",1]]}"]>',
+      callerTag: 'agent-bff:1:tag:<["everything","ada of site"]>',
+      surfaceTag: 'agent-bff:1:tag:<["surface","ada of site","id","counter"]>',
     });
     expect(book().book.keys({ ...SUBJECT, body: null })?.render).toBe(
-      'render:<[["site","ada"],"id","counter",["",null],"none"]>',
+      'agent-bff:1:render:<["ada of site","id","counter",["",null],"none"]>',
     );
     expect(book().book.aliases(SUBJECT.scope, SUBJECT.ref)).toBe(
-      'surface-mark:<["links",["site","ada"],"id","counter"]>',
+      'agent-bff:1:tag:<["links","ada of site","id","counter"]>',
     );
   });
 
@@ -73,8 +74,8 @@ describe('the keys of a render', () => {
   });
 
   it('are known only where the request is short', () => {
-    // The scope in JSON, and each part behind its length.
-    const around = `${JSON.stringify(SUBJECT.scope)}id7 counter0 null2000 `.length;
+    // Each part behind its length.
+    const around = `11 ${SUBJECT.scope}id7 counter0 null2000 `.length;
     for (const [length, isKnown] of [
       [2_048, true],
       [2_049, false],

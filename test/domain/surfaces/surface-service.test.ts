@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Credential } from '../../../src/domain/credentials/credential.js';
 import type { UpstreamError } from '../../../src/domain/errors.js';
-import { SERVICE } from '../credentials/broker-fixture.js';
+import { ownedBy, SERVICE } from '../credentials/broker-fixture.js';
 import { ADA, API, bodyOf, COUNTER, COUNTER_BY_NAME, request, SurfaceWorld } from './surface-world.js';
 
 describe('a render', () => {
@@ -112,7 +112,7 @@ describe('a render', () => {
   it("with headers of the site's own carries them before ours, and a refusal of them passes", async () => {
     const world = new SurfaceWorld();
     const made = { authorization: 'Bearer made', 'x-project-id': 'made' };
-    const facts = { kind: 'session', headers: made, identity: undefined, block: 'getHeaders' } as const;
+    const facts = { kind: 'session', headers: made, owner: ownedBy(), block: 'getHeaders' } as const;
     const credential = new Credential({ ...facts, cacheKey: undefined, token: undefined });
     world.upstream.willAnswer(() => ({ status: 401, headers: {}, body: null }));
     const { response } = await world.render({ kind: 'headers', obtain: () => Promise.resolve(credential) });

@@ -23,7 +23,7 @@ export const API: PlatformApi = {
   paths: resolveUpstream().paths,
   projectId: 'proj-1',
   projectIdHeader: 'x-project-id',
-  site: 'site',
+  place: 'platform',
 };
 
 export const COUNTER: SurfaceRef = { by: 'id', value: 'counter' };

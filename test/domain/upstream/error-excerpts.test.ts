@@ -6,6 +6,7 @@ import { AGENT } from '../../../src/domain/upstream/platform-call.js';
 import type { HeaderFields, HttpBody } from '../../../src/ports/http.js';
 import { WatchedBody } from '../chat/chat-world.js';
 import { FakeDeadlines } from './fake-deadlines.js';
+import { ownedBy } from '../credentials/broker-fixture.js';
 
 const JWT = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl';
 const HTML = { 'content-type': 'text/html; charset=utf-8' };
@@ -13,7 +14,7 @@ const HTML = { 'content-type': 'text/html; charset=utf-8' };
 const CREDENTIAL = new Credential({
   kind: 'service',
   headers: { authorization: 'Bearer opaque+token/1==', 'x-api-key': 'key$with&odd "signs"', 'x-more': undefined },
-  identity: undefined,
+  owner: ownedBy(),
   block: 'idpA',
   cacheKey: undefined,
   token: 'opaque+token/1==',

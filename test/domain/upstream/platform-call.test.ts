@@ -15,7 +15,7 @@ import {
 import type { PlatformReply } from '../../../src/domain/upstream/platform-error.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { inTurn, WatchedBody } from '../chat/chat-world.js';
-import { BrokerWorld, REQUEST, SERVICE, sessionPlan } from '../credentials/broker-fixture.js';
+import { BrokerWorld, ownedBy, REQUEST, SERVICE, sessionPlan } from '../credentials/broker-fixture.js';
 import { user } from '../surfaces/surface-world.js';
 
 /** Headers the site makes itself. */
@@ -26,7 +26,7 @@ const OWN: HeadersAuth = {
       new Credential({
         kind: 'service',
         headers: { authorization: 'Bearer made-by-the-site' },
-        identity: undefined,
+        owner: ownedBy(),
         block: 'headers',
         cacheKey: undefined,
         token: undefined,

@@ -4,9 +4,10 @@ import type { AgentBffError } from '../../../src/domain/errors.js';
 import { AGENT, PLATFORM } from '../../../src/domain/upstream/platform-call.js';
 import { platformError, type PlatformReply } from '../../../src/domain/upstream/platform-error.js';
 import type { HeaderFields } from '../../../src/ports/http.js';
+import { ownedBy } from '../credentials/broker-fixture.js';
 
 function credentialOf(kind: CredentialKind, block = 'idpA'): Credential {
-  return new Credential({ kind, headers: {}, identity: 'i', block, cacheKey: undefined, token: undefined });
+  return new Credential({ kind, headers: {}, owner: ownedBy('i'), block, cacheKey: undefined, token: undefined });
 }
 
 function reply(status: number, headers: HeaderFields = {}, kind: CredentialKind = 'session'): PlatformReply {

@@ -43,7 +43,7 @@ describe.each(REDIS_WAYS)(
 
     /** Keys of entries, without the set in which one adapter lists its keys. */
     const tokenKeys = (): Promise<string[]> =>
-      redis.directly(async (client) => (await client.keys('*')).filter((key) => key.includes('agent-bff:token:')));
+      redis.directly(async (client) => (await client.keys('*')).filter((key) => key.includes('agent-bff:1:token:')));
 
     it.skipIf(!isInstalled)(
       'cost two processes one request in total, and Redis can read none',

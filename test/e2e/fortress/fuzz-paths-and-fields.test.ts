@@ -73,7 +73,7 @@ describe('whatever is asked for as a path,', () => {
       paths,
       projectId: '',
       projectIdHeader: 'x',
-      site: '',
+      place: 'platform',
     };
     let matched = 0;
     fc.assert(

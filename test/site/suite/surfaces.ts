@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { VisitOptions } from '../../support/visitor.js';
 import type { Framework } from '../framework.js';
+import { ownerSuite } from './owners.js';
 import { ADA, readProblem, sentPaths, startPlatformWorld } from '../platform-world.js';
 
 const MOUNT = '/api/service-surfaces';
@@ -21,6 +22,8 @@ const PRIVATE = {
 
 /** Widgets: render, action and theme, and nothing else (spec §4.1). */
 export function surfaceSuite(framework: Framework): void {
+  ownerSuite(framework);
+
   describe('a widget', () => {
     it.each([
       ['/counter/render', '/surfaces/counter/render'],

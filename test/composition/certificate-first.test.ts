@@ -1,0 +1,114 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { FakeUpstream } from '../../src/adapters/fakes/fake-upstream.js';
+import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
+import { configFromEnv } from '../../src/composition/config/env.js';
+import { mergeConfig } from '../../src/composition/config/merge.js';
+import type { ServerConfig } from '../../src/composition/config/server-config.js';
+import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
+import { makeClientCertificate, removeClientCertificates } from '../support/identity-provider/index.js';
+
+const { certificatePath, privateKeyPath } = makeClientCertificate();
+afterAll(removeClientCertificates);
+
+const BASE: ServerConfig = {
+  authProvider: 'idp_b',
+  idpBService: { tenantId: 'tenant-1', clientId: 'client', scope: 'api://app/.default' },
+};
+
+/** What the provider was proved with, and what operators were warned of. */
+async function proved(config: ServerConfig): Promise<readonly unknown[]> {
+  let used = 'nothing';
+  const telemetry = new RecordingTelemetry();
+  const toolkit = createToolkit(config, {
+    upstream: new FakeUpstream(),
+    telemetry,
+    identityFetch: (input, init) => {
+      const { origin } = new URL(String(input instanceof Request ? input.url : input));
+      if ((init?.method ?? 'GET') === 'GET') {
+        const endpoints = { token_endpoint: `${origin}/token`, authorization_endpoint: `${origin}/authorize` };
+        return Promise.resolve(Response.json({ issuer: origin, jwks_uri: `${origin}/keys`, ...endpoints }));
+      }
+      const form = new URLSearchParams(init?.body as string);
+      used = form.has('client_assertion') ? 'certificate' : (form.get('client_secret') ?? 'nothing');
+      return Promise.resolve(Response.json({ access_token: 'token', token_type: 'Bearer', expires_in: 3_600 }));
+    },
+  });
+  const options = { authClient: () => 'token-of-ada' } as never;
+  const asked =
+    config.onBehalfOf === undefined
+      ? toolkit.authHeaders()
+      : toolkit.sessionHeaders({ ...(options as object) } as never);
+  const error = await asked.then(
+    () => undefined,
+    ({ fields }: { fields: readonly string[] }) => fields,
+  );
+  return [error ?? used, telemetry.of('warning').map(({ code, detail }) => [code, detail])];
+}
+
+const SECRET = { clientSecret: 'secret' };
+const PAIR = { certificatePath, privateKeyPath };
+const inEnv = (values: Record<string, string | undefined>): ServerConfig =>
+  configFromEnv({
+    IDP_B_CLIENT_SECRET: values['clientSecret'],
+    IDP_B_CERTIFICATE_PATH: values['certificatePath'],
+    IDP_B_PRIVATE_KEY_PATH: values['privateKeyPath'],
+  });
+const inCode = (idpBService: object): ServerConfig => ({ idpBService });
+
+const BOTH = (block: string): unknown => [
+  ['client_secret_unused', `${block} has both certificatePath and clientSecret; the certificate is used`],
+];
+
+describe('a certificate and a client secret of idpBService', () => {
+  it.each<[string, readonly ServerConfig[]]>([
+    ['together', [inCode({ ...SECRET, ...PAIR })]],
+    ['the secret last', [inCode(PAIR), inCode(SECRET)]],
+    ['the certificate last', [inCode(SECRET), inCode(PAIR)]],
+    ['the secret from the environment, last', [inCode(PAIR), inEnv(SECRET)]],
+    ['the secret from the environment, first', [inEnv(SECRET), inCode(PAIR)]],
+    ['the certificate from the environment, first', [inEnv(PAIR), inCode(SECRET)]],
+    ['one field a call', [inCode({ privateKeyPath }), inCode(SECRET), inCode({ certificatePath }), inCode(SECRET)]],
+  ])('prove by the certificate, and one warning names both: %s', async (_order, calls) => {
+    const config = calls.reduce(mergeConfig, BASE);
+    expect(await proved(config)).toEqual(['certificate', BOTH('idpBService')]);
+  });
+
+  it('prove by the secret once the certificate is cleared, and by nothing once both are', async () => {
+    const both = mergeConfig(BASE, inCode({ ...SECRET, ...PAIR }));
+    const cleared = { certificatePath: '', privateKeyPath: '' };
+    expect(await proved(mergeConfig(both, inCode(cleared)))).toEqual(['secret', []]);
+    expect(await proved(mergeConfig(both, inCode({ clientSecret: '' })))).toEqual(['certificate', []]);
+    const none = mergeConfig(both, inCode({ ...cleared, clientSecret: '' }));
+    expect(await proved(none)).toEqual([['clientSecret', 'certificatePath', 'privateKeyPath'], []]);
+  });
+
+  it('of which the certificate has no key do not fall back to the secret', async () => {
+    const [fields] = await proved(mergeConfig(BASE, inCode({ ...SECRET, certificatePath })));
+    expect(fields).toEqual(['privateKeyPath']);
+  });
+
+  it('of which the certificate is a key alone prove by the secret, and a warning says so', async () => {
+    expect(await proved(mergeConfig(BASE, inCode({ ...SECRET, privateKeyPath })))).toEqual([
+      'secret',
+      [['certificate_incomplete', 'idpBService has privateKeyPath without certificatePath; clientSecret is used']],
+    ]);
+  });
+});
+
+describe('a certificate and a client secret of an exchange', () => {
+  const users = (onBehalfOf: object): ServerConfig => ({ onBehalfOf: { clientId: 'exchanger', ...onBehalfOf } });
+
+  it.each<[string, readonly object[]]>([
+    ['together', [{ ...SECRET, ...PAIR }]],
+    ['the secret last', [PAIR, SECRET]],
+    ['the certificate last', [SECRET, PAIR]],
+  ])('prove by the certificate, and one warning names both: %s', async (_order, calls) => {
+    const config = calls.map(users).reduce(mergeConfig, BASE);
+    expect(await proved(config)).toEqual(['certificate', BOTH('onBehalfOf')]);
+  });
+
+  it('are those of the provider’s own block where the exchange has none', async () => {
+    const config = mergeConfig(mergeConfig(BASE, inCode({ ...SECRET, ...PAIR })), users({}));
+    expect(await proved(config)).toEqual(['certificate', []]);
+  });
+});
