@@ -138,6 +138,21 @@ describe('agent-bff doctor of a site whose platform works', () => {
     expect(shown).toEqual(['… credential', '… cache store', '… agent card', '… project', '… brand', '']);
   });
 
+  it.each([
+    ['for people', []],
+    ['as JSON', ['--json']],
+  ])('shows every character of what the agent and the platform call themselves, %s', async (_reader, args) => {
+    const origin = await answering((exchange) => {
+      const card = { ...CARD, name: 'Agent \u202etxt.exe', protocolVersion: '0.3.0\u2066', capabilities: {} };
+      const body = { ...card, id: 'project\u001b[2J\u009b\u2067' };
+      exchange.json(exchange.request.target.includes('brand') ? 404 : 200, body);
+    });
+    const { printed } = await doctor(site({ a2aUrl: origin, serviceApiUrl: origin }), { args });
+    expect(printed).toContain('Agent ');
+    // oxlint-disable-next-line no-control-regex
+    expect(printed).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
+  });
+
   it('tells programs the same as JSON', async () => {
     const { status, printed } = await doctor(site(), { args: ['--json', '--surface', 'nonsense'] });
     const told = JSON.parse(printed) as { ok: boolean; findings: { check: string }[] };
