@@ -102,6 +102,17 @@ describe('what is kept in a shared store', () => {
     for (const word of ['balance', 'of-ada', 'key-of-this-site']) expect(kept).not.toContain(word);
   });
 
+  it('shows no render, where cacheKeys came with a later configuration', async () => {
+    const store = new SharedStore();
+    const upstream = new FakeUpstream(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body }));
+    const open = buildToolkit({ ...CONFIG, cacheStore: store }, { upstream }, undefined);
+    const cacheKeys = [randomBytes(32).toString('base64')];
+    const sealed = buildToolkit({ ...CONFIG, cacheStore: store, cacheKeys }, { upstream }, open);
+    await sealed.surfaceHandler({ cache: { enabled: true } })(browserRequest({ path: '/balance/render' }));
+    expect(store.entries.size).toBeGreaterThan(0);
+    expect(JSON.stringify([...store.entries])).not.toContain('balance');
+  });
+
   it('shows renders as they are, where there are none', async () => {
     expect(await keep({})).toContain('the balance of Ada');
   });

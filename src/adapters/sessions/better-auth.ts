@@ -43,7 +43,18 @@ const BETTER_AUTH: OptionShape<keyof BetterAuthOptions> = {
  *
  * @public
  */
-export function betterAuthSession(auth: BetterAuthLike, options: BetterAuthOptions): SessionTokenSource {
+export function betterAuthSession(
+  auth: {
+    readonly api: {
+      // `any`, because the types of these methods depend on the plugins of the instance.
+      // oxlint-disable-next-line typescript/no-explicit-any
+      listUserAccounts(context: any): Promise<any>;
+      // oxlint-disable-next-line typescript/no-explicit-any
+      getAccessToken(context: any): Promise<any>;
+    };
+  },
+  options: BetterAuthOptions,
+): SessionTokenSource {
   const { providerId: provider, useAccountCookie, ...given } = readOptions('betterAuthSession', BETTER_AUTH, options);
   return {
     sessionCookies: ['better-auth.session_token', '__Secure-better-auth.session_token'],
@@ -63,17 +74,6 @@ export function betterAuthSession(auth: BetterAuthLike, options: BetterAuthOptio
   };
 }
 
-/** The part of an instance that is used. */
-interface BetterAuthLike {
-  readonly api: {
-    // `any`, because the types of these methods depend on the plugins of the instance.
-    // oxlint-disable-next-line typescript/no-explicit-any
-    listUserAccounts(context: any): Promise<any>;
-    // oxlint-disable-next-line typescript/no-explicit-any
-    getAccessToken(context: any): Promise<any>;
-  };
-}
-
 /** A linked account: `id` is its row, not the user's name at the provider. */
 interface Account {
   readonly id: string;
@@ -90,7 +90,7 @@ interface TokenReply {
 }
 
 async function tokenFrom(
-  { api }: BetterAuthLike,
+  { api }: Parameters<typeof betterAuthSession>[0],
   body: object,
   headers: Headers,
   request: RequestContext,

@@ -16,13 +16,11 @@ export interface MsalClientLike<Account extends { readonly homeAccountId: string
     account: Account;
     scopes: string[];
     forceRefresh?: boolean;
-  }): Promise<MsalResult | null>;
-}
-
-interface MsalResult {
-  readonly accessToken: string;
-  readonly expiresOn: Date | null;
-  readonly idTokenClaims?: object;
+  }): Promise<{
+    readonly accessToken: string;
+    readonly expiresOn: Date | null;
+    readonly idTokenClaims?: object;
+  } | null>;
 }
 
 /**
@@ -100,7 +98,9 @@ export function msalSession<Account extends { readonly homeAccountId: string }>(
   };
 }
 
-function tokenOf({ accessToken, expiresOn, idTokenClaims }: MsalResult, subject: string): SessionToken {
+type Result = NonNullable<Awaited<ReturnType<MsalClientLike<never>['acquireTokenSilent']>>>;
+
+function tokenOf({ accessToken, expiresOn, idTokenClaims }: Result, subject: string): SessionToken {
   const claims = { ...idTokenClaims };
   return {
     kind: 'token',
