@@ -13,6 +13,8 @@ import type { ServerConfig } from '../../src/composition/config/server-config.js
 import { providerLoader } from '../../src/composition/toolkit/identity-module.js';
 import type { ToolkitPorts } from '../../src/composition/toolkit/ports.js';
 import { buildToolkit, createToolkit } from '../../src/composition/toolkit/toolkit.js';
+import type { HeadersAuth } from '../../src/domain/credentials/route-auth.js';
+import type { ServiceAuthError } from '../../src/domain/errors.js';
 import type { HttpHandler, HttpResponse } from '../../src/ports/http.js';
 import type { TelemetryEvent } from '../../src/ports/telemetry.js';
 import { browserRequest, bytes } from '../adapters/web/browser-request.js';
@@ -20,6 +22,7 @@ import { textOf } from '../contracts/http-upstream.contract.js';
 import { RecordingUpstream } from '../support/recording-upstream.js';
 import { newServiceAccountKey } from '../support/service-account.js';
 import { startVisit } from '../support/visitor.js';
+import { routeAuths } from './route-auths.js';
 
 const CONFIG: ServerConfig = {
   a2aUrl: 'https://agent.example/a2a',
@@ -134,6 +137,36 @@ describe('a secret that came with a later configuration', () => {
     const told = JSON.stringify(telemetry.events);
     expect(told).toContain('refused key [redacted]');
     expect(told).not.toContain(secret);
+  });
+});
+
+describe('a secret of the configuration', () => {
+  it.each([2_000, 2_010, 2_020, 2_030, 2_040])(
+    'is in no event, nor half of it where an excerpt ends: at %i',
+    async (at) => {
+      const telemetry = new RecordingTelemetry();
+      const said = `${'x '.repeat(at / 2 - 40)}secret-of-the-application-of-this-site and more`;
+      const upstream = new FakeUpstream(() => ({ status: 500, headers: { 'content-type': 'text/plain' }, body: said }));
+      const config = { ...CONFIG, idpA: { clientSecret: 'secret-of-the-application-of-this-site' } };
+      await createToolkit(config, { upstream, telemetry }).chatHandler()(browserRequest());
+      expect(JSON.stringify(telemetry.events)).toContain('x x x');
+      expect(JSON.stringify(telemetry.events)).not.toContain('secret-of');
+    },
+  );
+});
+
+describe('a function "getHeaders" that fails', () => {
+  it('and quotes the cookie it was given is reported without the cookie', async () => {
+    const cookie = 'sid=s%3Aof-ada-and-long-enough.signature';
+    const auth = routeAuths().surfaceRouter({
+      getHeaders: () => {
+        throw new Error(`cannot open ${cookie} of-ada-and-long-enough`);
+      },
+    });
+    const obtained = (auth as HeadersAuth).obtain({ native: { request: {} }, headers: { cookie } });
+    const error = (await obtained.then(String, (failure: unknown) => failure)) as ServiceAuthError;
+    expect(error.logDetail()).toContain('cannot open');
+    expect(error.logDetail()).not.toContain('of-ada');
   });
 });
 
