@@ -8,7 +8,7 @@ export type { ExpressLikeRouter, ExpressRequestOf } from '../adapters/express/ex
 
 /**
  * The chat routes as an Express router, for Express 4 and 5; mount it at `/api/a2a` (spec §4.3).
- * Works before or after `express.json()`.
+ * Works before or after `express.json()`; before it, a broken body gets an error that A2A clients read, and not the page of Express.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -18,7 +18,6 @@ export type { ExpressLikeRouter, ExpressRequestOf } from '../adapters/express/ex
  * import { createA2ARouter } from 'agent-bff/express';
  *
  * const app = express();
- * app.use(express.json({ limit: '2mb' }));
  * app.use('/api/a2a', createA2ARouter(express, { strategy: 'service_account' }));
  * app.listen(3000);
  * ```

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { configFromEnv, configureServer } from 'agent-bff';
 import { createHandlers } from 'agent-bff/express';
-import express from 'express';
+import express, { type ErrorRequestHandler } from 'express';
 
 // Where the site is deployed, the host sets these variables itself.
 if (existsSync('.env')) process.loadEnvFile('.env');
@@ -13,6 +13,15 @@ const app = express();
 // Chat at /api/a2a, widgets at /api/service-surfaces. Before any body parser: bodies stream through.
 app.use('/api', createHandlers(express));
 app.use(express.static('public'));
+
+// Last: Express's own error page shows visitors the stack wherever NODE_ENV is not "production".
+const answerError: ErrorRequestHandler = (error, _request, response, next) => {
+  if (response.headersSent) return next(error); // Of a response that has begun, Express closes the connection.
+  const status = error.status >= 400 ? error.status : 500;
+  if (status >= 500) console.error(error);
+  response.sendStatus(status);
+};
+app.use(answerError);
 
 const port = Number(process.env['PORT'] || 3000);
 const server = app.listen(port, (error) => {

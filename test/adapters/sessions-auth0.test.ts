@@ -22,22 +22,46 @@ describe('Auth0 (nextjs-auth0)', () => {
     },
   });
 
-  it('gives the token with its end in milliseconds and the user of its JWT', async () => {
-    const token = jwt({ iss: 'https://t.auth0.com/', sub: 'auth0|1' });
+  it('gives the token with its end in milliseconds, and user and organization of its JWT', async () => {
+    const token = jwt({ iss: 'https://t.auth0.com/', sub: 'auth0|1', org_id: 'org_1' });
     expect(await ask(auth0Session(client(token)))).toEqual({
       kind: 'token',
       accessToken: token,
       expiresAt: END * 1_000,
-      subject: 'https://t.auth0.com/|auth0|1',
+      issuer: 'https://t.auth0.com/',
+      subject: 'auth0|1',
+      tenant: 'org_1',
     });
   });
 
-  it.each(['opaque', 'a.b.c', jwt({ sub: 'x' }), jwt([]), `e30.${Buffer.from('null').toString('base64url')}.x`])(
-    'names no user for the token %s',
-    async (token) => {
-      expect(await ask(auth0Session(client(token)))).not.toHaveProperty('subject');
-    },
-  );
+  it('gives the tenant of each token, in one session too', async () => {
+    const organizations = ['org_1', 'org_2', undefined];
+    const switching = {
+      getAccessToken: () =>
+        Promise.resolve({ token: jwt({ iss: 'i', sub: 's', org_id: organizations.shift() }), expiresAt: END }),
+    };
+    const source = auth0Session(switching);
+    expect(await ask(source)).toMatchObject({ tenant: 'org_1' });
+    expect(await ask(source)).toMatchObject({ tenant: 'org_2' });
+    expect(await ask(source)).not.toHaveProperty('tenant');
+  });
+
+  it.each([
+    'opaque',
+    'a.b.c',
+    jwt({ sub: 'x' }),
+    jwt([]),
+    `e30.${Buffer.from('null').toString('base64url')}.x`,
+    jwt({ iss: ['https://t'], sub: 'x' }),
+    jwt({ iss: 'https://t', sub: { id: 1 } }),
+    jwt({ iss: 'https://t', sub: 1 }),
+    jwt({ iss: 'https://t', sub: '' }),
+    jwt({ iss: '', sub: 'x' }),
+  ])('names no user for the token %s', async (token) => {
+    const found = await ask(auth0Session(client(token)));
+    expect(found).not.toHaveProperty('subject');
+    expect(found).not.toHaveProperty('issuer');
+  });
 
   it('is asked without a request in the App Router, and with both objects in the Pages Router', async () => {
     const calls: unknown[][] = [];

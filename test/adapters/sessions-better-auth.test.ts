@@ -1,38 +1,88 @@
 import { describe, expect, it } from 'vitest';
-import { betterAuthSession } from '../../src/adapters/sessions/better-auth.js';
+import { type BetterAuthOptions, betterAuthSession } from '../../src/adapters/sessions/better-auth.js';
 import type { SessionTokenSource } from '../../src/ports/session-token-source.js';
-import { ask, NodeResponse, rejects, visit } from '../support/session-visit.js';
+import { ask, jwt, NodeResponse, rejects, visit } from '../support/session-visit.js';
 
-describe('better-auth', () => {
+describe('better-auth 1.7', () => {
   const end = new Date('2027-01-01');
+  /** What the library lists: `id` is the row of an account, `accountId` the user's name at the provider. */
+  const ACCOUNTS = [
+    { id: 'row-1', providerId: 'credential', accountId: 'user-1', userId: 'user-1', scopes: [] },
+    { id: 'row-2', providerId: 'microsoft', accountId: 'oid', userId: 'user-1', scopes: [] },
+  ];
+  /** Takes arguments as strictly as the library does. */
+  const strictly = async ({ body }: { body: object }): Promise<void> => {
+    const [name = ''] = Object.keys(body);
+    if (Object.keys(body).length === 1 && ['accountId', 'useAccountCookie'].includes(name)) return;
+    await rejects({ name: 'APIError', statusCode: 400, body: { code: 'VALIDATION_ERROR' } })();
+  };
   const answers = (response: object, cookies: readonly string[] = []) => ({
     api: {
-      getAccessToken: () =>
-        Promise.resolve({
-          response,
-          headers: new Headers(cookies.map((cookie): [string, string] => ['set-cookie', cookie])),
-        }),
+      listUserAccounts: () => Promise.resolve(ACCOUNTS),
+      getAccessToken: async (context: { body: object }) => {
+        await strictly(context);
+        return { response, headers: new Headers(cookies.map((cookie): [string, string] => ['set-cookie', cookie])) };
+      },
     },
   });
-  const refuses = (facts: object) => ({ api: { getAccessToken: rejects(facts) } });
-  const source = (auth: Parameters<typeof betterAuthSession>[0]): SessionTokenSource =>
-    betterAuthSession(auth, { providerId: 'microsoft' });
+  const refuses = (facts: object) => ({
+    api: { listUserAccounts: () => Promise.resolve(ACCOUNTS), getAccessToken: rejects(facts) },
+  });
+  const source = (auth: Parameters<typeof betterAuthSession>[0], options: BetterAuthOptions = {}): SessionTokenSource =>
+    betterAuthSession(auth, { providerId: 'microsoft', ...options });
 
-  it('gives the token of the linked account and its end', async () => {
-    const auth = answers({ accessToken: 't', accessTokenExpiresAt: end, scopes: [] });
-    expect(await ask(source(auth))).toEqual({ kind: 'token', accessToken: 't', expiresAt: end.getTime() });
+  it('gives the token of the linked account, its end, and user and tenant of its ID token', async () => {
+    const idToken = jwt({ iss: 'https://login.example', sub: 's', tid: 't' });
+    const auth = answers({ accessToken: 't', accessTokenExpiresAt: end, scopes: [], idToken });
+    expect(await ask(source(auth))).toEqual({
+      kind: 'token',
+      accessToken: 't',
+      expiresAt: end.getTime(),
+      issuer: 'https://login.example',
+      subject: 's',
+      tenant: 't',
+    });
   });
 
-  it('is asked with the visitor’s headers, as the visitor and nobody else', async () => {
-    const asked: { body: object; headers: Headers; returnHeaders?: boolean }[] = [];
-    const getAccessToken = (context: (typeof asked)[number]): Promise<object> => {
-      asked.push(context);
-      return Promise.resolve({ response: { accessToken: 't' }, headers: null });
+  it('names nobody where the provider gives no ID token', async () => {
+    expect(await ask(source(answers({ accessToken: 't', idToken: undefined })))).toEqual({
+      kind: 'token',
+      accessToken: 't',
+    });
+  });
+
+  it('is asked with the visitor’s headers for the account of the provider', async () => {
+    const asked: { body?: object; headers: Headers; returnHeaders?: boolean }[] = [];
+    const api = {
+      listUserAccounts: (context: (typeof asked)[number]): Promise<object> => {
+        asked.push(context);
+        return Promise.resolve(ACCOUNTS);
+      },
+      getAccessToken: (context: (typeof asked)[number]): Promise<object> => {
+        asked.push(context);
+        return Promise.resolve({ response: { accessToken: 't' }, headers: null });
+      },
     };
-    await ask(source({ api: { getAccessToken } }), visit({}, undefined, { cookie: 'better-auth.session_token=anna' }));
-    expect(asked[0]).toMatchObject({ body: { providerId: 'microsoft' }, returnHeaders: true });
-    expect(asked[0]?.headers.get('cookie')).toBe('better-auth.session_token=anna');
+    await ask(source({ api }), visit({}, undefined, { cookie: 'better-auth.session_token=anna' }));
+    expect(asked.map(({ headers }) => headers.get('cookie'))).toEqual([
+      'better-auth.session_token=anna',
+      'better-auth.session_token=anna',
+    ]);
+    expect(asked[1]).toMatchObject({ body: { accountId: 'row-2' }, returnHeaders: true });
   });
+
+  it('is asked for the account in its cookie where the site has no database', async () => {
+    const noDatabase = { ...answers({ accessToken: 't' }).api, listUserAccounts: rejects({}) };
+    const found = ask(betterAuthSession({ api: noDatabase }, { useAccountCookie: true }));
+    expect(await found).toMatchObject({ kind: 'token', accessToken: 't' });
+  });
+
+  it.each([{}, { providerId: '' }, { useAccountCookie: false }, { providerId: 'microsoft', useAccountCookie: true }])(
+    'needs a provider or the cookie, and not both: %j',
+    (options) => {
+      expect(() => betterAuthSession(answers({}), options)).toThrow('"providerId"');
+    },
+  );
 
   it('has its cookies written on the response, and on those of the requests that share the token', async () => {
     const [first, other] = [new NodeResponse(), new NodeResponse()];
@@ -44,7 +94,7 @@ describe('better-auth', () => {
   const refusals: Readonly<Record<string, readonly [object, object]>> = {
     'nobody signed in': [{ statusCode: 401 }, { kind: 'no-session' }],
     'a refresh that failed': [{ statusCode: 400, body: { code: 'FAILED_TO_GET_ACCESS_TOKEN' } }, { kind: 'expired' }],
-    'no account with this provider': [
+    'an account that is gone': [
       { statusCode: 400, body: { code: 'ACCOUNT_NOT_FOUND' } },
       { kind: 'expired', reason: 'interaction' },
     ],
@@ -53,11 +103,16 @@ describe('better-auth', () => {
     expect(await ask(source(refuses(facts)))).toMatchObject(answer);
   });
 
+  it('with no account of this provider asks the user to link one', async () => {
+    const found = ask(betterAuthSession(answers({ accessToken: 't' }), { providerId: 'github' }));
+    expect(await found).toMatchObject({ kind: 'expired', reason: 'interaction' });
+  });
+
   it('throws for everything else, and an account without a token is expired', async () => {
     const asking = ask(
       source(refuses({ name: 'APIError', statusCode: 400, body: { code: 'PROVIDER_NOT_SUPPORTED' } })),
     );
-    await expect(asking).rejects.toThrow('better-auth could not give the token: APIError');
+    await expect(asking).rejects.toThrow('better-auth could not give the token: APIError PROVIDER_NOT_SUPPORTED');
     expect(await ask(source(answers({ accessToken: '' })))).toMatchObject({ kind: 'expired' });
   });
 });

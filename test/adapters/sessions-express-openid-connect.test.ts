@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { expressOpenidConnectSession } from '../../src/adapters/sessions/express-openid-connect.js';
 import type { RequestContext } from '../../src/ports/http.js';
 import type { SessionToken } from '../../src/ports/session-token-source.js';
-import { ask, rejects, visit } from '../support/session-visit.js';
+import { ask, jwt, rejects, visit } from '../support/session-visit.js';
 
 describe('express-openid-connect', () => {
   const IN_A_MINUTE = 60;
@@ -20,10 +20,22 @@ describe('express-openid-connect', () => {
   it('gives a token that is good as it is', async () => {
     const before = Date.now();
     const found = await ask(source, request({ accessToken: token('good', false), refreshToken: undefined }));
-    expect(found).toMatchObject({ kind: 'token', accessToken: 'good', subject: 'https://t|1' });
+    expect(found).toMatchObject({ kind: 'token', accessToken: 'good', issuer: 'https://t', subject: '1' });
     expect(found).not.toHaveProperty('adopt');
     expect(found.kind === 'token' && found.expiresAt).toBeGreaterThanOrEqual(before + IN_A_MINUTE * 1_000);
     expect(found.kind === 'token' && found.expiresAt).toBeLessThanOrEqual(Date.now() + IN_A_MINUTE * 1_000);
+  });
+
+  it('gives the organization of the access token; where that names none, of the ID token', async () => {
+    const idTokenClaims = { iss: 'https://t', sub: '1', org_id: 'of the sign-in' };
+    const switched = token(jwt({ org_id: 'switched to' }), false);
+    expect(await ask(source, request({ accessToken: switched, idTokenClaims }))).toMatchObject({
+      tenant: 'switched to',
+    });
+    const opaque = token('opaque', false);
+    expect(await ask(source, request({ accessToken: opaque, idTokenClaims }))).toMatchObject({
+      tenant: 'of the sign-in',
+    });
   });
 
   it.each([

@@ -1,8 +1,9 @@
+import { ConfidentialClientApplication, type INetworkModule, type NetworkResponse } from '@azure/msal-node';
 import { describe, expect, it } from 'vitest';
 import { easyAuthSession } from '../../src/adapters/sessions/easy-auth.js';
 import { msalSession } from '../../src/adapters/sessions/msal-session.js';
 import type { SessionTokenSource } from '../../src/ports/session-token-source.js';
-import { ask, rejects, visit } from '../support/session-visit.js';
+import { ask, jwt, rejects, visit } from '../support/session-visit.js';
 
 describe('msal-node', () => {
   const account = { homeAccountId: 'oid.tid' };
@@ -67,6 +68,50 @@ describe('msal-node', () => {
   });
 });
 
+describe('msal-node itself', () => {
+  const LOGIN = 'https://login.microsoftonline.com';
+
+  /** A client signed in to a tenant, whose provider responds with this ID token. */
+  async function signedIn(claims: object) {
+    const authority = `${LOGIN}/of-the-guest`;
+    const body = {
+      token_type: 'Bearer',
+      expires_in: 3_600,
+      scope: 'api://a/chat',
+      access_token: 'of-ada',
+      id_token: jwt({ aud: 'app', ...claims }),
+      client_info: Buffer.from('{"uid":"ada","utid":"home"}').toString('base64url'),
+    };
+    const respond = async <T>(): Promise<NetworkResponse<T>> => ({ status: 200, headers: {}, body: body as T });
+    const networkClient: INetworkModule = { sendGetRequestAsync: respond, sendPostRequestAsync: respond };
+    const endpoints = { authorization_endpoint: `${authority}/authorize`, token_endpoint: `${authority}/token` };
+    const metadata = { ...endpoints, issuer: `${authority}/v2.0`, jwks_uri: `${authority}/keys` };
+    const client = new ConfidentialClientApplication({
+      auth: {
+        clientId: 'app',
+        clientSecret: 'of-the-app',
+        authority,
+        knownAuthorities: ['login.microsoftonline.com'],
+        authorityMetadata: JSON.stringify(metadata),
+      },
+      system: { networkClient },
+    });
+    const scopes = ['api://a/chat'];
+    const { account } = await client.acquireTokenByCode({ code: 'c', scopes, redirectUri: 'https://site.example/in' });
+    return ask(msalSession({ client, account: () => account, scopes }), visit({}));
+  }
+
+  it('names the user by the home account, with issuer and tenant of the sign-in', async () => {
+    const issuer = `${LOGIN}/of-the-guest/v2.0`;
+    expect(await signedIn({ iss: issuer, sub: 'for this app', oid: 'ada', tid: 'of-the-guest' })).toMatchObject({
+      accessToken: 'of-ada',
+      subject: 'ada.home',
+      issuer,
+      tenant: 'of-the-guest',
+    });
+  });
+});
+
 describe('Easy Auth', () => {
   const headers = {
     'x-ms-token-aad-access-token': 't',
@@ -81,6 +126,15 @@ describe('Easy Auth', () => {
       kind: 'token',
       accessToken: 't',
     });
+  });
+
+  it('names user, issuer and tenant by the ID token that App Service adds', async () => {
+    const source = easyAuthSession({ behindAppService: true });
+    const idToken = jwt({ iss: 'https://sts.windows.net/t/', sub: 's', tid: 't' });
+    const found = await ask(source, visit({}, undefined, { ...headers, 'x-ms-token-aad-id-token': idToken }));
+    expect(found).toMatchObject({ issuer: 'https://sts.windows.net/t/', subject: 's', tenant: 't' });
+    const forged = await ask(source, visit({}, undefined, { ...headers, 'x-ms-token-aad-id-token': [idToken, 'x'] }));
+    expect(forged).not.toHaveProperty('subject');
   });
 
   it('trusts no list of headers, which only a visitor could have made', async () => {

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { asSessionTokenSource, type SessionTokenLike } from '../../src/adapters/sessions/as-session-token-source.js';
+import { authJsSession, nextAuthSession } from '../../src/adapters/sessions/auth-js.js';
 import { auth0Session } from '../../src/adapters/sessions/auth0.js';
 import { betterAuthSession } from '../../src/adapters/sessions/better-auth.js';
+import { easyAuthSession } from '../../src/adapters/sessions/easy-auth.js';
+import { expressOpenidConnectSession } from '../../src/adapters/sessions/express-openid-connect.js';
 import { expressSession, passportSession } from '../../src/adapters/sessions/express-session.js';
 import { fromFunction } from '../../src/adapters/sessions/from-function.js';
 import { ironSession } from '../../src/adapters/sessions/iron-session.js';
@@ -53,6 +56,53 @@ describe('sessions of the site’s own', () => {
       expect(own).toMatchObject(options);
     }
     expect(auth0Session({} as never, { sessionInCookie: false }).sessionInCookie).toBe(false);
+  });
+
+  it('has the name the site gives it, and none otherwise', () => {
+    const account = { client: () => undefined as never, account: () => null, scopes: ['api'] };
+    const auth = { api: { getAccessToken: rejects({}), listUserAccounts: rejects({}) } };
+    const sources: readonly ((name?: string) => SessionTokenSource)[] = [
+      (name) => authJsSession(() => Promise.resolve(null), { name }),
+      (name) => nextAuthSession(() => Promise.resolve(null), { name }),
+      (name) => auth0Session({} as never, { name }),
+      (name) => betterAuthSession(auth, { providerId: 'p', name }),
+      (name) => expressSession({ name }),
+      (name) => passportSession({ name }),
+      (name) => fromFunction(() => null, { name }),
+      (name) => ironSession(() => Promise.resolve({}), { name }),
+      (name) => msalSession({ ...account, name }),
+    ];
+    for (const source of sources) {
+      expect(source('staff').name).toBe('staff');
+      expect(source()).not.toHaveProperty('name');
+      expect(source('')).not.toHaveProperty('name');
+      expect(() => source(7 as never)).toThrow('Invalid value for "name"');
+    }
+    for (const source of [expressOpenidConnectSession(), easyAuthSession({ behindAppService: true })]) {
+      expect(source).not.toHaveProperty('name');
+    }
+  });
+
+  it('names the user by what the site says its session holds', async () => {
+    const session = { accessToken: 't', user: { id: 'row-7' } };
+    const subject = (one: typeof session): string => one.user.id;
+    const named = { kind: 'token', accessToken: 't', subject: 'row-7' };
+    const found = [
+      ask(expressSession({ subject }), visit({ session })),
+      ask(passportSession({ subject }), visit({ user: session })),
+      ask(
+        ironSession(() => Promise.resolve(session), { subject }),
+        visit({}),
+      ),
+      ask(authJsSession(() => Promise.resolve(session), { subject })),
+      ask(nextAuthSession(() => Promise.resolve(session), { subject })),
+    ];
+    expect(await Promise.all(found)).toEqual([named, named, named, named, named]);
+    const nobody = { subject: () => undefined };
+    expect(await ask(expressSession(nobody), visit({ session }))).toEqual({ kind: 'token', accessToken: 't' });
+    expect(await ask(expressSession({ subject }), visit({ session: { user: session.user } }))).toEqual({
+      kind: 'no-session',
+    });
   });
 
   it('a function may say more than the token', async () => {

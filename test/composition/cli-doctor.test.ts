@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { ServerConfig, ToolkitPorts } from 'agent-bff';
 import { createClient } from '@keyv/redis';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import express, { type ErrorRequestHandler } from 'express';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Platform, startPlatform } from '../../examples/platform/start-platform.js';
 import { runCommandLine } from '../support/command-line.js';
 import { fixesOf } from '../support/doctor-fixes.js';
@@ -100,6 +101,10 @@ async function bufferingProxy(): Promise<string> {
   return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
 }
 
+const answerError: ErrorRequestHandler = (error: { status: number }, _request, response, _next) => {
+  response.sendStatus(error.status);
+};
+
 describe('agent-bff doctor of a site whose platform works', () => {
   it('says what the agent, the project and the brand are, and that the clocks agree', async () => {
     const { status, printed } = await doctor(site());
@@ -136,6 +141,47 @@ describe('agent-bff doctor of a site whose platform works', () => {
   it('shows what it looks at while it waits, and erases it', async () => {
     const { shown } = await doctor(site());
     expect(shown).toEqual(['… credential', '… cache store', '… agent card', '… project', '… brand', '']);
+  });
+
+  it.each([
+    ['for people', []],
+    ['as JSON', ['--json']],
+  ])('shows every character of what the agent and the platform call themselves, %s', async (_reader, args) => {
+    const origin = await answering((exchange) => {
+      const card = { ...CARD, name: 'Agent \u202etxt.exe', protocolVersion: '0.3.0\u2066', capabilities: {} };
+      const body = { ...card, id: 'project\u001b[2J\u009b\u2067' };
+      exchange.json(exchange.request.target.includes('brand') ? 404 : 200, body);
+    });
+    const { printed } = await doctor(site({ a2aUrl: origin, serviceApiUrl: origin }), { args });
+    expect(printed).toContain('Agent ');
+    // oxlint-disable-next-line no-control-regex
+    expect(printed).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
+  });
+
+  it.each([
+    [
+      'a site that shows the stack of an error',
+      undefined,
+      /! error page +shows visitors the stack.*\n {4}fix: Mount an error handler/,
+    ],
+    ['a site with an error handler', answerError, /✓ error page +shows no stack \(status 400 for a broken body\)/],
+  ])('sends %s a broken body, and says what visitors see', async (_site, handler, line) => {
+    vi.stubEnv('NODE_ENV', 'development');
+    const app = express().use(express.json());
+    if (handler !== undefined) app.use(handler);
+    const server = createServer(app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const publicUrl = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    const { status, printed } = await doctor(site({ publicUrl }));
+    expect(printed).toMatch(line);
+    expect(status).toBe(0);
+  });
+
+  it('leaves the error page of a site that does not run untried', async () => {
+    const { status, printed } = await doctor(site({ publicUrl: await refusedOrigin() }));
+    expect(printed).toMatch(/- error page +http\S+ does not respond; try again when the site runs$/m);
+    expect(status).toBe(0);
   });
 
   it('tells programs the same as JSON', async () => {

@@ -63,6 +63,25 @@ describe('a route made before the server is configured', () => {
   });
 });
 
+describe('a configuration parsed from JSON', () => {
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('may have no field "%s"', (name) => {
+    const parsed = JSON.parse(`{ "${name}": { "a2aUrl": "https://agent.example" } }`) as ServerConfig;
+    const inside = { idpA: parsed, timeouts: parsed, upstream: parsed } as object;
+    expect(() => configureServer(parsed)).toThrow(`Unknown field "${name}" in configureServer.`);
+    for (const [block, value] of Object.entries(inside)) {
+      expect(() => configureServer({ [block]: value as object })).toThrow(name);
+    }
+    expect(() => createToolkit(parsed)).toThrow(`Unknown field "${name}" in configureServer.`);
+  });
+
+  it('may name a provider "__proto__" like any other', async () => {
+    const provider = new FakeIdentityProvider('own', 'own');
+    const named = Object.defineProperty({}, '__proto__', { value: provider, enumerable: true });
+    configureServer({ identityProviders: named, authProvider: '__proto__' });
+    expect(await getAuthHeaders()).toEqual({ authorization: 'Bearer own-token-1' });
+  });
+});
+
 describe('identity providers of the site', () => {
   const okta = new FakeIdentityProvider('okta', 'okta');
   const ping = new FakeIdentityProvider('ping', 'ping');

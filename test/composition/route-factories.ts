@@ -76,6 +76,9 @@ export const INVALID: Readonly<Record<string, readonly unknown[]>> = {
   sessionCookies: ['marker', [7], null],
   sessionInCookie: ['yes', null],
   accessToken: ['marker', null],
+  subject: ['marker', null],
+  name: [7, null],
+  useAccountCookie: ['yes', null],
   secret: [7, null],
   cookieName: [7, null],
   secureCookie: ['yes', null],
@@ -139,8 +142,8 @@ const withToolkit = <Some extends { readonly names: readonly string[] }>(some: S
   ...some,
   names: ['toolkit', ...some.names],
 });
-const sessionSource = { names: ['sessionCookies', 'sessionInCookie'] };
-const storedToken = { names: ['accessToken', ...sessionSource.names] };
+const sessionSource = { names: ['name', 'sessionCookies', 'sessionInCookie'] };
+const storedToken = { names: ['accessToken', 'subject', ...sessionSource.names] };
 const allRoutes = withToolkit({ names: ['a2a', 'surfaces', 'service'] });
 const wholeSite = { names: ['basePath', ...allRoutes.names] };
 
@@ -229,7 +232,7 @@ const FACTORIES: readonly Factory[] = [
   {
     maker: 'betterAuthSession',
     make: (options) => root.betterAuthSession({} as never, options),
-    names: ['providerId', ...sessionSource.names],
+    names: ['providerId', 'useAccountCookie', ...sessionSource.names],
     fewest: { providerId: 'microsoft' },
   },
   {

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { configureServer } from 'agent-bff';
+import { configureServer, expressOpenidConnectSession, nextAuthSession } from 'agent-bff';
+import type { Express } from 'express';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { CookieBrowser } from '../support/cookie-browser.js';
 import { documents, ROOT } from '../support/documents.js';
@@ -18,6 +19,7 @@ import { RecordingUpstream } from '../support/recording-upstream.js';
 import { MESSAGE } from '../support/visitor.js';
 
 const PAGE = documents().find(({ file }) => file === 'docs/authentication/sessions.md')?.text ?? '';
+type AuthJs = { readonly getToken: (parameters: object) => Promise<unknown> };
 const SECRET = 'of this run only, and long enough';
 
 /** The block of the page that imports from a module. */
@@ -67,9 +69,9 @@ async function startExpress(
   const file = join(siteFolder(join(ROOT, 'test/site/frameworks/node_modules')), 'server.ts');
   writeFileSync(file, `${blockOf(module).replace('https://id.example', provider.issuer)}\nexport { app };\n`);
   configureServer({ a2aUrl: `${agent.origin}/a2a` });
-  const { app } = (await import(file)) as { app: RequestListener };
+  const { app } = (await import(file)) as { app: Express };
   server.on('request', app);
-  return { url, agent, provider };
+  return { url, app, agent, provider };
 }
 
 const chat = (browser: CookieBrowser, url: string): Promise<Response> =>
@@ -79,7 +81,7 @@ const bearers = (agent: RecordingUpstream): (string | undefined)[] =>
   agent.requests.map(({ fields }) => fields.find(([name]) => name === 'authorization')?.[1].replace('Bearer ', ''));
 
 it('express-openid-connect as the page shows it calls the agent as the user who signed in', async () => {
-  const { url, agent, provider } = await startExpress(
+  const { url, app, agent, provider } = await startExpress(
     'express-openid-connect',
     '/callback',
     ({ issuer, client }, site) => ({
@@ -96,10 +98,16 @@ it('express-openid-connect as the page shows it calls the agent as the user who 
   await browser.submit(await browser.submit(login, { login: 'ann', password: 'any' }));
   expect((await chat(browser, url)).status).toBe(200);
   expect(await provider.userOf(bearers(agent)[0] ?? '')).toBe('ann');
+  const source = expressOpenidConnectSession();
+  app.get('/names', async (request, response) => {
+    response.json(await source.getToken({ headers: request.headers, native: { request, response } }, {}));
+  });
+  const { page } = await browser.open(`${url}/names`);
+  expect(JSON.parse(page)).toMatchObject({ kind: 'token', issuer: provider.issuer, subject: 'ann' });
 });
 
 it('Auth.js 5 as the page shows it calls the agent as the user who signed in', async () => {
-  const { url, agent, provider } = await startExpress('@auth/express', '/auth/callback/site', ({ client }) => ({
+  const { url, app, agent, provider } = await startExpress('@auth/express', '/auth/callback/site', ({ client }) => ({
     AUTH_SECRET: SECRET,
     AUTH_CLIENT_SECRET: client.secret,
   }));
@@ -111,6 +119,18 @@ it('Auth.js 5 as the page shows it calls the agent as the user who signed in', a
   await browser.submit(await browser.submit(login, { login: 'ann', password: 'any' }));
   expect((await chat(browser, url)).status).toBe(200);
   expect(await provider.userOf(bearers(agent)[0] ?? '')).toBe('ann');
+  const { getToken } = (await import(join(ROOT, 'test/site/frameworks/node_modules/@auth/core/jwt.js'))) as AuthJs;
+  const source = nextAuthSession(getToken, {
+    secret: SECRET,
+    name: 'staff',
+    subject: (token: { sub: string }) => token.sub,
+  });
+  app.get('/names', async (request, response) => {
+    response.json(await source.getToken({ headers: request.headers, native: { request, response } }, {}));
+  });
+  const { subject } = JSON.parse((await browser.open(`${url}/names`)).page) as { subject: string };
+  // Its own id of this sign-in, and no name of the provider's user: so the source names nobody by itself.
+  expect(subject).toMatch(/^[\da-f]{8}-[\da-f-]{27}$/);
 });
 
 it.skipIf(!nextIsInstalled)(

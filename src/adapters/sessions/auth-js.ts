@@ -4,7 +4,7 @@ import { flag, text } from '../../domain/shared/option-checks.js';
 import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import { STORED_TOKEN, type StoredTokenOptions } from './from-function.js';
+import { STORED_TOKEN, storedToken, type StoredTokenOptions } from './from-function.js';
 import { nodePair, webHeaders, withRefreshedCookies } from './framework-objects.js';
 import { sanitizeLibraryError } from './library-errors.js';
 
@@ -25,7 +25,7 @@ import { sanitizeLibraryError } from './library-errors.js';
  */
 export function authJsSession(auth: () => Promise<object | null>, options?: StoredTokenOptions): SessionTokenSource {
   const maker = 'authJsSession';
-  const { accessToken, ...given } = readOptions(maker, STORED_TOKEN, options);
+  const { accessToken, subject, ...given } = readOptions(maker, STORED_TOKEN, options);
   return {
     sessionCookies: ['authjs.session-token', '__Secure-authjs.session-token'],
     sessionInCookie: true,
@@ -33,7 +33,7 @@ export function authJsSession(auth: () => Promise<object | null>, options?: Stor
     getToken: (request) =>
       withRefreshedCookies(request, async () => {
         const session = await call(() => (auth as (...parameters: unknown[]) => unknown)(...nodePair(request)), maker);
-        return tokenOf(session, accessToken, maker);
+        return tokenOf(session, { accessToken, subject }, maker);
       }),
   };
 }
@@ -78,7 +78,9 @@ export function nextAuthSession(
   options?: NextAuthOptions,
 ): SessionTokenSource {
   const {
+    name,
     accessToken,
+    subject,
     sessionCookies,
     sessionInCookie = true,
     ...library
@@ -87,6 +89,7 @@ export function nextAuthSession(
   const names = ['authjs', 'next-auth'].map((name) => `${name}.session-token`);
   const secureNames = names.map((name) => `__Secure-${name}`);
   return {
+    ...(name !== undefined && { name }),
     sessionCookies: sessionCookies ?? (cookieName === undefined ? [...names, ...secureNames] : [cookieName]),
     sessionInCookie,
     getToken: async (request) => {
@@ -95,7 +98,8 @@ export function nextAuthSession(
       // Auth.js 5 looks for the name without the prefix unless it is told; a cookie may come in numbered parts.
       const isSecure = Object.keys(req.cookies).some((name) => secureNames.includes(name.replace(/\.\d+$/, '')));
       const parameters = { req, ...(cookieName === undefined && isSecure && { secureCookie: true }), ...library };
-      return tokenOf(await call(() => getToken(parameters), 'nextAuthSession'), accessToken, 'nextAuthSession');
+      const session = await call(() => getToken(parameters), 'nextAuthSession');
+      return tokenOf(session, { accessToken, subject }, 'nextAuthSession');
     },
   };
 }
@@ -119,22 +123,26 @@ function misconfigured(block: string, field: string, detail: string, hint: strin
   return new AgentBffError('service_auth_failed', { detail, hint, block, fields: [field] });
 }
 
-function tokenOf(session: unknown, read: StoredTokenOptions['accessToken'], maker: string): SessionToken {
+function tokenOf(session: unknown, read: StoredTokenOptions, maker: string): SessionToken {
   if (session === null || session === undefined || session === '') return { kind: 'no-session' };
-  if (typeof session === 'string') return { kind: 'token', accessToken: session };
+  if (typeof session === 'string') return storedToken(session, undefined);
   const facts = session as { accessToken?: unknown; access_token?: unknown; expires_at?: unknown; error?: unknown };
   // The names under which the Auth.js guides report a failed refresh.
   if (facts.error === 'RefreshTokenError' || facts.error === 'RefreshAccessTokenError') {
     return { kind: 'expired', detail: facts.error };
   }
-  const accessToken = read === undefined ? (facts.accessToken ?? facts.access_token) : read(session);
+  const accessToken =
+    read.accessToken === undefined ? (facts.accessToken ?? facts.access_token) : read.accessToken(session);
   if (typeof accessToken !== 'string' || accessToken === '') {
     const callbacks = maker === 'nextAuthSession' ? '"jwt" callback' : '"jwt" and "session" callbacks';
     const hint = `Add it in the ${callbacks} of Auth.js, or say by "accessToken" in the options of ${maker} where it is.`;
     throw misconfigured(maker, 'accessToken', 'The Auth.js session holds no access token.', hint);
   }
   const { expires_at: seconds } = facts;
-  return { kind: 'token', accessToken, ...(typeof seconds === 'number' && { expiresAt: seconds * 1_000 }) };
+  return {
+    ...storedToken(accessToken, read.subject?.(session)),
+    ...(typeof seconds === 'number' && { expiresAt: seconds * 1_000 }),
+  };
 }
 
 function cookiesOf({ headers }: RequestContext): Readonly<Record<string, string>> {

@@ -1,9 +1,9 @@
-import { jwtClaims } from '../../domain/shared/json.js';
 import { readOptions } from '../../domain/shared/options.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
 import { SESSION_SOURCE, type SessionSourceOptions } from './from-function.js';
 import { nodePair, withRefreshedCookies } from './framework-objects.js';
 import { refreshRefusal, sanitizeLibraryError } from './library-errors.js';
+import { claimsOf, tenantName, userNames } from './token-names.js';
 
 /**
  * The part of an `Auth0Client` (`@auth0/nextjs-auth0` 4) that is used.
@@ -19,7 +19,7 @@ export interface Auth0Like {
 
 /**
  * Reads the user's token from an Auth0 session; the client refreshes it when it is due.
- * Works in the App Router, and in Pages Router API routes.
+ * Works in the App Router, and in Pages Router API routes. A token that is a JWT names user, issuer and organization; an opaque one names nobody.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
@@ -42,24 +42,19 @@ export function auth0Session(auth0: Auth0Like, options?: SessionSourceOptions): 
       withRefreshedCookies(request, async () => {
         try {
           const { token, expiresAt } = await auth0.getAccessToken(...nodePair(request), settings(query));
-          const subject = subjectOf(token);
+          const claims = claimsOf(token);
           return {
             kind: 'token',
             accessToken: token,
             expiresAt: expiresAt * 1_000,
-            ...(subject !== undefined && { subject }),
+            ...userNames(claims),
+            ...tenantName(claims),
           };
         } catch (error) {
           return refusal(error);
         }
       }),
   };
-}
-
-/** Issuer and subject, without a check of the signature: the session the token comes from was sealed by the library. A token that a browser could choose would name any user. */
-function subjectOf(token: string): string | undefined {
-  const { iss, sub } = jwtClaims(token) ?? {};
-  return typeof iss === 'string' && typeof sub === 'string' ? `${iss}|${sub}` : undefined;
 }
 
 function settings({ audience, scope, forceRefresh }: SessionTokenQuery): object {

@@ -1,9 +1,11 @@
-import { text } from '../../domain/shared/option-checks.js';
-import { type OptionShape, readOptions } from '../../domain/shared/options.js';
+import { flag, text } from '../../domain/shared/option-checks.js';
+import { type OptionCheck, type OptionShape, readOptions } from '../../domain/shared/options.js';
+import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { SESSION_SOURCE, type SessionSourceOptions } from './from-function.js';
 import { webHeaders, writeCookies } from './framework-objects.js';
 import { sanitizeLibraryError } from './library-errors.js';
+import { claimsOf, tenantName, userNames } from './token-names.js';
 
 /**
  * Which of the user's linked accounts gives the token.
@@ -12,16 +14,22 @@ import { sanitizeLibraryError } from './library-errors.js';
  */
 export interface BetterAuthOptions extends SessionSourceOptions {
   /** Id of the social or OAuth provider, such as `microsoft`. */
-  readonly providerId: string;
+  readonly providerId?: string | undefined;
+  /** Takes the account in better-auth's signed cookie, whatever its provider, on a site without a database (`account.storeAccountCookie`). Default: false. */
+  readonly useAccountCookie?: boolean | undefined;
 }
 
+const providerId: OptionCheck = (value, all) =>
+  (all as BetterAuthOptions).useAccountCookie === true ? undefined : text(value, all);
+
 const BETTER_AUTH: OptionShape<keyof BetterAuthOptions> = {
-  options: { providerId: text, ...SESSION_SOURCE.options },
+  options: { providerId, useAccountCookie: flag, ...SESSION_SOURCE.options },
   required: ['providerId'],
+  exclusive: [['providerId', 'useAccountCookie']],
 };
 
 /**
- * Reads the user's provider token from a better-auth session, which refreshes it when it is due.
+ * Reads the user's provider token from a session of better-auth 1.7, which refreshes it when it is due. The account's ID token names user, issuer and tenant.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
@@ -36,26 +44,29 @@ const BETTER_AUTH: OptionShape<keyof BetterAuthOptions> = {
  * @public
  */
 export function betterAuthSession(
-  // `any`, because the type of this method depends on the plugins of the instance.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  auth: { readonly api: { getAccessToken(context: any): Promise<any> } },
+  auth: {
+    readonly api: {
+      // `any`, because the types of these methods depend on the plugins of the instance.
+      // oxlint-disable-next-line typescript/no-explicit-any
+      listUserAccounts(context: any): Promise<any>;
+      // oxlint-disable-next-line typescript/no-explicit-any
+      getAccessToken(context: any): Promise<any>;
+    };
+  },
   options: BetterAuthOptions,
 ): SessionTokenSource {
-  const { providerId, ...given } = readOptions('betterAuthSession', BETTER_AUTH, options);
+  const { providerId: provider, useAccountCookie, ...given } = readOptions('betterAuthSession', BETTER_AUTH, options);
   return {
     sessionCookies: ['better-auth.session_token', '__Secure-better-auth.session_token'],
     ...given,
     getToken: async (request) => {
+      const headers = webHeaders(request.headers);
       try {
-        const reply = (await auth.api.getAccessToken({
-          body: { providerId },
-          headers: webHeaders(request.headers),
-          returnHeaders: true,
-        })) as TokenReply;
-        // Only sites without a database keep the account in a cookie, which the caller of `api` must pass on.
-        const cookies = reply.headers?.getSetCookie() ?? [];
-        writeCookies(cookies, request);
-        return { ...tokenOf(reply.response), ...(cookies.length > 0 && { adopt: (to) => writeCookies(cookies, to) }) };
+        if (useAccountCookie === true) return await tokenFrom(auth, { useAccountCookie }, headers, request);
+        const accounts = (await auth.api.listUserAccounts({ headers })) as readonly Account[];
+        const account = accounts.find(({ providerId: id }) => id === provider);
+        if (account === undefined) return { kind: 'expired', reason: 'interaction', detail: 'ACCOUNT_NOT_FOUND' };
+        return await tokenFrom(auth, { accountId: account.id }, headers, request);
       } catch (error) {
         return refusal(error);
       }
@@ -63,18 +74,52 @@ export function betterAuthSession(
   };
 }
 
-interface TokenReply {
-  readonly headers?: Headers | null;
-  readonly response: { readonly accessToken: string; readonly accessTokenExpiresAt?: Date | undefined };
+/** A linked account: `id` is its row, not the user's name at the provider. */
+interface Account {
+  readonly id: string;
+  readonly providerId: string;
 }
 
-function tokenOf({ accessToken, accessTokenExpiresAt: end }: TokenReply['response']): SessionToken {
+interface TokenReply {
+  readonly headers?: Headers | null;
+  readonly response: {
+    readonly accessToken: string;
+    readonly accessTokenExpiresAt?: Date | undefined;
+    readonly idToken?: string | undefined;
+  };
+}
+
+async function tokenFrom(
+  { api }: Parameters<typeof betterAuthSession>[0],
+  body: object,
+  headers: Headers,
+  request: RequestContext,
+): Promise<SessionToken> {
+  const reply = (await api.getAccessToken({ body, headers, returnHeaders: true })) as TokenReply;
+  // Only sites without a database keep the account in a cookie, which the caller of `api` must pass on.
+  const cookies = reply.headers?.getSetCookie() ?? [];
+  writeCookies(cookies, request);
+  return { ...tokenOf(reply.response), ...(cookies.length > 0 && { adopt: (to) => writeCookies(cookies, to) }) };
+}
+
+function tokenOf({ accessToken, accessTokenExpiresAt: end, idToken }: TokenReply['response']): SessionToken {
   if (accessToken === '') return { kind: 'expired', detail: 'the linked account has no access token' };
-  return { kind: 'token', accessToken, ...(end !== undefined && { expiresAt: end.getTime() }) };
+  const claims = claimsOf(idToken);
+  return {
+    kind: 'token',
+    accessToken,
+    ...(end !== undefined && { expiresAt: end.getTime() }),
+    ...userNames(claims),
+    ...tenantName(claimsOf(accessToken), claims),
+  };
 }
 
 function refusal(error: unknown): SessionToken {
-  const { statusCode, body } = Object(error) as { statusCode?: unknown; body?: { readonly code?: unknown } };
+  const { name, statusCode, body } = Object(error) as {
+    name?: unknown;
+    statusCode?: unknown;
+    body?: { readonly code?: unknown };
+  };
   if (statusCode === 401) return { kind: 'no-session' };
   switch (body?.code) {
     case 'FAILED_TO_GET_ACCESS_TOKEN':
@@ -82,6 +127,6 @@ function refusal(error: unknown): SessionToken {
     case 'ACCOUNT_NOT_FOUND':
       return { kind: 'expired', reason: 'interaction', detail: body.code };
     default:
-      throw sanitizeLibraryError('better-auth', error);
+      throw sanitizeLibraryError('better-auth', { name, code: body?.code });
   }
 }

@@ -2,6 +2,7 @@ import { accept } from '../../domain/shared/option-checks.js';
 import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { HeaderFields } from '../../ports/http.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
+import { claimsOf, tenantName, userNames } from './token-names.js';
 
 const EASY_AUTH: OptionShape<'behindAppService'> = {
   options: {
@@ -11,7 +12,7 @@ const EASY_AUTH: OptionShape<'behindAppService'> = {
 };
 
 /**
- * Reads the user's Entra token from the headers that Azure App Service authentication ("Easy Auth") adds.
+ * Reads the user's Entra token from the headers that Azure App Service authentication ("Easy Auth") adds; the ID token beside it names user and tenant.
  * Set `behindAppService` only where every request passes App Service authentication, which replaces these headers:
  * anywhere else a visitor can send them and be any user.
  *
@@ -33,7 +34,14 @@ export function easyAuthSession(options: { readonly behindAppService: true }): S
       const accessToken = single(headers, 'x-ms-token-aad-access-token');
       if (accessToken === '') return Promise.resolve({ kind: 'no-session' });
       const expiresAt = Date.parse(single(headers, 'x-ms-token-aad-expires-on'));
-      return Promise.resolve({ kind: 'token', accessToken, ...(!Number.isNaN(expiresAt) && { expiresAt }) });
+      const claims = claimsOf(single(headers, 'x-ms-token-aad-id-token'));
+      return Promise.resolve({
+        kind: 'token',
+        accessToken,
+        ...(!Number.isNaN(expiresAt) && { expiresAt }),
+        ...userNames(claims),
+        ...tenantName(claims),
+      });
     },
   };
 }

@@ -3,6 +3,7 @@ import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { refreshRefusal, sanitizeLibraryError } from './library-errors.js';
+import { claimsOf, tenantName, userNames } from './token-names.js';
 
 /** The part of `req.oidc` (express-openid-connect 2 and 3) that is used. */
 interface OpenidConnectContext {
@@ -88,12 +89,14 @@ function contextOf({ native }: RequestContext): OpenidConnectContext {
 }
 
 function tokenOf(token: OpenidConnectToken, oidc: OpenidConnectContext): Extract<SessionToken, { kind: 'token' }> {
-  const { iss, sub } = { ...oidc.idTokenClaims } as { iss?: unknown; sub?: unknown };
+  const claims = { ...oidc.idTokenClaims };
   return {
     kind: 'token',
     accessToken: token.access_token,
     expiresAt: Date.now() + token.expires_in * 1_000,
-    ...(typeof iss === 'string' && typeof sub === 'string' && { subject: `${iss}|${sub}` }),
+    ...userNames(claims),
+    // A refresh may change the organization of the access token, and bring no new ID token.
+    ...tenantName(claimsOf(token.access_token), claims),
   };
 }
 

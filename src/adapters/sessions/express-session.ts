@@ -1,6 +1,6 @@
 import { readOptions } from '../../domain/shared/options.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
-import { fromFunction, STORED_TOKEN, type StoredTokenOptions } from './from-function.js';
+import { fromFunction, STORED_TOKEN, storedToken, type StoredTokenOptions } from './from-function.js';
 
 /**
  * Reads the user's token from `req.session` of express-session (or cookie-session): by default `req.session.accessToken`, where the site puts it at sign-in.
@@ -39,11 +39,11 @@ export function passportSession(options?: StoredTokenOptions): SessionTokenSourc
 }
 
 function holderSource(field: 'session' | 'user', options: StoredTokenOptions): SessionTokenSource {
-  const { accessToken = (holder: { accessToken?: string }) => holder.accessToken, ...session } = options;
+  const { accessToken = (holder: { accessToken?: string }) => holder.accessToken, subject, ...session } = options;
   return fromFunction(
     (request: Partial<Record<'session' | 'user', object>>) => {
       const holder = request[field];
-      return holder === undefined ? null : accessToken(holder);
+      return holder === undefined ? null : storedToken(accessToken(holder), subject?.(holder));
     },
     { sessionCookies: ['connect.sid'], ...session },
   );

@@ -1,4 +1,4 @@
-import { callback, flag, texts } from '../../domain/shared/option-checks.js';
+import { callback, flag, text, texts } from '../../domain/shared/option-checks.js';
 import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
@@ -21,6 +21,8 @@ export type SessionTokenFunction = (
  * @public
  */
 export interface SessionSourceOptions {
+  /** A stable name of the source, alike in every process and bundle of the site, such as `staff`. Needed where users are named by a row id, which another source of the site may have too. Default: none. */
+  readonly name?: string | undefined;
   /**
    * Names of the cookies that hold or name the session, without the number of a chunk.
    * Requests that agree in them share one token for a moment, so list them only when nothing else tells users apart.
@@ -39,15 +41,18 @@ export interface StoredTokenOptions extends SessionSourceOptions {
   /** Takes the access token out of the session: the Auth.js session or claims, `req.session`, `req.user`. Default: its `accessToken`; of Auth.js, else its `access_token`. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly accessToken?: ((session: any) => string | null | undefined) | undefined;
+  /** Takes the user's stable id out of the session, where the site or its library put it at sign-in, such as a row id; with `name`, renders are then cached for this user. Default: nobody is named. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly subject?: ((session: any) => string | null | undefined) | undefined;
 }
 
 export const SESSION_SOURCE: OptionShape<keyof SessionSourceOptions> = {
-  options: { sessionCookies: texts, sessionInCookie: flag },
+  options: { name: text, sessionCookies: texts, sessionInCookie: flag },
 };
 
 /** Of a session whose token the site stored under a name of its own. */
 export const STORED_TOKEN: OptionShape<keyof StoredTokenOptions> = {
-  options: { accessToken: callback, ...SESSION_SOURCE.options },
+  options: { accessToken: callback, subject: callback, ...SESSION_SOURCE.options },
 };
 
 /**
@@ -73,10 +78,20 @@ export function fromFunction(read: SessionTokenFunction, options?: SessionSource
   };
 }
 
+/** A token that the site stored in its session, with the name it stored of its user. */
+export function storedToken(accessToken: string | null | undefined, subject: string | null | undefined): SessionToken {
+  if (accessToken === null || accessToken === undefined || accessToken === '') return { kind: 'no-session' };
+  if (typeof accessToken !== 'string') throw noToken(accessToken);
+  return { kind: 'token', accessToken, ...(subject !== null && subject !== undefined && { subject }) };
+}
+
 function sessionToken(result: Awaited<ReturnType<SessionTokenFunction>>): SessionToken {
-  if (result === null || result === undefined || result === '') return { kind: 'no-session' };
-  if (typeof result === 'string') return { kind: 'token', accessToken: result };
+  if (result === null || result === undefined || typeof result === 'string') return storedToken(result, undefined);
   if (typeof result === 'object' && 'kind' in result) return result;
-  // next-auth's `getToken` gives the claims of its cookie, which would go out as "[object Object]".
-  throw new TypeError(`the session token function gave a value of type "${typeof result}" that is no token`);
+  throw noToken(result);
+}
+
+/** next-auth's `getToken` gives the claims of its cookie, which would go out as "[object Object]". */
+function noToken(value: unknown): TypeError {
+  return new TypeError(`the session token function gave a value of type "${typeof value}" that is no token`);
 }

@@ -1,6 +1,6 @@
 import { readOptions } from '../../domain/shared/options.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
-import { fromFunction, STORED_TOKEN, type StoredTokenOptions } from './from-function.js';
+import { STORED_TOKEN, storedToken, type StoredTokenOptions } from './from-function.js';
 
 /**
  * Reads the user's token from an iron-session cookie, which `open` opens by `getIronSession` with the site's own settings. Give the cookie's name, so that parallel requests share.
@@ -26,16 +26,17 @@ export function ironSession(
   open: (request: any, response: any) => Promise<object>,
   options?: StoredTokenOptions,
 ): SessionTokenSource {
-  const { accessToken = (session: { accessToken?: string }) => session.accessToken, ...given } = readOptions(
-    'ironSession',
-    STORED_TOKEN,
-    options,
-  );
-  const source = (response: unknown): SessionTokenSource =>
-    fromFunction(async (request) => accessToken(await open(request, response)));
+  const {
+    accessToken = (session: { accessToken?: string }) => session.accessToken,
+    subject,
+    ...given
+  } = readOptions('ironSession', STORED_TOKEN, options);
   return {
     sessionInCookie: true,
     ...given,
-    getToken: (request, query) => source(request.native.response).getToken(request, query),
+    getToken: async ({ native: { request, response } }) => {
+      const session = await open(request, response);
+      return storedToken(accessToken(session), subject?.(session));
+    },
   };
 }

@@ -3,6 +3,7 @@ import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { SESSION_SOURCE, type SessionSourceOptions } from './from-function.js';
 import { refreshRefusal, sanitizeLibraryError } from './library-errors.js';
+import { tenantName, userNames } from './token-names.js';
 
 /**
  * The part of an msal-node client that is used.
@@ -10,12 +11,16 @@ import { refreshRefusal, sanitizeLibraryError } from './library-errors.js';
  * @public
  */
 export interface MsalClientLike<Account extends { readonly homeAccountId: string }> {
-  /** Gives a token from the cache, renewed when it is due; `expiresOn` is `null` when that is not known. */
+  /** Gives a token from the cache, renewed when it is due; `expiresOn` is `null` when that is not known. The ID token's claims name issuer and tenant. */
   acquireTokenSilent(request: {
     account: Account;
     scopes: string[];
     forceRefresh?: boolean;
-  }): Promise<{ readonly accessToken: string; readonly expiresOn: Date | null } | null>;
+  }): Promise<{
+    readonly accessToken: string;
+    readonly expiresOn: Date | null;
+    readonly idTokenClaims?: object;
+  } | null>;
 }
 
 /**
@@ -93,13 +98,16 @@ export function msalSession<Account extends { readonly homeAccountId: string }>(
   };
 }
 
-function tokenOf(
-  { accessToken, expiresOn }: { readonly accessToken: string; readonly expiresOn: Date | null },
-  subject: string,
-): SessionToken {
+type Result = NonNullable<Awaited<ReturnType<MsalClientLike<never>['acquireTokenSilent']>>>;
+
+function tokenOf({ accessToken, expiresOn, idTokenClaims }: Result, subject: string): SessionToken {
+  const claims = { ...idTokenClaims };
   return {
     kind: 'token',
     accessToken,
+    ...userNames(claims),
+    ...tenantName(claims),
+    // Alike in each tenant the user is a guest of, and for each application, where `sub` is not.
     subject,
     ...(expiresOn !== null && { expiresAt: expiresOn.getTime() }),
   };

@@ -10,8 +10,9 @@ export function redactingSessionSource(
   source: SessionTokenSource,
   inTime: (work: Promise<SessionToken>) => Promise<SessionToken>,
 ): SessionTokenSource {
-  const { sessionCookies, sessionInCookie } = source;
+  const { name, sessionCookies, sessionInCookie } = source;
   return {
+    ...(name === undefined ? {} : { name }),
     ...(sessionCookies === undefined ? {} : { sessionCookies }),
     ...(sessionInCookie === undefined ? {} : { sessionInCookie }),
     sessionVersion: (request) => {

@@ -67,7 +67,7 @@ function protocolVersions({ protocolVersion, supportedInterfaces = [] }: Card): 
   return [...new Set(named.filter((version) => typeof version === 'string' && version !== ''))] as string[];
 }
 
-/** A name from elsewhere, on one line of this terminal. */
+/** A name from elsewhere. */
 function quoted(name: unknown): string {
   return JSON.stringify(excerpt(String(name), 60));
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { visibleLine } from '../../domain/shared/visible-line.js';
 import { variablesOf } from '../config/env.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
 import { configuration, SOURCE_OPTIONS } from './configuration-source.js';
@@ -43,7 +44,7 @@ export function tell(
   byVariables: boolean = false,
 ): number {
   const failures = findings.filter(({ result }) => result === 'failed');
-  const named = byVariables ? findings.map(withVariables) : findings;
+  const named = (byVariables ? findings.map(withVariables) : findings).map(visible);
   if (asJson) {
     terminal.print(JSON.stringify({ ok: failures.length === 0, findings: named }, null, 2));
   } else {
@@ -53,6 +54,11 @@ export function tell(
     terminal.print(failures.length === 0 ? `\nAll is well.${also}` : `\n${String(failures.length)} to fix.`);
   }
   return failures.length === 0 ? 0 : 1;
+}
+
+/** A finding whose words can all be seen: they may quote the agent, the platform or the provider. */
+function visible({ message, fix, ...rest }: Finding): Finding {
+  return { ...rest, message: visibleLine(message), ...(fix !== undefined && { fix: visibleLine(fix) }) };
 }
 
 /** A finding with the environment variables that set its fields. */

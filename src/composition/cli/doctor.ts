@@ -12,6 +12,7 @@ import { type Identities, providerOf, PROVIDERS } from '../toolkit/identity-prov
 import type { ToolkitPorts } from '../toolkit/ports.js';
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
 import { cacheFindings } from './cache-findings.js';
+import { errorPage } from './error-page-finding.js';
 import { failed, type Finding, named, passed, type Place, refused, skipped, topLevel, warning } from './finding.js';
 import { certificate, serviceAccountKey } from './key-findings.js';
 import { platformFindings, type Trials } from './platform-findings.js';
@@ -59,11 +60,15 @@ export async function examine(
   ];
   begin('cache store');
   const cache = await cacheFindings(resolved, clock);
+  const { publicUrl } = resolved;
+  if (publicUrl !== '') begin('error page');
+  const page = publicUrl === '' ? [] : [await errorPage(publicUrl)];
   return [
     passed('configuration', 'every field is known and well formed'),
     ...environment(config),
     address('agent address', 'a2aUrl', resolved.agent, true),
     ...publicAddress(resolved, isProduction),
+    ...page,
     ...credential,
     ...cache,
     ...(await visit()),

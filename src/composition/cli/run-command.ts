@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { isAgentBffError } from '../../domain/errors.js';
 import { similar } from '../../domain/shared/nearest.js';
+import { visibleLine } from '../../domain/shared/visible-line.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
 import { demoCommand } from './demo-command.js';
 import { doctorCommand, tell } from './doctor-command.js';
@@ -16,11 +17,8 @@ const HELP_WORDS = ['--help', '-h'];
 const VERSION_WORDS = ['--version', '-v', 'version'];
 
 /** Runs one command line; its exit status. */
-export async function runCommand(
-  args: readonly string[],
-  terminal: Terminal,
-  ports: ToolkitPorts = {},
-): Promise<number> {
+export async function runCommand(args: readonly string[], given: Terminal, ports: ToolkitPorts = {}): Promise<number> {
+  const terminal = { ...given, complain: (text: string) => given.complain(visible(text)) };
   const [word = '', ...rest] = args;
   if (word === '' || word === 'help' || HELP_WORDS.includes(word)) {
     const asked = commandNamed(rest[0] ?? '');
@@ -51,6 +49,11 @@ export async function runCommand(
     else terminal.complain(`agent-bff: ${problem.message}${isUnparsed(error) ? `\n\n${COMMAND_HELP[command]}` : ''}`);
     return status;
   }
+}
+
+/** Complaints quote arguments, paths and variables. */
+function visible(text: string): string {
+  return text.split('\n').map(visibleLine).join('\n');
 }
 
 function unknownOption(command: CommandName, { message }: Error): Error {

@@ -106,8 +106,7 @@ function placeOf(block: string | undefined, fields: readonly string[], usual: Pl
   return [credential, usual].find((one) => one.block === block) ?? { block, fields };
 }
 
-/** Somebody else's text, on one line of this terminal. */
+/** The start of somebody else's text. */
 export function excerpt(text: string, most: number = MAX_QUOTED): string {
-  const line = text.replace(/[^\p{L}\p{N}\p{P}\p{S} ]+/gu, ' ');
-  return line.length > most ? `${line.slice(0, most)}…` : line;
+  return text.length > most ? `${text.slice(0, most)}…` : text;
 }

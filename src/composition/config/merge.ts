@@ -14,14 +14,15 @@ export function mergeConfig(current: ServerConfig, changes: ServerConfig): Serve
 }
 
 function merged(rows: AnyRows, current: Values, changes: Values): Values {
-  const values: Record<string, unknown> = { ...current };
+  // A map, since `__proto__` as a property of an object would vanish here, and pass where unknown names are refused.
+  const values = new Map(Object.entries(current));
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined) continue;
     const { fields, replaces = [] } = (Object.hasOwn(rows, name) ? rows[name] : undefined) ?? {};
     const replaced = value === '' ? [] : replaces.filter((other) => changes[other] === undefined);
-    for (const other of replaced) delete values[other];
+    for (const other of replaced) values.delete(other);
     const isBlock = fields !== undefined && isObject(value) && !Array.isArray(value);
-    values[name] = isBlock ? merged(fields, (values[name] ?? {}) as Values, value) : value;
+    values.set(name, isBlock ? merged(fields, (values.get(name) ?? {}) as Values, value) : value);
   }
-  return values;
+  return Object.fromEntries(values);
 }

@@ -37,6 +37,7 @@ interface CachedToken {
  * A request without a session's version or one of the source's session cookies shares with nobody, and forces no refresh: nothing would hold back the next one.
  */
 export class CoalescingSessionSource implements SessionTokenSource {
+  readonly name?: string;
   readonly #source: SessionTokenSource;
   readonly #clock: Clock;
   readonly #hash: (text: string) => string;
@@ -48,6 +49,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
   readonly #forcedAt: LruMap<number>;
 
   constructor(dependencies: CoalescingSessionSourceDependencies) {
+    if (dependencies.source.name !== undefined) this.name = dependencies.source.name;
     this.#source = dependencies.source;
     this.#clock = dependencies.clock;
     this.#hash = dependencies.hash;

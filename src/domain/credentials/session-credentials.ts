@@ -97,7 +97,7 @@ async function readSession(
     const accessToken = withoutScheme(found.accessToken);
     if (!isTokenText(accessToken))
       throw new TypeError('the session gave no token: one is visible ASCII without blanks');
-    return accessToken === found.accessToken ? found : { ...found, accessToken };
+    return withNames({ ...found, accessToken });
   } catch (error) {
     if (isAgentBffError(error)) throw error;
     throw new ServiceAuthError('identity_provider_unavailable', {
@@ -108,4 +108,16 @@ async function readSession(
       log: error instanceof Error ? `${error.name}: ${error.message}` : typeof error,
     });
   }
+}
+
+const NAMES = ['subject', 'issuer', 'tenant'] as const;
+
+/** Without names that are empty. Objects have one text for all users, so they are refused. */
+function withNames(found: FoundToken): FoundToken {
+  const { subject, issuer, tenant, ...rest } = found;
+  const names: Readonly<Record<string, unknown>> = { subject, issuer, tenant };
+  const given = NAMES.filter((name) => ![undefined, null, ''].includes(names[name] as string));
+  const wrong = given.find((name) => typeof names[name] !== 'string');
+  if (wrong !== undefined) throw new TypeError(`the session gave a ${wrong} that is ${typeof names[wrong]}, not text`);
+  return { ...rest, ...Object.fromEntries(given.map((name) => [name, names[name]])) };
 }

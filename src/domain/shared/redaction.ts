@@ -1,3 +1,5 @@
+import { visibleLine } from './visible-line.js';
+
 const REDACTED = '[redacted]';
 /** Shorter values would make every other word of a log unreadable, and are no secrets. */
 const MIN_SECRET = 6;
@@ -10,8 +12,6 @@ const JWT = /\beyJ[\w-]{8,}(?:\.[\w-]*){2,4}/giu;
 const CREDENTIAL = /\b(bearer|basic)(\s+)[\w.~+/=-]{8,}/giu;
 /** A private key, also when its lines were joined. */
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/gu;
-/** Control characters, and the line ends some log readers know besides (CWE-117). */
-const CONTROL = /[\p{Cc}\u2028\u2029]+/gu;
 
 /** What every spelling leaves as it is. */
 const PLAIN = /[\w.-]+/g;
@@ -32,7 +32,7 @@ export function redactor(secrets: readonly string[]): (text: string, further?: r
   const configured = hidden(secrets);
   return (text, further = []) => {
     const clean = withoutSecrets(without(text, configured), further);
-    return clean.replace(CONTROL, ' ').slice(0, MAX_TEXT);
+    return visibleLine(clean).slice(0, MAX_TEXT);
   };
 }
 

@@ -32,6 +32,13 @@ describe('redaction', () => {
     ['a key', '-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY----- ok', '[redacted] ok'],
     ['a key that was cut', 'x -----BEGIN RSA PRIVATE KEY-----\\nMIIE', 'x [redacted]'],
     ['a line that is none of ours', 'a\r\n2026-11-21 error: b\u2028c', 'a 2026-11-21 error: b c'],
+    ['a command to the terminal', 'a\u001b[2Jb\u009bc', String.raw`a\u001b[2Jb\u009bc`],
+    [
+      'what reverses the line',
+      'for \u202enimda\u202c, \u2067x\u2069\u200f',
+      String.raw`for \u202enimda\u202c, \u2067x\u2069\u200f`,
+    ],
+    ['no letters of other scripts', 'naïve 文件 हिन्दी 👩‍💻 شكرا', 'naïve 文件 हिन्दी 👩‍💻 شكرا'],
   ])('takes out %s', (_what, text, clean) => {
     expect(redactor(['p&ss word', ''])(text)).toBe(clean);
   });

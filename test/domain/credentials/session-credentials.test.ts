@@ -43,6 +43,29 @@ describe("a user's token that is exchanged", () => {
   });
 });
 
+describe("the names of a session's user", () => {
+  const given = async (names: object) => {
+    const session = { kind: 'token', accessToken: 'ada', ...names } as SessionToken;
+    return userToken({ source: new FakeSessionTokenSource(session), audience: '', exchange: undefined }, REQUEST);
+  };
+
+  it.each(['subject', 'issuer', 'tenant'])('fail the request where %s is no text', async (name) => {
+    for (const value of [{ id: 1 }, 7, true, ['ada']]) {
+      const error = await given({ [name]: value }).catch((e: unknown) => e);
+      expect(error).toMatchObject({ code: 'identity_provider_unavailable', block: 'session' });
+      expect((error as { logDetail: () => string }).logDetail()).toContain(`the session gave a ${name} that is`);
+    }
+  });
+
+  it('are absent where they are empty', async () => {
+    expect(await given({ subject: '', issuer: null, tenant: undefined })).toMatchObject({
+      value: 'ada',
+      subject: undefined,
+    });
+    expect(await given({ subject: 'ada' })).toMatchObject({ subject: 'ada' });
+  });
+});
+
 describe('a session that gives no token', () => {
   it.each([
     [{ kind: 'expired' }, 'session_expired', 'The session has expired.', 'Sign in again.', 'the session has expired'],

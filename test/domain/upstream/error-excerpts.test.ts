@@ -58,7 +58,7 @@ describe('what the platform says of an error', () => {
 
   it('is one line of a log, whatever it says', async () => {
     const text = await said('no\r\n2026-11-21 error: forged\u001b[31m\u2028end', { 'content-type': 'a\u0085b' });
-    expect(text).toBe('status 502 from the agent, a b: no 2026-11-21 error: forged [31m end');
+    expect(text).toBe('status 502 from the agent, a b: no 2026-11-21 error: forged\\u001b[31m end');
   });
 
   it.each([

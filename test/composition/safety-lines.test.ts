@@ -1,0 +1,268 @@
+import { randomBytes } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createNodeHandler } from 'agent-bff/node';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
+import { FakeIdentityProvider } from '../../src/adapters/fakes/fake-identity-provider.js';
+import { FakeUpstream } from '../../src/adapters/fakes/fake-upstream.js';
+import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
+import { resolveConfig } from '../../src/composition/config/resolve-config.js';
+import type { ServerConfig } from '../../src/composition/config/server-config.js';
+import { providerLoader } from '../../src/composition/toolkit/identity-module.js';
+import type { ToolkitPorts } from '../../src/composition/toolkit/ports.js';
+import { buildToolkit, createToolkit } from '../../src/composition/toolkit/toolkit.js';
+import type { HeadersAuth } from '../../src/domain/credentials/route-auth.js';
+import type { ServiceAuthError } from '../../src/domain/errors.js';
+import type { HttpHandler, HttpResponse } from '../../src/ports/http.js';
+import type { TelemetryEvent } from '../../src/ports/telemetry.js';
+import { browserRequest, bytes } from '../adapters/web/browser-request.js';
+import { textOf } from '../contracts/http-upstream.contract.js';
+import { RecordingUpstream } from '../support/recording-upstream.js';
+import { newServiceAccountKey } from '../support/service-account.js';
+import { startVisit } from '../support/visitor.js';
+import { routeAuths } from './route-auths.js';
+
+const CONFIG: ServerConfig = {
+  a2aUrl: 'https://agent.example/a2a',
+  serviceApiUrl: 'https://platform.example/api',
+  serviceApiKey: 'key-of-this-site',
+};
+
+/** Everything that is kept, as a reader of the store sees it. */
+class SharedStore {
+  readonly entries = new Map<string, string>();
+  get = (key: string): Promise<string | undefined> => Promise.resolve(this.entries.get(key));
+  set = (key: string, value: string): Promise<void> => Promise.resolve(void this.entries.set(key, value));
+  delete = (key: string): Promise<void> => Promise.resolve(void this.entries.delete(key));
+}
+
+describe('anonymous visitors who are limited', () => {
+  const MESSAGE = { method: 'POST', path: '/message:send', headers: { 'content-type': 'application/json' } };
+  const CARD = { protocolVersion: '1.0', supportedInterfaces: [{ url: CONFIG.a2aUrl, protocolBinding: 'HTTP+JSON' }] };
+
+  function site(points: number) {
+    let left = points;
+    const upstream = new FakeUpstream(() => ({
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(CARD),
+    }));
+    const chatLimit: ServerConfig['chatLimit'] = {
+      admit: () => {
+        left -= 1;
+        return Promise.resolve(left >= 0 ? { kind: 'admitted' } : { kind: 'refused', retryAfterMs: 5_000 });
+      },
+    };
+    const config: ServerConfig = { ...CONFIG, bindings: ['HTTP+JSON'], chatLimit };
+    return { upstream, toolkit: createToolkit(config, { upstream, telemetry: new RecordingTelemetry() }) };
+  }
+
+  it.each([
+    ['over JSON-RPC', {}],
+    ['over HTTP+JSON', MESSAGE],
+    ['over HTTP+JSON 0.3', { ...MESSAGE, path: '/v1/message:send' }],
+  ])('are refused with 429 after their last message, %s', async (_binding, changes) => {
+    const { toolkit, upstream } = site(1);
+    const handler = toolkit.chatHandler();
+    await handler(browserRequest(changes));
+    const sent = upstream.requests.length;
+    const response = await handler(browserRequest(changes));
+    expect([response.status, response.headers['retry-after']]).toEqual([429, '5']);
+    expect(upstream.requests).toHaveLength(sent);
+  });
+
+  it.each([
+    ['over JSON-RPC', {}],
+    ['over HTTP+JSON', MESSAGE],
+  ])('leave signed-in users uncounted, %s', async (_binding, changes) => {
+    const { toolkit, upstream } = site(0);
+    const response = await toolkit.chatHandler({ getSessionToken: (_: unknown) => 'of-ada' })(browserRequest(changes));
+    expect(response.status).not.toBe(429);
+    expect(upstream.requests.length).toBeGreaterThan(0);
+  });
+});
+
+describe('what is kept in a shared store', () => {
+  const RENDER = '<p>the balance of Ada</p>';
+  const body = JSON.stringify({ html: RENDER });
+
+  async function keep(config: ServerConfig) {
+    const store = new SharedStore();
+    const upstream = new FakeUpstream(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body }));
+    const toolkit = createToolkit({ ...CONFIG, ...config, cacheStore: store }, { upstream });
+    const handler = toolkit.surfaceHandler({ cache: { enabled: true } });
+    const render = (): Promise<HttpResponse> =>
+      handler(browserRequest({ path: '/balance/render', body: bytes('{"account":"of-ada"}') }));
+    const outcomes = [await render(), await render()].map(({ headers }) => headers['x-cache']);
+    expect(outcomes).toEqual(['MISS', 'HIT']);
+    return JSON.stringify([...store.entries]);
+  }
+
+  it('shows neither render nor input, where there are cacheKeys', async () => {
+    const kept = await keep({ cacheKeys: [randomBytes(32).toString('base64')] });
+    for (const word of ['balance', 'of-ada', 'key-of-this-site']) expect(kept).not.toContain(word);
+  });
+
+  it('shows no render, where cacheKeys came with a later configuration', async () => {
+    const store = new SharedStore();
+    const upstream = new FakeUpstream(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body }));
+    const open = buildToolkit({ ...CONFIG, cacheStore: store }, { upstream }, undefined);
+    const cacheKeys = [randomBytes(32).toString('base64')];
+    const sealed = buildToolkit({ ...CONFIG, cacheStore: store, cacheKeys }, { upstream }, open);
+    await sealed.surfaceHandler({ cache: { enabled: true } })(browserRequest({ path: '/balance/render' }));
+    expect(store.entries.size).toBeGreaterThan(0);
+    expect(JSON.stringify([...store.entries])).not.toContain('balance');
+  });
+
+  it('shows renders as they are, where there are none', async () => {
+    expect(await keep({})).toContain('the balance of Ada');
+  });
+});
+
+describe('a secret that came with a later configuration', () => {
+  const respondWith = (text: string): FakeUpstream =>
+    new FakeUpstream(() => ({ status: 500, headers: { 'content-type': 'text/plain' }, body: text }));
+
+  it.each(['the first secret', 'the second secret'])('is in no event: %s', async (secret) => {
+    const telemetry = new RecordingTelemetry();
+    const ports: ToolkitPorts = { upstream: respondWith(`refused key ${secret}`), telemetry };
+    // As `configureServer` does it.
+    const before = buildToolkit({ ...CONFIG, serviceAuthStrategy: '' }, ports, undefined);
+    const first = { ...CONFIG, idpA: { clientSecret: 'the first secret' } };
+    const second = { ...CONFIG, idpA: { clientSecret: 'the second secret' } };
+    const toolkit = buildToolkit(second, ports, buildToolkit(first, ports, before));
+    await toolkit.chatHandler()(browserRequest());
+    const told = JSON.stringify(telemetry.events);
+    expect(told).toContain('refused key [redacted]');
+    expect(told).not.toContain(secret);
+  });
+});
+
+describe('a secret of the configuration', () => {
+  it.each([2_000, 2_010, 2_020, 2_030, 2_040])(
+    'is in no event, nor half of it where an excerpt ends: at %i',
+    async (at) => {
+      const telemetry = new RecordingTelemetry();
+      const said = `${'x '.repeat(at / 2 - 40)}secret-of-the-application-of-this-site and more`;
+      const upstream = new FakeUpstream(() => ({ status: 500, headers: { 'content-type': 'text/plain' }, body: said }));
+      const config = { ...CONFIG, idpA: { clientSecret: 'secret-of-the-application-of-this-site' } };
+      await createToolkit(config, { upstream, telemetry }).chatHandler()(browserRequest());
+      expect(JSON.stringify(telemetry.events)).toContain('x x x');
+      expect(JSON.stringify(telemetry.events)).not.toContain('secret-of');
+    },
+  );
+});
+
+describe('a function "getHeaders" that fails', () => {
+  it('and quotes the cookie it was given is reported without the cookie', async () => {
+    const cookie = 'sid=s%3Aof-ada-and-long-enough.signature';
+    const auth = routeAuths().surfaceRouter({
+      getHeaders: () => {
+        throw new Error(`cannot open ${cookie} of-ada-and-long-enough`);
+      },
+    });
+    const obtained = (auth as HeadersAuth).obtain({ native: { request: {} }, headers: { cookie } });
+    const error = (await obtained.then(String, (failure: unknown) => failure)) as ServiceAuthError;
+    expect(error.logDetail()).toContain('cannot open');
+    expect(error.logDetail()).not.toContain('of-ada');
+  });
+});
+
+describe('a provider that could not be loaded', () => {
+  it('is loaded with the next request', async () => {
+    const { privateKey } = await newServiceAccountKey();
+    const serviceAccount = { serviceAccountId: 'sa', keyId: 'k', privateKeyPem: privateKey, privateKeyPath: '/k.pem' };
+    const config = resolveConfig({ ...CONFIG, serviceAccount });
+    let times = 0;
+    const telemetry = {
+      emit: () => {
+        times += 1;
+        if (times === 1) throw new Error('loading fails');
+      },
+    };
+    const identities = { fetch: undefined, fingerprintKey: new Uint8Array(32), telemetry, clock: new FakeClock() };
+    const load = providerLoader(config, identities);
+    await expect(load('service_account')).rejects.toThrow('loading fails');
+    const provider = await load('service_account');
+    expect(provider?.block).toBe('serviceAccount');
+    expect(await load('service_account')).toBe(provider);
+    expect(times).toBe(2);
+  });
+});
+
+describe('a provider that was refused', () => {
+  it('is asked again immediately after the server was configured again', async () => {
+    const own = new FakeIdentityProvider('own', 'own');
+    own.answer = () => ({
+      kind: 'failure',
+      reason: 'refused',
+      block: 'own',
+      fields: [],
+      advice: 'Check it.',
+      detail: 'refused',
+    });
+    const ports: ToolkitPorts = { upstream: new FakeUpstream(), identityProviders: { own }, clock: new FakeClock() };
+    const config: ServerConfig = { ...CONFIG, serviceAuthStrategy: 'own' };
+    const toolkit = buildToolkit(config, ports, undefined);
+    const ask = async (handler: HttpHandler): Promise<number> => (await handler(browserRequest())).status;
+    expect([await ask(toolkit.chatHandler()), await ask(toolkit.chatHandler())]).toEqual([401, 401]);
+    expect(own.issued).toBe(1);
+    own.answer = undefined;
+    expect(await ask(toolkit.chatHandler())).toBe(401);
+    expect(await ask(buildToolkit(config, ports, toolkit).chatHandler())).toBe(200);
+  });
+});
+
+describe('a visitor who leaves while the session is read', () => {
+  it('costs the agent no request', async () => {
+    const agent = await RecordingUpstream.start();
+    const happened = new EventEmitter();
+    const over = once(happened, 'request');
+    const left = once(happened, 'left');
+    const telemetry = { emit: ({ type }: TelemetryEvent) => happened.emit(type === 'error' ? 'told' : type) };
+    const toolkit = createToolkit({ a2aUrl: agent.origin, telemetry });
+    const getSessionToken = async (request: IncomingMessage): Promise<string> => {
+      visit.leave();
+      await left;
+      expect(request.socket.destroyed).toBe(true);
+      return 'of-ada';
+    };
+    const handler = createNodeHandler({ toolkit, a2a: { getSessionToken } });
+    const server = createServer((request, response) => {
+      response.once('close', () => happened.emit('left'));
+      handler(request, response);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(async () => {
+      server.close();
+      await agent.close();
+    });
+    const visit = startVisit(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`);
+    await over;
+    expect(agent.requests).toEqual([]);
+  });
+});
+
+describe('the events of one request', () => {
+  it('and its error response have one name, which no other request has', async () => {
+    const telemetry = new RecordingTelemetry();
+    const upstream = new FakeUpstream(() => ({ status: 500, headers: {}, body: null }));
+    const handler = createToolkit(CONFIG, { upstream, telemetry }).chatHandler();
+    const names = [];
+    for (let count = 0; count < 2; count += 1) {
+      const before = telemetry.events.length;
+      const { body } = await handler(browserRequest());
+      const events = telemetry.events.slice(before);
+      expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(['upstream', 'error', 'request']));
+      const found = new Set(events.map((event) => event.requestId));
+      expect(found.size).toBe(1);
+      const [name = ''] = found;
+      expect(name).not.toBe('');
+      expect(await textOf(body)).toContain(`"requestId":"${name}"`);
+      names.push(name);
+    }
+    expect(new Set(names).size).toBe(2);
+  });
+});

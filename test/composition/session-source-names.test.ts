@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
+import { fromFunction } from '../../src/adapters/sessions/from-function.js';
+import { redactingSessionSource } from '../../src/adapters/telemetry/redacting-session-source.js';
+import { CoalescingSessionSource } from '../../src/domain/credentials/coalescing-session-source.js';
+import type { SessionTokenSource } from '../../src/ports/session-token-source.js';
+import { routeAuths } from './route-auths.js';
+
+const redacting = (source: SessionTokenSource): SessionTokenSource => redactingSessionSource(source, (work) => work);
+const coalescing = (source: SessionTokenSource): SessionTokenSource =>
+  new CoalescingSessionSource({
+    source,
+    clock: new FakeClock(),
+    hash: (text) => text,
+    hide: () => undefined,
+    maxEntries: 1,
+  });
+
+it.each<[string, (source: SessionTokenSource) => SessionTokenSource]>([
+  ['one whose refusals quote nothing', redacting],
+  ['one shared by the requests of a session', coalescing],
+  ['the one of a route', (getSessionToken) => routeAuths().session(getSessionToken, {}).source],
+])('a session source has its name as %s', (_what, wrapped) => {
+  expect(wrapped(fromFunction(() => null, { name: 'staff' })).name).toBe('staff');
+  expect(wrapped(fromFunction(() => null)).name).toBeUndefined();
+});
