@@ -95,7 +95,11 @@ const ROWS: Rows<ConfigFields> = {
     optionalSecret,
     'SERVICE_API_KEY',
   ),
-  serviceProjectId: text('SERVICE_PROJECT_ID'),
+  // It is sent in a header field.
+  serviceProjectId: {
+    ...text('SERVICE_PROJECT_ID'),
+    check: accept((value) => isString(value) && /^[ -~]*$/.test(String(value)), 'an id in ASCII'),
+  },
   serviceAuthStrategy: text('SERVICE_AUTH_STRATEGY'),
   authProvider: text('AUTH_PROVIDER'),
   identityProviders: { ...field(providers, (own: ServerConfig['identityProviders'] = {}) => own), fields: {} as never },
