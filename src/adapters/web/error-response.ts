@@ -233,6 +233,7 @@ function headers(error: AgentBffError, status: number, contentType: string): Rec
   };
   // RFC 9110 §15.5.2: a 401 carries a challenge. Bearer makes no browser open a login window.
   if (status === 401) fields['www-authenticate'] = `Bearer error="${error.code}"`;
-  if (error.retryAfterMs !== undefined) fields['retry-after'] = String(Math.min(Math.ceil(error.retryAfterMs / 1000), MAX_RETRY_AFTER_S));
+  if (error.retryAfterMs !== undefined)
+    fields['retry-after'] = String(Math.min(Math.ceil(error.retryAfterMs / 1000), MAX_RETRY_AFTER_S));
   return fields;
 }
