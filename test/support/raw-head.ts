@@ -36,12 +36,12 @@ export interface RawRequest {
 const COOKIE = { cookie: 'session=ada' };
 
 /** A request to each route whose response holds fields of the platform. */
-export const FIELD_ROUTES: Readonly<Record<string, RawRequest>> = {
+export const FIELD_ROUTES = {
   chat: { method: 'POST', path: '/api/a2a', body: MESSAGE },
   records: { method: 'GET', path: '/api/service/files/7', headers: COOKIE },
   actions: { method: 'POST', path: '/api/service-surfaces/counter/actions/add', body: '{}', headers: COOKIE },
   renders: { method: 'POST', path: '/api/service-surfaces/counter/render', body: '{}', headers: COOKIE },
-};
+} satisfies Readonly<Record<string, RawRequest>>;
 
 /** A head as the simplest reader sees it: lines end with LF, and a blank one ends the head. */
 export function parsedHead(text: string): RawHead {
