@@ -15,6 +15,13 @@ function refusal(config: unknown, customProviders: readonly string[] = []): Erro
   throw new Error('accepted');
 }
 
+describe('the id of a project', () => {
+  it.each(['p\n', 'p\x1b', 'prüfung'])('is refused when no header field can carry it: %j', (serviceProjectId) => {
+    const expected = { fields: ['serviceProjectId'], hint: 'Set it to an id in ASCII.' };
+    expect(refusal({ serviceProjectId })).toMatchObject(expected);
+  });
+});
+
 describe('a field nobody knows', () => {
   it.each([
     ['a2aURL', 'a2aUrl'],

@@ -30,7 +30,7 @@ describe('the option "forward"', () => {
     X-Project-Id x-ms-token-aad-access-token a2a-version accept accept-encoding host connection
     keep-alive te trailer transfer-encoding upgrade proxy-connection expect
     content-length content-type content-encoding if-none-match range access-control-allow-origin cache-control
-    cdn-cache-control x-accel-redirect x-cache content-security-policy`
+    cdn-cache-control x-accel-redirect x-cache content-security-policy __proto__`
     .trim()
     .split(/\s+/);
   const makers = [

@@ -88,6 +88,8 @@ describe('what the function "headers" gives', () => {
     ['bytes', Buffer.from('secret')],
     ['a function', () => ({ 'x-tenant': 'secret' })],
     ['a line break in a value', { 'x-tenant': 'se\r\ncret' }],
+    ['a control character in a value', { 'x-tenant': 'se\x1bcret' }],
+    ['a letter beyond Latin-1 in a value', { 'x-tenant': 'sečcret' }],
     ['a name that is none', { 'x tenant': 'secret' }],
   ])('is refused when it is %s, and never quoted', (_words, made) => {
     expect(() => headerFields(made as never)).toThrow(/^it gave /);

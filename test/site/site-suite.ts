@@ -10,6 +10,7 @@ import { pathSuite } from './suite/paths.js';
 import { recordSuite } from './suite/records.js';
 import { refusalSuite } from './suite/refusals.js';
 import { requestSuite } from './suite/requests.js';
+import { responseFieldSuite } from './suite/response-fields.js';
 import { stalledReaderSuite } from './suite/stalled-readers.js';
 import { streamSuite } from './suite/streams.js';
 import { surfaceSuite } from './suite/surfaces.js';
@@ -26,6 +27,7 @@ const SUITES: Readonly<Record<string, (framework: Framework) => void>> = {
   errors: errorSuite,
   streams: streamSuite,
   'unexpected responses': unexpectedResponseSuite,
+  'response fields': responseFieldSuite,
   departures: departureSuite,
   'stalled readers': stalledReaderSuite,
   widgets: surfaceSuite,

@@ -77,7 +77,7 @@ export function session(name: string): { readonly cookie: string } {
 }
 
 /** What the site's session library would say: whoever the cookie names, from a Node or a Web request. */
-function signedIn(request: unknown): SessionToken | null {
+export function signedIn(request: unknown): SessionToken | null {
   const { headers } = request as { headers: { cookie?: string } | Headers };
   const cookie = headers instanceof Headers ? headers.get('cookie') : headers.cookie;
   const name = /(?:^|; )session=(\w+)/.exec(cookie ?? '')?.[1];

@@ -10,7 +10,7 @@ import { startWorld, type World, type WorldOptions } from '../site/world.js';
 import { Http2Visitor } from './http2-visitor.js';
 
 /** The routes behind `node:http2`, without encryption. */
-const http2Site: Framework = {
+export const http2Site: Framework = {
   name: 'node:http2',
   parsesJson: false,
   start: async ({ toolkit, auth = nobody }) => {

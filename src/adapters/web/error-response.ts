@@ -43,6 +43,9 @@ const TITLE: Partial<Readonly<Record<ErrorCode, string>>> = {
   upstream_invalid_response: 'Upstream response invalid',
 };
 
+/** A year: platforms and providers choose the number, and longer ones are not written in digits. */
+const MAX_RETRY_AFTER_S = 31_536_000;
+
 /** JSON-RPC codes that differ from -32603 (JSON-RPC 2.0 §5.1; A2A v1.0 §9.5). */
 const RPC_CODE: Partial<Readonly<Record<ErrorCode, number>>> = {
   body_invalid: -32700,
@@ -230,6 +233,7 @@ function headers(error: AgentBffError, status: number, contentType: string): Rec
   };
   // RFC 9110 §15.5.2: a 401 carries a challenge. Bearer makes no browser open a login window.
   if (status === 401) fields['www-authenticate'] = `Bearer error="${error.code}"`;
-  if (error.retryAfterMs !== undefined) fields['retry-after'] = String(Math.ceil(error.retryAfterMs / 1000));
+  if (error.retryAfterMs !== undefined)
+    fields['retry-after'] = String(Math.min(Math.ceil(error.retryAfterMs / 1000), MAX_RETRY_AFTER_S));
   return fields;
 }

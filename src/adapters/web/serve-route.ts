@@ -1,5 +1,6 @@
 import { UpstreamError } from '../../domain/errors.js';
 import { isStream } from '../../domain/shared/body.js';
+import { browserFields, type BrowserFieldRules } from '../../domain/upstream/browser-fields.js';
 import { isEventStream } from '../../domain/upstream/header-policy.js';
 import type { HeaderFields, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { type ErrorContext, type ErrorForm, PROBLEMS } from './error-response.js';
@@ -29,9 +30,9 @@ export async function serveRoute(
   const context = errorContext(site, route);
   let response: HttpResponse;
   try {
-    response = await respond(context);
+    response = withBrowserFields(await respond(context), site);
   } catch (error) {
-    response = errors.response(error, context);
+    response = withBrowserFields(errors.response(error, context), site);
   }
   const { body } = response;
   const coming = isStream(body) ? body : undefined;
@@ -50,6 +51,11 @@ export async function serveRoute(
   // Into compressed bytes nothing can be added: they pass as they are, and break as they break.
   const isWritable = errors.eventData !== undefined && isPlainEventStream(response.headers);
   return { ...response, body: isWritable ? new EventStream(coming, watch) : new ObservedBody(coming, watch) };
+}
+
+function withBrowserFields(response: HttpResponse, { fields }: SiteSettings): HttpResponse {
+  const headers = browserFields(response.headers, fields);
+  return headers === response.headers ? response : { ...response, headers };
 }
 
 /** Its own object and no functions, since there is one for each open stream, which must not keep the message that began it. */
@@ -132,6 +138,8 @@ export interface SiteSettings {
   readonly origins: OriginPolicy;
   /** By which names the routes may be called; absent where any will do. */
   readonly hosts?: HostPolicy;
+  /** How response fields are written. */
+  readonly fields: BrowserFieldRules;
   readonly bodyLimitBytes: number;
   /** The memory of request bodies, which all sites of a process share. */
   readonly bodies: BodyBudget;

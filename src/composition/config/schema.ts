@@ -102,7 +102,11 @@ const ROWS: Rows<ConfigFields> = {
     optionalSecret,
     'SERVICE_API_KEY',
   ),
-  serviceProjectId: text('principal', 'SERVICE_PROJECT_ID'),
+  // It is sent in a header field.
+  serviceProjectId: {
+    ...text('principal', 'SERVICE_PROJECT_ID'),
+    check: accept((value) => isString(value) && /^[ -~]*$/.test(String(value)), 'an id in ASCII'),
+  },
   serviceAuthStrategy: text('principal', 'SERVICE_AUTH_STRATEGY'),
   authProvider: text('principal', 'AUTH_PROVIDER'),
   identityProviders: {

@@ -1,7 +1,7 @@
 import { DeadlineError, inTime } from '../../adapters/system/timed-ports.js';
 import type { RouteFields } from '../../domain/credentials/site-fields.js';
 import { AgentBffError, isAgentBffError } from '../../domain/errors.js';
-import { isWithheld } from '../../domain/upstream/header-policy.js';
+import { isFieldValue, isWithheld } from '../../domain/upstream/header-policy.js';
 import type { HeaderFields } from '../../ports/http.js';
 import type { GetHeaders, HeadersLike, SiteFieldOptions } from './route-options.js';
 
@@ -91,7 +91,10 @@ export function headerFields(made: HeadersLike): Record<string, string> {
       append(headers, String(name), String(text as string));
     }
   }
-  return Object.fromEntries(headers);
+  const fields = Object.fromEntries(headers);
+  // `Headers` takes control characters, which no client of HTTP sends.
+  if (!Object.values(fields).every(isFieldValue)) throw notAllowed();
+  return fields;
 }
 
 function pairs(made: unknown): readonly (readonly [unknown, unknown])[] {
@@ -119,6 +122,10 @@ function append(headers: Headers, name: string, text: string): void {
     headers.append(name, text);
   } catch {
     // The error's own message quotes the value.
-    throw new Error('it gave a name or a value that no header field may have');
+    throw notAllowed();
   }
+}
+
+function notAllowed(): Error {
+  return new Error('it gave a name or a value that no header field may have');
 }

@@ -13,6 +13,7 @@ import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 const BARE_SITE: SiteSettings = {
   telemetry: new TerminalTelemetry(processFaults(), []),
   origins: { publicOrigin: '', allowedOrigins: new Set() },
+  fields: { disposition: () => undefined, leftOut: () => undefined },
   bodyLimitBytes: 0,
   bodies: new BodyBudget({ limitBytes: 0, now: () => 0 }),
   requestBodyMs: 0,

@@ -1,4 +1,6 @@
 import { ContainerModule } from 'inversify';
+import { writtenDisposition } from '../../adapters/content-disposition/written-disposition.js';
+import { leftOutReporter } from '../../adapters/web/left-out-fields.js';
 import { currentRequestId, newRequestId } from '../../adapters/telemetry/request-scope.js';
 import { RequestGate } from '../../adapters/web/request-gate.js';
 import type { SiteSettings } from '../../adapters/web/serve-route.js';
@@ -77,6 +79,7 @@ function siteSettings(config: ResolvedConfig, clock: Clock, telemetry: Telemetry
     telemetry,
     origins: { publicOrigin: publicUrl === '' ? '' : new URL(publicUrl).origin, allowedOrigins },
     ...(hosts === undefined ? {} : { hosts }),
+    fields: { disposition: writtenDisposition, leftOut: leftOutReporter(telemetry) },
     bodyLimitBytes: config.bodyLimitBytes,
     bodies: processBodies(config.bodyLimitBytes),
     requestBodyMs: config.timeouts.requestBodyMs,

@@ -54,6 +54,9 @@ const RESPONSE_FIELDS: ReadonlySet<string> = new Set([
   'x-a2a-extensions',
 ]);
 
+/** Keeps what a browser may run, or has to guess, from running on the site's own origin. */
+export const ACTIVE_CONTENT_POLICY = "sandbox; default-src 'none'";
+
 /** Further response fields of a render. */
 export const RENDER_RESPONSE_FIELDS: readonly string[] = ['x-surface-version'];
 
@@ -70,7 +73,7 @@ export function upstreamRequestHeaders(
   further: readonly string[] = [],
   contentType?: string,
 ): HeaderFields {
-  const headers = withoutConnectionOptions(crossing(browser, REQUEST_FIELDS, further), browser);
+  const headers = withoutConnectionOptions(sendable(crossing(browser, REQUEST_FIELDS, further)), browser);
   if (contentType !== undefined) headers['content-type'] = contentType;
   return Object.assign(headers, credential);
 }
@@ -79,7 +82,7 @@ export function upstreamRequestHeaders(
 export function browserResponseHeaders(upstream: HeaderFields, further: readonly string[] = []): CrossedFields {
   const headers = crossing(upstream, RESPONSE_FIELDS, further);
   headers['x-content-type-options'] = 'nosniff';
-  if (isActive(upstream)) headers['content-security-policy'] = "sandbox; default-src 'none'";
+  if (isActive(upstream)) headers['content-security-policy'] = ACTIVE_CONTENT_POLICY;
   if (isEventStream(upstream)) {
     // RFC 9112 §6: a stream has no length. `no-transform` keeps compressors away, the last one keeps nginx from buffering.
     delete headers['content-length'];
@@ -96,7 +99,7 @@ export function browserResponseHeaders(upstream: HeaderFields, further: readonly
  * (RFC 9110 §7.6.1, §8), CORS, what steers caches and proxies, and what this package decides, such as versions, codings and conditions.
  */
 const WITHHELD =
-  /^(?:a2a-version|accept|accept-encoding|(?:access-control|content|if|proxy|surrogate|www|x-accel|x-ms-token)-.*|auth.*|.*cache-control|(?:set-)?cookie2?|connection|expect|host|http2-settings|keep-alive|range|te|trailer|transfer-encoding|upgrade|x-(?:api-key|cache|content-type-options|project-id))$/;
+  /^(?:a2a-version|accept|accept-encoding|(?:access-control|content|if|proxy|surrogate|www|x-accel|x-ms-token)-.*|auth.*|.*cache-control|(?:set-)?cookie2?|connection|expect|host|http2-settings|keep-alive|range|te|trailer|transfer-encoding|upgrade|x-(?:api-key|cache|content-type-options|project-id)|__proto__)$/;
 
 /** Whether a field, in lower case, never crosses by a site's own choice. */
 export function isWithheld(name: string): boolean {
@@ -119,7 +122,7 @@ export function choosingFields(fields: HeaderFields = {}): readonly unknown[] {
 
 /** The browser's fields a site lets cross besides the usual ones, minus those it named in `Connection`. */
 export function forwardedFields(browser: HeaderFields, names: readonly string[]): HeaderFields {
-  return names.length === 0 ? {} : withoutConnectionOptions(crossing(browser, new Set(names), []), browser);
+  return names.length === 0 ? {} : withoutConnectionOptions(sendable(crossing(browser, new Set(names), [])), browser);
 }
 
 /** The fields of a message that are on a list. */
@@ -131,6 +134,20 @@ function crossing(fields: HeaderFields, names: ReadonlySet<string>, further: rea
     if (value !== undefined && (names.has(name) || further.includes(name))) crossed[name] = value;
   }
   return crossed;
+}
+
+/** Takes out values that no client of HTTP sends as they are: with control characters, or characters that are no bytes. */
+function sendable(headers: CrossedFields): CrossedFields {
+  for (const name in headers) {
+    const value = headers[name];
+    if (!(typeof value === 'string' ? isFieldValue(value) : value?.every(isFieldValue))) delete headers[name];
+  }
+  return headers;
+}
+
+/** Whether a client of HTTP sends a value as it is (RFC 9110 §5.5). */
+export function isFieldValue(value: string): boolean {
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 }
 
 /** The media type of a message in lower case, without parameters; empty when it has none. */

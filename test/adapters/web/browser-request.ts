@@ -1,3 +1,4 @@
+import { writtenDisposition } from '../../../src/adapters/content-disposition/written-disposition.js';
 import { RecordingTelemetry } from '../../../src/adapters/fakes/recording-telemetry.js';
 import { BodyBudget } from '../../../src/adapters/web/body-budget.js';
 import type { SiteSettings } from '../../../src/adapters/web/serve-route.js';
@@ -24,6 +25,7 @@ export function site(changes: Partial<SiteSettings> = {}): SiteSettings & { read
   let count = 0;
   return {
     origins: { publicOrigin: '', allowedOrigins: new Set() },
+    fields: { disposition: writtenDisposition, leftOut: () => undefined },
     bodyLimitBytes: 1_000,
     bodies: bodyBudget(),
     requestBodyMs: 0,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  forwardedFields,
   isEventStream,
   isStyleSheet,
   mediaType,
@@ -94,6 +95,17 @@ describe('what a browser sends to the platform', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it.each(['a\x1bb', 'a\r\nb: c', 'a\0', '\x7f', 'č', ['a', 'a\nb']])('stays behind with the value %j', (value) => {
+    const browser = { accept: value, 'x-site': value, 'a2a-version': '1.0' };
+    expect(upstreamRequestHeaders(browser, {})).toEqual({ 'a2a-version': '1.0' });
+    expect(forwardedFields(browser, ['x-site'])).toEqual({});
+  });
+
+  it.each(['a\tb', 'caf\xe9', 'caf\xc3\xa9', '', ['a', 'b']])('crosses byte for byte with the value %j', (value) => {
+    expect(upstreamRequestHeaders({ accept: value }, {})).toEqual({ accept: value });
+    expect(forwardedFields({ 'x-site': value }, ['x-site'])).toEqual({ 'x-site': value });
   });
 
   it('loses to the credential, in every field', () => {

@@ -1,0 +1,83 @@
+import { parse } from 'content-disposition';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { writtenDisposition } from '../../src/adapters/content-disposition/written-disposition.js';
+import { anyText } from '../support/odd-fields.js';
+
+const utf8 = (name: string): string => `; filename*=UTF-8''${encodeURIComponent(name).replace(/'/g, '%27')}`;
+
+describe('a Content-Disposition', () => {
+  it.each([
+    ['attachment', 'attachment'],
+    ['Inline', 'inline'],
+    ['INLINE ; FileName="a.txt"', 'inline; filename=a.txt'],
+    ['attachment; filename=a b.txt', 'attachment; filename="a b.txt"'],
+    ['attachment; filename="文件.pdf"', `attachment; filename=__.pdf${utf8('文件.pdf')}`],
+    ["attachment; filename=x.pdf; filename*=UTF-8''%E6%96%87.pdf", `attachment; filename=_.pdf${utf8('文.pdf')}`],
+    ["attachment; filename*=UTF-8''%E6%96%87.pdf; filename=x.pdf", `attachment; filename=_.pdf${utf8('文.pdf')}`],
+    ["attachment; filename*=iso-8859-1''na%EFve.pdf", `attachment; filename=na_ve.pdf${utf8('naïve.pdf')}`],
+    [
+      'attachment; filename="a\\"b\\\\c.txt"',
+      `attachment; filename="a_b_c.txt"${utf8('a"b\\c.txt')}`.replace(/"/, '').replace(/"/, ''),
+    ],
+    ['attachment; filename="100%.txt"', `attachment; filename=100_.txt${utf8('100%.txt')}`],
+    ['attachment; filename="a;b=c.txt"', 'attachment; filename="a;b=c.txt"'],
+    ['attachment; filename="../../a.txt"', 'attachment; filename="../../a.txt"'],
+    ['attachment; filename="a😀.txt"', `attachment; filename=a_.txt${utf8('a😀.txt')}`],
+    // Nothing but type and name crosses, and unknown types are attachments (RFC 6266 §4.2).
+    ['attachment; filename=a.txt; size=5; creation-date="x"; filename=b.txt', 'attachment; filename=a.txt'],
+    ['form-data; name="a"; filename="b.txt"', 'attachment; filename=b.txt'],
+    ['attachment; filename=""', 'attachment'],
+  ])('of %s is written as %s', (text, value) => {
+    expect(writtenDisposition(text)?.value).toBe(value);
+  });
+
+  it.each([
+    ['attachment; filename="a.txt', 'attachment'],
+    ["attachment; filename*=UTF-8''%FF%FE.txt", 'attachment'],
+    ["inline; filename*=KOI8-R''%C6.txt", 'inline'],
+    [`attachment; filename="${'文'.repeat(769)}"`, 'attachment'],
+    ['attachment filename="a.txt"', 'attachment'],
+    ['attachment; filename="\r\n"', 'attachment'],
+  ])('of %s keeps its type alone', (text, value) => {
+    expect(writtenDisposition(text)?.value).toBe(value);
+  });
+
+  it.each(['', ';', 'filename=a.txt', '"inline"', 'in line', 'é', '; filename=a.txt'])(
+    'of %j cannot be read',
+    (text) => {
+      expect(writtenDisposition(text)).toBeUndefined();
+    },
+  );
+
+  it('keeps no control character of a name, also of an encoded one', () => {
+    const expected = { value: 'attachment; filename=ab.txt', isWhole: true };
+    for (const name of ['"a\r\n\0\x7f\x85b.txt"', '"a\tb.txt"']) {
+      expect(writtenDisposition(`attachment; filename=${name}`)).toEqual(expected);
+    }
+    expect(writtenDisposition("attachment; filename*=UTF-8''a%0D%0A%00%C2%85b.txt")).toEqual(expected);
+  });
+
+  it('is printable ASCII of at most 8,192 characters, with the name that was sent', () => {
+    const name = anyText(800);
+    fc.assert(
+      fc.property(fc.constantFrom('inline', 'attachment'), name, (type, text) => {
+        const written = writtenDisposition(`${type}; filename="${text.replace(/["\\]/g, '\\$&')}"`);
+        expect(written?.value).toMatch(/^[ -~]{6,8192}$/);
+        const kept = text.replace(/[\p{Cc}\p{Surrogate}]/gu, '').trim();
+        const read = parse(written?.value ?? '');
+        expect(read.type).toBe(type);
+        if (kept.length <= 768) expect(read.parameters['filename'] ?? '').toBe(kept);
+      }),
+    );
+  });
+
+  it('takes a few milliseconds at most, whatever it holds', () => {
+    const parts = ['"', '\\', ';', '%', '=', "'", 'filename=', '文', ' '];
+    const texts = [...parts.map((part) => part.repeat(12_288)), `attachment; filename="${'文'.repeat(12_000)}"`];
+    const began = process.cpuUsage();
+    for (const text of texts) writtenDisposition(text);
+    const { user, system } = process.cpuUsage(began);
+    expect((user + system) / 1_000 / texts.length).toBeLessThan(50);
+  });
+});

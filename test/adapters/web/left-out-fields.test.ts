@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { RecordingTelemetry } from '../../../src/adapters/fakes/recording-telemetry.js';
+import { leftOutReporter } from '../../../src/adapters/web/left-out-fields.js';
+
+describe('a field of the platform that does not cross', () => {
+  it('is in the log once, by its name', () => {
+    const telemetry = new RecordingTelemetry();
+    const leftOut = leftOutReporter(telemetry);
+    for (let request = 0; request < 3; request += 1) {
+      leftOut([
+        { name: 'etag', reason: 'characters' },
+        { name: 'vary', reason: 'length' },
+      ]);
+    }
+    leftOut([{ name: 'etag', reason: 'repeated' }]);
+    expect(telemetry.of('warning').map(({ code, detail }) => [code, detail])).toEqual([
+      [
+        'field_left_out',
+        'The platform sent response fields that were left out: etag (characters other than printable ASCII), vary (too long).',
+      ],
+      [
+        'field_left_out',
+        'The platform sent response fields that were left out: etag (sent several times, the first was taken).',
+      ],
+    ]);
+  });
+
+  it('is in the log for a hundred names at most', () => {
+    const telemetry = new RecordingTelemetry();
+    const leftOut = leftOutReporter(telemetry);
+    for (let at = 0; at < 1_000; at += 1) leftOut([{ name: `x-${String(at)}`, reason: 'length' }]);
+    expect(telemetry.of('warning')).toHaveLength(100);
+  });
+});

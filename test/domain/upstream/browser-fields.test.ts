@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  browserFields,
+  type LeftOutField,
+  MAX_FIELDS,
+  MAX_TOTAL,
+  MAX_VALUE,
+} from '../../../src/domain/upstream/browser-fields.js';
+import { browserResponseHeaders } from '../../../src/domain/upstream/header-policy.js';
+import type { HeaderFields } from '../../../src/ports/http.js';
+import { anyText } from '../../support/odd-fields.js';
+
+const PROTECTED = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
+const POLICY = "sandbox; default-src 'none'";
+
+/** What is written of these fields, and what is left out of them. */
+function written(fields: HeaderFields): { readonly fields: HeaderFields; readonly leftOut: readonly LeftOutField[] } {
+  const leftOut: LeftOutField[] = [];
+  const rules = {
+    disposition: (text: string) => (text === '' ? undefined : { value: 'inline', isWhole: text === 'inline' }),
+    leftOut: (gone: readonly LeftOutField[]) => leftOut.push(...gone),
+  };
+  return { fields: browserFields(fields, rules), leftOut };
+}
+
+describe('the fields of a response', () => {
+  it('are the same object when each is printable ASCII', () => {
+    const fields = { 'content-type': 'application/json', etag: '"1"', vary: '', ...PROTECTED };
+    expect(written(fields)).toEqual({ fields, leftOut: [] });
+    expect(browserFields(fields, { disposition: () => undefined, leftOut: () => undefined })).toBe(fields);
+  });
+
+  it.each([
+    ['a tab', 'a\tb', 'a b'],
+    ['blanks around it', ' \ta b\t ', 'a b'],
+    ['several values', ['a', 'b, c'], 'a, b, c'],
+    ['no value in a list', [], ''],
+    ['a number', 7 as unknown as string, '7'],
+  ])('cross with %s', (_what, value, expected) => {
+    expect(written({ vary: value, ...PROTECTED })).toEqual({ fields: { vary: expected, ...PROTECTED }, leftOut: [] });
+  });
+
+  it.each([
+    ['letters in UTF-8', 'caf\xc3\xa9'],
+    ['letters in Latin-1', 'caf\xe9'],
+    ['letters beyond Latin-1', '文件'],
+    ['line ends', 'a\r\nx-odd: 1'],
+    ['a control character', 'a\x1bb'],
+    ['a control character in UTF-8', 'a\xc2\x85b'],
+    ['the end of a string', 'a\0'],
+    ['a letter whose code ends in that of a line end', 'a\u010ab'],
+  ])('do not cross with %s, which is reported by name alone', (_what, value) => {
+    const leftOut = [{ name: 'etag', reason: 'characters' }];
+    expect(written({ etag: value, vary: 'a', ...PROTECTED })).toEqual({ fields: { vary: 'a', ...PROTECTED }, leftOut });
+  });
+
+  it('have one value where HTTP allows one, the first', () => {
+    const fields = { etag: ['"1"', '"2"'], 'last-modified': ['a', 'a'], ...PROTECTED };
+    expect(written(fields)).toEqual({
+      fields: { etag: '"1"', 'last-modified': 'a', ...PROTECTED },
+      leftOut: [{ name: 'etag', reason: 'repeated' }],
+    });
+  });
+
+  it.each(['5, 5', '+5', '0x5', '5 ', '-1', '', '1e3', '9'.repeat(16)])('have no length of "%s"', (length) => {
+    const { fields } = written({ 'content-length': length, ...PROTECTED });
+    expect(fields['content-length']).toBe(length === '5 ' ? '5' : undefined);
+  });
+
+  it.each(['set-cookie', 'transfer-encoding', 'connection', 'trailer', 'x odd', 'x-odd\r\n', 'X-Odd', '', 'é'])(
+    'are never named %j, whatever a store holds',
+    (name) => {
+      const { fields, leftOut } = written({ [name]: 'a', ...PROTECTED });
+      expect(fields).toEqual(PROTECTED);
+      expect(leftOut).toMatchObject([{ reason: 'name' }]);
+    },
+  );
+
+  it('are never named like a member of every object', () => {
+    const fields = JSON.parse('{"__proto__":["a"],"vary":"a"}') as HeaderFields;
+    expect(written(fields).fields).toEqual({ vary: 'a', ...PROTECTED });
+  });
+
+  it('with a type that cannot be written have the policy of unknown content', () => {
+    const upstream = browserResponseHeaders({ 'content-type': 'application/json; x="é"', etag: '"1"' });
+    expect(written(upstream).fields).toEqual({ etag: '"1"', ...PROTECTED, 'content-security-policy': POLICY });
+  });
+
+  it('that protect are written last, whatever else there is', () => {
+    const upstream = browserResponseHeaders(
+      { 'content-type': 'text/html', ...many(200), etag: '"é"' },
+      Object.keys(many(200)),
+    );
+    const names = Object.keys(written(upstream).fields);
+    expect(names).toHaveLength(MAX_FIELDS - 1);
+    expect(names[0]).toBe('content-type');
+    expect(names.slice(-3)).toEqual(['x-content-type-options', 'cache-control', 'content-security-policy']);
+  });
+
+  it('of an event stream keep what holds buffers and compressors off', () => {
+    const { fields } = written(browserResponseHeaders({ 'content-type': 'text/event-stream', etag: 'é' }));
+    expect(fields).toEqual({
+      'content-type': 'text/event-stream',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-cache, no-store, no-transform',
+      'x-accel-buffering': 'no',
+    });
+  });
+
+  it('that a store has lost are written again', () => {
+    expect(written({ 'content-type': 'text/html' }).fields).toEqual({ 'content-type': 'text/html', ...PROTECTED });
+  });
+
+  it.each([
+    [MAX_VALUE, []],
+    [MAX_VALUE + 1, [{ name: 'vary', reason: 'length' }]],
+    [1_000_000, [{ name: 'vary', reason: 'length' }]],
+  ])('of %i characters are kept up to the bound of a value', (length, leftOut) => {
+    expect(written({ vary: 'a'.repeat(length), ...PROTECTED }).leftOut).toEqual(leftOut);
+  });
+
+  it('that describe the body have room before all others', () => {
+    const { fields, leftOut } = written({
+      etag: 'a'.repeat(8_000),
+      vary: 'b'.repeat(8_000),
+      'content-type': `text/plain; a=${'c'.repeat(4_000)}`,
+      ...PROTECTED,
+    });
+    expect(Object.keys(fields)).toEqual(['content-type', 'etag', 'x-content-type-options', 'cache-control']);
+    expect(leftOut).toEqual([{ name: 'vary', reason: 'number' }]);
+  });
+
+  it('name a disposition that lost its file name, or all of it', () => {
+    const leftOut = [{ name: 'content-disposition', reason: 'syntax' }];
+    expect(written({ 'content-disposition': 'inline', ...PROTECTED }).leftOut).toEqual([]);
+    expect(written({ 'content-disposition': 'a', ...PROTECTED })).toEqual({
+      fields: { 'content-disposition': 'inline', ...PROTECTED },
+      leftOut,
+    });
+    expect(written({ 'content-disposition': ' ', ...PROTECTED })).toEqual({ fields: PROTECTED, leftOut });
+  });
+
+  it(
+    'read the same in every encoding, within their bounds and with all that protects, whatever comes',
+    { timeout: 60_000 },
+    () => {
+      const value = fc.oneof(
+        fc.string(),
+        anyText(20),
+        fc.array(anyText(20), { maxLength: 5 }),
+        fc.integer({ min: 1, max: 20_000 }).map((length) => 'a'.repeat(length)),
+      );
+      const name = fc.oneof(fc.constantFrom('etag', 'vary', 'content-type', 'cache-control', 'X-Cache'), fc.string());
+      fc.assert(
+        fc.property(fc.array(fc.tuple(name, value), { maxLength: 12 }), (pairs) => {
+          const { fields } = written(Object.fromEntries(pairs));
+          const all = Object.entries(fields) as [string, string][];
+          expect(all.every(([one]) => /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(one))).toBe(true);
+          expect(all.every(([, text]) => /^(?:[!-~](?:[ -~]*[!-~])?)?$/.test(text))).toBe(true);
+          expect(all.length).toBeLessThanOrEqual(MAX_FIELDS);
+          // What protects is not counted.
+          expect(all.reduce((sum, [one, text]) => sum + one.length + text.length, 0)).toBeLessThan(
+            MAX_TOTAL + MAX_VALUE + 200,
+          );
+          expect(fields['x-content-type-options']).toBe('nosniff');
+          expect(fields['cache-control']).toBeTypeOf('string');
+        }),
+        { numRuns: 300 },
+      );
+    },
+  );
+});
+
+function many(count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`x-${String(at)}`, 'a']));
+}
