@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import { type ChatError, toChatError } from './chat-error.js';
 import { siteFetch, type SiteHeaders } from './site-fetch.js';
-import { type ActionFields, type SurfaceAddress, SurfaceClient, type SurfaceInput } from './surface/surface-client.js';
+import { type ActionFields, SurfaceClient, type SurfaceInput, type SurfaceSite } from './surface/surface-client.js';
 import { useLatest } from './use-latest.js';
 
 /**
@@ -13,6 +13,11 @@ import { useLatest } from './use-latest.js';
 export type ServiceSurfaceOptions = {
   /** The site's widget routes. Default `/api/service-surfaces`. */
   readonly serviceSurfacesUrl?: string | undefined;
+  /**
+   * The site's configuration route, which is read only if the widget names images or media of other sites: its
+   * `mediaOrigins` are shown. Default: `a2a/config` beside the widget routes, so `/api/a2a/config`.
+   */
+  readonly configEndpoint?: string | undefined;
   /** What the render depends on. Default: the language of the document, as `locale`. */
   readonly input?: SurfaceInput | undefined;
   /** Header fields for every request of the widget. Default none: the browser sends the site's cookies by itself. */
@@ -68,6 +73,7 @@ interface Mounted {
  */
 export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfaceController {
   const { surfaceId, name, serviceSurfacesUrl = '/api/service-surfaces', input } = options;
+  const { configEndpoint = serviceSurfacesUrl.replace(/[^/]*$/, 'a2a/config') } = options;
   const [host, setHost] = useState<HTMLElement | null>(null);
   const [isBusy, setBusy] = useState(true);
   const [title, setTitle] = useState('');
@@ -76,21 +82,20 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
   const mounted = useRef<Mounted>(undefined);
   const latest = useLatest(options);
   // Equal values are equal here, whichever objects a render brings.
-  const key = JSON.stringify([serviceSurfacesUrl, surfaceId === undefined ? { name } : { id: surfaceId }, input]);
+  const address = surfaceId === undefined ? { name } : { id: surfaceId };
+  const key = JSON.stringify([{ serviceSurfacesUrl, configEndpoint, address }, input]);
 
   useEffect(() => {
     if (host === null) return undefined;
     const abort = new AbortController();
-    const [url, address, given] = JSON.parse(key) as [string, SurfaceAddress, SurfaceInput | null];
-    const isPlain = latest.current.headers === undefined;
+    const [site, given] = JSON.parse(key) as [SurfaceSite, SurfaceInput | null];
     const client = new SurfaceClient(
-      url,
-      address,
+      site,
       siteFetch(() => latest.current.headers),
       abort.signal,
     );
     const view = import('./surface/surface-view.js').then(({ SurfaceView }) =>
-      abort.signal.aborted ? undefined : new SurfaceView(host, isPlain ? client.themeUrl : client.theme(), act),
+      abort.signal.aborted ? undefined : new SurfaceView(host, client, act),
     );
 
     // Said where it is awaited, unless the render was refused before.

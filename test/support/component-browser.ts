@@ -44,6 +44,8 @@ export interface ComponentPage {
 export interface ComponentVisitOptions extends BrowserContextOptions {
   /** Called before the page is opened. */
   readonly prepare?: (page: Page) => Promise<unknown>;
+  /** False for a page without a Content-Security-Policy. Default true: as strict as one gets. */
+  readonly hasPolicy?: boolean;
 }
 
 const BROWSERS = [
@@ -100,7 +102,7 @@ export class ComponentBrowser {
   }
 
   /** A visitor on the page, which shows nothing yet; gone when the test is over. */
-  async visit({ prepare, ...options }: ComponentVisitOptions = {}): Promise<ComponentVisit> {
+  async visit({ prepare, hasPolicy = true, ...options }: ComponentVisitOptions = {}): Promise<ComponentVisit> {
     const browser = await this.#browser(options.colorScheme === 'dark' ? 'dark' : 'light');
     const permissions = [...this.#permissions];
     const context = await browser.newContext({ viewport: { width: 800, height: 600 }, permissions, ...options });
@@ -113,7 +115,10 @@ export class ComponentBrowser {
       const type = name.endsWith('.js') ? 'text/javascript' : name.endsWith('.css') ? 'text/css' : 'text/html';
       return route.fulfill({
         status: body === undefined ? 404 : 200,
-        headers: { 'content-type': `${type}; charset=utf-8`, 'content-security-policy': POLICY },
+        headers: {
+          'content-type': `${type}; charset=utf-8`,
+          ...(hasPolicy ? { 'content-security-policy': POLICY } : {}),
+        },
         body: body ?? '',
       });
     });

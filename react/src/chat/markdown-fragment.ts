@@ -8,7 +8,10 @@ const ALLOWED_TAGS = (
 /** What may begin with "<" in an agent's text: tags that are allowed, without attributes. */
 const NO_TAG = new RegExp(`<(?!/?(?:${ALLOWED_TAGS.join('|')}) ?/?>)`, 'gi');
 const ALLOWED_ATTR = ['href', 'title', 'start', 'align', 'class'];
-const ALLOWED_URI_REGEXP = /^(?:https?:|mailto:)/i;
+/** Addresses that read as what they are: a browser takes `https:/path` and `https:path` for paths of the site. */
+const ALLOWED_URI_REGEXP = /^(?:https?:\/\/|mailto:)/i;
+/** Characters that make a text read in another order than it is written, and controls. */
+const DISGUISE = /\p{Bidi_Control}|[^\P{Cc}\n\t]/gu;
 const LANGUAGE = /^language-[\w#+.-]+$/;
 
 const markdown = new Marked({
@@ -34,6 +37,7 @@ export function markdownFragment(text: string): DocumentFragment {
   for (const link of fragment.querySelectorAll('a')) {
     link.target = '_blank';
     link.rel = 'noopener noreferrer nofollow';
+    showAsWritten(link);
   }
   for (const element of fragment.querySelectorAll('[class]')) {
     if (element.localName !== 'code' || !LANGUAGE.test(element.className)) element.removeAttribute('class');
@@ -48,6 +52,14 @@ export function markdownFragment(text: string): DocumentFragment {
     frame.append(block);
   }
   return fragment;
+}
+
+/** Lets the text and title of a link appear in the order they are written in, whatever they or the text around contain. */
+function showAsWritten(link: HTMLAnchorElement): void {
+  link.dir = 'auto'; // which also isolates it from the text around
+  if (link.title !== '') link.title = link.title.replaceAll(DISGUISE, '');
+  const texts = document.createTreeWalker(link, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) (texts.currentNode as Text).data = (texts.currentNode as Text).data.replaceAll(DISGUISE, '');
 }
 
 /** Puts a button on every block of code, where the browser lets a page write to the clipboard. */

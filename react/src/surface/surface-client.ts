@@ -22,15 +22,34 @@ export interface RenderedSurface {
   readonly html: string;
 }
 
+/** Which widget it is, and the site's routes for it. */
+export interface SurfaceSite {
+  readonly serviceSurfacesUrl: string;
+  readonly configEndpoint: string;
+  readonly address: SurfaceAddress;
+}
+
+/** The part of the site's configuration that is for widgets. */
+interface SurfaceConfiguration {
+  readonly mediaOrigins?: readonly string[];
+}
+
 /** One widget as the site's routes serve it. */
 export class SurfaceClient {
   readonly #base: string;
   readonly #fetch: typeof fetch;
   readonly #signal: AbortSignal;
+  readonly #configEndpoint: string;
+  #mediaOrigins: Promise<readonly string[]> | undefined;
 
-  constructor(serviceSurfacesUrl: string, address: SurfaceAddress, siteFetch: typeof fetch, signal: AbortSignal) {
+  constructor(
+    { serviceSurfacesUrl, configEndpoint, address }: SurfaceSite,
+    siteFetch: typeof fetch,
+    signal: AbortSignal,
+  ) {
     const path = 'id' in address ? encodeURIComponent(address.id) : `by-name/${encodeURIComponent(address.name)}`;
     this.#base = `${serviceSurfacesUrl}/${path}`;
+    this.#configEndpoint = configEndpoint;
     this.#fetch = siteFetch;
     this.#signal = signal;
   }
@@ -39,11 +58,24 @@ export class SurfaceClient {
     return `${this.#base}/theme.css`;
   }
 
-  /** The theme's text, for sites whose requests need header fields of their own. */
+  /** The theme's text. */
   async theme(): Promise<string> {
     const response = await this.#fetch(this.themeUrl, { signal: this.#signal });
     await checkStatus(response);
     return response.text();
+  }
+
+  /** The origins a widget may fetch from, beside the page's own; none if the site's configuration cannot be read. */
+  mediaOrigins(): Promise<readonly string[]> {
+    return (this.#mediaOrigins ??= this.#fetch(this.#configEndpoint, { signal: this.#signal })
+      .then((response) => readJson<SurfaceConfiguration>(response))
+      .then(
+        ({ mediaOrigins = [] }) => mediaOrigins,
+        () => {
+          this.#mediaOrigins = undefined; // the next render tries again
+          return [];
+        },
+      ));
   }
 
   render(input: SurfaceInput): Promise<RenderedSurface> {

@@ -1,63 +1,77 @@
 import DOMPurify from 'dompurify';
 
-import { adoptStyle } from '../style/adopt-style.js';
-import type { ActionFields } from './surface-client.js';
+import { adoptStyle, newSheet } from '../style/adopt-style.js';
+import { partsOfMarkup, partsOfSheet, removeForeign } from './fetched-parts.js';
+import type { ActionFields, SurfaceClient } from './surface-client.js';
 import { unstyledMarkup } from './unstyled-markup.js';
 
-/** In a layer, so that every rule of the theme wins over it. */
+/** The page's own rules for the element win over it. */
+const HOST_STYLE = ':host { display: block; overflow: auto; }';
+/** Nothing inside is shown or clicked outside, fixed or not; what is too wide scrolls. */
+const BOX_STYLE = 'contain: layout paint; overflow: auto hidden';
+/** In a layer, so that every rule of the theme wins over it, except that a list of options stays the browser's own. */
 const BASE_STYLE = `@layer base {
-  :host { display: block; color: inherit; font: inherit; }
+  :host { box-sizing: border-box; }
   :is(h1, h2, h3, h4) { margin: 0 0 0.75rem; font-size: 1.0625rem; line-height: 1.35; }
   p { margin: 0.5rem 0; }
   button, input, select, textarea {
     padding: 0.5rem 0.875rem; border: 1px solid; border-radius: 0.5rem; font: inherit; line-height: 1.4;
   }
   button { cursor: pointer; }
-  :focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
+  :focus-visible { outline: 2px solid currentColor; outline-offset: -2px; }
   li, p, h3 { overflow-wrap: anywhere; }
+  ::picker(select) { appearance: auto !important; }
 }`;
 
-/** Where a form would send its reader if it were left to itself, and styles that could leave the widget's place. */
-const FORBIDDEN = {
-  FORBID_ATTR: ['action', 'formaction', 'method', 'formmethod', 'target', 'formtarget', 'style'],
+const SANITISER = {
+  RETURN_DOM_FRAGMENT: true as const,
+  // A browser reads https:/path and https:path as paths of the site; a visitor does not.
+  ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:|tel:|[^a-z]|[a-z+.-]+(?:[^a-z+.\-:]|$))/i,
+  // Addresses of forms, ways to the top layer of the page, and styles.
+  FORBID_ATTR: ['action', 'method', 'popover', 'popovertarget', 'command', 'commandfor', 'style'],
   FORBID_TAGS: ['style'],
 };
 
 /**
- * A widget's markup in a shadow root: its theme stays inside, the page's style outside, and scripts out altogether.
- * What carries `data-action`, a form or a button, submits that action instead of what it would do on its own.
+ * A widget in a shadow root of its own, inside a box that neither its theme nor its markup can reach: it stays in the box,
+ * fetches from the origins the site allows, and runs no script. A form or a button with `data-action` submits that action
+ * instead of its own.
  */
 export class SurfaceView {
+  readonly #box = document.createElement('div');
   readonly #root: ShadowRoot;
   readonly #content = document.createElement('div');
-  readonly #sheet = document.createElement('link');
-  readonly #listening = new AbortController();
+  readonly #client: SurfaceClient;
   readonly #onAction: (action: string, fields: ActionFields) => unknown;
   readonly #themed: Promise<void>;
-  /** What takes each style away again. */
-  readonly #styles: (() => void)[] = [];
+  #newest: DocumentFragment | undefined;
 
-  /** The theme is an address, or its text to come; `onAction` gets the name of an action and what was filled in. */
-  constructor(
-    host: HTMLElement,
-    theme: string | Promise<string>,
-    onAction: (action: string, fields: ActionFields) => unknown,
-  ) {
-    this.#root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+  /** `onAction` gets the name of an action and what was filled in. */
+  constructor(host: HTMLElement, client: SurfaceClient, onAction: (action: string, fields: ActionFields) => unknown) {
+    if (host.shadowRoot === null) adoptStyle(host.attachShadow({ mode: 'open' }), HOST_STYLE);
+    this.#box.style.cssText = BOX_STYLE;
+    const widget = document.createElement('div');
+    this.#root = widget.attachShadow({ mode: 'open' });
+    this.#client = client;
     this.#onAction = onAction;
-    this.#styles.push(adoptStyle(this.#root, BASE_STYLE));
+    adoptStyle(this.#root, BASE_STYLE);
     this.#root.append(this.#content);
+    this.#box.append(widget);
+    host.shadowRoot?.append(this.#box);
     // A widget without its theme is still a widget.
-    this.#themed = (typeof theme === 'string' ? this.#link(theme) : this.#adopt(theme)).catch(() => undefined);
-    const { signal } = this.#listening;
-    this.#root.addEventListener('submit', (event) => this.#submit(event as SubmitEvent), { signal });
-    this.#root.addEventListener('click', (event) => this.#click(event), { signal });
+    this.#themed = this.#adoptTheme().catch(() => undefined);
+    this.#root.addEventListener('submit', (event) => this.#submit(event as SubmitEvent));
+    this.#root.addEventListener('click', (event) => this.#click(event));
   }
 
   /** Shows new markup; the focus stays where it was if that is still there. */
   async show(html: string): Promise<void> {
-    const fragment = DOMPurify.sanitize(unstyledMarkup(html), { ...FORBIDDEN, RETURN_DOM_FRAGMENT: true });
+    const fragment = DOMPurify.sanitize(unstyledMarkup(html), SANITISER);
+    this.#newest = fragment;
+    for (const link of fragment.querySelectorAll('a, area')) openOutside(link);
+    await removeForeign(partsOfMarkup(fragment), () => this.#client.mediaOrigins());
     await this.#themed; // no flash of what it looks like without
+    if (this.#newest !== fragment) return;
     const focused = this.#root.activeElement;
     const place = focused === null ? undefined : this.#controls().findIndex((control) => control.isSameNode(focused));
     this.#content.replaceChildren(fragment);
@@ -67,25 +81,14 @@ export class SurfaceView {
   }
 
   close(): void {
-    this.#listening.abort();
-    this.#content.remove();
-    this.#sheet.remove();
-    for (const remove of this.#styles) remove();
+    this.#box.remove();
   }
 
-  #link(url: string): Promise<void> {
-    this.#sheet.rel = 'stylesheet';
-    this.#sheet.href = url;
-    return new Promise((resolve) => {
-      this.#sheet.onload = () => resolve();
-      this.#sheet.onerror = () => resolve();
-      this.#content.before(this.#sheet);
-    });
-  }
-
-  async #adopt(text: Promise<string>): Promise<void> {
-    const css = await text;
-    if (!this.#listening.signal.aborted) this.#styles.push(adoptStyle(this.#root, css));
+  async #adoptTheme(): Promise<void> {
+    const sheet = newSheet(await this.#client.theme());
+    if (sheet === undefined) return;
+    await removeForeign(partsOfSheet(sheet), () => this.#client.mediaOrigins());
+    adoptStyle(this.#root, sheet);
   }
 
   #controls(): HTMLElement[] {
@@ -106,6 +109,13 @@ export class SurfaceView {
     const { name, value } = button;
     this.#onAction(button.dataset['action'] ?? '', name === '' ? {} : { [name]: value });
   }
+}
+
+/** Gives a link to another site a tab of its own, without access to the page and without its address; any in SVG too. */
+function openOutside(link: Element & Partial<Pick<HTMLAnchorElement, 'origin' | 'protocol'>>): void {
+  if (link.origin === location.origin || link.protocol?.startsWith('http') === false) return;
+  link.setAttribute('target', '_blank');
+  link.setAttribute('rel', 'noopener noreferrer');
 }
 
 function fieldsOf(data: FormData): ActionFields {

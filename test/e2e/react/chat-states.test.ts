@@ -111,6 +111,41 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
     });
   });
 
+  describe('the links of an agent', () => {
+    it.each(['http:/page/', 'http:page', 'HTTP:\\\\page', '/page/', 'page', 'javascript:alert(1)'])(
+      'are text where the address is %s, which the browser would read as one of the site',
+      async (address) => {
+        const visit = await browser.visit();
+        await visit.show('A2AChat');
+        await visit.ask(`[Read on](${address})`);
+        expect(await visit.finished.innerText()).toContain('Read on');
+        expect(await visit.finished.locator('a[href]').count()).toBe(0);
+      },
+    );
+
+    it('read in the order they are written, whatever controls their text, their title or the text around has', async () => {
+      const visit = await browser.visit();
+      await visit.show('A2AChat');
+      await visit.ask(
+        '\u202e[bank\u202e.ex\u0007ample **a\u2066b**](https://evil.example "to\u202e \u200fbank")\u202c',
+      );
+      const link = visit.finished.getByRole('link');
+      expect(await link.textContent()).toBe('bank.example ab');
+      expect(await link.getAttribute('title')).toBe('to bank');
+      expect(await visit.styleOf(link, 'unicode-bidi')).toBe('isolate');
+      const [first, last] = await link.evaluate((element) => {
+        const range = document.createRange();
+        const text = element.firstChild as Text;
+        return [0, 3].map((start) => {
+          range.setStart(text, start);
+          range.setEnd(text, start + 1);
+          return range.getBoundingClientRect().left;
+        });
+      });
+      expect(first).toBeLessThan(last as number);
+    });
+  });
+
   describe('of the brand', () => {
     it('no colour before the brand’s own, and the brand leaves with the chat', async () => {
       let answer = (): void => undefined;

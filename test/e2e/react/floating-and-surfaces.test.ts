@@ -136,7 +136,7 @@ describeInBrowsers('beside the chat', { wordMs: 5 }, (browser) => {
       await visit.show('ServiceSurface', { surfaceId: 'poll' });
       await visit.page.getByRole('button', { name: 'Vote' }).waitFor();
       const shown = await visit.page.locator('.service-surface-host').evaluate((host) => {
-        const content = host.shadowRoot?.querySelector('div');
+        const content = host.shadowRoot?.querySelector('div > div')?.shadowRoot?.querySelector('div');
         return content?.innerHTML.replaceAll('&gt;', '>').replaceAll('&lt;', '<');
       });
       expect(shown).toBe(

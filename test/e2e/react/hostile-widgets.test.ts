@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { type ComponentVisit, describeInBrowsers } from '../../support/component-browser.js';
+import { ForeignSite } from '../../support/foreign-site.js';
+import { ESCAPES, fetchingMarkup, fetchingTheme, THEMED_MARKUP, TOP_LAYER } from '../../support/hostile-widget.js';
+
+interface ShownWidget {
+  readonly html: string;
+  readonly theme?: string;
+}
+
+const CONFIG = '**/api/a2a/config';
+
+describeInBrowsers('a hostile widget', { wordMs: 5 }, (browser) => {
+  let foreign: ForeignSite;
+  let allowed: ForeignSite;
+  let configRequests: number;
+  let shown = 0;
+  beforeAll(async () => {
+    foreign = await ForeignSite.start();
+    allowed = await ForeignSite.start();
+  });
+  afterAll(async () => {
+    await foreign.close();
+    await allowed.close();
+  });
+  beforeEach(() => {
+    foreign.requests.length = 0;
+    allowed.requests.length = 0;
+    configRequests = 0;
+  });
+
+  /** A page with a place for widgets in the middle and a button of the page's own in a corner. */
+  async function visitPage(hasPolicy: boolean): Promise<ComponentVisit> {
+    const visit = await browser.visit({
+      hasPolicy,
+      prepare: (page) =>
+        page.route(CONFIG, (route) => {
+          configRequests += 1;
+          return route.fulfill({ json: { agentCard: {}, mediaOrigins: [allowed.origin] } });
+        }),
+    });
+    await visit.page.evaluate(() => {
+      const root = document.querySelector<HTMLElement>('#root') as HTMLElement;
+      root.style.cssText = 'position: absolute; top: 150px; left: 200px; width: 300px; height: auto';
+      const button = document.createElement('button');
+      button.textContent = 'Of the page';
+      button.style.cssText = 'position: absolute; top: 10px; left: 10px';
+      button.addEventListener('click', () => (button.textContent = 'Clicked'));
+      document.body.prepend(button);
+    });
+    return visit;
+  }
+
+  /** Shows a widget in place of the one before. */
+  async function showWidget(visit: ComponentVisit, { html, theme = '' }: ShownWidget): Promise<void> {
+    const { page } = visit;
+    shown += 1;
+    const surfaceId = `widget-${shown}`;
+    await page.route(`**/${surfaceId}/render`, (route) =>
+      route.fulfill({ json: { id: surfaceId, title: surfaceId, html: `${html}<i>${surfaceId}</i>` } }),
+    );
+    await page.route(`**/${surfaceId}/theme.css`, (route) => route.fulfill({ contentType: 'text/css', body: theme }));
+    await visit.show('ServiceSurface', { surfaceId });
+    await page.getByText(surfaceId).waitFor({ state: 'attached' });
+  }
+
+  async function visitTo(widget: ShownWidget, hasPolicy = true): Promise<ComponentVisit> {
+    const visit = await visitPage(hasPolicy);
+    await showWidget(visit, widget);
+    return visit;
+  }
+
+  it('neither covers the page nor is clicked outside its box', async () => {
+    const visit = await visitPage(false);
+    const escaped: string[] = [];
+    for (const [name, widget] of Object.entries(ESCAPES)) {
+      await showWidget(visit, widget);
+      const width = await visit.page.evaluate(() => document.documentElement.scrollWidth);
+      if ((await hitsOutside(visit)) > 0 || width > 800) escaped.push(name);
+    }
+    expect(escaped).toEqual([]);
+    await visit.page.mouse.click(30, 20);
+    await visit.page.getByRole('button', { name: 'Clicked' }).waitFor();
+  });
+
+  it('opens nothing over the page', async () => {
+    const visit = await visitPage(false);
+    const escaped: string[] = [];
+    for (const [name, widget] of Object.entries(TOP_LAYER)) {
+      await showWidget(visit, widget);
+      await visit.page.locator('.service-surface button, .service-surface select').focus();
+      await visit.page.keyboard.press('Space');
+      await visit.page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
+      if ((await hitsOutside(visit)) > 0) escaped.push(name);
+    }
+    expect(escaped).toEqual([]);
+  });
+
+  describe.each([true, false])('on a page whose strict policy is %s', (hasPolicy) => {
+    it.each(['markup', 'theme'])('fetches from no other site by its %s', async (which) => {
+      const last = `<img src="${allowed.origin}/last">`;
+      const widget =
+        which === 'markup'
+          ? { html: fetchingMarkup(foreign.origin) + last }
+          : { html: THEMED_MARKUP + last, theme: `${fetchingTheme(foreign.origin)} h5 { color: red; }` };
+      const visit = await visitTo(widget, hasPolicy);
+      if (!hasPolicy) await expect.poll(() => allowed.requests.map(({ path }) => path)).toEqual(['/last']);
+      await visit.page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 500)));
+      expect(foreign.requests).toEqual([]);
+    });
+
+    it('sends no form to an address', async () => {
+      const action = `action="${foreign.origin}/form" method="post" target="_blank"`;
+      const html = `<form ${action}><label>Name <input name="who"></label><button formaction="${foreign.origin}/button" formtarget="_top">Send</button>
+        <input type="image" alt="Go" src="${foreign.origin}/image" formaction="${foreign.origin}/input"></form>`;
+      const visit = await visitTo({ html }, hasPolicy);
+      const before = visit.page.url();
+      const opened: string[] = [];
+      visit.page.on('popup', (popup) => opened.push(popup.url()));
+      await visit.page.getByRole('textbox', { name: 'Name' }).press('Enter');
+      await visit.page.getByRole('button', { name: 'Send' }).click();
+      await visit.page.getByRole('button', { name: 'Go' }).click();
+      await visit.page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)));
+      expect([visit.page.url(), opened, foreign.requests]).toEqual([before, [], []]);
+    });
+  });
+
+  it('loads what the site allows by mediaOrigins, after one look at its configuration', async () => {
+    const { origin } = allowed;
+    const html = `<img src="${origin}/img"><img srcset="${origin}/set 1x"><p class="x">x</p><svg width="9" height="9"><image href="${origin}/image" width="9" height="9"/></svg>`;
+    const theme = `.x { background: url("${origin}/theme"), url(data:image/gif;base64,R0lGODlhAQABAAAAACw=); }`;
+    await visitTo({ html, theme }, false);
+    await expect
+      .poll(() => allowed.requests.map(({ path }) => path).toSorted())
+      .toEqual(['/image', '/img', '/set', '/theme']);
+    // Twice for React’s StrictMode, which mounts twice.
+    expect(configRequests).toBeLessThanOrEqual(2);
+  });
+
+  it('that fetches nothing from elsewhere does not ask for the site’s configuration', async () => {
+    const html = `<a href="https://example.com/">Elsewhere</a><img src="/page/icon" alt=""><svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><linearGradient id="g"/><rect fill="url(#g)" width="9" height="9"/></svg>`;
+    const theme =
+      '@namespace svg url(http://www.w3.org/2000/svg); .md\\:x { content: "\\e900"; background: url("/page/icon"); }';
+    const visit = await visitTo({ html, theme });
+    expect(await visit.page.locator('rect').getAttribute('fill')).toBe('url(#g)');
+    expect(configRequests).toBe(0);
+  });
+
+  it('opens links to other sites in a tab that knows nothing of the page, and those to the site in this one', async () => {
+    const html = `<a href="${foreign.origin}/link">Out</a><svg width="90" height="20"><a xlink:href="${foreign.origin}/svg"><text y="15">Drawn</text></a></svg>
+      <a href="/page/#there">Inside</a><a href="javascript:alert(1)">Script</a><a href="http:/page/">One slash</a><a href="ht&Tab;tp:page">No slash</a>
+      <a href="mailto:ada@example.com">Mail</a><a href="${foreign.origin}/ping" ping="${foreign.origin}/pinged" target="_top" rel="opener">Ping</a>`;
+    const visit = await visitTo({ html });
+    for (const name of ['Out', 'Drawn', 'Ping']) {
+      const popup = visit.page.waitForEvent('popup');
+      await visit.page.getByText(name).click();
+      const page = await popup;
+      await page.waitForLoadState();
+      expect(await page.evaluate(() => globalThis.opener === null)).toBe(true);
+    }
+    expect(foreign.requests).toEqual(['/link', '/svg', '/ping'].map((path) => ({ path, referrer: undefined })));
+    const links = visit.page.locator('.service-surface a');
+    const written = await links.evaluateAll((all) =>
+      all.map((link) => [link.textContent, link.getAttribute('href'), link.getAttribute('target')]),
+    );
+    expect(written.slice(2, 7)).toEqual([
+      ['Inside', '/page/#there', null],
+      ['Script', null, null],
+      ['One slash', null, null],
+      ['No slash', null, null],
+      ['Mail', 'mailto:ada@example.com', null],
+    ]);
+    await visit.page.getByText('Inside').click();
+    await visit.page.waitForURL(/#there$/);
+  });
+
+  it('that shows no other is still whole: inherited properties, labels, focus and size', async () => {
+    const html = `<form data-action="vote"><label for="name">Name</label><input id="name" name="who" required><button>Vote</button></form>
+      <p class="tall">Tall</p>`;
+    const theme =
+      ':host { border: 1px solid; } .tall { height: 700px; color: var(--of-the-page); } .wide { width: 900px; }';
+    const visit = await visitTo({ html, theme });
+    await visit.page.evaluate(() => document.documentElement.style.setProperty('--of-the-page', 'rgb(1, 2, 3)'));
+    expect(await visit.styleOf(visit.page.getByText('Tall'), 'color')).toBe('rgb(1, 2, 3)');
+    const height = (await visit.page.locator('.service-surface-host').boundingBox())?.height ?? 0;
+    expect(height).toBeGreaterThan(700);
+    await visit.page.getByText('Name').click();
+    await visit.page.keyboard.type('Ada');
+    expect(await visit.page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Ada');
+    await visit.page.keyboard.press('Tab');
+    expect(await visit.page.getByRole('button', { name: 'Vote' }).evaluate((button) => button.matches(':focus'))).toBe(
+      true,
+    );
+    const box = await visit.page.locator('.service-surface-host').boundingBox();
+    expect(box?.width).toBe(300);
+  });
+});
+
+/** The number of points outside the widget's place, of a grid over the page, at which a click would hit the widget. */
+async function hitsOutside({ page }: ComponentVisit): Promise<number> {
+  return page.evaluate(() => {
+    const host = document.querySelector('.service-surface-host') as Element;
+    const { left, right, top, bottom } = document.querySelector('#root')?.getBoundingClientRect() as DOMRect;
+    let hits = 0;
+    for (let x = 2; x < innerWidth; x += 12) {
+      for (let y = 2; y < innerHeight; y += 12) {
+        const isInside = x >= left && x <= right && y >= top && y <= bottom;
+        if (!isInside && document.elementsFromPoint(x, y).includes(host)) hits += 1;
+      }
+    }
+    return hits;
+  });
+}
