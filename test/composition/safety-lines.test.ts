@@ -182,7 +182,7 @@ describe('a provider that could not be loaded', () => {
         if (times === 1) throw new Error('loading fails');
       },
     };
-    const identities = { fetch: undefined, fingerprintKey: new Uint8Array(32), telemetry, clock: new FakeClock() };
+    const identities = { fetch: undefined, proofKey: new Uint8Array(32), telemetry, clock: new FakeClock() };
     const load = providerLoader(config, identities);
     await expect(load('service_account')).rejects.toThrow('loading fails');
     const provider = await load('service_account');

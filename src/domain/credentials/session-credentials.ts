@@ -57,7 +57,7 @@ export async function userToken(
   const user = {
     name: auth.nameOf(found),
     audience: auth.audience,
-    tenant: tenant === '' ? undefined : tenant,
+    tenant,
     sessionToken: accessToken,
   };
   if (auth.exchange === undefined) return { ...user, value: accessToken, exchange: undefined, cacheKey: undefined };

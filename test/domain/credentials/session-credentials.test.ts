@@ -46,7 +46,10 @@ describe("a user's token that is exchanged", () => {
 describe("the names of a session's user", () => {
   const given = async (names: object) => {
     const session = { kind: 'token', accessToken: 'ada', ...names } as SessionToken;
-    return userToken({ source: new FakeSessionTokenSource(session), audience: '', exchange: undefined }, REQUEST);
+    return userToken(
+      { source: new FakeSessionTokenSource(session), nameOf, audience: '', exchange: undefined },
+      REQUEST,
+    );
   };
 
   it.each(['subject', 'issuer', 'tenant'])('fail the request where %s is no text', async (name) => {
@@ -60,9 +63,10 @@ describe("the names of a session's user", () => {
   it('are absent where they are empty', async () => {
     expect(await given({ subject: '', issuer: null, tenant: undefined })).toMatchObject({
       value: 'ada',
-      subject: undefined,
+      name: undefined,
+      tenant: undefined,
     });
-    expect(await given({ subject: 'ada' })).toMatchObject({ subject: 'ada' });
+    expect(await given({ subject: 'ada', tenant: 'acme' })).toMatchObject({ name: ['subject', 'ada'], tenant: 'acme' });
   });
 });
 
