@@ -13,6 +13,7 @@ import type { ServerConfig } from '../../src/composition/config/server-config.js
 import { providerLoader } from '../../src/composition/toolkit/identity-module.js';
 import type { ToolkitPorts } from '../../src/composition/toolkit/ports.js';
 import { buildToolkit, createToolkit } from '../../src/composition/toolkit/toolkit.js';
+import type { Toolkit } from '../../src/composition/toolkit/toolkit-type.js';
 import type { HeadersAuth } from '../../src/domain/credentials/route-auth.js';
 import type { ServiceAuthError } from '../../src/domain/errors.js';
 import type { HttpHandler, HttpResponse } from '../../src/ports/http.js';
@@ -118,6 +119,51 @@ describe('what is kept in a shared store', () => {
 
   it('shows renders as they are, where there are none', async () => {
     expect(await keep({})).toContain('the balance of Ada');
+  });
+});
+
+describe('a token of the service', () => {
+  async function keep(config: ServerConfig) {
+    const store = new SharedStore();
+    const ports: ToolkitPorts = {
+      upstream: new FakeUpstream(),
+      identityProviders: { own: new FakeIdentityProvider('own', 'own') },
+    };
+    const toolkit = createToolkit({ ...CONFIG, ...config, serviceAuthStrategy: 'own', cacheStore: store }, ports);
+    expect(await toolkit.authHeaders()).toMatchObject({ authorization: 'Bearer own-token-1' });
+    return [...store.entries];
+  }
+
+  it('stays in the process, where there are no cacheKeys', async () => {
+    expect(await keep({})).toEqual([]);
+  });
+
+  it('is sealed in a shared store, where there are', async () => {
+    const kept = await keep({ cacheKeys: [randomBytes(32).toString('base64')] });
+    expect(kept).not.toEqual([]);
+    expect(JSON.stringify(kept)).not.toContain('own-token');
+  });
+});
+
+describe("another site's page", () => {
+  const user = (_request: unknown): string => 'of-ada';
+
+  it.each<[string, (toolkit: Toolkit) => HttpHandler, object]>([
+    ['a task over HTTP+JSON', (toolkit) => toolkit.chatHandler({ getSessionToken: user }), { path: '/tasks/t-1' }],
+    ['a record', (toolkit) => toolkit.conversationHandler({ auth: user }), { path: '/records/r-1' }],
+    ['a record to change', (toolkit) => toolkit.conversationHandler({ auth: user }), { path: '/r-1', method: 'PUT' }],
+    ['a theme', (toolkit) => toolkit.surfaceHandler({ auth: user }), { path: '/s-1/theme.css' }],
+    ['the configuration', (toolkit) => toolkit.chatHandler({ getSessionToken: user }), { path: '/config' }],
+  ])('gets nothing of a signed-in user: %s', async (_what, handlerOf, changes) => {
+    const upstream = new FakeUpstream();
+    const handler = handlerOf(createToolkit({ ...CONFIG, bindings: ['HTTP+JSON'] }, { upstream }));
+    const request = { method: 'GET', body: null, ...changes };
+    const ask = (site: string): Promise<HttpResponse> =>
+      handler(browserRequest({ ...request, headers: { host: 'site.example', 'sec-fetch-site': site } }));
+    expect((await ask('cross-site')).status).toBe(403);
+    expect(upstream.requests).toEqual([]);
+    expect((await ask('same-origin')).status).not.toBe(403);
+    expect(upstream.requests).not.toEqual([]);
   });
 });
 
