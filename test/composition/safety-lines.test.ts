@@ -187,18 +187,15 @@ describe('a secret that came with a later configuration', () => {
 });
 
 describe('a secret of the configuration', () => {
-  it.each([2_000, 2_010, 2_020, 2_030, 2_040])(
-    'is in no event, nor half of it where an excerpt ends: at %i',
-    async (at) => {
-      const telemetry = new RecordingTelemetry();
-      const said = `${'x '.repeat(at / 2 - 40)}secret-of-the-application-of-this-site and more`;
-      const upstream = new FakeUpstream(() => ({ status: 500, headers: { 'content-type': 'text/plain' }, body: said }));
-      const config = { ...CONFIG, idpA: { clientSecret: 'secret-of-the-application-of-this-site' } };
-      await createToolkit(config, { upstream, telemetry }).chatHandler()(browserRequest());
-      expect(JSON.stringify(telemetry.events)).toContain('x x x');
-      expect(JSON.stringify(telemetry.events)).not.toContain('secret-of');
-    },
-  );
+  it.each([2_020, 2_030, 2_040])('is in no event, nor half of it where an excerpt ends: at %i', async (at) => {
+    const telemetry = new RecordingTelemetry();
+    const said = `${'x '.repeat(at / 2 - 20)}secret-of-the-application-of-this-site and more`;
+    const upstream = new FakeUpstream(() => ({ status: 500, headers: { 'content-type': 'text/plain' }, body: said }));
+    const config = { ...CONFIG, idpA: { clientSecret: 'secret-of-the-application-of-this-site' } };
+    await createToolkit(config, { upstream, telemetry }).chatHandler()(browserRequest());
+    expect(JSON.stringify(telemetry.events)).toContain('x x x');
+    expect(JSON.stringify(telemetry.events)).not.toContain('secret-of');
+  });
 });
 
 describe('a function "getHeaders" that fails', () => {
