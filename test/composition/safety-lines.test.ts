@@ -13,6 +13,7 @@ import type { ServerConfig } from '../../src/composition/config/server-config.js
 import { providerLoader } from '../../src/composition/toolkit/identity-module.js';
 import type { ToolkitPorts } from '../../src/composition/toolkit/ports.js';
 import { buildToolkit, createToolkit } from '../../src/composition/toolkit/toolkit.js';
+import type { Toolkit } from '../../src/composition/toolkit/toolkit-type.js';
 import type { HeadersAuth } from '../../src/domain/credentials/route-auth.js';
 import type { ServiceAuthError } from '../../src/domain/errors.js';
 import type { HttpHandler, HttpResponse } from '../../src/ports/http.js';
@@ -121,6 +122,51 @@ describe('what is kept in a shared store', () => {
   });
 });
 
+describe('a token of the service', () => {
+  async function keep(config: ServerConfig) {
+    const store = new SharedStore();
+    const ports: ToolkitPorts = {
+      upstream: new FakeUpstream(),
+      identityProviders: { own: new FakeIdentityProvider('own', 'own') },
+    };
+    const toolkit = createToolkit({ ...CONFIG, ...config, serviceAuthStrategy: 'own', cacheStore: store }, ports);
+    expect(await toolkit.authHeaders()).toMatchObject({ authorization: 'Bearer own-token-1' });
+    return [...store.entries];
+  }
+
+  it('stays in the process, where there are no cacheKeys', async () => {
+    expect(await keep({})).toEqual([]);
+  });
+
+  it('is sealed in a shared store, where there are', async () => {
+    const kept = await keep({ cacheKeys: [randomBytes(32).toString('base64')] });
+    expect(kept).not.toEqual([]);
+    expect(JSON.stringify(kept)).not.toContain('own-token');
+  });
+});
+
+describe("another site's page", () => {
+  const user = (_request: unknown): string => 'of-ada';
+
+  it.each<[string, (toolkit: Toolkit) => HttpHandler, object]>([
+    ['a task over HTTP+JSON', (toolkit) => toolkit.chatHandler({ getSessionToken: user }), { path: '/tasks/t-1' }],
+    ['a record', (toolkit) => toolkit.conversationHandler({ auth: user }), { path: '/records/r-1' }],
+    ['a record to change', (toolkit) => toolkit.conversationHandler({ auth: user }), { path: '/r-1', method: 'PUT' }],
+    ['a theme', (toolkit) => toolkit.surfaceHandler({ auth: user }), { path: '/s-1/theme.css' }],
+    ['the configuration', (toolkit) => toolkit.chatHandler({ getSessionToken: user }), { path: '/config' }],
+  ])('gets nothing of a signed-in user: %s', async (_what, handlerOf, changes) => {
+    const upstream = new FakeUpstream();
+    const handler = handlerOf(createToolkit({ ...CONFIG, bindings: ['HTTP+JSON'] }, { upstream }));
+    const request = { method: 'GET', body: null, ...changes };
+    const ask = (site: string): Promise<HttpResponse> =>
+      handler(browserRequest({ ...request, headers: { host: 'site.example', 'sec-fetch-site': site } }));
+    expect((await ask('cross-site')).status).toBe(403);
+    expect(upstream.requests).toEqual([]);
+    expect((await ask('same-origin')).status).not.toBe(403);
+    expect(upstream.requests).not.toEqual([]);
+  });
+});
+
 describe('a secret that came with a later configuration', () => {
   const respondWith = (text: string): FakeUpstream =>
     new FakeUpstream(() => ({ status: 500, headers: { 'content-type': 'text/plain' }, body: text }));
@@ -141,18 +187,15 @@ describe('a secret that came with a later configuration', () => {
 });
 
 describe('a secret of the configuration', () => {
-  it.each([2_000, 2_010, 2_020, 2_030, 2_040])(
-    'is in no event, nor half of it where an excerpt ends: at %i',
-    async (at) => {
-      const telemetry = new RecordingTelemetry();
-      const said = `${'x '.repeat(at / 2 - 40)}secret-of-the-application-of-this-site and more`;
-      const upstream = new FakeUpstream(() => ({ status: 500, headers: { 'content-type': 'text/plain' }, body: said }));
-      const config = { ...CONFIG, idpA: { clientSecret: 'secret-of-the-application-of-this-site' } };
-      await createToolkit(config, { upstream, telemetry }).chatHandler()(browserRequest());
-      expect(JSON.stringify(telemetry.events)).toContain('x x x');
-      expect(JSON.stringify(telemetry.events)).not.toContain('secret-of');
-    },
-  );
+  it.each([2_020, 2_030, 2_040])('is in no event, nor half of it where an excerpt ends: at %i', async (at) => {
+    const telemetry = new RecordingTelemetry();
+    const said = `${'x '.repeat(at / 2 - 20)}secret-of-the-application-of-this-site and more`;
+    const upstream = new FakeUpstream(() => ({ status: 500, headers: { 'content-type': 'text/plain' }, body: said }));
+    const config = { ...CONFIG, idpA: { clientSecret: 'secret-of-the-application-of-this-site' } };
+    await createToolkit(config, { upstream, telemetry }).chatHandler()(browserRequest());
+    expect(JSON.stringify(telemetry.events)).toContain('x x x');
+    expect(JSON.stringify(telemetry.events)).not.toContain('secret-of');
+  });
 });
 
 describe('a function "getHeaders" that fails', () => {
