@@ -150,10 +150,11 @@ describeInBrowsers('beside the chat', { wordMs: 5 }, (browser) => {
       expect(await visit.violations()).toEqual([]);
     });
 
-    it('is shown without its look where there are no constructed styles, as in jsdom', async () => {
-      const visit = await browser.visit({
-        prepare: (page) => page.addInitScript(() => Reflect.deleteProperty(globalThis, 'CSSStyleSheet')),
-      });
+    it.each([
+      ['jsdom', 'globalThis.CSSStyleSheet'],
+      ['a browser before constructed styles', 'CSSStyleSheet.prototype.replaceSync'],
+    ])('is shown without its look in %s', async (_where, missing) => {
+      const visit = await browser.visit({ prepare: (page) => page.addInitScript(`delete ${missing}`) });
       await visit.show('ServiceSurface', { surfaceId: 'poll', headers: { 'x-page': 'yes' } });
       await visit.page.getByRole('button', { name: /Pizza/ }).waitFor();
     });

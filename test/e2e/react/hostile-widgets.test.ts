@@ -74,8 +74,11 @@ describeInBrowsers('a hostile widget', { wordMs: 5 }, (browser) => {
   it('neither covers the page nor is clicked outside its box', async () => {
     const visit = await visitPage(false);
     const escaped: string[] = [];
+    const beside = (): Promise<Buffer> => visit.page.screenshot({ clip: { x: 510, y: 0, width: 290, height: 600 } });
+    const untouched = await beside();
     for (const [name, widget] of Object.entries(ESCAPES)) {
       await showWidget(visit, widget);
+      if (!untouched.equals(await beside())) escaped.push(`${name}, painted`);
       const width = await visit.page.evaluate(() => document.documentElement.scrollWidth);
       if ((await hitsOutside(visit)) > 0 || width > 800) escaped.push(name);
     }
@@ -201,7 +204,7 @@ describeInBrowsers('a hostile widget', { wordMs: 5 }, (browser) => {
 async function hitsOutside({ page }: ComponentVisit): Promise<number> {
   return page.evaluate(() => {
     const host = document.querySelector('.service-surface-host') as Element;
-    const { left, right, top, bottom } = document.querySelector('#root')?.getBoundingClientRect() as DOMRect;
+    const { left, right, top, bottom } = (host.closest('#root') as Element).getBoundingClientRect();
     let hits = 0;
     for (let x = 2; x < innerWidth; x += 12) {
       for (let y = 2; y < innerHeight; y += 12) {
