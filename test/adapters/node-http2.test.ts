@@ -4,6 +4,7 @@ import { request as secureRequest } from 'node:https';
 import type { NodeListener } from 'agent-bff/node';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
+import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { HttpBody, HttpRequest } from '../../src/ports/http.js';
 import { session } from '../site/world.js';
 import { answer, arrive, close, listen, startSite, startStream, visitorOf } from '../support/http2-site.js';
@@ -218,6 +219,7 @@ describe('a secure server with allowHTTP1', () => {
   const tellsAddress = nodeListener(
     [{ mount: '/api/a2a', handler: ({ publicUrl }) => Promise.resolve(answer(publicUrl)) }],
     () => Promise.resolve(answer('')),
+    new SendBudget(Infinity),
   );
 
   it('tells the address a browser used over HTTP/2', async () => {

@@ -4,6 +4,7 @@ import { createToolkit } from 'agent-bff';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readJsonBody } from '../../src/adapters/web/read-body.js';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
+import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from '../../src/ports/http.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
 import { site as siteSettings } from './web/browser-request.js';
@@ -20,7 +21,11 @@ async function serve(listener: Listener): Promise<string> {
 
 /** Serves one handler at `/api/a2a`, with a host that keeps the rest. */
 async function serveHandler(handler: HttpHandler, failed: (error: unknown) => void = () => undefined): Promise<string> {
-  const listener = nodeListener([{ mount: '/api/a2a', handler }], () => Promise.resolve(text('otherwise')));
+  const listener = nodeListener(
+    [{ mount: '/api/a2a', handler }],
+    () => Promise.resolve(text('otherwise')),
+    new SendBudget(Infinity),
+  );
   return serve((request, response) => {
     listener(request, response, (error) => {
       if (error !== undefined) failed(error);
@@ -185,6 +190,7 @@ describe('the bridge to node:http', () => {
     const listener = nodeListener(
       [{ mount: '', handler: () => Promise.resolve(text('', { 'set-cookie': cookies })) }],
       () => Promise.resolve(text('')),
+      new SendBudget(Infinity),
     );
     const url = await serve((request, response) => {
       response.setHeader('set-cookie', ['host=0']);
@@ -240,6 +246,7 @@ describe('the bridge to node:http', () => {
         },
       ],
       () => Promise.resolve(text('')),
+      new SendBudget(Infinity),
     );
     const url = await serve((request, response) => {
       listener(request, response);
@@ -300,8 +307,10 @@ describe('the bridge to node:http', () => {
   });
 
   it('cuts the connection on such a failure where there is no host', async () => {
-    const listener = nodeListener([{ mount: '', handler: () => Promise.reject(new Error('a bug')) }], () =>
-      Promise.resolve(text('')),
+    const listener = nodeListener(
+      [{ mount: '', handler: () => Promise.reject(new Error('a bug')) }],
+      () => Promise.resolve(text('')),
+      new SendBudget(Infinity),
     );
     await expect(visit(await serve((request, response) => listener(request, response)))).rejects.toThrow(
       'socket hang up',

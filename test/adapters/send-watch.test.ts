@@ -3,12 +3,13 @@ import { createServer as createHttp2Server } from 'node:http2';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
+import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { HttpBody, HttpHandler } from '../../src/ports/http.js';
 import { arrive } from '../support/http2-site.js';
 import { handlerOf, type Listener, LONG, PATH, serve, wholeBodySuite } from '../support/whole-bodies.js';
 
 const listenerOf = (handler: HttpHandler): Listener =>
-  nodeListener([{ mount: '/api/a2a', handler }], handler) as Listener;
+  nodeListener([{ mount: '/api/a2a', handler }], handler, new SendBudget(Infinity)) as Listener;
 
 describe('over HTTP/1.1', () => {
   wholeBodySuite(listenerOf);

@@ -1,3 +1,4 @@
+import { SendBudget } from '../../adapters/node/send-budget.js';
 import { memorySize } from '../../adapters/system/memory-size.js';
 import { FaultLog, writeToStandardError } from '../../adapters/telemetry/fault-log.js';
 import { BodyBudget } from '../../adapters/web/body-budget.js';
@@ -5,7 +6,7 @@ import { BodyBudget } from '../../adapters/web/body-budget.js';
 const MIN_BYTES = 67_108_864;
 const PART_OF_MEMORY = 0.25;
 
-/** Bytes of request bodies that a process with so much memory holds together. */
+/** Bytes of request bodies that a process with so much memory holds together, and as many of responses. */
 export function bodyMemory(memoryBytes: number): number {
   return Math.max(MIN_BYTES, Math.floor(memoryBytes * PART_OF_MEMORY));
 }
@@ -18,6 +19,11 @@ export function processBodies(bodyLimitBytes: number): BodyBudget {
   );
   budget.admit(bodyLimitBytes);
   return budget;
+}
+
+/** The memory of responses that wait for their connections: as much as that of request bodies, in all toolkits of a process. */
+export function processSends(): SendBudget {
+  return processWide('agent-bff/sends@1', () => new SendBudget(bodyMemory(memorySize())));
 }
 
 /** The log of faults: one for all toolkits of a process, which share its terminal. */
