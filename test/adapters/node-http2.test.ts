@@ -197,6 +197,20 @@ describe('an answer over HTTP/2', () => {
     });
   });
 
+  it('before the end of the body resets the stream a second later, and the connection stays', async () => {
+    const visitor = await visitorOf(() => Promise.resolve(answer('too large', {}, 413)));
+    const { stream, reply } = visitor.start({ body: '{', unfinished: true });
+    const response = await reply;
+    const began = performance.now();
+    const dripping = setInterval(() => stream.write(' '), 20);
+    expect(await response.text()).toBe('too large');
+    clearInterval(dripping);
+    expect(performance.now() - began).toBeGreaterThan(700);
+    expect(performance.now() - began).toBeLessThan(1_700);
+    expect(stream.rstCode).toBe(0);
+    expect((await visitor.visit()).status).toBe(413);
+  });
+
   it('of a handler that fails is a reset, and the connection stays', async () => {
     let failures = 1;
     const visitor = await visitorOf(() =>

@@ -28,7 +28,7 @@ export class RawClient {
 
   /** Resolves when the system took the bytes, so a server that stops reading holds the test up. */
   async send(bytes: string | Uint8Array): Promise<void> {
-    if (this.socket.write(bytes)) return;
+    if (this.socket.closed || this.socket.write(bytes)) return;
     await new Promise<void>((resolve) => {
       this.socket.once('drain', resolve).once('close', () => {
         resolve();

@@ -26,8 +26,10 @@ export async function beforeBodyEnds(
   for (let turn = 0; turn < 2; turn += 1) await new Promise(setImmediate);
   if (!isComing(request)) return given;
   if (!request.readableDidRead) drain(request);
-  if (streamOf(response) !== undefined) {
-    response.once('finish', () => {
+  const stream = streamOf(response);
+  if (stream !== undefined) {
+    // Node's response would tell when the stream has closed, and not before.
+    stream.once('finish', () => {
       if (isWasteful(request)) refuseRest(request);
       else resetLater(request);
     });

@@ -10,6 +10,7 @@ import { koaRouter } from '../../../src/adapters/koa/koa-router.js';
 import { SendBudget } from '../../../src/adapters/node/send-budget.js';
 import { flowing } from '../../../src/domain/shared/body.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../src/ports/http.js';
+import { fullBudgetSuite } from '../../support/full-budget.js';
 import { type Listener, wholeBodySuite } from '../../support/whole-bodies.js';
 import { MESSAGE, visit } from '../../support/visitor.js';
 import { listeningSite } from './listening-site.js';
@@ -303,6 +304,17 @@ describe.each<[string, (body: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8A
 wholeBodySuite((handler) => {
   const app = appWith(handler);
   app.silent = true;
+  return app.callback() as Listener;
+});
+
+fullBudgetSuite((handler, budget) => {
+  const app = new Koa();
+  app.silent = true;
+  app.use(
+    koaRouter(Router, [{ mount: '', handler }], budget)
+      .prefix('/api/a2a')
+      .routes(),
+  );
   return app.callback() as Listener;
 });
 
