@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { discard, isStream } from '../../domain/shared/body.js';
 import type { HttpResponse } from '../../ports/http.js';
+import { closing } from './http2-exchange.js';
 import { resetConnection, type SendBudget } from './send-budget.js';
 
 /** Responses that may wait on one connection; then it takes no further requests (RFC 9112 §9.3). */
@@ -10,13 +11,6 @@ const MAX_WAITING = 32;
 const MAX_IGNORED = 32;
 
 const pipelines = new WeakMap<Socket, Pipeline>();
-
-/** True for a response that Node sends only after another one of its connection. */
-export function isPipelined({ socket }: IncomingMessage, response: ServerResponse): boolean {
-  // A response without a socket may also be a host's own, which waits for no other. Node's sockets hold the response in turn.
-  const inTurn = (socket as { readonly _httpMessage?: ServerResponse | null } | undefined)?._httpMessage;
-  return inTurn !== undefined && inTurn !== null && inTurn !== response;
-}
 
 /**
  * The response to a pipelined request, in its turn. `undefined` when it is not to be sent: the connection has ended, or too many wait on it.
@@ -42,11 +36,6 @@ export async function pipelined(
   if (isInTurn) return pipeline.isLast(response) ? closing(given) : given;
   discard(given.body);
   return undefined;
-}
-
-/** The same response as the last one of its connection. */
-export function closing(response: HttpResponse): HttpResponse {
-  return { ...response, headers: { ...response.headers, connection: 'close' } };
 }
 
 function headBytes({ rawHeaders }: IncomingMessage): number {

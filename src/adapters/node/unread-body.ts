@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpResponse } from '../../ports/http.js';
-import { hasBody, refuseRest, streamOf } from './http2-exchange.js';
+import { closing, isComing, refuseRest, streamOf } from './http2-exchange.js';
 import { drain, isWasteful } from './request-body.js';
 
 /** Milliseconds that a browser may go on sending after its response is complete (RFC 9112 §9.6). */
@@ -37,12 +37,7 @@ export async function beforeBodyEnds(
   }
   // Node calls it after the last response of a connection, and would end the reading with it.
   if (!isWasteful(request)) request.socket.destroySoon = () => void linger(request);
-  return { ...given, headers: { ...given.headers, connection: 'close' } };
-}
-
-/** True while the end of a request's body has not arrived. */
-export function isComing(request: IncomingMessage): boolean {
-  return hasBody(request) && !request.complete;
+  return closing(given);
 }
 
 function linger(request: IncomingMessage): void {
