@@ -2,7 +2,7 @@ import { type ExpressLikeRouter, type ExpressRequestOf, expressRouter } from '..
 import { chatHandler, conversationHandler, surfaceHandler } from './routes/current-handler.js';
 import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './routes/route-options.js';
 import { handlerRoutes, type HandlersOptions } from './routes/site-routes.js';
-import { processSends } from './toolkit/process-wide.js';
+import { processSends } from './toolkit/process-memory.js';
 import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
 export type { ExpressLikeRouter, ExpressRequestOf } from '../adapters/express/express-router.js';

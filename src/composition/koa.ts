@@ -2,7 +2,7 @@ import { type KoaContextOf, type KoaLike, type KoaLikeRouter, koaRouter } from '
 import { chatHandler, conversationHandler, surfaceHandler } from './routes/current-handler.js';
 import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './routes/route-options.js';
 import { handlerRoutes, type HandlersOptions } from './routes/site-routes.js';
-import { processSends } from './toolkit/process-wide.js';
+import { processSends } from './toolkit/process-memory.js';
 import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
 export type { KoaContextOf, KoaLike, KoaLikeRouter } from '../adapters/koa/koa-router.js';

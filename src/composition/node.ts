@@ -3,7 +3,7 @@ import type { Http2ServerRequest } from 'node:http2';
 import { type NodeListener, nodeListener } from '../adapters/node/node-listener.js';
 import { noSuchRoute } from './routes/current-handler.js';
 import { siteRoutes, type SiteRoutesOptions } from './routes/site-routes.js';
-import { processSends } from './toolkit/process-wide.js';
+import { processSends } from './toolkit/process-memory.js';
 
 export type { NodeListener } from '../adapters/node/node-listener.js';
 

@@ -36,7 +36,11 @@ export async function beforeBodyEnds(
     return given;
   }
   // Node calls it after the last response of a connection, and would end the reading with it.
-  if (!isWasteful(request)) request.socket.destroySoon = () => void linger(request);
+  if (!isWasteful(request)) {
+    request.socket.destroySoon = () => {
+      linger(request);
+    };
+  }
   return closing(given);
 }
 

@@ -14,7 +14,7 @@ import { resolveConfig } from '../config/resolve-config.js';
 import { siteRoutes } from '../routes/site-routes.js';
 import type { Toolkit } from '../toolkit/toolkit-type.js';
 import { createToolkit } from '../toolkit/toolkit.js';
-import { processSends } from '../toolkit/process-wide.js';
+import { processSends } from '../toolkit/process-memory.js';
 
 /** How the stand-alone gateway runs. */
 export interface GatewaySettings {
