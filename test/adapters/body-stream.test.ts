@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BodyStream } from '../../src/adapters/node/body-stream.js';
+import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { BodySink, FlowingBody } from '../../src/domain/shared/body.js';
 import { PushFlow } from './web/push-flow.js';
 
@@ -103,7 +104,9 @@ describe('a body that flows, as a stream of Node’s', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(size, { maxLength: 12 }), fc.boolean(), async (sizes, isLate) => {
         const chunks = sizes.map((length, index) => Buffer.alloc(length, index + 1));
-        const read = await readAll(new BodyStream(new ReadyFlow(chunks, isLate), response(), 0));
+        const read = await readAll(
+          new BodyStream(new ReadyFlow(chunks, isLate), response(), 0, new SendBudget(Infinity)),
+        );
         expect(read.equals(Buffer.concat(chunks))).toBe(true);
       }),
       { numRuns: 60 },
@@ -112,18 +115,18 @@ describe('a body that flows, as a stream of Node’s', () => {
 
   it('is not begun before somebody reads', () => {
     const body = new PushFlow();
-    new BodyStream(body, response(), 0);
+    new BodyStream(body, response(), 0, new SendBudget(Infinity));
     expect(body.push('nobody')).toBe(undefined);
   });
 
   it('passes for nothing that can be written to', () => {
-    const stream = new BodyStream(new PushFlow(), response(), 0);
+    const stream = new BodyStream(new PushFlow(), response(), 0, new SendBudget(Infinity));
     expect('write' in stream || 'end' in stream).toBe(false);
   });
 
   it('sends the head when it is asked for the body', () => {
     const answer = response();
-    new BodyStream(new PushFlow(), answer, 0).read(0);
+    new BodyStream(new PushFlow(), answer, 0, new SendBudget(Infinity)).read(0);
     expect(answer.headersSent).toBe(true);
   });
 });

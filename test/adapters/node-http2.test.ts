@@ -4,6 +4,7 @@ import { request as secureRequest } from 'node:https';
 import type { NodeListener } from 'agent-bff/node';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
+import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { HttpBody, HttpRequest } from '../../src/ports/http.js';
 import { session } from '../site/world.js';
 import { answer, arrive, close, listen, startSite, startStream, visitorOf } from '../support/http2-site.js';
@@ -196,6 +197,20 @@ describe('an answer over HTTP/2', () => {
     });
   });
 
+  it('before the end of the body resets the stream a second later, and the connection stays', async () => {
+    const visitor = await visitorOf(() => Promise.resolve(answer('too large', {}, 413)));
+    const { stream, reply } = visitor.start({ body: '{', unfinished: true });
+    const response = await reply;
+    const began = performance.now();
+    const dripping = setInterval(() => stream.write(' '), 20);
+    expect(await response.text()).toBe('too large');
+    clearInterval(dripping);
+    expect(performance.now() - began).toBeGreaterThan(700);
+    expect(performance.now() - began).toBeLessThan(1_700);
+    expect(stream.rstCode).toBe(0);
+    expect((await visitor.visit()).status).toBe(413);
+  });
+
   it('of a handler that fails is a reset, and the connection stays', async () => {
     let failures = 1;
     const visitor = await visitorOf(() =>
@@ -218,6 +233,7 @@ describe('a secure server with allowHTTP1', () => {
   const tellsAddress = nodeListener(
     [{ mount: '/api/a2a', handler: ({ publicUrl }) => Promise.resolve(answer(publicUrl)) }],
     () => Promise.resolve(answer('')),
+    new SendBudget(Infinity),
   );
 
   it('tells the address a browser used over HTTP/2', async () => {

@@ -4,6 +4,7 @@ import { createToolkit } from 'agent-bff';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readJsonBody } from '../../src/adapters/web/read-body.js';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
+import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from '../../src/ports/http.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
 import { site as siteSettings } from './web/browser-request.js';
@@ -20,7 +21,11 @@ async function serve(listener: Listener): Promise<string> {
 
 /** Serves one handler at `/api/a2a`, with a host that keeps the rest. */
 async function serveHandler(handler: HttpHandler, failed: (error: unknown) => void = () => undefined): Promise<string> {
-  const listener = nodeListener([{ mount: '/api/a2a', handler }], () => Promise.resolve(text('otherwise')));
+  const listener = nodeListener(
+    [{ mount: '/api/a2a', handler }],
+    () => Promise.resolve(text('otherwise')),
+    new SendBudget(Infinity),
+  );
   return serve((request, response) => {
     listener(request, response, (error) => {
       if (error !== undefined) failed(error);
@@ -145,39 +150,48 @@ describe('the bridge to node:http', () => {
     expect(read).toBeLessThan(2_000);
   });
 
-  it('ends the connection of a browser that still sends long after its response', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
+  it('reads no second message behind a response that came before the end of the first', async () => {
+    let served = 0;
     const url = await serveHandler(async ({ body }) => {
+      served += 1;
       await (body as AsyncIterableIterator<Uint8Array>).return?.();
       return text('enough');
     });
-    const browser = await RawClient.connect(url);
-    onTestFinished(() => browser.close());
-    await browser.send(head(1_000_000));
-    await browser.until('enough');
-    // The listeners of the response's end are called one after the other.
-    await new Promise(setImmediate);
-    for (let sent = 0; sent < 10; sent += 1) await browser.send('more of it');
-    vi.advanceTimersByTime(29_999);
-    await browser.send('and more');
-    expect(browser.socket.closed).toBe(false);
-    vi.advanceTimersByTime(1);
-    expect(await browser.ending()).toContain('enough');
-  });
-
-  it('keeps the connection of a browser that sends the rest of its message after the response', async () => {
-    const replies = ['first', 'second'];
-    const url = await serveHandler(async ({ body }) => {
-      await (body as AsyncIterableIterator<Uint8Array>).return?.();
-      return text(replies.shift() ?? '');
-    });
-    const browser = await RawClient.connect(url);
+    const browser = await RawClient.connect(url, { allowHalfOpen: true });
     onTestFinished(() => browser.close());
     await browser.send(head(4));
-    await browser.until('first');
-    await browser.send(`rest${head(4)}`);
-    await browser.until('second');
+    await browser.until('enough');
+    await browser.send(`rest${head(4)}rest`);
+    browser.socket.end();
+    expect(await browser.ending()).toMatch(/\r\nconnection: close\r\n/);
+    expect(served).toBe(1);
+  });
+
+  it('lets 256 browsers go on sending after their response, and ends the oldest for one more', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const url = await serveHandler(() => Promise.resolve(text('enough')));
+    const browsers: RawClient[] = [];
+    onTestFinished(() => {
+      for (const browser of browsers) browser.close();
+    });
+    for (let count = 0; count < 260; count += 1) {
+      const browser = await RawClient.connect(url, { allowHalfOpen: true });
+      browsers.push(browser);
+      await browser.send(head(1_000_000));
+      await browser.until('enough');
+    }
+    // A browser notices at its next bytes.
+    const goOn = async (browser: RawClient): Promise<void> => {
+      while (!browser.socket.closed) {
+        browser.socket.write(' ');
+        await new Promise(setImmediate);
+      }
+    };
+    await Promise.all(browsers.slice(0, 4).map(goOn));
+    expect(browsers.filter(({ socket }) => socket.closed)).toHaveLength(4);
+    vi.advanceTimersByTime(1_000);
+    await Promise.all(browsers.map(goOn));
   });
 
   it('keeps cookies apart, the handler’s and those of the host', async () => {
@@ -185,6 +199,7 @@ describe('the bridge to node:http', () => {
     const listener = nodeListener(
       [{ mount: '', handler: () => Promise.resolve(text('', { 'set-cookie': cookies })) }],
       () => Promise.resolve(text('')),
+      new SendBudget(Infinity),
     );
     const url = await serve((request, response) => {
       response.setHeader('set-cookie', ['host=0']);
@@ -240,6 +255,7 @@ describe('the bridge to node:http', () => {
         },
       ],
       () => Promise.resolve(text('')),
+      new SendBudget(Infinity),
     );
     const url = await serve((request, response) => {
       listener(request, response);
@@ -300,8 +316,10 @@ describe('the bridge to node:http', () => {
   });
 
   it('cuts the connection on such a failure where there is no host', async () => {
-    const listener = nodeListener([{ mount: '', handler: () => Promise.reject(new Error('a bug')) }], () =>
-      Promise.resolve(text('')),
+    const listener = nodeListener(
+      [{ mount: '', handler: () => Promise.reject(new Error('a bug')) }],
+      () => Promise.resolve(text('')),
+      new SendBudget(Infinity),
     );
     await expect(visit(await serve((request, response) => listener(request, response)))).rejects.toThrow(
       'socket hang up',

@@ -1,17 +1,20 @@
 import { once } from 'node:events';
 import { createServer as createHttp2Server } from 'node:http2';
 import { connect } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
+import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { HttpBody, HttpHandler } from '../../src/ports/http.js';
+import { fullBudgetSuite, MIB, sizedHandler } from '../support/full-budget.js';
 import { arrive } from '../support/http2-site.js';
 import { handlerOf, type Listener, LONG, PATH, serve, wholeBodySuite } from '../support/whole-bodies.js';
 
-const listenerOf = (handler: HttpHandler): Listener =>
-  nodeListener([{ mount: '/api/a2a', handler }], handler) as Listener;
+const listenerOf = (handler: HttpHandler, budget: SendBudget = new SendBudget(Infinity)): Listener =>
+  nodeListener([{ mount: '/api/a2a', handler }], handler, budget) as Listener;
 
 describe('over HTTP/1.1', () => {
   wholeBodySuite(listenerOf);
+  fullBudgetSuite(listenerOf);
 });
 
 describe('over HTTP/2', () => {
@@ -64,6 +67,25 @@ describe('over HTTP/2', () => {
       }
     }
     expect(received).toBe(LONG.length);
+  });
+
+  it('the connection that holds most ends when the memory of responses is full, and neither the newcomer nor another', async () => {
+    const budget = new SendBudget(60 * MIB);
+    const { url } = await serve(createHttp2Server(), listenerOf(sizedHandler(), budget));
+    const holds = async (mib: number) => {
+      const before = budget.heldBytes;
+      const visitor = await arrive(url);
+      const visit = visitor.start({ method: 'GET', path: `/api/a2a/${String(mib)}` });
+      await vi.waitFor(() => expect(budget.heldBytes).not.toBe(before));
+      return { visitor, visit };
+    };
+    const small = await holds(16);
+    const large = await holds(32);
+    expect(budget.heldBytes).toBeGreaterThan(48 * MIB);
+    const newcomer = await holds(24);
+    await vi.waitFor(() => expect(large.visitor.session.closed).toBe(true));
+    for (const { visit } of [small, newcomer]) expect((await (await visit.reply).ending()).clean).toBe(true);
+    await vi.waitFor(() => expect(budget.heldBytes).toBe(0));
   });
 
   it('a connection that takes nothing at all ends', async () => {

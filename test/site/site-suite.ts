@@ -2,6 +2,7 @@ import { describe } from 'vitest';
 import type { Framework } from './framework.js';
 import { agentCardSuite } from './suite/agent-card.js';
 import { answerSuite } from './suite/answers.js';
+import { connectionSuite } from './suite/connections.js';
 import { departureSuite } from './suite/departures.js';
 import { errorSuite } from './suite/errors.js';
 import { hostBodySuite } from './suite/host-bodies.js';
@@ -30,6 +31,7 @@ const SUITES: Readonly<Record<string, (framework: Framework) => void>> = {
   'response fields': responseFieldSuite,
   departures: departureSuite,
   'stalled readers': stalledReaderSuite,
+  connections: connectionSuite,
   widgets: surfaceSuite,
   records: recordSuite,
   paths: pathSuite,
@@ -41,6 +43,8 @@ export function siteSuite(framework: Framework): void {
     for (const [name, suite] of Object.entries(SUITES)) {
       // A parser behind a middleware that read the body finds nothing to read, and that is the host's affair.
       if (suite === hostBodySuite && framework.parsesJson) continue;
+      // A Web standard host writes to its sockets itself.
+      if (suite === connectionSuite && framework.isWebStandard === true) continue;
       describe(name, () => {
         suite(framework);
       });

@@ -1,6 +1,6 @@
 // node test/slow/hostile-bodies.mjs: strangers fill the memory of a site that has 384 MB of heap, in every way a plain socket can: uploads that
-// stop half-way, uploads in one-byte chunks, streams begun by long messages, browsers that read nothing, invented protocol versions; one after the
-// other, then all at once. Honest visitors must be served meanwhile, and the site must give everything back.
+// stop half-way, uploads in one-byte chunks, streams begun by long messages, browsers that read nothing, requests pipelined behind an open stream,
+// invented protocol versions; one after the other, then all at once. Honest visitors must be served meanwhile, and the site must give everything back.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, createServer, get, request } from 'node:http';
@@ -13,7 +13,12 @@ import { startSite } from './site-process.mjs';
 const FILE = fileURLToPath(import.meta.url);
 const MIB = 1_048_576;
 const LONG = 1_900_000;
+/** Lengths of messages by which the agent knows what to do. */
 const FLOOD = 2_000;
+const SILENCE = 2_001;
+const PIPELINED = 1_500;
+const PIPELINES = [30, 100, 300];
+const PIPELINE_WAVES = 3;
 const FLOOD_BYTES = 4 * MIB;
 const FLOOD_EVERY_MS = 50;
 const FLOOD_SECONDS = 15;
@@ -33,7 +38,17 @@ const PAIRS = 3;
 async function survey() {
   const report = new Report('hostile bodies');
   const agent = await startAgent();
+  const finished = () => {
+    agent.close();
+    report.finish();
+  };
   const all = Object.keys(ATTACKS);
+  // On the small heap, so that what waits would fill it.
+  const pipelines = PIPELINES.map((count) => [`pipelines ${count}`]);
+  const small = { heap: 256, parserLimit: '100kb', part: 0.98 };
+  for (const server of ['http', 'koa', 'express'])
+    await survived(`${server}, ${small.heap} MB`, report, agent, { ...small, server }, pipelines);
+  if (process.argv[2] === 'pipelines') return finished();
   await survived('node:http', report, agent, { server: 'http' }, [...all.map((attack) => [attack]), all]);
   // What a parser in front does with one-byte chunks is the parser's own: the routes never see them.
   const others = all.filter((attack) => attack !== 'chunks');
@@ -49,8 +64,7 @@ async function survey() {
   const peaks = `${mib(median(behind))} beside ${mib(median(alone))}, medians of ${PAIRS}`;
   const isNoMore = median(behind) <= 1.1 * median(alone);
   report.check('peak memory behind express.json() beside the parser alone', isNoMore, peaks);
-  agent.close();
-  report.finish();
+  finished();
 }
 
 function median(values) {
@@ -58,8 +72,8 @@ function median(values) {
 }
 
 /** Attacks one site with one set of attacks after the other, and says what it cost; returns the peak of the first. */
-async function survived(name, report, agent, kind, sets) {
-  const site = await startSite(agent.url, {}, { ...kind, flags: ['--max-old-space-size=384'] });
+async function survived(name, report, agent, { heap = 384, part = HONEST_PART, ...kind }, sets) {
+  const site = await startSite(agent.url, {}, { ...kind, flags: [`--max-old-space-size=${heap}`] });
   const honest = [
     new HonestVisitor('an honest visitor', site.url, new Agent({ keepAlive: true })),
     new HonestVisitor('one who connects anew', site.url, false),
@@ -84,7 +98,7 @@ async function survived(name, report, agent, kind, sets) {
       const { tries, served, slowest } = await visitor.stop();
       report.check(
         `${name}, ${what}, ${visitor.name}`,
-        served >= tries * HONEST_PART,
+        served >= tries * part,
         `${served} of ${tries} served within ${HONEST_WITHIN_MS} ms, slowest ${slowest.toFixed(0)} ms`,
       );
     }
@@ -143,7 +157,8 @@ async function serveAgent() {
     incoming.resume();
     incoming.on('end', () => {
       if (length === FLOOD) flood(response.writeHead(200, { 'content-type': 'text/event-stream' }));
-      else if (length > MIB) response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 0\n\n');
+      else if (length > MIB || length === SILENCE)
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 0\n\n');
       else response.setHeader('content-type', 'application/json').end('{"jsonrpc":"2.0","id":1,"result":{}}');
     });
   }).listen(0, '127.0.0.1', 1024);
@@ -276,6 +291,17 @@ const ATTACKS = {
     }
     await pause(FLOOD_SECONDS * 1_000);
   },
+  pipelines: async (url, count = 100) => {
+    const gets = 'GET /api/a2a/config HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(PIPELINED);
+    for (let wave = 0; wave < PIPELINE_WAVES; wave += 1) {
+      for (let opened = 0; opened < count; opened += 1) {
+        const socket = post(url, `content-length: ${SILENCE}`);
+        socket.write(message(SILENCE));
+        socket.once('data', () => socket.write(gets));
+      }
+      await pause(SECONDS * 1_000);
+    }
+  },
   versions: async (url) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 16 });
     let asked = 0;
@@ -302,11 +328,12 @@ function post({ hostname, port }, framing) {
   return socket;
 }
 
-async function attack(name, url) {
-  await ATTACKS[name](url);
+async function attack(given, url) {
+  const [name, count] = given.split(' ');
+  await ATTACKS[name](url, count && Number(count));
   process.exit(0);
 }
 
-if (process.argv[2] === undefined) await survey();
+if (process.argv[3] === undefined && process.argv[2] !== 'agent') await survey();
 else if (process.argv[2] === 'agent') await serveAgent();
 else await attack(process.argv[2], new URL(process.argv[3]));

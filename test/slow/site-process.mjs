@@ -4,6 +4,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 
@@ -11,7 +12,7 @@ const FILE = fileURLToPath(import.meta.url);
 const SAMPLE_MS = 50;
 
 /**
- * Starts the site over the built package, with what `config` adds: in Express behind a parser with this limit, or behind `node:http` or `node:http2`.
+ * Starts the site over the built package, with what `config` adds: in Express behind a parser with this limit, in Koa, or behind `node:http` or `node:http2`.
  * `measure` collects garbage first; `peakRss` is the most since the last call; `work` is the CPU time since the last call, and the longest the event loop stood still.
  */
 export async function startSite(a2aUrl, config = {}, { server = 'express', parserLimit = '2mb', flags = [] } = {}) {
@@ -40,7 +41,13 @@ export async function startSite(a2aUrl, config = {}, { server = 'express', parse
   };
 }
 
-const SERVERS = { express: expressServer, parser: parserServer, http: httpServer, http2: http2Server };
+const SERVERS = {
+  express: expressServer,
+  koa: koaServer,
+  parser: parserServer,
+  http: httpServer,
+  http2: http2Server,
+};
 
 async function serve({ config, server: kind, parserLimit }) {
   const { createToolkit } = await import('agent-bff');
@@ -98,6 +105,16 @@ async function expressServer(toolkit, parserLimit) {
   app.use(express.json({ limit: parserLimit }));
   app.use('/api/a2a', createA2ARouter(express, { strategy: 'service_account', toolkit }));
   return createServer(app);
+}
+
+async function koaServer(toolkit) {
+  const { createA2ARouter } = await import('agent-bff/koa');
+  const frameworks = createRequire(new URL('../site/frameworks/package.json', import.meta.url));
+  const Koa = frameworks('koa');
+  const { Router } = frameworks('@koa/router');
+  const app = new Koa();
+  app.use(createA2ARouter(Router, { strategy: 'service_account', toolkit }).prefix('/api/a2a').routes());
+  return createServer(app.callback());
 }
 
 /** The parser alone, with nothing of this package behind it. */

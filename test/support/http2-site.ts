@@ -4,6 +4,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { createNodeHandler } from 'agent-bff/node';
 import { onTestFinished } from 'vitest';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
+import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { HttpBody, HttpHandler, HttpResponse } from '../../src/ports/http.js';
 import { type Framework, nobody } from '../site/framework.js';
 import { startWorld, type World, type WorldOptions } from '../site/world.js';
@@ -42,7 +43,11 @@ export async function startStream(headers: Record<string, string> = {}) {
 
 /** A visitor of a site with one handler at `/api/a2a`. */
 export async function visitorOf(handler: HttpHandler): Promise<Http2Visitor> {
-  const listener = nodeListener([{ mount: '/api/a2a', handler }], () => Promise.resolve(answer('otherwise')));
+  const listener = nodeListener(
+    [{ mount: '/api/a2a', handler }],
+    () => Promise.resolve(answer('otherwise')),
+    new SendBudget(Infinity),
+  );
   const server = createServer((request, response) => listener(request, response));
   const url = await listen(server, 'http');
   onTestFinished(() => close(server));

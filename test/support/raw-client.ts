@@ -18,16 +18,17 @@ export class RawClient {
     socket.on('close', () => this.#onData?.());
   }
 
-  static async connect(url: string): Promise<RawClient> {
+  /** Half open: goes on sending when the server has ended its half. */
+  static async connect(url: string, { allowHalfOpen = false } = {}): Promise<RawClient> {
     const { hostname, port } = new URL(url);
-    const socket = connect(Number(port), hostname);
+    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen });
     await once(socket, 'connect');
     return new RawClient(socket);
   }
 
   /** Resolves when the system took the bytes, so a server that stops reading holds the test up. */
   async send(bytes: string | Uint8Array): Promise<void> {
-    if (this.socket.write(bytes)) return;
+    if (this.socket.closed || this.socket.write(bytes)) return;
     await new Promise<void>((resolve) => {
       this.socket.once('drain', resolve).once('close', () => {
         resolve();
@@ -35,9 +36,9 @@ export class RawClient {
     });
   }
 
-  /** Everything received, as soon as it holds `text`. */
-  async until(text: string): Promise<string> {
-    while (!this.#received.includes(text)) {
+  /** Everything received, as soon as it holds `text` so many times. */
+  async until(text: string, times = 1): Promise<string> {
+    while (this.#received.split(text).length <= times) {
       if (this.socket.closed)
         throw new Error(`the connection ended without ${JSON.stringify(text)}: ${this.#received}`);
       await new Promise<void>((resolve) => {

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpHandler, HttpRequest, HttpResponse, MountedHandler } from '../../ports/http.js';
 import { BodyStream, toNodeBody } from '../node/body-stream.js';
+import { exchange } from '../node/exchange.js';
+import type { SendBudget } from '../node/send-budget.js';
 import { type ParsedBody, toHttpRequest } from '../node/to-http-request.js';
 
 /**
@@ -48,6 +50,8 @@ interface KoaContext {
   readonly captures?: readonly string[];
   status: number;
   body: unknown;
+  /** False leaves the response alone. */
+  respond?: boolean;
   set(field: string, value: string | readonly string[]): void;
   append(field: string, value: string | readonly string[]): void;
   remove(field: string): void;
@@ -59,6 +63,7 @@ interface KoaContext {
 export function koaRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   routes: readonly MountedHandler[],
+  budget: SendBudget,
 ): AnyRouter {
   const Router =
     typeof framework === 'function' ? framework : (Object(framework).Router as typeof framework.Router | undefined);
@@ -69,7 +74,7 @@ export function koaRouter<AnyRouter extends KoaLikeRouter>(
   if (typeof router !== 'object') throw new TypeError('Pass Router itself.');
   for (const { mount, handler } of routes) {
     const route = (path: string, below: (context: KoaContext) => string): void => {
-      const middleware = (context: KoaContext): Promise<void> => serve(context, below(context), handler);
+      const middleware = (context: KoaContext): Promise<void> => serve(context, below(context), handler, budget);
       router.all(path, middleware as never);
     };
     route(mount || '/', () => '');
@@ -78,9 +83,11 @@ export function koaRouter<AnyRouter extends KoaLikeRouter>(
   return router;
 }
 
-async function serve(context: KoaContext, below: string, handler: HttpHandler): Promise<void> {
+async function serve(context: KoaContext, below: string, handler: HttpHandler, budget: SendBudget): Promise<void> {
   ignoreDepartures(context);
-  send(context, await handler(toRequest(context, below)));
+  const given = await exchange(context.req, context.res, budget, () => handler(toRequest(context, below)));
+  if (given === undefined) context.respond = false;
+  else send(context, given, budget);
 }
 
 function toRequest(context: KoaContext, below: string): HttpRequest {
@@ -105,10 +112,10 @@ function publicUrl({ protocol, host, originalUrl }: KoaContext, below: string): 
 }
 
 /** Leaves the sending to Koa, so that the middleware around the routes still sees the response, and may change it. */
-function send(context: KoaContext, { status, headers, body, sendIdleMs = 0 }: HttpResponse): void {
+function send(context: KoaContext, { status, headers, body, sendIdleMs = 0 }: HttpResponse, budget: SendBudget): void {
   // Under a type that an earlier middleware set, Koa would make a JSON `null` of an answer without a body.
   context.remove('content-type');
-  context.body = toNodeBody(body, context.res, sendIdleMs);
+  context.body = toNodeBody(body, context.res, sendIdleMs, budget);
   context.status = status; // after the body: without one, Koa makes it 204
   context.remove('content-type'); // Koa's guess
   for (const name in headers) {

@@ -2,16 +2,17 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { type BodySink, flowing, type FlowingBody, type HttpBody, isStream } from '../../domain/shared/body.js';
 import { abortResponse, tellsProgress } from './http2-exchange.js';
-import { SendWatch } from './stream-writer.js';
+import type { SendBudget } from './send-budget.js';
+import { SendWatch } from './send-watch.js';
 
 /** A body as frameworks send it that write to the socket themselves. */
 export type NodeBody = BodyStream | Buffer | string | null;
 
 /** Hands a body over to such a framework; what comes as a stream goes on as a stream. */
-export function toNodeBody(body: HttpBody, response: ServerResponse, sendIdleMs: number): NodeBody {
+export function toNodeBody(body: HttpBody, response: ServerResponse, sendIdleMs: number, budget: SendBudget): NodeBody {
   if (body === null) return null;
-  if (isStream(body)) return new BodyStream(body, response, sendIdleMs);
-  if (sendIdleMs > 0 && tellsProgress(response)) new SendWatch(response, { idleMs: sendIdleMs }).watchRest();
+  if (isStream(body)) return new BodyStream(body, response, sendIdleMs, budget);
+  new SendWatch(response, { idleMs: tellsProgress(response) ? sendIdleMs : 0, budget }).watchRest();
   return typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 }
 
@@ -23,23 +24,27 @@ export class BodyStream extends Readable {
   stall: Error | undefined;
   readonly #body: FlowingBody;
   readonly #response: ServerResponse;
-  readonly #sendIdleMs: number;
-  /** There once bytes have had to wait. */
-  #watch: SendWatch | undefined;
+  readonly #watch: SendWatch;
   #isWriting = false;
 
   /** Milliseconds a browser may take nothing while bytes wait; 0 allows any. */
-  constructor(body: AsyncIterable<Uint8Array>, response: ServerResponse, sendIdleMs: number) {
+  constructor(body: AsyncIterable<Uint8Array>, response: ServerResponse, idleMs: number, budget: SendBudget) {
     super();
     this.#body = flowing(body);
     this.#response = response;
-    this.#sendIdleMs = sendIdleMs;
+    const onStalled = (reason: Error): void => {
+      this.stall = reason;
+      this.destroy(reason);
+    };
+    this.#watch = new SendWatch(response, { idleMs, budget, onStalled, front: this });
   }
 
   override _read(): void {
     // The framework has finished the head by the time it asks for the body, and the first chunk may be long in coming.
     if (!this.#response.headersSent) this.#response.flushHeaders();
-    if (!this.#isWriting) this.#body.flowTo(this.#sink); // Else `write` tells.
+    if (this.#isWriting) return; // `write` tells.
+    this.#watch.release();
+    this.#body.flowTo(this.#sink);
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
@@ -68,24 +73,18 @@ export class BodyStream extends Readable {
   #hand(chunk: Uint8Array): boolean {
     const waits = this.#response.writableLength > 0;
     const hasRoom = this.push(chunk);
-    if (this.#watch !== undefined) this.#watch.written += chunk.length;
-    if ((waits || !hasRoom) && this.#sendIdleMs > 0) this.#watched().begin();
+    this.#watch.written += chunk.length;
+    if (waits || !hasRoom) this.#watch.begin();
+    if (!hasRoom) this.#watch.hold();
     return hasRoom;
   }
 
   #finish(): void {
     this.push(null);
     // What is left still goes through the framework's hands.
-    if (this.#sendIdleMs > 0 && !this.#response.closed) this.#watched().begin();
-  }
-
-  #watched(): SendWatch {
-    const onStalled = (reason: Error): void => {
-      this.stall = reason;
-      this.destroy(reason);
-    };
-    this.#watch ??= new SendWatch(this.#response, { idleMs: this.#sendIdleMs, onStalled, front: this });
-    return this.#watch;
+    if (this.#response.closed) return;
+    this.#watch.begin();
+    if (this.readableLength > 0) this.#watch.hold();
   }
 
   #break(error: unknown): void {

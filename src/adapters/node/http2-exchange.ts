@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse, Http2Stream } from 'node:http2';
-import type { HeaderFields } from '../../ports/http.js';
+import type { HeaderFields, HttpResponse } from '../../ports/http.js';
 
 // Where the objects that `node:http2` makes for listeners of `node:http` differ from those they stand for, and it matters here.
 
-/** The code of a stream whose rest a server does not need (RFC 9113 §8.1). */
 /** The code of a stream that a server cannot complete (RFC 9113 §7). */
 export const INTERNAL_ERROR = 2;
 
@@ -33,6 +32,11 @@ export function hasBody(request: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
+/** True while the end of a request's body has not arrived. */
+export function isComing(request: IncomingMessage): boolean {
+  return !request.complete && hasBody(request);
+}
+
 /** Whether a body that has ended may lack its end: of a stream that was reset the request tells an end as of any other. */
 export function maybeTruncated(request: IncomingMessage): boolean {
   return isHttp2(request) && request.aborted;
@@ -42,6 +46,11 @@ export function maybeTruncated(request: IncomingMessage): boolean {
 export function responseFields(response: ServerResponse, fields: HeaderFields): HeaderFields {
   if (streamOf(response) === undefined) return fields;
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !CONNECTION_FIELDS.has(name)));
+}
+
+/** The same response as the last one of its connection (RFC 9112 §9.6). */
+export function closing(response: HttpResponse): HttpResponse {
+  return { ...response, headers: { ...response.headers, connection: 'close' } };
 }
 
 /** What tells whether the browser is still there: the response, or the stream it goes over. */

@@ -2,7 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { isBelow } from '../../domain/shared/paths.js';
 import type { HttpHandler, MountedHandler } from '../../ports/http.js';
+import { exchange } from './exchange.js';
 import { abortResponse, requestFields } from './http2-exchange.js';
+import type { SendBudget } from './send-budget.js';
 import { toHttpRequest } from './to-http-request.js';
 import { writeHttpResponse } from './write-http-response.js';
 
@@ -24,7 +26,11 @@ interface HostRequest extends IncomingMessage {
 }
 
 /** A listener that gives each request to the route it lies below; `otherwise` answers the rest when there is no `next`. */
-export function nodeListener(routes: readonly MountedHandler[], otherwise: HttpHandler): NodeListener {
+export function nodeListener(
+  routes: readonly MountedHandler[],
+  otherwise: HttpHandler,
+  budget: SendBudget,
+): NodeListener {
   return (nativeRequest, nativeResponse, next) => {
     const request = nativeRequest as HostRequest;
     const response = nativeResponse as ServerResponse;
@@ -34,7 +40,7 @@ export function nodeListener(routes: readonly MountedHandler[], otherwise: HttpH
       next();
       return;
     }
-    serve(request, response, target, route ?? { mount: '', handler: otherwise }).catch((error: unknown) => {
+    serve(request, response, target, route ?? { mount: '', handler: otherwise }, budget).catch((error: unknown) => {
       if (next !== undefined) next(error);
       else abortResponse(response);
     });
@@ -46,9 +52,11 @@ async function serve(
   response: ServerResponse,
   target: string,
   { mount, handler }: MountedHandler,
+  budget: SendBudget,
 ): Promise<void> {
   const below = { target: target.slice(mount.length), publicUrl: () => publicUrl(request, mount) };
-  writeHttpResponse(response, await handler(toHttpRequest(request, response, below)), request.method);
+  const given = await exchange(request, response, budget, () => handler(toHttpRequest(request, response, below)));
+  if (given !== undefined) writeHttpResponse(response, given, request.method, budget);
 }
 
 /** No forwarded field is believed here: behind a proxy, the configured `publicUrl` says it. */

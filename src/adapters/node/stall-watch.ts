@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { INTERNAL_ERROR, streamOf, unsentBytes } from './http2-exchange.js';
+import { resetConnection } from './send-budget.js';
 
 /** What a watch needs to know besides the response. */
 export interface StallWatchOptions {
@@ -73,7 +74,7 @@ export class StallWatch {
     const hasMoved = taken > this.#taken || unsent !== this.#unsent;
     this.#taken = taken;
     this.#unsent = unsent;
-    return hasMoved || !hasTurn(response) || response.writableLength === 0;
+    return hasMoved || response.writableLength === 0;
   }
 
   #cut(): void {
@@ -100,15 +101,6 @@ function breakOff(response: ServerResponse, graceMs: number): void {
     });
     return;
   }
-  try {
-    response.socket?.resetAndDestroy();
-  } catch {
-    // TLS and pipes know no reset.
-  }
+  if (response.socket) resetConnection(response.socket);
   response.destroy();
-}
-
-/** Whether the browser can take anything of a response: a pipelined one waits for those before it. */
-function hasTurn(response: ServerResponse): boolean {
-  return streamOf(response) !== undefined || Boolean(response.socket);
 }

@@ -1,7 +1,8 @@
 import { type BodySink, flowing, type FlowingBody } from '../../domain/shared/body.js';
 import { abortResponse, isComplete, connectionOf } from './http2-exchange.js';
 import type { ServerResponse } from 'node:http';
-import type { StallWatch, StallWatchOptions } from './stall-watch.js';
+import type { SendBudget } from './send-budget.js';
+import { SendWatch } from './send-watch.js';
 
 /** A response a compressor may have wrapped. */
 export interface FlushableResponse extends ServerResponse {
@@ -17,17 +18,15 @@ export interface FlushableResponse extends ServerResponse {
  */
 export class StreamWriter implements BodySink {
   readonly #response: FlushableResponse;
-  readonly #sendIdleMs: number;
-  /** There once bytes have had to wait. */
-  #watch: SendWatch | undefined;
+  readonly #watch: SendWatch;
   #body: FlowingBody | undefined;
   #head: NodeJS.Immediate | undefined;
   #isGivenUp = false;
 
   /** Milliseconds a browser may take nothing while bytes wait; 0 allows any. */
-  constructor(response: FlushableResponse, sendIdleMs: number) {
+  constructor(response: FlushableResponse, idleMs: number, budget: SendBudget) {
     this.#response = response;
-    this.#sendIdleMs = sendIdleMs;
+    this.#watch = new SendWatch(response, { idleMs, budget, onStalled: this.#giveUp });
   }
 
   start(body: AsyncIterable<Uint8Array>): void {
@@ -49,10 +48,13 @@ export class StreamWriter implements BodySink {
       const waits = response.writableLength > 0;
       const isReady = response.write(chunk);
       response.flush?.();
-      if (this.#watch !== undefined) this.#watch.written += chunk.length;
+      this.#watch.written += chunk.length;
       // What is alone in waiting is on its way to the socket; what is not gone by the next chunk waits for the browser.
-      if ((waits || !isReady) && this.#sendIdleMs > 0) this.#watched().begin();
-      if (!isReady) whenDrained(response, this.#goOn);
+      if (waits || !isReady) this.#watch.begin();
+      if (!isReady) {
+        this.#watch.hold();
+        whenDrained(response, this.#goOn);
+      }
       return isReady;
     } catch {
       this.fail();
@@ -66,7 +68,7 @@ export class StreamWriter implements BodySink {
     try {
       if (this.#isGivenUp || connectionOf(response).destroyed) return;
       response.end();
-      if (this.#sendIdleMs > 0) this.#watched().watchRest();
+      this.#watch.watchRest();
     } catch {
       this.fail();
     }
@@ -81,6 +83,7 @@ export class StreamWriter implements BodySink {
   }
 
   readonly #goOn = (): void => {
+    this.#watch.release();
     if (!this.#isGivenUp) this.#body?.flowTo(this);
   };
 
@@ -89,11 +92,6 @@ export class StreamWriter implements BodySink {
     this.#isGivenUp = true;
     this.#body?.cancel(reason);
   };
-
-  #watched(): SendWatch {
-    this.#watch ??= new SendWatch(this.#response, { idleMs: this.#sendIdleMs, onStalled: this.#giveUp });
-    return this.#watch;
-  }
 
   #forgetHead(): void {
     clearImmediate(this.#head);
@@ -115,49 +113,4 @@ function whenDrained(response: ServerResponse, goOn: () => void): void {
   response.on('drain', done);
   response.on('close', done);
   if (connectionOf(response).destroyed) done();
-}
-
-/**
- * Watches a response for a browser that takes nothing of it (decision 84). What looks is loaded when bytes first wait:
- * most processes that mount routes never need it, and its spans are long.
- */
-export class SendWatch {
-  /** Bytes of the body handed over, from any moment on. */
-  written = 0;
-  readonly #response: ServerResponse;
-  readonly #options: StallWatchOptions;
-  /** `null` until it is known whether it is needed, and loaded. */
-  #watch: StallWatch | null | undefined;
-
-  constructor(response: ServerResponse, options: StallWatchOptions) {
-    this.#response = response;
-    this.#options = options;
-  }
-
-  /** Bytes wait: from now on it is looked whether the browser takes any, until none wait any more. */
-  begin(): void {
-    if (this.#watch !== undefined) {
-      this.#watch?.begin();
-      return;
-    }
-    this.#watch = null;
-    // Mostly the system has taken them by then.
-    const response = this.#response;
-    const options = this.#options;
-    setImmediate(() => {
-      if (response.writableLength + (options.front?.readableLength ?? 0) === 0) this.#watch = undefined;
-      else
-        void import('./stall-watch.js').then(({ StallWatch }) => {
-          this.#watch = new StallWatch(response, options, this);
-          this.#watch.begin();
-        });
-    });
-  }
-
-  /** Watches what a response that was handed over whole leaves waiting; a framework or a compressor may end it later. */
-  watchRest(): void {
-    const response = this.#response;
-    if (response.writableLength > 0 && response.writableEnded) this.begin();
-    else if (!response.writableEnded) response.once('prefinish', () => this.watchRest());
-  }
 }

@@ -1,13 +1,20 @@
 import { discard, isStream } from '../../domain/shared/body.js';
 import type { HttpResponse } from '../../ports/http.js';
 import { connectionOf, responseFields, tellsProgress } from './http2-exchange.js';
-import { type FlushableResponse, SendWatch, StreamWriter } from './stream-writer.js';
+import type { SendBudget } from './send-budget.js';
+import { SendWatch } from './send-watch.js';
+import { type FlushableResponse, StreamWriter } from './stream-writer.js';
 
 /**
  * Writes our response to Node's; a body that streams goes on being written.
  * A body that breaks destroys the connection, or resets the stream of HTTP/2: a clean end would claim that the response was complete.
  */
-export function writeHttpResponse(response: FlushableResponse, given: HttpResponse, method: string | undefined): void {
+export function writeHttpResponse(
+  response: FlushableResponse,
+  given: HttpResponse,
+  method: string | undefined,
+  budget: SendBudget,
+): void {
   const { body, sendIdleMs = 0 } = given;
   if (connectionOf(response).destroyed || response.headersSent) {
     discard(body);
@@ -26,16 +33,17 @@ export function writeHttpResponse(response: FlushableResponse, given: HttpRespon
     response.end();
     discard(body);
   } else if (isStream(body)) {
-    new StreamWriter(response, sendIdleMs).start(body);
+    new StreamWriter(response, sendIdleMs, budget).start(body);
   } else {
-    if (sendIdleMs > 0 && body.length > PIECE_BYTES && !tellsProgress(response)) {
+    if (body.length > PIECE_BYTES && !tellsProgress(response)) {
       const bytes = typeof body === 'string' ? Buffer.from(body) : body;
       if (!response.hasHeader('content-length')) response.setHeader('content-length', bytes.length);
-      new StreamWriter(response, sendIdleMs).start(pieces(bytes));
+      budget.share(response).set(bytes.length);
+      new StreamWriter(response, sendIdleMs, budget).start(pieces(bytes));
       return;
     }
     response.end(body);
-    if (sendIdleMs > 0) new SendWatch(response, { idleMs: sendIdleMs }).watchRest();
+    new SendWatch(response, { idleMs: sendIdleMs, budget }).watchRest();
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ChatConfig } from '../../domain/chat/chat-config.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
 import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-auth.js';
+import { LruMap, type MapBounds } from '../../domain/shared/lru-map.js';
 import { choosingNames } from '../../domain/upstream/header-policy.js';
 import type { HeaderFields, HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { methodNotAllowed } from './error-response.js';
@@ -35,18 +36,27 @@ export function agentCardRoute(route: ConfigRoute): HttpHandler {
   return readable(route, 'agentCard');
 }
 
+/** Records that are one text for all who ask for them: they may wait on many connections. */
+const SHARED_TEXTS: MapBounds = { maxEntries: 100, maxBytes: 4_194_304 };
+
 function readable(route: ConfigRoute, what: 'record' | 'agentCard'): HttpHandler {
+  const texts = new LruMap<string>(SHARED_TEXTS);
   return async (request) => {
     const response = await serveRoute({ site: route.site, route: ROUTE }, request, (context) =>
       request.method === 'GET' || request.method === 'HEAD'
-        ? serve(route, request, what)
+        ? serve(route, request, what, texts)
         : methodNotAllowed('GET, HEAD', context),
     );
     return request.method === 'HEAD' ? { ...response, body: null } : response;
   };
 }
 
-async function serve(route: ConfigRoute, request: HttpRequest, what: 'record' | 'agentCard'): Promise<HttpResponse> {
+async function serve(
+  route: ConfigRoute,
+  request: HttpRequest,
+  what: 'record' | 'agentCard',
+  texts: LruMap<string>,
+): Promise<HttpResponse> {
   const { config, auth, policy, bindings } = route;
   const isSession = mayHoldSession(auth);
   checkOrigin(request, route.site.origins, isSession);
@@ -54,8 +64,12 @@ async function serve(route: ConfigRoute, request: HttpRequest, what: 'record' | 
   const entrance = { ...chatAddress(request.publicUrl, route.publicUrl), policy, bindings };
   // What is kept costs nobody anything; what the agent is asked for, strangers can ask for at will.
   const admit = auth.kind === 'session' ? undefined : () => checkVisitor(request, route.site);
-  const body = JSON.stringify(await config[what](versionOf(request), request, auth, entrance, admit));
-  const etag = `"${route.hash(body)}"`;
+  const text = JSON.stringify(await config[what](versionOf(request), request, auth, entrance, admit));
+  const etag = `"${route.hash(text)}"`;
+  const known = texts.get(etag);
+  // Equal, and yet another copy of it.
+  const body = known === text ? known : text;
+  if (known === undefined) texts.set(etag, text, text.length);
   const headers = {
     // What the visitor's own session may see, or a field another proxy may add, is asked for each time; the rest may rest a minute.
     'cache-control': isSession || varied.length > 0 ? 'private, max-age=0, must-revalidate' : 'private, max-age=60',

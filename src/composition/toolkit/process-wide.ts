@@ -1,14 +1,7 @@
 import { memorySize } from '../../adapters/system/memory-size.js';
 import { FaultLog, writeToStandardError } from '../../adapters/telemetry/fault-log.js';
 import { BodyBudget } from '../../adapters/web/body-budget.js';
-
-const MIN_BYTES = 67_108_864;
-const PART_OF_MEMORY = 0.25;
-
-/** Bytes of request bodies that a process with so much memory holds together. */
-export function bodyMemory(memoryBytes: number): number {
-  return Math.max(MIN_BYTES, Math.floor(memoryBytes * PART_OF_MEMORY));
-}
+import { bodyMemory, processWide } from './process-memory.js';
 
 /** The memory of request bodies: one for all toolkits of a process, which share its memory. */
 export function processBodies(bodyLimitBytes: number): BodyBudget {
@@ -26,10 +19,4 @@ export function processFaults(): FaultLog {
     'agent-bff/faults@1',
     () => new FaultLog({ now: () => performance.now(), write: writeToStandardError }),
   );
-}
-
-/** On a registered symbol of the global object, because a bundler gives each of its entries its own copy of this module. */
-function processWide<Value>(name: string, make: () => Value): Value {
-  const holder = globalThis as Record<symbol, unknown>;
-  return (holder[Symbol.for(name)] ??= make()) as Value;
 }

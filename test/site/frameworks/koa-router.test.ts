@@ -7,8 +7,10 @@ import mount from 'koa-mount';
 import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from 'agent-bff/koa';
 import { koaRouter } from '../../../src/adapters/koa/koa-router.js';
+import { SendBudget } from '../../../src/adapters/node/send-budget.js';
 import { flowing } from '../../../src/domain/shared/body.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../src/ports/http.js';
+import { fullBudgetSuite } from '../../support/full-budget.js';
 import { type Listener, wholeBodySuite } from '../../support/whole-bodies.js';
 import { MESSAGE, visit } from '../../support/visitor.js';
 import { listeningSite } from './listening-site.js';
@@ -36,7 +38,7 @@ function appWith(handler: HttpHandler, ...before: Middleware[]): Koa {
   const app = new Koa();
   for (const middleware of before) app.use(middleware);
   app.use(
-    koaRouter(Router, [{ mount: '', handler }])
+    koaRouter(Router, [{ mount: '', handler }], new SendBudget(Infinity))
       .prefix('/api/a2a')
       .routes(),
   );
@@ -96,7 +98,7 @@ describe('the router for Koa', () => {
       seen.push(request);
       return Promise.resolve({ ...OK, body: request.publicUrl });
     };
-    const router = koaRouter(Router, [{ mount: '', handler }]);
+    const router = koaRouter(Router, [{ mount: '', handler }], new SendBudget(Infinity));
     const { url } = await serve(new Koa().use(mounted(router)));
     const base = '/shop/one%20two/api/a2a';
     const headers = { host: 'site.example:8080' };
@@ -116,8 +118,10 @@ describe('the router for Koa', () => {
   });
 
   it('comes from the class of the router, or from the module that has it', async () => {
-    expectTypeOf(koaRouter(Router, [{ mount: '', handler: answering(OK) }])).toEqualTypeOf<Router>();
-    const router = koaRouter(routerModule, [{ mount: '', handler: answering(OK) }]);
+    expectTypeOf(
+      koaRouter(Router, [{ mount: '', handler: answering(OK) }], new SendBudget(Infinity)),
+    ).toEqualTypeOf<Router>();
+    const router = koaRouter(routerModule, [{ mount: '', handler: answering(OK) }], new SendBudget(Infinity));
     expectTypeOf(router).toEqualTypeOf<Router>();
     const { url } = await serve(new Koa().use(router.prefix('/api/a2a').routes() as Middleware));
     expect(await (await visit(url)).text()).toBe('ok');
@@ -303,6 +307,17 @@ wholeBodySuite((handler) => {
   return app.callback() as Listener;
 });
 
+fullBudgetSuite((handler, budget) => {
+  const app = new Koa();
+  app.silent = true;
+  app.use(
+    koaRouter(Router, [{ mount: '', handler }], budget)
+      .prefix('/api/a2a')
+      .routes(),
+  );
+  return app.callback() as Listener;
+});
+
 describe('a body that a parser has read', () => {
   const spaced = MESSAGE.replace(':', ' : ');
 
@@ -342,10 +357,10 @@ describe('a body that a parser has read', () => {
 });
 
 it('the router is not made of an application, and says what it takes', () => {
-  expect(() => koaRouter(new Koa() as never, [])).toThrow('Pass Router itself.');
+  expect(() => koaRouter(new Koa() as never, [], new SendBudget(Infinity))).toThrow('Pass Router itself.');
   // Called like a router, and a function afterwards.
   function Express(): unknown {
     return () => undefined;
   }
-  expect(() => koaRouter(Express as never, [])).toThrow('Pass Router itself.');
+  expect(() => koaRouter(Express as never, [], new SendBudget(Infinity))).toThrow('Pass Router itself.');
 });

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { RawClient } from '../../support/raw-client.js';
+import { MESSAGE } from '../../support/visitor.js';
+import type { Framework } from '../framework.js';
+import { expectNextRequestWorks, startWorld, type World, type WorldOptions } from '../world.js';
+
+const NONE = 'GET /api/a2a/none HTTP/1.1\r\nhost: site.example\r\n\r\n';
+const CHAT = post(MESSAGE.length + 2) + MESSAGE.replace('"id":7', '"id":107');
+const NOT_FOUND = 'HTTP/1.1 404';
+
+/** HTTP/1.1 connections: what waits on them, and what ends them. */
+export function connectionSuite(framework: Framework): void {
+  describe('requests pipelined on one connection', () => {
+    it('get their responses in order', async () => {
+      const world = await startWorld(framework);
+      const visitor = await RawClient.connect(world.url);
+      const ids = Array.from({ length: 10 }, (_, index) => 100 + index);
+      await visitor.send(ids.map((id) => CHAT.replace('"id":107', `"id":${String(id)}`)).join(''));
+      const text = await visitor.until('task-1', 10);
+      expect([...text.matchAll(/"id":(\d+)/g)].map(([, id]) => Number(id))).toEqual(ids);
+      expect(text).not.toMatch(/\r\nconnection: close\r\n/i);
+      visitor.close();
+    });
+
+    it('wait 32 behind an open stream, and the connection takes no more', async () => {
+      const { world, visitor, exchange } = await openRawStream(framework);
+      await visitor.send(NONE.repeat(40));
+      exchange.write('data: one\n\n');
+      await visitor.until('one');
+      exchange.end();
+      const text = await visitor.ending();
+      expect(text.split(NOT_FOUND)).toHaveLength(1 + 32);
+      // Said by the last one alone.
+      expect(text.toLowerCase().indexOf('connection: close')).toBeGreaterThan(text.lastIndexOf(NOT_FOUND));
+      await expectNextRequestWorks(world);
+    });
+
+    it('without a limit end the connection, and the stream at its front', async () => {
+      const { world, visitor, exchange } = await openRawStream(framework);
+      await visitor.send(NONE.repeat(1_500));
+      await visitor.ending();
+      await exchange.closed;
+      expect(exchange.aborted).toBe(true);
+      await expectNextRequestWorks(world);
+    });
+
+    it.each(Object.entries(DEPARTURES))(
+      '%s ends the calls to the agent of all of them within a second',
+      async (_, leave) => {
+        const { world, visitor, exchange } = await openRawStream(framework);
+        world.upstream.willWait();
+        await visitor.send(CHAT + NONE.repeat(60));
+        const second = (await world.upstream.next()).eventStream();
+        const left = performance.now();
+        leave(visitor);
+        await Promise.all([exchange.closed, second.closed]);
+        expect(performance.now() - left).toBeLessThan(1_000);
+        expect([exchange.aborted, second.aborted]).toEqual([true, true]);
+      },
+    );
+  });
+
+  describe('a response before the end of the body', () => {
+    it.skipIf(framework.parsesJson).each(Object.entries(REFUSALS))(
+      '%s closes the connection a second later',
+      async (_, [status, options, head]) => {
+        const world = await startWorld(framework, options);
+        const visitor = await RawClient.connect(world.url, { allowHalfOpen: true });
+        await visitor.send(`${head}{`);
+        const text = await visitor.until('\r\n\r\n');
+        const began = performance.now();
+        expect(text).toMatch(new RegExp(`^HTTP/1.1 ${String(status)} `));
+        expect(text).toMatch(/\r\nconnection: close\r\n/i);
+        const dripping = setInterval(() => void visitor.send(' '), 20);
+        await visitor.ending();
+        clearInterval(dripping);
+        const ms = performance.now() - began;
+        expect(ms).toBeGreaterThan(700);
+        expect(ms).toBeLessThan(1_700);
+      },
+    );
+
+    it('keeps the connection where the body has arrived', async () => {
+      const world = await startWorld(framework);
+      const visitor = await RawClient.connect(world.url);
+      const refused = post(MESSAGE.length, 'origin: https://evil.example\r\n') + MESSAGE;
+      for (let turn = 1; turn <= 3; turn += 1) {
+        await visitor.send(refused);
+        await visitor.until('HTTP/1.1 403', turn);
+      }
+      await visitor.send(CHAT);
+      expect(await visitor.until('task-1')).not.toMatch(/\r\nconnection: close\r\n/i);
+      visitor.close();
+    });
+  });
+}
+
+const DEPARTURES: Readonly<Record<string, (visitor: RawClient) => void>> = {
+  'a visitor who leaves': (visitor) => visitor.close(),
+  'a visitor who resets the connection': (visitor) => void visitor.socket.resetAndDestroy(),
+  'a visitor who ends one half of the connection': (visitor) => void visitor.socket.end(),
+};
+
+const CROSS_SITE = 'origin: https://evil.example\r\n';
+const REFUSALS: Readonly<Record<string, readonly [status: number, options: WorldOptions, head: string]>> = {
+  'too large (413)': [413, { bodyLimitBytes: 1_000 }, post(1_000_000)],
+  'too late (408)': [408, { timeouts: { requestBodyMs: 100 } }, post(1_000_000)],
+  'from another site (403)': [403, {}, post(1_000_000, CROSS_SITE)],
+  'to a wrong path (404)': [404, {}, post(1_000_000).replace('/api/a2a', '/api/a2a/none')],
+  'by a wrong method (405)': [405, {}, post(1_000_000).replace('POST', 'PUT')],
+};
+
+function post(length: number, fields = ''): string {
+  const head = `POST /api/a2a HTTP/1.1\r\nhost: site.example\r\n${fields}content-type: application/json\r\n`;
+  return `${head}content-length: ${String(length)}\r\n\r\n`;
+}
+
+async function openRawStream(framework: Framework) {
+  const world: World = await startWorld(framework);
+  world.upstream.willWait();
+  const visitor = await RawClient.connect(world.url);
+  await visitor.send(CHAT);
+  const exchange = (await world.upstream.next()).eventStream();
+  await visitor.until('\r\n\r\n');
+  return { world, visitor, exchange };
+}

@@ -1,0 +1,74 @@
+import { createServer } from 'node:http';
+import { describe, expect, it, vi } from 'vitest';
+import { SendBudget } from '../../src/adapters/node/send-budget.js';
+import type { HttpBody, HttpHandler } from '../../src/ports/http.js';
+import { RawClient } from './raw-client.js';
+import { StalledVisitor } from './stalled-visitor.js';
+import { type Listener, serve } from './whole-bodies.js';
+
+export const MIB = 1_048_576;
+
+/** Responds to `/8` with 8 MiB, whole, and to any other path with a stream that the test ends. */
+export function sizedHandler(endings: (() => void)[] = []): HttpHandler {
+  return ({ path }) => {
+    const size = Number(path.slice(1));
+    const body: HttpBody = Number.isNaN(size) ? held(endings) : Buffer.alloc(size * MIB, 'x');
+    return Promise.resolve({ status: 200, headers: {}, body });
+  };
+}
+
+async function* held(endings: (() => void)[]): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('begun');
+  await new Promise<void>((resolve) => endings.push(resolve));
+}
+
+/** The memory of responses in a host that serves handlers at `/api/a2a`. */
+export function fullBudgetSuite(listenerOf: (handler: HttpHandler, budget: SendBudget) => Listener): void {
+  describe('the memory of responses that wait', () => {
+    it('when full, cuts the connection that holds most, and neither the newcomer nor another', async () => {
+      const budget = new SendBudget(60 * MIB);
+      const { url } = await serve(createServer(), listenerOf(sizedHandler(), budget));
+      const fields = 'Connection: close\r\n';
+      const holds = async (mib: number): Promise<StalledVisitor> => {
+        const before = budget.heldBytes;
+        const visitor = await StalledVisitor.arrive(url, `/api/a2a/${String(mib)}`, fields);
+        await vi.waitFor(() => expect(budget.heldBytes).not.toBe(before));
+        return visitor;
+      };
+      const small = await holds(16);
+      const large = await holds(32);
+      expect(budget.heldBytes).toBeGreaterThan(48 * MIB);
+      const newcomer = await holds(24);
+      expect(await large.readOn()).toBeLessThan(32 * MIB);
+      expect(await small.readOn()).toBeGreaterThan(16 * MIB);
+      expect(await newcomer.readOn()).toBeGreaterThan(24 * MIB);
+      await vi.waitFor(() => expect(budget.heldBytes).toBe(0));
+    });
+
+    it('holds what waits behind a stream of the same connection, until it is sent', async () => {
+      const budget = new SendBudget(Infinity);
+      const endings: (() => void)[] = [];
+      const { url } = await serve(createServer(), listenerOf(sizedHandler(endings), budget));
+      const visitor = await RawClient.connect(url);
+      const get = (path: string): string => `GET /api/a2a/${path} HTTP/1.1\r\nhost: site.example\r\n\r\n`;
+      await visitor.send(get('stream') + get('1').repeat(4));
+      await visitor.until('begun');
+      await vi.waitFor(() => expect(budget.heldBytes).toBeGreaterThan(4 * MIB));
+      for (const end of endings) end();
+      await visitor.until('x'.repeat(MIB), 4);
+      await vi.waitFor(() => expect(budget.heldBytes).toBe(0));
+      visitor.close();
+    });
+
+    it('is free again when such a connection ends', async () => {
+      const budget = new SendBudget(Infinity);
+      const { url } = await serve(createServer(), listenerOf(sizedHandler(), budget));
+      const visitor = await RawClient.connect(url);
+      await visitor.send('GET /api/a2a/stream HTTP/1.1\r\nhost: site.example\r\n\r\n');
+      await visitor.send('GET /api/a2a/1 HTTP/1.1\r\nhost: site.example\r\n\r\n');
+      await vi.waitFor(() => expect(budget.heldBytes).toBeGreaterThan(MIB));
+      visitor.close();
+      await vi.waitFor(() => expect(budget.heldBytes).toBe(0));
+    });
+  });
+}
