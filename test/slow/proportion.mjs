@@ -15,7 +15,7 @@ const MOST_CACHED = 1.25;
 const STORE_MS = 1;
 /** Below this, what is measured is the request and not its input. */
 const LEAST_MS = 4;
-const ROUNDS = 11;
+const ROUNDS = 7;
 
 const BODY = { size: 500_000, times: 1 };
 const FIELD = { size: 3_500, times: 30 };
@@ -136,7 +136,7 @@ const platform = createServer((incoming) => {
 platform.listen(0, '127.0.0.1');
 await once(platform, 'listening');
 const upstream = `http://127.0.0.1:${platform.address().port}`;
-const config = { serviceApiUrl: `${upstream}/api` };
+const config = { serviceApiUrl: `${upstream}/api`, bindings: ['JSONRPC', 'HTTP+JSON'] };
 const site = await startSite(`${upstream}/a2a`, config, { server: 'http', cache: { enabled: true } });
 
 /** One request on a connection of its own, to the end of its response. */
