@@ -98,6 +98,13 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       ['JSON that is cut off', { transform: () => '{"access_token":"eyJhbGciOi' }],
       ['JSON of another kind', { transform: () => '[]' }],
       ['an empty object', { transform: () => ({}) }],
+      ['more than 256 KiB', { transform: (body) => ({ ...body, more: 'x'.repeat(262_144) }) }],
+      [
+        '100,000 levels',
+        {
+          transform: (body) => `${JSON.stringify(body).slice(0, -1)},"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+        },
+      ],
       ['a connection that ends', { destroy: true }],
     ];
 

@@ -63,6 +63,15 @@ describe('the health of a toolkit', () => {
     expect((await toolkit.health()).status).toBe('ready');
   });
 
+  it('is degraded while its provider hangs, without waiting for it longer than a probe does', async () => {
+    okta.answer = () => new Promise(() => undefined);
+    const toolkit = toolkitOf({ ...CONFIG, timeouts: { identityProviderMs: 60_000 } });
+    expect(await toolkit.health()).toMatchObject({
+      status: 'degraded',
+      checks: { credential: { status: 'fail', code: 'identity_provider_unavailable' } },
+    });
+  });
+
   it('shows names of blocks and fields, and nothing else of what failed', async () => {
     down();
     expect((await toolkitOf().health()).checks.credential).toEqual({

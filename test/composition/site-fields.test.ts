@@ -118,12 +118,12 @@ describe('a function "headers" that fails', () => {
     ['quotes a value in its own error', () => new Headers({ 'x-tenant': 'secret-7\n7' }), /it threw TypeError/],
     ['gives no header fields', () => ({ 'x-tenant': { id: 'secret-7' } }) as never, /it gave a value that is not text/],
     ['gives a field it must not', () => ({ Cookie: 'secret-7' }), /it gave "cookie", which no option may set/],
-    ['gives the API key', () => ({ 'x-platform-key': 'secret-7' }), /it gave "x-platform-key", which/],
+    ['gives an API key', () => ({ 'X-API-Key': 'secret-7' }), /it gave "x-api-key", which no option may set/],
     ['never answers', () => new Promise(() => undefined), /it gave no response within 20 ms/],
   ];
 
   it.each(failures)('by one that %s is a 500 that names it, and reaches nobody', async (_words, headers, log) => {
-    const settings = { upstream: { headers: { apiKey: 'x-platform-key' } }, timeouts: { sessionMs: 20 } };
+    const settings = { timeouts: { sessionMs: 20 } };
     const { toolkit, upstream, telemetry } = site(settings);
     const response = await render(toolkit.surfaceHandler({ headers }));
     expect(response.status).toBe(500);
@@ -158,6 +158,42 @@ describe('a function "headers" that fails', () => {
       throw new SessionError('session_required', { detail: 'No tenant.' });
     };
     expect((await render(toolkit.surfaceHandler({ headers }))).status).toBe(401);
+  });
+});
+
+describe('a field that "upstream.headers" names and the function "headers" gives', () => {
+  const upstreamNames = { headers: { apiKey: 'X-Platform-Key', projectId: 'X-Tenant' } };
+  const headers = () => ({ 'x-tenant': 'acme', 'x-platform-key': 'of-the-function' });
+
+  it('carries what the configuration sends in it, and one warning says so', async () => {
+    const { toolkit, upstream, telemetry } = site({ upstream: upstreamNames, serviceProjectId: 'p-1' });
+    const [widgets, records] = [toolkit.surfaceHandler({ headers }), toolkit.chatHandler({ headers })];
+    expect([(await render(widgets)).status, (await theme(widgets)).status, (await config(records)).status]).toEqual([
+      200, 200, 200,
+    ]);
+    const sent = upstream.requests.filter(({ origin }) => origin === 'https://api.example');
+    expect(sent.map((request) => [request.headers['x-tenant'], request.headers['x-platform-key']])).toEqual(
+      sent.map(() => ['p-1', 'site-key']),
+    );
+    expect(sent.length).toBeGreaterThan(2);
+    const details = telemetry
+      .of('warning')
+      .map(({ code, detail }) => [code, /in which (\S+) is sent/.exec(detail)?.[1]]);
+    // Of each route.
+    expect(details).toEqual([
+      ['field_replaced', '"serviceApiKey"'],
+      ['field_replaced', '"serviceProjectId"'],
+      ['field_replaced', '"serviceApiKey"'],
+      ['field_replaced', '"serviceProjectId"'],
+    ]);
+    expect(JSON.stringify(telemetry)).not.toMatch(/site-key|of-the-function|acme/);
+  });
+
+  it('crosses as the function gives it where the configuration sends nothing in it', async () => {
+    const { toolkit, upstream, telemetry } = site({ upstream: upstreamNames });
+    expect((await render(toolkit.surfaceHandler({ headers }))).status).toBe(200);
+    expect(upstream.requests[0]?.headers).toMatchObject({ 'x-tenant': 'acme', 'x-platform-key': 'site-key' });
+    expect(telemetry.of('warning')).toHaveLength(1);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resolveUpstream, type UpstreamConfig } from '../../src/composition/config/upstream-config.js';
+import { chosenNames, resolveUpstream, type UpstreamConfig } from '../../src/composition/config/upstream-config.js';
 
 describe("the platform's API", () => {
   it('looks like this unless the site says otherwise', () => {
@@ -77,5 +77,10 @@ describe("the platform's API", () => {
     expect(() => resolveUpstream(config)).toThrow(
       expect.objectContaining({ code: 'configuration_invalid', block: 'upstream', fields: [field], hint }),
     );
+  });
+
+  it('names fields that sites must not forward: those that were chosen, and no defaults', () => {
+    const chosen = (headers: UpstreamConfig['headers']) => chosenNames(resolveUpstream({ headers }).headers);
+    expect([chosen(undefined), chosen({ projectId: 'X-Tenant' })]).toEqual([[], ['x-tenant']]);
   });
 });

@@ -1,5 +1,7 @@
-// node test/slow/proportion.mjs [--table]: hostile inputs, once and four times as long. Twice the input may cost at most 2.5 times the CPU
-// (the root of what four times costs: two doublings average out what a collection of garbage adds to one), and no body may hold the event loop for 100 ms. --table prints the figures as docs/security.md has them.
+// node test/slow/proportion.mjs [--table] [WORD …]: hostile inputs on every route with every cache on, once and four times as long. Twice the
+// input may cost at most 2.5 times the CPU (the root of what four times costs: two doublings average out what a collection of garbage adds to
+// one), no body may hold the event loop for 50 ms, and no widget input may cost more with renders kept than without. --table prints the figures
+// as docs/security.md has them; words choose the inputs whose route and name hold one of them.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { Socket } from 'node:net';
@@ -7,15 +9,27 @@ import { Report } from './report.mjs';
 import { startSite } from './site-process.mjs';
 
 const MOST_GROWTH = 2.5;
-const MOST_STALL_MS = 100;
+const MOST_STALL_MS = 50;
+/** What a render costs with the cache on, as a part of what it costs without: the store's part is the same for every input. */
+const MOST_CACHED = 1.25;
+const STORE_MS = 1;
 /** Below this, what is measured is the request and not its input. */
 const LEAST_MS = 4;
-const ROUNDS = 15;
+const ROUNDS = 7;
 
 const BODY = { size: 500_000, times: 1 };
 const FIELD = { size: 3_500, times: 30 };
 const CHAT = '/api/a2a';
 const RENDER = '/api/service-surfaces/s/render';
+/** Routes that take a body, by what it is there. */
+const ROUTES = {
+  'chat body': CHAT,
+  'HTTP+JSON body': `${CHAT}/message:send`,
+  'widget input': RENDER,
+  'widget input by name': '/api/service-surfaces/by-name/s/render',
+  'action input': '/api/service-surfaces/s/actions/save',
+  record: '/api/service/conversations',
+};
 const SEND = '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":';
 
 const fill = (unit, size) => unit.repeat(Math.ceil(size / unit.length)).slice(0, size);
@@ -28,8 +42,18 @@ const numbered = (size, make) => {
   return parts.join(',');
 };
 
-/** Bodies by what they hold; each is sent as a chat message and as the input of a widget. */
+/** Bodies by what they hold; each is sent to each route. */
 const BODIES = {
+  'empty objects': (size) => `{"x":[${numbered(size, () => '{}')}]}`,
+  'empty lists': (size) => `[${numbered(size, () => '[]')}]`,
+  'short names': (size) => `{${numbered(size, (index) => `"${index.toString(36)}":0`)}}`,
+  'objects in a list': (size) => `[${numbered(size, () => '{"a":1}')}]`,
+  'objects in an object': (size) => `{${numbered(size, (index) => `"${index.toString(36)}":{}`)}}`,
+  'lists of 900 levels': (size) => `[${numbered(size, () => '['.repeat(900) + ']'.repeat(900))}]`,
+  'objects of 900 levels': (size) => `[${numbered(size, () => `${'{"":'.repeat(900)}0${'}'.repeat(900)}`)}]`,
+  'short texts': (size) => `[${numbered(size, () => '"a"')}]`,
+  'spaces between numbers': (size) => `[${numbered(size, () => ' 1 ')}]`,
+  exponents: (size) => `[${numbered(size, () => '1e9')}]`,
   'opening brackets': (size) => fill('[', size),
   'opening objects': (size) => fill('{"a":', size),
   'closed lists in a list': (size) => `[${fill('[],', size - 3)}[]]`.replace(/\[?,*\[\]\]$/, '0]'),
@@ -94,19 +118,30 @@ const UPSTREAM = {
 };
 
 const answers = new Map();
-const FINE = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}';
+/** What the platform answers to every other request: a card with both bindings, which passes for anything else. */
+const card = (origin) =>
+  JSON.stringify({
+    name: 'Agent',
+    url: `${origin}/a2a`,
+    supportedInterfaces: [{ url: `${origin}/a2a`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' }],
+  });
+const fine = (text) =>
+  `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\nconnection: close\r\n\r\n${text}`;
 const platform = createServer((incoming) => {
   // Past Node's own response, which would refuse to send what a hostile platform sends.
-  incoming.resume().on('end', () => incoming.socket.end(answers.get(incoming.headers['idempotency-key']) ?? FINE));
+  incoming
+    .resume()
+    .on('end', () => incoming.socket.end(answers.get(incoming.headers['idempotency-key']) ?? fine(card(upstream))));
 });
 platform.listen(0, '127.0.0.1');
 await once(platform, 'listening');
 const upstream = `http://127.0.0.1:${platform.address().port}`;
-const site = await startSite(`${upstream}/a2a`, { serviceApiUrl: `${upstream}/api` }, { server: 'http' });
-const { hostname, port } = new URL(site.url);
+const config = { serviceApiUrl: `${upstream}/api`, bindings: ['JSONRPC', 'HTTP+JSON'] };
+const site = await startSite(`${upstream}/a2a`, config, { server: 'http', cache: { enabled: true } });
 
 /** One request on a connection of its own, to the end of its response. */
-async function send(message) {
+async function send(message, to = site) {
+  const { hostname, port } = new URL(to.url);
   const socket = new Socket();
   socket.on('error', () => undefined);
   socket.connect(Number(port), hostname);
@@ -117,9 +152,9 @@ async function send(message) {
 }
 
 function request({ method = 'POST', target = CHAT, fields = {}, body = SEND + '{}}' }) {
-  const bytes = Buffer.from(method === 'POST' ? body : '');
+  const bytes = method === 'POST' ? Buffer.from(body) : Buffer.alloc(0);
   const all = {
-    host: `${hostname}:${port}`,
+    host: new URL(site.url).host,
     'content-type': 'application/json',
     'content-length': bytes.length,
     connection: 'close',
@@ -129,16 +164,26 @@ function request({ method = 'POST', target = CHAT, fields = {}, body = SEND + '{
   return Buffer.concat([Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'), bytes]);
 }
 
+/** A request with this body that no cache has seen, each time. */
+function posts(target, body) {
+  const bytes = Buffer.from(body);
+  let count = 0;
+  return () => {
+    count += 1;
+    return request({ target: `${target}?n=${process.pid}-${count}-${bytes.length}`, body: bytes });
+  };
+}
+
 const field = (name, value) => (Array.isArray(value) ? { [value[0]]: value[1] } : { [name]: value });
 
 /** Every input, with its request by size. */
 const INPUTS = [
   ...Object.entries(BODIES).flatMap(([name, make]) =>
-    [CHAT, RENDER].map((target) => ({
+    Object.entries(ROUTES).map(([kind, target]) => ({
       ...BODY,
-      kind: target === CHAT ? 'chat body' : 'widget input',
+      kind,
       name,
-      make: (size) => request({ target, body: make(size) }),
+      make: (size) => posts(target, make(size)),
     })),
   ),
   ...Object.entries(FIELDS).map(([name, make]) => ({
@@ -168,13 +213,43 @@ const INPUTS = [
   ),
 ];
 
-async function cost(message, times) {
+/** Replies of the platform, as long as it may send them for the names of a surface to be looked for in them. */
+const REPLY = { size: 250_000, times: 1 };
+INPUTS.push(
+  ...[
+    'empty objects',
+    'short names',
+    'objects in a list',
+    'lists of 900 levels',
+    'numbers in a list',
+    'escapes',
+  ].flatMap((name) =>
+    Object.entries({ render: RENDER, action: ROUTES['action input'] }).map(([what, target], index) => ({
+      ...REPLY,
+      kind: `reply to ${index === 0 ? 'a' : 'an'} ${what}`,
+      name,
+      make: (size) => {
+        const key = `reply-${index}-${name.replaceAll(' ', '-')}-${size}`;
+        answers.set(key, fine(`{"content":${BODIES[name](size - 50)},"surface":{"id":"s","name":"s"}}`));
+        let count = 0;
+        return () => {
+          count += 1;
+          return request({ target: `${target}?n=${count}`, fields: { 'idempotency-key': key }, body: '{}' });
+        };
+      },
+    })),
+  ),
+);
+
+async function cost(message, times, to = site) {
+  const next = typeof message === 'function' ? message : () => message;
   let cpuMs = Infinity;
   const stalls = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    await site.work();
-    for (let count = 0; count < times; count += 1) await send(message);
-    const work = await site.work();
+    const messages = Array.from({ length: times }, next);
+    await to.work();
+    for (const one of messages) await send(one, to);
+    const work = await to.work();
     cpuMs = Math.min(cpuMs, work.cpuMs);
     stalls.push(work.stallMs);
   }
@@ -183,13 +258,15 @@ async function cost(message, times) {
 }
 
 const asTable = process.argv.includes('--table');
+const words = process.argv.slice(2).filter((word) => word !== '--table');
+const isChosen = ({ kind, name }) => words.length === 0 || words.some((word) => `${kind}: ${name}`.includes(word));
 const report = new Report('work in proportion to hostile input');
 for (let count = 0; count < 300; count += 1) await send(request({}));
 if (asTable)
   process.stdout.write(
     '| Input | Bytes | CPU, ms | Twice as long | CPU of 4 × the bytes, ms | Its longest stall, ms |\n| --- | --- | --- | --- | --- | --- |\n',
   );
-for (const { kind, name, make, size, times } of INPUTS) {
+for (const { kind, name, make, size, times } of INPUTS.filter(isChosen)) {
   const once_ = await cost(make(size), times);
   const long = await cost(make(size * 4), times);
   const growth = Math.sqrt(long.cpuMs / once_.cpuMs);
@@ -209,6 +286,33 @@ for (const { kind, name, make, size, times } of INPUTS) {
     `${each(once_.cpuMs)} ms, twice as long ${growth.toFixed(2)} times, stall ${long.stallMs.toFixed(0)} ms`,
   );
 }
+
+const plain = await startSite(`${upstream}/a2a`, config, { server: 'http' });
+for (let count = 0; count < 300; count += 1) await send(request({ target: RENDER }), plain);
+if (asTable)
+  process.stdout.write(
+    '\n| Widget input | Bytes | Renders not kept: CPU, ms | Renders kept: CPU, ms |\n| --- | --- | --- | --- |\n',
+  );
+for (const [name, make] of Object.entries(BODIES).filter(([one]) =>
+  isChosen({ kind: 'cache on and off', name: one }),
+)) {
+  for (const [size, times] of [
+    [300, 100],
+    [2_000, 100],
+    [64_000, 10],
+    [2_000_000, 1],
+  ]) {
+    const message = posts(RENDER, make(size));
+    const [off, on] = [await cost(message, times, plain), await cost(message, times)].map(({ cpuMs }) => cpuMs / times);
+    if (asTable) process.stdout.write(`| ${name} | ${size} | ${off.toFixed(2)} | ${on.toFixed(2)} |\n`);
+    report.check(
+      `cache on and off: ${name}, ${size} bytes`,
+      on <= off * MOST_CACHED + STORE_MS,
+      `${on.toFixed(2)} ms on, ${off.toFixed(2)} ms off`,
+    );
+  }
+}
+await plain.close();
 await site.close();
 platform.close();
 report.finish();

@@ -12,14 +12,19 @@ const FILE = fileURLToPath(import.meta.url);
 const SAMPLE_MS = 50;
 
 /**
- * Starts the site over the built package, with what `config` adds: in Express behind a parser with this limit, in Koa, or behind `node:http` or `node:http2`.
+ * Starts the site over the built package, with what `config` adds: in Express behind a parser with this limit, in Koa, or behind `node:http` (where
+ * `cache` is the option of the widgets) or `node:http2`.
  * `measure` collects garbage first; `peakRss` is the most since the last call; `work` is the CPU time since the last call, and the longest the event loop stood still.
  */
-export async function startSite(a2aUrl, config = {}, { server = 'express', parserLimit = '2mb', flags = [] } = {}) {
+export async function startSite(
+  a2aUrl,
+  config = {},
+  { server = 'express', parserLimit = '2mb', flags = [], cache } = {},
+) {
   if (!existsSync(new URL('../../dist/composition/express.js', import.meta.url))) {
     throw new Error('dist is missing: run "npm run build" first');
   }
-  const task = JSON.stringify({ config: { a2aUrl, ...config }, server, parserLimit });
+  const task = JSON.stringify({ config: { a2aUrl, ...config }, server, parserLimit, cache });
   // Express prints what its parser refuses, but for this environment.
   const env = { ...process.env, NODE_ENV: 'test' };
   const child = fork(FILE, [task], { execArgv: ['--expose-gc', ...flags], env });
@@ -49,7 +54,7 @@ const SERVERS = {
   http2: http2Server,
 };
 
-async function serve({ config, server: kind, parserLimit }) {
+async function serve({ config, server: kind, parserLimit, cache }) {
   const { createToolkit } = await import('agent-bff');
   const { privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
@@ -61,7 +66,7 @@ async function serve({ config, server: kind, parserLimit }) {
     ...config,
     serviceAccount: { serviceAccountId: 'site', keyId: 'key', privateKeyPem: privateKey },
   });
-  const server = await SERVERS[kind](toolkit, parserLimit);
+  const server = await SERVERS[kind](toolkit, parserLimit, cache);
   server.listen(0, '127.0.0.1', 1024);
   await once(server, 'listening');
 
@@ -126,9 +131,9 @@ async function parserServer(toolkit, parserLimit) {
   return createServer(app);
 }
 
-async function httpServer(toolkit) {
+async function httpServer(toolkit, _parserLimit, cache) {
   const { createNodeHandler } = await import('agent-bff/node');
-  const options = { a2a: { strategy: 'service_account' }, surfaces: { strategy: 'service_account' } };
+  const options = { a2a: { strategy: 'service_account' }, surfaces: { strategy: 'service_account', cache } };
   return createServer(createNodeHandler({ ...options, service: { auth: () => 'user-token' }, toolkit }));
 }
 

@@ -1,4 +1,6 @@
+import { ByteCollector } from '../../domain/shared/bytes.js';
 import { beforeDeadline } from '../../domain/shared/deadline.js';
+import { parsedJson } from '../../domain/shared/json.js';
 import { type Fault, type ProviderError, responseError, type Stage, thrownFault } from './provider-error.js';
 
 /** What a request to the provider consists of. */
@@ -37,6 +39,9 @@ interface Received {
   /** The JSON object in it; undefined when it is anything else. */
   readonly body: JsonObject | undefined;
 }
+
+/** Longer responses are none: metadata have a few kilobytes, and a token must fit into a header field. */
+const MAX_BYTES = 262_144;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -103,7 +108,7 @@ export class TokenCall {
       throw Object.assign(new Error('not an https address'), { code: 'ERR_NOT_HTTPS' });
     }
     const response = await fetch(url, options);
-    return { response, body: jsonObject(await response.text()) };
+    return { response, body: jsonObject(await textOf(response)) };
   }
 
   #failed(failure: ProviderError): Error {
@@ -118,13 +123,19 @@ function unreadable(stage: Stage, description: string): Fault {
   return { kind: 'fault', stage, code: 'ERR_UNREADABLE_RESPONSE', description };
 }
 
-function jsonObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && !Array.isArray(value) ? ((value ?? undefined) as JsonObject) : undefined;
-  } catch {
-    return undefined;
+/** The body as text; `undefined` when it is too long. The rest of such a one is not read. */
+async function textOf({ body }: Response): Promise<string | undefined> {
+  const collector = new ByteCollector();
+  for await (const chunk of body ?? []) {
+    collector.push(chunk);
+    if (collector.length > MAX_BYTES) return undefined;
   }
+  return new TextDecoder().decode(collector.take());
+}
+
+function jsonObject(text: string | undefined): JsonObject | undefined {
+  const value = parsedJson(text);
+  return typeof value === 'object' && !Array.isArray(value) ? ((value ?? undefined) as JsonObject) : undefined;
 }
 
 function seconds(value: unknown): number | undefined {

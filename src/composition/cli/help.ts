@@ -28,7 +28,7 @@ Its .env leads to the demo: npx agent-bff demo --port 4000.
 Exit status: 0 it is written, 1 a file is in the way, 2 the command line is wrong.`,
   serve: `agent-bff serve [--config FILE | --env FILE] [--port N] [--host H] [--base PATH] [--grace SECONDS]
 
-Serves the routes without a site of your own. GET /healthz gives 200 while every request can be served, else 503.
+Serves the routes without a site of your own. GET /healthz is its health: 503 once it is stopped, else 200.
 On a loopback address all other requests must use a loopback name, publicUrl's host or one of allowedHosts.
 
   --config FILE    reads the configuration from here

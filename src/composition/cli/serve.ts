@@ -41,7 +41,7 @@ export interface Gateway {
 const HEALTH = '/healthz';
 
 /**
- * Serves the routes without a site of one's own: `/healthz` tells how it is, everything else is a route or 404.
+ * Serves the routes without a site of one's own: `/healthz` is its health, 503 once it closes; everything else is a route or 404.
  * On a loopback address all of it but `/healthz` is there for the names of this machine alone, and for those of the configuration (decision 80).
  */
 export async function serve(settings: GatewaySettings): Promise<Gateway> {
@@ -116,7 +116,8 @@ function listen(server: Server, port: number, host: string): Promise<void> {
 
 async function serveHealth(toolkit: Toolkit, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const health = await toolkit.health();
-  response.writeHead(health.status === 'ready' ? 200 : 503, {
+  // Another process would get no token either, and this one still serves the renders it keeps (decision 44).
+  response.writeHead(health.status === 'closing' ? 503 : 200, {
     'content-type': 'application/json',
     'cache-control': 'no-store',
   });

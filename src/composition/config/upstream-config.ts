@@ -96,6 +96,12 @@ const TAKEN_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
+/** Names of fields that the site chose. One that is a default is no choice: a further default must not forbid a field that sites forward already. */
+export function chosenNames(headers: ResolvedUpstream['headers']): readonly string[] {
+  const defaults = Object.values(HEADERS);
+  return Object.values(headers).filter((name) => !defaults.includes(name));
+}
+
 /**
  * Completes the block `upstream`.
  *

@@ -7,8 +7,10 @@ import type { GetHeaders, HeadersLike, SiteFieldOptions } from './route-options.
 
 /** What decides about the fields of a route besides its options. */
 export interface SiteFieldSettings {
-  /** Names of the fields this configuration sends its API key and project in. */
-  readonly ownNames: readonly string[];
+  /** Values the configuration sends itself, by the name of the field they are sent in. */
+  readonly sent: Readonly<Record<string, string>>;
+  /** Takes a warning, once for each of these fields that the site's function gives too. */
+  readonly warn: (detail: string) => void;
   /** Milliseconds for one call of the site's function; 0 waits for ever. */
   readonly sessionMs: number;
 }
@@ -22,21 +24,43 @@ export function routeFields(
   const response = lowerCase(forward.response);
   if (headers === undefined && request.length === 0 && response.length === 0) return undefined;
   if (headers === undefined) return { request, response };
-  return { request, response, make: ({ native }) => made(headers, native.request, settings) };
+  return { request, response, make: replacedOnce(headers, settings) };
 }
 
-/** What to do about names that `forward` may not have; `undefined` when it may have all of them. */
+/**
+ * What to do about names that `forward` may not have; `undefined` when it may have all of them.
+ * `ownNames` are the fields the site itself named in `upstream.headers`: visitors would choose the API key where none is configured.
+ */
 export function forwardHint(names: readonly string[], ownNames: readonly string[]): string | undefined {
   if (!names.every((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(name))) return 'Set it to a list of names of header fields.';
-  const withheld = lowerCase(names).find((name) => mayNot(name, ownNames));
+  const withheld = lowerCase(names).find((name) => isWithheld(name) || ownNames.includes(name));
   return withheld && `Set it to fields that may cross: "${withheld}" never does.`;
 }
 
-async function made(headers: GetHeaders, request: unknown, settings: SiteFieldSettings): Promise<HeaderFields> {
+/** What the site's function gives. What the configuration sends in the same field replaces it (decision 161), which the log says once. */
+function replacedOnce(
+  headers: GetHeaders,
+  { sent, warn, sessionMs }: SiteFieldSettings,
+): NonNullable<RouteFields['make']> {
+  const unsaid = new Map(Object.entries(sent));
+  return async ({ native }) => {
+    const fields = await made(headers, native.request, sessionMs);
+    for (const [name, value] of unsaid) {
+      if (fields[name] === undefined) continue;
+      unsaid.delete(name);
+      warn(
+        `The function given as "headers" gives "${name}", in which ${value} is sent. Give it another name, or change "upstream.headers".`,
+      );
+    }
+    return fields;
+  };
+}
+
+async function made(headers: GetHeaders, request: unknown, sessionMs: number): Promise<HeaderFields> {
   let made: HeadersLike;
   try {
     const work = (async () => headers(request))();
-    made = await inTime(work, settings.sessionMs, 'it');
+    made = await inTime(work, sessionMs, 'it');
   } catch (error) {
     if (isAgentBffError(error)) throw error;
     throw notMade(error instanceof DeadlineError ? error.message : `it threw ${thrown(error)}`);
@@ -47,7 +71,7 @@ async function made(headers: GetHeaders, request: unknown, settings: SiteFieldSe
   } catch (error) {
     throw notMade((error as Error).message);
   }
-  const withheld = Object.keys(fields).find((name) => mayNot(name, settings.ownNames));
+  const withheld = Object.keys(fields).find(isWithheld);
   if (withheld !== undefined) throw notMade(`it gave "${withheld}", which no option may set`);
   return fields;
 }
@@ -70,10 +94,6 @@ function notMade(reason: string): AgentBffError {
 
 function lowerCase(names: readonly string[] = []): readonly string[] {
   return names.map((name) => name.toLowerCase());
-}
-
-function mayNot(name: string, ownNames: readonly string[]): boolean {
-  return isWithheld(name) || ownNames.includes(name);
 }
 
 /**

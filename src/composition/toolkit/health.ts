@@ -1,6 +1,10 @@
+import { DeadlineError, inTime } from '../../adapters/system/timed-ports.js';
 import { isAgentBffError } from '../../domain/errors.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { HealthCheck } from './toolkit-type.js';
+
+/** Milliseconds a check waits for the credential: Kubernetes gives a probe one second. */
+const WAIT_MS = 500;
 
 /** Whether there is anything to forward to. */
 export function configurationCheck({ agent, serviceApi }: ResolvedConfig): HealthCheck {
@@ -20,9 +24,11 @@ export async function credentialCheck(config: ResolvedConfig, obtain: () => Prom
     return { status: 'skipped' };
   }
   try {
-    await obtain();
+    await inTime(obtain(), WAIT_MS, 'the identity provider');
     return { status: 'pass' };
   } catch (error) {
+    // What it is asked for goes on, for the next check and for visitors.
+    if (error instanceof DeadlineError) return { status: 'fail', code: 'identity_provider_unavailable', fields: [] };
     if (!isAgentBffError(error)) return { status: 'fail', code: 'internal_error', fields: [] };
     const { code, block, fields } = error;
     return { status: 'fail', code, ...(block === undefined ? {} : { block }), fields };

@@ -110,8 +110,16 @@ export class SiteHandlers {
   }
 
   #withFields<Auth extends RouteAuth>(auth: Auth, options: SiteFieldOptions): Auth {
-    const { upstream, timeouts } = this.#deps.config;
-    const fields = routeFields(options, { ownNames: Object.values(upstream.headers), sessionMs: timeouts.sessionMs });
+    const { config, site } = this.#deps;
+    const { apiKey, projectId } = config.upstream.headers;
+    const fields = routeFields(options, {
+      sent: {
+        ...(config.serviceApiKey === undefined ? {} : { [apiKey]: '"serviceApiKey"' }),
+        ...(config.serviceProjectId === '' ? {} : { [projectId]: '"serviceProjectId"' }),
+      },
+      warn: (detail) => site.telemetry.emit({ type: 'warning', code: 'field_replaced', detail }),
+      sessionMs: config.timeouts.sessionMs,
+    });
     return fields === undefined ? auth : { ...auth, fields };
   }
 

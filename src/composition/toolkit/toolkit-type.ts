@@ -86,6 +86,7 @@ export interface Toolkit {
   forwardHint(names: readonly string[]): string | undefined;
   /**
    * Whether the toolkit can serve. Asks the identity provider only for a token that a request would ask for too, and after a failure no sooner than a request would; never the platform.
+   * Waits for the provider half a second at most.
    *
    * @example
    * ```ts

@@ -6,6 +6,7 @@ import { type Given, type OptionShape, readOptions } from '../../domain/shared/o
 import { resolveConfig } from '../config/resolve-config.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { warningsOf } from '../config/env.js';
+import { chosenNames } from '../config/upstream-config.js';
 import {
   CHAT,
   PROXY,
@@ -110,7 +111,7 @@ export function buildToolkit(
       return { ...(await broker.obtain(auth, sessionRequest(request))).headers } as Record<string, string>;
     },
     customProviders: resolved.customProviders,
-    forwardHint: (names) => forwardHint(names, Object.values(resolved.upstream.headers)),
+    forwardHint: (names) => forwardHint(names, chosenNames(resolved.upstream.headers)),
     cachedServiceToken: (options) => {
       const { strategy = '' } = read('cachedServiceToken', SERVICE_HEADERS, options);
       return broker.cachedServiceToken(strategy)?.value;

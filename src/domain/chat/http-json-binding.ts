@@ -27,6 +27,7 @@ import {
 import { readHttpJsonMessage } from './chat-message.js';
 import type { HttpJsonCall } from './http-json-call.js';
 import type { MethodPolicy } from './method-policy.js';
+import { MAX_ERROR_BYTES } from './rpc-error-body.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
 
 /** What the binding is made of. */
@@ -126,7 +127,7 @@ export class HttpJsonBinding {
     if (refusesSite(reply) || !isJson(response.headers)) throw await this.#call.errors.replacing(reply);
     if (response.status < 500) return response;
     if (response.headers['content-encoding'] !== undefined) throw await this.#call.errors.replacing(reply);
-    const start = await this.#call.errors.start(reply, MAX_STORED);
+    const start = await this.#call.errors.start(reply, MAX_ERROR_BYTES);
     if (start.isWhole && isBindingError(start.bytes)) return { ...response, body: start.bytes };
     throw await this.#call.errors.replacing(reply, start);
   }

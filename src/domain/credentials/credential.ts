@@ -59,6 +59,11 @@ export class Credential {
     return this.#headers;
   }
 
+  /** Those of them that are the credential itself. */
+  get own(): HeaderFields {
+    return this.#facts.headers;
+  }
+
   /** The site's own fields; absent where the route has none. */
   get fields(): SiteFields | undefined {
     return this.#facts.fields;

@@ -1,9 +1,19 @@
-/** The value of a JSON text; `undefined` when there is no text, or it is no JSON. */
+import { JsonCursor, JsonTextError, MAX_JSON_DEPTH } from './json-cursor.js';
+
+const encoder = new TextEncoder();
+
+/**
+ * The value of a JSON text; `undefined` when there is no text, it is no JSON, or it is nested deeper than 1,000 levels:
+ * whatever walks or writes such a value needs a call for each level, and the stack ends.
+ */
 export function parsedJson(text: string | undefined): unknown {
   try {
+    // A level takes two characters.
+    if (text !== undefined && text.length > 2 * MAX_JSON_DEPTH) new JsonCursor(encoder.encode(text)).skipValue();
     return JSON.parse(text ?? '');
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof JsonTextError) return undefined;
+    throw error;
   }
 }
 

@@ -1,99 +1,121 @@
-/** Numbers that lose something when they are parsed and written again: long, broken or with an exponent, and minus zero. */
-const FRAGILE_NUMBER = /\d{16}|\d[.eE]|(?:^|[[:,\s])-0/;
-/** Deeper values are not looked through: that takes as many calls as they have levels, and the stack holds so many. */
-const MAX_LEVELS = 500;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const ARRAY = 0x5b;
+const ARRAY_END = 0x5d;
+const OBJECT = 0x7b;
+const OBJECT_END = 0x7d;
 
 /**
- * A JSON text in one spelling, whatever the order of its fields; `undefined` when two readers may take it for two different values.
- * Two texts of one spelling mean the same to every reader, so a response to one is a response to the other.
+ * One spelling of a JSON text, whatever its blanks, its escapes and the order of its fields; `undefined` when an object names a field twice,
+ * also in another case, because two parsers may pick different ones of the pair. Texts of one spelling mean the same to every parser.
  *
- * @throws SyntaxError when the text is no JSON.
+ * The text must be valid JSON. Takes time in proportion to it, and as many calls as it has levels.
+ *
+ * @throws SyntaxError when the text ends too early.
  */
 export function canonicalJson(text: string): string | undefined {
-  const value: unknown = JSON.parse(text);
-  if (hasDuplicateKey(text, Number.POSITIVE_INFINITY)) return undefined;
-  // As it came: another order of fields is then another text, which costs a render and is never wrong.
-  if (FRAGILE_NUMBER.test(text) || hasLevels(value, MAX_LEVELS)) return `text ${text}`;
-  return `value ${JSON.stringify(sorted(value))}`;
+  return new Speller(text).spelling();
 }
 
-/** Whether a value lies inside so many others. */
-function hasLevels(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((inner) => hasLevels(inner, levels - 1));
-}
+class Speller {
+  readonly #text: string;
+  #position = 0;
+  #hasTwins = false;
 
-function sorted(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(sorted);
-  const fields = value as Readonly<Record<string, unknown>>;
-  const names = Object.keys(fields).sort();
-  // As pairs: an object would put names like "10" first and treat "__proto__" as something else.
-  return { o: names.map((name) => [name, sorted(fields[name])]) };
-}
-
-/**
- * Whether an object in a JSON text names one field twice, also in another case, down to `depth` levels.
- * Two readers may pick different ones of the pair, so a policy that reads such a text decides about another request than the one it forwards.
- * The text must be valid JSON.
- */
-export function hasDuplicateKey(text: string, depth: number): boolean {
-  const names: (Set<string> | undefined)[] = [];
-  let position = 0;
-  let expectsName = false;
-  while (position < text.length) {
-    switch (text.charCodeAt(position)) {
-      case 0x7b: // {
-        names.push(names.length < depth ? new Set() : undefined);
-        expectsName = true;
-        break;
-      case 0x5b: // [
-        names.push(undefined);
-        expectsName = false;
-        break;
-      case 0x7d: // }
-      case 0x5d: // ]
-        names.pop();
-        expectsName = false;
-        break;
-      case 0x2c: // ,
-        expectsName = names.at(-1) !== undefined;
-        break;
-      case 0x22: {
-        const end = stringEnd(text, position);
-        const seen = names.at(-1);
-        if (expectsName && seen !== undefined) {
-          const name = nameAt(text, position, end).toLowerCase();
-          if (seen.has(name)) return true;
-          seen.add(name);
-        }
-        expectsName = false;
-        position = end;
-        break;
-      }
-      default:
-        break;
-    }
-    position += 1;
+  constructor(text: string) {
+    this.#text = text;
   }
-  return false;
+
+  spelling(): string | undefined {
+    const spelling = this.#value();
+    return this.#hasTwins ? undefined : spelling;
+  }
+
+  #value(): string {
+    switch (this.#next()) {
+      case OBJECT:
+        return this.#object();
+      case ARRAY:
+        return this.#array();
+      case QUOTE:
+        return this.#string();
+      default:
+        return this.#token();
+    }
+  }
+
+  #object(): string {
+    const members: string[] = [];
+    const names = new Set<string>();
+    this.#position += 1;
+    while (this.#next() !== OBJECT_END) {
+      if (members.length > 0) {
+        this.#position += 1;
+        this.#next();
+      }
+      const name = this.#string();
+      // By way of upper case, as Go's encoding/json folds: ſ is an s then.
+      const folded = name.toUpperCase().toLowerCase();
+      if (names.has(folded)) this.#hasTwins = true;
+      names.add(folded);
+      this.#next();
+      this.#position += 1;
+      members.push(`${name}:${this.#value()}`);
+    }
+    this.#position += 1;
+    return `{${members.sort().join(',')}}`;
+  }
+
+  #array(): string {
+    const items: string[] = [];
+    this.#position += 1;
+    while (this.#next() !== ARRAY_END) {
+      if (items.length > 0) this.#position += 1;
+      items.push(this.#value());
+    }
+    this.#position += 1;
+    return `[${items.join(',')}]`;
+  }
+
+  #string(): string {
+    const text = this.#text;
+    const start = this.#position;
+    let end = start + 1;
+    let isPlain = true;
+    for (let code = text.charCodeAt(end); code !== QUOTE; code = text.charCodeAt(end)) {
+      if (end >= text.length) throw new SyntaxError('The JSON text ends within a string.');
+      if (code === BACKSLASH) isPlain = false;
+      end += code === BACKSLASH ? 2 : 1;
+    }
+    this.#position = end + 1;
+    const string = text.slice(start, end + 1);
+    return isPlain ? string : JSON.stringify(JSON.parse(string));
+  }
+
+  /** A number or a word, as it is: parsed and written again, `9007199254740993` would be `…992`, and `-0` another number. */
+  #token(): string {
+    const text = this.#text;
+    const start = this.#position;
+    let end = start + 1;
+    while (end < text.length && !isEnd(text.charCodeAt(end))) end += 1;
+    this.#position = end;
+    return text.slice(start, end);
+  }
+
+  /** The next character that is no blank. */
+  #next(): number {
+    const text = this.#text;
+    let code = text.charCodeAt(this.#position);
+    while (code <= 0x20) {
+      this.#position += 1;
+      code = text.charCodeAt(this.#position);
+    }
+    if (this.#position >= text.length) throw new SyntaxError('The JSON text ends before its value.');
+    return code;
+  }
 }
 
-/** The name between two quotes; only escapes need a reader. */
-function nameAt(text: string, start: number, end: number): string {
-  const name = text.slice(start + 1, end);
-  return name.includes('\\') ? (JSON.parse(`"${name}"`) as string) : name;
-}
-
-/** The index of the quote that closes the string opened at `start`. */
-function stringEnd(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  return end < 0 ? text.length : end;
-}
-
-function isEscaped(text: string, quote: number): boolean {
-  let backslashes = 0;
-  while (text.charCodeAt(quote - 1 - backslashes) === 0x5c) backslashes += 1;
-  return backslashes % 2 === 1;
+function isEnd(code: number): boolean {
+  return code <= 0x20 || code === COMMA || code === ARRAY_END || code === OBJECT_END;
 }

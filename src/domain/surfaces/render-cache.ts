@@ -2,13 +2,13 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpResponse } from '../../ports/http.js';
 import { getMany } from '../shared/get-many.js';
-import { parsedJson } from '../shared/json.js';
 import { LruMap } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { type CachedRender, readCachedRender, writeCachedRender } from './cached-render.js';
 import { RenderGenerations, type SurfaceNames } from './render-generations.js';
 import { RenderKeys, type RenderKeySet, type RenderScope, type RenderSubject } from './render-keys.js';
+import { surfaceNames } from './surface-names.js';
 import type { SurfaceRef } from './surface-ref.js';
 
 /** How long and how much a render cache keeps. */
@@ -27,7 +27,7 @@ export interface RenderCacheDependencies extends RenderCacheSettings {
   readonly store: CacheStore;
   readonly clock: Clock;
   /** A one-way function without collisions. */
-  readonly hash: (text: string) => string;
+  readonly hash: (data: string | Uint8Array) => string;
   /** A text that nobody ever makes twice, here or elsewhere. */
   readonly newGeneration: () => string;
   /** Runs a task once, after so many milliseconds; the process need not stay for it. */
@@ -73,6 +73,8 @@ interface Obtained extends RenderOutcome {
 const UNSUPPORTED_MS = 60_000;
 /** In characters. What was read of longer entries is not remembered: a shared store's would be in memory twice. */
 const MAX_READ = 8_192;
+/** Bytes of all that is remembered of entries. */
+const READ_BYTES = 8_388_608;
 
 // Fatal, and with the version tag: the text must give the very bytes again.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -89,11 +91,8 @@ export class RenderCache {
   readonly #deps: RenderCacheDependencies;
   readonly #keys: RenderKeys;
   readonly #generations: RenderGenerations;
-  /** What was read of an entry last, as long as its keys are known: one hit after another reads the same text. */
-  readonly #lastRead = new WeakMap<
-    RenderKeySet,
-    { readonly text: string; readonly render: CachedRender | undefined }
-  >();
+  /** What was read of an entry last: one hit after another reads the same text. */
+  readonly #lastRead: LruMap<{ readonly text: string; readonly render: CachedRender | undefined }>;
   readonly #flights = new SingleFlight<Obtained>();
   /** Keys this cache left in the store. */
   readonly #kept: LruMap<true>;
@@ -103,6 +102,7 @@ export class RenderCache {
   constructor(dependencies: RenderCacheDependencies) {
     this.#deps = dependencies;
     this.#kept = new LruMap(dependencies);
+    this.#lastRead = new LruMap({ maxEntries: dependencies.maxEntries, maxBytes: READ_BYTES });
     this.#keys = new RenderKeys(dependencies.hash, dependencies.maxEntries);
     this.#generations = new RenderGenerations({ ...dependencies, keys: this.#keys });
   }
@@ -181,7 +181,7 @@ export class RenderCache {
       body: text,
     };
     // (4)
-    await this.#generations.link(subject.scope, subject.ref, surfaceNames(text));
+    await this.#generations.link(subject.scope, subject.ref, surfaceNames(read.bytes));
     await this.#keep(keys, rendered);
     return { response: responseOf(rendered), status: 'MISS', shared: true };
   }
@@ -200,10 +200,11 @@ export class RenderCache {
 
   #read(keys: RenderKeySet, text: string | undefined): CachedRender | undefined {
     if (text === undefined || text.length > MAX_READ) return readCachedRender(text);
-    let last = this.#lastRead.get(keys);
+    let last = this.#lastRead.get(keys.render);
     if (last?.text !== text) {
       last = { text, render: readCachedRender(text) };
-      this.#lastRead.set(keys, last);
+      // Two bytes a character, once as it came and once as it was read.
+      this.#lastRead.set(keys.render, last, 4 * text.length);
     }
     return last.render;
   }
@@ -218,17 +219,6 @@ export class RenderCache {
     for (const [surface, until] of this.#unsupported) if (until <= now) this.#unsupported.delete(surface);
     this.#unsupported.set(surfaceKey(subject), now + UNSUPPORTED_MS);
   }
-}
-
-/** The names of a surface in a reply; the platform's replies need not have any. */
-export function surfaceNames(text: string | undefined): SurfaceNames {
-  const surface = field(parsedJson(text), 'surface');
-  const [id, name] = [field(surface, 'id'), field(surface, 'name')];
-  return { id: typeof id === 'string' ? id : undefined, name: typeof name === 'string' ? name : undefined };
-}
-
-function field(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
 function surfaceKey({ ref }: RenderSubject): string {

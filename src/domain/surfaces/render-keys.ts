@@ -14,8 +14,8 @@ export interface RenderSubject {
   readonly ref: SurfaceRef;
   /** What the platform may choose a render by besides its body. */
   readonly input: readonly unknown[];
-  /** The JSON text of the body; null when there is none. */
-  readonly body: string | null;
+  /** A JSON text in UTF-8; null when there is none. */
+  readonly body: Uint8Array | null;
 }
 
 /** The version tags a render depends on. */
@@ -29,34 +29,49 @@ export interface RenderKeySet extends RenderVersionTags {
   readonly render: string;
 }
 
-/** Longer ones are worked out each time: a page sends short bodies again and again, and long ones once. */
-const MAX_KNOWN = 2_048;
+/**
+ * Bytes of a short body, which has one key whatever the order of its fields; pages send such again and again, so the keys are remembered.
+ * A longer body is its bytes: to find its one spelling costs more than to forward it, and another spelling costs one render (decision 160).
+ */
+const MAX_SHORT = 2_048;
+/** Bytes of all that is remembered. */
+const KNOWN_BYTES = 8_388_608;
+/** Bytes of an entry besides its text, which takes two a character at most: three keys and their places. */
+const ENTRY_BYTES = 1_024;
+
+const decoder = new TextDecoder();
 
 /** Works out the keys of renders. Those that were worked out lately are known, since a hit costs little else. */
 export class RenderKeys {
-  readonly #hash: (text: string) => string;
+  readonly #hash: (data: string | Uint8Array) => string;
   readonly #known: LruMap<RenderKeySet>;
 
   /** `hash` is a one-way function without collisions; the keys of at most `most` renders are known. */
-  constructor(hash: (text: string) => string, most: number) {
+  constructor(hash: (data: string | Uint8Array) => string, most: number) {
     this.#hash = hash;
-    this.#known = new LruMap({ maxEntries: most });
+    this.#known = new LruMap({ maxEntries: most, maxBytes: KNOWN_BYTES });
   }
 
   /** The keys of a render; `undefined` when two readers may take its body for two different values. */
   keys(subject: RenderSubject): RenderKeySet | undefined {
     const { scope, ref, input, body } = subject;
+    if (body !== null && body.length > MAX_SHORT) return this.#made(subject, `bytes ${this.#hash(body)}`);
+    const bodyText = body && decoder.decode(body);
     let text = `${delimited(scope)}${ref.by}${delimited(ref.value)}`;
     for (const part of input) text += delimited(part);
-    text += delimited(body);
+    text += delimited(bodyText);
     const known = this.#known.get(text);
     if (known !== undefined) return known;
-    const spelling = body === null ? 'none' : canonicalJson(body);
+    const spelling = bodyText === null ? 'none' : canonicalJson(bodyText);
     if (spelling === undefined) return undefined;
-    const render = `${PREFIX}render:${this.#hash(JSON.stringify([scope, ref.by, ref.value, input, spelling]))}`;
-    const keys = { render, callerTag: this.callerTag(scope), surfaceTag: this.surfaceTag(scope, ref) };
-    if (text.length <= MAX_KNOWN) this.#known.set(text, keys);
+    const keys = this.#made(subject, spelling);
+    if (text.length <= MAX_SHORT) this.#known.set(text, keys, 2 * text.length + ENTRY_BYTES);
     return keys;
+  }
+
+  #made({ scope, ref, input }: RenderSubject, spelling: string): RenderKeySet {
+    const render = `${PREFIX}render:${this.#hash(JSON.stringify([scope, ref.by, ref.value, input, spelling]))}`;
+    return { render, callerTag: this.callerTag(scope), surfaceTag: this.surfaceTag(scope, ref) };
   }
 
   /** The version tag of everything a caller sees. */

@@ -27,14 +27,9 @@ import {
 } from '../upstream/platform-api.js';
 import { type PlatformReply, refusesSite } from '../upstream/platform-error.js';
 import { isCacheable } from './cached-render.js';
-import {
-  type CacheStatus,
-  type RenderCache,
-  type RenderReply,
-  surfaceNames,
-  type WidgetCheck,
-} from './render-cache.js';
+import { type CacheStatus, type RenderCache, type RenderReply, type WidgetCheck } from './render-cache.js';
 import type { RenderScope, RenderSubject } from './render-keys.js';
+import { surfaceNames } from './surface-names.js';
 import type { SurfaceRef } from './surface-ref.js';
 import { themeResponse } from './theme.js';
 
@@ -54,8 +49,6 @@ export interface SurfaceServiceDependencies extends PlatformCallDependencies {
 
 /** Request fields a platform may choose a render by: all that cross but the names of one request. */
 const INPUT_FIELDS = ['accept', 'accept-language', 'content-type', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions'];
-// What crosses was read as UTF-8 before.
-const decoder = new TextDecoder();
 /** An action's reply is read up to here to see which surface it names. */
 const NAMED_REPLY_LIMIT = 1_048_576;
 
@@ -119,8 +112,8 @@ export class SurfaceService {
     const target = this.#target(ref, 'action', { action });
     const caller = await this.#call.caller(auth, request.head);
     const scope = cache && this.#scope(caller);
-    const invalidate = async (text?: string): Promise<void> => {
-      if (cache !== undefined && scope !== undefined) await cache.invalidate(scope, ref, surfaceNames(text));
+    const invalidate = async (reply?: Uint8Array): Promise<void> => {
+      if (cache !== undefined && scope !== undefined) await cache.invalidate(scope, ref, surfaceNames(reply));
     };
     let response: HttpResponse;
     try {
@@ -139,7 +132,7 @@ export class SurfaceService {
       return { ...response, body: followed(response.body, invalidate) };
     }
     const read = await readAhead(response.body, NAMED_REPLY_LIMIT);
-    await invalidate(read.complete ? new TextDecoder().decode(read.bytes) : undefined);
+    await invalidate(read.complete ? read.bytes : undefined);
     return { ...response, body: read.complete ? read.bytes : followed(read.body, invalidate) };
   }
 
@@ -243,7 +236,7 @@ export class SurfaceService {
     const chosen = choosingFields(forwarded);
     // What is kept holds the fields this route lets through, which another route may not.
     if (chosen.length > 0 || response.length > 0) input.push(chosen, response);
-    return { scope, ref, input, body: body === null ? null : decoder.decode(body) };
+    return { scope, ref, input, body };
   }
 
   #scope({ auth, credential }: CallContext): RenderScope | undefined {

@@ -39,7 +39,7 @@ export interface PlatformMessage {
   readonly browser: HeaderFields;
   /** Names of fields that may cross here besides the usual ones. */
   readonly further?: readonly string[];
-  /** Fields of our own; the credential's win over them. */
+  /** Fields of our own: they win over those of the site's own, and the credential's over them. */
   readonly own?: HeaderFields;
   /** Media type of a body that was judged as such, sent without the browser's parameters; absent: the browser's field crosses. */
   readonly contentType?: string;
@@ -125,7 +125,7 @@ export class PlatformCall {
   async #dispatch(message: PlatformMessage, credential: Credential): Promise<HttpResponse> {
     const { method, origin, path, browser, further, own, contentType, body, signal } = message;
     const { upstream } = this.#deps;
-    const fields = own === undefined ? credential.headers : { ...own, ...credential.headers };
+    const fields = own === undefined ? credential.headers : { ...credential.headers, ...own, ...credential.own };
     const headers = upstreamRequestHeaders(browser, fields, further, contentType);
     // The spread comes first: the engine copies a whole object in one step, and one into another field by field.
     const outcome = await upstream.send({ ...this.#deadlines, method, origin, path, headers, body, signal });

@@ -65,6 +65,11 @@ describe('the extended card in an answer', () => {
     ['no card', { ...reply, result: { url: CARD.url } }, {}],
     ['nothing', '', {}],
     ['compressed', reply, { 'content-encoding': 'gzip' }],
+    [
+      'nested 400,000 levels deep',
+      `{"jsonrpc":"2.0","id":7,"result":{"name":"Agent","url":"https://agent.internal/a2a","x":${'['.repeat(400_000)}${']'.repeat(400_000)}}}`,
+      {},
+    ],
     ['longer than 1 MiB', { ...reply, result: { ...CARD, x: 'x'.repeat(1_048_576) } }, {}],
   ])('is not passed on when the answer is %s', async (_what, body, headers) => {
     await expect(rewriteExtendedCard(answer(body, headers), { url: SITE })).rejects.toMatchObject({

@@ -33,7 +33,8 @@ describe('an agent that fails in the HTTP+JSON binding', () => {
     ['some other JSON', '{"message":"no"}'],
     ['JSON that is nothing', 'null'],
     ['nothing', ''],
-    ['more than 1 MiB', JSON.stringify({ error: { message: 'x'.repeat(1_048_576) } })],
+    ['more than 256 KiB', JSON.stringify({ error: { message: 'x'.repeat(262_144) } })],
+    ['more than 1,000 levels', `{"error":{"details":${'['.repeat(1_000)}${']'.repeat(1_000)}}}`],
   ])('with %s keeps its status and loses its body', async (_what, text) => {
     await expect(
       new HttpJsonWorld().answered({ status: 503, headers: JSON_TYPE, body: new WatchedBody(text) }),

@@ -16,6 +16,20 @@ describe('a JSON text', () => {
   });
 });
 
+describe('a JSON text of many levels', () => {
+  const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+
+  it('has a value up to 1,000 of them, which can be written again', () => {
+    expect(JSON.stringify(parsedJson(nested(1_000)))).toBe(nested(1_000));
+    for (const levels of [1_001, 400_000]) expect(parsedJson(nested(levels))).toBeUndefined();
+    expect(parsedJson(`"${'['.repeat(5_000)}"`)).toHaveLength(5_000);
+  });
+
+  it('is broken where it is: a value and something behind it', () => {
+    expect(parsedJson(`"${'x'.repeat(5_000)}" 1`)).toBeUndefined();
+  });
+});
+
 describe('the claims of a JWT', () => {
   it('are read whatever characters they hold', () => {
     const claims = { sub: 'Zoë ÿ>?', aud: ['一', '🎈'] };

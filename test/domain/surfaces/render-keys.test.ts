@@ -2,17 +2,20 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RenderKeys, type RenderSubject } from '../../../src/domain/surfaces/render-keys.js';
 
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
 const SUBJECT: RenderSubject = {
   scope: 'ada of site',
   ref: { by: 'id', value: 'counter' },
   input: ['', null],
-  body: '{"b":1,"a":2}',
+  body: bytes('{"b":1,"a":2}'),
 };
 
 /** A book whose hash shows what it was given, and how often. */
 function book(most = 100): { readonly book: RenderKeys; readonly hashed: string[] } {
   const hashed: string[] = [];
-  const hash = (text: string): string => {
+  const hash = (data: string | Uint8Array): string => {
+    const text = typeof data === 'string' ? data : new TextDecoder().decode(data);
     hashed.push(text);
     return `<${text}>`;
   };
@@ -23,8 +26,7 @@ describe('the keys of a render', () => {
   // Processes of two releases may share a store: with other keys, neither would see the other's actions.
   it('are the same in every release', () => {
     expect(book().book.keys(SUBJECT)).toEqual({
-      render:
-        'agent-bff:1:render:<["ada of site","id","counter",["",null],"value {\\"o\\":[[\\"a\\",2],[\\"b\\",1]]}"]>',
+      render: 'agent-bff:1:render:<["ada of site","id","counter",["",null],"{\\"a\\":2,\\"b\\":1}"]>',
       callerTag: 'agent-bff:1:tag:<["everything","ada of site"]>',
       surfaceTag: 'agent-bff:1:tag:<["surface","ada of site","id","counter"]>',
     });
@@ -49,7 +51,7 @@ describe('the keys of a render', () => {
       scope: fc.constant(SUBJECT.scope),
       ref: fc.record({ by: fc.constantFrom('id' as const, 'name' as const), value: part }),
       input: fc.array(fc.oneof(part, fc.constant(null), fc.array(part, { maxLength: 2 })), { maxLength: 3 }),
-      body: fc.option(fc.constantFrom('1', '12', '"a"', '[1]', 'null')),
+      body: fc.option(fc.constantFrom('1', '12', '"a"', '[1]', 'null').map(bytes)),
     });
     const { book: keys } = book(10_000);
     fc.assert(
@@ -64,7 +66,7 @@ describe('the keys of a render', () => {
     const { book: keys, hashed } = book(1_000);
     const isKnown = (number: number): boolean => {
       const { length } = hashed;
-      keys.keys({ ...SUBJECT, body: String(number) });
+      keys.keys({ ...SUBJECT, body: bytes(String(number)) });
       return hashed.length === length;
     };
     for (let number = 1; number <= 1_000; number += 1) isKnown(number);
@@ -81,11 +83,36 @@ describe('the keys of a render', () => {
       [2_049, false],
     ] as const) {
       const { book: keys, hashed } = book();
-      const subject = { ...SUBJECT, body: '1'.repeat(length - around) };
+      const subject = { ...SUBJECT, body: bytes('1'.repeat(length - around)) };
       keys.keys(subject);
       const { length: before } = hashed;
       keys.keys(subject);
       expect(hashed.length === before).toBe(isKnown);
     }
+  });
+
+  it('of a body longer than 2,048 bytes are those of its bytes, which are hashed and not parsed', () => {
+    const { book: keys, hashed } = book();
+    const body = bytes(`{"b":1,"a":"${'x'.repeat(2_036)}"}`);
+    expect(keys.keys({ ...SUBJECT, body })?.render).toBe(
+      `render:<[["site","ada"],"id","counter",["",null],${JSON.stringify(`bytes <${new TextDecoder().decode(body)}>`)}]>`,
+    );
+    expect(hashed[0]).toBe(new TextDecoder().decode(body));
+    const [one, other] = ['{"b":1,"a":2}', '{"a":2,"b":1}'].map((text) => bytes(text.padEnd(2_049)));
+    expect(keys.keys({ ...SUBJECT, body: one ?? null })).not.toEqual(keys.keys({ ...SUBJECT, body: other ?? null }));
+  });
+
+  it('of any number of requests are known in 8 MiB', () => {
+    const { book: keys, hashed } = book(20_000);
+    const known = (from: number, to: number): number => {
+      const { length } = hashed;
+      for (let number = from; number < to; number += 1) {
+        keys.keys({ ...SUBJECT, body: bytes(String(1_000_000 + number).padEnd(1_900)) });
+      }
+      return to - from - (hashed.length - length) / 3;
+    };
+    expect(known(0, 10_000)).toBe(0);
+    // 5 KB each, counted as two bytes a character.
+    expect([known(8_500, 10_000), known(0, 8_000)]).toEqual([1_500, 0]);
   });
 });

@@ -1,0 +1,69 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { SurfaceRef } from '../../../src/domain/surfaces/surface-ref.js';
+import { ADA, COUNTER, COUNTER_BY_NAME, QUOTE, SurfaceWorld } from './surface-world.js';
+
+/** Inputs of so many bytes that cost a parser the most. */
+const INPUTS: readonly [string, (bytes: number) => string][] = [
+  [
+    'empty objects',
+    (bytes) =>
+      `{"x":[${Array(Math.floor(bytes / 3))
+        .fill('{}')
+        .join(',')}]}`,
+  ],
+  [
+    'short names',
+    (bytes) => `{${Array.from({ length: bytes / 8 }, (_, index) => `"${index.toString(36)}":0`).join(',')}}`,
+  ],
+  [
+    'objects in a list',
+    (bytes) =>
+      `[${Array(Math.floor(bytes / 8))
+        .fill('{"a":1}')
+        .join(',')}]`,
+  ],
+];
+
+/** A world whose platform renders this as the counter. */
+function worldOf(body: string): SurfaceWorld {
+  const world = new SurfaceWorld({ maxEntryBytes: 1_048_576 });
+  world.platform.rendered = (answer) => (String(answer.body).includes('"id":"quote"') ? answer : { ...answer, body });
+  return world;
+}
+
+describe('a large input of a widget', () => {
+  it.each(INPUTS)('is not parsed for the sake of the cache: %s', async (_what, make) => {
+    const world = worldOf('{}');
+    const body = make(64_000);
+    const parse = vi.spyOn(JSON, 'parse');
+    const first = await world.render(ADA, COUNTER, { body });
+    const second = await world.render(ADA, COUNTER, { body });
+    expect([first.cache, second.cache]).toEqual(['MISS', 'HIT']);
+    expect(Math.max(...parse.mock.calls.map(([text]) => text.length))).toBeLessThan(2_048);
+  });
+
+  it('hits in the spelling it was rendered in', async () => {
+    const world = worldOf('{}');
+    const rows = JSON.stringify('x'.repeat(4_000));
+    const caches = [];
+    for (const body of [`{"a":1,"rows":${rows}}`, `{"rows":${rows},"a":1}`, `{"a":1,"rows":${rows}}`]) {
+      caches.push((await world.render(ADA, COUNTER, { body })).cache);
+    }
+    expect(caches).toEqual(['MISS', 'MISS', 'HIT']);
+  });
+});
+
+describe('a large reply of the platform', () => {
+  it.each(INPUTS)('is not parsed to find the names in it: %s', async (_what, make) => {
+    const content = make(64_000);
+    const surface = `{"id":"counter","content":${content},"name":"Counter"}`;
+    const world = worldOf(`{"content":${content},"surface":${surface}}`);
+    const parse = vi.spyOn(JSON, 'parse');
+    const cache = async (ref: SurfaceRef): Promise<unknown> => (await world.render(ADA, ref)).cache;
+    for (const ref of [COUNTER_BY_NAME, QUOTE]) expect([await cache(ref), await cache(ref)]).toEqual(['MISS', 'HIT']);
+    await world.act(ADA, COUNTER);
+    expect(Math.max(...parse.mock.calls.map(([text]) => text.length))).toBeLessThan(2_048);
+    // They were found: of a surface without a known name, an action drops everything the user sees.
+    expect([await cache(COUNTER_BY_NAME), await cache(QUOTE)]).toEqual(['MISS', 'HIT']);
+  });
+});
