@@ -1,6 +1,7 @@
 import type { Clock } from '../../ports/clock.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { AccessToken, IdentityProvider, IssueOutcome } from '../../ports/identity-provider.js';
+import { delimited } from '../shared/delimited.js';
 import type { Secret } from '../shared/secret.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { ServiceAuthError, SessionError } from '../errors.js';
@@ -243,11 +244,14 @@ export class CredentialBroker {
 
   #userOwner(user: UserToken, apiKey: Secret | undefined): CredentialOwner {
     const { name, tenant, audience, exchange, sessionToken } = user;
-    const facts = [name ?? null, tenant ?? null, audience, exchange ?? null, this.#keyName(apiKey)];
-    const principal = name === undefined ? undefined : JSON.stringify(['user', ...facts]);
+    // Put together by hand: this is on the way of every render of a user.
+    let facts = delimited(tenant ?? null) + delimited(audience) + delimited(exchange ?? null);
+    facts += delimited(this.#keyName(apiKey));
+    for (const part of name ?? []) facts += delimited(part);
+    const principal = name === undefined ? undefined : `user ${facts}`;
     if (principal !== undefined && tenant !== undefined) return ownerOf(principal);
     // The same user may have switched to another organization, which only the token knows.
-    return { principal, reader: JSON.stringify(['token', ...facts, this.#deps.hash(sessionToken)]) };
+    return { principal, reader: `token ${this.#deps.hash(sessionToken)} ${facts}` };
   }
 
   /** The API key as the only credential (spec §5.5). */

@@ -16,10 +16,8 @@ type FoundToken = Extract<SessionToken, { kind: 'token' }>;
  */
 export class UserNames {
   readonly #deps: UserNamesDependencies;
-  /** Sources that gave a bare subject. */
-  readonly #bare = new WeakSet<SessionTokenSource>();
-  /** Sources that gave a token without one, and are believed to go on so. */
-  readonly #clear = new WeakSet<SessionTokenSource>();
+  /** Whether a source gave a bare subject so far; absent before its first token. */
+  readonly #isBare = new Map<SessionTokenSource, boolean>();
   #hasWarned = false;
 
   constructor(dependencies: UserNamesDependencies) {
@@ -28,15 +26,19 @@ export class UserNames {
 
   /** A stable name of the user of this token, alike in every process; `undefined` when there is none. */
   nameOf(source: SessionTokenSource, { subject, issuer }: FoundToken): readonly string[] | undefined {
-    const isNamed = isGiven(source.name) || isGiven(issuer);
-    if (isNamed || !isGiven(subject)) this.#clear.add(source);
-    if (!isGiven(subject)) return undefined;
-    if (isGiven(issuer)) return ['issuer', issuer, subject];
+    if (!isGiven(subject)) return this.#noted(source, undefined);
+    if (isGiven(issuer)) return this.#noted(source, ['issuer', issuer, subject]);
     if (isGiven(source.name)) return ['source', source.name, subject];
-    this.#bare.add(source);
+    if (this.#isBare.get(source) !== true) this.#isBare.set(source, true);
     if (!this.#hasRival(source)) return ['subject', subject];
     this.#warn();
     return undefined;
+  }
+
+  /** A source that begins without bare subjects is believed to go on so. */
+  #noted(source: SessionTokenSource, name: readonly string[] | undefined): readonly string[] | undefined {
+    if (!this.#isBare.has(source)) this.#isBare.set(source, false);
+    return name;
   }
 
   #hasRival(source: SessionTokenSource): boolean {
@@ -44,7 +46,7 @@ export class UserNames {
     let hasRival = false;
     for (const other of this.#deps.sources()) {
       if (other === source) isListed = true;
-      else if (!isGiven(other.name) && (this.#bare.has(other) || !this.#clear.has(other))) hasRival = true;
+      else if (!isGiven(other.name) && this.#isBare.get(other) !== false) hasRival = true;
     }
     return isListed && hasRival;
   }

@@ -1,3 +1,4 @@
+import { delimited } from '../shared/delimited.js';
 import { canonicalJson } from './canonical-json.js';
 import { LruMap } from '../shared/lru-map.js';
 import type { SurfaceRef } from './surface-ref.js';
@@ -92,10 +93,4 @@ export class RenderKeys {
   #versionTagKey(parts: readonly unknown[]): string {
     return `${PREFIX}tag:${this.#hash(JSON.stringify(parts))}`;
   }
-}
-
-/** Tells where a part ends, by its length or by its brackets: two lists of parts never make one text. */
-function delimited(part: unknown): string {
-  if (typeof part === 'string') return `${part.length.toString()} ${part}`;
-  return part === null ? 'null' : JSON.stringify(part);
 }

@@ -3,6 +3,7 @@ import { credentialScope } from '../credentials/credential-scope.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { discard, isStream } from '../shared/body.js';
+import { delimited } from '../shared/delimited.js';
 import {
   browserResponseHeaders,
   choosingFields,
@@ -243,7 +244,7 @@ export class SurfaceService {
     const last = this.#lastScope;
     if (last?.auth === auth && last.credential === credential) return last.scope;
     const who = credentialScope(credential);
-    const scope = who && JSON.stringify([this.#api.place, who]);
+    const scope = who && delimited(this.#api.place) + who;
     // Neither a user's token nor headers made for one request are held on to for it.
     if (auth.kind === 'service' || auth.kind === 'api-key') this.#lastScope = { auth, credential, scope };
     return scope;

@@ -86,7 +86,7 @@ export const uploadingClients: readonly UploadingClient[] = [
   },
 ];
 
-function inProcess(name: string, post: (url: string, body: Buffer) => Promise<number>): UploadingClient {
+function inProcess(name: string, post: (url: string, body: Buffer<ArrayBuffer>) => Promise<number>): UploadingClient {
   return {
     name,
     installed: true,
