@@ -47,7 +47,7 @@ describe('the head of a response', { timeout: 120_000 }, () => {
         {
           upstream: {
             send: ({ path }) => {
-              const { status = 200, fields = [] } = RESPONSES[Number(path.split('/').at(-1))] ?? {};
+              const { status, fields } = RESPONSES[Number(path.split('/').at(-1))] ?? { status: 404, fields: [] };
               const headers = { 'content-type': 'application/json', ...Object.fromEntries(fields) };
               return Promise.resolve({ kind: 'response', response: { status, headers, body: '{}' } });
             },
