@@ -9,24 +9,24 @@ interface ShownWidget {
   readonly theme?: string;
 }
 
+const ALLOWED = 'http://media.example';
 const CONFIG = '**/api/a2a/config';
 
 describeInBrowsers('a hostile widget', { wordMs: 5 }, (browser) => {
   let foreign: ForeignSite;
-  let allowed: ForeignSite;
   let configRequests: number;
+  /** Paths the page has asked for, by the origin: Chromium may hold back what goes to this machine. */
+  let fetched: Map<string, string[]>;
   let shown = 0;
   beforeAll(async () => {
     foreign = await ForeignSite.start();
-    allowed = await ForeignSite.start();
   });
   afterAll(async () => {
     await foreign.close();
-    await allowed.close();
   });
   beforeEach(() => {
     foreign.requests.length = 0;
-    allowed.requests.length = 0;
+    fetched = new Map();
     configRequests = 0;
   });
 
@@ -37,8 +37,12 @@ describeInBrowsers('a hostile widget', { wordMs: 5 }, (browser) => {
       prepare: (page) =>
         page.route(CONFIG, (route) => {
           configRequests += 1;
-          return route.fulfill({ json: { agentCard: {}, mediaOrigins: [allowed.origin] } });
+          return route.fulfill({ json: { agentCard: {}, mediaOrigins: [ALLOWED] } });
         }),
+    });
+    visit.page.on('request', (request) => {
+      const { origin, pathname } = new URL(request.url());
+      fetched.set(origin, [...(fetched.get(origin) ?? []), pathname]);
     });
     await visit.page.evaluate(() => {
       const root = document.querySelector<HTMLElement>('#root') as HTMLElement;
@@ -102,15 +106,15 @@ describeInBrowsers('a hostile widget', { wordMs: 5 }, (browser) => {
 
   describe.each([true, false])('on a page whose strict policy is %s', (hasPolicy) => {
     it.each(['markup', 'theme'])('fetches from no other site by its %s', async (which) => {
-      const last = `<img src="${allowed.origin}/last">`;
+      const last = `<img src="${ALLOWED}/last">`;
       const widget =
         which === 'markup'
           ? { html: fetchingMarkup(foreign.origin) + last }
           : { html: THEMED_MARKUP + last, theme: `${fetchingTheme(foreign.origin)} h5 { color: red; }` };
       const visit = await visitTo(widget, hasPolicy);
-      if (!hasPolicy) await expect.poll(() => allowed.requests.map(({ path }) => path)).toEqual(['/last']);
+      if (!hasPolicy) await expect.poll(() => fetched.get(ALLOWED), { timeout: 20_000 }).toEqual(['/last']);
       await visit.page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 500)));
-      expect(foreign.requests).toEqual([]);
+      expect([fetched.get(foreign.origin), foreign.requests]).toEqual([undefined, []]);
     });
 
     it('sends no form to an address', async () => {
@@ -130,12 +134,12 @@ describeInBrowsers('a hostile widget', { wordMs: 5 }, (browser) => {
   });
 
   it('loads what the site allows by mediaOrigins, after one look at its configuration', async () => {
-    const { origin } = allowed;
+    const origin = ALLOWED;
     const html = `<img src="${origin}/img"><img srcset="${origin}/set 1x"><p class="x">x</p><svg width="9" height="9"><image href="${origin}/image" width="9" height="9"/></svg>`;
     const theme = `.x { background: url("${origin}/theme"), url(data:image/gif;base64,R0lGODlhAQABAAAAACw=); }`;
     await visitTo({ html, theme }, false);
     await expect
-      .poll(() => allowed.requests.map(({ path }) => path).toSorted())
+      .poll(() => fetched.get(ALLOWED)?.toSorted(), { timeout: 20_000 })
       .toEqual(['/image', '/img', '/set', '/theme']);
     // Twice for React’s StrictMode, which mounts twice.
     expect(configRequests).toBeLessThanOrEqual(2);
@@ -162,7 +166,8 @@ describeInBrowsers('a hostile widget', { wordMs: 5 }, (browser) => {
       await page.waitForLoadState();
       expect(await page.evaluate(() => globalThis.opener === null)).toBe(true);
     }
-    expect(foreign.requests).toEqual(['/link', '/svg', '/ping'].map((path) => ({ path, referrer: undefined })));
+    const visited = foreign.requests.filter(({ path }) => path !== '/favicon.ico');
+    expect(visited).toEqual(['/link', '/svg', '/ping'].map((path) => ({ path, referrer: undefined })));
     const links = visit.page.locator('.service-surface a');
     const written = await links.evaluateAll((all) =>
       all.map((link) => [link.textContent, link.getAttribute('href'), link.getAttribute('target')]),
@@ -179,7 +184,7 @@ describeInBrowsers('a hostile widget', { wordMs: 5 }, (browser) => {
   });
 
   it('that shows no other is still whole: inherited properties, labels, focus and size', async () => {
-    const html = `<form data-action="vote"><label for="name">Name</label><input id="name" name="who" required><button>Vote</button></form>
+    const html = `<form data-action="vote"><label for="who-is">Name</label><input id="who-is" name="who" required><button>Vote</button></form>
       <p class="tall">Tall</p>`;
     const theme =
       ':host { border: 1px solid; } .tall { height: 700px; color: var(--of-the-page); } .wide { width: 900px; }';
