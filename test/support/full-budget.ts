@@ -50,14 +50,14 @@ export function fullBudgetSuite(listenerOf: (handler: HttpHandler, budget: SendB
       const endings: (() => void)[] = [];
       const { url } = await serve(createServer(), listenerOf(sizedHandler(endings), budget));
       const visitor = await RawClient.connect(url);
-      const get = (path: string): string => `GET /api/a2a/${path} HTTP/1.1\r\nhost: site.example\r\n\r\n`;
-      await visitor.send(get('stream') + get('1').repeat(4));
+      const get = (path: string, field = ''): string =>
+        `GET /api/a2a/${path} HTTP/1.1\r\nhost: site.example\r\n${field}\r\n`;
+      await visitor.send(get('stream') + get('1').repeat(3) + get('1', 'connection: close\r\n'));
       await visitor.until('begun');
       await vi.waitFor(() => expect(budget.heldBytes).toBeGreaterThan(4 * MIB));
       for (const end of endings) end();
-      await visitor.until('x'.repeat(MIB), 4);
+      expect((await visitor.ending()).split('x')).toHaveLength(4 * MIB + 1);
       await vi.waitFor(() => expect(budget.heldBytes).toBe(0));
-      visitor.close();
     });
 
     it('is free again when such a connection ends', async () => {

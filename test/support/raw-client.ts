@@ -38,7 +38,9 @@ export class RawClient {
 
   /** Everything received, as soon as it holds `text` so many times. */
   async until(text: string, times = 1): Promise<string> {
-    while (this.#received.split(text).length <= times) {
+    const isThere = (): boolean =>
+      times === 1 ? this.#received.includes(text) : this.#received.split(text).length > times;
+    while (!isThere()) {
       if (this.socket.closed)
         throw new Error(`the connection ended without ${JSON.stringify(text)}: ${this.#received}`);
       await new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpResponse } from '../../ports/http.js';
-import { isComing } from './http2-exchange.js';
 import { pipelined } from './pipeline.js';
+import { isComing } from './request-body.js';
 import type { SendBudget } from './send-budget.js';
 import { beforeBodyEnds } from './unread-body.js';
 

@@ -32,11 +32,6 @@ export function hasBody(request: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
-/** True while the end of a request's body has not arrived. */
-export function isComing(request: IncomingMessage): boolean {
-  return !request.complete && hasBody(request);
-}
-
 /** Whether a body that has ended may lack its end: of a stream that was reset the request tells an end as of any other. */
 export function maybeTruncated(request: IncomingMessage): boolean {
   return isHttp2(request) && request.aborted;

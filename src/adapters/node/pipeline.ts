@@ -7,8 +7,6 @@ import { resetConnection, type SendBudget } from './send-budget.js';
 
 /** Responses that may wait on one connection; then it takes no further requests (RFC 9112 §9.3). */
 const MAX_WAITING = 32;
-/** Requests that may arrive after that before the connection is reset: clients that pipeline without a limit. */
-const MAX_IGNORED = 32;
 
 const pipelines = new WeakMap<Socket, Pipeline>();
 
@@ -49,7 +47,7 @@ class Pipeline {
   readonly #socket: Socket;
   readonly #waiting = new Map<ServerResponse, (isInTurn: boolean) => void>();
   #newest: ServerResponse | undefined;
-  #ignored = 0;
+  #isFull = false;
 
   constructor(socket: Socket) {
     this.#socket = socket;
@@ -58,9 +56,11 @@ class Pipeline {
 
   /** Resolves with true when it is the response's turn, with false when the connection has ended; `undefined` when too many wait. */
   enter(response: ServerResponse): Promise<boolean> | undefined {
-    if (this.#ignored > 0 || this.#waiting.size === MAX_WAITING) {
-      this.#ignored += 1;
-      if (this.#ignored > MAX_IGNORED) resetConnection(this.#socket);
+    if (this.#waiting.size === MAX_WAITING || this.#isFull) {
+      // What still comes waited in a middleware in front, or its runtime's parser does not stop.
+      if (this.#isFull) resetConnection(this.#socket);
+      this.#isFull = true;
+      stopParsing(this.#socket);
       return undefined;
     }
     this.#newest = response;
@@ -75,7 +75,7 @@ class Pipeline {
 
   /** True when the response is the last one that the connection is for. */
   isLast(response: ServerResponse): boolean {
-    return this.#ignored > 0 && response === this.#newest;
+    return this.#isFull && response === this.#newest;
   }
 
   /** Node tells only the response in turn that its connection has ended. */
@@ -87,4 +87,14 @@ class Pipeline {
     }
     this.#waiting.clear();
   };
+}
+
+/**
+ * Takes no further requests of a connection, which is read on: what comes is dropped, and a departure is noticed.
+ * A chunk holds up to 2,500 requests, which Node would all make objects of before it listens to anybody: the memory of 300 such connections ends
+ * a process. It has no public way to stop; 2 is what its own callback returns for an upgrade, after which the parser reads no further.
+ */
+function stopParsing(socket: Socket): void {
+  const { parser } = socket as { readonly parser?: { onIncoming?: () => number } | null };
+  if (parser !== undefined && parser !== null) parser.onIncoming = () => 2;
 }

@@ -1,9 +1,17 @@
 import type { IncomingMessage } from 'node:http';
-import { maybeTruncated, refuseRest } from './http2-exchange.js';
+import { hasBody, maybeTruncated, refuseRest } from './http2-exchange.js';
 
 type Step = IteratorResult<Uint8Array>;
 
 const DONE: Step = { done: true, value: undefined };
+
+/** Requests whose bodies were taken whole: Node calls them complete only when it has parsed on. */
+const taken = new WeakSet<IncomingMessage>();
+
+/** True while the end of a request's body has not arrived. */
+export function isComing(request: IncomingMessage): boolean {
+  return !request.complete && hasBody(request) && !taken.has(request);
+}
 
 /**
  * The body of a request as it comes.
@@ -31,6 +39,7 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array> {
     const isThere = length > 0 && Number(headers['content-length']) === length;
     if (!isThere || this.#isOver || this.#steps !== undefined) return undefined;
     this.#isOver = true;
+    taken.add(request);
     const bytes = request.read() as Uint8Array;
     // Node ends a request for its host only when somebody reads on.
     request.resume();

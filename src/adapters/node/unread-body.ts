@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpResponse } from '../../ports/http.js';
-import { closing, isComing, refuseRest, streamOf } from './http2-exchange.js';
-import { drain, isWasteful } from './request-body.js';
+import { closing, refuseRest, streamOf } from './http2-exchange.js';
+import { drain, isComing, isWasteful } from './request-body.js';
 
 /** Milliseconds that a browser may go on sending after its response is complete (RFC 9112 §9.6). */
 const LINGER_MS = 1_000;
