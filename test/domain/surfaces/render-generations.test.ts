@@ -16,7 +16,7 @@ describe('marks the store did not take', () => {
         delete: () => Promise.resolve(),
       },
       clock: new FakeClock(),
-      keys: new RenderKeys((text) => text, 100),
+      keys: new RenderKeys(String, 100),
       newGeneration: () => String((count += 1)),
       maxAgeMs: 300_000,
       later: (_ms, task) => void later.push(task),
