@@ -60,7 +60,8 @@ export class RenderKeys {
     const bodyText = body && decoder.decode(body);
     let text = `${delimited(scope)}${ref.by}${delimited(ref.value)}`;
     for (const part of input) text += delimited(part);
-    text += delimited(bodyText);
+    // The last part needs no end of its own.
+    if (bodyText !== null) text += ` ${bodyText}`;
     const known = this.#known.get(text);
     if (known !== undefined) return known;
     const spelling = bodyText === null ? 'none' : canonicalJson(bodyText);

@@ -76,8 +76,8 @@ describe('the keys of a render', () => {
   });
 
   it('are known only where the request is short', () => {
-    // Each part behind its length.
-    const around = `11 ${SUBJECT.scope}id7 counter0 null2000 `.length;
+    // Each part behind its length, and the body as it is.
+    const around = `11 ${SUBJECT.scope}id7 counter0 null `.length;
     for (const [length, isKnown] of [
       [2_048, true],
       [2_049, false],
@@ -95,7 +95,7 @@ describe('the keys of a render', () => {
     const { book: keys, hashed } = book();
     const body = bytes(`{"b":1,"a":"${'x'.repeat(2_036)}"}`);
     expect(keys.keys({ ...SUBJECT, body })?.render).toBe(
-      `render:<[["site","ada"],"id","counter",["",null],${JSON.stringify(`bytes <${new TextDecoder().decode(body)}>`)}]>`,
+      `agent-bff:1:render:<["ada of site","id","counter",["",null],${JSON.stringify(`bytes <${new TextDecoder().decode(body)}>`)}]>`,
     );
     expect(hashed[0]).toBe(new TextDecoder().decode(body));
     const [one, other] = ['{"b":1,"a":2}', '{"a":2,"b":1}'].map((text) => bytes(text.padEnd(2_049)));
