@@ -1,0 +1,71 @@
+import { type CSSToken, TokenType } from '@csstools/css-tokenizer';
+
+/** Stands where a token cannot be written: what is invalid there stays invalid. */
+export const INVALID = ' ! ';
+
+/** Writes one token so that every reader of CSS finds this token and no other, whatever its spelling was. */
+export function cssText(token: CSSToken): string {
+  const [type, spelling] = token;
+  switch (type) {
+    case TokenType.Whitespace:
+      return spelling.includes('\n') ? '\n' : ' ';
+    case TokenType.String:
+      return quoted(token[4].value);
+    case TokenType.URL:
+      return `url(${quoted(token[4].value)})`;
+    case TokenType.Ident:
+      return isPlain(spelling) ? spelling : identifier(token[4].value);
+    case TokenType.Function:
+      return isPlain(spelling) ? spelling : `${identifier(token[4].value)}(`;
+    case TokenType.AtKeyword:
+      return isPlain(spelling) ? spelling : `@${identifier(token[4].value)}`;
+    case TokenType.Hash:
+      return isPlain(spelling) ? spelling : `#${identifier(`x${token[4].value}`).slice(1)}`;
+    case TokenType.Dimension:
+      return isPlain(spelling) ? spelling : `${String(token[4].value)}${unit(token[4].unit)}`;
+    case TokenType.Delim:
+      // Browsers differ in what they count as part of a name; a backslash would escape what follows.
+      return /^[!-[\]-~]$/.test(spelling) ? spelling : INVALID;
+    case TokenType.BadString:
+    case TokenType.BadURL:
+      return INVALID;
+    case TokenType.Comment:
+      // Keeps two names apart.
+      return '/**/';
+    case TokenType.CDO:
+    case TokenType.CDC:
+      return ' ';
+    case TokenType.EOF:
+      return '';
+    default:
+      return spelling;
+  }
+}
+
+/** A string in double quotes that ends no HTML element either. */
+export function quoted(value: string): string {
+  const text = value.replaceAll(/["\\]/g, String.raw`\$&`).replaceAll('<', String.raw`\3c `).replaceAll('\n', String.raw`\a `);
+  return `"${text.replaceAll(CONTROL, String.raw`\fffd `)}"`;
+}
+
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
+
+function isPlain(spelling: string): boolean {
+  return !spelling.includes('\\') && !spelling.includes('\0');
+}
+
+/** A name as CSSOM serializes it ("serialize an identifier"); what is not ASCII is escaped too, since browsers differ in which of it a name may hold. */
+function identifier(name: string): string {
+  const text = name.replaceAll(/[^\w-]/gu, escaped);
+  return text === '-' ? String.raw`\-` : text.replace(/^-?\d/, (start) => start.slice(0, -1) + escaped(start.slice(-1)));
+}
+
+/** Its first letter is escaped, since `e3` after a number would be its exponent. */
+function unit(name: string): string {
+  return name.replace(/^./u, escaped).replace(/ (.*)$/su, (_match, rest: string) => ` ${identifier(`x${rest}`).slice(1)}`);
+}
+
+function escaped(character: string): string {
+  return `\\${(character.codePointAt(0) ?? 0xfffd).toString(16)} `;
+}
