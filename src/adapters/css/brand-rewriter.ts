@@ -2,8 +2,16 @@ import { type CSSToken, TokenType } from '@csstools/css-tokenizer';
 import { cssText } from './css-text.js';
 
 const MAX_DEPTH = 100;
+const MAX_SELECTORS = 100;
 /** Functions that load something, or read the page's markup. */
-const REFUSED_FUNCTIONS: ReadonlySet<string> = new Set(['url', 'src', 'image', 'image-set', '-webkit-image-set', 'attr']);
+const REFUSED_FUNCTIONS: ReadonlySet<string> = new Set([
+  'url',
+  'src',
+  'image',
+  'image-set',
+  '-webkit-image-set',
+  'attr',
+]);
 /** What no value of a custom property may hold. */
 const REFUSED_TOKENS: ReadonlySet<TokenType> = new Set([
   TokenType.URL,
@@ -96,7 +104,7 @@ export class BrandRewriter {
       return '';
     }
     const declarations = this.#block(() => this.#declarations());
-    return selectors === '' || declarations === '' ? '' : `${selectors}{${declarations}}`;
+    return selectors === '' ? '' : `${selectors}{${declarations}}`;
   }
 
   /** An at-rule, which stays where it is a media query about preferences. */
@@ -172,6 +180,10 @@ export class BrandRewriter {
 
   /** Passes a token, or a block with all there is in it. */
   #skip(): void {
+    if (!CLOSERS.has(this.#token[0])) {
+      this.#at += 1;
+      return;
+    }
     const open: TokenType[] = [];
     do {
       const [type] = this.#token;
@@ -223,6 +235,7 @@ function written(tokens: readonly CSSToken[]): string {
 function rootSelectors(head: string): string | undefined {
   const selectors = head.split(',').map((selector) => selector.trim());
   // A brand is a style of the document, where there is no shadow host.
+  if (selectors.length > MAX_SELECTORS) return undefined;
   const own = selectors.filter((selector) => !SHADOW_HOST.test(selector));
   if (own.length === 0 || !own.every((selector) => ROOT.test(selector))) return own.length === 0 ? '' : undefined;
   return own.map((selector) => (/^[.[]/.test(selector) ? `:where(:root)${selector}` : selector)).join(',');

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type CSSToken, tokenize, tokenizer } from '@csstools/css-tokenizer';
+import { type CSSToken, tokenizer } from '@csstools/css-tokenizer';
 import type { CheckedStyle, StyleChecker } from '../../ports/style-checker.js';
 import { BrandRewriter } from './brand-rewriter.js';
 import { CssAddresses } from './css-addresses.js';
@@ -27,10 +27,12 @@ export class CssChecker implements StyleChecker {
     this.#origins = origins;
   }
 
-  brand(css: string): Promise<CheckedStyle | undefined> {
-    if (css.length > MAX_BRAND) return Promise.resolve(undefined);
-    const brand = new BrandRewriter(tokenize({ css }));
-    return Promise.resolve({ css: brand.rewrite(), leftOut: brand.leftOut });
+  async brand(css: string): Promise<CheckedStyle> {
+    if (css.length > MAX_BRAND) return { css: '', leftOut: [`all of it: more than ${String(MAX_BRAND)} characters`] };
+    const tokens: CSSToken[] = [];
+    await tokensInTurns(css, (token) => tokens.push(token) > 0);
+    const brand = new BrandRewriter(tokens);
+    return { css: brand.rewrite(), leftOut: brand.leftOut };
   }
 
   async theme(css: string): Promise<CheckedStyle | undefined> {
@@ -38,21 +40,27 @@ export class CssChecker implements StyleChecker {
     if (text.length > MAX_THEME) return undefined;
     const addresses = new CssAddresses(this.#origins);
     const theme = new ThemeRewriter(addresses);
-    const { nextToken, endOfFile } = tokenizer({ css: text });
-    let turn = TURN;
-    while (!endOfFile()) {
-      const token: CSSToken = nextToken();
-      if (!theme.push(token)) return undefined;
-      if (token[3] < turn) continue;
-      turn = token[3] + TURN;
-      await nextTurn();
-    }
+    if (!(await tokensInTurns(text, (token) => theme.push(token)))) return undefined;
     const { imports } = theme;
     return {
       css: theme.end().replaceAll(LIFTED, (name, index: string) => files[Number(index)] ?? name),
       leftOut: [...addresses.refused, ...(imports === 0 ? [] : [`@import (${String(imports)})`])],
     };
   }
+}
+
+/** Hands on each token, and lets others have their turn; false where the reader had enough. */
+async function tokensInTurns(css: string, take: (token: CSSToken) => boolean): Promise<boolean> {
+  const { nextToken, endOfFile } = tokenizer({ css });
+  let turn = TURN;
+  while (!endOfFile()) {
+    const token = nextToken();
+    if (!take(token)) return false;
+    if (token[3] < turn) continue;
+    turn = token[3] + TURN;
+    await nextTurn();
+  }
+  return true;
 }
 
 /** A style sheet with names in place of the files embedded in it: they are most of its length, and hold no CSS. */

@@ -37,14 +37,28 @@ export function cssText(token: CSSToken): string {
       return ' ';
     case TokenType.EOF:
       return '';
-    default:
+    case TokenType.Number:
+    case TokenType.Percentage:
+    case TokenType.Colon:
+    case TokenType.Semicolon:
+    case TokenType.Comma:
+    case TokenType.OpenCurly:
+    case TokenType.CloseCurly:
+    case TokenType.OpenParen:
+    case TokenType.CloseParen:
+    case TokenType.OpenSquare:
+    case TokenType.CloseSquare:
+    case TokenType.UnicodeRange:
       return spelling;
   }
 }
 
 /** A string in double quotes that ends no HTML element either. */
 export function quoted(value: string): string {
-  const text = value.replaceAll(/["\\]/g, String.raw`\$&`).replaceAll('<', String.raw`\3c `).replaceAll('\n', String.raw`\a `);
+  const text = value
+    .replaceAll(/["\\]/g, String.raw`\$&`)
+    .replaceAll('<', String.raw`\3c `)
+    .replaceAll('\n', String.raw`\a `);
   return `"${text.replaceAll(CONTROL, String.raw`\fffd `)}"`;
 }
 
@@ -58,12 +72,15 @@ function isPlain(spelling: string): boolean {
 /** A name as CSSOM serializes it ("serialize an identifier"); what is not ASCII is escaped too, since browsers differ in which of it a name may hold. */
 function identifier(name: string): string {
   const text = name.replaceAll(/[^\w-]/gu, escaped);
-  return text === '-' ? String.raw`\-` : text.replace(/^-?\d/, (start) => start.slice(0, -1) + escaped(start.slice(-1)));
+  return text === '-'
+    ? String.raw`\-`
+    : text.replace(/^-?\d/, (start) => start.slice(0, -1) + escaped(start.slice(-1)));
 }
 
 /** Its first letter is escaped, since `e3` after a number would be its exponent. */
 function unit(name: string): string {
-  return name.replace(/^./u, escaped).replace(/ (.*)$/su, (_match, rest: string) => ` ${identifier(`x${rest}`).slice(1)}`);
+  const [first = ''] = name;
+  return escaped(first) + identifier(`x${name.slice(first.length)}`).slice(1);
 }
 
 function escaped(character: string): string {

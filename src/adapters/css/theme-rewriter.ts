@@ -20,7 +20,9 @@ const LITERAL: ReadonlySet<string> = new Set(
 );
 /** Functions whose strings are read by people, or name a font or a format. */
 const TEXT: ReadonlySet<string> = new Set(
-  'var env attr if counter counters symbols local format tech type lang dir string target-counter target-counters'.split(' '),
+  'var env attr if counter counters symbols local format tech type lang dir string target-counter target-counters'.split(
+    ' ',
+  ),
 );
 
 interface Bracket {
@@ -65,7 +67,8 @@ export class ThemeRewriter {
     if (type === TokenType.BadString || type === TokenType.BadURL) this.#broken += 1;
     const closes = BRACKETS.get(type);
     if (closes !== undefined) this.#opens(token, closes);
-    else if (type === TokenType.CloseCurly || type === TokenType.CloseParen || type === TokenType.CloseSquare) this.#closes(token[1]);
+    else if (type === TokenType.CloseCurly || type === TokenType.CloseParen || type === TokenType.CloseSquare)
+      this.#closes(token[1]);
     else if (type === TokenType.AtKeyword) this.#atRule(token);
     else if (type === TokenType.Semicolon) this.#semicolon();
     else this.#write(this.#judged(token));
@@ -74,7 +77,8 @@ export class ThemeRewriter {
 
   /** The text, with every bracket closed. */
   end(): string {
-    for (let bracket = this.#open.at(-1); bracket !== undefined; bracket = this.#open.at(-1)) this.#closes(bracket.closes);
+    for (let bracket = this.#open.at(-1); bracket !== undefined; bracket = this.#open.at(-1))
+      this.#closes(bracket.closes);
     return this.#parts.join('');
   }
 
@@ -141,7 +145,8 @@ export class ThemeRewriter {
       return quoted(this.#addresses.judge(token[4].value) ?? EMPTY_ADDRESS);
     }
     // An attribute of the markup, read as an address.
-    if (token[0] === TokenType.Ident && (name === 'attr' || name === 'type') && token[4].value.toLowerCase() === 'url') return INVALID;
+    if (token[0] === TokenType.Ident && (name === 'attr' || name === 'type') && token[4].value.toLowerCase() === 'url')
+      return INVALID;
     return cssText(token);
   }
 

@@ -54,8 +54,7 @@ async function serve(route: ConfigRoute, request: HttpRequest, what: 'record' | 
   const entrance = { ...chatAddress(request.publicUrl, route.publicUrl), policy, bindings };
   // What is kept costs nobody anything; what the agent is asked for, strangers can ask for at will.
   const admit = auth.kind === 'session' ? undefined : () => checkVisitor(request, route.site);
-  const body = JSON.stringify(await config[what](versionOf(request), request, auth, entrance, admit));
-  const etag = `"${route.hash(body)}"`;
+  const { body, etag } = textOf(await config[what](versionOf(request), request, auth, entrance, admit), route.hash);
   const headers = {
     // What the visitor's own session may see, or a field another proxy may add, is asked for each time; the rest may rest a minute.
     'cache-control': isSession || varied.length > 0 ? 'private, max-age=0, must-revalidate' : 'private, max-age=60',
@@ -65,6 +64,25 @@ async function serve(route: ConfigRoute, request: HttpRequest, what: 'record' | 
   };
   if (matches(request.headers['if-none-match'], etag)) return { status: 304, headers, body: null };
   return { status: 200, headers: { 'content-type': 'application/json', ...headers }, body };
+}
+
+interface RecordText {
+  readonly body: Uint8Array;
+  readonly etag: string;
+}
+
+/** All responses with one record share its bytes, however many of them wait for a slow browser. */
+const texts = new WeakMap<object, RecordText>();
+const encoder = new TextEncoder();
+
+function textOf(record: object, hash: ConfigRoute['hash']): RecordText {
+  let known = texts.get(record);
+  if (known === undefined) {
+    const text = JSON.stringify(record);
+    known = { body: encoder.encode(text), etag: `"${hash(text)}"` };
+    texts.set(record, known);
+  }
+  return known;
 }
 
 /** The version the browser speaks: by field, or by query where a field cannot be set (A2A v1.0 §3.6.1); empty when it says none. */

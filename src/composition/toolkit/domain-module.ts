@@ -96,6 +96,8 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
           directory,
           agent,
           cardAddress: agentCard,
+          platformOrigin: serviceApi?.origin,
+          mediaOrigins: [...mediaOrigins],
           hash: sha256,
           headersMs,
           bodyIdleMs,
@@ -115,6 +117,7 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
           excerpts,
           ...chatDeadlines,
           agent,
+          platformOrigin: serviceApi?.origin,
           card: (version, caller) => chatConfig.card(version, caller),
         }),
     );

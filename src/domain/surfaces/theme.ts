@@ -30,7 +30,9 @@ export class ThemeTags {
 
   /** The `If-None-Match` for the platform; `undefined` when the browser has no text of these rules. */
   get forPlatform(): string | undefined {
-    const tags = this.#held.filter((tag) => tag.endsWith(this.#suffix)).map((tag) => `${tag.slice(0, -this.#suffix.length)}"`);
+    const tags = this.#held
+      .filter((tag) => tag.endsWith(this.#suffix))
+      .map((tag) => `${tag.slice(0, -this.#suffix.length)}"`);
     return tags.length === 0 ? undefined : tags.join(', ');
   }
 
@@ -83,7 +85,8 @@ export async function themeResponse(
   }
   const tag = tags.of(response.headers['etag'], theme.digest);
   const sent = withTag(headers, tag);
-  if (!tags.matches(tag)) return { status, headers: { ...sent, 'content-type': 'text/css; charset=utf-8' }, body: theme.bytes };
+  if (!tags.matches(tag))
+    return { status, headers: { ...sent, 'content-type': 'text/css; charset=utf-8' }, body: theme.bytes };
   const { 'content-type': _type, ...rest } = sent;
   return { status: 304, headers: rest, body: null };
 }

@@ -31,9 +31,9 @@ const encoder = new TextEncoder();
 /** Checks the platform's CSS before it reaches a page, once for each text; logs what it left out. */
 export class PlatformStyles {
   readonly #deps: PlatformStylesDependencies;
-  readonly #brands: LruMap<{ readonly css: string | undefined }>;
+  readonly #brands: LruMap<string>;
   readonly #themes: LruMap<{ readonly theme: CheckedTheme | undefined }>;
-  readonly #brandFlights = new SingleFlight<string | undefined>();
+  readonly #brandFlights = new SingleFlight<string>();
   readonly #themeFlights = new SingleFlight<CheckedTheme | undefined>();
   #checker: StyleChecker | undefined;
 
@@ -48,18 +48,18 @@ export class PlatformStyles {
     return this.#deps.hash(JSON.stringify([RULES_VERSION, this.#deps.themeOrigins])).slice(0, 8);
   }
 
-  /** A brand as pages may use it; `undefined` for one that cannot be read. */
-  async brand(css: string): Promise<string | undefined> {
+  /** A brand as pages may use it. */
+  async brand(css: string): Promise<string> {
     const { hash, trustBrandCss } = this.#deps;
     if (trustBrandCss || css === '') return css;
     const key = hash(css);
     const known = this.#brands.get(key);
-    if (known !== undefined) return known.css;
+    if (known !== undefined) return known;
     return this.#brandFlights.run(key, async () => {
       const checked = await (await this.#loaded()).brand(css);
       this.#report(checked, BRAND);
-      this.#brands.set(key, { css: checked?.css }, checked?.css.length);
-      return checked?.css;
+      this.#brands.set(key, checked.css, checked.css.length);
+      return checked.css;
     });
   }
 

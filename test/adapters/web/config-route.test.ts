@@ -32,6 +32,7 @@ class RouteWorld extends BrokerWorld {
         excerpts: this.excerpts,
         agent: { origin: 'https://agent.internal', path: '/a2a' },
         cardAddress: undefined,
+        mediaOrigins: [],
         directory: {
           project: () => Promise.resolve({ value: 'proj-1' }),
           brand: () => Promise.resolve({ value: this.brand }),
@@ -67,8 +68,10 @@ function session(): CredentialAuth {
   return { kind: 'session', source, audience: '', apiKey: undefined, required: true } as unknown as CredentialAuth;
 }
 
+const textOf = ({ body }: HttpResponse): string =>
+  typeof body === 'string' ? body : new TextDecoder().decode(body as Uint8Array);
 const record = (response: HttpResponse) =>
-  JSON.parse(response.body as string) as { agentCard: { url: string }; a2aEndpoint: string };
+  JSON.parse(textOf(response)) as { agentCard: { url: string }; a2aEndpoint: string };
 
 describe('the chat configuration', () => {
   it('is JSON with everything the browser needs', async () => {
@@ -80,6 +83,7 @@ describe('the chat configuration', () => {
       agentCard: { ...CARD, url: 'https://site.example/api/a2a', preferredTransport: 'JSONRPC' },
       serviceProjectId: 'proj-1',
       brandCss: ':root{}',
+      mediaOrigins: [],
       supportsStreaming: true,
       a2aEndpoint: '/api/a2a',
       warnings: [],
@@ -194,7 +198,7 @@ describe('the configuration fails', () => {
     }));
     const response = await world.get();
     expect([response.status, response.headers['content-type']]).toEqual([502, 'application/problem+json']);
-    expect(response.body).not.toContain('agent.internal');
+    expect(textOf(response)).not.toContain('agent.internal');
     expect(response.headers['etag']).toBeUndefined();
     expect(world.settings.telemetry.of('request')).toMatchObject([{ status: 502 }]);
   });
@@ -203,10 +207,7 @@ describe('the configuration fails', () => {
     const world = new RouteWorld();
     world.upstream.willAnswer(() => card({ preferredTransport: 'GRPC' }));
     const response = await world.get();
-    expect([response.status, JSON.parse(response.body as string)]).toMatchObject([
-      502,
-      { code: 'agent_binding_unsupported' },
-    ]);
+    expect([response.status, JSON.parse(textOf(response))]).toMatchObject([502, { code: 'agent_binding_unsupported' }]);
   });
 
   it('with 401 when nobody is signed in', async () => {
@@ -234,7 +235,7 @@ describe('the agent card alone', () => {
   it('is the card of the record, tag and head and all', async () => {
     const [get, head] = [await cards().get(), await cards().get({}, { method: 'HEAD' })];
     const whole = await new RouteWorld().get();
-    expect(JSON.parse(get.body as string)).toEqual(record(whole).agentCard);
+    expect(JSON.parse(textOf(get))).toEqual(record(whole).agentCard);
     expect({ ...get.headers, etag: '' }).toEqual({ ...whole.headers, etag: '' });
     expect([head.status, head.headers, head.body]).toEqual([200, get.headers, null]);
     const again = await cards().get({ 'if-none-match': String(get.headers['etag']) });
