@@ -1,4 +1,4 @@
-import { type CSSToken, TokenType } from '@csstools/css-tokenizer';
+import { type CSSToken, HashType, TokenType } from '@csstools/css-tokenizer';
 
 /** Stands where a token cannot be written: what is invalid there stays invalid. */
 export const INVALID = ' ! ';
@@ -7,8 +7,6 @@ export const INVALID = ' ! ';
 export function cssText(token: CSSToken): string {
   const [type, spelling] = token;
   switch (type) {
-    case TokenType.Whitespace:
-      return spelling.includes('\n') ? '\n' : ' ';
     case TokenType.String:
       return quoted(token[4].value);
     case TokenType.URL:
@@ -20,7 +18,7 @@ export function cssText(token: CSSToken): string {
     case TokenType.AtKeyword:
       return isPlain(spelling) ? spelling : `@${identifier(token[4].value)}`;
     case TokenType.Hash:
-      return isPlain(spelling) ? spelling : `#${identifier(`x${token[4].value}`).slice(1)}`;
+      return isPlain(spelling) ? spelling : `#${token[4].type === HashType.ID ? identifier(token[4].value) : rest(token[4].value)}`;
     case TokenType.Dimension:
       return isPlain(spelling) ? spelling : `${String(token[4].value)}${unit(token[4].unit)}`;
     case TokenType.Delim:
@@ -37,6 +35,7 @@ export function cssText(token: CSSToken): string {
       return ' ';
     case TokenType.EOF:
       return '';
+    case TokenType.Whitespace:
     case TokenType.Number:
     case TokenType.Percentage:
     case TokenType.Colon:
@@ -80,7 +79,12 @@ function identifier(name: string): string {
 /** Its first letter is escaped, since `e3` after a number would be its exponent. */
 function unit(name: string): string {
   const [first = ''] = name;
-  return escaped(first) + identifier(`x${name.slice(first.length)}`).slice(1);
+  return escaped(first) + rest(name.slice(first.length));
+}
+
+/** What comes behind the first letter of a name. */
+function rest(name: string): string {
+  return identifier(`x${name}`).slice(1);
 }
 
 function escaped(character: string): string {

@@ -246,7 +246,7 @@ describe('an answer that is none', () => {
       'a page',
       'brand',
       { ...BRAND, headers: { 'content-type': 'text/html' } },
-      `A web page answers at the address of the platform. Check "serviceApiUrl" and "upstream.paths.brand" in configureServer. status 200 from the platform, text/html: ${BRAND.body.trim()} `,
+      `A web page answers at the address of the platform. Check "serviceApiUrl" and "upstream.paths.brand" in configureServer. status 200 from the platform, text/html: ${BRAND.body.trim()}`,
     ],
     [
       'a refused credential',
