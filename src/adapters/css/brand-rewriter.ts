@@ -19,6 +19,7 @@ const REFUSED_TOKENS: ReadonlySet<TokenType> = new Set([
   TokenType.BadString,
   TokenType.CDO,
   TokenType.CDC,
+  TokenType.AtKeyword,
   TokenType.OpenCurly,
   TokenType.CloseCurly,
   TokenType.EOF,

@@ -20,7 +20,7 @@ export function cssText(token: CSSToken): string {
     case TokenType.Hash:
       return isPlain(spelling) ? spelling : `#${token[4].type === HashType.ID ? identifier(token[4].value) : rest(token[4].value)}`;
     case TokenType.Dimension:
-      return isPlain(spelling) ? spelling : `${String(token[4].value)}${unit(token[4].unit)}`;
+      return isPlain(spelling) ? spelling : numberIn(spelling) + unit(token[4].unit);
     case TokenType.Delim:
       // Browsers differ in what they count as part of a name; a backslash would escape what follows.
       return /^[!-[\]-~]$/.test(spelling) ? spelling : INVALID;
@@ -55,7 +55,8 @@ export function cssText(token: CSSToken): string {
 /** A string in double quotes that ends no HTML element either. */
 export function quoted(value: string): string {
   const text = value
-    .replaceAll(/["\\]/g, String.raw`\$&`)
+    .replaceAll('\\', String.raw`\\`)
+    .replaceAll('"', String.raw`\"`)
     .replaceAll('<', String.raw`\3c `)
     .replaceAll('\n', String.raw`\a `);
   return `"${text.replaceAll(CONTROL, String.raw`\fffd `)}"`;
@@ -71,9 +72,13 @@ function isPlain(spelling: string): boolean {
 /** A name as CSSOM serializes it ("serialize an identifier"); what is not ASCII is escaped too, since browsers differ in which of it a name may hold. */
 function identifier(name: string): string {
   const text = name.replaceAll(/[^\w-]/gu, escaped);
-  return text === '-'
-    ? String.raw`\-`
-    : text.replace(/^-?\d/, (start) => start.slice(0, -1) + escaped(start.slice(-1)));
+  // A leading hyphen is escaped too: `--` could begin or end a comment of HTML.
+  return text.replace(/^-?\d|^-/, (start) => escaped(start[0] ?? '') + start.slice(1));
+}
+
+/** The number of a dimension, as it is spelled. */
+function numberIn(spelling: string): string {
+  return /^[+-]?(?:\d+\.\d+|\.\d+|\d+)(?:e[+-]?\d+)?/i.exec(spelling)?.[0] ?? '';
 }
 
 /** Its first letter is escaped, since `e3` after a number would be its exponent. */

@@ -7,7 +7,7 @@ const EMPTY_ADDRESS = 'data:,';
 const EMPTY_IMAGE = `url(${quoted(EMPTY_ADDRESS)})`;
 const MAX_DEPTH = 100;
 /** Each costs a stack trace in the tokenizer. */
-const MAX_BROKEN = 1_000;
+const MAX_BROKEN = 200;
 
 /** Functions that take a string for an address. What is in them must be there to read: a `var()` could bring any string along. */
 const LOADING: ReadonlySet<string> = new Set(['url', 'src', 'image', 'image-set', '-webkit-image-set']);
@@ -141,6 +141,8 @@ export class ThemeRewriter {
     if (this.#isName || this.#leaving !== undefined) return cssText(token);
     if (token[0] === TokenType.URL) return `url(${quoted(this.#addresses.judge(token[4].value) ?? EMPTY_ADDRESS)})`;
     const name = this.#open.at(-1)?.name ?? '';
+    // Without its string, `url(` would begin an address of another kind.
+    if (token[0] === TokenType.BadString && name === 'url') return quoted(EMPTY_ADDRESS);
     if (token[0] === TokenType.String && name !== '' && !TEXT.has(name)) {
       return quoted(this.#addresses.judge(token[4].value) ?? EMPTY_ADDRESS);
     }

@@ -27,7 +27,7 @@ describe('a brand that is checked', () => {
     [':root{--a:1;@media (prefers-color-scheme:dark){--a:2}}', ':root{--a:1;@media (prefers-color-scheme:dark){--a:2}}'],
     ['<!-- :root{--a:1} -->', ':root{--a:1}'],
     ['@charset "utf-8";/* c */:root{/* d */--a/**/:/* e */1}', ':root{--a:1}'],
-    ['\\:root{}:r\\6fot{--\\61:\\62}', ':root{--a:b}'],
+    ['\\:root{}:r\\6fot{--a:\\62}', ':root{--a:b}'],
     [':root{--a:(1', ':root{}'],
     [':root{--a:1', ':root{--a:1}'],
   ])('of %s sends %s', async (css, sent) => {
