@@ -81,6 +81,8 @@ describe('an invalid value', () => {
     ['telemetry', [{ emit: () => undefined }, {}], 'an object with emit, several, or "silent"'],
     ['chatLimit', { consume: () => undefined }, 'an object with admit'],
     ['allowedOrigins', 'https://shop.example', 'a list of strings'],
+    ['mediaOrigins', 'https://cdn.example', 'a list of strings'],
+    ['trustBrandCss', 'true', 'true or false'],
     ['allowedHosts', 'site.example', 'a list of strings'],
     ['a2aMethods', 'chats', '"chat", "all", or a list of strings'],
   ])('in "%s" is refused: %j', (field, value, expected) => {

@@ -18,7 +18,9 @@ export function cssText(token: CSSToken): string {
     case TokenType.AtKeyword:
       return isPlain(spelling) ? spelling : `@${identifier(token[4].value)}`;
     case TokenType.Hash:
-      return isPlain(spelling) ? spelling : `#${token[4].type === HashType.ID ? identifier(token[4].value) : rest(token[4].value)}`;
+      return isPlain(spelling)
+        ? spelling
+        : `#${token[4].type === HashType.ID ? identifier(token[4].value) : rest(token[4].value)}`;
     case TokenType.Dimension:
       return isPlain(spelling) ? spelling : numberIn(spelling) + unit(token[4].unit);
     case TokenType.Delim:

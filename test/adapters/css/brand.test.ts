@@ -16,7 +16,10 @@ describe('a brand that is checked', () => {
     [':root{--brand:#123}', ':root{--brand:#123}'],
     [':root { --font : "Inter", sans-serif ; --empty: ; }', ':root{--font:"Inter", sans-serif;--empty:}'],
     [':root, :host { --a: 1px !important }', ':root{--a:1px !important}'],
-    ['html{--a:oklch(from var(--b) l c h)} :root:root{--a:calc(1px + 2px)}', 'html{--a:oklch(from var(--b) l c h)}\n:root:root{--a:calc(1px + 2px)}'],
+    [
+      'html{--a:oklch(from var(--b) l c h)} :root:root{--a:calc(1px + 2px)}',
+      'html{--a:oklch(from var(--b) l c h)}\n:root:root{--a:calc(1px + 2px)}',
+    ],
     [':root[data-theme="dark"],html.dark{--a:1}', ':root[data-theme="dark"],html.dark{--a:1}'],
     ['.dark{--a:1}', ':where(:root).dark{--a:1}'],
     ['@media (prefers-color-scheme: dark){:root{--a:1}}', '@media (prefers-color-scheme: dark){:root{--a:1}}'],
@@ -24,7 +27,10 @@ describe('a brand that is checked', () => {
       '@media screen and (prefers-contrast: more), not all and (prefers-reduced-motion) { :root { --a: 1 } }',
       '@media screen and (prefers-contrast: more), not all and (prefers-reduced-motion){:root{--a:1}}',
     ],
-    [':root{--a:1;@media (prefers-color-scheme:dark){--a:2}}', ':root{--a:1;@media (prefers-color-scheme:dark){--a:2}}'],
+    [
+      ':root{--a:1;@media (prefers-color-scheme:dark){--a:2}}',
+      ':root{--a:1;@media (prefers-color-scheme:dark){--a:2}}',
+    ],
     ['<!-- :root{--a:1} -->', ':root{--a:1}'],
     ['@charset "utf-8";/* c */:root{/* d */--a/**/:/* e */1}', ':root{--a:1}'],
     ['\\:root{}:r\\6fot{--a:\\62}', ':root{--a:b}'],

@@ -100,11 +100,9 @@ describe('a theme that is checked', () => {
   });
 
   it('names the origins it left out', async () => {
-    expect((await checker.theme('@import "x";a{b:url(//e.example/1) url(//e.example/2) src(var(--c))}'))?.leftOut).toEqual([
-      'https://e.example (2)',
-      'a computed address (1)',
-      '@import (1)',
-    ]);
+    expect(
+      (await checker.theme('@import "x";a{b:url(//e.example/1) url(//e.example/2) src(var(--c))}'))?.leftOut,
+    ).toEqual(['https://e.example (2)', 'a computed address (1)', '@import (1)']);
   });
 });
 

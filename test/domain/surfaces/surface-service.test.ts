@@ -172,6 +172,44 @@ describe('a theme', () => {
     await expect(theme(world)).rejects.toMatchObject({ code: 'upstream_redirect' });
   });
 
+  it.each([
+    ['without a tag of the platform', {}, 200],
+    ['with a weak one', { etag: 'W/"1"' }, 200],
+    ['whose platform knows no conditions', { etag: '"1"' }, 200],
+  ])('%s has one of what is sent, and is not sent twice', async (_what, fields, status) => {
+    const world = new SurfaceWorld();
+    const answer = (body: string) => () => ({
+      status,
+      headers: {
+        'content-type': 'text/css',
+        'content-length': '9',
+        'last-modified': 'Tue, 24 Nov 2026 10:00:00 GMT',
+        ...fields,
+      },
+      body,
+    });
+    world.upstream.willAnswer(answer('a{b:url(//evil.example)}'));
+    const { headers } = await theme(world);
+    expect(headers['etag']).toMatch(/^(?:W\/)?"[\w-]+\.[0-9a-f]{8}"$/);
+    expect(headers).not.toHaveProperty('content-length');
+    expect(headers).not.toHaveProperty('last-modified');
+    expect(await theme(world, { 'if-none-match': headers['etag'] })).toMatchObject({ status: 304, body: null });
+    expect((await theme(world, { 'if-none-match': '*' })).status).toBe(304);
+  });
+
+  it('kept under other rules is asked for without condition', async () => {
+    const world = new SurfaceWorld();
+    await theme(world, { 'if-none-match': '"counter-1", "counter-1.00000000", "x' });
+    expect(world.upstream.requests[0]?.headers).not.toHaveProperty('if-none-match');
+  });
+
+  it('in a content coding is none that can be checked', async () => {
+    const world = new SurfaceWorld();
+    const headers = { 'content-type': 'text/css', 'content-encoding': 'gzip' };
+    world.upstream.willAnswer(() => ({ status: 200, headers, body: 'a{}' }));
+    await expect(theme(world)).rejects.toMatchObject({ code: 'upstream_invalid_response' });
+  });
+
   it('that changed since the browser had it is sent whole', async () => {
     const response = await theme(new SurfaceWorld(), { 'if-none-match': '"counter-0"' });
     expect([response.status, await bodyOf(response)]).toEqual([200, ':root{}']);
