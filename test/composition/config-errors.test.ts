@@ -232,10 +232,12 @@ describe('an address that cannot be called', () => {
     'null',
     '',
   ])('is refused as an allowed origin: "%s"', (origin) => {
-    expect(refusal({ allowedOrigins: [origin] })).toMatchObject({
-      detail: 'Invalid origin in "allowedOrigins".',
-      fields: ['allowedOrigins'],
-    });
+    for (const field of ['allowedOrigins', 'mediaOrigins']) {
+      expect(refusal({ [field]: [origin] })).toMatchObject({
+        detail: `Invalid origin in "${field}".`,
+        fields: [field],
+      });
+    }
   });
 
   it.each([

@@ -20,7 +20,7 @@ const GONE = Symbol('gone');
 
 /**
  * A copy of a card, or of a part of it, without the addresses that lead to the agent, the platform or a private network:
- * members and list entries that hold one go. A `provider` without its `url` goes whole, since clients need both (A2A v0.3 §5.5.2).
+ * members and list entries that hold one go. A `provider` without its `url` goes whole, since A2A requires both.
  * The `uri` of an extension stays: it is its name, by which clients ask for it.
  */
 export function withoutHiddenAddresses(
