@@ -202,7 +202,9 @@ describe.skipIf(chromiumPath === undefined)('a page with a hostile platform', { 
       const isOdd = (rule: CSSRule): boolean => {
         if (rule instanceof CSSMediaRule)
           return !/^[^<>=]*prefers-/.test(rule.conditionText) || [...rule.cssRules].some(isOdd);
-        const { style, selectorText = ':root', cssRules = [] } = rule as CSSStyleRule;
+        const { style, cssRules } = rule as CSSStyleRule;
+        // Declarations behind a nested rule are a rule without a selector.
+        const selectorText = rule instanceof CSSStyleRule ? rule.selectorText : ':root';
         const isRoot = selectorText
           .split(',')
           .every((one) => /^(?::root|html|:where\(:root\)|\.dark)+$/.test(one.trim()));
@@ -210,7 +212,7 @@ describe.skipIf(chromiumPath === undefined)('a page with a hostile platform', { 
         const isPlain = names.every(
           (name) => name.startsWith('--') && !/url\(|image-set|src\(|attr\(/i.test(style.getPropertyValue(name)),
         );
-        return !isRoot || !isPlain || [...cssRules].some(isOdd);
+        return !isRoot || !isPlain || (rule instanceof CSSStyleRule && [...cssRules].some(isOdd));
       };
       return sheets.filter((text) => {
         const sheet = new CSSStyleSheet();

@@ -14,7 +14,11 @@ const PIECES = [
   ...String.raw`format("woff2")|body::before|content:"x"|position:fixed|a{background:|:host{background:|b{cursor:`.split(
     '|',
   ),
-  ...['\n', '\r\n', '\f', '\0', '\\\n'],
+  '\n',
+  '\r\n',
+  '\f',
+  '\0',
+  '\\\n',
 ];
 
 /** Style sheets that are nearly right, and hold addresses on a foreign host. */
