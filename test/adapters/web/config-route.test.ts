@@ -291,6 +291,7 @@ describe('a thousand visitors', () => {
     const bodies = async (changes: Parameters<typeof browserRequest>[0] = {}): Promise<ReadonlySet<unknown>> =>
       new Set((await Promise.all(Array.from({ length: 1_000 }, () => world.get({}, changes)))).map(({ body }) => body));
     const [first] = await bodies();
+    expect(first).toBeInstanceOf(Uint8Array);
     expect([...(await bodies())]).toEqual([first]);
     expect((await bodies()).has(first)).toBe(true);
 
