@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
@@ -37,6 +38,18 @@ describe('installing the package', () => {
     const loose = Object.entries(manifest.dependencies).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version));
     // A peer of the container's parts, which no code of the package calls.
     expect(loose).toEqual([['reflect-metadata', '~0.2.2']]);
+  });
+
+  it('brings a CSS parser of at most 300 kB along, which brings nothing', () => {
+    const { dependencies } = read('node_modules/@csstools/css-tokenizer/package.json') as Partial<Manifest>;
+    expect(dependencies ?? {}).toEqual({});
+    const folder = fileURLToPath(new URL('../node_modules/@csstools/css-tokenizer', import.meta.url));
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) =>
+      statSync(join(folder, name)),
+    );
+    const bytes = files.reduce((total, file) => total + (file.isFile() ? file.size : 0), 0);
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(bytes).toBeLessThan(300_000);
   });
 
   it('needs Node 20.19, and leaves out what a site does not import', () => {

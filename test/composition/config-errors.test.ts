@@ -88,6 +88,8 @@ describe('an invalid value', () => {
     ['telemetry', [{ emit: () => undefined }, {}], 'an object with emit, several, or "silent"'],
     ['chatLimit', { consume: () => undefined }, 'an object with admit'],
     ['allowedOrigins', 'https://shop.example', 'a list of strings'],
+    ['mediaOrigins', 'https://cdn.example', 'a list of strings'],
+    ['trustBrandCss', 'true', 'true or false'],
     ['allowedHosts', 'site.example', 'a list of strings'],
     ['a2aMethods', 'chats', '"chat", "all", or a list of strings'],
   ])('in "%s" is refused: %j', (field, value, expected) => {
@@ -237,10 +239,12 @@ describe('an address that cannot be called', () => {
     'null',
     '',
   ])('is refused as an allowed origin: "%s"', (origin) => {
-    expect(refusal({ allowedOrigins: [origin] })).toMatchObject({
-      detail: 'Invalid origin in "allowedOrigins".',
-      fields: ['allowedOrigins'],
-    });
+    for (const field of ['allowedOrigins', 'mediaOrigins']) {
+      expect(refusal({ [field]: [origin] })).toMatchObject({
+        detail: `Invalid origin in "${field}".`,
+        fields: [field],
+      });
+    }
   });
 
   it.each([

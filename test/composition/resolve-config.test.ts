@@ -65,6 +65,8 @@ describe('a configuration that sets nothing', () => {
       maxInFlight: 0,
       keepAliveMs: 15_000,
       allowedOrigins: new Set(),
+      mediaOrigins: new Set(),
+      trustBrandCss: false,
       allowedHosts: [],
       authUnavailableStatus: 401,
       cacheStore: undefined,

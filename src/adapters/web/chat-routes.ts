@@ -26,7 +26,7 @@ export interface ChatRoutes {
   /** The configured public address, for the cards in responses; without it, each request tells. */
   readonly publicUrl?: string;
   /** What those cards may promise besides the methods of the policy. Default: JSON-RPC. */
-  readonly served?: Pick<CardRewrite, 'bindings' | 'agentOrigin'>;
+  readonly served?: Pick<CardRewrite, 'bindings' | 'agentOrigin' | 'platformOrigin'>;
 }
 
 const ROUTE = 'chat';

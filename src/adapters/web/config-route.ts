@@ -1,7 +1,6 @@
 import type { ChatConfig } from '../../domain/chat/chat-config.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
 import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-auth.js';
-import { LruMap, type MapBounds } from '../../domain/shared/lru-map.js';
 import { choosingNames } from '../../domain/upstream/header-policy.js';
 import type { HeaderFields, HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { methodNotAllowed } from './error-response.js';
@@ -36,27 +35,18 @@ export function agentCardRoute(route: ConfigRoute): HttpHandler {
   return readable(route, 'agentCard');
 }
 
-/** Records that are one text for all who ask for them: they may wait on many connections. */
-const SHARED_TEXTS: MapBounds = { maxEntries: 100, maxBytes: 4_194_304 };
-
 function readable(route: ConfigRoute, what: 'record' | 'agentCard'): HttpHandler {
-  const texts = new LruMap<string>(SHARED_TEXTS);
   return async (request) => {
     const response = await serveRoute({ site: route.site, route: ROUTE }, request, (context) =>
       request.method === 'GET' || request.method === 'HEAD'
-        ? serve(route, request, what, texts)
+        ? serve(route, request, what)
         : methodNotAllowed('GET, HEAD', context),
     );
     return request.method === 'HEAD' ? { ...response, body: null } : response;
   };
 }
 
-async function serve(
-  route: ConfigRoute,
-  request: HttpRequest,
-  what: 'record' | 'agentCard',
-  texts: LruMap<string>,
-): Promise<HttpResponse> {
+async function serve(route: ConfigRoute, request: HttpRequest, what: 'record' | 'agentCard'): Promise<HttpResponse> {
   const { config, auth, policy, bindings } = route;
   const isSession = mayHoldSession(auth);
   checkOrigin(request, route.site.origins, isSession);
@@ -64,12 +54,7 @@ async function serve(
   const entrance = { ...chatAddress(request.publicUrl, route.publicUrl), policy, bindings };
   // What is kept costs nobody anything; what the agent is asked for, strangers can ask for at will.
   const admit = auth.kind === 'session' ? undefined : () => checkVisitor(request, route.site);
-  const text = JSON.stringify(await config[what](versionOf(request), request, auth, entrance, admit));
-  const etag = `"${route.hash(text)}"`;
-  const known = texts.get(etag);
-  // Equal, and yet another copy of it.
-  const body = known === text ? known : text;
-  if (known === undefined) texts.set(etag, text, text.length);
+  const { body, etag } = textOf(await config[what](versionOf(request), request, auth, entrance, admit), route.hash);
   const headers = {
     // What the visitor's own session may see, or a field another proxy may add, is asked for each time; the rest may rest a minute.
     'cache-control': isSession || varied.length > 0 ? 'private, max-age=0, must-revalidate' : 'private, max-age=60',
@@ -79,6 +64,25 @@ async function serve(
   };
   if (matches(request.headers['if-none-match'], etag)) return { status: 304, headers, body: null };
   return { status: 200, headers: { 'content-type': 'application/json', ...headers }, body };
+}
+
+interface RecordText {
+  readonly body: Uint8Array;
+  readonly etag: string;
+}
+
+/** All responses with one record share its bytes, however many of them wait for a slow browser. */
+const texts = new WeakMap<object, RecordText>();
+const encoder = new TextEncoder();
+
+function textOf(record: object, hash: ConfigRoute['hash']): RecordText {
+  let known = texts.get(record);
+  if (known === undefined) {
+    const text = JSON.stringify(record);
+    known = { body: encoder.encode(text), etag: `"${hash(text)}"` };
+    texts.set(record, known);
+  }
+  return known;
 }
 
 /** The version the browser speaks: by field, or by query where a field cannot be set (A2A v1.0 §3.6.1); empty when it says none. */

@@ -46,6 +46,7 @@ export type ConfigFields = ReadFields<
     readonly a2aMethods: ServerConfig['a2aMethods'];
     readonly bindings: readonly string[];
     readonly allowedOrigins: ReadonlySet<string>;
+    readonly mediaOrigins: ReadonlySet<string>;
     readonly allowedHosts: readonly HostName[];
     readonly authUnavailableStatus: number;
     readonly cacheStore: string | CacheStore | KeyvLike | undefined;
@@ -206,7 +207,13 @@ const ROWS: Rows<ConfigFields> = {
   bodyLimitBytes: wholeNumber(2_097_152, 1),
   maxInFlight: wholeNumber(0),
   keepAliveMs: milliseconds(15_000),
-  allowedOrigins: field('neither', strings, (origins: readonly string[] = []) => new Set(origins.map(allowedOrigin))),
+  allowedOrigins: origins('allowedOrigins'),
+  mediaOrigins: origins('mediaOrigins'),
+  trustBrandCss: field(
+    'neither',
+    accept((value) => typeof value === 'boolean', 'true or false'),
+    (trusted?: boolean) => trusted ?? false,
+  ),
   allowedHosts: field('neither', strings, (hosts: readonly string[] = []) => hosts.map(allowedHost)),
   authUnavailableStatus: field(
     'neither',
@@ -320,14 +327,18 @@ function publicAddress(value = ''): string {
   return withoutTrailingSlashes(origin + path);
 }
 
-function allowedOrigin(origin: string): string {
+function origins(name: string): Field<ReadonlySet<string>> {
+  return field('neither', strings, (given: readonly string[] = []) => new Set(given.map((one) => originOf(one, name))));
+}
+
+function originOf(origin: string, name: string): string {
   // Browsers leave the scheme's own port out.
   if (/^https?:\/\/[^/\\?#*\s,@]+$/i.test(origin) && URL.canParse(origin)) return new URL(origin).origin;
   throw new ConfigurationError({
-    detail: 'Invalid origin in "allowedOrigins".',
+    detail: `Invalid origin in "${name}".`,
     hint: 'List scheme and host only, such as https://shop.example.',
     block: 'configureServer',
-    fields: ['allowedOrigins'],
+    fields: [name],
   });
 }
 

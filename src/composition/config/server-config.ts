@@ -206,6 +206,10 @@ export interface ServerConfig {
   readonly keepAliveMs?: number | undefined;
   /** Further origins whose pages may call the routes, such as `https://shop.example`, or `https://www.site.example` beside a `publicUrl` without `www.`. Default: only the site's own. */
   readonly allowedOrigins?: readonly string[] | undefined;
+  /** Origins that widgets may load images and fonts from besides the site's own, such as `https://cdn.example`; also those of files the chat shows by address. Default: none. */
+  readonly mediaOrigins?: readonly string[] | undefined;
+  /** True to give pages the platform's brand CSS as it is: it may then restyle all of the page and load from anywhere. Default false: custom properties of `:root` only. */
+  readonly trustBrandCss?: boolean | undefined;
   /**
    * Host names by which the routes may be called besides that of `publicUrl`, such as `site.example` on any port or `10.0.0.7:3000` on that one; any other name gets 421 (`host_refused`).
    * Default: any name; an empty list allows any too.

@@ -8,6 +8,7 @@ import type { CredentialBroker } from '../../domain/credentials/credential-broke
 import type { SurfaceService } from '../../domain/surfaces/surface-service.js';
 import type { ErrorExcerpts } from '../../domain/upstream/error-excerpts.js';
 import type { PlatformDirectory } from '../../domain/upstream/platform-directory.js';
+import type { PlatformStyles } from '../../domain/upstream/platform-styles.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
@@ -37,6 +38,7 @@ export const TOKENS = {
   ChatForwarder: Symbol('ChatForwarder') as Token<ChatForwarder>,
   ChatConfig: Symbol('ChatConfig') as Token<ChatConfig>,
   HttpJsonBinding: Symbol('HttpJsonBinding') as Token<HttpJsonBinding>,
+  PlatformStyles: Symbol('PlatformStyles') as Token<PlatformStyles>,
   PlatformDirectory: Symbol('PlatformDirectory') as Token<PlatformDirectory>,
   SurfaceService: Symbol('SurfaceService') as Token<SurfaceService>,
   ConversationProxy: Symbol('ConversationProxy') as Token<ConversationProxy>,

@@ -6,6 +6,7 @@ import { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
 import { ConversationProxy } from '../../domain/conversations/conversation-proxy.js';
 import { SurfaceService } from '../../domain/surfaces/surface-service.js';
 import { PlatformDirectory } from '../../domain/upstream/platform-directory.js';
+import { PlatformStyles } from '../../domain/upstream/platform-styles.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { provide, TOKENS } from './container.js';
 
@@ -14,9 +15,14 @@ const MAX_LOOKUPS = 1_000;
 /** Text of all that is remembered of one kind: cards, or projects and brands. */
 const MAX_LOOKUP_BYTES = 8_388_608;
 
+/** Texts of brands, and of themes, that are remembered as they are sent. */
+const MAX_STYLES = 1_000;
+
 /** Binds the domain: what the routes call. */
 export function domainModule(config: ResolvedConfig): ContainerModule {
   const { agent, agentCard, timeouts, serviceApi, upstream: names, serviceProjectId } = config;
+  const { mediaOrigins, trustBrandCss, publicUrl } = config;
+  const themeOrigins = [...mediaOrigins, ...(publicUrl === '' ? [] : [new URL(publicUrl).origin])].toSorted();
   const { headersMs, bodyIdleMs, bodyMs, streamIdleMs, lookupMs } = timeouts;
   const deadlines = { headersMs, bodyIdleMs, bodyMs, streamIdleMs };
   const chatDeadlines = { ...timeouts.chat, streamIdleMs };
@@ -39,9 +45,27 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
     );
     provide(
       bind,
+      TOKENS.PlatformStyles,
+      [TOKENS.Telemetry],
+      (telemetry) =>
+        new PlatformStyles({
+          checker: async () => {
+            const { CssChecker } = await import('../../adapters/css/css-checker.js');
+            return new CssChecker(new Set(themeOrigins));
+          },
+          telemetry,
+          hash: sha256,
+          trustBrandCss,
+          themeOrigins,
+          maxEntries: MAX_STYLES,
+          maxBytes: MAX_LOOKUP_BYTES,
+        }),
+    );
+    provide(
+      bind,
       TOKENS.PlatformDirectory,
-      [...call, TOKENS.Clock, TOKENS.Telemetry],
-      (upstream, credentials, excerpts, clock, telemetry) =>
+      [...call, TOKENS.Clock, TOKENS.Telemetry, TOKENS.PlatformStyles],
+      (upstream, credentials, excerpts, clock, telemetry, styles) =>
         new PlatformDirectory({
           upstream,
           credentials,
@@ -52,6 +76,7 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
           api,
           clock,
           telemetry,
+          styles,
           hash: sha256,
           maxEntries: MAX_LOOKUPS,
           maxBytes: MAX_LOOKUP_BYTES,
@@ -70,6 +95,8 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
           directory,
           agent,
           cardAddress: agentCard,
+          platformOrigin: serviceApi?.origin,
+          mediaOrigins: [...mediaOrigins],
           hash: sha256,
           headersMs,
           bodyIdleMs,
@@ -89,14 +116,16 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
           excerpts,
           ...chatDeadlines,
           agent,
+          platformOrigin: serviceApi?.origin,
           card: (version, caller) => chatConfig.card(version, caller),
         }),
     );
     provide(
       bind,
       TOKENS.SurfaceService,
-      call,
-      (upstream, credentials, excerpts) => new SurfaceService({ upstream, credentials, excerpts, ...deadlines, api }),
+      [...call, TOKENS.PlatformStyles],
+      (upstream, credentials, excerpts, styles) =>
+        new SurfaceService({ upstream, credentials, excerpts, ...deadlines, api, styles }),
     );
     provide(
       bind,

@@ -83,7 +83,11 @@ export class SiteHandlers {
       auth,
       policy,
       publicUrl,
-      served: { bindings, ...(agent === undefined ? {} : { agentOrigin: agent.origin }) },
+      served: {
+        bindings,
+        platformOrigin: config.serviceApi?.origin,
+        ...(agent === undefined ? {} : { agentOrigin: agent.origin }),
+      },
       config: configRoute(lookups),
       card: agentCardRoute(lookups),
       ...(bindings.includes('HTTP+JSON') ? { httpJson: httpJsonRoutes(rest) } : {}),

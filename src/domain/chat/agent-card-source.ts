@@ -11,7 +11,7 @@ import { AGENT, responseOrThrow } from '../upstream/platform-call.js';
 import type { Endpoint } from '../upstream/upstream-request.js';
 import { LruMap, type MapBounds } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
-import { type AgentCardJson, CardVersions, isAgentCard } from './agent-card.js';
+import { type AgentCardJson, CardVersions, isAgentCard, MAX_CARD_VALUES } from './agent-card.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
 import { type CardlessResponse, missingCard, saysMore } from './missing-card.js';
 
@@ -44,14 +44,14 @@ export interface CardReader {
 export interface FoundCard {
   readonly card: AgentCardJson;
   readonly address: Endpoint;
+  /** Length of its text. */
+  readonly bytes: number;
 }
 
 interface StoredCard extends FoundCard {
   readonly etag: string | undefined;
   readonly lifeMs: number;
   readonly staleAt: number;
-  /** Length of its text. */
-  readonly bytes: number;
 }
 
 /** The last that was asked for in one place, and what came of it; failures are known of made-up versions only. */
@@ -279,7 +279,7 @@ export class AgentCardSource {
     if (status !== 200 || headers['content-encoding'] !== undefined) return response;
     const read = await readAhead(body, MAX_CARD);
     if (!read.complete) return { ...response, body: read.body };
-    const card = parsedJson(new TextDecoder().decode(read.bytes));
+    const card = parsedJson(new TextDecoder().decode(read.bytes), MAX_CARD_VALUES);
     if (!isAgentCard(card)) return { ...response, body: read.bytes };
     const lifeMs = lifeOf(headers) ?? DEFAULT_LIFE_MS;
     return { card, address, etag: tagOf(headers), lifeMs, staleAt: now + lifeMs, bytes: read.bytes.length };

@@ -1,6 +1,7 @@
 import { UpstreamError } from '../errors.js';
 import { accept, text, texts } from '../shared/option-checks.js';
 import { type OptionShape, readOptions } from '../shared/options.js';
+import { hostIn, withoutHiddenAddresses } from './card-addresses.js';
 import { MethodPolicy } from './method-policy.js';
 
 /** An agent card as it came: JSON of any protocol generation, with fields nobody has to know. */
@@ -20,14 +21,17 @@ export interface AgentCardRewrite {
   readonly bindings?: readonly string[];
   /** Origin of the agent as the site knows it (`a2aUrl`); of bindings other than JSON-RPC only interfaces there are served. Default: wherever they are. */
   readonly agentOrigin?: string;
+  /** Origin of the platform as the site knows it (`serviceApiUrl`); addresses on its host go. Default: none is known. */
+  readonly platformOrigin?: string;
 }
 
 /** Tells whether a method, in either spelling, crosses. */
 export type CardPolicy = Pick<MethodPolicy, 'allows'>;
 
 /** The same for the package's own routes, which have their policy already. */
-export type CardRewrite = Omit<AgentCardRewrite, 'policy'> & {
+export type CardRewrite = Omit<AgentCardRewrite, 'policy' | 'platformOrigin'> & {
   readonly policy?: AgentCardRewrite['policy'] | CardPolicy;
+  readonly platformOrigin?: string | undefined;
 };
 
 const REWRITE: OptionShape<keyof AgentCardRewrite> = {
@@ -39,9 +43,13 @@ const REWRITE: OptionShape<keyof AgentCardRewrite> = {
     ),
     bindings: texts,
     agentOrigin: text,
+    platformOrigin: text,
   },
   required: ['url'],
 };
+
+/** Members and list entries of a card at most; it is copied and written for its readers. */
+export const MAX_CARD_VALUES = 20_000;
 
 const JSON_RPC = 'JSONRPC';
 /** The edit breaks a signature, and the site holds the credential: a reader must neither verify the one nor look for the other. */
@@ -61,6 +69,7 @@ const CARD_FLAGS: Flags = [['supportsAuthenticatedExtendedCard', 'GetExtendedAge
  * Rewrites an agent card so that its readers talk to the site instead of the agent: cards of v0.2, v0.3, v1.0, and of two generations at once.
  *
  * Every endpoint becomes `url`; interfaces the site does not serve, signatures and security schemes go; capabilities are false where the policy denies their methods.
+ * Further addresses, such as `iconUrl`, go when their host is the agent's, the platform's or a private one.
  * Every other field stays, known or not, and the given card is not changed.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
@@ -85,21 +94,24 @@ export function rewriteAgentCard(
 
 /** The same for what the package itself says, which is checked already. */
 export function rewrittenCard(card: AgentCardJson, rewrite: CardRewrite): Record<string, unknown> {
-  const { url, policy = 'chat', bindings = [JSON_RPC], agentOrigin } = rewrite;
+  const { url, policy = 'chat', bindings = [JSON_RPC], agentOrigin, platformOrigin = '' } = rewrite;
   const names = new Set(bindings.map(normalize));
   const isServed = (offer: CardInterface): boolean =>
     names.has(normalize(offer.binding)) &&
     (normalize(offer.binding) === JSON_RPC || isSameOrigin(offer.url, agentOrigin));
-  const served = cardInterfaces(card).filter(isServed);
+  const interfaces = cardInterfaces(card);
+  const served = interfaces.filter(isServed);
   const [first] = served;
   if (first === undefined) throw unsupported();
 
-  const edited = without(card, SECURITY);
+  const hosts = [agentOrigin ?? '', platformOrigin, ...interfaces.map((offer) => offer.url)].map(hostIn);
+  const addresses = { hosts: new Set(hosts.filter((host) => host !== undefined)), site: originOf(url) };
+  const edited = withoutHiddenAddresses(without(card, SECURITY), addresses);
   for (const field of INTERFACES) {
     if (Array.isArray(card[field])) {
       edited[field] = records(card[field])
         .filter((entry) => isServed(listedInterface(entry)))
-        .map((entry) => ({ ...entry, url }));
+        .map((entry) => ({ ...withoutHiddenAddresses(entry, addresses), url }));
     }
   }
   if (typeof card['url'] === 'string') {
@@ -109,7 +121,7 @@ export function rewrittenCard(card: AgentCardJson, rewrite: CardRewrite): Record
     edited['url'] = url;
     edited['preferredTransport'] = isServed(own) ? own.binding : (usual ?? first).binding;
   }
-  const { skills, capabilities } = card;
+  const { skills, capabilities } = edited;
   if (Array.isArray(skills)) {
     edited['skills'] = skills.map((skill: unknown) => (isRecord(skill) ? without(skill, SECURITY) : skill));
   }
@@ -127,6 +139,10 @@ export function isAgentCard(value: unknown): value is AgentCardJson {
 /** Whether an address is at an origin; without one, every address is. */
 export function isSameOrigin(url: string, origin: string | undefined): boolean {
   return origin === undefined || (URL.canParse(url) && new URL(url).origin === new URL(origin).origin);
+}
+
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : '';
 }
 
 interface CardInterface {

@@ -1,7 +1,9 @@
 import type { RequestContext } from '../../ports/http.js';
+import type { Credential } from '../credentials/credential.js';
 import type { CredentialBroker } from '../credentials/credential-broker.js';
 import { isVaried, readerScope } from '../credentials/credential-scope.js';
 import { obtainCredential, renewCredential, type RouteAuth } from '../credentials/route-auth.js';
+import { LruMap } from '../shared/lru-map.js';
 import type { CallContext } from '../upstream/platform-call.js';
 import type { Lookup } from '../upstream/platform-directory.js';
 import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';
@@ -23,8 +25,10 @@ export interface ChatConfigRecord {
   readonly agentCard: Readonly<Record<string, unknown>>;
   /** Null when there is none. */
   readonly serviceProjectId: string | null;
-  /** Empty when there is none. */
+  /** Custom properties for the page, checked (see `trustBrandCss`). Empty when there is none. */
   readonly brandCss: string;
+  /** Origins of `mediaOrigins`, which widgets and files may be loaded from besides the site's own. */
+  readonly mediaOrigins: readonly string[];
   /** Whether the agent streams its responses. */
   readonly supportsStreaming: boolean;
   /** Path of the chat route, such as `/api/a2a`. */
@@ -44,6 +48,9 @@ export interface ChatConfigDependencies extends Omit<AgentCardSourceDependencies
   readonly credentials: CredentialBroker;
   /** The agent; absent until `a2aUrl` is configured. */
   readonly agent: Endpoint | undefined;
+  /** Origin of the platform, which cards do not show. */
+  readonly platformOrigin?: string | undefined;
+  readonly mediaOrigins: readonly string[];
   readonly directory: ChatDirectory;
 }
 
@@ -57,17 +64,29 @@ export interface ChatEndpoint {
   readonly bindings: readonly string[];
 }
 
+/** What was made for one caller, version and endpoint, and what it was made of besides the card. */
+interface Kept<Value> {
+  readonly value: Value;
+  readonly parts: readonly unknown[];
+}
+
 /** Tells the browser what it needs before its first message (spec §2.2). */
 export class ChatConfig {
   readonly #deps: ChatConfigDependencies;
+  readonly #kept: LruMap<Kept<object>>;
+  /** For callers strangers can make up by what they send along: they push out nobody else. */
+  readonly #varied: LruMap<Kept<object>>;
+  readonly #names = new ObjectNames();
   #cards: AgentCardSource | undefined;
 
   constructor(dependencies: ChatConfigDependencies) {
     this.#deps = dependencies;
+    this.#kept = new LruMap(dependencies);
+    this.#varied = new LruMap(dependencies);
   }
 
   /**
-   * The record for one caller and one protocol version (`''`: the browser named none).
+   * The record for one caller and one protocol version (`''`: the browser named none); the same object while nothing in it has changed.
    * Only the card is indispensable: what else fails becomes a warning. `admit` is asked before the agent is, and may refuse by an error.
    *
    * @throws ServiceAuthError and SessionError when there is no credential.
@@ -80,8 +99,8 @@ export class ChatConfig {
     entrance: ChatEndpoint,
     admit?: () => Promise<void>,
   ): Promise<ChatConfigRecord> {
-    const { credentials, cardAddress, directory } = this.#deps;
-    const agent = requireEndpoint('a2aUrl', this.#deps.agent);
+    const { credentials, cardAddress, directory, mediaOrigins } = this.#deps;
+    requireEndpoint('a2aUrl', this.#deps.agent);
     const caller: CallContext = { auth, request, credential: await obtainCredential(credentials, auth, request) };
     const search = this.#find(version, caller, admit);
     // Nor does a visitor who is refused the card cost a look-up by values made up for it.
@@ -91,21 +110,27 @@ export class ChatConfig {
       looked('project_unavailable', () => directory.project(caller)),
       looked('brand_unavailable', () => directory.brand(caller)),
     ]);
-    const agentCard = rewrittenCard(found.card, { ...entrance, agentOrigin: agent.origin });
     const missed =
       cardAddress !== undefined && found.address !== cardAddress ? 'agent_card_url_unavailable' : undefined;
-    return {
-      agentCard,
-      serviceProjectId: project.value,
-      brandCss: brand.value ?? '',
-      supportsStreaming: streams(agentCard),
-      a2aEndpoint: entrance.path,
-      warnings: [missed, project.warning, brand.warning].filter((code) => code !== undefined),
-    };
+    const warnings = [missed, project.warning, brand.warning].filter((code) => code !== undefined);
+    const brandCss = brand.value ?? '';
+    const parts = [project.value, brandCss, warnings.join(' ')];
+    return this.#once('record', caller.credential, found, entrance, parts, (): ChatConfigRecord => {
+      const agentCard = this.#rewritten(found, entrance);
+      return {
+        agentCard,
+        serviceProjectId: project.value,
+        brandCss,
+        mediaOrigins,
+        supportsStreaming: streams(agentCard),
+        a2aEndpoint: entrance.path,
+        warnings,
+      };
+    });
   }
 
   /**
-   * The rewritten card alone, as `record` has it.
+   * The rewritten card alone, as `record` has it; the same object while it has not changed.
    *
    * @throws ServiceAuthError, SessionError and UpstreamError as `record` does.
    */
@@ -116,10 +141,10 @@ export class ChatConfig {
     entrance: ChatEndpoint,
     admit?: () => Promise<void>,
   ): Promise<ChatConfigRecord['agentCard']> {
-    const agent = requireEndpoint('a2aUrl', this.#deps.agent);
+    requireEndpoint('a2aUrl', this.#deps.agent);
     const credential = await obtainCredential(this.#deps.credentials, auth, request);
-    const { card } = await this.#find(version, { auth, request, credential }, admit);
-    return rewrittenCard(card, { ...entrance, agentOrigin: agent.origin });
+    const found = await this.#find(version, { auth, request, credential }, admit);
+    return this.#once('card', credential, found, entrance, [], () => this.#rewritten(found, entrance));
   }
 
   /**
@@ -129,6 +154,31 @@ export class ChatConfig {
    */
   async card(version: string, caller: CallContext): Promise<AgentCardJson> {
     return (await this.#find(version, caller)).card;
+  }
+
+  /** What was made of the same parts before, or is made now. A card is another object for each caller and version, and whenever the agent sent it anew. */
+  #once<Value extends object>(
+    what: string,
+    credential: Credential,
+    found: FoundCard,
+    entrance: ChatEndpoint,
+    parts: readonly (string | null)[],
+    make: () => Value,
+  ): Value {
+    const kept = isVaried(credential) ? this.#varied : this.#kept;
+    const { url, policy, bindings } = entrance;
+    const key = [what, this.#names.of(found.card), this.#names.of(policy), ...bindings, url].join(' ');
+    const known = kept.get(key);
+    if (known !== undefined && parts.every((part, index) => part === known.parts[index])) return known.value as Value;
+    const value = make();
+    // Twice: as the object, and as the text it is sent as.
+    kept.set(key, { value, parts }, 2 * (found.bytes + parts.join('').length));
+    return value;
+  }
+
+  #rewritten({ card }: FoundCard, entrance: ChatEndpoint): Record<string, unknown> {
+    const { origin: agentOrigin } = requireEndpoint('a2aUrl', this.#deps.agent);
+    return rewrittenCard(card, { ...entrance, agentOrigin, platformOrigin: this.#deps.platformOrigin });
   }
 
   #find(version: string, caller: CallContext, admit?: () => Promise<void>): Promise<FoundCard> {
@@ -143,6 +193,22 @@ export class ChatConfig {
       scope: readerScope(credential),
       renew: (refused, date) => renewCredential(credentials, auth, refused, request, date),
     };
+  }
+}
+
+/** Short names for objects, each its own for as long as it lives. */
+class ObjectNames {
+  readonly #names = new WeakMap<object, number>();
+  #last = 0;
+
+  of(object: object): number {
+    let name = this.#names.get(object);
+    if (name === undefined) {
+      this.#last += 1;
+      name = this.#last;
+      this.#names.set(object, name);
+    }
+    return name;
   }
 }
 

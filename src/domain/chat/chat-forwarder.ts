@@ -12,7 +12,7 @@ import type { MethodPolicy } from './method-policy.js';
 import { isRpcErrorBody, MAX_ERROR_BYTES } from './rpc-error-body.js';
 import { parsedJson } from '../shared/json.js';
 import { bodyText } from '../upstream/body-bytes.js';
-import { type CardRewrite, isAgentCard, rewrittenCard } from './agent-card.js';
+import { type CardRewrite, isAgentCard, MAX_CARD_VALUES, rewrittenCard } from './agent-card.js';
 
 /** A chat request whose body the edge has read. */
 export interface ChatRequest {
@@ -119,7 +119,7 @@ export async function rewriteExtendedCard(response: HttpResponse, rewrite: CardR
   if (response.status !== 200) return response;
   const { 'content-length': _length, etag: _etag, ...headers } = response.headers;
   const text = headers['content-encoding'] === undefined ? await bodyText(response.body, MAX_REPLY) : undefined;
-  const reply = parsedJson(text);
+  const reply = parsedJson(text, MAX_CARD_VALUES);
   if (typeof reply !== 'object' || reply === null || !('jsonrpc' in reply)) throw unreadable();
   if (!('result' in reply)) return { ...response, headers, body: text ?? '' };
   if (!isAgentCard(reply.result)) throw unreadable();

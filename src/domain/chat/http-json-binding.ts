@@ -20,6 +20,7 @@ import {
   type CardRewrite,
   isAgentCard,
   isSameOrigin,
+  MAX_CARD_VALUES,
   records,
   rewrittenCard,
   textOf,
@@ -34,6 +35,8 @@ import { withoutTrailingSlashes } from '../shared/paths.js';
 export interface HttpJsonBindingDependencies extends PlatformCallDependencies {
   /** The agent; absent until `a2aUrl` is configured. */
   readonly agent: Endpoint | undefined;
+  /** Origin of the platform, which an extended card does not show. */
+  readonly platformOrigin?: string | undefined;
   /** The agent's own card, as the config route knows it. */
   readonly card: (version: string, caller: CallContext) => Promise<AgentCardJson>;
 }
@@ -111,7 +114,7 @@ export class HttpJsonBinding {
     const further = reply.credential.fields?.response;
     const passed = { status, headers: browserResponseHeaders(headers, further), body: content };
     if (method !== 'GetExtendedAgentCard' || status !== 200) return passed;
-    return rewritten(passed, { ...rewrite, agentOrigin: agent.origin });
+    return rewritten(passed, { ...rewrite, agentOrigin: agent.origin, platformOrigin: this.#deps.platformOrigin });
   }
 
   /** JSON errors pass, of 5xx those of the binding's own form; any other error keeps its status and gets our body, and so does what only seems a success. */
@@ -181,7 +184,7 @@ function isBindingError(bytes: Uint8Array): boolean {
 async function rewritten(response: HttpResponse, rewrite: CardRewrite): Promise<HttpResponse> {
   const { 'content-length': _length, etag: _etag, ...headers } = response.headers;
   const isPlain = headers['content-encoding'] === undefined;
-  const card = isPlain ? parsedJson(await bodyText(response.body, MAX_STORED)) : undefined;
+  const card = isPlain ? parsedJson(await bodyText(response.body, MAX_STORED), MAX_CARD_VALUES) : undefined;
   if (!isAgentCard(card)) {
     throw new UpstreamError('upstream_invalid_response', {
       detail: 'The agent sent something else than its extended card.',

@@ -16,7 +16,7 @@ export async function isRpcErrorBody(headers: HeaderFields, body: Uint8Array): P
   const bytes = await decoded(body, headers['content-encoding']);
   if (bytes === undefined) return false;
   const text = new TextDecoder().decode(bytes);
-  const values = isEventStream(headers) ? eventData(text).map(parsedJson) : [parsedJson(text)].flat();
+  const values = isEventStream(headers) ? eventData(text).map((data) => parsedJson(data)) : [parsedJson(text)].flat();
   return values.length > 0 && values.every(isRpcError);
 }
 

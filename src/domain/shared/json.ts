@@ -1,20 +1,43 @@
-import { JsonCursor, JsonTextError, MAX_JSON_DEPTH } from './json-cursor.js';
+import { MAX_JSON_DEPTH } from './json-cursor.js';
 
-const encoder = new TextEncoder();
-
-/**
- * The value of a JSON text; `undefined` when there is no text, it is no JSON, or it is nested deeper than 1,000 levels:
- * whatever walks or writes such a value needs a call for each level, and the stack ends.
- */
-export function parsedJson(text: string | undefined): unknown {
+/** The value of a JSON text; `undefined` when there is no text, it is no JSON, it is nested too deep, or it holds too many values. */
+export function parsedJson(text: string | undefined, maxValues: number = Infinity): unknown {
   try {
-    // A level takes two characters.
-    if (text !== undefined && text.length > 2 * MAX_JSON_DEPTH) new JsonCursor(encoder.encode(text)).skipValue();
-    return JSON.parse(text ?? '');
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof JsonTextError) return undefined;
-    throw error;
+    return isBounded(text ?? '', maxValues) ? JSON.parse(text ?? '') : undefined;
+  } catch {
+    return undefined;
   }
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+
+/** Counts brackets and commas outside of strings, before anything is made of them. */
+function isBounded(text: string, maxValues: number): boolean {
+  if (text.length <= MAX_JSON_DEPTH && text.length <= maxValues) return true;
+  let depth = 0;
+  let values = 0;
+  let isString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (isString) {
+      if (code === BACKSLASH) at += 1;
+      else if (code === QUOTE) isString = false;
+    } else if (code === QUOTE) isString = true;
+    else if (code === COMMA) values += 1;
+    else {
+      // "[" and "{", "]" and "}": they differ in one bit.
+      const bracket = code & ~0x20;
+      if (bracket === 0x5b) {
+        depth += 1;
+        values += 1;
+        if (depth > MAX_JSON_DEPTH) return false;
+      } else if (bracket === 0x5d) depth -= 1;
+    }
+    if (values > maxValues) return false;
+  }
+  return true;
 }
 
 /** The claims of a JWT, whose signature is not looked at; `undefined` when the text is none (RFC 7519 §7.2). */

@@ -9,7 +9,6 @@ import {
   choosingFields,
   mediaType,
   RENDER_RESPONSE_FIELDS,
-  THEME_REQUEST_FIELDS,
 } from '../upstream/header-policy.js';
 import {
   type CallContext,
@@ -32,7 +31,7 @@ import { type CacheStatus, type RenderCache, type RenderReply, type WidgetCheck 
 import type { RenderScope, RenderSubject } from './render-keys.js';
 import { surfaceNames } from './surface-names.js';
 import type { SurfaceRef } from './surface-ref.js';
-import { themeResponse } from './theme.js';
+import { themeResponse, type ThemeStyles, ThemeTags } from './theme.js';
 
 /** A request below the surfaces, whose body the edge has read. */
 export interface SurfaceRequest {
@@ -46,6 +45,7 @@ export interface SurfaceRequest {
 /** What the service is made of. */
 export interface SurfaceServiceDependencies extends PlatformCallDependencies {
   readonly api: PlatformApi;
+  readonly styles: ThemeStyles;
 }
 
 /** Request fields a platform may choose a render by: all that cross but the names of one request. */
@@ -61,12 +61,14 @@ const NAMED_REPLY_LIMIT = 1_048_576;
  */
 export class SurfaceService {
   readonly #api: PlatformApi;
+  readonly #styles: ThemeStyles;
   readonly #call: PlatformCall;
   /** Whose renders the last request with the site's own credential was about: the next one's too, as a rule. */
   #lastScope: (Pick<CallContext, 'auth' | 'credential'> & { readonly scope: RenderScope | undefined }) | undefined;
 
   constructor(dependencies: SurfaceServiceDependencies) {
     this.#api = dependencies.api;
+    this.#styles = dependencies.styles;
     this.#call = new PlatformCall(dependencies, PLATFORM);
   }
 
@@ -138,16 +140,19 @@ export class SurfaceService {
   }
 
   /**
-   * The style sheet of a surface; 304 when the browser has it already.
+   * The style sheet of a surface, checked; 304 when the browser has it already.
    *
-   * @throws UpstreamError when the platform gives something else than a style sheet.
+   * @throws UpstreamError when the platform gives something else than a style sheet, or one that cannot be checked.
    */
   async theme(ref: SurfaceRef, request: SurfaceRequest, auth: RouteAuth): Promise<HttpResponse> {
     const target = this.#target(ref, 'theme');
     const caller = await this.#call.caller(auth, request.head);
     const message = this.#message('GET', target, request, request.head.signal);
-    const reply = await this.#call.send({ ...message, further: THEME_REQUEST_FIELDS }, caller);
-    return themeResponse(await this.#call.errors.toBrowserResponse(reply), request.head.headers, auth.fields);
+    const tags = new ThemeTags(this.#styles.rulesName, request.head.headers['if-none-match']);
+    const { forPlatform: tag } = tags;
+    const own = { ...message.own, ...(tag !== undefined && { 'if-none-match': tag }) };
+    const reply = await this.#call.send({ ...message, own }, caller);
+    return themeResponse(await this.#call.errors.toBrowserResponse(reply), tags, this.#styles, auth.fields);
   }
 
   async #render(

@@ -5,44 +5,107 @@ import { bodyBytes } from '../upstream/body-bytes.js';
 import { discard } from '../shared/body.js';
 import { browserResponseHeaders, choosingNames, isStyleSheet } from '../upstream/header-policy.js';
 import { PLATFORM, refuseRedirect } from '../upstream/platform-call.js';
+import type { PlatformStyles } from '../upstream/platform-styles.js';
 
 const MAX_THEME = 1_048_576;
 /** Browsers may keep it, and ask with its entity tag each time. */
 const CACHE_CONTROL = 'private, no-cache';
 
+/** What browsers get of themes. */
+export type ThemeStyles = Pick<PlatformStyles, 'theme' | 'rulesName'>;
+
+/**
+ * Entity tags of themes as they are sent: the platform's own tag, or a digest where it has none, and the name of the rules it was checked by.
+ * So a browser's tag can be sent to the platform while the rules are the same, by any process.
+ */
+export class ThemeTags {
+  readonly #suffix: string;
+  readonly #held: readonly string[];
+
+  /** The name of the rules, and the browser's `If-None-Match`. */
+  constructor(rulesName: string, field: HeaderFields[string]) {
+    this.#suffix = `.${rulesName}"`;
+    this.#held = String(field ?? '').match(/(?:W\/)?"[^"]*"|\*/g) ?? [];
+  }
+
+  /** The `If-None-Match` for the platform; `undefined` when the browser has no text of these rules. */
+  get forPlatform(): string | undefined {
+    const tags = this.#held
+      .filter((tag) => tag.endsWith(this.#suffix))
+      .map((tag) => `${tag.slice(0, -this.#suffix.length)}"`);
+    return tags.length === 0 ? undefined : tags.join(', ');
+  }
+
+  /** The tag of a text, by the platform's tag, or else by a digest of its text. */
+  of(tag: HeaderFields[string], digest = ''): string | undefined {
+    const own = typeof tag === 'string' && /^(?:W\/)?"[^"]*"$/.test(tag) ? tag : digest && `"${digest}"`;
+    return own === '' ? undefined : own.slice(0, -1) + this.#suffix;
+  }
+
+  /** True if the browser has the text of this tag (weak comparison, RFC 9110 §13.1.2). */
+  matches(tag: string | undefined): boolean {
+    return tag !== undefined && this.#held.some((held) => held === '*' || opaque(held) === opaque(tag));
+  }
+}
+
+function opaque(tag: string): string {
+  return tag.replace(/^W\//, '');
+}
+
 /**
  * A theme as it goes to the browser, or the platform's refusal of it.
  *
- * @throws UpstreamError when the response is no style sheet, or one of more than 1 MiB.
+ * @throws UpstreamError when the response is no style sheet, one of more than 1 MiB, or one that cannot be parsed.
  */
 export async function themeResponse(
   response: HttpResponse,
-  browser: HeaderFields,
+  tags: ThemeTags,
+  styles: ThemeStyles,
   fields?: RouteFields,
 ): Promise<HttpResponse> {
   const { status } = response;
-  const headers: Record<string, string | readonly string[]> = browserResponseHeaders(
-    response.headers,
-    fields?.response,
-  );
-  headers['cache-control'] = CACHE_CONTROL;
-  const varied = choosingNames(fields?.request ?? []);
-  if (varied.length > 0) headers['vary'] = [headers['vary'] ?? [], varied].flat(2).join(', ');
-  if (status === 304 && browser['if-none-match'] !== undefined) {
+  const headers = themeHeaders(response, fields);
+  if (status === 304 && tags.forPlatform !== undefined) {
     discard(response.body);
-    const { 'content-type': _type, 'content-length': _length, 'content-security-policy': _policy, ...rest } = headers;
-    return { status, headers: rest, body: null };
+    const { 'content-type': _type, 'content-security-policy': _policy, ...rest } = headers;
+    return { status, headers: withTag(rest, tags.of(response.headers['etag'])), body: null };
   }
   await refuseRedirect(response, PLATFORM);
   if (status >= 400)
     return { status, headers: browserResponseHeaders(response.headers, fields?.response), body: response.body };
-  if (status !== 200 || !isStyleSheet(response.headers)) {
+  if (status !== 200 || !isStyleSheet(response.headers) || response.headers['content-encoding'] !== undefined) {
     discard(response.body);
     throw noStyleSheet('The platform sent something else than a style sheet.', String(status));
   }
   const body = await bodyBytes(response.body, MAX_THEME);
   if (body === undefined) throw noStyleSheet('The style sheet of the platform is too long, or broke off.', '200');
-  return { status, headers: { ...headers, 'content-type': 'text/css; charset=utf-8' }, body };
+  const theme = await styles.theme(new TextDecoder().decode(body));
+  if (theme === undefined) {
+    throw noStyleSheet('The style sheet of the platform is too long, or nested too deep, to be checked.', '200');
+  }
+  const tag = tags.of(response.headers['etag'], theme.digest);
+  const sent = withTag(headers, tag);
+  if (!tags.matches(tag))
+    return { status, headers: { ...sent, 'content-type': 'text/css; charset=utf-8' }, body: theme.bytes };
+  const { 'content-type': _type, ...rest } = sent;
+  return { status: 304, headers: rest, body: null };
+}
+
+/** The fields of a theme, without those that describe the platform's own text. */
+function themeHeaders(response: HttpResponse, fields: RouteFields | undefined): HeaderFields {
+  const {
+    'content-length': _length,
+    'last-modified': _modified,
+    etag: _tag,
+    vary,
+    ...headers
+  } = browserResponseHeaders(response.headers, fields?.response);
+  const varied = [vary ?? [], choosingNames(fields?.request ?? [])].flat(2);
+  return { ...headers, ...(varied.length > 0 && { vary: varied.join(', ') }), 'cache-control': CACHE_CONTROL };
+}
+
+function withTag(headers: HeaderFields, etag: string | undefined): HeaderFields {
+  return etag === undefined ? headers : { ...headers, etag };
 }
 
 function noStyleSheet(detail: string, status: string): UpstreamError {

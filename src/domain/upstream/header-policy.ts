@@ -20,9 +20,6 @@ const REQUEST_FIELDS: ReadonlySet<string> = new Set([
   'tracestate',
 ]);
 
-/** Further request fields of a theme, which browsers keep and ask for again (RFC 9111 §4.3). */
-export const THEME_REQUEST_FIELDS: readonly string[] = ['if-none-match'];
-
 /** Further request fields of conversation records, whose body crosses as it comes, in its coding. */
 export const RECORD_REQUEST_FIELDS: readonly string[] = [
   'content-encoding',

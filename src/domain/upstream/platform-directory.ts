@@ -11,6 +11,7 @@ import { readAhead } from './body-bytes.js';
 import { discard } from '../shared/body.js';
 import { type LookupTime, within } from './deadline.js';
 import { isStyleSheet, mediaType } from './header-policy.js';
+import type { PlatformStyles } from './platform-styles.js';
 import { type CallContext, PLATFORM, PlatformCall, type PlatformCallDependencies } from './platform-call.js';
 import type { Counterpart } from './wrong-address.js';
 import { type PlatformApi, platformFields, platformTarget } from './platform-api.js';
@@ -27,11 +28,14 @@ export interface PlatformDirectoryDependencies extends PlatformCallDependencies,
   readonly api: PlatformApi;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
+  readonly styles: Pick<PlatformStyles, 'brand'>;
   /** A one-way function without collisions. */
   readonly hash: (text: string) => string;
 }
 
 type WarningEvent = Extract<TelemetryEvent, { type: 'warning' }>;
+
+type Awaitable<T> = T | Promise<T>;
 
 interface Remembered {
   readonly lookup: Lookup;
@@ -49,7 +53,7 @@ interface LookupKind {
   readonly limitBytes: number;
   readonly fits: (headers: HeaderFields) => boolean;
   /** The value in a response; `undefined` when it holds none. */
-  readonly read: (bytes: Uint8Array) => string | undefined;
+  readonly read: (bytes: Uint8Array, styles: PlatformDirectoryDependencies['styles']) => Awaitable<string | undefined>;
 }
 
 /** Where each is looked up. */
@@ -166,7 +170,7 @@ export class PlatformDirectory {
     }
     if (status === 200 && headers['content-encoding'] === undefined && fits(headers)) {
       const start = await readAhead(body, limitBytes);
-      const value = start.complete ? read(start.bytes) : undefined;
+      const value = start.complete ? await read(start.bytes, this.#deps.styles) : undefined;
       if (value !== undefined) return { value };
       body = start.complete ? start.bytes : start.body;
     }
@@ -197,10 +201,13 @@ function projectIn(bytes: Uint8Array): string | undefined {
   return typeof id === 'string' && id !== '' ? id : undefined;
 }
 
-function styleSheetIn(bytes: Uint8Array): string | undefined {
+async function styleSheetIn(
+  bytes: Uint8Array,
+  styles: PlatformDirectoryDependencies['styles'],
+): Promise<string | undefined> {
   const text = textOf(bytes);
-  // Pages put it into a style element, which `</` would end.
-  return text === undefined || UNSAFE_STYLE.test(text) ? undefined : text;
+  // Pages put it into a style element, which `</` would end; also where the site trusts it.
+  return text === undefined || UNSAFE_STYLE.test(text) ? undefined : styles.brand(text);
 }
 
 function textOf(bytes: Uint8Array): string | undefined {

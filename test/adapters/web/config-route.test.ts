@@ -19,31 +19,34 @@ class RouteWorld extends BrokerWorld {
   readonly settings: ReturnType<typeof site> = site();
   readonly deadlines: FakeDeadlines = new FakeDeadlines();
   readonly handle: HttpHandler;
+  readonly config: ChatConfig;
   brand: string | null = ':root{}';
 
   constructor(changes: Partial<ConfigRoute> = {}, route: (parts: ConfigRoute) => HttpHandler = configRoute) {
     super();
+    this.config = new ChatConfig({
+      clock: this.clock,
+      upstream: this.upstream,
+      credentials: this.broker,
+      excerpts: this.excerpts,
+      agent: { origin: 'https://agent.internal', path: '/a2a' },
+      cardAddress: undefined,
+      mediaOrigins: [],
+      directory: {
+        project: () => Promise.resolve({ value: 'proj-1' }),
+        brand: () => Promise.resolve({ value: this.brand }),
+      },
+      hash: sha256,
+      headersMs: 1,
+      bodyIdleMs: 1,
+      lookupMs: 1,
+      deadline: this.deadlines.start,
+      maxEntries: 10,
+      maxBytes: 1_000_000,
+    });
     this.handle = route({
       site: this.settings,
-      config: new ChatConfig({
-        clock: this.clock,
-        upstream: this.upstream,
-        credentials: this.broker,
-        excerpts: this.excerpts,
-        agent: { origin: 'https://agent.internal', path: '/a2a' },
-        cardAddress: undefined,
-        directory: {
-          project: () => Promise.resolve({ value: 'proj-1' }),
-          brand: () => Promise.resolve({ value: this.brand }),
-        },
-        hash: sha256,
-        headersMs: 1,
-        bodyIdleMs: 1,
-        lookupMs: 1,
-        deadline: this.deadlines.start,
-        maxEntries: 10,
-        maxBytes: 1_000_000,
-      }),
+      config: this.config,
       auth: SERVICE,
       policy: new MethodPolicy('chat'),
       bindings: ['JSONRPC'],
@@ -67,8 +70,10 @@ function session(): CredentialAuth {
   return { kind: 'session', source, audience: '', apiKey: undefined, required: true } as unknown as CredentialAuth;
 }
 
+const textOf = ({ body }: HttpResponse): string =>
+  typeof body === 'string' ? body : new TextDecoder().decode(body as Uint8Array);
 const record = (response: HttpResponse) =>
-  JSON.parse(response.body as string) as { agentCard: { url: string }; a2aEndpoint: string };
+  JSON.parse(textOf(response)) as { agentCard: { url: string }; a2aEndpoint: string };
 
 describe('the chat configuration', () => {
   it('is JSON with everything the browser needs', async () => {
@@ -80,6 +85,7 @@ describe('the chat configuration', () => {
       agentCard: { ...CARD, url: 'https://site.example/api/a2a', preferredTransport: 'JSONRPC' },
       serviceProjectId: 'proj-1',
       brandCss: ':root{}',
+      mediaOrigins: [],
       supportsStreaming: true,
       a2aEndpoint: '/api/a2a',
       warnings: [],
@@ -194,7 +200,7 @@ describe('the configuration fails', () => {
     }));
     const response = await world.get();
     expect([response.status, response.headers['content-type']]).toEqual([502, 'application/problem+json']);
-    expect(response.body).not.toContain('agent.internal');
+    expect(textOf(response)).not.toContain('agent.internal');
     expect(response.headers['etag']).toBeUndefined();
     expect(world.settings.telemetry.of('request')).toMatchObject([{ status: 502 }]);
   });
@@ -203,10 +209,7 @@ describe('the configuration fails', () => {
     const world = new RouteWorld();
     world.upstream.willAnswer(() => card({ preferredTransport: 'GRPC' }));
     const response = await world.get();
-    expect([response.status, JSON.parse(response.body as string)]).toMatchObject([
-      502,
-      { code: 'agent_binding_unsupported' },
-    ]);
+    expect([response.status, JSON.parse(textOf(response))]).toMatchObject([502, { code: 'agent_binding_unsupported' }]);
   });
 
   it('with 401 when nobody is signed in', async () => {
@@ -234,7 +237,7 @@ describe('the agent card alone', () => {
   it('is the card of the record, tag and head and all', async () => {
     const [get, head] = [await cards().get(), await cards().get({}, { method: 'HEAD' })];
     const whole = await new RouteWorld().get();
-    expect(JSON.parse(get.body as string)).toEqual(record(whole).agentCard);
+    expect(JSON.parse(textOf(get))).toEqual(record(whole).agentCard);
     expect({ ...get.headers, etag: '' }).toEqual({ ...whole.headers, etag: '' });
     expect([head.status, head.headers, head.body]).toEqual([200, get.headers, null]);
     const again = await cards().get({ 'if-none-match': String(get.headers['etag']) });
@@ -279,5 +282,55 @@ describe.each([
   it('does not concern a user who is signed in', async () => {
     const world = limited(session(), () => ({ kind: 'refused', retryAfterMs: 7_000 }));
     expect((await world.get()).status).toBe(200);
+  });
+});
+
+describe('a thousand visitors', () => {
+  it('share the bytes of one record, until something in it changes', async () => {
+    const world = new RouteWorld();
+    const bodies = async (changes: Parameters<typeof browserRequest>[0] = {}): Promise<ReadonlySet<unknown>> =>
+      new Set((await Promise.all(Array.from({ length: 1_000 }, () => world.get({}, changes)))).map(({ body }) => body));
+    const [first] = await bodies();
+    expect(first).toBeInstanceOf(Uint8Array);
+    expect([...(await bodies())]).toEqual([first]);
+    expect((await bodies()).has(first)).toBe(true);
+
+    world.brand = ':root{--a:1}';
+    const [second] = await bodies();
+    expect(textOf({ body: second } as HttpResponse)).toContain('--a:1');
+    const elsewhere = await bodies({ publicUrl: 'https://other.example/api/a2a/config' });
+    expect(elsewhere.size).toBe(1);
+    expect(elsewhere.has(second)).toBe(false);
+    expect((await bodies()).has(second)).toBe(true);
+
+    world.clock.advance(60_000);
+    world.upstream.willAnswer(() => card({ name: 'Renamed' }));
+    const renewed = await bodies();
+    expect([renewed.size, textOf({ body: [...renewed][0] } as HttpResponse)]).toEqual([
+      1,
+      expect.stringContaining('Renamed'),
+    ]);
+  });
+
+  it('are shown only what their own policy allows, though they share a card', async () => {
+    const world = new RouteWorld();
+    const closed = new RouteWorld({ config: world.config, policy: new MethodPolicy(['SendMessage']) });
+    expect(record(await world.get())).toMatchObject({ supportsStreaming: true });
+    expect(record(await closed.get())).toMatchObject({ supportsStreaming: false });
+  });
+});
+
+describe('a card nobody can read', () => {
+  it.each([
+    [
+      '400,000 brackets deep',
+      `{"name":"a","url":"https://agent.internal/a2a","x":${'['.repeat(400_000)}${']'.repeat(400_000)}}`,
+    ],
+    ['300,000 values long', `{"name":"a","url":"https://agent.internal/a2a","x":[${'[],'.repeat(300_000)}[]]}`],
+  ])('is a 502 when it is %s', async (_what, body) => {
+    const world = new RouteWorld();
+    world.upstream.willAnswer(() => ({ status: 200, headers: {}, body }));
+    expect((await world.get()).status).toBe(502);
+    expect((await new RouteWorld({}, agentCardRoute).get()).status).toBe(200);
   });
 });

@@ -63,6 +63,7 @@ class RestWorld extends BrokerWorld {
       deadline: new FakeDeadlines().start,
       clock: this.clock,
       cardAddress: undefined,
+      mediaOrigins: [],
       directory,
       hash: sha256,
       maxEntries: 9,
@@ -83,7 +84,8 @@ class RestWorld extends BrokerWorld {
   }
 }
 
-const json = (response: HttpResponse): unknown => JSON.parse(response.body as string);
+const json = ({ body }: HttpResponse): unknown =>
+  JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body as Uint8Array));
 
 describe('a client that speaks only HTTP+JSON', () => {
   it('finds the card where agents have it, leading back to the site', async () => {

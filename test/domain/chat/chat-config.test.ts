@@ -9,6 +9,7 @@ describe('the chat configuration', () => {
       agentCard: { ...CARD, url: 'https://site.example/api/a2a', preferredTransport: 'JSONRPC' },
       serviceProjectId: 'proj-1',
       brandCss: ':root{}',
+      mediaOrigins: [],
       supportsStreaming: true,
       a2aEndpoint: '/api/a2a',
       warnings: [],

@@ -53,6 +53,7 @@ export class ConfigWorld extends BrokerWorld {
       excerpts: this.excerpts,
       agent: { origin: 'https://agent.example', path: '/v1/a2a/' },
       cardAddress: undefined,
+      mediaOrigins: [],
       directory: {
         project: ({ credential }) => {
           this.asked.push(credential);

@@ -144,7 +144,7 @@ describe('a theme', () => {
         'content-type': 'text/css; charset=utf-8',
         'x-content-type-options': 'nosniff',
         'cache-control': 'private, no-cache',
-        etag: '"counter-1"',
+        etag: expect.stringMatching(/^"counter-1\.[0-9a-f]{8}"$/) as string,
       },
       body: ':root{}',
     });
@@ -157,18 +157,57 @@ describe('a theme', () => {
 
   it('that the browser has is not sent again', async () => {
     const world = new SurfaceWorld();
+    const etag = (await theme(world)).headers['etag'];
     world.upstream.willAnswer(() => ({
       status: 304,
-      headers: { etag: '"t"', 'content-type': 'text/html' },
+      headers: { etag: '"counter-1"', 'content-type': 'text/html' },
       body: null,
     }));
-    expect(await theme(world, { 'if-none-match': '"t"' })).toEqual({
+    expect(await theme(world, { 'if-none-match': `W/"other", ${String(etag)}` })).toEqual({
       status: 304,
-      headers: { 'x-content-type-options': 'nosniff', 'cache-control': 'private, no-cache', etag: '"t"' },
+      headers: { 'x-content-type-options': 'nosniff', 'cache-control': 'private, no-cache', etag },
       body: null,
     });
-    expect(world.upstream.requests[0]?.headers['if-none-match']).toBe('"t"');
+    expect(world.upstream.requests[1]?.headers['if-none-match']).toBe('"counter-1"');
     await expect(theme(world)).rejects.toMatchObject({ code: 'upstream_redirect' });
+  });
+
+  it.each([
+    ['without a tag of the platform', {}, 200],
+    ['with a weak one', { etag: 'W/"1"' }, 200],
+    ['whose platform knows no conditions', { etag: '"1"' }, 200],
+  ])('%s has one of what is sent, and is not sent twice', async (_what, fields, status) => {
+    const world = new SurfaceWorld();
+    const answer = (body: string) => () => ({
+      status,
+      headers: {
+        'content-type': 'text/css',
+        'content-length': '9',
+        'last-modified': 'Tue, 24 Nov 2026 10:00:00 GMT',
+        ...fields,
+      },
+      body,
+    });
+    world.upstream.willAnswer(answer('a{b:url(//evil.example)}'));
+    const { headers } = await theme(world);
+    expect(headers['etag']).toMatch(/^(?:W\/)?"[\w-]+\.[0-9a-f]{8}"$/);
+    expect(headers).not.toHaveProperty('content-length');
+    expect(headers).not.toHaveProperty('last-modified');
+    expect(await theme(world, { 'if-none-match': headers['etag'] })).toMatchObject({ status: 304, body: null });
+    expect((await theme(world, { 'if-none-match': '*' })).status).toBe(304);
+  });
+
+  it('kept under other rules is asked for without condition', async () => {
+    const world = new SurfaceWorld();
+    await theme(world, { 'if-none-match': '"counter-1", "counter-1.00000000", "x' });
+    expect(world.upstream.requests[0]?.headers).not.toHaveProperty('if-none-match');
+  });
+
+  it('in a content coding is none that can be checked', async () => {
+    const world = new SurfaceWorld();
+    const headers = { 'content-type': 'text/css', 'content-encoding': 'gzip' };
+    world.upstream.willAnswer(() => ({ status: 200, headers, body: 'a{}' }));
+    await expect(theme(world)).rejects.toMatchObject({ code: 'upstream_invalid_response' });
   });
 
   it('that changed since the browser had it is sent whole', async () => {
@@ -210,7 +249,7 @@ describe('a theme', () => {
     const answer = (length: number) => () => ({
       status: 200,
       headers: { 'content-type': 'text/css' },
-      body: 'x'.repeat(length),
+      body: `a{b:url("data:font/woff2;base64,${'A'.repeat(length - 35)}")}`,
     });
     world.upstream.willAnswer(answer(1_048_576));
     expect(await bodyOf(await theme(world))).toHaveLength(1_048_576);

@@ -15,6 +15,7 @@ import type { PlatformApi } from '../../../src/domain/upstream/platform-api.js';
 import type { CacheStore } from '../../../src/ports/cache-store.js';
 import type { HeaderFields, HttpResponse } from '../../../src/ports/http.js';
 import { BrokerWorld, sessionPlan } from '../credentials/broker-fixture.js';
+import { checkedStyles } from '../upstream/checked-styles.js';
 import { WidgetPlatform } from './widget-platform.js';
 
 /** The platform's API under its usual paths. */
@@ -66,6 +67,7 @@ export class SurfaceWorld extends BrokerWorld {
       headersMs: 60_000,
       bodyIdleMs: 30_000,
       api: { ...API, ...api },
+      styles: checkedStyles(this.telemetry),
     });
     this.cache = this.newCache(settings);
   }

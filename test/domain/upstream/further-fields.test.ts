@@ -4,7 +4,6 @@ import {
   RECORD_REQUEST_FIELDS,
   RECORD_RESPONSE_FIELDS,
   RENDER_RESPONSE_FIELDS,
-  THEME_REQUEST_FIELDS,
   upstreamRequestHeaders,
 } from '../../../src/domain/upstream/header-policy.js';
 
@@ -14,11 +13,6 @@ describe('further fields that cross to the platform', () => {
   it.each(['content-encoding', 'content-length', ...CONDITIONS])('with conversation records: "%s"', (name) => {
     expect(upstreamRequestHeaders({ [name]: 'v' }, {}, RECORD_REQUEST_FIELDS)).toEqual({ [name]: 'v' });
     expect(upstreamRequestHeaders({ [name]: 'v' }, {})).toEqual({});
-  });
-
-  it('with a theme: only the condition of a browser that keeps it', () => {
-    const browser = Object.fromEntries(CONDITIONS.map((name) => [name, 'v']));
-    expect(upstreamRequestHeaders(browser, {}, THEME_REQUEST_FIELDS)).toEqual({ 'if-none-match': 'v' });
   });
 
   it('stay behind when "Connection" names them, like all others', () => {

@@ -9,11 +9,12 @@ import type { HttpResponse } from '../../../src/ports/http.js';
 import { WatchedBody } from '../chat/chat-world.js';
 import { BrokerWorld, REQUEST, SERVICE } from '../credentials/broker-fixture.js';
 import { API, user } from '../surfaces/surface-world.js';
+import { checkedStyles } from './checked-styles.js';
 import { FakeDeadlines } from './fake-deadlines.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const PROJECT = { status: 200, headers: JSON_TYPE, body: '{"id":"proj-9"}' };
-const BRAND = { status: 200, headers: { 'content-type': 'text/css' }, body: ':root{--brand:#123}\n' };
+const BRAND = { status: 200, headers: { 'content-type': 'text/css' }, body: ':root{--brand:#123}' };
 
 class DirectoryWorld extends BrokerWorld {
   readonly upstream: FakeUpstream = new FakeUpstream(({ path }) => (path.endsWith('brand.css') ? BRAND : PROJECT));
@@ -28,6 +29,7 @@ class DirectoryWorld extends BrokerWorld {
       excerpts: this.excerpts,
       clock: this.clock,
       telemetry: this.telemetry,
+      styles: checkedStyles(this.telemetry),
       hash: sha256,
       headersMs: 60_000,
       bodyIdleMs: 30_000,
@@ -197,10 +199,13 @@ describe('the brand', () => {
     expect(await world.brand()).toEqual({ value: null, warning: 'brand_unavailable' });
   });
 
-  it('may be 1 MiB long', async () => {
+  it('is empty when it is too long to be checked, and the log says so', async () => {
     const world = new DirectoryWorld();
-    world.upstream.willAnswer(() => ({ ...BRAND, body: 'x'.repeat(1_048_576) }));
-    expect((await world.brand()).value).toHaveLength(1_048_576);
+    world.upstream.willAnswer(() => ({ ...BRAND, body: `:root{--a:${'x'.repeat(65_536)}}` }));
+    expect(await world.brand()).toEqual({ value: '' });
+    const [warning] = world.telemetry.of('warning');
+    expect(warning).toMatchObject({ code: 'brand_reduced', fields: ['trustBrandCss'] });
+    expect(warning?.detail).toContain('Left out: all of it: more than 65536 characters.');
   });
 });
 
@@ -241,7 +246,7 @@ describe('an answer that is none', () => {
       'a page',
       'brand',
       { ...BRAND, headers: { 'content-type': 'text/html' } },
-      `A web page answers at the address of the platform. Check "serviceApiUrl" and "upstream.paths.brand" in configureServer. status 200 from the platform, text/html: ${BRAND.body.trim()} `,
+      `A web page answers at the address of the platform. Check "serviceApiUrl" and "upstream.paths.brand" in configureServer. status 200 from the platform, text/html: ${BRAND.body.trim()}`,
     ],
     [
       'a refused credential',

@@ -1,0 +1,264 @@
+import { type CSSToken, TokenType } from '@csstools/css-tokenizer';
+import { cssText } from './css-text.js';
+
+const MAX_DEPTH = 100;
+const MAX_SELECTORS = 100;
+/** Functions that load something, or read the page's markup. */
+const REFUSED_FUNCTIONS: ReadonlySet<string> = new Set([
+  'url',
+  'src',
+  'image',
+  'image-set',
+  '-webkit-image-set',
+  'attr',
+]);
+/** What no value of a custom property may hold. */
+const REFUSED_TOKENS: ReadonlySet<TokenType> = new Set([
+  TokenType.URL,
+  TokenType.BadURL,
+  TokenType.BadString,
+  TokenType.CDO,
+  TokenType.CDC,
+  TokenType.AtKeyword,
+  TokenType.OpenCurly,
+  TokenType.CloseCurly,
+  TokenType.EOF,
+]);
+const CLOSERS: ReadonlyMap<TokenType, TokenType> = new Map([
+  [TokenType.OpenCurly, TokenType.CloseCurly],
+  [TokenType.OpenParen, TokenType.CloseParen],
+  [TokenType.OpenSquare, TokenType.CloseSquare],
+  [TokenType.Function, TokenType.CloseParen],
+]);
+const CLOSED: ReadonlySet<TokenType> = new Set(CLOSERS.values());
+
+/** How a site says which of its colour schemes is on, at the root of the page; nothing else of the page is read. */
+const SCHEME = String.raw`(?:\.(?:dark|light)|\[data-(?:theme|mode|color-scheme|bs-theme)=(?:"[\w-]+"|[\w-]+)\])`;
+const ROOT = new RegExp(String.raw`^(?:(?::root|html)+${SCHEME}*|${SCHEME}+)$`, 'i');
+const SHADOW_HOST = /^:host$/i;
+/** A media query about nothing but what the visitor prefers. */
+const PREFERENCE = /^(?:(?:(?:only|not) )?(?:all|screen) and )?(?:not ?)?\(\)(?: ?(?:and|or) ?(?:not ?)?\(\))*$/i;
+const FEATURE = /\( ?prefers-[a-z-]+ ?(?:: ?[a-z-]+ ?)?\)/gi;
+
+/** What a brand said besides custom properties of the root. */
+interface LeftOut {
+  rules: number;
+  properties: number;
+  values: number;
+  atRules: number;
+}
+
+/**
+ * Reads a brand (CSS Syntax Level 3) and writes it again: `--*` declarations of `:root`, as they are or in `@media` about a visitor's preferences.
+ * Only what was understood is written, so a reader that sees another text in it finds nothing else.
+ */
+export class BrandRewriter {
+  readonly #tokens: readonly CSSToken[];
+  readonly #leftOut: LeftOut = { rules: 0, properties: 0, values: 0, atRules: 0 };
+  #at = 0;
+  #depth = 0;
+
+  constructor(tokens: readonly CSSToken[]) {
+    this.#tokens = tokens;
+  }
+
+  /** The whole text. */
+  rewrite(): string {
+    return this.#rules();
+  }
+
+  /** Kinds of what was left out, with their number. */
+  get leftOut(): readonly string[] {
+    const { rules, properties, values, atRules } = this.#leftOut;
+    const kinds: [number, string][] = [
+      [rules, 'rules for something else than :root'],
+      [properties, 'declarations of something else than custom properties'],
+      [values, 'values with an address, a block or an error'],
+      [atRules, 'at-rules'],
+    ];
+    return kinds.filter(([count]) => count > 0).map(([count, kind]) => `${String(count)} ${kind}`);
+  }
+
+  /** Rules up to the end of their block, or of the text. */
+  #rules(): string {
+    const texts: string[] = [];
+    for (;;) {
+      const [type] = this.#token;
+      if (type === TokenType.EOF || (type === TokenType.CloseCurly && this.#depth > 0)) return joined(texts, '\n');
+      if (isBlank(type) || type === TokenType.CDO || type === TokenType.CDC) this.#at += 1;
+      else if (type === TokenType.AtKeyword) texts.push(this.#atRule(() => this.#rules()));
+      else texts.push(this.#rule());
+    }
+  }
+
+  #rule(): string {
+    const head = this.#head();
+    if (this.#token[0] !== TokenType.OpenCurly) {
+      if (this.#token[0] === TokenType.CloseCurly && this.#depth === 0) this.#at += 1;
+      this.#leftOut.rules += 1;
+      return '';
+    }
+    const selectors = rootSelectors(head);
+    if (selectors === undefined) {
+      this.#leftOut.rules += 1;
+      this.#skip();
+      return '';
+    }
+    const declarations = this.#block(() => this.#declarations());
+    return selectors === '' ? '' : `${selectors}{${declarations}}`;
+  }
+
+  /** An at-rule, which stays where it is a media query about preferences. */
+  #atRule(content: () => string): string {
+    const [, , , , name] = this.#token as CSSToken & { 0: TokenType.AtKeyword };
+    this.#at += 1;
+    const query = this.#head(true).trim();
+    const isBlock = this.#token[0] === TokenType.OpenCurly;
+    if (name.value.toLowerCase() !== 'media' || !isBlock || !isPreference(query)) {
+      if (name.value.toLowerCase() !== 'charset') this.#leftOut.atRules += 1;
+      if (isBlock) this.#skip();
+      else if (this.#token[0] === TokenType.Semicolon) this.#at += 1;
+      return '';
+    }
+    const text = this.#block(content);
+    return text === '' ? '' : `@media ${query}{${text}}`;
+  }
+
+  /** Declarations up to the end of their block, or of the text. */
+  #declarations(): string {
+    const texts: string[] = [];
+    for (;;) {
+      const token = this.#token;
+      const [type] = token;
+      if (type === TokenType.EOF || type === TokenType.CloseCurly) return joined(texts, ';');
+      if (isBlank(type) || type === TokenType.Semicolon) this.#at += 1;
+      else if (type === TokenType.AtKeyword) texts.push(this.#atRule(() => this.#declarations()));
+      else texts.push(this.#declaration(token));
+    }
+  }
+
+  #declaration(token: CSSToken): string {
+    const isProperty = token[0] === TokenType.Ident && token[4].value.startsWith('--') && token[4].value !== '--';
+    let colon = this.#at + 1;
+    while (isBlank(this.#tokens[colon]?.[0])) colon += 1;
+    if (!isProperty || this.#tokens[colon]?.[0] !== TokenType.Colon) {
+      this.#leftOut.properties += 1;
+      this.#other();
+      return '';
+    }
+    this.#at = colon + 1;
+    const start = this.#at;
+    this.#to((type) => type === TokenType.Semicolon);
+    const value = writtenValue(this.#tokens.slice(start, this.#at));
+    if (value === undefined) {
+      this.#leftOut.values += 1;
+      return '';
+    }
+    return `${cssText(token)}:${value}`;
+  }
+
+  /** Passes a declaration of another property, or a nested rule. */
+  #other(): void {
+    this.#to((type) => type === TokenType.Semicolon || type === TokenType.OpenCurly);
+    if (this.#token[0] === TokenType.OpenCurly) this.#skip();
+  }
+
+  /** What is before a block, or before the semicolon of an at-rule. */
+  #head(endsAtSemicolon = false): string {
+    const start = this.#at;
+    this.#to((type) => type === TokenType.OpenCurly || (endsAtSemicolon && type === TokenType.Semicolon));
+    return written(this.#tokens.slice(start, this.#at));
+  }
+
+  /** Goes on to a token of this block that is looked for, else to the block's end. */
+  #to(isIt: (type: TokenType) => boolean): void {
+    for (;;) {
+      const [type] = this.#token;
+      if (type === TokenType.EOF || type === TokenType.CloseCurly || isIt(type)) return;
+      this.#skip();
+    }
+  }
+
+  /** Passes a token, or a block with all there is in it. */
+  #skip(): void {
+    if (!CLOSERS.has(this.#token[0])) {
+      this.#at += 1;
+      return;
+    }
+    const open: TokenType[] = [];
+    do {
+      const [type] = this.#token;
+      const closer = CLOSERS.get(type);
+      if (closer !== undefined) open.push(closer);
+      else if (type === open.at(-1)) open.pop();
+      if (type === TokenType.EOF) return;
+      this.#at += 1;
+    } while (open.length > 0);
+  }
+
+  /** The content of a block, which is entered and left. */
+  #block(content: () => string): string {
+    if (this.#depth >= MAX_DEPTH) {
+      this.#skip();
+      return '';
+    }
+    this.#at += 1;
+    this.#depth += 1;
+    const text = content();
+    this.#depth -= 1;
+    if (this.#token[0] === TokenType.CloseCurly) this.#at += 1;
+    return text;
+  }
+
+  get #token(): CSSToken {
+    return this.#tokens[this.#at] ?? END;
+  }
+}
+
+const END: CSSToken = [TokenType.EOF, '', -1, -1, undefined];
+
+function isBlank(type: TokenType | undefined): boolean {
+  return type === TokenType.Whitespace || type === TokenType.Comment;
+}
+
+function joined(texts: readonly string[], separator: string): string {
+  return texts.filter((text) => text !== '').join(separator);
+}
+
+function written(tokens: readonly CSSToken[]): string {
+  return tokens
+    .map((token) => (isBlank(token[0]) ? ' ' : cssText(token)))
+    .join('')
+    .replaceAll(/ {2,}/g, ' ');
+}
+
+/** The selectors of a list that are for the root of the page, as they are written; `undefined` when one is for something else. */
+function rootSelectors(head: string): string | undefined {
+  const selectors = head.split(',').map((selector) => selector.trim());
+  // A brand is a style of the document, where there is no shadow host.
+  if (selectors.length > MAX_SELECTORS) return undefined;
+  const own = selectors.filter((selector) => !SHADOW_HOST.test(selector));
+  if (own.length === 0 || !own.every((selector) => ROOT.test(selector))) return own.length === 0 ? '' : undefined;
+  return own.map((selector) => (/^[.[]/.test(selector) ? `:where(:root)${selector}` : selector)).join(',');
+}
+
+function isPreference(query: string): boolean {
+  if (query === '' || query.length > 1_000) return false;
+  return query.split(',').every((one) => PREFERENCE.test(one.trim().replaceAll(FEATURE, '()')));
+}
+
+/** The text of a value; `undefined` when it holds what no custom property needs. */
+function writtenValue(tokens: readonly CSSToken[]): string | undefined {
+  const open: TokenType[] = [];
+  for (const token of tokens) {
+    const [type, spelling] = token;
+    if (REFUSED_TOKENS.has(type) || open.length > MAX_DEPTH) return undefined;
+    if (token[0] === TokenType.Function && REFUSED_FUNCTIONS.has(token[4].value.toLowerCase())) return undefined;
+    // Invalid for every reader, or the end of a style element.
+    if (type === TokenType.Delim && !/^[!#-;=-[\]-~]$/.test(spelling)) return undefined;
+    const closer = CLOSERS.get(type);
+    if (closer !== undefined) open.push(closer);
+    else if (CLOSED.has(type) && open.pop() !== type) return undefined;
+  }
+  return open.length > 0 ? undefined : written(tokens).trim();
+}

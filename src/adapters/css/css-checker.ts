@@ -1,0 +1,80 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type CSSToken, tokenizer } from '@csstools/css-tokenizer';
+import type { CheckedStyle, StyleChecker } from '../../ports/style-checker.js';
+import { BrandRewriter } from './brand-rewriter.js';
+import { CssAddresses } from './css-addresses.js';
+import { ThemeRewriter } from './theme-rewriter.js';
+
+/** Characters of a theme that are parsed; embedded files are not. The tokenizer takes a string of this length in one turn. */
+const MAX_THEME = 131_072;
+/** Characters of a brand, which is parsed in one turn. */
+const MAX_BRAND = 65_536;
+/** Characters parsed before others have their turn. */
+const TURN = 4_096;
+/** The beginning of a file in base64, and its end. */
+const EMBEDDED = /data:[\w.+/-]{0,64}(?:;[\w.=-]{1,64}){0,4};base64,/g;
+const NOT_BASE64 = /[^A-Za-z0-9+/=]/g;
+/** Characters that are worth lifting out. */
+const MIN_LIFTED = 1_024;
+const LIFTED = /data:agent-bff\/(\d{1,6}),/g;
+
+/** Checks CSS with a tokenizer that reads it as browsers do (CSS Syntax Level 3). */
+export class CssChecker implements StyleChecker {
+  readonly #origins: ReadonlySet<string>;
+
+  /** Origins whose addresses stay in themes besides relative ones. */
+  constructor(origins: ReadonlySet<string>) {
+    this.#origins = origins;
+  }
+
+  async brand(css: string): Promise<CheckedStyle> {
+    if (css.length > MAX_BRAND) return { css: '', leftOut: [`all of it: more than ${String(MAX_BRAND)} characters`] };
+    const tokens: CSSToken[] = [];
+    await tokensInTurns(css, (token) => tokens.push(token) > 0);
+    const brand = new BrandRewriter(tokens);
+    return { css: brand.rewrite(), leftOut: brand.leftOut };
+  }
+
+  async theme(css: string): Promise<CheckedStyle | undefined> {
+    const { text, files } = lifted(css);
+    if (text.length > MAX_THEME) return undefined;
+    const addresses = new CssAddresses(this.#origins);
+    const theme = new ThemeRewriter(addresses);
+    if (!(await tokensInTurns(text, (token) => theme.push(token)))) return undefined;
+    const { imports } = theme;
+    return {
+      css: theme.end().replaceAll(LIFTED, (name, index: string) => files[Number(index)] ?? name),
+      leftOut: [...addresses.refused, ...(imports === 0 ? [] : [`@import (${String(imports)})`])],
+    };
+  }
+}
+
+/** Hands on each token, and lets others have their turn; false where the reader had enough. */
+async function tokensInTurns(css: string, take: (token: CSSToken) => boolean): Promise<boolean> {
+  const { nextToken, endOfFile } = tokenizer({ css });
+  let turn = TURN;
+  while (!endOfFile()) {
+    const token = nextToken();
+    if (!take(token)) return false;
+    if (token[3] < turn) continue;
+    turn = token[3] + TURN;
+    await nextTurn();
+  }
+  return true;
+}
+
+/** A style sheet with names in place of the files embedded in it: they are most of its length, and hold no CSS. */
+function lifted(css: string): { readonly text: string; readonly files: readonly string[] } {
+  const files: string[] = [];
+  let text = '';
+  let copied = 0;
+  for (const { index, 0: start } of css.matchAll(EMBEDDED)) {
+    if (index < copied) continue;
+    NOT_BASE64.lastIndex = index + start.length;
+    const end = NOT_BASE64.exec(css)?.index ?? css.length;
+    if (end - index < MIN_LIFTED) continue;
+    text += `${css.slice(copied, index)}data:agent-bff/${String(files.push(css.slice(index, end)) - 1)},`;
+    copied = end;
+  }
+  return { text: text + css.slice(copied), files };
+}

@@ -1,0 +1,158 @@
+import { type CSSToken, TokenType } from '@csstools/css-tokenizer';
+import type { CssAddresses } from './css-addresses.js';
+import { cssText, INVALID, quoted } from './css-text.js';
+
+/** An image of nothing, and a font that is none: what a rule says besides goes on working. */
+const EMPTY_ADDRESS = 'data:,';
+const EMPTY_IMAGE = `url(${quoted(EMPTY_ADDRESS)})`;
+const MAX_DEPTH = 100;
+/** Each costs a stack trace in the tokenizer. */
+const MAX_BROKEN = 200;
+
+/** Functions that take a string for an address. What is in them must be there to read: a `var()` could bring any string along. */
+const LOADING: ReadonlySet<string> = new Set(['url', 'src', 'image', 'image-set', '-webkit-image-set']);
+/** Functions that bring no string into one that loads. */
+const LITERAL: ReadonlySet<string> = new Set(
+  (
+    'url src image type calc min max clamp rgb rgba hsl hsla hwb lab lch oklab oklch color color-mix light-dark ' +
+    'linear-gradient radial-gradient conic-gradient repeating-linear-gradient repeating-radial-gradient repeating-conic-gradient'
+  ).split(' '),
+);
+/** Functions whose strings are read by people, or name a font or a format. */
+const TEXT: ReadonlySet<string> = new Set(
+  'var env attr if counter counters symbols local format tech type lang dir string target-counter target-counters'.split(
+    ' ',
+  ),
+);
+
+interface Bracket {
+  readonly closes: string;
+  /** The name of a function, in lower case; empty for a bracket alone. */
+  readonly name: string;
+}
+
+const BRACKETS: ReadonlyMap<TokenType, string> = new Map([
+  [TokenType.OpenCurly, '}'],
+  [TokenType.OpenParen, ')'],
+  [TokenType.OpenSquare, ']'],
+  [TokenType.Function, ')'],
+]);
+
+/** Writes a theme token by token: whatever rule an address is in, it is judged. Brackets are balanced, so that nothing leaves the text it is put into. */
+export class ThemeRewriter {
+  readonly #addresses: CssAddresses;
+  readonly #parts: string[] = [];
+  readonly #open: Bracket[] = [];
+  /** The outermost function under way that loads: how deep it is, where its text begins, and whether its address is known. */
+  #loading: { readonly depth: number; readonly start: number; isKnown: boolean } | undefined;
+  /** The depth of an at-rule that is left out, while it lasts. */
+  #leaving: number | undefined;
+  /** Whether this is the head of `@namespace`, whose address names and loads nothing. */
+  #isName = false;
+  #broken = 0;
+  #imports = 0;
+
+  constructor(addresses: CssAddresses) {
+    this.#addresses = addresses;
+  }
+
+  /** How many imports were left out. */
+  get imports(): number {
+    return this.#imports;
+  }
+
+  /** Takes the next token; false for a text that is not read further. */
+  push(token: CSSToken): boolean {
+    const [type] = token;
+    if (type === TokenType.BadString || type === TokenType.BadURL) this.#broken += 1;
+    const closes = BRACKETS.get(type);
+    if (closes !== undefined) this.#opens(token, closes);
+    else if (type === TokenType.CloseCurly || type === TokenType.CloseParen || type === TokenType.CloseSquare)
+      this.#closes(token[1]);
+    else if (type === TokenType.AtKeyword) this.#atRule(token);
+    else if (type === TokenType.Semicolon) this.#semicolon();
+    else this.#write(this.#judged(token));
+    return this.#open.length <= MAX_DEPTH && this.#broken <= MAX_BROKEN;
+  }
+
+  /** The text, with every bracket closed. */
+  end(): string {
+    for (let bracket = this.#open.at(-1); bracket !== undefined; bracket = this.#open.at(-1))
+      this.#closes(bracket.closes);
+    return this.#parts.join('');
+  }
+
+  #opens(token: CSSToken, closes: string): void {
+    const name = token[0] === TokenType.Function ? token[4].value.toLowerCase() : '';
+    if (token[0] === TokenType.OpenCurly) this.#isName = false;
+    if (this.#loading !== undefined && name !== '' && !LITERAL.has(name)) this.#loading.isKnown = false;
+    if (this.#loading === undefined && this.#leaving === undefined && LOADING.has(name)) {
+      this.#loading = { depth: this.#open.length, start: this.#parts.length, isKnown: true };
+    }
+    this.#write(cssText(token));
+    this.#open.push({ closes, name });
+  }
+
+  #closes(closer: string): void {
+    const bracket = this.#open.at(-1);
+    // Readers of CSS pass over a closer of nothing, or of something else.
+    if (bracket?.closes !== closer) {
+      this.#write(INVALID);
+      return;
+    }
+    this.#open.pop();
+    const depth = this.#open.length;
+    if (this.#leaving !== undefined) {
+      if (depth < this.#leaving) this.#leaving = undefined;
+      else {
+        if (depth === this.#leaving && closer === '}') this.#leaving = undefined;
+        return;
+      }
+    }
+    this.#write(closer);
+    if (this.#loading?.depth !== depth) return;
+    if (!this.#loading.isKnown) {
+      this.#parts.length = this.#loading.start;
+      this.#addresses.refuseComputed();
+      this.#write(EMPTY_IMAGE);
+    }
+    this.#loading = undefined;
+  }
+
+  #atRule(token: CSSToken & { 0: TokenType.AtKeyword }): void {
+    const name = token[4].value.toLowerCase();
+    if (name === 'import' || name === 'charset') {
+      if (name === 'import') this.#imports += 1;
+      // Two names on both sides would become one.
+      this.#write(' ');
+      this.#leaving ??= this.#open.length;
+    }
+    this.#isName = name === 'namespace' && this.#open.length === 0;
+    this.#write(cssText(token));
+  }
+
+  #semicolon(): void {
+    this.#isName = false;
+    if (this.#leaving === this.#open.length) this.#leaving = undefined;
+    else this.#write(';');
+  }
+
+  #judged(token: CSSToken): string {
+    if (this.#isName || this.#leaving !== undefined) return cssText(token);
+    if (token[0] === TokenType.URL) return `url(${quoted(this.#addresses.judge(token[4].value) ?? EMPTY_ADDRESS)})`;
+    const name = this.#open.at(-1)?.name ?? '';
+    // Without its string, `url(` would begin an address of another kind.
+    if (token[0] === TokenType.BadString && name === 'url') return quoted(EMPTY_ADDRESS);
+    if (token[0] === TokenType.String && name !== '' && !TEXT.has(name)) {
+      return quoted(this.#addresses.judge(token[4].value) ?? EMPTY_ADDRESS);
+    }
+    // An attribute of the markup, read as an address.
+    if (token[0] === TokenType.Ident && (name === 'attr' || name === 'type') && token[4].value.toLowerCase() === 'url')
+      return INVALID;
+    return cssText(token);
+  }
+
+  #write(text: string): void {
+    if (this.#leaving === undefined) this.#parts.push(text);
+  }
+}

@@ -1,0 +1,121 @@
+/** Decides which addresses of a card its readers may see. */
+export interface AddressPolicy {
+  /** Host names of the agent and the platform, in lower case. */
+  readonly hosts: ReadonlySet<string>;
+  /** Origin of the site, which its visitors know. */
+  readonly site: string;
+}
+
+/** Members that are read by people, or name something: an address in them is no link. */
+const PROSE: ReadonlySet<string> = new Set([
+  'name',
+  'description',
+  'id',
+  'version',
+  'protocolVersion',
+  'tags',
+  'examples',
+]);
+const GONE = Symbol('gone');
+
+/**
+ * A copy of a card, or of a part of it, without the addresses that lead to the agent, the platform or a private network:
+ * members and list entries that hold one go. A `provider` without its `url` goes whole, since A2A requires both.
+ * The `uri` of an extension stays: it is its name, by which clients ask for it.
+ */
+export function withoutHiddenAddresses(
+  card: Readonly<Record<string, unknown>>,
+  policy: AddressPolicy,
+): Record<string, unknown> {
+  return copyOf(card, '', policy) as Record<string, unknown>;
+}
+
+function copyOf(value: unknown, name: string, policy: AddressPolicy): unknown {
+  if (typeof value === 'string') return isHidden(value, policy) ? GONE : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value))
+    return value.map((item: unknown) => copyOf(item, name, policy)).filter((item) => item !== GONE);
+  const entries = Object.entries(value).map(([member, inner]): [string, unknown] => {
+    const isName = (PROSE.has(member) && typeof inner !== 'object') || isTextList(member, inner);
+    return [member, isName || (name === 'extensions' && member === 'uri') ? inner : copyOf(inner, member, policy)];
+  });
+  if (name === 'provider' && entries.some(([member, inner]) => member === 'url' && inner === GONE)) return GONE;
+  return Object.fromEntries(entries.filter(([, inner]) => inner !== GONE));
+}
+
+function isTextList(member: string, value: unknown): boolean {
+  return PROSE.has(member) && Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+function isHidden(text: string, { hosts, site }: AddressPolicy): boolean {
+  const url = urlOf(text);
+  if (url !== undefined) return url.origin !== site && (hosts.has(hostOf(url)) || isPrivateHost(hostOf(url)));
+  // A host and a port, as gRPC has them.
+  const [, bare] = /^\s*([\w-]+(?:\.[\w-]+)+\.?)(?::\d+)?(?:\/\S*)?\s*$/.exec(text) ?? [];
+  const host = bare === undefined ? undefined : urlOf(`http://${bare}`);
+  return (
+    host !== undefined &&
+    (hosts.has(hostOf(host)) || (/[a-z]$|^(?:\d+\.){3}\d+$/i.test(bare ?? '') && isPrivateHost(hostOf(host))))
+  );
+}
+
+/** The host of an address in lower case, with or without a scheme; `undefined` when there is none. */
+export function hostIn(address: string): string | undefined {
+  const url = urlOf(address) ?? urlOf(`http://${address}`);
+  return url === undefined || url.hostname === '' ? undefined : hostOf(url);
+}
+
+/** An address with a host, read as one of the web, so that every spelling of a host is the same. */
+function urlOf(address: string): URL | undefined {
+  const text = address.replaceAll(/[\t\n\r]/g, '').replace(/^[^!-~]+/, '');
+  const [scheme] = /^(?:(?:https?|wss?|ftp):[/\\]*|[a-z][a-z0-9+.-]*:\/\/|[/\\]{2})/i.exec(text) ?? [];
+  if (scheme === undefined) return undefined;
+  const read = `${/^https:/i.test(scheme) ? 'https' : 'http'}://${text.slice(scheme.length)}`;
+  return URL.canParse(read) ? new URL(read) : undefined;
+}
+
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/\.$/, '').toLowerCase();
+}
+
+/** Names that are resolved inside a network only (RFC 6761, RFC 6762, RFC 8375; `.internal` as ICANN reserved it). */
+const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|corp|home|home\.arpa)$/;
+
+/** True if a host, as the URL standard writes it, is one of a private network, of this machine, or of nobody on the internet. */
+export function isPrivateHost(host: string): boolean {
+  if (host.startsWith('[')) return isPrivateIpv6(groupsOf(host.slice(1, -1)));
+  if (/^[\d.]+$/.test(host)) return isPrivateIpv4(host.split('.').map(Number));
+  return !host.includes('.') || PRIVATE_NAME.test(host);
+}
+
+function isPrivateIpv4([a = 0, b = 0, c = 0]: readonly number[]): boolean {
+  if (a === 0 || a === 10 || a === 127 || a >= 224) return true;
+  if (a === 100) return b >= 64 && b < 128;
+  if (a === 169) return b === 254;
+  if (a === 172) return b >= 16 && b < 32;
+  if (a === 192) return b === 168 || (b === 0 && c === 0);
+  return a === 198 && (b === 18 || b === 19);
+}
+
+function isPrivateIpv6(groups: readonly number[]): boolean {
+  const [first = 0, second = 0] = groups;
+  // Unique local, link local and site local, multicast.
+  if ((first & 0xfe00) === 0xfc00 || (first & 0xff80) === 0xfe80 || first >= 0xff00) return true;
+  const embedded = (at: number): boolean =>
+    isPrivateIpv4(groups.slice(at, at + 2).flatMap((group) => [group >> 8, group & 0xff]));
+  const leading = groups.findIndex((group) => group !== 0);
+  // An IPv4 address written as one of IPv6: compatible (with `::` and `::1`), mapped, translated, 6to4.
+  if (leading === -1 || leading >= 6) return embedded(6);
+  if ((leading === 5 && groups[5] === 0xffff) || (leading === 4 && groups[4] === 0xffff && groups[5] === 0))
+    return embedded(6);
+  if (first === 0x64 && second === 0xff9b) return groups[2] !== 0 || embedded(6);
+  return first === 0x2002 && embedded(1);
+}
+
+/** The eight groups of an IPv6 address. */
+function groupsOf(address: string): readonly number[] {
+  const [head = '', tail] = address.split('::');
+  const groups = (text: string): number[] => (text === '' ? [] : text.split(':').map((group) => parseInt(group, 16)));
+  const [before, after] = [groups(head), groups(tail ?? '')];
+  return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
+}

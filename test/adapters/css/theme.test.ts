@@ -1,0 +1,158 @@
+import { performance } from 'node:perf_hooks';
+import { describe, expect, it } from 'vitest';
+import { Notes } from '../../../examples/platform/surfaces/notes.js';
+import { Poll } from '../../../examples/platform/surfaces/poll.js';
+import { CssChecker } from '../../../src/adapters/css/css-checker.js';
+
+const CDN = 'https://cdn.example';
+const checker = new CssChecker(new Set([CDN]));
+const theme = async (css: string): Promise<string | undefined> => (await checker.theme(css))?.css;
+
+describe('a theme that is checked', () => {
+  it.each([new Notes(), new Poll()])("keeps every letter of the demo's: %#", async (surface) => {
+    expect(await checker.theme(surface.theme)).toEqual({ css: surface.theme, leftOut: [] });
+  });
+
+  it.each([
+    'a{background:url("img/x.png")}',
+    'a{background:url("/x.png?a#b")}',
+    'a{filter:url("#blur")}',
+    'a{background:url("data:image/png;base64,AAAA")}',
+    `a{background:url("${CDN}/x.png")}`,
+    `a{background:image-set("x.png" 1x, url("y.png") 2x type("image/png"))}`,
+    '@font-face{font-family:x;src:local("A: b"),url("f.woff2") format("woff2")}',
+    '@namespace svg url("http://www.w3.org/2000/svg");',
+    '.a::before{content:"see https://x.example/";quotes:"«" "»"}',
+    '.a{&:hover{color:red}@media (width<600px){color:blue}}',
+    '@supports (display:grid){@layer a{b{c:var(--d,"https://e")}}}',
+    '@container style(--x: 1){a{color:red}}',
+    'a:not([href^="https://x"]){b:c}',
+    '@font-face{unicode-range:U+0025-00FF, u+4??}',
+    '#\\31 a.b\\:c{color:#1f2;margin:-1.5e3px +.5em}',
+  ])('keeps %s', async (css) => {
+    const sent = await theme(css);
+    expect(sent).toBe(css.replace('\\:', '\\3a '));
+  });
+
+  it.each([
+    ['url(//evil.example/x)', 'url("data:,")'],
+    ['url("https://evil.example/x")', 'url("data:,")'],
+    ['URL( "HTTPS://EVIL.example" )', 'URL( "data:," )'],
+    ['u\\72l(https://evil.example/)', 'url("data:,")'],
+    ['\\75 rl("//evil.example")', 'url("data:,")'],
+    ['url(\\2f\\2f evil.example)', 'url("data:,")'],
+    ['url("/\\5c evil.example")', 'url("data:,")'],
+    ['url("\\9 //evil.example")', 'url("data:,")'],
+    ['url("/\\a /evil.example")', 'url("data:,")'],
+    ['url(https:evil.example)', 'url("data:,")'],
+    ['url(blob:https://site.example/1)', 'url("data:,")'],
+    ['url(javascript:alert\\(1\\))', 'url("data:,")'],
+    [`url(${CDN}.evil.example/x)`, 'url("data:,")'],
+    [`url(${CDN}@evil.example/x)`, 'url("data:,")'],
+    [`url(${CDN}:444/x)`, 'url("data:,")'],
+    [`url(http://cdn.example/x)`, 'url("data:,")'],
+    ['image-set("//evil.example/x" 1x)', 'image-set("data:," 1x)'],
+    ['-webkit-image-set(url(//evil.example/x) 1x)', '-webkit-image-set(url("data:,") 1x)'],
+    ['image-set(var(--x) 1x)', 'url("data:,")'],
+    ['image-set(attr(data-x) 1x)', 'url("data:,")'],
+    ['image-set(--own() 1x)', 'url("data:,")'],
+    ['image-set(linear-gradient(var(--x),red) 1x)', 'url("data:,")'],
+    ['src(var(--x))', 'url("data:,")'],
+    ['src("//evil.example")', 'src("data:,")'],
+    ['image("//evil.example",red)', 'image("data:,",red)'],
+    ['cross-fade(url(//evil.example/a),url(b))', 'cross-fade(url("data:,"),url("b"))'],
+    ['some-new("//evil.example")', 'some-new("data:,")'],
+    ['attr(data-x url)', 'attr(data-x  ! )'],
+  ])('takes the address out of %s', async (value, sent) => {
+    for (const [before, after] of [
+      ['a{background:red ', ' no-repeat}'],
+      ['a{--x:', ';b:c}'],
+      ['@font-face{src:', '}'],
+      ['@media (a){b{cursor:', ',auto}}'],
+      ['@supports (background:', '){a{b:c}}'],
+    ] as const) {
+      expect(await theme(before + value + after)).toBe(before + sent + after);
+    }
+  });
+
+  it.each([
+    ['@import "x.css";a{b:c}', '  a{b:c}'],
+    ['@\\69 mport url(//evil.example) layer(x);a{b:c}', ' a{b:c}'],
+    ['a{b:c}@IMPORT "x"', 'a{b:c} '],
+    ['ur@import x;l(//evil.example)', 'ur l(//evil.example)'],
+    ['a{@import "x"}b{c:d}', 'a{ }b{c:d}'],
+    ['@import {x} a{b:c}', '  a{b:c}'],
+  ])('has no import: %s', async (css, sent) => {
+    expect((await theme(css))?.replaceAll(/ +/g, ' ')).toBe(sent.replaceAll(/ +/g, ' '));
+  });
+
+  it.each([
+    ['a{b:(c', 'a{b:(c)}'],
+    ['a{b:c}}d{e:f}', 'a{b:c} ! d{e:f}'],
+    ['a{b:[c}d{e:f}', 'a{b:[c ! d{e:f}]}'],
+    ['a{b:"c', 'a{b:"c"}'],
+    ['a{b:url(c', 'a{b:url("c")}'],
+    ['a{b:c}/* d', 'a{b:c}/**/'],
+    ['a{b:c\\', 'a{b:c\\fffd }'],
+    ['a{b:"c\nd:e}', 'a{b: ! \nd:e}'],
+  ])('is closed where %j is not', async (css, sent) => {
+    expect(await theme(css)).toBe(sent);
+  });
+
+  it('names the origins it left out', async () => {
+    expect(
+      (await checker.theme('@import "x";a{b:url(//e.example/1) url(//e.example/2) src(var(--c))}'))?.leftOut,
+    ).toEqual(['https://e.example (2)', 'a computed address (1)', '@import (1)']);
+  });
+});
+
+/** The longest time, in milliseconds, that others wait for their turn while a theme is checked. */
+async function longestWait(css: string): Promise<number> {
+  let longest = 0;
+  let last = performance.now();
+  let isOver = false;
+  const other = (): void => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+    if (!isOver) setImmediate(other);
+  };
+  setImmediate(other);
+  await checker.theme(css);
+  await new Promise((resolve) => setImmediate(resolve));
+  isOver = true;
+  return longest;
+}
+
+const SIZE = 131_072;
+const HOSTILE: readonly (readonly [string, string])[] = [
+  ['brackets', '{'.repeat(2_097_152)],
+  ['parentheses', 'a('.repeat(SIZE / 2)],
+  ['a string without an end', `"${'a'.repeat(SIZE - 1)}`],
+  ['a string of escapes', '"\\'.repeat(SIZE / 2)],
+  ['broken strings', "'\n".repeat(SIZE / 2)],
+  ['an address without an end', `url(${'a'.repeat(SIZE - 4)}`],
+  ['addresses', 'url(//e);'.repeat(SIZE / 9)],
+  ['computed addresses', 'image-set(var());'.repeat(SIZE / 17)],
+  ['embedded files', `a{b:url("data:font/woff2;base64,${'AB+/'.repeat(250_000)}")}`],
+  ['beginnings of embedded files', 'data:;base64,'.repeat(80_000)],
+];
+
+describe('a hostile theme', () => {
+  it.each(HOSTILE)('of %s lets others have their turn', async (_what, css) => {
+    const longest: number[] = [];
+    while (longest.length < 8) longest.push(await longestWait(css));
+    // Under 50 ms on a quiet machine; tests run beside each other.
+    expect(Math.min(...longest)).toBeLessThan(200);
+  });
+
+  it.each(HOSTILE.slice(0, 2))('of %s is not read to its end', async (_what, css) => {
+    expect(await theme(css)).toBeUndefined();
+  });
+
+  it('is refused beyond 131,072 characters, files embedded in it aside', async () => {
+    const file = `a{b:url("data:font/woff2;base64,${'A'.repeat(900_000)}")}`;
+    const rules = (length: number): string => `a{b:c}${' '.repeat(length)}`;
+    expect(await theme(file + rules(131_000))).toHaveLength(file.length + 131_006);
+    expect(await theme(rules(131_072))).toBeUndefined();
+  });
+});

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { type AgentCardRewrite, rewriteAgentCard } from '../../../src/domain/chat/agent-card.js';
+
+const CARD = {
+  name: 'Agent',
+  description: 'See https://10.0.0.1/docs.',
+  url: 'https://agent.corp.example/a2a',
+  version: '1.0.0.1',
+};
+const rewrite: AgentCardRewrite = {
+  url: 'https://site.example/api/a2a',
+  agentOrigin: 'https://agent.corp.example',
+  platformOrigin: 'https://platform.corp.example:8443',
+};
+const documentation = (documentationUrl: unknown): unknown =>
+  rewriteAgentCard({ ...CARD, documentationUrl }, rewrite)['documentationUrl'];
+
+describe('the addresses of a card', () => {
+  it.each([
+    'https://agent.corp.example/docs',
+    'http://AGENT.corp.example.:81/docs',
+    'agent.corp.example:50051',
+    'https://platform.corp.example/icon.png',
+    'wss://platform.corp.example',
+    'grpc://platform.corp.example:443',
+    '//agent.corp.example/docs',
+    ' https:\\\\agent.corp.example\\docs',
+    'ht\ttps://agent.corp.example/docs',
+    'https://user@agent.corp.example/',
+    'http://localhost:3000/',
+    'http://app.localhost/',
+    'http://intranet/',
+    'https://wiki.internal/',
+    'http://printer.local',
+    'http://router.home.arpa/',
+    'http://10.1.2.3/',
+    'http://172.31.0.1/',
+    'http://192.168.0.1/',
+    'http://127.1/',
+    'http://2130706433/',
+    'http://0x7f.0.0.1/',
+    'http://0177.0.0.1/',
+    'http://１２７.0.0.1/',
+    'http://169.254.169.254/latest',
+    'http://100.64.0.1/',
+    'http://0.0.0.0/',
+    'http://224.0.0.1/',
+    'http://[::1]/',
+    'http://[::]/',
+    'http://[::ffff:10.0.0.1]/',
+    'http://[::ffff:7f00:1]/',
+    'http://[fd00::1]/',
+    'http://[fe80::1]/',
+    'http://[64:ff9b::10.0.0.1]/',
+    'http://[2002:a00:1::]/',
+    '10.0.0.1:8080',
+    'db.internal/path',
+  ])('leave out %s', (address) => {
+    expect(documentation(address)).toBeUndefined();
+  });
+
+  it.each([
+    'https://docs.example/agent',
+    'https://corp.example/',
+    'https://other-agent.corp.example/',
+    'https://site.example/docs',
+    'http://172.32.0.1/',
+    'http://100.128.0.1/',
+    'http://8.8.8.8/',
+    'http://[2606:4700::1111]/',
+    'http://[::ffff:8.8.8.8]/',
+    'https://local.example/',
+    'https://localhost.example/',
+    '/docs',
+    'docs/agent.html',
+    'data:image/png;base64,AAAA',
+    'mailto:help@agent.corp.example',
+    'text/plain',
+    'localhost',
+    '1.2.3',
+    '',
+    7,
+    null,
+  ])('keep %s', (address) => {
+    expect(documentation(address)).toBe(address);
+  });
+
+  it('are looked for everywhere in it, and by the interfaces it names', () => {
+    const card = {
+      ...CARD,
+      iconUrl: 'https://hidden.example/icon.png',
+      provider: { organization: 'Corp', url: 'https://www.example' },
+      additionalInterfaces: [{ url: 'https://hidden.example/rest', transport: 'GRPC' }],
+      skills: [
+        {
+          id: 'a',
+          name: 'https://10.0.0.1',
+          examples: ['http://10.0.0.1/ is down'],
+          links: ['http://10.0.0.1/', 'https://www.example'],
+        },
+      ],
+      capabilities: {
+        extensions: [{ uri: 'https://agent.corp.example/ext/1', params: { console: 'http://10.0.0.1/', size: 3 } }],
+      },
+    };
+    expect(rewriteAgentCard(card, rewrite)).toEqual({
+      ...CARD,
+      url: rewrite.url,
+      preferredTransport: 'JSONRPC',
+      additionalInterfaces: [],
+      provider: { organization: 'Corp', url: 'https://www.example' },
+      skills: [
+        { id: 'a', name: 'https://10.0.0.1', examples: ['http://10.0.0.1/ is down'], links: ['https://www.example'] },
+      ],
+      capabilities: { extensions: [{ uri: 'https://agent.corp.example/ext/1', params: { size: 3 } }] },
+    });
+  });
+
+  it('take a provider along, which is none to its readers without its address', () => {
+    const provider = { organization: 'Corp', url: 'http://10.0.0.1/' };
+    expect(rewriteAgentCard({ ...CARD, provider }, rewrite)).not.toHaveProperty('provider');
+  });
+
+  it('keep those on the origin of the site, wherever the agent is', () => {
+    const own = { url: 'http://localhost:3000/api/a2a', agentOrigin: 'http://localhost:4000' };
+    const card = { ...CARD, iconUrl: 'http://localhost:3000/icon.png', documentationUrl: 'http://localhost:4000/docs' };
+    const { iconUrl, documentationUrl } = rewriteAgentCard(card, own);
+    expect([iconUrl, documentationUrl]).toEqual(['http://localhost:3000/icon.png', undefined]);
+  });
+});

@@ -1,0 +1,19 @@
+import { CssChecker } from '../../../src/adapters/css/css-checker.js';
+import { sha256 } from '../../../src/adapters/system/sha256.js';
+import { PlatformStyles, type PlatformStylesDependencies } from '../../../src/domain/upstream/platform-styles.js';
+import type { Telemetry } from '../../../src/ports/telemetry.js';
+
+/** The platform's styles, parsed as a site does. */
+export function checkedStyles(telemetry: Telemetry, changes: Partial<PlatformStylesDependencies> = {}): PlatformStyles {
+  const themeOrigins = changes.themeOrigins ?? [];
+  return new PlatformStyles({
+    checker: () => Promise.resolve(new CssChecker(new Set(themeOrigins))),
+    telemetry,
+    hash: sha256,
+    trustBrandCss: false,
+    themeOrigins,
+    maxEntries: 10,
+    maxBytes: 2_000_000,
+    ...changes,
+  });
+}

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { CssChecker } from '../../../src/adapters/css/css-checker.js';
+import { RecordingTelemetry } from '../../../src/adapters/fakes/recording-telemetry.js';
+import { checkedStyles } from './checked-styles.js';
+
+const HOSTILE = ':root{--a:1}body::before{content:"x"}';
+
+describe("the platform's styles", () => {
+  it('are parsed once for each text, for all who ask for it together or later', async () => {
+    let parsed = 0;
+    const checker = new CssChecker(new Set());
+    const styles = checkedStyles(new RecordingTelemetry(), {
+      checker: () =>
+        Promise.resolve({
+          brand: (css) => checker.brand(css),
+          theme: (css) => {
+            parsed += 1;
+            return checker.theme(css);
+          },
+        }),
+    });
+    const themes = await Promise.all(Array.from({ length: 50 }, () => styles.theme('a{b:c}')));
+    themes.push(await styles.theme('a{b:c}'));
+    expect([new Set(themes).size, parsed]).toEqual([1, 1]);
+    await styles.theme('{'.repeat(1_000));
+    await styles.theme('{'.repeat(1_000));
+    expect(parsed).toBe(2);
+  });
+
+  it('are kept within their bytes', async () => {
+    const styles = checkedStyles(new RecordingTelemetry(), { maxBytes: 10 });
+    const first = await styles.theme('a{b:c}');
+    expect(await styles.theme('a{b:c}')).toBe(first);
+    await styles.theme('d{e:f}');
+    expect(await styles.theme('a{b:c}')).not.toBe(first);
+  });
+
+  it('tell once what was left out of a brand, and the option that keeps it', async () => {
+    const telemetry = new RecordingTelemetry();
+    const styles = checkedStyles(telemetry);
+    expect([await styles.brand(HOSTILE), await styles.brand(HOSTILE)]).toEqual([':root{--a:1}', ':root{--a:1}']);
+    expect(telemetry.of('warning')).toEqual([
+      {
+        type: 'warning',
+        code: 'brand_reduced',
+        summary: expect.stringContaining('"trustBrandCss" in configureServer') as string,
+        detail: expect.stringMatching(/Left out: 1 rules for something else than :root\.$/) as string,
+        block: 'configureServer',
+        fields: ['trustBrandCss'],
+      },
+    ]);
+  });
+
+  it('tell once which origins a theme may not ask, and the option that lets it', async () => {
+    const telemetry = new RecordingTelemetry();
+    const styles = checkedStyles(telemetry, { themeOrigins: ['https://cdn.example'] });
+    await styles.theme('a{b:url(https://other.example/x) url(https://cdn.example/y)}');
+    await styles.theme('a{b:url(https://other.example/x) url(https://cdn.example/y)}');
+    expect(telemetry.of('warning')).toMatchObject([
+      {
+        code: 'theme_reduced',
+        fields: ['mediaOrigins'],
+        detail: expect.stringMatching(/https:\/\/other\.example \(1\)\.$/) as string,
+      },
+    ]);
+  });
+
+  it('pass a brand as it is where the site trusts it, without a parser', async () => {
+    const checker = (): Promise<never> => Promise.reject(new Error('not loaded'));
+    expect(await checkedStyles(new RecordingTelemetry(), { trustBrandCss: true, checker }).brand(HOSTILE)).toBe(
+      HOSTILE,
+    );
+  });
+
+  it('are checked by the next caller when the parser could not be loaded', async () => {
+    let loads = 0;
+    const styles = checkedStyles(new RecordingTelemetry(), {
+      checker: () => {
+        loads += 1;
+        return loads === 1 ? Promise.reject(new Error('disk')) : Promise.resolve(new CssChecker(new Set()));
+      },
+    });
+    await expect(styles.theme('a{b:c}')).rejects.toThrow('disk');
+    expect(await styles.theme('a{b:c}')).toBeDefined();
+    await styles.brand(HOSTILE);
+    expect(loads).toBe(2);
+  });
+});
