@@ -13,7 +13,7 @@ interface Example {
 /** What an example takes from its reader's own site, or from a library that is not installed here. */
 const STAND_INS: Readonly<Record<string, string>> = {
   'auth.ts':
-    'export declare const auth: (() => Promise<object | null>) & { api: { getAccessToken(input: unknown): Promise<{ accessToken: string }> } };',
+    'export declare const auth: (() => Promise<object | null>) & { api: { listUserAccounts(input: unknown): Promise<object[]>; getAccessToken(input: unknown): Promise<{ accessToken: string }> } };',
   'lib/auth0.ts': "export declare const auth0: import('@auth0/nextjs-auth0/server').Auth0Client;",
   'libraries.d.ts': [
     "declare module '@vitejs/plugin-react' { export default function react(): import('vite').Plugin; }",

@@ -55,6 +55,15 @@ describe('agent-bff init', () => {
     expect(spawnSync(process.execPath, [compiler, '-p', check], { encoding: 'utf8' }).stdout).toBe('');
   });
 
+  it('shows every character of the name of its folder', async () => {
+    const folder = folderFor('site\u202etxt');
+    const { printed } = await runCommandLine(['init', 'express', folder]);
+    expect(printed.split('\n')[0]).toContain(String.raw`site\u202etxt`);
+    const { complained } = await runCommandLine(['init', 'express', folder]);
+    expect(complained).toContain(String.raw`site\u202etxt`);
+    expect(complained).not.toContain('\u202e');
+  });
+
   it('says in one line where it cannot write', async () => {
     const folder = temporaryFolder('init');
     writeFileSync(join(folder, 'file'), '');

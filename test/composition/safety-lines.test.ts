@@ -79,7 +79,9 @@ describe('anonymous visitors who are limited', () => {
     ['over HTTP+JSON', MESSAGE],
   ])('leave signed-in users uncounted, %s', async (_binding, changes) => {
     const { toolkit, upstream } = site(0);
-    const response = await toolkit.chatHandler({ getSessionToken: (_: unknown) => 'of-ada' })(browserRequest(changes));
+    const response = await toolkit.chatHandler({ getSessionToken: (_request: unknown) => 'of-ada' })(
+      browserRequest(changes),
+    );
     expect(response.status).not.toBe(429);
     expect(upstream.requests.length).toBeGreaterThan(0);
   });

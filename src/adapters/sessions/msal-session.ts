@@ -12,11 +12,7 @@ import { tenantName, userNames } from './token-names.js';
  */
 export interface MsalClientLike<Account extends { readonly homeAccountId: string }> {
   /** Gives a token from the cache, renewed when it is due; `expiresOn` is `null` when that is not known. The ID token's claims name issuer and tenant. */
-  acquireTokenSilent(request: {
-    account: Account;
-    scopes: string[];
-    forceRefresh?: boolean;
-  }): Promise<{
+  acquireTokenSilent(request: { account: Account; scopes: string[]; forceRefresh?: boolean }): Promise<{
     readonly accessToken: string;
     readonly expiresOn: Date | null;
     readonly idTokenClaims?: object;

@@ -4,8 +4,6 @@ const CHECK = 'error page';
 /** Where routes are unless the site mounts them elsewhere; a parser for the whole site comes before any path. */
 const PATH = '/api/a2a';
 const DEADLINE_MS = 5_000;
-/** A line of a stack, in a text or on a page of Express. */
-const STACK = /(?:^|\n|<br>)(?:\s|&nbsp;)*at \S.*:\d+/;
 const FIX =
   'Mount an error handler behind all other middleware of the site, as the recipe for Express in docs/frameworks.md does, and set NODE_ENV to production.';
 
@@ -29,7 +27,13 @@ export async function errorPage(publicUrl: string): Promise<Finding> {
   } catch {
     return skipped(CHECK, `${new URL(publicUrl).origin} does not respond; try again when the site runs`);
   }
-  if (!STACK.test(page)) return passed(CHECK, `shows no stack (status ${String(status)} for a broken body)`);
+  if (!hasStack(page)) return passed(CHECK, `shows no stack (status ${String(status)} for a broken body)`);
   const place = { block: 'environment', fields: ['NODE_ENV'] };
   return warning(CHECK, 'shows visitors the stack of an error, for a broken body', place, FIX);
+}
+
+/** Whether a text, or a page of Express, has a line of a stack, such as `at JSON.parse (server.js:1:2)`. */
+function hasStack(page: string): boolean {
+  const lines = page.replaceAll('&nbsp;', ' ').replaceAll('<br>', '\n').split('\n');
+  return lines.some((line) => line.trimStart().startsWith('at ') && /:\d+:\d/.test(line));
 }

@@ -4,6 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { similar } from '../../domain/shared/nearest.js';
+import { visibleLine } from '../../domain/shared/visible-line.js';
 import type { Terminal } from './terminal.js';
 
 /** The folders below `starters` whose files make up each starter. */
@@ -60,7 +61,7 @@ export function initCommand(args: string[], terminal: Terminal): number {
   const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
   const written = join(folder, 'package.json');
   writeFileSync(written, readFileSync(written, 'utf8').replaceAll('"VERSION"', `"^${version}"`));
-  terminal.print(`${kind} starter in ${folder}:
+  terminal.print(`${kind} starter in ${visibleLine(folder)}:
 
   cd ${/\s/.test(folder) ? JSON.stringify(folder) : folder} && npm install
   npx agent-bff demo --port 4000    an agent to try it with, in another terminal
