@@ -45,16 +45,17 @@ export function fullBudgetSuite(listenerOf: (handler: HttpHandler, budget: SendB
       await vi.waitFor(() => expect(budget.heldBytes).toBe(0));
     });
 
-    it('holds what waits behind a stream of the same connection, until it is sent', async () => {
+    it('holds the fields of requests that wait behind a stream, and lets go of them when it ends', async () => {
       const budget = new SendBudget(Infinity);
       const endings: (() => void)[] = [];
       const { url } = await serve(createServer(), listenerOf(sizedHandler(endings), budget));
       const visitor = await RawClient.connect(url);
       const get = (path: string, field = ''): string =>
         `GET /api/a2a/${path} HTTP/1.1\r\nhost: site.example\r\n${field}\r\n`;
-      await visitor.send(get('stream') + get('1').repeat(3) + get('1', 'connection: close\r\n'));
+      const long = `x-long: ${'x'.repeat(10_000)}\r\n`;
+      await visitor.send(get('stream') + get('1', long).repeat(3) + get('1', `${long}connection: close\r\n`));
       await visitor.until('begun');
-      await vi.waitFor(() => expect(budget.heldBytes).toBeGreaterThan(4 * MIB));
+      await vi.waitFor(() => expect(budget.heldBytes).toBeGreaterThan(40_000));
       for (const end of endings) end();
       expect((await visitor.ending()).split('x')).toHaveLength(4 * MIB + 1);
       await vi.waitFor(() => expect(budget.heldBytes).toBe(0));
@@ -66,7 +67,7 @@ export function fullBudgetSuite(listenerOf: (handler: HttpHandler, budget: SendB
       const visitor = await RawClient.connect(url);
       await visitor.send('GET /api/a2a/stream HTTP/1.1\r\nhost: site.example\r\n\r\n');
       await visitor.send('GET /api/a2a/1 HTTP/1.1\r\nhost: site.example\r\n\r\n');
-      await vi.waitFor(() => expect(budget.heldBytes).toBeGreaterThan(MIB));
+      await vi.waitFor(() => expect(budget.heldBytes).toBeGreaterThan(0));
       visitor.close();
       await vi.waitFor(() => expect(budget.heldBytes).toBe(0));
     });

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { discard, isStream } from '../../domain/shared/body.js';
 import type { HttpResponse } from '../../ports/http.js';
 import { closing } from './http2-exchange.js';
+import { isComing } from './request-body.js';
 import { resetConnection, type SendBudget } from './send-budget.js';
 
 /** Responses that may wait on one connection; then it takes no further requests (RFC 9112 §9.3). */
@@ -12,7 +13,8 @@ const pipelines = new WeakMap<Socket, Pipeline>();
 
 /**
  * The response to a pipelined request, in its turn. `undefined` when it is not to be sent: the connection has ended, or too many wait on it.
- * Until then nothing of it is given to Node, which would pause the connection for bytes that wait, and not notice when the visitor leaves.
+ * A request waits before it is handled, so one connection is one request of work; only one whose body must be read is handled at once, and its
+ * response waits here: given to Node, it would pause the connection, and nobody would notice when the visitor leaves.
  */
 export async function pipelined(
   request: IncomingMessage,
@@ -27,13 +29,27 @@ export async function pipelined(
   const turn = pipeline.enter(response);
   if (turn === undefined) return undefined;
   share.set(headBytes(request));
-  const given = await respond();
-  if (given.body !== null && !isStream(given.body)) share.set(headBytes(request) + given.body.length);
+  const early = (await pausesConnection(request)) ? respond() : undefined;
+  const given = await early;
+  if (given !== undefined && given.body !== null && !isStream(given.body)) {
+    share.set(headBytes(request) + given.body.length);
+  }
   const isInTurn = await turn;
   share.set(0);
-  if (isInTurn) return pipeline.isLast(response) ? closing(given) : given;
-  discard(given.body);
+  if (isInTurn) {
+    const result = given ?? (await respond());
+    return pipeline.isLast(response) ? closing(result) : result;
+  }
+  if (given !== undefined) discard(given.body);
   return undefined;
+}
+
+/** True for a body that fills what Node reads ahead: while nobody reads it, Node reads nothing else of the connection either. */
+async function pausesConnection(request: IncomingMessage): Promise<boolean> {
+  if (!isComing(request)) return false;
+  // A short one is there in the next turn.
+  await new Promise(setImmediate);
+  return isComing(request) || request.readableLength >= request.readableHighWaterMark;
 }
 
 function headBytes({ rawHeaders }: IncomingMessage): number {
