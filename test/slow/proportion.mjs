@@ -234,7 +234,7 @@ INPUTS.push(
         let count = 0;
         return () => {
           count += 1;
-          return request({ target: `${target}?n=${count}`, fields: { 'idempotency-key': key }, body: '{}' });
+          return request({ target: `${target}?n=${size}-${count}`, fields: { 'idempotency-key': key }, body: '{}' });
         };
       },
     })),
