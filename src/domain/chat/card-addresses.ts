@@ -82,7 +82,7 @@ function hostOf({ hostname }: URL): string {
 const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|corp|home|home\.arpa)$/;
 
 /** True if a host, as the URL standard writes it, is one of a private network, of this machine, or of nobody on the internet. */
-export function isPrivateHost(host: string): boolean {
+function isPrivateHost(host: string): boolean {
   if (host.startsWith('[')) return isPrivateIpv6(groupsOf(host.slice(1, -1)));
   if (/^[\d.]+$/.test(host)) return isPrivateIpv4(host.split('.').map(Number));
   return !host.includes('.') || PRIVATE_NAME.test(host);
