@@ -68,10 +68,10 @@ describe('importing the built package', { timeout: 60_000 }, () => {
     for (const name of ['inversify', 'jose', 'undici']) expect([...packages]).not.toContain(name);
   });
 
-  it.each(ROUTE_ENTRIES)('%s is less than 8 kB of code', async (entry) => {
+  it.each(ROUTE_ENTRIES)('%s is less than 6 kB of code', async (entry) => {
     const bytes = await sizeOf(entry);
     expect(bytes).toBeGreaterThan(1_000);
-    expect(bytes).toBeLessThan(8_000);
+    expect(bytes).toBeLessThan(6_000);
   });
 
   it('the signature library comes with the first signature', async () => {

@@ -2,7 +2,7 @@ import { type ExpressLikeRouter, type ExpressRequestOf, expressRouter } from '..
 import { chatHandler, conversationHandler, surfaceHandler } from './routes/current-handler.js';
 import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './routes/route-options.js';
 import { handlerRoutes, type HandlersOptions } from './routes/site-routes.js';
-import { processSends } from './toolkit/process-memory.js';
+import { processExchange } from './toolkit/process-exchange.js';
 import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
 export type { ExpressLikeRouter, ExpressRequestOf } from '../adapters/express/express-router.js';
@@ -29,7 +29,7 @@ export function createA2ARouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
   options?: ChatHandlerOptions<ExpressRequestOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return expressRouter(framework, [{ mount: '', handler: chatHandler(options) }], processSends());
+  return expressRouter(framework, [{ mount: '', handler: chatHandler(options) }], processExchange);
 }
 
 /**
@@ -53,7 +53,7 @@ export function createServiceSurfaceRouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
   options?: SurfaceRouterOptions<ExpressRequestOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return expressRouter(framework, [{ mount: '', handler: surfaceHandler(options) }], processSends());
+  return expressRouter(framework, [{ mount: '', handler: surfaceHandler(options) }], processExchange);
 }
 
 /**
@@ -81,7 +81,7 @@ export function createServiceProxyRouter<AnyRouter extends ExpressLikeRouter>(
   return expressRouter(
     framework,
     [{ mount: '', handler: conversationHandler('createServiceProxyRouter', options) }],
-    processSends(),
+    processExchange,
   );
 }
 
@@ -107,5 +107,5 @@ export function createHandlers<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
   options?: HandlersOptions<ExpressRequestOf<AnyRouter>>,
 ): AnyRouter {
-  return expressRouter(framework, handlerRoutes(options), processSends());
+  return expressRouter(framework, handlerRoutes(options), processExchange);
 }

@@ -2,7 +2,7 @@ import { type KoaContextOf, type KoaLike, type KoaLikeRouter, koaRouter } from '
 import { chatHandler, conversationHandler, surfaceHandler } from './routes/current-handler.js';
 import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './routes/route-options.js';
 import { handlerRoutes, type HandlersOptions } from './routes/site-routes.js';
-import { processSends } from './toolkit/process-memory.js';
+import { processExchange } from './toolkit/process-exchange.js';
 import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
 export type { KoaContextOf, KoaLike, KoaLikeRouter } from '../adapters/koa/koa-router.js';
@@ -30,7 +30,7 @@ export function createA2ARouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   options?: ChatHandlerOptions<KoaContextOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return koaRouter(framework, [{ mount: '', handler: chatHandler(options) }], processSends());
+  return koaRouter(framework, [{ mount: '', handler: chatHandler(options) }], processExchange);
 }
 
 /**
@@ -55,7 +55,7 @@ export function createServiceSurfaceRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   options?: SurfaceRouterOptions<KoaContextOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return koaRouter(framework, [{ mount: '', handler: surfaceHandler(options) }], processSends());
+  return koaRouter(framework, [{ mount: '', handler: surfaceHandler(options) }], processExchange);
 }
 
 /**
@@ -83,7 +83,7 @@ export function createServiceProxyRouter<AnyRouter extends KoaLikeRouter>(
   return koaRouter(
     framework,
     [{ mount: '', handler: conversationHandler('createServiceProxyRouter', options) }],
-    processSends(),
+    processExchange,
   );
 }
 
@@ -110,5 +110,5 @@ export function createHandlers<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   options?: HandlersOptions<KoaContextOf<AnyRouter>>,
 ): AnyRouter {
-  return koaRouter(framework, handlerRoutes(options), processSends());
+  return koaRouter(framework, handlerRoutes(options), processExchange);
 }

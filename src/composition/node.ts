@@ -3,7 +3,7 @@ import type { Http2ServerRequest } from 'node:http2';
 import { type NodeListener, nodeListener } from '../adapters/node/node-listener.js';
 import { noSuchRoute } from './routes/current-handler.js';
 import { siteRoutes, type SiteRoutesOptions } from './routes/site-routes.js';
-import { processSends } from './toolkit/process-memory.js';
+import { processExchange } from './toolkit/process-exchange.js';
 
 export type { NodeListener } from '../adapters/node/node-listener.js';
 
@@ -35,7 +35,7 @@ export type { NodeListener } from '../adapters/node/node-listener.js';
  * @public
  */
 export function createNodeHandler(options?: SiteRoutesOptions<IncomingMessage | Http2ServerRequest>): NodeListener {
-  return nodeListener(siteRoutes('createNodeHandler', options), noSuchRoute, processSends());
+  return nodeListener(siteRoutes('createNodeHandler', options), noSuchRoute, processExchange);
 }
 
 /** The same under the name it has in every entry. */

@@ -5,13 +5,14 @@ import express4 from 'express4';
 import request from 'supertest';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { expressRouter } from '../../src/adapters/express/express-router.js';
+import { NodeExchange } from '../../src/adapters/node/exchange.js';
 import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { HttpHandler, HttpRequest } from '../../src/ports/http.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
 import { visit } from '../support/visitor.js';
 
 const routerOf = (framework: typeof express, handler: HttpHandler) =>
-  expressRouter(framework, [{ mount: '', handler }], new SendBudget(Infinity));
+  expressRouter(framework, [{ mount: '', handler }], new NodeExchange(new SendBudget(Infinity)));
 
 it.each([
   ['nothing', undefined],

@@ -4,6 +4,7 @@ import { request as secureRequest } from 'node:https';
 import type { NodeListener } from 'agent-bff/node';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
+import { NodeExchange } from '../../src/adapters/node/exchange.js';
 import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { HttpBody, HttpRequest } from '../../src/ports/http.js';
 import { session } from '../site/world.js';
@@ -233,7 +234,7 @@ describe('a secure server with allowHTTP1', () => {
   const tellsAddress = nodeListener(
     [{ mount: '/api/a2a', handler: ({ publicUrl }) => Promise.resolve(answer(publicUrl)) }],
     () => Promise.resolve(answer('')),
-    new SendBudget(Infinity),
+    new NodeExchange(new SendBudget(Infinity)),
   );
 
   it('tells the address a browser used over HTTP/2', async () => {

@@ -4,6 +4,7 @@ import { createToolkit } from 'agent-bff';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readJsonBody } from '../../src/adapters/web/read-body.js';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
+import { NodeExchange } from '../../src/adapters/node/exchange.js';
 import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from '../../src/ports/http.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
@@ -24,7 +25,7 @@ async function serveHandler(handler: HttpHandler, failed: (error: unknown) => vo
   const listener = nodeListener(
     [{ mount: '/api/a2a', handler }],
     () => Promise.resolve(text('otherwise')),
-    new SendBudget(Infinity),
+    new NodeExchange(new SendBudget(Infinity)),
   );
   return serve((request, response) => {
     listener(request, response, (error) => {
@@ -199,7 +200,7 @@ describe('the bridge to node:http', () => {
     const listener = nodeListener(
       [{ mount: '', handler: () => Promise.resolve(text('', { 'set-cookie': cookies })) }],
       () => Promise.resolve(text('')),
-      new SendBudget(Infinity),
+      new NodeExchange(new SendBudget(Infinity)),
     );
     const url = await serve((request, response) => {
       response.setHeader('set-cookie', ['host=0']);
@@ -255,7 +256,7 @@ describe('the bridge to node:http', () => {
         },
       ],
       () => Promise.resolve(text('')),
-      new SendBudget(Infinity),
+      new NodeExchange(new SendBudget(Infinity)),
     );
     const url = await serve((request, response) => {
       listener(request, response);
@@ -319,7 +320,7 @@ describe('the bridge to node:http', () => {
     const listener = nodeListener(
       [{ mount: '', handler: () => Promise.reject(new Error('a bug')) }],
       () => Promise.resolve(text('')),
-      new SendBudget(Infinity),
+      new NodeExchange(new SendBudget(Infinity)),
     );
     await expect(visit(await serve((request, response) => listener(request, response)))).rejects.toThrow(
       'socket hang up',

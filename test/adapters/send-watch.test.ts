@@ -3,6 +3,7 @@ import { createServer as createHttp2Server } from 'node:http2';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
+import { NodeExchange } from '../../src/adapters/node/exchange.js';
 import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { HttpBody, HttpHandler } from '../../src/ports/http.js';
 import { fullBudgetSuite, MIB, sizedHandler } from '../support/full-budget.js';
@@ -10,7 +11,7 @@ import { arrive } from '../support/http2-site.js';
 import { handlerOf, type Listener, LONG, PATH, serve, wholeBodySuite } from '../support/whole-bodies.js';
 
 const listenerOf = (handler: HttpHandler, budget: SendBudget = new SendBudget(Infinity)): Listener =>
-  nodeListener([{ mount: '/api/a2a', handler }], handler, budget) as Listener;
+  nodeListener([{ mount: '/api/a2a', handler }], handler, new NodeExchange(budget)) as Listener;
 
 describe('over HTTP/1.1', () => {
   wholeBodySuite(listenerOf);

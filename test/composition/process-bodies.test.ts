@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memorySize, smallestSize } from '../../src/adapters/system/memory-size.js';
-import { bodyMemory } from '../../src/composition/toolkit/process-memory.js';
-import { processBodies } from '../../src/composition/toolkit/process-wide.js';
+import { bodyMemory, processBodies } from '../../src/composition/toolkit/process-wide.js';
 
 const MIB = 1_048_576;
 

@@ -4,6 +4,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { createNodeHandler } from 'agent-bff/node';
 import { onTestFinished } from 'vitest';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
+import { NodeExchange } from '../../src/adapters/node/exchange.js';
 import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { HttpBody, HttpHandler, HttpResponse } from '../../src/ports/http.js';
 import { type Framework, nobody } from '../site/framework.js';
@@ -46,7 +47,7 @@ export async function visitorOf(handler: HttpHandler): Promise<Http2Visitor> {
   const listener = nodeListener(
     [{ mount: '/api/a2a', handler }],
     () => Promise.resolve(answer('otherwise')),
-    new SendBudget(Infinity),
+    new NodeExchange(new SendBudget(Infinity)),
   );
   const server = createServer((request, response) => listener(request, response));
   const url = await listen(server, 'http');

@@ -1,10 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hasMethods } from '../../domain/shared/option-checks.js';
 import type { HttpHandler, MountedHandler } from '../../ports/http.js';
-import { exchange } from '../node/exchange.js';
-import type { SendBudget } from '../node/send-budget.js';
+import type { Exchange } from '../node/exchange.js';
 import { toHttpRequest } from '../node/to-http-request.js';
-import { writeHttpResponse } from '../node/write-http-response.js';
 
 /**
  * The part of an Express router this package uses; `express.Router` of Express 4 and 5 has it.
@@ -46,14 +44,14 @@ interface ExpressRequest extends IncomingMessage {
 export function expressRouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
   routes: readonly MountedHandler[],
-  budget: SendBudget,
+  exchange: Exchange,
 ): AnyRouter {
   // In plain JavaScript it may be missing, or be an application or a router.
   if (!hasMethods(framework, ['Router'])) throw new TypeError('Pass express itself.');
   const router = framework.Router();
   for (const { mount, handler } of routes) {
     router.use(mount || '/', (request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void) => {
-      serve(request, response, handler, budget).catch(next);
+      serve(request, response, handler, exchange).catch(next);
     });
   }
   return router;
@@ -63,11 +61,12 @@ async function serve(
   request: ExpressRequest,
   response: ServerResponse,
   handler: HttpHandler,
-  budget: SendBudget,
+  exchange: Exchange,
 ): Promise<void> {
   const mount = { target: targetOf(request), publicUrl: () => publicUrl(request) };
-  const given = await exchange(request, response, budget, () => handler(toHttpRequest(request, response, mount)));
-  if (given !== undefined) writeHttpResponse(response, given, request.method, budget);
+  const respond = () => handler(toHttpRequest(request, response, mount));
+  const given = await exchange.respond(request, response, respond);
+  if (given !== undefined) exchange.write(response, given, request.method);
 }
 
 /** Of two slashes behind the mount point, Express 4 takes one for the mount point's: the path must mean the same in both versions. */

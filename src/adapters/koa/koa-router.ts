@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpHandler, HttpRequest, HttpResponse, MountedHandler } from '../../ports/http.js';
-import { BodyStream, toNodeBody } from '../node/body-stream.js';
-import { exchange } from '../node/exchange.js';
-import type { SendBudget } from '../node/send-budget.js';
+import type { BodyStream } from '../node/body-stream.js';
+import type { Exchange } from '../node/exchange.js';
 import { type ParsedBody, toHttpRequest } from '../node/to-http-request.js';
 
 /**
@@ -63,7 +62,7 @@ interface KoaContext {
 export function koaRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   routes: readonly MountedHandler[],
-  budget: SendBudget,
+  exchange: Exchange,
 ): AnyRouter {
   const Router =
     typeof framework === 'function' ? framework : (Object(framework).Router as typeof framework.Router | undefined);
@@ -74,7 +73,7 @@ export function koaRouter<AnyRouter extends KoaLikeRouter>(
   if (typeof router !== 'object') throw new TypeError('Pass Router itself.');
   for (const { mount, handler } of routes) {
     const route = (path: string, below: (context: KoaContext) => string): void => {
-      const middleware = (context: KoaContext): Promise<void> => serve(context, below(context), handler, budget);
+      const middleware = (context: KoaContext): Promise<void> => serve(context, below(context), handler, exchange);
       router.all(path, middleware as never);
     };
     route(mount || '/', () => '');
@@ -83,11 +82,11 @@ export function koaRouter<AnyRouter extends KoaLikeRouter>(
   return router;
 }
 
-async function serve(context: KoaContext, below: string, handler: HttpHandler, budget: SendBudget): Promise<void> {
+async function serve(context: KoaContext, below: string, handler: HttpHandler, exchange: Exchange): Promise<void> {
   ignoreDepartures(context);
-  const given = await exchange(context.req, context.res, budget, () => handler(toRequest(context, below)));
+  const given = await exchange.respond(context.req, context.res, () => handler(toRequest(context, below)));
   if (given === undefined) context.respond = false;
-  else send(context, given, budget);
+  else send(context, given, exchange);
 }
 
 function toRequest(context: KoaContext, below: string): HttpRequest {
@@ -112,10 +111,10 @@ function publicUrl({ protocol, host, originalUrl }: KoaContext, below: string): 
 }
 
 /** Leaves the sending to Koa, so that the middleware around the routes still sees the response, and may change it. */
-function send(context: KoaContext, { status, headers, body, sendIdleMs = 0 }: HttpResponse, budget: SendBudget): void {
+function send(context: KoaContext, { status, headers, body, sendIdleMs = 0 }: HttpResponse, exchange: Exchange): void {
   // Under a type that an earlier middleware set, Koa would make a JSON `null` of an answer without a body.
   context.remove('content-type');
-  context.body = toNodeBody(body, context.res, sendIdleMs, budget);
+  context.body = exchange.body(body, context.res, sendIdleMs);
   context.status = status; // after the body: without one, Koa makes it 204
   context.remove('content-type'); // Koa's guess
   for (const name in headers) {
@@ -139,9 +138,9 @@ const CLOSED: ReadonlySet<unknown> = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECO
 
 /** The platform's connection may end in the same words, but that is a failure of the body. */
 function isDeparture(error: unknown, { req, body }: KoaContext): boolean {
-  // The browser that took nothing is told of in our own words.
-  if (body instanceof BodyStream && body.stall !== undefined) return error === body.stall;
+  const { stall, failure } = Object(body) as Partial<BodyStream>;
+  // A browser that takes nothing is given up for a reason of our own.
+  if (stall !== undefined) return error === stall;
   const { code } = Object(error) as { code?: unknown };
-  const isOfPlatform = body instanceof BodyStream && error === body.failure;
-  return req.socket.destroyed && CLOSED.has(code) && !isOfPlatform;
+  return req.socket.destroyed && CLOSED.has(code) && error !== failure;
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Http2ServerRequest, Http2ServerResponse, Http2Stream } from 'node:http2';
+import type { Http2ServerRequest, Http2ServerResponse, Http2Session, Http2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
 import type { HeaderFields, HttpResponse } from '../../ports/http.js';
 
 // Where the objects that `node:http2` makes for listeners of `node:http` differ from those they stand for, and it matters here.
@@ -92,4 +93,17 @@ export function streamOf(response: ServerResponse | Http2ServerResponse): Http2S
   // A host that makes its responses itself may leave the request out.
   const request = response.req as IncomingMessage | Http2ServerRequest | undefined;
   return request?.httpVersionMajor === 2 ? (response as Http2ServerResponse).stream : undefined;
+}
+
+/** A connection of either protocol. */
+export type Connection = Socket | Http2Session;
+
+/** Ends a connection at once. One that is only closed would keep what waits in the system, for as long as the browser answers. */
+export function resetConnection(connection: Connection): void {
+  try {
+    if ('resetAndDestroy' in connection) connection.resetAndDestroy();
+  } catch {
+    // TLS and pipes know no reset.
+  }
+  connection.destroy();
 }

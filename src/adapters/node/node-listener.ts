@@ -2,11 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { isBelow } from '../../domain/shared/paths.js';
 import type { HttpHandler, MountedHandler } from '../../ports/http.js';
-import { exchange } from './exchange.js';
+import type { Exchange } from './exchange.js';
 import { abortResponse, requestFields } from './http2-exchange.js';
-import type { SendBudget } from './send-budget.js';
 import { toHttpRequest } from './to-http-request.js';
-import { writeHttpResponse } from './write-http-response.js';
 
 /**
  * A request listener for `node:http` and `node:http2`, and a middleware for Connect-style hosts: with `next`, requests outside the routes go there.
@@ -29,7 +27,7 @@ interface HostRequest extends IncomingMessage {
 export function nodeListener(
   routes: readonly MountedHandler[],
   otherwise: HttpHandler,
-  budget: SendBudget,
+  exchange: Exchange,
 ): NodeListener {
   return (nativeRequest, nativeResponse, next) => {
     const request = nativeRequest as HostRequest;
@@ -40,7 +38,7 @@ export function nodeListener(
       next();
       return;
     }
-    serve(request, response, target, route ?? { mount: '', handler: otherwise }, budget).catch((error: unknown) => {
+    serve(request, response, target, route ?? { mount: '', handler: otherwise }, exchange).catch((error: unknown) => {
       if (next !== undefined) next(error);
       else abortResponse(response);
     });
@@ -52,11 +50,12 @@ async function serve(
   response: ServerResponse,
   target: string,
   { mount, handler }: MountedHandler,
-  budget: SendBudget,
+  exchange: Exchange,
 ): Promise<void> {
   const below = { target: target.slice(mount.length), publicUrl: () => publicUrl(request, mount) };
-  const given = await exchange(request, response, budget, () => handler(toHttpRequest(request, response, below)));
-  if (given !== undefined) writeHttpResponse(response, given, request.method, budget);
+  const respond = () => handler(toHttpRequest(request, response, below));
+  const given = await exchange.respond(request, response, respond);
+  if (given !== undefined) exchange.write(response, given, request.method);
 }
 
 /** No forwarded field is believed here: behind a proxy, the configured `publicUrl` says it. */

@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { discard, isStream } from '../../domain/shared/body.js';
 import type { HttpResponse } from '../../ports/http.js';
-import { closing } from './http2-exchange.js';
+import { closing, resetConnection } from './http2-exchange.js';
 import { isComing } from './request-body.js';
-import { resetConnection, type SendBudget } from './send-budget.js';
+import type { SendBudget } from './send-budget.js';
 
 /** Responses that may wait on one connection; then it takes no further requests (RFC 9112 §9.3). */
 const MAX_WAITING = 32;

@@ -1,9 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Http2Session } from 'node:http2';
-import type { Socket } from 'node:net';
-import { connectionOf, streamOf } from './http2-exchange.js';
-
-type Connection = Socket | Http2Session;
+import { type Connection, connectionOf, resetConnection, streamOf } from './http2-exchange.js';
 
 /** Bytes that one connection holds. */
 interface Holder {
@@ -103,14 +99,4 @@ export class SendShare {
     this.#bytes = held;
     if (change !== 0) this.#budget.charge(this.#holder, change);
   }
-}
-
-/** Ends a connection at once. One that is only closed would keep what waits in the system, for as long as the browser answers. */
-export function resetConnection(connection: Connection): void {
-  try {
-    if ('resetAndDestroy' in connection) connection.resetAndDestroy();
-  } catch {
-    // TLS and pipes know no reset.
-  }
-  connection.destroy();
 }

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import { INTERNAL_ERROR, streamOf, unsentBytes } from './http2-exchange.js';
-import { resetConnection } from './send-budget.js';
+import { INTERNAL_ERROR, resetConnection, streamOf, unsentBytes } from './http2-exchange.js';
 
 /** What a watch needs to know besides the response. */
 export interface StallWatchOptions {

@@ -14,7 +14,7 @@ import { resolveConfig } from '../config/resolve-config.js';
 import { siteRoutes } from '../routes/site-routes.js';
 import type { Toolkit } from '../toolkit/toolkit-type.js';
 import { createToolkit } from '../toolkit/toolkit.js';
-import { processSends } from '../toolkit/process-memory.js';
+import { processExchange } from '../toolkit/process-exchange.js';
 
 /** How the stand-alone gateway runs. */
 export interface GatewaySettings {
@@ -95,7 +95,7 @@ function routesFor(hosts: HostPolicy | undefined, { toolkit, basePath, telemetry
       handler: checked(handler, mount.endsWith('/a2a') ? 'chat' : 'surface'),
     })),
     checked(noSuchRoute, 'none'),
-    processSends(),
+    processExchange,
   );
 }
 

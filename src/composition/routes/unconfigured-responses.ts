@@ -5,10 +5,12 @@ import { notFound } from '../../adapters/web/error-response.js';
 import { errorContext, type SiteSettings } from '../../adapters/web/serve-route.js';
 import { ServiceAuthError } from '../../domain/errors.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
-import { processFaults } from '../toolkit/process-wide.js';
+import { processFaults, provideExchange } from '../toolkit/process-wide.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 
 // Responses of routes without a toolkit. Entries that only mount routes load it when it is needed, which is seldom.
+
+provideExchange();
 
 const BARE_SITE: SiteSettings = {
   telemetry: new TerminalTelemetry(processFaults(), []),

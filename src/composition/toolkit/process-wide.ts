@@ -1,7 +1,17 @@
+import { NodeExchange } from '../../adapters/node/exchange.js';
+import { SendBudget } from '../../adapters/node/send-budget.js';
 import { memorySize } from '../../adapters/system/memory-size.js';
 import { FaultLog, writeToStandardError } from '../../adapters/telemetry/fault-log.js';
 import { BodyBudget } from '../../adapters/web/body-budget.js';
-import { bodyMemory, processWide } from './process-memory.js';
+import { EXCHANGE } from './process-exchange.js';
+
+const MIN_BYTES = 67_108_864;
+const PART_OF_MEMORY = 0.25;
+
+/** Bytes of request bodies that a process with so much memory holds together, and as many of responses. */
+export function bodyMemory(memoryBytes: number): number {
+  return Math.max(MIN_BYTES, Math.floor(memoryBytes * PART_OF_MEMORY));
+}
 
 /** The memory of request bodies: one for all toolkits of a process, which share its memory. */
 export function processBodies(bodyLimitBytes: number): BodyBudget {
@@ -13,10 +23,21 @@ export function processBodies(bodyLimitBytes: number): BodyBudget {
   return budget;
 }
 
+/** Makes what hosts with sockets exchange requests for responses by, unless the process has it: one memory for all responses that wait. */
+export function provideExchange(): void {
+  processWide(EXCHANGE, () => new NodeExchange(new SendBudget(bodyMemory(memorySize()))));
+}
+
 /** The log of faults: one for all toolkits of a process, which share its terminal. */
 export function processFaults(): FaultLog {
   return processWide(
     'agent-bff/faults@1',
     () => new FaultLog({ now: () => performance.now(), write: writeToStandardError }),
   );
+}
+
+/** On a registered symbol of the global object, because a bundler gives each of its entries its own copy of this module. */
+function processWide<Value>(name: string, make: () => Value): Value {
+  const holder = globalThis as Record<symbol, unknown>;
+  return (holder[Symbol.for(name)] ??= make()) as Value;
 }

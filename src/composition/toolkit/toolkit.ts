@@ -24,6 +24,7 @@ import { configurationCheck, credentialCheck } from './health.js';
 import { identityModule } from './identity-module.js';
 import { platformModule, retireReplaced } from './platform-module.js';
 import { PORTS, type ToolkitPorts } from './ports.js';
+import { provideExchange } from './process-wide.js';
 import { shutDown } from './shut-down.js';
 import type { LastingParts } from './site.js';
 import { siteModule } from './site-module.js';
@@ -62,6 +63,7 @@ export function buildToolkit(
   sessions: Set<SessionTokenLike> = new Set(),
 ): Toolkit {
   const resolved = resolveConfig(config, ports);
+  provideExchange();
   const kept = previous === undefined ? undefined : LASTING.get(previous);
   const container = new Container({ defaultScope: 'Singleton', jitless: true });
   container.load(

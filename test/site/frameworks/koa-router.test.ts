@@ -7,6 +7,7 @@ import mount from 'koa-mount';
 import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from 'agent-bff/koa';
 import { koaRouter } from '../../../src/adapters/koa/koa-router.js';
+import { NodeExchange } from '../../../src/adapters/node/exchange.js';
 import { SendBudget } from '../../../src/adapters/node/send-budget.js';
 import { flowing } from '../../../src/domain/shared/body.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../src/ports/http.js';
@@ -38,7 +39,7 @@ function appWith(handler: HttpHandler, ...before: Middleware[]): Koa {
   const app = new Koa();
   for (const middleware of before) app.use(middleware);
   app.use(
-    koaRouter(Router, [{ mount: '', handler }], new SendBudget(Infinity))
+    koaRouter(Router, [{ mount: '', handler }], new NodeExchange(new SendBudget(Infinity)))
       .prefix('/api/a2a')
       .routes(),
   );
@@ -98,7 +99,7 @@ describe('the router for Koa', () => {
       seen.push(request);
       return Promise.resolve({ ...OK, body: request.publicUrl });
     };
-    const router = koaRouter(Router, [{ mount: '', handler }], new SendBudget(Infinity));
+    const router = koaRouter(Router, [{ mount: '', handler }], new NodeExchange(new SendBudget(Infinity)));
     const { url } = await serve(new Koa().use(mounted(router)));
     const base = '/shop/one%20two/api/a2a';
     const headers = { host: 'site.example:8080' };
@@ -119,9 +120,13 @@ describe('the router for Koa', () => {
 
   it('comes from the class of the router, or from the module that has it', async () => {
     expectTypeOf(
-      koaRouter(Router, [{ mount: '', handler: answering(OK) }], new SendBudget(Infinity)),
+      koaRouter(Router, [{ mount: '', handler: answering(OK) }], new NodeExchange(new SendBudget(Infinity))),
     ).toEqualTypeOf<Router>();
-    const router = koaRouter(routerModule, [{ mount: '', handler: answering(OK) }], new SendBudget(Infinity));
+    const router = koaRouter(
+      routerModule,
+      [{ mount: '', handler: answering(OK) }],
+      new NodeExchange(new SendBudget(Infinity)),
+    );
     expectTypeOf(router).toEqualTypeOf<Router>();
     const { url } = await serve(new Koa().use(router.prefix('/api/a2a').routes() as Middleware));
     expect(await (await visit(url)).text()).toBe('ok');
@@ -311,7 +316,7 @@ fullBudgetSuite((handler, budget) => {
   const app = new Koa();
   app.silent = true;
   app.use(
-    koaRouter(Router, [{ mount: '', handler }], budget)
+    koaRouter(Router, [{ mount: '', handler }], new NodeExchange(budget))
       .prefix('/api/a2a')
       .routes(),
   );
@@ -357,10 +362,14 @@ describe('a body that a parser has read', () => {
 });
 
 it('the router is not made of an application, and says what it takes', () => {
-  expect(() => koaRouter(new Koa() as never, [], new SendBudget(Infinity))).toThrow('Pass Router itself.');
+  expect(() => koaRouter(new Koa() as never, [], new NodeExchange(new SendBudget(Infinity)))).toThrow(
+    'Pass Router itself.',
+  );
   // Called like a router, and a function afterwards.
   function Express(): unknown {
     return () => undefined;
   }
-  expect(() => koaRouter(Express as never, [], new SendBudget(Infinity))).toThrow('Pass Router itself.');
+  expect(() => koaRouter(Express as never, [], new NodeExchange(new SendBudget(Infinity)))).toThrow(
+    'Pass Router itself.',
+  );
 });
