@@ -107,6 +107,8 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   maxInFlight: ['account', 1_000],
   keepAliveMs: ['account', 1_000],
   allowedOrigins: ['account', ['https://other.example']],
+  mediaOrigins: ['account', ['https://media.example']],
+  trustBrandCss: ['account', true],
   allowedHosts: ['account', ['site.example']],
   authUnavailableStatus: ['account', 503],
   cacheKeys: ['account', [KEYS[1], KEYS[0]]],

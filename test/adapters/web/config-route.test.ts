@@ -67,7 +67,8 @@ function card(fields: object = {}): HttpResponse {
 
 function session(): CredentialAuth {
   const source = new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada', subject: 'ada' });
-  return { kind: 'session', source, audience: '', apiKey: undefined, required: true } as unknown as CredentialAuth;
+  const nameOf = (): readonly string[] => ['subject', 'ada'];
+  return { kind: 'session', source, nameOf, audience: '', exchange: undefined, apiKey: undefined, required: true };
 }
 
 const textOf = ({ body }: HttpResponse): string =>
