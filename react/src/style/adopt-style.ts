@@ -3,19 +3,12 @@
  * style, which a Content-Security-Policy may forbid, nor markup, and it loads nothing by `@import`. Where there are
  * none, as in jsdom, it does nothing: what is styled still works.
  */
-export function adoptStyle(root: DocumentOrShadowRoot, style: string | CSSStyleSheet): () => void {
-  const sheet = typeof style === 'string' ? newSheet(style) : style;
-  if (sheet === undefined) return () => undefined;
+export function adoptStyle(root: DocumentOrShadowRoot, css: string): () => void {
+  if (typeof CSSStyleSheet === 'undefined' || !('replaceSync' in CSSStyleSheet.prototype)) return () => undefined;
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(css);
   root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
   return () => {
     root.adoptedStyleSheets = root.adoptedStyleSheets.filter((one) => one !== sheet);
   };
-}
-
-/** Parses a style that is not applied yet; undefined where no stylesheet can be constructed. */
-export function newSheet(css: string): CSSStyleSheet | undefined {
-  if (typeof CSSStyleSheet === 'undefined' || !('replaceSync' in CSSStyleSheet.prototype)) return undefined;
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(css);
-  return sheet;
 }

@@ -1,7 +1,7 @@
 import DOMPurify from 'dompurify';
 
-import { adoptStyle, newSheet } from '../style/adopt-style.js';
-import { partsOfMarkup, partsOfSheet, removeForeign } from './fetched-parts.js';
+import { adoptStyle } from '../style/adopt-style.js';
+import { removeForeign } from './fetched-parts.js';
 import type { ActionFields, SurfaceClient } from './surface-client.js';
 import { unstyledMarkup } from './unstyled-markup.js';
 
@@ -59,7 +59,10 @@ export class SurfaceView {
     this.#box.append(widget);
     host.shadowRoot?.append(this.#box);
     // A widget without its theme is still a widget.
-    this.#themed = this.#adoptTheme().catch(() => undefined);
+    this.#themed = client.theme().then(
+      (css) => void adoptStyle(this.#root, css),
+      () => undefined,
+    );
     this.#root.addEventListener('submit', (event) => this.#submit(event as SubmitEvent));
     this.#root.addEventListener('click', (event) => this.#click(event));
   }
@@ -69,7 +72,7 @@ export class SurfaceView {
     const fragment = DOMPurify.sanitize(unstyledMarkup(html), SANITISER);
     this.#newest = fragment;
     for (const link of fragment.querySelectorAll('a, area')) openOutside(link);
-    await removeForeign(partsOfMarkup(fragment), () => this.#client.mediaOrigins());
+    await removeForeign(fragment, () => this.#client.mediaOrigins());
     await this.#themed; // no flash of what it looks like without
     if (this.#newest !== fragment) return;
     const focused = this.#root.activeElement;
@@ -82,13 +85,6 @@ export class SurfaceView {
 
   close(): void {
     this.#box.remove();
-  }
-
-  async #adoptTheme(): Promise<void> {
-    const sheet = newSheet(await this.#client.theme());
-    if (sheet === undefined) return;
-    await removeForeign(partsOfSheet(sheet), () => this.#client.mediaOrigins());
-    adoptStyle(this.#root, sheet);
   }
 
   #controls(): HTMLElement[] {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
+import { CssChecker } from '../../../src/adapters/css/css-checker.js';
 import { type ComponentVisit, describeInBrowsers } from '../../support/component-browser.js';
 import { ForeignSite } from '../../support/foreign-site.js';
 import { ESCAPES, fetchingMarkup, fetchingTheme, THEMED_MARKUP, TOP_LAYER } from '../../support/hostile-widget.js';
@@ -11,6 +12,8 @@ interface ShownWidget {
 
 const ALLOWED = 'http://media.example';
 const CONFIG = '**/api/a2a/config';
+/** Themes reach the browser as the server's routes write them. */
+const checker = new CssChecker(new Set([ALLOWED]));
 
 describeInBrowsers('a hostile widget', { wordMs: 5 }, (browser) => {
   let foreign: ForeignSite;
@@ -64,7 +67,8 @@ describeInBrowsers('a hostile widget', { wordMs: 5 }, (browser) => {
     await page.route(`**/${surfaceId}/render`, (route) =>
       route.fulfill({ json: { id: surfaceId, title: surfaceId, html: `${html}<i>${surfaceId}</i>` } }),
     );
-    await page.route(`**/${surfaceId}/theme.css`, (route) => route.fulfill({ contentType: 'text/css', body: theme }));
+    const body = (await checker.theme(theme))?.css ?? '';
+    await page.route(`**/${surfaceId}/theme.css`, (route) => route.fulfill({ contentType: 'text/css', body }));
     await visit.show('ServiceSurface', { surfaceId });
     await page.getByText(surfaceId).waitFor({ state: 'attached' });
   }
