@@ -92,6 +92,7 @@ export const INVALID: Readonly<Record<string, readonly unknown[]>> = {
   policy: ['chats', 7, {}, null],
   bindings: ['JSONRPC', [7], null],
   agentOrigin: [7, null],
+  platformOrigin: [7, null],
 };
 
 export interface Factory {
@@ -255,7 +256,7 @@ const FACTORIES: readonly Factory[] = [
     maker: 'rewriteAgentCard',
     make: (rewrite) =>
       root.rewriteAgentCard({ name: 'Agent', url: 'https://agent.example/a2a', skills: [], capabilities: {} }, rewrite),
-    names: ['url', 'policy', 'bindings', 'agentOrigin'],
+    names: ['url', 'policy', 'bindings', 'agentOrigin', 'platformOrigin'],
     fewest: { url: 'https://site.example/api/a2a' },
   },
 ];
