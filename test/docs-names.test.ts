@@ -89,6 +89,17 @@ it('the doctor says what docs/authentication.md shows', async () => {
   expect(await printed(['doctor'], env)).toBe(shown);
 });
 
+it('docs/security.md names tests that exist for every promise', () => {
+  const page = read('docs/security.md');
+  const promises = [...page.matchAll(/^(\d+)\. \*\*/gm)].map(([, number = '']) => number);
+  expect(promises.length).toBeGreaterThan(10);
+  const [, proof = ''] = /^## What proves it\n([\s\S]*?)^## /m.exec(page) ?? [];
+  const rows = [...proof.matchAll(/^\| (\d+) .*`test\/.*$/gm)].map(([, number = '']) => number);
+  expect([...new Set(rows)]).toEqual(promises);
+  const paths = inlineCode(proof).filter((code) => code.includes('/'));
+  expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
 /** Each command with its options, as the program's own help has them. */
 async function commandLine(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const commands = new Map<string, ReadonlySet<string>>([['help', new Set()]]);
@@ -121,7 +132,7 @@ it('every variable in the README sets the field beside it', () => {
 
 /** Names of other people's products that documents mention: browsers, Node, Entra, Kubernetes, frameworks, http-proxy-middleware. */
 const FOREIGN = new Set(
-  `textContent requestTimeout maxDuration
+  `textContent requestTimeout maxConnections maxDuration
   knownClientApplications requestedAccessTokenVersion terminationGracePeriodSeconds
   serverExternalPackages setGlobalPrefix overrideGlobalObjects autoCleanupIncoming onRequest
   createFromUrl useA2ARuntime changeOrigin cookieDomainRewrite fixRequestBody followRedirects proxyReq proxyRes proxyTimeout`.split(

@@ -16,7 +16,9 @@ const SECRET = 'S3cret';
 const FIELDS = [
   ...'a2aUrl serviceApiUrl serviceApiKey serviceProjectId serviceAuthStrategy authProvider publicUrl'.split(' '),
   ...'serviceAccount idpA idpAServiceUser idpBService agentCardUrl bindings upstream a2aMethods'.split(' '),
-  ...'timeouts bodyLimitBytes maxInFlight keepAliveMs allowedOrigins mediaOrigins trustBrandCss allowedHosts authUnavailableStatus'.split(' '),
+  ...'timeouts bodyLimitBytes maxInFlight keepAliveMs allowedOrigins mediaOrigins trustBrandCss allowedHosts authUnavailableStatus'.split(
+    ' ',
+  ),
   ...'onBehalfOf cacheStore cacheKeys chatLimit telemetry __proto__ constructor toString'.split(' '),
   '',
 ];
