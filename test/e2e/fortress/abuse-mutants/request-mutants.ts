@@ -90,8 +90,11 @@ export const REQUEST_MUTANTS: readonly AbuseMutant[] = [
     noticedBy: ['hosts', 'hdr-host-config-1-evil.example'],
     breaks: {
       answer: (answer, { browser }) =>
-        browser.path === '/config' && typeof answer.body === 'string'
-          ? { ...answer, body: answer.body.replaceAll('site.example', text(browser.headers['host'])) }
+        browser.path === '/config' && answer.body instanceof Uint8Array
+          ? {
+              ...answer,
+              body: Buffer.from(answer.body).toString().replaceAll('site.example', text(browser.headers['host'])),
+            }
           : answer,
     },
   },
