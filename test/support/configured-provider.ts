@@ -6,7 +6,6 @@ import type { ServerConfig } from '../../src/composition/config/server-config.js
 import { type Identities, providerOf, PROVIDERS } from '../../src/composition/toolkit/identity-providers.js';
 import type { Identity } from '../../src/ports/identity.js';
 import type { IdentityProvider } from '../../src/ports/identity-provider.js';
-import type { TokenExchange } from '../../src/ports/token-exchange.js';
 
 type Settings = Partial<Omit<Identities, 'fetch'>> & { readonly fetch?: unknown };
 
@@ -27,17 +26,6 @@ export function configuredProvider(
   settings: Settings = {},
 ): Promise<IdentityProvider> {
   return PROVIDERS[providerOf(flow) as ProviderName].load(flow, resolveConfig(config), identities(settings));
-}
-
-/** The exchange of users' tokens, as a toolkit of this configuration has it. */
-export async function configuredExchange(config: ServerConfig, settings: Settings = {}): Promise<TokenExchange> {
-  const resolved = resolveConfig(config);
-  const exchange = await PROVIDERS[resolved.onBehalfOf.provider as ProviderName].exchange?.(
-    resolved,
-    identities(settings),
-  );
-  if (exchange === undefined) throw new Error('this provider exchanges nothing');
-  return exchange;
 }
 
 /** For adapters of which a test is about something else. */

@@ -44,7 +44,7 @@ export const FIELD_ROUTES = {
 } satisfies Readonly<Record<string, RawRequest>>;
 
 /** A head as the simplest reader sees it: lines end with LF, and a blank one ends the head. */
-export function parsedHead(text: string): RawHead {
+function parsedHead(text: string): RawHead {
   const [first = '', ...rest] = text.split('\n').map((line) => line.replace(/\r$/, ''));
   const lines = rest.slice(0, rest.indexOf('')).map((line): FieldLine => {
     const colon = line.indexOf(':');

@@ -9,7 +9,7 @@ export async function removeForeign(
 ): Promise<void> {
   const foreign: [Element, Attr][] = [];
   for (const element of markup.querySelectorAll('*')) {
-    for (const attribute of [...element.attributes]) {
+    for (const attribute of Array.from(element.attributes)) {
       // In SVG and MathML, attributes such as "fill" are styles; they refer to parts of the widget itself.
       if (
         !(element instanceof HTMLElement) &&

@@ -28,7 +28,6 @@ const NO_REGION = 'DisableMsalForceRegion';
 /** An application at an Entra-like provider. */
 class Application {
   readonly client: OAuthClient;
-  readonly identity: IdpBOptions['identity'];
   /** As configured. */
   readonly scope: string;
   /** Where its values were configured. */
@@ -39,7 +38,6 @@ class Application {
 
   constructor(options: IdpBOptions) {
     this.#options = options;
-    this.identity = options.identity;
     this.scope = options.scope;
     this.places = placesIn('idpBService', options.own);
     this.#address = tenantAddress(options.tenantId.trim(), options.authority ?? '');
@@ -114,52 +112,44 @@ function networkOf(call: TokenCall, httpHost: string | undefined): INetworkModul
   };
 }
 
-/** Gets service tokens from an Entra-like provider: client credentials, by certificate or by secret (spec §5.4). */
-export class IdpBProvider implements IdentityProvider {
-  readonly block: string = 'idpBService';
-  readonly #application: Application;
+/** What gets tokens as an application, and has its identity. */
+class OfApplication {
+  readonly identity: () => Promise<Identity>;
+  protected readonly application: Application;
 
   constructor(options: IdpBOptions) {
-    this.#application = new Application(options);
+    this.identity = options.identity;
+    this.application = new Application(options);
   }
+}
 
-  identity(): Promise<Identity> {
-    return this.#application.identity();
-  }
+/** Gets service tokens from an Entra-like provider: client credentials, by certificate or by secret (spec §5.4). */
+export class IdpBProvider extends OfApplication implements IdentityProvider {
+  readonly block: string = 'idpBService';
 
   async issue(now: number): Promise<IssueOutcome> {
-    const request = await this.#application.request(
+    const request = await this.application.request(
       'client_credentials',
-      this.#application.scope,
+      this.application.scope,
       now,
-      this.#application.places,
+      this.application.places,
       (library, scopes) => library.acquireTokenByClientCredential({ scopes, skipCache: true, azureRegion: NO_REGION }),
     );
-    return 'kind' in request ? request : this.#application.client.issue(request, now);
+    return 'kind' in request ? request : this.application.client.issue(request, now);
   }
 }
 
 /** Exchanges a user's token at an Entra-like provider (On-Behalf-Of); the result never outlives the user's own token. */
-export class IdpBTokenExchange implements TokenExchange {
-  readonly #application: Application;
-
-  constructor(options: IdpBOptions) {
-    this.#application = new Application(options);
-  }
-
-  identity(): Promise<Identity> {
-    return this.#application.identity();
-  }
-
+export class IdpBTokenExchange extends OfApplication implements TokenExchange {
   async exchange(exchanged: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {
     const { assertion, scope = '', audience = '' } = exchanged;
     // Entra has no audience: it is the part of a scope before the last slash, and `.default` stands for all that was consented to.
-    const wanted = scope || (audience === '' ? this.#application.scope : `${audience}/.default`);
-    const configured = this.#application.places;
+    const wanted = scope || (audience === '' ? this.application.scope : `${audience}/.default`);
+    const configured = this.application.places;
     const places = scope || audience === '' ? configured : fromRoute(configured, 'scope', 'audience');
-    const request = await this.#application.request('on_behalf_of', wanted, now, places, (library, scopes) =>
+    const request = await this.application.request('on_behalf_of', wanted, now, places, (library, scopes) =>
       library.acquireTokenOnBehalfOf({ scopes, oboAssertion: assertion, skipCache: true }),
     );
-    return 'kind' in request ? request : this.#application.client.exchange(assertion, request, now);
+    return 'kind' in request ? request : this.application.client.exchange(assertion, request, now);
   }
 }
