@@ -27,7 +27,7 @@ export type SessionToken =
       readonly expiresAt?: number;
       /** A stable name of the user at `issuer`, or in this source. Only from what the session library vouches for. */
       readonly subject?: string;
-      /** Who vouches for `subject`, such as the `iss` of the session's ID token. Default: the source itself, by its `name`. */
+      /** The issuer of `subject`, such as the `iss` of the session's ID token. Default: the source itself, by its `name`. */
       readonly issuer?: string;
       /** The organization or tenant the token is for, such as `org_id` or `tid`. Default: unknown; a digest of the token then joins the keys of renders. */
       readonly tenant?: string;

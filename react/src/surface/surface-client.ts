@@ -22,7 +22,7 @@ export interface RenderedSurface {
   readonly html: string;
 }
 
-/** Which widget it is, and the site's routes for it. */
+/** The address of one widget, and the site's routes for it. */
 export interface SurfaceSite {
   readonly serviceSurfacesUrl: string;
   readonly configEndpoint: string;

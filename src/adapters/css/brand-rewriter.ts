@@ -12,7 +12,7 @@ const REFUSED_FUNCTIONS: ReadonlySet<string> = new Set([
   '-webkit-image-set',
   'attr',
 ]);
-/** What no value of a custom property may hold. */
+/** Tokens that no value of a custom property may hold. */
 const REFUSED_TOKENS: ReadonlySet<TokenType> = new Set([
   TokenType.URL,
   TokenType.BadURL,
@@ -32,7 +32,7 @@ const CLOSERS: ReadonlyMap<TokenType, TokenType> = new Map([
 ]);
 const CLOSED: ReadonlySet<TokenType> = new Set(CLOSERS.values());
 
-/** How a site says which of its colour schemes is on, at the root of the page; nothing else of the page is read. */
+/** Classes and attributes by which a site selects a colour scheme at the root of the page; nothing else of the page is read. */
 const SCHEME = String.raw`(?:\.(?:dark|light)|\[data-(?:theme|mode|color-scheme|bs-theme)=(?:"[\w-]+"|[\w-]+)\])`;
 const ROOT = new RegExp(String.raw`^(?:(?::root|html)+${SCHEME}*|${SCHEME}+)$`, 'i');
 const SHADOW_HOST = /^:host$/i;
@@ -40,7 +40,7 @@ const SHADOW_HOST = /^:host$/i;
 const PREFERENCE = /^(?:(?:(?:only|not) )?(?:all|screen) and )?(?:not ?)?\(\)(?: ?(?:and|or) ?(?:not ?)?\(\))*$/i;
 const FEATURE = /\( ?prefers-[a-z-]+ ?(?:: ?[a-z-]+ ?)?\)/gi;
 
-/** What a brand said besides custom properties of the root. */
+/** Rules of a brand besides custom properties of the root. */
 interface LeftOut {
   rules: number;
   properties: number;
@@ -163,7 +163,7 @@ export class BrandRewriter {
     if (this.#token[0] === TokenType.OpenCurly) this.#skip();
   }
 
-  /** What is before a block, or before the semicolon of an at-rule. */
+  /** The tokens before a block, or before the semicolon of an at-rule. */
   #head(endsAtSemicolon = false): string {
     const start = this.#at;
     this.#to((type) => type === TokenType.OpenCurly || (endsAtSemicolon && type === TokenType.Semicolon));

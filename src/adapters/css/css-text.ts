@@ -89,7 +89,7 @@ function unit(name: string): string {
   return escaped(first) + rest(name.slice(first.length));
 }
 
-/** What comes behind the first letter of a name. */
+/** Characters after the first letter of a name. */
 function rest(name: string): string {
   return identifier(`x${name}`).slice(1);
 }

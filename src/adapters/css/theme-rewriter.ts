@@ -47,7 +47,7 @@ export class ThemeRewriter {
   #loading: { readonly depth: number; readonly start: number; isKnown: boolean } | undefined;
   /** The depth of an at-rule that is left out, while it lasts. */
   #leaving: number | undefined;
-  /** Whether this is the head of `@namespace`, whose address names and loads nothing. */
+  /** True in the head of `@namespace`, whose address is a name and loads nothing. */
   #isName = false;
   #broken = 0;
   #imports = 0;
@@ -56,7 +56,7 @@ export class ThemeRewriter {
     this.#addresses = addresses;
   }
 
-  /** How many imports were left out. */
+  /** The number of imports that were left out. */
   get imports(): number {
     return this.#imports;
   }

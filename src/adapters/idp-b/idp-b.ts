@@ -112,7 +112,7 @@ function networkOf(call: TokenCall, httpHost: string | undefined): INetworkModul
   };
 }
 
-/** What gets tokens as an application, and has its identity. */
+/** An object that gets tokens as an application, and has its identity. */
 class OfApplication {
   readonly identity: () => Promise<Identity>;
   protected readonly application: Application;

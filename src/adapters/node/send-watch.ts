@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { SendBudget, SendShare } from './send-budget.js';
 import type { StallWatch, StallWatchOptions } from './stall-watch.js';
 
-/** What a watch needs to know besides the response. */
+/** Settings of a watch, besides the response. */
 export interface SendWatchOptions extends StallWatchOptions {
   readonly budget: SendBudget;
 }

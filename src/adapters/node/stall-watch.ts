@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { INTERNAL_ERROR, resetConnection, streamOf, unsentBytes } from './http2-exchange.js';
 
-/** What a watch needs to know besides the response. */
+/** Settings of a watch, besides the response. */
 export interface StallWatchOptions {
   /** Milliseconds without a byte taken after which the response is cut. */
   readonly idleMs: number;

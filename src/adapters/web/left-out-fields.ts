@@ -10,7 +10,7 @@ const REASONS: Readonly<Record<LeftOutReason, string>> = {
   syntax: 'could not be read',
 };
 
-/** What a site forwards has few names, and what an odd store holds may have many. */
+/** Faults that are reported: sites forward few names, but an odd store may hold many. */
 const MAX_KNOWN = 100;
 
 /** Warns of each field that is left out once, by its name and never by its value. */

@@ -138,7 +138,7 @@ export interface SiteSettings {
   readonly origins: OriginPolicy;
   /** By which names the routes may be called; absent where any will do. */
   readonly hosts?: HostPolicy;
-  /** How response fields are written. */
+  /** The rules by which response fields are written. */
   readonly fields: BrowserFieldRules;
   readonly bodyLimitBytes: number;
   /** The memory of request bodies, which all sites of a process share. */

@@ -1,7 +1,7 @@
 import { type Finding, passed, skipped, warning } from './finding.js';
 
 const CHECK = 'error page';
-/** Where routes are unless the site mounts them elsewhere; a parser for the whole site comes before any path. */
+/** The default mount path; a parser for the whole site runs before any path. */
 const PATH = '/api/a2a';
 const DEADLINE_MS = 5_000;
 const FIX =
@@ -32,7 +32,7 @@ export async function errorPage(publicUrl: string): Promise<Finding> {
   return warning(CHECK, 'shows visitors the stack of an error, for a broken body', place, FIX);
 }
 
-/** Whether a text, or a page of Express, has a line of a stack, such as `at JSON.parse (server.js:1:2)`. */
+/** True for a text, or a page of Express, with a line of a stack such as `at JSON.parse (server.js:1:2)`. */
 function hasStack(page: string): boolean {
   const lines = page.replaceAll('&nbsp;', ' ').replaceAll('<br>', '\n').split('\n');
   return lines.some((line) => line.trimStart().startsWith('at ') && /:\d+:\d/.test(line));

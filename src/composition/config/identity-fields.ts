@@ -10,7 +10,7 @@ export function principalOf(rows: AnyRows, values: Values): string {
   return sha256(JSON.stringify(onSide('principal', rows, values).map(([name, value]) => [name, spelled(value)])));
 }
 
-/** What proves it, in the clear: to be kept in no other form than a keyed digest. */
+/** The secrets in the clear, to be kept as a keyed digest only. */
 export function proofsOf(rows: AnyRows, values: Values): readonly string[] {
   return onSide('proof', rows, values).map(([, value]) => revealed(value));
 }

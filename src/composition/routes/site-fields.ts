@@ -37,7 +37,7 @@ export function forwardHint(names: readonly string[], ownNames: readonly string[
   return withheld && `Set it to fields that may cross: "${withheld}" never does.`;
 }
 
-/** What the site's function gives. What the configuration sends in the same field replaces it (decision 161), which the log says once. */
+/** The fields that the site's function returns. A configured value of the same field replaces one (decision 161), with one line in the log. */
 function replacedOnce(
   headers: GetHeaders,
   { sent, warn, sessionMs }: SiteFieldSettings,

@@ -3,7 +3,7 @@ import type { Identity } from '../../ports/identity.js';
 import { principalOf, proofsOf } from '../config/identity-fields.js';
 import type { AnyRows, Values } from '../config/schema.js';
 
-/** What the identity of a built-in provider is worked out from. */
+/** The inputs of a built-in provider's identity. */
 export interface IdentityFacts {
   /** The flow, such as `idp_a.password`. */
   readonly flow: string;

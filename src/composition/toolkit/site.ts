@@ -45,7 +45,7 @@ export interface Connections {
 
 /** Tokens and renders, and the connection to the store they share. */
 export interface CacheStores {
-  /** What they were made from; first what a memory of this process is made from. */
+  /** The settings behind these stores; first those of the memory of this process. */
   readonly settings: readonly unknown[];
   /** The connection to the store of `cacheStore`, where that is an address. */
   readonly redis: RedisStorage | undefined;

@@ -64,7 +64,7 @@ export interface ChatEndpoint {
   readonly bindings: readonly string[];
 }
 
-/** What was made for one caller, version and endpoint, and what it was made of besides the card. */
+/** A record for one caller, version and endpoint, with its inputs besides the card. */
 interface Kept<Value> {
   readonly value: Value;
   readonly parts: readonly unknown[];
@@ -156,7 +156,7 @@ export class ChatConfig {
     return (await this.#find(version, caller)).card;
   }
 
-  /** What was made of the same parts before, or is made now. A card is another object for each caller and version, and whenever the agent sent it anew. */
+  /** The record of the same parts, cached or new. A card is another object for each caller and version, and after each new response of the agent. */
   #once<Value extends object>(
     what: string,
     credential: Credential,

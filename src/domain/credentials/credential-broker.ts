@@ -303,7 +303,7 @@ export class CredentialBroker {
   }
 }
 
-/** The owner of a credential that shows the same to whoever holds it. */
+/** The owner of a credential that shows the same to every holder. */
 function ownerOf(principal: string): CredentialOwner {
   return { principal, reader: principal };
 }

@@ -30,7 +30,7 @@ export interface ExchangedToken {
   readonly token: AccessToken;
   /** For `TokenCache.reject`, when the platform refuses the token. */
   readonly cacheKey: string;
-  /** Who exchanged it. */
+  /** The principal of the exchange. */
   readonly principal: string;
 }
 

@@ -1,7 +1,7 @@
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 
-/** What users are named with. */
+/** The parts that users' names need. */
 export interface UserNamesDependencies {
   /** The session sources of all routes that keep something for users; one that is added later counts from then on. */
   readonly sources: () => Iterable<SessionTokenSource>;
@@ -16,7 +16,7 @@ type FoundToken = Extract<SessionToken, { kind: 'token' }>;
  */
 export class UserNames {
   readonly #deps: UserNamesDependencies;
-  /** Whether a source gave a bare subject so far; absent before its first token. */
+  /** True once a source gave a bare subject; absent before its first token. */
   readonly #isBare = new Map<SessionTokenSource, boolean>();
   #hasWarned = false;
 

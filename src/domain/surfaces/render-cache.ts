@@ -91,7 +91,7 @@ export class RenderCache {
   readonly #deps: RenderCacheDependencies;
   readonly #keys: RenderKeys;
   readonly #generations: RenderGenerations;
-  /** What was read of an entry last: one hit after another reads the same text. */
+  /** The last text read from each entry: consecutive hits read the same one. */
   readonly #lastRead: LruMap<{ readonly text: string; readonly render: CachedRender | undefined }>;
   readonly #flights = new SingleFlight<Obtained>();
   /** Keys this cache left in the store. */

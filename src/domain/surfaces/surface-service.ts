@@ -263,7 +263,7 @@ function pathName({ by }: SurfaceRef, operation: SurfaceOperation): PlatformPath
   return by === 'id' ? operation : `${operation}ByName`;
 }
 
-/** Whether a response is for whom its request began with: a renewed token may be for another organization. */
+/** True for a response to the caller its request began with: a renewed token may be for another organization. */
 function isOfReader({ credential }: CallContext, reply: PlatformReply): boolean {
   return reply.credential === credential || reply.credential.owner.reader === credential.owner.reader;
 }

@@ -11,7 +11,7 @@ const MAX_THEME = 1_048_576;
 /** Browsers may keep it, and ask with its entity tag each time. */
 const CACHE_CONTROL = 'private, no-cache';
 
-/** What browsers get of themes. */
+/** Themes as browsers get them. */
 export type ThemeStyles = Pick<PlatformStyles, 'theme' | 'rulesName'>;
 
 /**

@@ -54,7 +54,7 @@ const KNOWN: ReadonlySet<string> = new Set([
 /** The reason why a field, or a part of it, is missing. */
 export type LeftOutReason = 'characters' | 'length' | 'name' | 'number' | 'repeated' | 'syntax';
 
-/** What becomes of fields that need more than a look. */
+/** Handlers of fields that are not plain. */
 export interface BrowserFieldRules {
   /**
    * Reads a `Content-Disposition` and writes it in ASCII, within `MAX_VALUE`; `undefined` when it cannot be read.

@@ -142,7 +142,7 @@ function sendable(headers: CrossedFields): CrossedFields {
   return headers;
 }
 
-/** Whether a client of HTTP sends a value as it is (RFC 9110 §5.5). */
+/** True for a value that HTTP clients send unchanged (RFC 9110 §5.5). */
 export function isFieldValue(value: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 }

@@ -3,7 +3,7 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import { LruMap, type MapBounds } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
 
-/** What styles are checked with. */
+/** The parts that checking styles needs. */
 export interface PlatformStylesDependencies extends MapBounds {
   /** Loads the parser, which a site without brand and widgets does without; called again after a failure. */
   readonly checker: () => Promise<StyleChecker>;
@@ -12,7 +12,7 @@ export interface PlatformStylesDependencies extends MapBounds {
   readonly hash: (text: string) => string;
   /** True if brands go to pages as the platform sent them. */
   readonly trustBrandCss: boolean;
-  /** What the checked text of a theme depends on besides the theme. */
+  /** A name for the rules that a theme is checked by. */
   readonly themeOrigins: readonly string[];
 }
 
