@@ -50,9 +50,8 @@ export function connectionSuite(framework: Framework): void {
     );
 
     // A parser in front reads it meanwhile.
-    it.skipIf(framework.parsesJson)(
-      'with a long body ends its call to the agent too, when the visitor leaves',
-      async () => {
+    if (framework.parsesJson !== true) {
+      it('with a long body ends its call to the agent too, when the visitor leaves', async () => {
         const { world, visitor, exchange } = await openRawStream(framework);
         world.upstream.willWait();
         const long = MESSAGE.replace('Hello', 'x'.repeat(100_000));
@@ -62,29 +61,32 @@ export function connectionSuite(framework: Framework): void {
         visitor.close();
         await Promise.all([exchange.closed, second.closed]);
         expect(performance.now() - left).toBeLessThan(1_000);
-      },
-    );
+      });
+    }
   });
 
   describe('a response before the end of the body', () => {
-    it.skipIf(framework.parsesJson).each(Object.entries(REFUSALS))(
-      '%s closes the connection a second later',
-      async (_, [status, options, head]) => {
-        const world = await startWorld(framework, options);
-        const visitor = await RawClient.connect(world.url, { allowHalfOpen: true });
-        await visitor.send(`${head}{`);
-        const text = await visitor.until('\r\n\r\n');
-        const began = performance.now();
-        expect(text).toMatch(new RegExp(`^HTTP/1.1 ${String(status)} `));
-        expect(text).toMatch(/\r\nconnection: close\r\n/i);
-        const dripping = setInterval(() => void visitor.send(' '), 20);
-        await visitor.ending();
-        clearInterval(dripping);
-        const ms = performance.now() - began;
-        expect(ms).toBeGreaterThan(700);
-        expect(ms).toBeLessThan(1_700);
-      },
-    );
+    // A parser in front has the whole body before there is a response.
+    if (framework.parsesJson !== true) {
+      it.each(Object.entries(REFUSALS))(
+        '%s closes the connection a second later',
+        async (_, [status, options, head]) => {
+          const world = await startWorld(framework, options);
+          const visitor = await RawClient.connect(world.url, { allowHalfOpen: true });
+          await visitor.send(`${head}{`);
+          const text = await visitor.until('\r\n\r\n');
+          const began = performance.now();
+          expect(text).toMatch(new RegExp(`^HTTP/1.1 ${String(status)} `));
+          expect(text).toMatch(/\r\nconnection: close\r\n/i);
+          const dripping = setInterval(() => void visitor.send(' '), 20);
+          await visitor.ending();
+          clearInterval(dripping);
+          const ms = performance.now() - began;
+          expect(ms).toBeGreaterThan(700);
+          expect(ms).toBeLessThan(1_700);
+        },
+      );
+    }
 
     it('keeps the connection where the body has arrived', async () => {
       const world = await startWorld(framework);
