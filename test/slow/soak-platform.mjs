@@ -133,7 +133,7 @@ export class SoakPlatform {
     this.#versions.set(key, version);
     const etag = `"${key}-${version}"`.replaceAll(' ', '-');
     if (operation === 'theme.css') {
-      response.writeHead(200, { 'content-type': 'text/css' }).end(`/* ${key} */`);
+      response.writeHead(200, { 'content-type': 'text/css' }).end(`:root{--owner:"${key}"}`);
     } else if (operation === undefined && incoming.headers['if-none-match'] === etag) {
       response.writeHead(304, { etag }).end();
     } else sendJson(response, { surface: { id: widget }, who, widget, version }, { etag });
