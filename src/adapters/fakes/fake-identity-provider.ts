@@ -1,5 +1,4 @@
-import type { Identity } from '../../ports/identity.js';
-import type { IdentityProvider, IssueOutcome } from '../../ports/identity-provider.js';
+import type { Identity, IdentityProvider, IssueOutcome } from '../../ports/identity-provider.js';
 
 /**
  * An identity provider whose tokens are numbered and that may be replaced.

@@ -1,5 +1,4 @@
-import type { Identity } from '../../ports/identity.js';
-import type { ExchangeOutcome, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
+import type { Identity, ExchangeOutcome, TokenExchange, TokenExchangeRequest } from '../../ports/identity-provider.js';
 
 /**
  * An exchange whose tokens name the assertion they were made from.

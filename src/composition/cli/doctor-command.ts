@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { visibleLine } from '../../domain/shared/visible-line.js';
+import { visibleLine } from '../../domain/shared/redaction.js';
 import { variablesOf } from '../config/env.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
 import { configuration, SOURCE_OPTIONS } from './configuration-source.js';

@@ -1,4 +1,4 @@
-import { isAgentBffError } from '../../domain/errors.js';
+import { isAgentBffError } from '../../domain/shared/errors.js';
 
 /** Where in the configuration something stands. */
 export interface Place {

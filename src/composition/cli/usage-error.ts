@@ -1,4 +1,4 @@
-import { type AgentBffError, ConfigurationError, isAgentBffError } from '../../domain/errors.js';
+import { type AgentBffError, ConfigurationError, isAgentBffError } from '../../domain/shared/errors.js';
 
 const BLOCK = 'command line';
 

@@ -7,7 +7,7 @@ import { RedisStorage } from '../../adapters/keyv/redis-storage.js';
 import { SealedCacheStore } from '../../adapters/keyv/sealed-cache-store.js';
 import type { SealingKey } from '../../adapters/keyv/sealing-key.js';
 import { SiteStorage } from '../../adapters/keyv/site-storage.js';
-import { ConfigurationError } from '../../domain/errors.js';
+import { ConfigurationError } from '../../domain/shared/errors.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';

@@ -4,7 +4,7 @@ import { FakeTokenExchange } from '../../../src/adapters/fakes/fake-token-exchan
 import { RecordingTelemetry } from '../../../src/adapters/fakes/recording-telemetry.js';
 import { ExchangedTokens, type UserAssertion } from '../../../src/domain/credentials/exchanged-tokens.js';
 import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
-import { type AgentBffError, isAgentBffError } from '../../../src/domain/errors.js';
+import { type AgentBffError, isAgentBffError } from '../../../src/domain/shared/errors.js';
 
 /** Exchanged tokens, and what they are made of. */
 export class ExchangeWorld {
