@@ -10,7 +10,7 @@ import { startSite } from './site-process.mjs';
 
 const MOST_GROWTH = 2.5;
 const MOST_STALL_MS = 50;
-/** What a render costs with the cache on, as a part of what it costs without: the store's part is the same for every input. */
+/** The cost of a render with the cache on, as a part of its cost without: the store's part is the same for every input. */
 const MOST_CACHED = 1.25;
 const STORE_MS = 1;
 /** Below this, what is measured is the request and not its input. */
@@ -118,7 +118,7 @@ const UPSTREAM = {
 };
 
 const answers = new Map();
-/** What the platform answers to every other request: a card with both bindings, which passes for anything else. */
+/** The platform's response to every other request: a card with both bindings, which passes for anything else. */
 const card = (origin) =>
   JSON.stringify({
     name: 'Agent',
