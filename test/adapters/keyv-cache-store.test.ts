@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Keyv } from 'keyv';
-import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
-import { FakeCacheStore } from '../../src/adapters/fakes/fake-cache-store.js';
-import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
+import { FakeCacheStore, FakeClock, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { KeyvCacheStore } from '../../src/adapters/keyv/keyv-cache-store.js';
 import { isKeyv, type KeyvLike } from '../../src/adapters/keyv/keyv-like.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';

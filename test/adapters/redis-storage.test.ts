@@ -1,7 +1,6 @@
 import type { Keyv } from 'keyv';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
-import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
+import { FakeClock, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { KeyvCacheStore } from '../../src/adapters/keyv/keyv-cache-store.js';
 import { isRedisLibraryInstalled, loadRedisLibrary } from '../../src/adapters/keyv/redis-library.js';
 import { keyvOver } from '../../src/adapters/keyv/own-keyv.js';

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeCacheStore } from '../../src/adapters/fakes/fake-cache-store.js';
-import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
-import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
+import { FakeCacheStore, FakeClock, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { KeyvCacheStore } from '../../src/adapters/keyv/keyv-cache-store.js';
 import { keyvOver } from '../../src/adapters/keyv/own-keyv.js';
 import { SiteStorage } from '../../src/adapters/keyv/site-storage.js';
