@@ -1,9 +1,15 @@
 import { readOptions } from '../../domain/shared/options.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
-import { SESSION_SOURCE, type SessionSourceOptions } from './from-function.js';
-import { nodePair, withRefreshedCookies } from './framework-objects.js';
-import { refreshRefusal, sanitizeLibraryError } from './library-errors.js';
-import { claimsOf, tenantName, userNames } from './token-names.js';
+import {
+  claimsOf,
+  nodePair,
+  refreshRefusal,
+  sanitizeLibraryError,
+  tenantName,
+  userNames,
+  withRefreshedCookies,
+} from './session-libraries.js';
+import { SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
 
 /**
  * The part of an `Auth0Client` (`@auth0/nextjs-auth0` 4) that is used.

@@ -2,8 +2,7 @@ import { text } from '../../domain/shared/option-checks.js';
 import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import { refreshRefusal, sanitizeLibraryError } from './library-errors.js';
-import { claimsOf, tenantName, userNames } from './token-names.js';
+import { claimsOf, refreshRefusal, sanitizeLibraryError, tenantName, userNames } from './session-libraries.js';
 
 /** The part of `req.oidc` (express-openid-connect 2 and 3) that is used. */
 interface OpenidConnectContext {

@@ -1,6 +1,6 @@
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
 import type { Auth0Like } from './auth0.js';
-import type { SessionTokenFunction } from './from-function.js';
+import type { SessionTokenFunction } from './stored-token.js';
 
 /**
  * Anything that can give the signed-in user's token.
