@@ -7,7 +7,12 @@ import { easyAuthSession } from '../../src/adapters/sessions/easy-auth.js';
 import { expressOpenidConnectSession } from '../../src/adapters/sessions/express-openid-connect.js';
 import { msalSession } from '../../src/adapters/sessions/msal-session.js';
 import type { SessionTokenLike } from '../../src/adapters/sessions/session-like.js';
-import { expressSession, fromFunction, ironSession, passportSession } from '../../src/adapters/sessions/stored-token.js';
+import {
+  expressSession,
+  fromFunction,
+  ironSession,
+  passportSession,
+} from '../../src/adapters/sessions/stored-token.js';
 import type { SessionToken, SessionTokenSource } from '../../src/ports/session-token-source.js';
 import { sessionTokenSourceContract } from '../contracts/session-token-source.contract.js';
 import { ask, rejects, visit } from '../support/session-visit.js';

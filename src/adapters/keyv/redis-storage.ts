@@ -71,7 +71,7 @@ export class RedisStorage implements TextStorage {
   #connecting: Promise<RedisClient> | undefined;
   #isNew = true;
   #isClosed = false;
-  /** When the connection last responded, or was first asked after every response had come. */
+  /** Time of the last response of the connection, or of the first call after every response had arrived. */
   #heardAt = 0;
 
   constructor(options: RedisStorageOptions) {

@@ -78,7 +78,7 @@ export class StoreBreaker {
   }
 
   #fault(operation: StoreOperation, error: unknown): void {
-    // An entry that cannot be parsed says nothing about the next one.
+    // The next entry may parse.
     const isGarbage = error instanceof SyntaxError;
     const isNew = isGarbage || !this.#open || this.#clock.now() >= this.#pauseEnd;
     if (!isGarbage) {

@@ -82,7 +82,7 @@ function refusal(error: unknown): SessionToken {
     case 'mfa_required':
       return { kind: 'expired', reason: 'interaction', detail: code };
     default: {
-      // `failed_to_refresh_token` stands for an outage, too; only the cause tells.
+      // `failed_to_refresh_token` also means an outage; only the cause tells them apart.
       const ended = code === 'failed_to_refresh_token' ? refreshRefusal(cause?.code) : undefined;
       if (ended !== undefined) return ended;
       throw sanitizeLibraryError('Auth0', error);

@@ -10,7 +10,7 @@ interface OpenidConnectContext {
   readonly accessToken?: OpenidConnectToken | undefined;
   /** Present when the session can renew its token. */
   readonly refreshToken?: string | undefined;
-  /** What the provider vouches for; names the user. */
+  /** Claims that the provider vouches for; they name the user. */
   readonly idTokenClaims?: object | undefined;
 }
 
@@ -20,7 +20,7 @@ interface OpenidConnectToken {
   readonly access_token: string;
   /** Seconds until the token expires. */
   readonly expires_in: number;
-  /** Whether it has to be renewed. */
+  /** True if it has to be renewed. */
   isExpired(): boolean;
   /** Renews it, and writes the session cookie. */
   refresh(): Promise<OpenidConnectToken>;
@@ -99,7 +99,7 @@ function tokenOf(token: OpenidConnectToken, oidc: OpenidConnectContext): Extract
   };
 }
 
-/** What the refresh changed; the rest of a session may differ between requests and is theirs. */
+/** Fields that the refresh changed; the rest of a session may differ between requests and is theirs. */
 function changed(before: SessionFields, after: SessionFields): SessionFields {
   return Object.fromEntries(Object.entries(after).filter(([name, value]) => before[name] !== value));
 }

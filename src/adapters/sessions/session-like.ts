@@ -9,7 +9,7 @@ import type { SessionTokenFunction } from './stored-token.js';
  */
 export type SessionTokenLike = SessionTokenSource | Auth0Like | SessionTokenFunction | (() => Promise<object | null>);
 
-/** What was given, and that it is this. */
+/** A site's session with its kind. */
 export type SessionKind =
   | { readonly kind: 'source'; readonly like: SessionTokenSource }
   | { readonly kind: 'auth0'; readonly like: Auth0Like }

@@ -149,13 +149,13 @@ interface Holders {
   readonly user?: object | undefined;
 }
 
-const COOKIE_ID: SessionSourceOptions = { sessionCookies: ['connect.sid'] };
+const COOKIE_ID = { sessionCookies: ['connect.sid'] };
 
 /** A source that finds the object which holds the token, with the usual options of its library. */
 function fromHolder(
   maker: string,
   options: StoredTokenOptions | undefined,
-  usual: SessionSourceOptions,
+  usual: Pick<SessionTokenSource, 'sessionCookies' | 'sessionInCookie'>,
   holderOf: (native: RequestContext['native']) => object | undefined | Promise<object>,
 ): SessionTokenSource {
   const {
