@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { copyFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { FakeCacheStore } from '../../src/adapters/fakes/fake-cache-store.js';
-import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
-import { FakeIdentityProvider } from '../../src/adapters/fakes/fake-identity-provider.js';
-import { FakeSessionTokenSource } from '../../src/adapters/fakes/fake-session-token-source.js';
-import { FakeUpstream } from '../../src/adapters/fakes/fake-upstream.js';
+import {
+  FakeCacheStore,
+  FakeClock,
+  FakeIdentityProvider,
+  FakeSessionTokenSource,
+  FakeUpstream,
+} from '../../src/adapters/fakes/fakes.js';
 import { generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
 import { mergeConfig } from '../../src/composition/config/merge.js';
 import { type AnyRows, FIELDS } from '../../src/composition/config/schema.js';
