@@ -1,8 +1,7 @@
 import { accept, callback, hasMethods, texts, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import { SESSION_SOURCE, type SessionSourceOptions } from './from-function.js';
-import { refreshRefusal, sanitizeLibraryError } from './library-errors.js';
-import { tenantName, userNames } from './token-names.js';
+import { refreshRefusal, sanitizeLibraryError, tenantName, userNames } from './session-libraries.js';
+import { SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
 
 /**
  * The part of an msal-node client that is used.
