@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { UndiciUpstream } from '../../src/adapters/undici/undici-upstream.js';
-import { sendRepeating } from '../../src/domain/upstream/platform-call.js';
+import { repeated } from '../../src/domain/upstream/platform-call.js';
 import type { UpstreamOutcome, UpstreamRequest } from '../../src/ports/http.js';
 import { responseOf, textOf, upstreamRequest } from '../contracts/http-upstream.contract.js';
 import { type Answer, RecordingUpstream, freeOrigin } from '../support/recording-upstream.js';
@@ -31,8 +31,9 @@ afterEach(async () => {
 const send = (changes: Partial<UpstreamRequest> = {}): Promise<UpstreamOutcome> =>
   sendBy(upstream, upstreamRequest(platform.origin, changes));
 
-function sendBy(by: UndiciUpstream, request: UpstreamRequest): Promise<UpstreamOutcome> {
-  return sendRepeating({ upstream: by, telemetry, pause }, request);
+async function sendBy(by: UndiciUpstream, request: UpstreamRequest): Promise<UpstreamOutcome> {
+  const outcome = await by.send(request);
+  return outcome.kind === 'failure' ? repeated(request, outcome, { upstream: by, telemetry, pause }) : outcome;
 }
 
 /** Leaves one connection behind that has served. */

@@ -8,7 +8,7 @@ import { readAhead } from '../upstream/body-bytes.js';
 import { type Found, Lookups, type LookupsDependencies, type LookupTask } from '../upstream/lookups.js';
 import type { CallContext, CallTimeouts, Endpoint, PlatformCall } from '../upstream/platform-call.js';
 import { AGENT, type Counterpart, isPage, noResponse, platformError, sentence } from '../upstream/platform-error.js';
-import { type AgentCardJson, CardVersions, isAgentCard, MAX_CARD_VALUES } from './agent-card.js';
+import { type AgentCardJson, CardVersions, isAgentCard, MAX_CARD_BYTES, MAX_CARD_VALUES } from './agent-card.js';
 
 /** The parts of the source. */
 export interface AgentCardSourceDependencies extends LookupsDependencies {
@@ -57,7 +57,6 @@ type Discovery =
       readonly log: string;
     };
 
-const MAX_CARD = 1_048_576;
 /** Characters of what one address said, so that there is room for what the others did. */
 const MAX_EXCERPT = 400;
 const DEFAULT_LIFE_MS = 60_000;
@@ -250,7 +249,7 @@ export class AgentCardSource {
       return { ...known, lifeMs: lifeOf(headers) ?? known.lifeMs };
     }
     if (status !== 200 || headers['content-encoding'] !== undefined) return response;
-    const read = await readAhead(body, MAX_CARD);
+    const read = await readAhead(body, MAX_CARD_BYTES);
     if (!read.complete) return { ...response, body: read.body };
     const card = parsedJson(new TextDecoder().decode(read.bytes), MAX_CARD_VALUES);
     if (!isAgentCard(card)) return { ...response, body: read.bytes };

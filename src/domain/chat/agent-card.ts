@@ -1,6 +1,8 @@
 import { UpstreamError } from '../shared/errors.js';
 import { accept, text, texts, type OptionShape, readOptions } from '../shared/options.js';
-import { isObject } from '../shared/json.js';
+import type { HttpResponse } from '../../ports/http.js';
+import { isObject, parsedJson } from '../shared/json.js';
+import { bodyText } from '../upstream/body-bytes.js';
 import { hostIn, withoutHiddenAddresses } from './card-addresses.js';
 import { MethodPolicy } from './method-policy.js';
 
@@ -48,6 +50,7 @@ const REWRITE: OptionShape<keyof AgentCardRewrite> = {
   required: ['url'],
 };
 
+export const MAX_CARD_BYTES = 1_048_576;
 /** Members and list entries of a card at most; it is copied and written for its readers. */
 export const MAX_CARD_VALUES = 20_000;
 
@@ -128,6 +131,20 @@ export function rewrittenCard(card: AgentCardJson, rewrite: CardRewrite): Record
   const crossing = typeof policy === 'object' && 'allows' in policy ? policy : new MethodPolicy(policy);
   if (isObject(capabilities)) edited['capabilities'] = clearDeniedFlags(capabilities, CAPABILITIES, crossing);
   return clearDeniedFlags(edited, CARD_FLAGS, crossing);
+}
+
+/** A response of the agent with the card in it edited; `edit` takes the JSON value and its text, and gives `undefined` where it finds no card. */
+export async function withCardEdited(
+  response: HttpResponse,
+  edit: (value: unknown, text: string) => string | undefined,
+): Promise<HttpResponse> {
+  const { 'content-length': _length, etag: _etag, ...headers } = response.headers;
+  const text = headers['content-encoding'] === undefined ? await bodyText(response.body, MAX_CARD_BYTES) : undefined;
+  const body = text === undefined ? undefined : edit(parsedJson(text, MAX_CARD_VALUES), text);
+  if (body !== undefined) return { ...response, headers, body };
+  throw new UpstreamError('upstream_invalid_response', {
+    detail: 'The agent sent something else than its extended card.',
+  });
 }
 
 /** True for a JSON value with the members of every agent card. */

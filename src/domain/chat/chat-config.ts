@@ -3,7 +3,7 @@ import { type Credential, isVaried } from '../credentials/credential.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { LruMap } from '../shared/lru-map.js';
 import { type CallContext, type Endpoint, requireEndpoint } from '../upstream/platform-call.js';
-import type { Lookup } from '../upstream/platform-directory.js';
+import type { PlatformDirectory } from '../upstream/platform-directory.js';
 import { type AgentCardJson, type CardPolicy, rewrittenCard } from './agent-card.js';
 import { AgentCardSource, type AgentCardSourceDependencies, type FoundCard } from './agent-card-source.js';
 
@@ -29,12 +29,6 @@ export interface ChatConfigRecord {
   readonly warnings: readonly string[];
 }
 
-/** The platform's facts about the site besides its agent. */
-export interface ChatDirectory {
-  project(caller: CallContext): Promise<Lookup>;
-  brand(caller: CallContext): Promise<Lookup>;
-}
-
 /** The parts of the chat configuration. */
 export interface ChatConfigDependencies extends Omit<AgentCardSourceDependencies, 'agent'> {
   /** The agent; absent until `a2aUrl` is configured. */
@@ -42,7 +36,7 @@ export interface ChatConfigDependencies extends Omit<AgentCardSourceDependencies
   /** Origin of the platform, which cards do not show. */
   readonly platformOrigin?: string | undefined;
   readonly mediaOrigins: readonly string[];
-  readonly directory: ChatDirectory;
+  readonly directory: Pick<PlatformDirectory, 'project' | 'brand'>;
 }
 
 /** How visitors reach the chat, and what they may do there. */
@@ -96,11 +90,7 @@ export class ChatConfig {
     const search = this.#find(version, caller, admit);
     // Nor does a visitor who is refused the card cost a look-up by values made up for it.
     if (isVaried(caller.credential)) await search;
-    const [found, project, brand] = await Promise.all([
-      search,
-      looked('project_unavailable', () => directory.project(caller)),
-      looked('brand_unavailable', () => directory.brand(caller)),
-    ]);
+    const [found, project, brand] = await Promise.all([search, directory.project(caller), directory.brand(caller)]);
     const missed =
       cardAddress !== undefined && found.address !== cardAddress ? 'agent_card_url_unavailable' : undefined;
     const warnings = [missed, project.warning, brand.warning].filter((code) => code !== undefined);
@@ -197,12 +187,4 @@ class ObjectNames {
 
 function streams({ capabilities }: Readonly<Record<string, unknown>>): boolean {
   return (capabilities as { streaming?: unknown } | null | undefined)?.streaming === true;
-}
-
-async function looked(warning: string, look: () => Promise<Lookup>): Promise<Lookup> {
-  try {
-    return await look();
-  } catch {
-    return { value: null, warning };
-  }
 }

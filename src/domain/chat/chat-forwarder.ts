@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, HeaderFields } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
-import { AgentBffError, UpstreamError } from '../shared/errors.js';
+import { AgentBffError } from '../shared/errors.js';
 import { browserResponseHeaders, isEventStream, isForA2AClients, isJson } from '../upstream/header-policy.js';
 import { type CallTimeouts, type Endpoint, type PlatformCall, requireEndpoint } from '../upstream/platform-call.js';
 import { refuseRedirect, AGENT, type PlatformReply, refusesSite, MAX_ERROR_BYTES } from '../upstream/platform-error.js';
@@ -9,8 +9,7 @@ import { isSafeQuery } from '../upstream/safe-path.js';
 import type { ChatMessage } from './chat-message.js';
 import type { MethodPolicy } from './method-policy.js';
 import { isObject, parsedJson } from '../shared/json.js';
-import { bodyText } from '../upstream/body-bytes.js';
-import { type CardRewrite, isAgentCard, MAX_CARD_VALUES, rewrittenCard } from './agent-card.js';
+import { type CardRewrite, isAgentCard, rewrittenCard, withCardEdited } from './agent-card.js';
 import { ByteCollector } from '../shared/bytes.js';
 
 /** A chat request whose body the edge has read. */
@@ -111,7 +110,6 @@ function toBrowserResponse({ response: { status, headers, body }, credential }: 
 }
 
 const METHODS: ReadonlySet<string> = new Set(['GetExtendedAgentCard', 'agent/getAuthenticatedExtendedCard']);
-const MAX_REPLY = 1_048_576;
 
 /** True if the response to a method holds the extended card. */
 export function isExtendedCardMethod(method: string): boolean {
@@ -126,19 +124,11 @@ export function isExtendedCardMethod(method: string): boolean {
  */
 export async function rewriteExtendedCard(response: HttpResponse, rewrite: CardRewrite): Promise<HttpResponse> {
   if (response.status !== 200) return response;
-  const { 'content-length': _length, etag: _etag, ...headers } = response.headers;
-  const text = headers['content-encoding'] === undefined ? await bodyText(response.body, MAX_REPLY) : undefined;
-  const reply = parsedJson(text, MAX_CARD_VALUES);
-  if (!isObject(reply) || !('jsonrpc' in reply)) throw unreadable();
-  if (!('result' in reply)) return { ...response, headers, body: text ?? '' };
-  if (!isAgentCard(reply['result'])) throw unreadable();
-  const result = rewrittenCard(reply['result'], rewrite);
-  return { ...response, headers, body: JSON.stringify({ ...reply, result }) };
-}
-
-function unreadable(): UpstreamError {
-  return new UpstreamError('upstream_invalid_response', {
-    detail: 'The agent sent something else than its extended card.',
+  return withCardEdited(response, (reply, text) => {
+    if (!isObject(reply) || !('jsonrpc' in reply)) return undefined;
+    if (!('result' in reply)) return text;
+    const card = reply['result'];
+    return isAgentCard(card) ? JSON.stringify({ ...reply, result: rewrittenCard(card, rewrite) }) : undefined;
   });
 }
 

@@ -2,7 +2,6 @@ import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { AgentBffError, UpstreamError } from '../shared/errors.js';
 import { isObject, parsedJson } from '../shared/json.js';
-import { bodyText } from '../upstream/body-bytes.js';
 import { browserResponseHeaders, isForA2AClients, isJson } from '../upstream/header-policy.js';
 import {
   type CallContext,
@@ -24,10 +23,10 @@ import {
   type CardRewrite,
   isAgentCard,
   isSameOrigin,
-  MAX_CARD_VALUES,
   records,
   rewrittenCard,
   textOf,
+  withCardEdited,
 } from './agent-card.js';
 import { readHttpJsonMessage } from './chat-message.js';
 import type { MethodPolicy } from './method-policy.js';
@@ -65,7 +64,6 @@ const INTERFACE: Counterpart = {
   ...AGENT,
   check: 'check "a2aUrl" in configureServer, and the address of the HTTP+JSON interface in the agent card',
 };
-const MAX_STORED = 1_048_576;
 
 /**
  * Forwards calls of the HTTP+JSON binding to the interface the agent's card names for it.
@@ -119,7 +117,10 @@ export class HttpJsonBinding {
     const further = reply.credential.fields?.response;
     const passed = { status, headers: browserResponseHeaders(headers, further), body: content };
     if (method !== 'GetExtendedAgentCard' || status !== 200) return passed;
-    return rewritten(passed, { ...rewrite, agentOrigin: agent.origin, platformOrigin });
+    const toSite = { ...rewrite, agentOrigin: agent.origin, platformOrigin };
+    return withCardEdited(passed, (card) =>
+      isAgentCard(card) ? JSON.stringify(rewrittenCard(card, toSite)) : undefined,
+    );
   }
 
   /** JSON errors pass, of 5xx those of the binding's own form; any other error keeps its status and gets our body, and so does what only seems a success. */
@@ -185,18 +186,6 @@ function listed(entries: unknown, field: string): readonly Offer[] {
 function isBindingError(bytes: Uint8Array): boolean {
   const value = parsedJson(new TextDecoder().decode(bytes));
   return isObject(value) && isObject(value['error']);
-}
-
-async function rewritten(response: HttpResponse, rewrite: CardRewrite): Promise<HttpResponse> {
-  const { 'content-length': _length, etag: _etag, ...headers } = response.headers;
-  const isPlain = headers['content-encoding'] === undefined;
-  const card = isPlain ? parsedJson(await bodyText(response.body, MAX_STORED), MAX_CARD_VALUES) : undefined;
-  if (!isAgentCard(card)) {
-    throw new UpstreamError('upstream_invalid_response', {
-      detail: 'The agent sent something else than its extended card.',
-    });
-  }
-  return { ...response, headers, body: JSON.stringify(rewrittenCard(card, rewrite)) };
 }
 
 /** A call in the HTTP+JSON binding, as its path tells it. */

@@ -6,23 +6,18 @@ import type { Secret } from '../shared/secret.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { ServiceAuthError, SessionError } from '../shared/errors.js';
 import { forwardedFields } from '../upstream/header-policy.js';
-import { Credential, type CredentialOwner, serviceAuthError, type SiteFields, statedIdentity } from './credential.js';
+import { Credential, type CredentialOwner, serviceAuthError, statedIdentity } from './credential.js';
 import type { RouteAuth, RouteFields } from './route-auth.js';
 import { refreshedToken, userToken, type UserToken } from './session-credentials.js';
 import type { IssueToken, TokenCache } from './token-cache.js';
 
 /** The parts of the broker, fixed until the configuration changes. */
-export interface CredentialBrokerDependencies {
+export interface CredentialBrokerDependencies extends Omit<StrategyFacts, 'hasApiKey'> {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly tokens: TokenCache;
   /** Loads a provider by the name the strategy table gives; built-in ones import their library here. */
   readonly provider: (name: string) => Promise<IdentityProvider> | undefined;
-  readonly flows: ProviderFlows;
-  readonly strategy: string;
-  readonly authProvider: string;
-  readonly hasServiceAccount: boolean;
-  readonly customProviders: ReadonlySet<string>;
   readonly apiKey: Secret | undefined;
   readonly apiKeyHeader: string;
   /** A one-way function without collisions: names an API key, or a token, without revealing it. */
@@ -63,9 +58,9 @@ export class CredentialBroker {
    * @throws ServiceAuthError when no service credential can be produced.
    * @throws SessionError when the route needs a session and there is none.
    */
-  async obtain(auth: RouteAuth, request: RequestContext): Promise<Credential> {
-    const credential = await this.#obtain(auth, request);
-    return auth.fields === undefined ? credential : credential.withFields(await siteFields(auth.fields, request));
+  obtain(auth: RouteAuth, request: RequestContext): Promise<Credential> {
+    const credential = this.#obtain(auth, request);
+    return auth.fields === undefined ? credential : withSiteFields(credential, auth.fields, request);
   }
 
   async #obtain(auth: RouteAuth, request: RequestContext): Promise<Credential> {
@@ -293,12 +288,14 @@ export class CredentialBroker {
   }
 }
 
-async function siteFields(
+async function withSiteFields(
+  obtaining: Promise<Credential>,
   { request: names, response, make }: RouteFields,
   request: RequestContext,
-): Promise<SiteFields> {
+): Promise<Credential> {
+  const credential = await obtaining;
   const forwarded = forwardedFields(request.headers, names);
-  return { added: (await make?.(request)) ?? {}, forwarded, response };
+  return credential.withFields({ added: (await make?.(request)) ?? {}, forwarded, response });
 }
 
 /** The owner of a credential that shows the same to every holder. */

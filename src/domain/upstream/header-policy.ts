@@ -79,8 +79,9 @@ export function upstreamRequestHeaders(
 export function browserResponseHeaders(upstream: HeaderFields, further: readonly string[] = []): CrossedFields {
   const headers = crossing(upstream, RESPONSE_FIELDS, further);
   headers['x-content-type-options'] = 'nosniff';
-  if (isActive(upstream)) headers['content-security-policy'] = ACTIVE_CONTENT_POLICY;
-  if (isEventStream(upstream)) {
+  const type = mediaType(upstream);
+  if (isActive(upstream, type)) headers['content-security-policy'] = ACTIVE_CONTENT_POLICY;
+  if (type === 'text/event-stream') {
     // RFC 9112 §6: a stream has no length. `no-transform` keeps compressors away, the last one keeps nginx from buffering.
     delete headers['content-length'];
     headers['cache-control'] = 'no-cache, no-store, no-transform';
@@ -218,12 +219,9 @@ function connectionOptions(field: string | readonly string[]): ReadonlySet<strin
 }
 
 /** Types a browser may run on the site's own origin; an absent type is sniffed, so it counts too. */
-function isActive(headers: HeaderFields): boolean {
-  const field = headers['content-type'];
+function isActive({ 'content-type': field }: HeaderFields, type: string): boolean {
   // Of several values a browser believes the last (Fetch, "extract a MIME type"), and we read the first.
-  if (typeof field !== 'string' || field.includes(',')) return true;
-  const type = mediaType(headers);
-  if (type === '') return true;
+  if (typeof field !== 'string' || field.includes(',') || type === '') return true;
   if (type.endsWith('+xml') || type === 'multipart/x-mixed-replace') return true;
   return /^(?:text|application)\/(?:html|xml|xsl|xhtml|x?-?javascript|ecmascript)$/.test(type);
 }

@@ -129,11 +129,15 @@ export class PlatformCall {
     const fields = own === undefined ? credential?.headers : { ...credential?.headers, ...own, ...credential?.own };
     const headers = upstreamRequestHeaders(browser, fields ?? {}, further, contentType);
     // The spread comes first: the engine copies a whole object in one step, and one into another field by field.
-    const outcome = await sendRepeating(this.#deps, { ...timeouts, method, origin, path, headers, body, signal });
+    const request = { ...timeouts, method, origin, path, headers, body, signal };
+    let outcome = await this.#deps.upstream.send(request);
+    if (outcome.kind === 'failure') outcome = await repeated(request, outcome, this.#deps);
     if (outcome.kind === 'response') return outcome.response;
     throw noResponse(outcome, counterpart, message.isRepeatable ?? IDEMPOTENT.has(method));
   }
 }
+
+type Failure = Extract<UpstreamOutcome, { kind: 'failure' }>;
 
 /** Long enough for a port that is just being opened again, short enough for a visitor. */
 const PAUSE_MS = 100;
@@ -141,29 +145,28 @@ const PAUSE_MS = 100;
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /**
- * Sends a request a second time, and never a third, when that can do nothing twice. The only place that decides so:
+ * The outcome of a second try of a failed request, where that can do nothing twice; otherwise the failure. The only place that decides so:
  *
  * - nothing was sent, because there was no connection: any method, after a pause;
  * - it was sent on a connection that the platform may have closed before: GET and HEAD, on a new one.
  *
  * Everything else may have been done already: what is sent once stays sent once.
  */
-export async function sendRepeating(
-  { upstream, telemetry, pause }: Pick<PlatformCallDependencies, 'upstream' | 'telemetry' | 'pause'>,
+export async function repeated(
   request: UpstreamRequest,
+  failure: Failure,
+  { upstream, telemetry, pause }: Pick<PlatformCallDependencies, 'upstream' | 'telemetry' | 'pause'>,
 ): Promise<UpstreamOutcome> {
-  const outcome = await upstream.send(request);
-  if (outcome.kind === 'response') return outcome;
-  const cause = retryCause(request, outcome);
-  if (cause === undefined) return outcome;
-  telemetry.emit({ type: 'retry', method: request.method, cause, detail: outcome.detail });
+  const cause = retryCause(request, failure);
+  if (cause === undefined) return failure;
+  telemetry.emit({ type: 'retry', method: request.method, cause, detail: failure.detail });
   if (cause === 'no_connection') await pause(PAUSE_MS, request.signal);
   return upstream.send(request);
 }
 
 function retryCause(
   { method, body }: UpstreamRequest,
-  { reason, sent }: Extract<UpstreamOutcome, { kind: 'failure' }>,
+  { reason, sent }: Failure,
 ): 'no_connection' | 'stale_connection' | undefined {
   if (isStream(body)) return undefined;
   // A deadline is over, and an aborted request is wanted by nobody.

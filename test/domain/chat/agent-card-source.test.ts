@@ -101,6 +101,14 @@ describe('the card is looked for', () => {
     expect(world.paths).toEqual([NEAR]);
   });
 
+  it('is made again where its connection was closed before', async () => {
+    const world = new ConfigWorld();
+    const stale = { kind: 'failure', reason: 'reset', detail: 'closed', sent: 'on-stale-connection' } as const;
+    world.upstream.willAnswer((request) => (world.paths.length === 1 ? stale : at(NEAR, served())(request)));
+    expect((await world.read()).agentCard['name']).toBe('Agent');
+    expect(world.paths).toEqual([NEAR, NEAR]);
+  });
+
   it('and a silent agent is a timeout', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'timeout', detail: '' }));
