@@ -1,6 +1,6 @@
-import { UpstreamError } from '../errors.js';
-import { accept, text, texts } from '../shared/option-checks.js';
-import { type OptionShape, readOptions } from '../shared/options.js';
+import { UpstreamError } from '../shared/errors.js';
+import { accept, text, texts, type OptionShape, readOptions } from '../shared/options.js';
+import { isObject } from '../shared/json.js';
 import { hostIn, withoutHiddenAddresses } from './card-addresses.js';
 import { MethodPolicy } from './method-policy.js';
 
@@ -54,7 +54,7 @@ export const MAX_CARD_VALUES = 20_000;
 const JSON_RPC = 'JSONRPC';
 /** The edit breaks a signature, and the site holds the credential: a reader must neither verify the one nor look for the other. */
 const SECURITY = ['signatures', 'securitySchemes', 'securityRequirements', 'security'] as const;
-/** Where v1.0 and v0.3 list their endpoints. */
+/** The lists of endpoints in v1.0 and v0.3. */
 const INTERFACES = ['supportedInterfaces', 'additionalInterfaces'] as const;
 
 type Flags = readonly (readonly [flag: string, method: string])[];
@@ -123,20 +123,20 @@ export function rewrittenCard(card: AgentCardJson, rewrite: CardRewrite): Record
   }
   const { skills, capabilities } = edited;
   if (Array.isArray(skills)) {
-    edited['skills'] = skills.map((skill: unknown) => (isRecord(skill) ? without(skill, SECURITY) : skill));
+    edited['skills'] = skills.map((skill: unknown) => (isObject(skill) ? without(skill, SECURITY) : skill));
   }
   const crossing = typeof policy === 'object' && 'allows' in policy ? policy : new MethodPolicy(policy);
-  if (isRecord(capabilities)) edited['capabilities'] = clearDeniedFlags(capabilities, CAPABILITIES, crossing);
+  if (isObject(capabilities)) edited['capabilities'] = clearDeniedFlags(capabilities, CAPABILITIES, crossing);
   return clearDeniedFlags(edited, CARD_FLAGS, crossing);
 }
 
-/** Whether a JSON value has what every agent card has. */
+/** True for a JSON value with the members of every agent card. */
 export function isAgentCard(value: unknown): value is AgentCardJson {
-  if (!isRecord(value) || typeof value['name'] !== 'string') return false;
+  if (!isObject(value) || typeof value['name'] !== 'string') return false;
   return typeof value['url'] === 'string' || Array.isArray(value['supportedInterfaces']);
 }
 
-/** Whether an address is at an origin; without one, every address is. */
+/** True if an address is at an origin; without one, every address is. */
 export function isSameOrigin(url: string, origin: string | undefined): boolean {
   return origin === undefined || (URL.canParse(url) && new URL(url).origin === new URL(origin).origin);
 }
@@ -183,11 +183,7 @@ function without(fields: AgentCardJson, names: readonly string[]): Record<string
 
 /** The objects of a list of a card. */
 export function records(value: unknown): readonly AgentCardJson[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
-}
-
-function isRecord(value: unknown): value is AgentCardJson {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 function normalize(binding: string): string {

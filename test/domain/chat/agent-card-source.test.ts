@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpResponse, UpstreamRequest } from '../../../src/ports/http.js';
-import { type AgentBffError, isAgentBffError } from '../../../src/domain/errors.js';
+import { type AgentBffError, isAgentBffError } from '../../../src/domain/shared/errors.js';
 import { REQUEST, SERVICE } from '../credentials/broker-fixture.js';
 import { WatchedBody } from './chat-world.js';
 import { at, CARD, ConfigWorld, FAR, NEAR, NOT_FOUND, served, session } from './config-world.js';
