@@ -1,3 +1,4 @@
+import { beforeAlarm } from '../../domain/shared/deadline.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 
@@ -13,7 +14,6 @@ export interface StoreBreakerDependencies {
 }
 
 const PAUSE_MS = 2_000;
-const TIMED_OUT = Symbol('timed out');
 
 /**
  * Gives each call to a store a deadline, and leaves the store alone after a fault.
@@ -60,21 +60,23 @@ export class StoreBreaker {
 
   async #attempt<T>(operation: StoreOperation, call: () => Promise<T>): Promise<T | undefined> {
     this.#last = operation;
-    let timer: NodeJS.Timeout | undefined;
-    const deadline = new Promise<typeof TIMED_OUT>((resolve) => {
-      // One more turn of the event loop: a response that is there already must not lose to our own long turn.
-      timer = setTimeout(() => setImmediate(resolve, TIMED_OUT), this.#cacheMs);
-    });
     try {
-      const result = await Promise.race([call(), deadline]);
-      if (result !== TIMED_OUT) return result;
-      this.#fault(operation, new Error(`TIMEOUT after ${String(this.#cacheMs)} ms`));
+      // Awaited where it is called: a site's store may throw, or return a value, without a promise.
+      return await beforeAlarm(
+        (async () => call())(),
+        (expire) => {
+          // One more turn of the event loop: a response that is there already must not lose to our own long turn.
+          const timer = setTimeout(() => setImmediate(expire), this.#cacheMs);
+          return () => clearTimeout(timer);
+        },
+        () => {
+          throw new Error(`TIMEOUT after ${String(this.#cacheMs)} ms`);
+        },
+      );
     } catch (error) {
       this.#fault(operation, error);
-    } finally {
-      clearTimeout(timer);
+      return undefined;
     }
-    return undefined;
   }
 
   #fault(operation: StoreOperation, error: unknown): void {
