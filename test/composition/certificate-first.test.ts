@@ -14,7 +14,7 @@ const BASE: ServerConfig = {
   idpBService: { tenantId: 'tenant-1', clientId: 'client', scope: 'api://app/.default' },
 };
 
-/** What the provider was proved with, and what operators were warned of. */
+/** The proof the provider was given, and the warnings of operators. */
 async function proved(config: ServerConfig): Promise<readonly unknown[]> {
   let used = 'nothing';
   const telemetry = new RecordingTelemetry();

@@ -121,7 +121,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
 };
 
 const SIDES = { principal: ['MISS', 'MISS'], proof: ['HIT', 'MISS'], neither: ['HIT', 'HIT'] } as const;
-/** What these change is where a credential is sent, or which one it is; the token of the same flow may stay. */
+/** Fields that change the destination of a credential, or which one it is; the token of the same flow may stay. */
 const NO_TOKEN = ['serviceApiUrl', 'serviceApiKey', 'serviceProjectId', 'upstream'];
 
 function fieldsOf(rows: AnyRows, block = ''): readonly (readonly [path: string, side: keyof typeof SIDES])[] {
@@ -188,7 +188,7 @@ class World {
   }
 }
 
-/** What a site finds of another one's. */
+/** The part of another site's state that a site finds. */
 async function found(
   site: SiteName,
   change: ServerConfig,
