@@ -16,7 +16,7 @@ export interface KeyvLike {
   set(key: string, value: string, ttl: number): Promise<unknown>;
   /** Removes an entry. */
   delete(key: string): Promise<unknown>;
-  /** Keyv reports faults of its store this way. */
+  /** Keyv tells faults of its store this way. */
   on?(event: 'error', listener: (error: unknown) => void): unknown;
 }
 
