@@ -1,8 +1,12 @@
 import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
-import { readRouteOptions } from './routes/current-handler.js';
-import { SERVICE_HEADERS, SESSION_HEADERS } from './routes/option-shapes.js';
-import type { AuthHeadersOptions, SessionOptions } from './routes/route-options.js';
-import { currentToolkit } from './server-state.js';
+import { currentToolkit } from './process-state.js';
+import {
+  type AuthHeadersOptions,
+  SERVICE_HEADERS,
+  SESSION_HEADERS,
+  type SessionOptions,
+} from './routes/route-options.js';
+import { readRouteOptions } from './routes/site-routes.js';
 import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
 /**

@@ -1,9 +1,8 @@
 import { readOptions } from '../domain/shared/options.js';
 import { mergeConfig } from './config/merge.js';
 import type { ServerConfig } from './config/server-config.js';
-import { SERVICE_HEADERS } from './routes/option-shapes.js';
-import type { AuthHeadersOptions } from './routes/route-options.js';
-import { currentToolkit, serverState, siteSessions } from './server-state.js';
+import { currentToolkit, serverState, siteSessions } from './process-state.js';
+import { type AuthHeadersOptions, SERVICE_HEADERS } from './routes/route-options.js';
 import type { Toolkit } from './toolkit/toolkit-type.js';
 import { buildToolkit } from './toolkit/toolkit.js';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../src/adapters/fakes/fake-session-token-source.js';
-import { CHAT } from '../../src/composition/routes/option-shapes.js';
-import type { ChatHandlerOptions } from '../../src/composition/routes/route-options.js';
+import { CHAT, type ChatHandlerOptions } from '../../src/composition/routes/route-options.js';
 import type { CredentialAuth } from '../../src/domain/credentials/credential-broker.js';
 import { readOptions } from '../../src/domain/shared/options.js';
 import { routeAuths } from './route-auths.js';

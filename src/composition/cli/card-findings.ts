@@ -53,7 +53,7 @@ export async function agentCard(
 
 async function ask(site: SiteProbe, version: string) {
   const before = site.responses.length;
-  const response = await site.ask(site.toolkit.chatHandler(), {
+  const response = await site.ask(site.toolkit.handlers.chat({}), {
     path: '/config',
     headers: version === '' ? {} : { 'a2a-version': version },
   });

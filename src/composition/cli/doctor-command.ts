@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { visibleLine } from '../../domain/shared/visible-line.js';
 import { variablesOf } from '../config/env.js';
-import type { ToolkitPorts } from '../toolkit/ports.js';
+import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 import { configuration, SOURCE_OPTIONS } from './configuration-source.js';
 import { examine } from './doctor.js';
 import { type Finding, refused } from './finding.js';

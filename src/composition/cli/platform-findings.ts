@@ -1,6 +1,6 @@
 import { LOOKUPS, type LookupName } from '../../domain/upstream/platform-directory.js';
 import type { ServerConfig } from '../config/server-config.js';
-import type { ToolkitPorts } from '../toolkit/ports.js';
+import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { type AgentFacts, agentCard } from './card-findings.js';
 import { SiteProbe, jsonOf } from './site-probe.js';
@@ -97,7 +97,8 @@ async function render(site: SiteProbe, surface: string, credential: Place): Prom
   const [, name] = /^name:(.+)$/s.exec(surface) ?? [];
   const path = name === undefined ? encodeURIComponent(surface) : `by-name/${encodeURIComponent(name)}`;
   const began = performance.now();
-  const response = await site.ask(site.toolkit.serviceSurfaceHandler(), {
+  const { handlers } = site.toolkit;
+  const response = await site.ask(handlers.surfaces(handlers.auths.service({}), {}), {
     method: 'POST',
     path: `/${path}/render`,
     headers: { 'content-type': 'application/json' },

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { isAgentBffError } from '../../domain/errors.js';
 import { similar } from '../../domain/shared/nearest.js';
 import { visibleLine } from '../../domain/shared/visible-line.js';
-import type { ToolkitPorts } from '../toolkit/ports.js';
+import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 import { demoCommand } from './demo-command.js';
 import { doctorCommand, tell } from './doctor-command.js';
 import { refused } from './finding.js';

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { warningsOf } from '../config/env.js';
-import type { ToolkitPorts } from '../toolkit/ports.js';
+import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 import { configuration, SOURCE_OPTIONS } from './configuration-source.js';
 import { listeningPlace, whileListening } from './listening-place.js';
 import { serve } from './serve.js';

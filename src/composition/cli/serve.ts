@@ -7,14 +7,12 @@ import type { HttpHandler } from '../../ports/http.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import { hostPolicy } from '../config/allowed-hosts.js';
 import type { ServerConfig } from '../config/server-config.js';
-import { noSuchRoute } from '../routes/current-handler.js';
-import type { ToolkitPorts } from '../toolkit/ports.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 import { resolveConfig } from '../config/resolve-config.js';
-import { siteRoutes } from '../routes/site-routes.js';
-import type { Toolkit } from '../toolkit/toolkit-type.js';
+import { noSuchRoute, siteRoutes } from '../routes/site-routes.js';
+import type { Toolkit, ToolkitPorts } from '../toolkit/toolkit-type.js';
 import { createToolkit } from '../toolkit/toolkit.js';
-import { processExchange } from '../toolkit/process-exchange.js';
+import { processExchange } from '../process-state.js';
 
 /** How the stand-alone gateway runs. */
 export interface GatewaySettings {

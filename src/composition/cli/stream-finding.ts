@@ -27,7 +27,7 @@ export async function streaming(site: SiteProbe, agent: AgentFacts, text: string
   const tooLong = setTimeout(() => leaving.abort(), MAX_MS);
   const began = performance.now();
   try {
-    const response = await site.ask(site.toolkit.chatHandler(), {
+    const response = await site.ask(site.toolkit.handlers.chat({}), {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
