@@ -1,12 +1,11 @@
 import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
-import { currentToolkit } from './process-state.js';
 import {
   type AuthHeadersOptions,
   SERVICE_HEADERS,
   SESSION_HEADERS,
   type SessionOptions,
 } from './routes/route-options.js';
-import { readRouteOptions } from './routes/site-routes.js';
+import { currentToolkit, readRouteOptions } from './routes/site-routes.js';
 import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
 /**
@@ -33,7 +32,7 @@ export function createGetHeadersWithServiceAuth(
     SERVICE_HEADERS,
     options,
   );
-  return () => (toolkit ?? currentToolkit()).authHeaders(service);
+  return async () => (toolkit ?? (await currentToolkit())).authHeaders(service);
 }
 
 /**
@@ -59,5 +58,5 @@ export function createGetHeadersForSession(
     SESSION_HEADERS,
     options,
   );
-  return (request) => (toolkit ?? currentToolkit()).sessionHeaders(session, request);
+  return async (request) => (toolkit ?? (await currentToolkit())).sessionHeaders(session, request);
 }

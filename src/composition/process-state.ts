@@ -1,6 +1,5 @@
 import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
 import type { Exchange } from '../adapters/node/exchange.js';
-import { ServiceAuthError } from '../domain/errors.js';
 import type { ServerConfig } from './config/server-config.js';
 import type { Toolkit } from './toolkit/toolkit-type.js';
 
@@ -25,21 +24,6 @@ export function serverState(): ServerState {
 /** The session libraries of all routes that use the toolkit of `configureServer`. */
 export function siteSessions(): Set<SessionTokenLike> {
   return (serverState().sessions ??= new Set());
-}
-
-/** @throws ServiceAuthError before `configureServer`. */
-export function currentToolkit(): Toolkit {
-  const { toolkit } = serverState();
-  if (toolkit === undefined) throw notConfigured();
-  return toolkit;
-}
-
-export function notConfigured(): ServiceAuthError {
-  return new ServiceAuthError('service_auth_failed', {
-    detail: 'The server is not configured.',
-    hint: 'Call configureServer when the server starts.',
-    block: 'configureServer',
-  });
 }
 
 /** Names the exchange of a process. */

@@ -180,6 +180,13 @@ function routesOf(maker: string, { toolkit, ...given }: HandlersOptions): readon
   });
 }
 
+/** @throws ServiceAuthError before `configureServer`. */
+export async function currentToolkit(): Promise<Toolkit> {
+  const { toolkit } = serverState();
+  if (toolkit !== undefined) return toolkit;
+  throw (await import('./unconfigured-responses.js')).notConfigured();
+}
+
 /** A handler of the toolkit that is current when a request comes, so that a later `configureServer` takes effect. */
 function currentHandler(handlerOf: (site: RouteHandlers) => HttpHandler, handler: HttpHandler): HttpHandler {
   let known: Toolkit | undefined;

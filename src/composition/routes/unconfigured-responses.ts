@@ -3,8 +3,8 @@ import { BodyBudget } from '../../adapters/web/body-budget.js';
 import { errorHandler } from '../../adapters/web/chat-routes.js';
 import { notFound } from '../../adapters/web/error-response.js';
 import { errorContext, type SiteSettings } from '../../adapters/web/serve-route.js';
+import { ServiceAuthError } from '../../domain/errors.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
-import { notConfigured } from '../process-state.js';
 import { processFaults, provideExchange } from '../toolkit/process-wide.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 
@@ -25,6 +25,15 @@ const BARE_SITE: SiteSettings = {
   newRequestId,
   now: () => 0,
 };
+
+/** The error of everything that needs a toolkit before `configureServer` was called. */
+export function notConfigured(): ServiceAuthError {
+  return new ServiceAuthError('service_auth_failed', {
+    detail: 'The server is not configured.',
+    hint: 'Call configureServer when the server starts.',
+    block: 'configureServer',
+  });
+}
 
 /** The chat route before `configureServer` was called. */
 export const unconfiguredChat: HttpHandler = errorHandler(BARE_SITE, notConfigured(), true);
