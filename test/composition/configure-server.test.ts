@@ -6,7 +6,7 @@ import { configureServer, getAuthHeaders, getCachedServiceToken } from '../../sr
 import { routeHandler, ROUTES } from '../../src/composition/routes/site-routes.js';
 import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import type { HttpHandler } from '../../src/ports/http.js';
-import { FakeIdentityProvider } from '../../src/adapters/fakes/fake-identity-provider.js';
+import { FakeIdentityProvider } from '../../src/adapters/fakes/fakes.js';
 import { browserRequest, bytes } from '../adapters/web/browser-request.js';
 
 const STATE = Symbol.for('agent-bff/state@1');

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
-import { FakeUpstream } from '../../src/adapters/fakes/fake-upstream.js';
+import { FakeClock, FakeUpstream } from '../../src/adapters/fakes/fakes.js';
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
 import { rebind, resolve, type Token, TOKENS } from '../../src/composition/toolkit/container.js';
 import { createToolkit, toolkitContainer } from '../../src/composition/toolkit/toolkit.js';
