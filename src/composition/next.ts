@@ -1,5 +1,5 @@
 import { type NextRoute, nextRoute, nextRoutes } from '../adapters/next/next-route.js';
-import { callback } from '../domain/shared/option-checks.js';
+import { callback } from '../domain/shared/options.js';
 import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
 import { service, session, siteFields, source } from './routes/route-options.js';
 import type {

@@ -1,6 +1,6 @@
 import type { HostPolicy } from '../../adapters/web/host-check.js';
 import type { HostName } from '../../adapters/web/host-name.js';
-import { ConfigurationError } from '../../domain/errors.js';
+import { ConfigurationError } from '../../domain/shared/errors.js';
 
 /**
  * Reads one entry of `allowedHosts`: a name or an address, and the port where only that one counts.

@@ -7,20 +7,18 @@ import { hideToken } from '../../adapters/telemetry/request-scope.js';
 import type { SessionRequired } from '../../domain/conversations/conversation-proxy.js';
 import { CoalescingSessionSource } from '../../domain/credentials/coalescing-session-source.js';
 import { Credential, type CredentialOwner } from '../../domain/credentials/credential.js';
-import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
+import type { RouteAuth, RouteFields } from '../../domain/credentials/route-auth.js';
 import { ExchangedTokens } from '../../domain/credentials/exchanged-tokens.js';
-import type { HeadersAuth, RouteAuth } from '../../domain/credentials/route-auth.js';
 import type { TokenCache } from '../../domain/credentials/token-cache.js';
-import type { RouteFields } from '../../domain/credentials/site-fields.js';
-import { UserNames } from '../../domain/credentials/user-names.js';
-import { AgentBffError, isAgentBffError, ServiceAuthError } from '../../domain/errors.js';
+import { UserNames } from '../../domain/credentials/session-credentials.js';
+import { AgentBffError, isAgentBffError, ServiceAuthError } from '../../domain/shared/errors.js';
 import { isFieldValue, isWithheld } from '../../domain/upstream/header-policy.js';
 import { optionalSecret, type Secret } from '../../domain/shared/secret.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, RequestContext } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
-import type { TokenExchange } from '../../ports/token-exchange.js';
+import type { TokenExchange } from '../../ports/identity-provider.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import type {
   AuthHeadersOptions,
@@ -77,13 +75,13 @@ export class RouteAuths {
     this.#exchanged = new ExchangedTokens({ exchange, tokens, clock, hash: sha256, block: 'onBehalfOf' });
   }
 
-  chat(options: ChatHandlerOptions): CredentialAuth {
+  chat(options: ChatHandlerOptions): RouteAuth<'service' | 'session'> {
     const { getSessionToken } = options;
     return getSessionToken === undefined ? this.service(options) : this.#caching(getSessionToken, options);
   }
 
   /** The look-ups of the config route: the site's own headers where it makes them, else the credential of the chat. */
-  lookups(chat: CredentialAuth, { configGetHeaders }: ChatHandlerOptions): RouteAuth {
+  lookups(chat: RouteAuth, { configGetHeaders }: ChatHandlerOptions): RouteAuth {
     if (configGetHeaders === undefined) return chat;
     return { ...this.#headers(configGetHeaders, undefined), fields: chat.fields };
   }
@@ -97,13 +95,13 @@ export class RouteAuths {
     return strategy === undefined && key !== undefined ? this.#apiKeyAlone(options) : this.service(options);
   }
 
-  surfaces(options: SurfaceHandlerOptions): CredentialAuth {
+  surfaces(options: SurfaceHandlerOptions): RouteAuth<'session' | 'api-key'> {
     const { auth, requireSession: required = false } = options;
     if (auth !== undefined) return { ...this.#caching(auth, options), required };
     return required ? this.session(NOBODY, options) : this.#apiKeyAlone(options);
   }
 
-  service(options: AuthHeadersOptions & SiteFieldOptions): CredentialAuth {
+  service(options: AuthHeadersOptions & SiteFieldOptions): RouteAuth<'service'> {
     const { strategy = '', apiKey } = options;
     return { kind: 'service', strategy, apiKey: optionalSecret(apiKey), ...this.#fields(options) };
   }
@@ -131,7 +129,7 @@ export class RouteAuths {
     return this.session(like, options);
   }
 
-  #apiKeyAlone(options: Pick<SessionOptions, 'apiKey'> & SiteFieldOptions): CredentialAuth {
+  #apiKeyAlone(options: Pick<SessionOptions, 'apiKey'> & SiteFieldOptions): RouteAuth<'api-key'> {
     return { kind: 'api-key', apiKey: optionalSecret(options.apiKey), ...this.#fields(options) };
   }
 
@@ -155,7 +153,7 @@ export class RouteAuths {
   }
 
   /** The headers a site makes for each request, and the API key unless they bring one. Alike headers are one caller. */
-  #headers(getHeaders: GetHeaders, apiKey: Secret | undefined): HeadersAuth {
+  #headers(getHeaders: GetHeaders, apiKey: Secret | undefined): RouteAuth<'headers'> {
     const { timeouts, upstream } = this.#deps.config;
     const key = apiKey === undefined ? {} : { [upstream.headers.apiKey]: apiKey.reveal() };
     return {

@@ -2,8 +2,17 @@
 /* oxlint-disable typescript/no-explicit-any */
 
 import { sessionKind, type SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import { accept, callback, flag, headerKey, text, texts, wholeNumber } from '../../domain/shared/option-checks.js';
-import type { OptionCheck, OptionShape } from '../../domain/shared/options.js';
+import {
+  accept,
+  callback,
+  flag,
+  headerKey,
+  text,
+  texts,
+  wholeNumber,
+  type OptionCheck,
+  type OptionShape,
+} from '../../domain/shared/options.js';
 import type { ServiceAuthStrategy } from '../config/server-config.js';
 import { nameHint, STRATEGIES } from '../config/strategy-names.js';
 

@@ -4,7 +4,7 @@ import { MemoryStorage } from '../../adapters/keyv/memory-storage.js';
 import { isRedisLibraryInstalled, RedisStorage } from '../../adapters/keyv/redis-storage.js';
 import { SealedCacheStore, type SealingKey } from '../../adapters/keyv/sealed-cache-store.js';
 import { TokenCache } from '../../domain/credentials/token-cache.js';
-import { ConfigurationError } from '../../domain/errors.js';
+import { ConfigurationError } from '../../domain/shared/errors.js';
 import { getMany } from '../../domain/shared/get-many.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';

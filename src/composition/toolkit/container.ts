@@ -8,15 +8,15 @@ import type { ConversationProxy } from '../../domain/conversations/conversation-
 import type { CredentialBroker } from '../../domain/credentials/credential-broker.js';
 import type { TokenCache } from '../../domain/credentials/token-cache.js';
 import type { SurfaceService } from '../../domain/surfaces/surface-service.js';
-import type { ErrorExcerpts } from '../../domain/upstream/error-excerpts.js';
+import type { PlatformErrors } from '../../domain/upstream/platform-error.js';
+import type { PlatformCall } from '../../domain/upstream/platform-call.js';
 import type { PlatformDirectory } from '../../domain/upstream/platform-directory.js';
 import type { PlatformStyles } from '../../domain/upstream/platform-styles.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
-import type { IdentityProvider } from '../../ports/identity-provider.js';
+import type { IdentityProvider, TokenExchange } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { TokenExchange } from '../../ports/token-exchange.js';
 import type { RouteAuths } from '../routes/route-auths.js';
 import type { SiteHandlers } from './site-handlers.js';
 
@@ -91,7 +91,8 @@ export const TOKENS = {
   UpstreamSource: Symbol('UpstreamSource') as Token<UpstreamSource>,
   Connections: Symbol('Connections') as Token<Connections>,
   Upstream: Symbol('Upstream') as Token<HttpUpstream>,
-  Excerpts: Symbol('Excerpts') as Token<ErrorExcerpts>,
+  PlatformErrors: Symbol('PlatformErrors') as Token<PlatformErrors>,
+  PlatformCall: Symbol('PlatformCall') as Token<PlatformCall>,
   CacheStores: Symbol('CacheStores') as Token<CacheStores>,
   IdentityFetch: Symbol('IdentityFetch') as Token<typeof fetch | undefined>,
   Providers: Symbol('Providers') as Token<ProviderLoader>,

@@ -1,10 +1,9 @@
-import type { ErrorCode } from '../../domain/errors.js';
+import type { ErrorCode } from '../../domain/shared/errors.js';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
-import type { IdentityProvider } from '../../ports/identity-provider.js';
+import type { IdentityProvider, TokenExchange } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { TokenExchange } from '../../ports/token-exchange.js';
 import type { AuthHeadersOptions, SessionOptions } from '../routes/route-options.js';
 import type { RouteHandlers } from './site-handlers.js';
 

@@ -3,10 +3,9 @@ import { Container } from 'inversify';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { DeadlineError, inTime, TimedTokenExchange } from '../../adapters/system/timed-ports.js';
 import type { RequestGate } from '../../adapters/web/request-gate.js';
-import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
-import { isAgentBffError } from '../../domain/errors.js';
-import { accept, callback, methods } from '../../domain/shared/option-checks.js';
-import { type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
+import type { RouteAuth } from '../../domain/credentials/route-auth.js';
+import { isAgentBffError } from '../../domain/shared/errors.js';
+import { accept, callback, methods, type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import { warningsOf } from '../config/env.js';
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
@@ -184,7 +183,7 @@ const LASTING = new WeakMap<Toolkit, LastingParts>();
 const REPLACED = new WeakSet<Toolkit>();
 
 /** The configured strategy, for what nobody in particular asks. */
-const SERVICE: CredentialAuth = { kind: 'service', strategy: '', apiKey: undefined };
+const SERVICE: RouteAuth = { kind: 'service', strategy: '', apiKey: undefined };
 
 const NO_REQUEST = { headers: {}, native: { request: undefined } };
 
