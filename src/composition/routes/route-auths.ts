@@ -13,6 +13,7 @@ import type { TokenCache } from '../../domain/credentials/token-cache.js';
 import { UserNames } from '../../domain/credentials/session-credentials.js';
 import { AgentBffError, isAgentBffError, ServiceAuthError } from '../../domain/shared/errors.js';
 import { isFieldValue, isWithheld } from '../../domain/upstream/header-policy.js';
+import { isPlainObject } from '../../domain/shared/options.js';
 import { optionalSecret, type Secret } from '../../domain/shared/secret.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, RequestContext } from '../../ports/http.js';
@@ -307,18 +308,12 @@ function pairs(made: unknown): readonly (readonly [unknown, unknown])[] {
   // Whatever lists pairs: a `Headers` of another realm or library, an array, a `Map`.
   if (!(Symbol.iterator in made)) {
     const fields = Object.entries(made);
-    if (fields.length > 0 || isPlain(made)) return fields;
+    if (fields.length > 0 || isPlainObject(made)) return fields;
     throw new Error('it gave an object without header fields of its own, such as a request in place of its headers');
   }
   const listed = [...(made as Iterable<unknown>)];
   if (listed.every((pair) => Array.isArray(pair) && pair.length === 2)) return listed as [unknown, unknown][];
   throw new Error('it gave a list that does not consist of pairs of name and value');
-}
-
-/** Whether an object is one of names and values, also one of another realm. */
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function append(headers: Headers, name: string, text: string): void {

@@ -1,9 +1,10 @@
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { Container } from 'inversify';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { DeadlineError, inTime, TimedTokenExchange } from '../../adapters/system/timed-ports.js';
 import type { RequestGate } from '../../adapters/web/request-gate.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
+import { type Alarm, beforeAlarm, MAX_TIMER_MS } from '../../domain/shared/deadline.js';
 import { isAgentBffError } from '../../domain/shared/errors.js';
 import { accept, callback, methods, type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { HttpUpstream } from '../../ports/http.js';
@@ -230,8 +231,6 @@ interface RunningSite {
 
 /** For what was cut to be told to the browsers. */
 const FLUSH_GRACE_MS = 250;
-/** The longest a timer of Node can wait. */
-const MAX_MS = 2_147_483_647;
 
 /**
  * Ends a site.
@@ -243,7 +242,7 @@ async function shutDown({ gate, upstreams, store }: RunningSite, graceMs: number
   gate.close();
   // (2)
   const finished = Promise.allSettled([gate.idle(), ...upstreams.map((upstream) => upstream.close())]);
-  await before(finished, Math.min(Math.max(0, graceMs), MAX_MS));
+  await before(finished, Math.min(Math.max(0, graceMs), MAX_TIMER_MS));
   // (3) Event streams get their error event, other responses are cut: see `EventStream` and `writeStream`.
   const ended = Promise.allSettled([...upstreams.map((upstream) => upstream.close({ graceMs: 0 })), gate.idle()]);
   await before(ended, FLUSH_GRACE_MS);
@@ -252,10 +251,13 @@ async function shutDown({ gate, upstreams, store }: RunningSite, graceMs: number
   await setImmediate();
 }
 
-/** Resolves with the work or after so many milliseconds, whichever comes first; the process need not stay for it. */
+/** Waits for the work, but no longer than so many milliseconds; the process need not stay for it. */
 async function before(work: Promise<unknown>, ms: number): Promise<void> {
-  const settled = new AbortController();
-  const late = setTimeout(ms, undefined, { signal: settled.signal, ref: false }).catch(() => undefined);
-  await Promise.race([work, late]);
-  settled.abort();
+  const alarm: Alarm = (expire) => {
+    const timer = setTimeout(expire, ms).unref();
+    return () => {
+      clearTimeout(timer);
+    };
+  };
+  await beforeAlarm(work, alarm, () => undefined);
 }
