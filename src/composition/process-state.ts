@@ -15,10 +15,15 @@ export interface ServerState {
   sessions?: Set<SessionTokenLike>;
 }
 
-const KEY: unique symbol = Symbol.for('agent-bff/state@1') as never;
+/** Names the exchange of a process. */
+export const EXCHANGE = 'agent-bff/exchange@1';
+
+const STATE_KEY: unique symbol = Symbol.for('agent-bff/state@1') as never;
+const EXCHANGE_KEY: unique symbol = Symbol.for(EXCHANGE) as never;
+const shared = globalThis as { [STATE_KEY]?: ServerState; readonly [EXCHANGE_KEY]?: Exchange };
 
 export function serverState(): ServerState {
-  return ((globalThis as { [KEY]?: ServerState })[KEY] ??= {});
+  return (shared[STATE_KEY] ??= {});
 }
 
 /** The session libraries of all routes that use the toolkit of `configureServer`. */
@@ -26,16 +31,9 @@ export function siteSessions(): Set<SessionTokenLike> {
   return (serverState().sessions ??= new Set());
 }
 
-/** Names the exchange of a process. */
-export const EXCHANGE = 'agent-bff/exchange@1';
-
 /** The exchange of a process, for all its toolkits: the first one provides it. */
 export const processExchange: Exchange = {
-  respond: (request, response, respond) => provided()?.respond(request, response, respond) ?? respond(),
-  write: (response, given, method) => provided()?.write(response, given, method),
-  body: (body, response, sendIdleMs) => provided()?.body(body, response, sendIdleMs) ?? null,
+  respond: (request, response, respond) => shared[EXCHANGE_KEY]?.respond(request, response, respond) ?? respond(),
+  write: (response, given, method) => shared[EXCHANGE_KEY]?.write(response, given, method),
+  body: (body, response, sendIdleMs) => shared[EXCHANGE_KEY]?.body(body, response, sendIdleMs) ?? null,
 };
-
-function provided(): Exchange | undefined {
-  return (globalThis as unknown as Readonly<Record<symbol, Exchange | undefined>>)[Symbol.for(EXCHANGE)];
-}
