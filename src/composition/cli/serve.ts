@@ -10,14 +10,12 @@ import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import { hostPolicy } from '../config/allowed-hosts.js';
 import { warningsOf } from '../config/env.js';
 import type { ServerConfig } from '../config/server-config.js';
-import { noSuchRoute } from '../routes/current-handler.js';
-import type { ToolkitPorts } from '../toolkit/ports.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 import { resolveConfig } from '../config/resolve-config.js';
-import { siteRoutes } from '../routes/site-routes.js';
-import type { Toolkit } from '../toolkit/toolkit-type.js';
+import { noSuchRoute, siteRoutes } from '../routes/site-routes.js';
+import type { Toolkit, ToolkitPorts } from '../toolkit/toolkit-type.js';
 import { createToolkit } from '../toolkit/toolkit.js';
-import { processExchange } from '../toolkit/process-exchange.js';
+import { processExchange } from '../process-state.js';
 import {
   type Command,
   listeningPlace,
