@@ -135,7 +135,7 @@ export async function rewriteExtendedCard(response: HttpResponse, rewrite: CardR
 const FORMATS: Readonly<Record<string, CompressionFormat>> = { gzip: 'gzip', 'x-gzip': 'gzip', deflate: 'deflate' };
 
 /**
- * True if a body says nothing but JSON-RPC errors (JSON-RPC 2.0 §5.1), which are meant for the client: one, a batch of them,
+ * True if a body holds only JSON-RPC errors (JSON-RPC 2.0 §5.1), which are meant for the client: one, a batch of them,
  * or a stream of events that hold one each; also when it is compressed.
  */
 async function isRpcErrorBody(headers: HeaderFields, body: Uint8Array): Promise<boolean> {

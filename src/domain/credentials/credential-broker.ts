@@ -114,7 +114,7 @@ export class CredentialBroker {
     await this.#identify(chosen.name).catch(() => undefined);
   }
 
-  /** The service token of a strategy in memory, when there is one that has not expired; an empty one is the configured. Asks nobody. */
+  /** The service token of a strategy in memory, when there is one that has not expired; an empty one is the configured. Sends no request. */
   cachedServiceToken(strategy = ''): AccessToken | undefined {
     const chosen = this.#choose(strategy, this.#deps.apiKey);
     const known = chosen.kind === 'provider' ? this.#known.get(chosen.name) : undefined;
@@ -142,7 +142,7 @@ export class CredentialBroker {
     return this.#credentialOf(name, known, outcome.token, planKey);
   }
 
-  /** The provider of a strategy and the key of its tokens; the last known ones when the provider cannot even say who it is. */
+  /** The provider of a strategy and the key of its tokens; the last known ones when the provider cannot state its identity. */
   async #identify(name: string): Promise<KnownProvider> {
     const loading = this.#deps.provider(name);
     if (loading === undefined) throw noStrategy();
@@ -326,7 +326,7 @@ const TOLERATED_SKEW_MS = 30_000;
 /** A platform further away is not followed: one that names a date decades ahead would be given a token good until then. */
 const FOLLOWED_SKEW_MS = 3_600_000;
 
-/** The platform's clock, as far as its refusals tell: tokens signed here must be valid by it. */
+/** The platform's clock, by the dates of its refusals: tokens signed here must be valid by it. */
 class PlatformClock {
   readonly #deps: Pick<CredentialBrokerDependencies, 'clock' | 'telemetry'>;
   #skewMs = 0;
@@ -340,7 +340,7 @@ class PlatformClock {
     return Math.abs(this.#skewMs) > FOLLOWED_SKEW_MS ? 0 : this.#skewMs;
   }
 
-  /** Takes note of what it shows now, in milliseconds since the epoch; operators are told when that is news. `NaN` says nothing. */
+  /** Takes its time, in milliseconds since the epoch, and warns operators when the difference has changed; ignores `NaN`. */
   compare(platformNow: number): void {
     const skewMs = platformNow - this.#deps.clock.now();
     if (Number.isNaN(skewMs) || Math.abs(skewMs - this.#skewMs) <= TOLERATED_SKEW_MS) return;

@@ -23,7 +23,7 @@ export interface BodySink {
 export interface FlowingBody extends AsyncIterable<Uint8Array> {
   /** Begins, or goes on after the sink had no room. What has come already goes to the sink before this returns. */
   flowTo(sink: BodySink): void;
-  /** Nobody wants the rest; `reason` where the browser did not leave by itself. */
+  /** Aborts the rest; `reason` where the browser did not leave by itself. */
   cancel(reason?: Error): void;
 }
 
@@ -38,12 +38,12 @@ export function flowing(body: AsyncIterable<Uint8Array>): FlowingBody {
   return 'flowTo' in body ? (body as FlowingBody) : new PulledBody(body);
 }
 
-/** Ends a body nobody will read, so that its connection is free. */
+/** Ends an unread body, so that its connection is free. */
 export function discard(body: HttpBody): void {
   if (isStream(body)) flowing(body).cancel();
 }
 
-/** Ends the reading of a body; nobody is left to be told what it says of its end. */
+/** Ends the reading of a body; exceptions are ignored. */
 export async function cancel(source: AsyncIterator<Uint8Array>, reason?: Error): Promise<void> {
   try {
     await source.return?.(reason);

@@ -62,7 +62,7 @@ export class SurfaceService {
   }
 
   /**
-   * A widget for this caller; from `cache` when there is one and it is young enough. Says in `x-cache` where the render came from.
+   * A widget for this caller, from `cache` when it has one that is young enough. `x-cache` names the source of the render.
    *
    * @throws ServiceAuthError when there is no service credential, or the platform refuses it.
    * @throws SessionError when there is no session.
@@ -268,7 +268,7 @@ function marked(response: HttpResponse, status: CacheStatus): HttpResponse {
   return { ...response, headers: { ...response.headers, 'x-cache': status } };
 }
 
-/** A body that streams may tell of work that goes on: what is rendered meanwhile is from before its end. */
+/** A body that invalidates renders again when it ends: a stream may report work that goes on meanwhile. */
 function followed(body: HttpBody, end: () => Promise<void>): HttpBody {
   if (!isStream(body)) return body;
   return followedStream(body, end);
