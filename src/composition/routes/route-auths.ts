@@ -167,8 +167,6 @@ export class RouteAuths {
           headers,
           owner: () => ownerOfHeaders(headers),
           block: 'getHeaders',
-          cacheKey: undefined,
-          token: undefined,
         });
       },
     };

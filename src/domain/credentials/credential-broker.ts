@@ -250,8 +250,6 @@ export class CredentialBroker {
       headers: this.#headers(undefined, apiKey),
       owner: () => owner,
       block: 'serviceApiKey',
-      cacheKey: undefined,
-      token: undefined,
     });
     this.#keyCredentials.set(apiKey, credential);
     return credential;

@@ -20,8 +20,8 @@ interface CredentialFacts {
   /** Called when a cache first asks. */
   readonly owner: () => CredentialOwner;
   readonly block: string;
-  readonly cacheKey: string | undefined;
-  readonly token: string | undefined;
+  readonly cacheKey?: string | undefined;
+  readonly token?: string | undefined;
   readonly fields?: SiteFields | undefined;
 }
 
