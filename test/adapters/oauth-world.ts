@@ -10,8 +10,10 @@ import { CertificateFile } from '../../src/adapters/keys/certificate.js';
 import { systemClock } from '../../src/adapters/system/system-clock.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { secret } from '../../src/domain/shared/secret.js';
+import type { ValuesOf } from '../../src/domain/shared/setting.js';
 import type { AccessToken, IdentityProvider, IssueFailure } from '../../src/ports/identity-provider.js';
 import { anyIdentity } from '../support/configured-provider.js';
+import { settingsIn } from '../support/settings.js';
 import type { TokenExchange, TokenExchangeRequest } from '../../src/ports/token-exchange.js';
 import {
   type ClientCertificate,
@@ -30,24 +32,46 @@ import {
 
 export const NOW = Date.now();
 
+type Connection = Partial<Pick<IdpBOptions, 'timeoutMs' | 'fetch' | 'identity'>>;
+/** Other values of the settings of adapters. */
+export type IdpAChange = Connection &
+  Partial<Pick<IdpAProviderOptions, 'grant'> & ValuesOf<IdpAProviderOptions['settings']>>;
+export type IdpAExchangeChange = Connection & Partial<ValuesOf<IdpATokenExchangeOptions['settings']>>;
+export type IdpBChange = Connection & Partial<Pick<IdpBOptions, 'certificate'> & ValuesOf<IdpBOptions['settings']>>;
+
 /** A running Auth0-like double, and adapters that get tokens there unless a test changes their settings. */
 export async function startIdpAWorld() {
   const { idp, trusting } = await runIdpA();
-  const settings = {
+  const connection = { timeoutMs: 5000, fetch: trusting.fetch, identity: anyIdentity };
+  const application = {
     domain: idp.domain,
     clientId: idp.client.id,
     clientSecret: secret(idp.client.secret),
     audience: idp.audience,
     scope: '',
-    timeoutMs: 5000,
-    fetch: trusting.fetch,
-    identity: anyIdentity,
   };
-  const user = { realm: '', username: idp.user.username, password: secret(idp.user.password) };
-  const provider = (change: Partial<IdpAProviderOptions> = {}): IdpAProvider =>
-    new IdpAProvider({ ...settings, grant: 'password', ...user, ...change });
-  const exchange = (change: Partial<IdpATokenExchangeOptions> = {}): IdpATokenExchange =>
-    new IdpATokenExchange({ ...settings, subjectTokenType: '', ...change });
+  const user = { username: idp.user.username, password: secret(idp.user.password) };
+  const provider = (change: IdpAChange = {}): IdpAProvider => {
+    const { grant = 'password', username, password, ...changed } = { ...user, realm: '', ...application, ...change };
+    const { timeoutMs, fetch, identity, ...values } = { ...connection, ...changed };
+    const settings = { ...settingsIn('idpA', values), ...settingsIn('idpAServiceUser', { username, password }) };
+    return new IdpAProvider({ timeoutMs, fetch, identity, grant, settings });
+  };
+  /** `own`: the fields that the block `onBehalfOf` sets. */
+  const exchange = (change: IdpAExchangeChange = {}, own: readonly string[] = []): IdpATokenExchange => {
+    const { timeoutMs, fetch, identity, ...values } = {
+      ...connection,
+      ...application,
+      subjectTokenType: '',
+      ...change,
+    };
+    const blocks = { idpA: settingsIn('idpA', values), onBehalfOf: settingsIn('onBehalfOf', values) };
+    const owned = Object.entries(blocks.onBehalfOf).filter(
+      ([name]) => own.includes(name) || name === 'subjectTokenType',
+    );
+    const settings = { ...blocks.idpA, ...Object.fromEntries(owned) };
+    return new IdpATokenExchange({ timeoutMs, fetch, identity, settings });
+  };
   /** The configuration that stands for the same settings. */
   const configured = (
     change: Partial<Record<'idpA' | 'idpAServiceUser' | 'onBehalfOf', object>> = {},
@@ -67,24 +91,26 @@ export async function startIdpAWorld() {
 }
 
 /** A running Entra-like double that knows a certificate, and adapters that get tokens there unless a test changes their settings. */
-export async function startIdpBWorld({ certificates = [], ...options }: DoubleOptions = {}) {
+export async function startIdpBWorld({ certificates = [], ...started }: DoubleOptions = {}) {
   const registered = makeClientCertificate();
   afterAll(removeClientCertificates);
-  const { idp, trusting } = await runIdpB({ ...options, certificates: [registered.certificatePem, ...certificates] });
-  const settings: IdpBOptions = {
+  const { idp, trusting } = await runIdpB({ ...started, certificates: [registered.certificatePem, ...certificates] });
+  const application = {
     tenantId: idp.tenantId,
     clientId: idp.client.id,
     scope: idp.scope,
     clientSecret: secret(idp.client.secret),
-    certificate: undefined,
     authority: `https://${idp.host}`,
-    timeoutMs: 5000,
-    fetch: trusting.fetch,
-    identity: anyIdentity,
+    certificatePath: '',
+    privateKeyPath: '',
   };
-  const provider = (change: Partial<IdpBOptions> = {}): IdpBProvider => new IdpBProvider({ ...settings, ...change });
-  const exchange = (change: Partial<IdpBOptions> = {}): IdpBTokenExchange =>
-    new IdpBTokenExchange({ ...settings, ...change });
+  const options = (change: IdpBChange): IdpBOptions => {
+    const connection = { timeoutMs: 5000, fetch: trusting.fetch, identity: anyIdentity, certificate: undefined };
+    const { timeoutMs, fetch, identity, certificate, ...values } = { ...connection, ...application, ...change };
+    return { timeoutMs, fetch, identity, certificate, settings: settingsIn('idpBService', values) };
+  };
+  const provider = (change: IdpBChange = {}): IdpBProvider => new IdpBProvider(options(change));
+  const exchange = (change: IdpBChange = {}): IdpBTokenExchange => new IdpBTokenExchange(options(change));
   /** The configuration that stands for the same settings. */
   const configured = (change: object = {}, onBehalfOf?: object): ServerConfig => ({
     idpBService: {
@@ -106,7 +132,7 @@ export function certificateIn({ certificatePath, privateKeyPath }: ClientCertifi
 }
 
 /** Settings that both providers have. */
-type Change = Partial<Pick<IdpBOptions, 'clientSecret' | 'scope' | 'timeoutMs'>> & {
+type Change = Pick<IdpBChange, 'clientSecret' | 'scope' | 'timeoutMs'> & {
   readonly fetch?: TrustingFetch['fetch'] | undefined;
 };
 

@@ -10,7 +10,7 @@ import { FakeUpstream } from '../../src/adapters/fakes/fake-upstream.js';
 import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
-import { providerLoader } from '../../src/composition/toolkit/identity-module.js';
+import { providerContext, providerLoader } from '../../src/composition/toolkit/identity-module.js';
 import type { ToolkitPorts } from '../../src/composition/toolkit/ports.js';
 import { buildToolkit, createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import type { Toolkit } from '../../src/composition/toolkit/toolkit-type.js';
@@ -227,8 +227,8 @@ describe('a provider that could not be loaded', () => {
         if (times === 1) throw new Error('loading fails');
       },
     };
-    const identities = { fetch: undefined, proofKey: new Uint8Array(32), telemetry, clock: new FakeClock() };
-    const load = providerLoader(config, identities);
+    const parts = { fetch: undefined, proofKey: new Uint8Array(32), telemetry, clock: new FakeClock() };
+    const load = providerLoader(config, providerContext(config, parts));
     await expect(load('service_account')).rejects.toThrow('loading fails');
     const provider = await load('service_account');
     expect(provider?.block).toBe('serviceAccount');

@@ -3,9 +3,12 @@ import { randomUUID } from 'node:crypto';
 import type { CryptoKey } from 'jose';
 import { SignJWT } from 'jose/jwt/sign';
 import { importPKCS8 } from 'jose/key/import';
+import { valuesOf } from '../../domain/shared/setting.js';
 import type { Identity } from '../../ports/identity.js';
 import type { IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
+import type { ProviderContext } from '../../ports/provider-descriptor.js';
 import type { PrivateKeyReading, PrivateKeySource } from '../keys/private-key.js';
+import { hasUnusedFile, keyOf, type ServiceAccountBlocks } from './descriptor.js';
 
 const ALGORITHM = 'RS256';
 const LIFETIME_SECONDS = 300;
@@ -112,6 +115,25 @@ export class ServiceAccountProvider implements IdentityProvider {
     const advice = `${todo} in the "${this.block}" configuration block.`;
     return { kind: 'failure', reason, block: this.block, fields, advice, detail };
   }
+}
+
+/** The provider of a service account. */
+export function provider(
+  flow: string,
+  { serviceAccount }: ServiceAccountBlocks,
+  { telemetry, clock, identityOf }: ProviderContext,
+): ServiceAccountProvider {
+  if (hasUnusedFile(serviceAccount)) {
+    const detail = 'serviceAccount has both privateKeyPem and privateKeyPath; the file is not read';
+    telemetry.emit({ type: 'warning', code: 'second_key_unused', detail });
+  }
+  const key = keyOf(serviceAccount, clock);
+  const identity = identityOf(flow, { ...serviceAccount }, async () => {
+    const reading = await key?.read();
+    // By its advice: another fault is another failure, so a back-off must not repeat the words of the last one.
+    return reading?.kind === 'key' ? reading.fingerprint : (reading?.advice ?? '');
+  });
+  return new ServiceAccountProvider({ ...valuesOf(serviceAccount), key, identity });
 }
 
 // As text: a copy the caller cannot change between an identity and the token it stands for.

@@ -1,36 +1,30 @@
-import type { ProviderName } from '../config/provider-flows.js';
-import type { ResolvedConfig } from '../config/resolve-config.js';
-import { PROVIDERS } from '../toolkit/identity-providers.js';
+import type { ProviderAddress } from '../../ports/provider-descriptor.js';
 import { failed, type Finding, named, passed, skipped } from './finding.js';
 import { networkFix, withMeaning } from './network-fix.js';
 
 const CHECK = 'provider';
 
-/** Asks a provider for its public description, with no credential; nothing where it has none. */
+/** Requests the public description of a provider, without a credential. */
 export async function providerReach(
-  name: ProviderName,
-  config: ResolvedConfig,
-  forUsers: boolean,
+  { setting: { block, field }, url, fault }: ProviderAddress,
+  timeoutMs: number,
   fetch: typeof globalThis.fetch,
-): Promise<readonly Finding[]> {
-  const { block: usual, address } = PROVIDERS[name];
-  if (address === undefined) return [];
-  const { field, url, fault, block = usual } = address(config, forUsers);
+): Promise<Finding> {
   const place = { block, fields: [field] };
-  if (fault !== undefined) return [failed(CHECK, fault, place, `Correct ${named(place)}.`)];
-  // Said with all other missing fields by whoever needs it.
-  if (url === undefined) return [skipped(CHECK, `${field} is not set`)];
+  if (fault !== undefined) return failed(CHECK, fault, place, `Correct ${named(place)}.`);
+  // The token or the exchange reports it with all other missing fields.
+  if (url === undefined) return skipped(CHECK, `${field} is not set`);
   const { origin } = new URL(url);
   try {
-    const signal = AbortSignal.timeout(config.timeouts.identityProviderMs);
+    const signal = AbortSignal.timeout(timeoutMs);
     const response = await fetch(url, { redirect: 'manual', signal });
     await response.body?.cancel();
-    if (response.status === 200) return [passed(CHECK, `${origin} responds`)];
+    if (response.status === 200) return passed(CHECK, `${origin} responds`);
     const message = `${url} responds ${String(response.status)}, so there is no provider of this name`;
-    return [failed(CHECK, message, place, `Correct ${named(place)}.`)];
+    return failed(CHECK, message, place, `Correct ${named(place)}.`);
   } catch (error) {
     const code = codeOf(error);
-    return [failed(CHECK, `${origin} cannot be reached: ${withMeaning(code) ?? code}`, place, networkFix(code, place))];
+    return failed(CHECK, `${origin} cannot be reached: ${withMeaning(code) ?? code}`, place, networkFix(code, place));
   }
 }
 

@@ -2,19 +2,18 @@ import { silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js'
 import { systemClock } from '../../adapters/system/system-clock.js';
 import { type ChosenStrategy, chooseStrategy } from '../../domain/credentials/strategy.js';
 import type { Endpoint } from '../../domain/upstream/upstream-request.js';
-import type { Clock } from '../../ports/clock.js';
 import type { IssueOutcome } from '../../ports/identity-provider.js';
+import type { ExpectedClaims, ProviderContext, ProviderFacts } from '../../ports/provider-descriptor.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { warningsOf } from '../config/env.js';
-import { FLOWS } from '../config/provider-flows.js';
-import { providerLoader } from '../toolkit/identity-module.js';
-import { type Identities, providerOf, PROVIDERS } from '../toolkit/identity-providers.js';
+import { FLOWS, providerOf, PROVIDERS } from '../config/providers.js';
+import { loadExchange, providerContext, providerLoader } from '../toolkit/identity-module.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
 import { cacheFindings } from './cache-findings.js';
 import { errorPage } from './error-page-finding.js';
 import { failed, type Finding, named, passed, type Place, refused, skipped, topLevel, warning } from './finding.js';
-import { certificate, serviceAccountKey } from './key-findings.js';
+import { keyFindings } from './key-findings.js';
 import { platformFindings, type Trials } from './platform-findings.js';
 import { providerReach } from './discovery-check.js';
 import { tokenFindings } from './token-findings.js';
@@ -45,18 +44,20 @@ export async function examine(
     flows: FLOWS,
     strategy: resolved.serviceAuthStrategy,
     authProvider: resolved.authProvider,
-    hasServiceAccount: resolved.serviceAccount.filled,
+    hasServiceAccount: resolved.hasServiceAccount,
     hasApiKey: resolved.serviceApiKey !== undefined,
     customProviders: resolved.customProviders,
   });
-  const clock = ports.clock ?? systemClock;
+  const { clock = systemClock } = ports;
   begin('credential');
+  const provider = chosen.kind === 'provider' ? providerOf(chosen.name) : undefined;
+  const facts = provider === undefined ? NO_FACTS : await PROVIDERS[provider].examine(resolved, clock);
   const credential = [
     // The chat does without; tokens signed here take their audience from it.
-    address('platform address', 'serviceApiUrl', resolved.serviceApi, needsAudience(chosen, resolved)),
+    address('platform address', 'serviceApiUrl', resolved.serviceApi, needsAudience(facts)),
     strategy(chosen, resolved),
-    ...(chosen.kind === 'provider' ? await serviceCredential(resolved, chosen.name, ports) : []),
-    ...(resolved.onBehalfOf.configured ? await userExchange(resolved, chosen, ports) : []),
+    ...(chosen.kind === 'provider' ? await serviceCredential(resolved, chosen.name, facts, ports) : []),
+    ...(resolved.alwaysExchange ? await userExchange(resolved, facts, ports) : []),
   ];
   begin('cache store');
   const cache = await cacheFindings(resolved, clock);
@@ -111,36 +112,53 @@ function publicAddress({ publicUrl }: ResolvedConfig, isProduction: boolean): re
   return [warning(check, message, topLevel('publicUrl'), fix)];
 }
 
-function needsAudience(chosen: ChosenStrategy, { serviceAccount }: ResolvedConfig): boolean {
-  return chosen.kind === 'provider' && chosen.name === 'service_account' && serviceAccount.audience === '';
+/** A provider of the site's own, or none. */
+const NO_FACTS: ProviderFacts = { keys: [] };
+
+function needsAudience({ expected, address: reached }: ProviderFacts): boolean {
+  return reached === undefined && expected?.audience.includes('') === true;
 }
 
-function strategy(chosen: ChosenStrategy, { onBehalfOf }: ResolvedConfig): Finding {
+function strategy(chosen: ChosenStrategy, { alwaysExchange }: ResolvedConfig): Finding {
   const check = 'strategy';
   if (chosen.kind === 'provider') return passed(check, chosen.name);
   if (chosen.kind === 'api-key') return passed(check, 'the API key alone; there is no token to try');
-  if (onBehalfOf.configured) return skipped(check, "no service credential: only users' tokens are exchanged");
+  if (alwaysExchange) return skipped(check, "no service credential: only users' tokens are exchanged");
   return failed(check, 'no credential is configured', topLevel('serviceAuthStrategy', 'serviceApiKey'), CHOOSE);
 }
 
 /** Key, provider and token of the configured strategy, up to the first that fails. */
-async function serviceCredential(config: ResolvedConfig, flow: string, ports: ToolkitPorts): Promise<Finding[]> {
-  const clock = ports.clock ?? systemClock;
-  const findings: Finding[] = [];
-  const provider = providerOf(flow);
-  if (provider === 'service_account') findings.push(await serviceAccountKey(config.serviceAccount, clock));
-  if (provider === 'idp_b') findings.push(...(await certificate(config.idpB, clock)));
-  if (provider !== undefined) {
-    findings.push(...(await providerReach(provider, config, false, ports.identityFetch ?? fetch)));
-  }
+async function serviceCredential(
+  config: ResolvedConfig,
+  flow: string,
+  facts: ProviderFacts,
+  ports: ToolkitPorts,
+): Promise<Finding[]> {
+  const findings = await providerFindings(facts, config, ports);
   if (findings.some(({ result }) => result === 'failed')) return [...findings, skipped('token')];
-  return [...findings, ...(await token(config, flow, ports, clock))];
+  return [...findings, ...(await token(config, flow, facts.expected, ports))];
 }
 
-async function token(config: ResolvedConfig, flow: string, ports: ToolkitPorts, clock: Clock): Promise<Finding[]> {
+/** Findings about keys, certificates and the address of a provider. */
+async function providerFindings(
+  { keys, address: reached }: ProviderFacts,
+  { timeouts }: ResolvedConfig,
+  { clock = systemClock, identityFetch = fetch }: ToolkitPorts,
+): Promise<Finding[]> {
+  const findings = keys.flatMap((key) => keyFindings(key, clock.now()));
+  if (reached === undefined) return findings;
+  return [...findings, await providerReach(reached, timeouts.identityProviderMs, identityFetch)];
+}
+
+async function token(
+  config: ResolvedConfig,
+  flow: string,
+  expected: ExpectedClaims | undefined,
+  ports: ToolkitPorts,
+): Promise<Finding[]> {
   const check = 'token';
-  const load = providerLoader(config, identities(ports));
-  const now = clock.now();
+  const load = providerLoader(config, context(config, ports));
+  const now = (ports.clock ?? systemClock).now();
   let outcome: IssueOutcome | undefined;
   try {
     outcome = await (await load(flow))?.issue(now);
@@ -153,46 +171,44 @@ async function token(config: ResolvedConfig, flow: string, ports: ToolkitPorts, 
     const { block, fields, advice, detail } = outcome;
     return [failed(check, detail, { block, fields }, advice)];
   }
-  return [passed(check, 'obtained'), ...tokenFindings(config, flow, outcome.token, now)];
+  const name = providerOf(flow);
+  const block = name === undefined ? flow : PROVIDERS[name].suspects.block;
+  return [passed(check, 'obtained'), ...tokenFindings(block, expected, outcome.token, now)];
 }
 
-/** What can be said of the exchange while nobody is signed in; what the service credential showed already is not said twice. */
-async function userExchange(config: ResolvedConfig, chosen: ChosenStrategy, ports: ToolkitPorts): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  const { own, idpB } = config.onBehalfOf;
-  const provider = config.onBehalfOf.provider === 'idp_a' ? 'idp_a' : 'idp_b';
-  const seen = chosen.kind === 'provider' && providerOf(chosen.name) === provider;
-  const block = (field: string): string => (own.has(field) ? 'onBehalfOf' : 'idpBService');
-  const { clock = systemClock, identityFetch = fetch } = ports;
-  if (provider === 'idp_b' && (!seen || own.has('certificatePath'))) {
-    findings.push(...(await certificate(idpB, clock, block('certificatePath'))));
-  }
-  if (!seen || own.has('tenantId')) {
-    findings.push(...(await providerReach(provider, config, true, identityFetch)));
-  }
-  if (!findings.some(({ result }) => result === 'failed')) findings.push(await exchange(config, provider, ports));
+/** Findings about the exchange while nobody is signed in, except those that the service credential has shown already. */
+async function userExchange(config: ResolvedConfig, service: ProviderFacts, ports: ToolkitPorts): Promise<Finding[]> {
+  const { clock = systemClock } = ports;
+  const facts = (await PROVIDERS[config.exchangeProvider].examineExchange?.(config, clock)) ?? NO_FACTS;
+  const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+  const keys = facts.keys.filter((key) => !service.keys.some((other) => isSame(key, other)));
+  const fresh = isSame(facts.address, service.address) ? { keys } : { ...facts, keys };
+  const findings = await providerFindings(fresh, config, ports);
+  if (!findings.some(({ result }) => result === 'failed')) findings.push(await exchange(config, ports));
   return findings;
 }
 
-/** Without a user's token nobody is asked: what is missing in the configuration is found before. */
-async function exchange(config: ResolvedConfig, provider: 'idp_a' | 'idp_b', ports: ToolkitPorts): Promise<Finding> {
+/** A try without a user's token: missing fields are found before the provider is called. */
+async function exchange(config: ResolvedConfig, ports: ToolkitPorts): Promise<Finding> {
   const check = 'exchange';
   const { clock = systemClock, tokenExchange } = ports;
-  const ours =
-    tokenExchange === undefined ? await PROVIDERS[provider].exchange?.(config, identities(ports)) : undefined;
+  const ours = tokenExchange === undefined ? await loadExchange(config, context(config, ports)) : undefined;
   const outcome = await ours?.exchange({ assertion: '' }, clock.now());
   if (outcome?.kind !== 'failure') return skipped(check, 'needs a signed-in user');
   const { block, fields, advice, detail } = outcome;
   return failed(check, detail, { block, fields }, advice);
 }
 
-function identities({ identityFetch, telemetry = silentTelemetry, clock = systemClock }: ToolkitPorts): Identities {
-  return { fetch: identityFetch, proofKey: new Uint8Array(32), telemetry, clock };
+function context(
+  config: ResolvedConfig,
+  { identityFetch, telemetry = silentTelemetry, clock = systemClock }: ToolkitPorts,
+): ProviderContext {
+  return providerContext(config, { fetch: identityFetch, proofKey: new Uint8Array(32), telemetry, clock });
 }
 
 /** Where to look when the platform does not take a credential that could be had. */
 function placeOf(chosen: ChosenStrategy): Place {
   if (chosen.kind !== 'provider') return topLevel('serviceApiKey');
   const name = providerOf(chosen.name);
-  return name === undefined ? STRATEGY : PROVIDERS[name];
+  return name === undefined ? STRATEGY : PROVIDERS[name].suspects;
 }

@@ -1,52 +1,26 @@
-import { CertificateFile } from '../../adapters/keys/certificate.js';
-import { privateKeySource } from '../../adapters/keys/private-key.js';
-import type { Clock } from '../../ports/clock.js';
-import type { ResolvedIdpB, ResolvedServiceAccount } from '../config/resolve-config.js';
+import type { KeyFact } from '../../ports/provider-descriptor.js';
 import { failed, type Finding, named, passed, type Place, warning } from './finding.js';
 
 const DAY_MS = 86_400_000;
 const SOON_DAYS = 30;
 
-/** Parses the private key of the service account, from wherever the configuration says. */
-export async function serviceAccountKey(account: ResolvedServiceAccount, clock: Clock): Promise<Finding> {
-  const check = 'private key';
-  const block = 'serviceAccount';
-  const both = { block, fields: ['privateKeyPem', 'privateKeyPath'] };
-  const source = privateKeySource(account, block, clock);
-  if (source === undefined) {
-    const fix = 'Set "privateKeyPem" or "privateKeyPath" in the "serviceAccount" configuration block.';
-    return failed(check, 'none is configured', both, fix);
+/** Findings about the key or the certificate of a provider; `now` is milliseconds since the epoch. */
+export function keyFindings(fact: KeyFact, now: number): readonly Finding[] {
+  const { block } = fact;
+  if (fact.kind === 'unusable') {
+    return [failed(fact.check, fact.detail, { block, fields: fact.fields }, fact.advice)];
   }
-  const reading = await source.read();
-  if (reading.kind === 'unusable') {
-    return failed(check, reading.detail, { block, fields: [reading.field] }, reading.advice);
+  if (fact.kind === 'private key') {
+    const check = 'private key';
+    if (!fact.hasUnusedFile) return [passed(check, `RSA, public half SHA-256 ${fact.fingerprint}`)];
+    const both = { block, fields: ['privateKeyPem', 'privateKeyPath'] };
+    const fix = `Leave one of "privateKeyPem" and "privateKeyPath" out of the "${block}" configuration block.`;
+    return [warning(check, 'the text is used; the file beside it is not', both, fix)];
   }
-  if (account.privateKeyPem !== undefined && account.privateKeyPath !== '') {
-    const fix = 'Leave one of "privateKeyPem" and "privateKeyPath" out of the "serviceAccount" configuration block.';
-    return warning(check, 'the text is used; the file beside it is not', both, fix);
-  }
-  return passed(check, `RSA, public half SHA-256 ${reading.fingerprint}`);
-}
-
-/** Reads the certificate of an application, and compares it with its key and with the calendar; nothing when none is configured. */
-export async function certificate(
-  application: ResolvedIdpB,
-  clock: Clock,
-  block = 'idpBService',
-): Promise<readonly Finding[]> {
-  const { certificatePath, privateKeyPath, clientSecret } = application;
-  if (certificatePath === '' && (privateKeyPath === '' || clientSecret.reveal() !== '')) return [];
-  const check = 'certificate';
-  const reading = await new CertificateFile({ certificatePath, privateKeyPath, block, clock }).read();
-  if (reading.kind === 'unusable') {
-    const { advice, detail, fields } = reading;
-    return [failed(check, detail, { block, fields }, advice)];
-  }
-  const { notBefore, notAfter, thumbprintSha256 } = reading;
-  const unused = clientSecret.reveal() === '' ? '' : '; used before the client secret';
+  const unused = fact.hasUnusedSecret ? '; used before the client secret' : '';
   return [
-    passed(check, `matches its key, SHA-256 ${thumbprintSha256}${unused}`),
-    dates(notBefore, notAfter, clock.now(), { block, fields: ['certificatePath', 'privateKeyPath'] }),
+    passed('certificate', `matches its key, SHA-256 ${fact.thumbprint}${unused}`),
+    dates(fact.notBefore, fact.notAfter, now, { block, fields: ['certificatePath', 'privateKeyPath'] }),
   ];
 }
 

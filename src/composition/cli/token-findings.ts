@@ -1,7 +1,6 @@
 import { jwtClaims } from '../../domain/shared/json.js';
 import type { AccessToken } from '../../ports/identity-provider.js';
-import type { ResolvedConfig } from '../config/resolve-config.js';
-import { providerOf, PROVIDERS } from '../toolkit/identity-providers.js';
+import type { ExpectedClaims } from '../../ports/provider-descriptor.js';
 import { clockProblem, clocks } from './clock-finding.js';
 import { failed, type Finding, passed, skipped, warning } from './finding.js';
 
@@ -17,34 +16,39 @@ interface TokenClaims {
   readonly issuedAt: number | undefined;
 }
 
-/** Compares a token with what is configured; `flow` is the chosen one, `now` milliseconds since the epoch. */
+/** Compares a token with what is configured in `block`; `now` is milliseconds since the epoch. */
 export function tokenFindings(
-  config: ResolvedConfig,
-  flow: string,
+  block: string,
+  expected: ExpectedClaims | undefined,
   { value, expiresAt }: AccessToken,
   now: number,
 ): readonly Finding[] {
-  const provider = providerOf(flow);
-  const { block, expected } = provider === undefined ? { block: flow, expected: undefined } : PROVIDERS[provider];
   const claims = tokenClaims(value);
   if (claims === undefined) {
     return [expiry(expiresAt, now, block), skipped('claims', 'the token is opaque, so only the platform can read it')];
   }
   const { audience, scopes, expiresAt: until = expiresAt, issuedAt = now } = claims;
-  const wanted = expected?.(config) ?? { audience: { field: '', anyOf: [] }, scopes: [] };
-  const anyOf = wanted.audience.anyOf.filter((one) => one !== '');
-  const missing = wanted.scopes.filter((one) => !scopes.includes(one));
-  const isMeant = anyOf.length === 0 || anyOf.some((one) => audience.includes(one));
   return [
     expiry(until, now, block),
-    isMeant
-      ? passed('audience', listed(audience))
-      : failed('audience', `the token is for ${listed(audience)}`, { block, fields: [wanted.audience.field] }),
-    missing.length === 0
-      ? passed('scope', listed(scopes))
-      : failed('scope', `not granted: ${missing.join(' ')}`, { block, fields: ['scope'] }, granting(block)),
+    audienceFinding(audience, expected),
+    scopeFinding(scopes, expected, block),
     clocks('clock', now - issuedAt, "the provider's"),
   ];
+}
+
+function audienceFinding(audience: readonly string[], expected: ExpectedClaims | undefined): Finding {
+  const anyOf = (expected?.audience ?? []).filter((one) => one !== '');
+  if (expected === undefined || anyOf.length === 0 || anyOf.some((one) => audience.includes(one))) {
+    return passed('audience', listed(audience));
+  }
+  const { block, field } = expected.setting;
+  return failed('audience', `the token is for ${listed(audience)}`, { block, fields: [field] });
+}
+
+function scopeFinding(scopes: readonly string[], expected: ExpectedClaims | undefined, block: string): Finding {
+  const missing = (expected?.scopes ?? []).filter((one) => !scopes.includes(one));
+  if (missing.length === 0) return passed('scope', listed(scopes));
+  return failed('scope', `not granted: ${missing.join(' ')}`, { block, fields: ['scope'] }, granting(block));
 }
 
 function granting(block: string): string {

@@ -3,17 +3,16 @@ import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { sha256 } from '../../adapters/system/sha256.js';
 import { TimedIdentityProvider, TimedTokenExchange } from '../../adapters/system/timed-ports.js';
 import { CredentialBroker } from '../../domain/credentials/credential-broker.js';
-import type { Clock } from '../../ports/clock.js';
 import type { IdentityProvider } from '../../ports/identity-provider.js';
-import type { Telemetry } from '../../ports/telemetry.js';
+import type { ProviderContext } from '../../ports/provider-descriptor.js';
 import type { TokenExchange } from '../../ports/token-exchange.js';
+import { configuredIdentity } from '../config/identity.js';
+import { FLOWS, providerOf, PROVIDERS } from '../config/providers.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import { FLOWS, type ProviderName } from '../config/provider-flows.js';
 import { RouteAuths } from '../routes/route-auths.js';
 import { provide, TOKENS } from './container.js';
-import type { CacheStores, ProviderLoader } from './site.js';
 import type { ToolkitPorts } from './ports.js';
-import { type Identities, providerOf, PROVIDERS } from './identity-providers.js';
+import type { ProviderLoader } from './site.js';
 
 /** Binds what turns configuration into credentials. */
 export function identityModule(
@@ -21,20 +20,14 @@ export function identityModule(
   ports: ToolkitPorts,
   sessions: Set<SessionTokenLike>,
 ): ContainerModule {
-  const identities = (clock: Clock, { proofKey }: CacheStores, telemetry: Telemetry): Identities => ({
-    fetch: ports.identityFetch,
-    proofKey,
-    telemetry,
-    clock,
-  });
   const parts = [TOKENS.Clock, TOKENS.CacheStores, TOKENS.Telemetry] as const;
   return new ContainerModule(({ bind }) => {
-    provide(bind, TOKENS.Providers, parts, (clock, stores, telemetry) =>
-      providerLoader(config, identities(clock, stores, telemetry)),
+    provide(bind, TOKENS.Providers, parts, (clock, { proofKey }, telemetry) =>
+      providerLoader(config, providerContext(config, { fetch: ports.identityFetch, clock, proofKey, telemetry })),
     );
-    provide(bind, TOKENS.TokenExchange, parts, (clock, stores, telemetry) =>
+    provide(bind, TOKENS.TokenExchange, parts, (clock, { proofKey }, telemetry) =>
       ports.tokenExchange === undefined
-        ? tokenExchange(config, identities(clock, stores, telemetry))
+        ? tokenExchange(config, providerContext(config, { fetch: ports.identityFetch, clock, proofKey, telemetry }))
         : new TimedTokenExchange(ports.tokenExchange, config.timeouts.identityProviderMs),
     );
     provide(
@@ -50,7 +43,7 @@ export function identityModule(
           flows: FLOWS,
           strategy: config.serviceAuthStrategy,
           authProvider: config.authProvider,
-          hasServiceAccount: config.serviceAccount.filled,
+          hasServiceAccount: config.hasServiceAccount,
           customProviders: config.customProviders,
           apiKey: config.serviceApiKey,
           apiKeyHeader: config.upstream.headers.apiKey,
@@ -68,7 +61,7 @@ export function identityModule(
           sessions,
           tokens,
           exchange,
-          alwaysExchange: config.onBehalfOf.configured,
+          alwaysExchange: config.alwaysExchange,
           sessionMs: config.timeouts.sessionMs,
           apiKey: config.serviceApiKey,
           apiKeyHeader: config.upstream.headers.apiKey,
@@ -77,8 +70,20 @@ export function identityModule(
   });
 }
 
+/** Everything the providers of this package need besides their settings. `proofKey` keys the digests that tell two proofs apart. */
+export function providerContext(
+  { timeouts }: ResolvedConfig,
+  { proofKey, ...context }: Pick<ProviderContext, 'fetch' | 'telemetry' | 'clock'> & { readonly proofKey: Uint8Array },
+): ProviderContext {
+  return {
+    ...context,
+    timeoutMs: timeouts.identityProviderMs,
+    identityOf: (flow, settings, material) => configuredIdentity({ flow, settings, proofKey, material }),
+  };
+}
+
 /** Loads each provider once, when it is first asked for. */
-export function providerLoader(config: ResolvedConfig, identities: Identities): ProviderLoader {
+export function providerLoader(config: ResolvedConfig, context: ProviderContext): ProviderLoader {
   const custom = config.identityProviders;
   const flows = new Map<string, () => Promise<IdentityProvider>>();
   const load = (flow: string): (() => Promise<IdentityProvider>) | undefined => {
@@ -87,7 +92,7 @@ export function providerLoader(config: ResolvedConfig, identities: Identities): 
       return () => Promise.resolve(new TimedIdentityProvider(own, config.timeouts.identityProviderMs));
     }
     const name = providerOf(flow);
-    return name && (() => PROVIDERS[name].load(flow, config, identities));
+    return name && (async () => (await PROVIDERS[name].adapter()).provider(flow, config, context));
   };
   return (flow) => {
     let once = flows.get(flow);
@@ -101,12 +106,21 @@ export function providerLoader(config: ResolvedConfig, identities: Identities): 
   };
 }
 
-/** The exchange of users' tokens a configuration asks for; its library is loaded with the first token. */
-function tokenExchange(config: ResolvedConfig, identities: Identities): TokenExchange {
+/** The exchange of users' tokens that a configuration asks for; undefined where its provider has none. */
+export async function loadExchange(
+  config: ResolvedConfig,
+  context: ProviderContext,
+): Promise<TokenExchange | undefined> {
+  const adapter = await PROVIDERS[config.exchangeProvider].adapter();
+  return adapter.exchange?.(config, context);
+}
+
+/** The same, with its library loaded for the first token. */
+function tokenExchange(config: ResolvedConfig, context: ProviderContext): TokenExchange {
   const load = loadedOnce(async () => {
-    const { exchange } = PROVIDERS[config.onBehalfOf.provider as ProviderName];
+    const exchange = await loadExchange(config, context);
     if (exchange === undefined) throw new Error('this provider exchanges no tokens');
-    return exchange(config, identities);
+    return exchange;
   });
   return {
     identity: async () => (await load()).identity(),
@@ -114,7 +128,7 @@ function tokenExchange(config: ResolvedConfig, identities: Identities): TokenExc
   };
 }
 
-/** What `load` gives, asked for once. A library that failed to load may be installed by now when the next request comes. */
+/** Calls `load` once. After a failure the next request tries again: the library may be installed by then. */
 function loadedOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined;
   return () => {

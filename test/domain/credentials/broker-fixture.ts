@@ -8,7 +8,7 @@ import {
 } from '../../../src/domain/credentials/credential-broker.js';
 import type { CredentialOwner } from '../../../src/domain/credentials/credential.js';
 import { redactor } from '../../../src/domain/shared/redaction.js';
-import { FLOWS } from '../../../src/composition/config/provider-flows.js';
+import { FLOWS } from '../../../src/composition/config/providers.js';
 import { ErrorExcerpts } from '../../../src/domain/upstream/error-excerpts.js';
 import { FakeDeadlines } from '../upstream/fake-deadlines.js';
 import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
