@@ -1,6 +1,5 @@
 import type { ProviderAddress } from '../../ports/provider-descriptor.js';
-import { failed, type Finding, named, passed, skipped } from './finding.js';
-import { networkFix, withMeaning } from './network-fix.js';
+import { failed, type Finding, named, networkFix, passed, skipped, withMeaning } from './finding.js';
 
 const CHECK = 'provider';
 

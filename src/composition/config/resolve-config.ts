@@ -1,4 +1,4 @@
-import type { KeyvLike } from '../../adapters/keyv/keyv-like.js';
+import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { MethodPolicy } from '../../domain/chat/method-policy.js';
 import { ConfigurationError } from '../../domain/errors.js';
 import { nearest, similar } from '../../domain/shared/nearest.js';

@@ -1,5 +1,5 @@
-import type { KeyvLike } from '../../adapters/keyv/keyv-like.js';
-import { readSealingKey, type SealingKey } from '../../adapters/keyv/sealing-key.js';
+import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
+import { readSealingKey, type SealingKey } from '../../adapters/keyv/sealed-cache-store.js';
 import type { HostName } from '../../adapters/web/host-name.js';
 import { ConfigurationError } from '../../domain/errors.js';
 import { nameHint } from '../../domain/shared/nearest.js';
