@@ -35,30 +35,19 @@ export interface ProviderContext {
   ) => () => Promise<Identity>;
 }
 
-/** A key or a certificate as `doctor` finds it. */
-export type KeyFact =
-  | {
-      readonly kind: 'unusable';
-      readonly check: 'private key' | 'certificate';
-      readonly block: string;
-      readonly fields: readonly string[];
-      readonly advice: string;
-      readonly detail: string;
-    }
-  | {
-      readonly kind: 'private key';
-      readonly block: string;
-      readonly fingerprint: string;
-      readonly hasUnusedFile: boolean;
-    }
-  | {
-      readonly kind: 'certificate';
-      readonly block: string;
-      readonly thumbprint: string;
-      readonly notBefore: number;
-      readonly notAfter: number;
-      readonly hasUnusedSecret: boolean;
-    };
+/** A key or a certificate as it was read for `doctor`. */
+export interface KeyFact {
+  readonly check: 'private key' | 'certificate';
+  readonly block: string;
+  readonly fields: readonly string[];
+  readonly isUsable: boolean;
+  /** Its digest, or the fault. */
+  readonly detail: string;
+  /** The remedy of a fault, or of a usable key that is configured twice. */
+  readonly advice?: string;
+  /** The validity of a certificate, in milliseconds since the epoch. */
+  readonly validity?: { readonly notBefore: number; readonly notAfter: number };
+}
 
 /** The address where a provider describes itself in public (OpenID Connect Discovery 1.0 §4), and the setting to correct where it is wrong. */
 export interface ProviderAddress {
@@ -103,7 +92,7 @@ export interface ProviderDescriptor<Blocks> {
 
 /** The adapter of a provider: a module that comes with its library when it is first needed. */
 export interface ProviderAdapter<Blocks> {
-  readonly provider: (flow: string, blocks: Blocks, context: ProviderContext) => IdentityProvider;
+  readonly provider: (flow: string, blocks: Blocks & ExchangeBlock, context: ProviderContext) => IdentityProvider;
   /** Absent where it cannot exchange users' tokens. */
   readonly exchange?: (blocks: Blocks & ExchangeBlock, context: ProviderContext) => TokenExchange;
 }

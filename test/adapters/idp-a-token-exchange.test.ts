@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { secret } from '../../src/domain/shared/secret.js';
 import { TOKEN_EXCHANGE } from '../support/identity-provider/index.js';
-import { exchanged, type IdpAExchangeChange, NOW, startIdpAWorld } from './oauth-world.js';
+import { exchanged, type IdpAChange, NOW, startIdpAWorld } from './oauth-world.js';
 
 const { idp, exchange } = await startIdpAWorld();
 describe('a user’s token', () => {
@@ -42,7 +42,7 @@ describe('a user’s token', () => {
 });
 
 describe('an exchange that fails for all users', () => {
-  it.each<[string, () => IdpAExchangeChange, string[]]>([
+  it.each<[string, () => IdpAChange, string[]]>([
     ['with a wrong client secret', () => ({ clientSecret: secret('wrong') }), ['clientId', 'clientSecret']],
     ['for an unknown audience', () => ({ audience: 'https://nowhere.example' }), ['audience']],
     ['for an unknown scope', () => ({ scope: 'everything' }), ['scope']],
@@ -57,7 +57,7 @@ describe('an exchange that fails for all users', () => {
     expect(outcome).toMatchObject({ kind: 'failure', reason: 'refused', block: 'idpA', fields });
   });
 
-  it.each<[string, IdpAExchangeChange, string]>([
+  it.each<[string, IdpAChange, string]>([
     ['audience', { audience: 'https://nowhere.example' }, 'onBehalfOf'],
     ['scope', { scope: 'everything' }, 'onBehalfOf'],
     ['clientSecret', { clientSecret: secret('wrong') }, 'idpA'],

@@ -1,11 +1,6 @@
 import { afterAll } from 'vitest';
-import {
-  IdpAProvider,
-  type IdpAProviderOptions,
-  IdpATokenExchange,
-  type IdpATokenExchangeOptions,
-} from '../../src/adapters/idp-a/idp-a.js';
-import { type IdpBOptions, IdpBProvider, IdpBTokenExchange } from '../../src/adapters/idp-b/idp-b.js';
+import { IdpAApplication, type IdpAOptions } from '../../src/adapters/idp-a/idp-a.js';
+import { IdpBApplication, type IdpBOptions } from '../../src/adapters/idp-b/idp-b.js';
 import { CertificateFile } from '../../src/adapters/keys/certificate.js';
 import { systemClock } from '../../src/adapters/system/system-clock.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
@@ -34,9 +29,7 @@ export const NOW = Date.now();
 
 type Connection = Partial<Pick<IdpBOptions, 'timeoutMs' | 'fetch' | 'identity'>>;
 /** Other values of the settings of adapters. */
-export type IdpAChange = Connection &
-  Partial<Pick<IdpAProviderOptions, 'grant'> & ValuesOf<IdpAProviderOptions['settings']>>;
-export type IdpAExchangeChange = Connection & Partial<ValuesOf<IdpATokenExchangeOptions['settings']>>;
+export type IdpAChange = Connection & Partial<Pick<IdpAOptions, 'grant'> & ValuesOf<IdpAOptions['settings']>>;
 export type IdpBChange = Connection & Partial<Pick<IdpBOptions, 'certificate'> & ValuesOf<IdpBOptions['settings']>>;
 
 /** A running Auth0-like double, and adapters that get tokens there unless a test changes their settings. */
@@ -51,27 +44,21 @@ export async function startIdpAWorld() {
     scope: '',
   };
   const user = { username: idp.user.username, password: secret(idp.user.password) };
-  const provider = (change: IdpAChange = {}): IdpAProvider => {
-    const { grant = 'password', username, password, ...changed } = { ...user, realm: '', ...application, ...change };
-    const { timeoutMs, fetch, identity, ...values } = { ...connection, ...changed };
-    const settings = { ...settingsIn('idpA', values), ...settingsIn('idpAServiceUser', { username, password }) };
-    return new IdpAProvider({ timeoutMs, fetch, identity, grant, settings });
-  };
+  const others = { grant: 'password', realm: '', subjectTokenType: '' } as const;
   /** `own`: the fields that the block `onBehalfOf` sets. */
-  const exchange = (change: IdpAExchangeChange = {}, own: readonly string[] = []): IdpATokenExchange => {
-    const { timeoutMs, fetch, identity, ...values } = {
-      ...connection,
-      ...application,
-      subjectTokenType: '',
-      ...change,
+  const provider = (change: IdpAChange = {}, own: readonly string[] = []): IdpAApplication => {
+    const all = { ...connection, ...application, ...user, ...others, ...change };
+    const { timeoutMs, fetch, identity, grant, username, password, subjectTokenType, ...values } = all;
+    const owned = Object.entries(settingsIn('onBehalfOf', values)).filter(([name]) => own.includes(name));
+    const settings = {
+      ...settingsIn('idpA', values),
+      ...settingsIn('idpAServiceUser', { username, password }),
+      ...settingsIn('onBehalfOf', { subjectTokenType }),
+      ...Object.fromEntries(owned),
     };
-    const blocks = { idpA: settingsIn('idpA', values), onBehalfOf: settingsIn('onBehalfOf', values) };
-    const owned = Object.entries(blocks.onBehalfOf).filter(
-      ([name]) => own.includes(name) || name === 'subjectTokenType',
-    );
-    const settings = { ...blocks.idpA, ...Object.fromEntries(owned) };
-    return new IdpATokenExchange({ timeoutMs, fetch, identity, settings });
+    return new IdpAApplication({ timeoutMs, fetch, identity, grant, settings });
   };
+  const exchange = provider;
   /** The configuration that stands for the same settings. */
   const configured = (
     change: Partial<Record<'idpA' | 'idpAServiceUser' | 'onBehalfOf', object>> = {},
@@ -104,13 +91,18 @@ export async function startIdpBWorld({ certificates = [], ...started }: DoubleOp
     certificatePath: '',
     privateKeyPath: '',
   };
-  const options = (change: IdpBChange): IdpBOptions => {
+  const provider = (change: IdpBChange = {}): IdpBApplication => {
     const connection = { timeoutMs: 5000, fetch: trusting.fetch, identity: anyIdentity, certificate: undefined };
     const { timeoutMs, fetch, identity, certificate, ...values } = { ...connection, ...application, ...change };
-    return { timeoutMs, fetch, identity, certificate, settings: settingsIn('idpBService', values) };
+    return new IdpBApplication({
+      timeoutMs,
+      fetch,
+      identity,
+      certificate,
+      settings: settingsIn('idpBService', values),
+    });
   };
-  const provider = (change: IdpBChange = {}): IdpBProvider => new IdpBProvider(options(change));
-  const exchange = (change: IdpBChange = {}): IdpBTokenExchange => new IdpBTokenExchange(options(change));
+  const exchange = provider;
   /** The configuration that stands for the same settings. */
   const configured = (change: object = {}, onBehalfOf?: object): ServerConfig => ({
     idpBService: {

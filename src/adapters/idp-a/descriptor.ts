@@ -42,9 +42,6 @@ export interface IdpABlocks {
   readonly idpAServiceUser: SettingsOf<IdpAServiceUserConfig, { readonly password: Secret }>;
 }
 
-/** The application that requests every token of `idp_a`. */
-export type IdpAApplication = Pick<IdpABlocks['idpA'], 'domain' | 'clientId' | 'clientSecret' | 'audience' | 'scope'>;
-
 /** An Auth0-like provider. */
 export const IDP_A: ProviderDescriptor<IdpABlocks> = {
   blocks: {

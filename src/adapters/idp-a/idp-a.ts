@@ -1,5 +1,5 @@
 import { allowInsecureRequests, ClientSecretPost, customFetch, discovery, genericGrantRequest } from 'openid-client';
-import { firstFilled, type Setting } from '../../domain/shared/setting.js';
+import { firstFilled } from '../../domain/shared/setting.js';
 import type { Identity } from '../../ports/identity.js';
 import type { IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { ExchangeBlock, ProviderContext } from '../../ports/provider-descriptor.js';
@@ -14,69 +14,99 @@ import {
 } from '../oauth/failure.js';
 import { type ConnectionOptions, OAuthClient, type TokenRequest } from '../oauth/oauth-client.js';
 import type { ErrorResponse } from '../oauth/provider-error.js';
-import {
-  type IdpAApplication,
-  type IdpABlocks,
-  type IssuerAddress,
-  issuerAddress,
-  requestedScope,
-} from './descriptor.js';
+import { type IdpABlocks, type IssuerAddress, issuerAddress, requestedScope } from './descriptor.js';
 
-/** A provider of service tokens. An empty value is one not supplied. */
-export interface IdpAProviderOptions extends ConnectionOptions {
+/** The settings of an application at `idp_a`; for an exchange some are those of `onBehalfOf`. */
+export type IdpASettings = IdpABlocks['idpA'] &
+  IdpABlocks['idpAServiceUser'] &
+  Pick<ExchangeBlock['onBehalfOf'], 'subjectTokenType'>;
+
+/** An application at `idp_a`; an empty value is one not supplied. An exchange uses `audience` and `scope` when a request names none. */
+export interface IdpAOptions extends ConnectionOptions {
+  readonly settings: IdpASettings;
   /** Signs in as the service user, or as the application itself. */
   readonly grant: 'password' | 'client_credentials';
-  readonly settings: IdpABlocks['idpA'] & IdpABlocks['idpAServiceUser'];
-}
-
-/** An exchange of users' tokens. `audience` and `scope` are used when a request names none. */
-export interface IdpATokenExchangeOptions extends ConnectionOptions {
-  readonly settings: IdpAApplication & {
-    /** The type of the user's token; Auth0 wants the one registered for the exchange. Empty: `urn:ietf:params:oauth:token-type:access_token`. */
-    readonly subjectTokenType: Setting;
-  };
 }
 
 const PASSWORD_REALM = 'http://auth0.com/oauth/grant-type/password-realm';
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 
-/** An application at an Auth0-like provider, which sends its secret in the form. */
-class Application {
-  readonly client: OAuthClient;
-  readonly #settings: IdpAApplication;
+/**
+ * An application at an Auth0-like provider, which sends its secret in the form. It gets service tokens by password grant or
+ * client credentials (spec §5.3), and exchanges users' tokens (RFC 8693); an exchanged token never outlives the user's own.
+ */
+export class IdpAApplication implements IdentityProvider, TokenExchange {
+  readonly block: string = 'idpA';
+  readonly identity: () => Promise<Identity>;
+  readonly #client: OAuthClient;
+  readonly #settings: IdpASettings;
+  readonly #grant: IdpAOptions['grant'];
   readonly #address: IssuerAddress;
 
-  constructor(settings: IdpAApplication, connection: ConnectionOptions) {
-    this.#settings = settings;
-    this.#address = issuerAddress(settings.domain.value);
-    this.client = new OAuthClient(
-      connection,
-      this.#address.kind === 'issuer' && this.#address.url.protocol === 'http:',
-    );
+  constructor(options: IdpAOptions) {
+    this.identity = options.identity;
+    this.#settings = options.settings;
+    this.#grant = options.grant;
+    this.#address = issuerAddress(this.#settings.domain.value);
+    const isHttp = this.#address.kind === 'issuer' && this.#address.url.protocol === 'http:';
+    this.#client = new OAuthClient(options, isHttp);
   }
 
-  missing(): IssueFailure | undefined {
+  async issue(now: number): Promise<IssueOutcome> {
+    const settings = this.#settings;
+    const { audience, scope, realm, username, password } = settings;
+    const isPassword = this.#grant === 'password';
+    const user = isPassword ? { username, password } : {};
+    const missing = this.#missing() ?? missingFields({ block: username.block, settings: user });
+    if (missing !== undefined) return missing;
+    const request = this.#request(
+      isPassword && realm.value !== '' ? PASSWORD_REALM : this.#grant,
+      {
+        audience: audience.value,
+        scope: requestedScope(scope.value),
+        ...(isPassword && { username: username.value, password: password.value.reveal(), realm: realm.value }),
+      },
+      failureRules(this.#grant, { block: this.block, settings: { ...settings } }),
+    );
+    return this.#client.issue(request, now);
+  }
+
+  async exchange(exchanged: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {
+    const settings = this.#settings;
+    const { assertion, audience = settings.audience.value, scope = settings.scope.value } = exchanged;
+    const missing = this.#missing();
+    if (missing !== undefined) return missing;
+    const routed = exchanged.audience === undefined ? undefined : 'audience';
+    const request = this.#request(
+      TOKEN_EXCHANGE,
+      {
+        subject_token: assertion,
+        subject_token_type: settings.subjectTokenType.value || ACCESS_TOKEN,
+        audience,
+        scope: requestedScope(scope),
+      },
+      failureRules('token_exchange', exchangeSettings(this.block, { ...settings }, routed)),
+    );
+    return this.#client.exchange(assertion, request, now);
+  }
+
+  #missing(): IssueFailure | undefined {
     const { domain, clientId, clientSecret } = this.#settings;
-    return missingFields({ block: domain.block, settings: { domain, clientId, clientSecret } });
+    return missingFields({ block: this.block, settings: { domain, clientId, clientSecret } });
   }
 
   /** Lets openid-client find the token endpoint and ask there. Empty parameters are left out. */
-  request(
-    type: string,
-    parameters: Readonly<Record<string, string>>,
-    rules: FailureRules,
-    secrets: readonly string[],
-  ): TokenRequest {
-    const clientId = this.#settings.clientId.value;
-    const clientSecret = this.#settings.clientSecret.value.reveal();
+  #request(type: string, parameters: Readonly<Record<string, string>>, rules: FailureRules): TokenRequest {
+    const { clientId, password, ...settings } = this.#settings;
+    const clientSecret = settings.clientSecret.value.reveal();
     const filled = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
     const send: TokenRequest['send'] = async (call) => {
       if (this.#address.kind === 'unusable') {
         throw Object.assign(new Error(this.#address.detail), { code: 'ERR_INVALID_URL' });
       }
       const { url } = this.#address;
-      const configuration = await discovery(url, clientId, undefined, ClientSecretPost(clientSecret), {
+      const configuration = await discovery(url, clientId.value, undefined, ClientSecretPost(clientSecret), {
         [customFetch]: async (to, { method, headers, body }) => {
           const form = body instanceof URLSearchParams ? body.toString() : '';
           return Response.json(await (method === 'GET' ? call.get(to, headers) : call.post(to, headers, form)));
@@ -86,115 +116,47 @@ class Application {
       const { access_token, expires_in } = await genericGrantRequest(configuration, type, filled);
       return { value: access_token, expiresInSeconds: expires_in };
     };
-    return { send, rules, secrets: [clientSecret, ...secrets] };
+    return { send, rules, secrets: [clientSecret, password.value.reveal()] };
   }
 }
 
-/** Gets service tokens from an Auth0-like provider: password grant or client credentials (spec §5.3). */
-export class IdpAProvider implements IdentityProvider {
-  readonly block: string = 'idpA';
-  readonly #options: IdpAProviderOptions;
-  readonly #application: Application;
-
-  constructor(options: IdpAProviderOptions) {
-    this.#options = options;
-    this.#application = new Application(options.settings, options);
-  }
-
-  identity(): Promise<Identity> {
-    return this.#options.identity();
-  }
-
-  async issue(now: number): Promise<IssueOutcome> {
-    const { grant, settings } = this.#options;
-    const { audience, scope, realm, username, password } = settings;
-    const user = grant === 'password' ? { username, password } : {};
-    const missing = this.#application.missing() ?? missingFields({ block: username.block, settings: user });
-    if (missing !== undefined) return missing;
-    const [name, word] = [username.value, password.value.reveal()];
-    const isInRealm = grant === 'password' && realm.value !== '';
-    const request = this.#application.request(
-      isInRealm ? PASSWORD_REALM : grant,
-      {
-        audience: audience.value,
-        scope: requestedScope(scope.value),
-        ...(grant === 'password' && { username: name, password: word }),
-        ...(isInRealm && { realm: realm.value }),
-      },
-      failureRules(grant, { block: this.block, settings: { ...settings } }),
-      grant === 'password' ? [word] : [],
-    );
-    return this.#application.client.issue(request, now);
-  }
+/** The provider of a flow of service tokens. */
+export function provider(flow: string, blocks: IdpABlocks & ExchangeBlock, context: ProviderContext): IdentityProvider {
+  const { idpA, idpAServiceUser } = blocks;
+  const isPassword = flow === 'idp_a.password';
+  const stated = isPassword ? { ...idpA, ...idpAServiceUser } : idpA;
+  return application(flow, isPassword ? 'password' : 'client_credentials', stated, blocks, context);
 }
 
-/** Exchanges a user's token at an Auth0-like provider (RFC 8693); the result never outlives the user's own token. */
-export class IdpATokenExchange implements TokenExchange {
-  readonly #options: IdpATokenExchangeOptions;
-  readonly #application: Application;
-
-  constructor(options: IdpATokenExchangeOptions) {
-    this.#options = options;
-    this.#application = new Application(options.settings, options);
-  }
-
-  identity(): Promise<Identity> {
-    return this.#options.identity();
-  }
-
-  async exchange(exchanged: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {
-    const { settings } = this.#options;
-    const { assertion, audience = settings.audience.value, scope = settings.scope.value } = exchanged;
-    const missing = this.#application.missing();
-    if (missing !== undefined) return missing;
-    const request = this.#application.request(
-      TOKEN_EXCHANGE,
-      {
-        subject_token: assertion,
-        subject_token_type: settings.subjectTokenType.value || ACCESS_TOKEN,
-        audience,
-        scope: requestedScope(scope),
-      },
-      failureRules(
-        'token_exchange',
-        exchangeSettings('idpA', settings, exchanged.audience === undefined ? undefined : 'audience'),
-      ),
-      [],
-    );
-    return this.#application.client.exchange(assertion, request, now);
-  }
-}
-
-/** The provider of a flow of `idp_a`. */
-export function provider(flow: string, { idpA, idpAServiceUser }: IdpABlocks, context: ProviderContext): IdpAProvider {
-  const settings = { ...idpA, ...idpAServiceUser };
-  const grant = flow === 'idp_a.password' ? 'password' : 'client_credentials';
-  return new IdpAProvider({ grant, settings, ...connection(flow, grant === 'password' ? settings : idpA, context) });
-}
-
-/** The exchange at `idp_a`: what `onBehalfOf` leaves out is the provider's own. */
-export function exchange(
-  { idpA, onBehalfOf }: IdpABlocks & ExchangeBlock,
-  context: ProviderContext,
-): IdpATokenExchange {
-  const { domain, clientId, clientSecret } = idpA;
+/** The exchange of users' tokens: what `onBehalfOf` leaves out is the provider's own. */
+export function exchange(blocks: IdpABlocks & ExchangeBlock, context: ProviderContext): TokenExchange {
+  const { idpA, onBehalfOf } = blocks;
   const audience = firstFilled(onBehalfOf.audience, idpA.audience);
   const scope = firstFilled(onBehalfOf.scope, idpA.scope);
-  const { subjectTokenType } = onBehalfOf;
-  const settings = { domain, clientId, clientSecret, audience, scope, subjectTokenType };
-  return new IdpATokenExchange({ settings, ...connection('idp_a.exchange', settings, context) });
+  const stated = { ...idpA, audience, scope, subjectTokenType: onBehalfOf.subjectTokenType };
+  return application('idp_a.exchange', 'client_credentials', stated, blocks, context);
 }
 
-function connection(
+/** An application whose tokens depend on the settings `stated`. */
+function application(
   flow: string,
-  settings: IdpAApplication,
+  grant: IdpAOptions['grant'],
+  stated: IdpABlocks['idpA'],
+  { idpAServiceUser, onBehalfOf: { subjectTokenType } }: IdpABlocks & ExchangeBlock,
   { timeoutMs, fetch, identityOf }: ProviderContext,
-): ConnectionOptions {
-  const { domain } = settings;
+): IdpAApplication {
+  const { domain } = stated;
   // However it is spelled, it is one tenant.
   const issuer = issuerAddress(domain.value);
   const tenant = { ...domain, value: issuer.kind === 'issuer' ? issuer.url.href : domain.value };
-  return { timeoutMs, fetch, identity: identityOf(flow, { ...settings, domain: tenant }) };
+  const identity = identityOf(flow, { ...stated, domain: tenant });
+  return new IdpAApplication({
+    grant,
+    settings: { ...idpAServiceUser, subjectTokenType, ...stated },
+    timeoutMs,
+    fetch,
+    identity,
+  });
 }
 
 /** The kind of token asked for. */

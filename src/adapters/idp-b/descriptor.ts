@@ -115,11 +115,13 @@ async function certificateFacts(settings: IdpBSettings, clock: Clock): Promise<r
   const { block } = settings.certificatePath;
   if (reading.kind === 'unusable') {
     const { fields, advice, detail } = reading;
-    return [{ kind: 'unusable', check: 'certificate', block, fields, advice, detail }];
+    return [{ check: 'certificate', block, fields, isUsable: false, detail, advice }];
   }
-  const { notBefore, notAfter, thumbprintSha256: thumbprint } = reading;
-  const hasUnusedSecret = revealed(settings.clientSecret) !== '';
-  return [{ kind: 'certificate', block, thumbprint, notBefore, notAfter, hasUnusedSecret }];
+  const { notBefore, notAfter, thumbprintSha256 } = reading;
+  const unused = revealed(settings.clientSecret) === '' ? '' : '; used before the client secret';
+  const detail = `matches its key, SHA-256 ${thumbprintSha256}${unused}`;
+  const fields = ['certificatePath', 'privateKeyPath'];
+  return [{ check: 'certificate', block, fields, isUsable: true, detail, validity: { notBefore, notAfter } }];
 }
 
 function address({ tenantId, authority }: IdpBSettings): ProviderAddress {

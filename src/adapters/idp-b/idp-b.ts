@@ -36,22 +36,53 @@ export interface IdpBOptions extends ConnectionOptions {
 // Else a variable of the environment could send the credential to another host.
 const NO_REGION = 'DisableMsalForceRegion';
 
-/** An application at an Entra-like provider. */
-class Application {
-  readonly client: OAuthClient;
-  readonly settings: IdpBSettings;
+/**
+ * An application at an Entra-like provider. It gets service tokens, by certificate or by secret (spec §5.4), and exchanges
+ * users' tokens (On-Behalf-Of); an exchanged token never outlives the user's own.
+ */
+export class IdpBApplication implements IdentityProvider, TokenExchange {
+  readonly block: string = 'idpBService';
+  readonly identity: () => Promise<Identity>;
+  readonly #client: OAuthClient;
+  readonly #settings: IdpBSettings;
   readonly #certificate: CertificateSource | undefined;
   readonly #address: TenantAddress;
 
   constructor(options: IdpBOptions) {
-    this.settings = options.settings;
+    this.identity = options.identity;
+    this.#settings = options.settings;
     this.#certificate = options.certificate;
-    this.#address = tenantAddress(this.settings.tenantId.value.trim(), this.settings.authority.value);
-    this.client = new OAuthClient(options, this.#address.kind === 'address' && this.#address.isHttp);
+    this.#address = tenantAddress(this.#settings.tenantId.value.trim(), this.#settings.authority.value);
+    this.#client = new OAuthClient(options, this.#address.kind === 'address' && this.#address.isHttp);
   }
 
-  /** The request for the scopes of its settings, or the reason why nobody can be asked. */
-  async request(
+  async issue(now: number): Promise<IssueOutcome> {
+    const request = await this.#request(
+      'client_credentials',
+      { block: this.block, settings: this.#settings },
+      now,
+      (library, scopes) => library.acquireTokenByClientCredential({ scopes, skipCache: true, azureRegion: NO_REGION }),
+    );
+    return 'kind' in request ? request : this.#client.issue(request, now);
+  }
+
+  async exchange(exchanged: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {
+    const { assertion, scope = '', audience = '' } = exchanged;
+    const settings = this.#settings;
+    // Entra has no audience: it is the part of a scope before the last slash, and `.default` stands for all that was consented to.
+    const value = scope || (audience === '' ? settings.scope.value : `${audience}/.default`);
+    const wanted = { ...settings, scope: { ...settings.scope, value } };
+    const request = await this.#request(
+      'on_behalf_of',
+      exchangeSettings(this.block, wanted, scope || audience === '' ? undefined : 'scope'),
+      now,
+      (library, scopes) => library.acquireTokenOnBehalfOf({ scopes, oboAssertion: assertion, skipCache: true }),
+    );
+    return 'kind' in request ? request : this.#client.exchange(assertion, request, now);
+  }
+
+  /** The request for the scopes of these settings, or the reason why nobody can be asked. */
+  async #request(
     grant: Grant,
     { block, settings }: RequestSettings<IdpBSettings>,
     now: number,
@@ -90,7 +121,7 @@ class Application {
   ): ConfidentialClientApplication {
     return new ConfidentialClientApplication({
       auth: {
-        clientId: this.settings.clientId.value.trim(),
+        clientId: this.#settings.clientId.value.trim(),
         // It takes https only; an address on this machine is called by http all the same.
         authority: isHttp ? authority.replace('http:', 'https:') : authority,
         // Else msal-node asks a public address of Microsoft whether to trust a host it has not in its list.
@@ -120,74 +151,25 @@ function networkOf(call: TokenCall, httpHost: string | undefined): INetworkModul
   };
 }
 
-/** Gets service tokens from an Entra-like provider: client credentials, by certificate or by secret (spec §5.4). */
-export class IdpBProvider implements IdentityProvider {
-  readonly block: string = 'idpBService';
-  readonly identity: () => Promise<Identity>;
-  readonly #application: Application;
-
-  constructor(options: IdpBOptions) {
-    this.identity = options.identity;
-    this.#application = new Application(options);
-  }
-
-  async issue(now: number): Promise<IssueOutcome> {
-    const { client, settings } = this.#application;
-    const request = await this.#application.request(
-      'client_credentials',
-      { block: this.block, settings },
-      now,
-      (library, scopes) => library.acquireTokenByClientCredential({ scopes, skipCache: true, azureRegion: NO_REGION }),
-    );
-    return 'kind' in request ? request : client.issue(request, now);
-  }
-}
-
-/** Exchanges a user's token at an Entra-like provider (On-Behalf-Of); the result never outlives the user's own token. */
-export class IdpBTokenExchange implements TokenExchange {
-  readonly identity: () => Promise<Identity>;
-  readonly #application: Application;
-
-  constructor(options: IdpBOptions) {
-    this.identity = options.identity;
-    this.#application = new Application(options);
-  }
-
-  async exchange(exchanged: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {
-    const { assertion, scope = '', audience = '' } = exchanged;
-    const { client, settings } = this.#application;
-    // Entra has no audience: it is the part of a scope before the last slash, and `.default` stands for all that was consented to.
-    const value = scope || (audience === '' ? settings.scope.value : `${audience}/.default`);
-    const wanted = { ...settings, scope: { ...settings.scope, value } };
-    const request = await this.#application.request(
-      'on_behalf_of',
-      exchangeSettings('idpBService', wanted, scope || audience === '' ? undefined : 'scope'),
-      now,
-      (library, scopes) => library.acquireTokenOnBehalfOf({ scopes, oboAssertion: assertion, skipCache: true }),
-    );
-    return 'kind' in request ? request : client.exchange(assertion, request, now);
-  }
-}
-
-/** The provider of service tokens of `idp_b`. */
-export function provider(flow: string, { idpBService }: IdpBBlocks, context: ProviderContext): IdpBProvider {
+/** The provider of service tokens. */
+export function provider(flow: string, { idpBService }: IdpBBlocks, context: ProviderContext): IdentityProvider {
   warnOfSecret(idpBService, context);
-  return new IdpBProvider(application(flow, idpBService, context));
+  return application(flow, idpBService, context);
 }
 
-/** The exchange of users' tokens at `idp_b`. */
-export function exchange(blocks: IdpBBlocks & ExchangeBlock, context: ProviderContext): IdpBTokenExchange {
+/** The exchange of users' tokens. */
+export function exchange(blocks: IdpBBlocks & ExchangeBlock, context: ProviderContext): TokenExchange {
   const settings = exchangeApplication(blocks);
   // A credential of the provider's own block is that block's to warn of.
   if (settings.clientSecret !== blocks.idpBService.clientSecret) warnOfSecret(settings, context);
-  return new IdpBTokenExchange(application('idp_b.exchange', settings, context));
+  return application('idp_b.exchange', settings, context);
 }
 
 function application(
   flow: string,
   settings: IdpBSettings,
   { timeoutMs, fetch, telemetry, clock, identityOf }: ProviderContext,
-): IdpBOptions {
+): IdpBApplication {
   const certificate = certificateOf(settings, clock, (warning) => telemetry.emit({ type: 'warning', ...warning }));
   const { tenantId, authority, clientSecret } = settings;
   // However they are spelled, they are one tenant.
@@ -206,7 +188,7 @@ function application(
     // By its advice: another fault is another failure, so a back-off must not repeat the words of the last one.
     return reading?.kind === 'certificate' ? reading.thumbprintSha256 : (reading?.advice ?? '');
   });
-  return { settings, certificate, timeoutMs, fetch, identity };
+  return new IdpBApplication({ settings, certificate, timeoutMs, fetch, identity });
 }
 
 /** Of a certificate and a secret, one is not used. */

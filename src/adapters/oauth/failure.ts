@@ -30,7 +30,7 @@ export function exchangeSettings<Settings extends object>(
   routed?: keyof Settings,
 ): RequestSettings<Settings> {
   const all: readonly Setting<unknown>[] = Object.values(settings);
-  const own = all.find((setting) => setting.block !== block && revealed(setting) !== '');
+  const own = all.find((setting) => setting.block === 'onBehalfOf' && revealed(setting) !== '');
   return {
     block: own?.block ?? block,
     settings:

@@ -91,14 +91,19 @@ export function hasUnusedFile({ privateKeyPem, privateKeyPath }: ServiceAccountS
 
 async function keyFact(account: ServiceAccountSettings, clock: Clock): Promise<KeyFact> {
   const { block } = account.privateKeyPem;
-  const unusable = { kind: 'unusable', check: 'private key', block } as const;
+  const both = { check: 'private key', block, fields: ['privateKeyPem', 'privateKeyPath'] } as const;
   const reading = await keyOf(account, clock)?.read();
   if (reading === undefined) {
     const advice = `Set "privateKeyPem" or "privateKeyPath" in the "${block}" configuration block.`;
-    return { ...unusable, fields: ['privateKeyPem', 'privateKeyPath'], advice, detail: 'none is configured' };
+    return { ...both, isUsable: false, detail: 'none is configured', advice };
   }
   if (reading.kind === 'unusable') {
-    return { ...unusable, fields: [reading.field], advice: reading.advice, detail: reading.detail };
+    const { field, advice, detail } = reading;
+    return { ...both, fields: [field], isUsable: false, detail, advice };
   }
-  return { kind: 'private key', block, fingerprint: reading.fingerprint, hasUnusedFile: hasUnusedFile(account) };
+  if (!hasUnusedFile(account)) {
+    return { ...both, isUsable: true, detail: `RSA, public half SHA-256 ${reading.fingerprint}` };
+  }
+  const advice = `Leave one of "privateKeyPem" and "privateKeyPath" out of the "${block}" configuration block.`;
+  return { ...both, isUsable: true, detail: 'the text is used; the file beside it is not', advice };
 }

@@ -5,7 +5,7 @@ import { type ChosenStrategy, chooseStrategy } from '../../domain/credentials/st
 import { visibleLine } from '../../domain/shared/visible-line.js';
 import type { Endpoint } from '../../domain/upstream/upstream-request.js';
 import type { IssueOutcome } from '../../ports/identity-provider.js';
-import type { ExpectedClaims, ProviderContext, ProviderFacts } from '../../ports/provider-descriptor.js';
+import type { ProviderContext, ProviderFacts } from '../../ports/provider-descriptor.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { variablesOf, warningsOf } from '../config/env.js';
 import { FLOWS, providerOf, PROVIDERS } from '../config/providers.js';
@@ -16,10 +16,8 @@ import { type Command, isUsageError, STATUS, type Terminal, type TextStyle } fro
 import { configuration, CONFIGURATION_HELP, SOURCE_OPTIONS } from './configuration-source.js';
 import { cacheFindings, errorPage } from './deployment-findings.js';
 import { failed, type Finding, named, passed, type Place, refused, skipped, topLevel, warning } from './finding.js';
-import { keyFindings } from './key-findings.js';
 import { platformFindings, type Trials } from './platform-findings.js';
-import { providerReach } from './discovery-check.js';
-import { tokenFindings } from './token-findings.js';
+import { providerFindings, tokenFindings } from './provider-findings.js';
 
 const MARKS: Readonly<Record<Finding['result'], readonly [mark: string, style: TextStyle]>> = {
   ok: ['✓', 'green'],
@@ -140,7 +138,9 @@ export async function examine(
     hasApiKey: resolved.serviceApiKey !== undefined,
     customProviders: resolved.customProviders,
   });
-  const { clock = systemClock } = ports;
+  const { clock = systemClock, telemetry = silentTelemetry, identityFetch, tokenExchange } = ports;
+  const parts = { fetch: identityFetch, telemetry, clock, proofKey: new Uint8Array(32) };
+  const context = providerContext(resolved, parts);
   begin('credential');
   const provider = chosen.kind === 'provider' ? providerOf(chosen.name) : undefined;
   const facts = provider === undefined ? NO_FACTS : await PROVIDERS[provider].examine(resolved, clock);
@@ -148,8 +148,8 @@ export async function examine(
     // The chat does without; tokens signed here take their audience from it.
     address('platform address', 'serviceApiUrl', resolved.serviceApi, needsAudience(facts)),
     strategy(chosen, resolved),
-    ...(chosen.kind === 'provider' ? await serviceCredential(resolved, chosen.name, facts, ports) : []),
-    ...(resolved.alwaysExchange ? await userExchange(resolved, facts, ports) : []),
+    ...(chosen.kind === 'provider' ? await serviceCredential(resolved, chosen.name, facts, context) : []),
+    ...(resolved.alwaysExchange ? await userExchange(resolved, facts, context, tokenExchange !== undefined) : []),
   ];
   begin('cache store');
   const cache = await cacheFindings(resolved, clock);
@@ -224,78 +224,58 @@ async function serviceCredential(
   config: ResolvedConfig,
   flow: string,
   facts: ProviderFacts,
-  ports: ToolkitPorts,
+  context: ProviderContext,
 ): Promise<Finding[]> {
-  const findings = await providerFindings(facts, config, ports);
+  const findings = await providerFindings(facts, context);
   if (findings.some(({ result }) => result === 'failed')) return [...findings, skipped('token')];
-  return [...findings, ...(await token(config, flow, facts.expected, ports))];
-}
-
-/** Findings about keys, certificates and the address of a provider. */
-async function providerFindings(
-  { keys, address: reached }: ProviderFacts,
-  { timeouts }: ResolvedConfig,
-  { clock = systemClock, identityFetch = fetch }: ToolkitPorts,
-): Promise<Finding[]> {
-  const findings = keys.flatMap((key) => keyFindings(key, clock.now()));
-  if (reached === undefined) return findings;
-  return [...findings, await providerReach(reached, timeouts.identityProviderMs, identityFetch)];
+  return [...findings, ...(await token(config, flow, facts, context))];
 }
 
 async function token(
   config: ResolvedConfig,
   flow: string,
-  expected: ExpectedClaims | undefined,
-  ports: ToolkitPorts,
+  { expected }: ProviderFacts,
+  context: ProviderContext,
 ): Promise<Finding[]> {
   const check = 'token';
-  const load = providerLoader(config, context(config, ports));
-  const now = (ports.clock ?? systemClock).now();
+  const now = context.clock.now();
   let outcome: IssueOutcome | undefined;
   try {
-    outcome = await (await load(flow))?.issue(now);
+    outcome = await (await providerLoader(config, context)(flow))?.issue(now);
   } catch (error) {
     const message = `the provider of this strategy failed: ${error instanceof Error ? error.name : typeof error}`;
     return [failed(check, message, STRATEGY)];
   }
   if (outcome === undefined) return [failed(check, 'this strategy has no identity provider', STRATEGY, CHOOSE)];
-  if (outcome.kind === 'failure') {
-    const { block, fields, advice, detail } = outcome;
-    return [failed(check, detail, { block, fields }, advice)];
-  }
+  if (outcome.kind === 'failure') return [failed(check, outcome.detail, outcome, outcome.advice)];
   const name = providerOf(flow);
   const block = name === undefined ? flow : PROVIDERS[name].suspects.block;
   return [passed(check, 'obtained'), ...tokenFindings(block, expected, outcome.token, now)];
 }
 
 /** Findings about the exchange while nobody is signed in, except those that the service credential has shown already. */
-async function userExchange(config: ResolvedConfig, service: ProviderFacts, ports: ToolkitPorts): Promise<Finding[]> {
-  const { clock = systemClock } = ports;
-  const facts = (await PROVIDERS[config.exchangeProvider].examineExchange?.(config, clock)) ?? NO_FACTS;
+async function userExchange(
+  config: ResolvedConfig,
+  service: ProviderFacts,
+  context: ProviderContext,
+  isOwn: boolean,
+): Promise<Finding[]> {
+  const facts = (await PROVIDERS[config.exchangeProvider].examineExchange?.(config, context.clock)) ?? NO_FACTS;
   const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
   const keys = facts.keys.filter((key) => !service.keys.some((other) => isSame(key, other)));
   const fresh = isSame(facts.address, service.address) ? { keys } : { ...facts, keys };
-  const findings = await providerFindings(fresh, config, ports);
-  if (!findings.some(({ result }) => result === 'failed')) findings.push(await exchange(config, ports));
-  return findings;
-}
-
-/** A try without a user's token: missing fields are found before the provider is called. */
-async function exchange(config: ResolvedConfig, ports: ToolkitPorts): Promise<Finding> {
-  const check = 'exchange';
-  const { clock = systemClock, tokenExchange } = ports;
-  const ours = tokenExchange === undefined ? await loadExchange(config, context(config, ports)) : undefined;
-  const outcome = await ours?.exchange({ assertion: '' }, clock.now());
-  if (outcome?.kind !== 'failure') return skipped(check, 'needs a signed-in user');
-  const { block, fields, advice, detail } = outcome;
-  return failed(check, detail, { block, fields }, advice);
-}
-
-function context(
-  config: ResolvedConfig,
-  { identityFetch, telemetry = silentTelemetry, clock = systemClock }: ToolkitPorts,
-): ProviderContext {
-  return providerContext(config, { fetch: identityFetch, proofKey: new Uint8Array(32), telemetry, clock });
+  const findings = await providerFindings(fresh, context);
+  if (findings.some(({ result }) => result === 'failed')) return findings;
+  // Without a user's token: missing fields are found before the provider is called.
+  const exchange = isOwn ? undefined : await loadExchange(config, context);
+  const outcome = await exchange?.exchange({ assertion: '' }, context.clock.now());
+  const isFailure = outcome?.kind === 'failure';
+  return [
+    ...findings,
+    isFailure
+      ? failed('exchange', outcome.detail, outcome, outcome.advice)
+      : skipped('exchange', 'needs a signed-in user'),
+  ];
 }
 
 /** The place to look at when the platform rejects a credential that could be obtained. */
