@@ -11,8 +11,7 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { ExchangeBlock } from '../../ports/provider-descriptor.js';
 import { type CacheAddress, cacheAddress } from './addresses.js';
 import { warningsOf, withWarnings } from './env.js';
-import { principalOf } from './identity.js';
-import { DEFAULT_EXCHANGE, EXCHANGES, type ProviderBlocks, type ProviderName } from './providers.js';
+import { DEFAULT_EXCHANGE, EXCHANGES, principalOf, type ProviderBlocks, type ProviderName } from './providers.js';
 import { type ConfigSettings, FIELDS, type PlainSettings } from './schema.js';
 import type { ServerConfig } from './server-config.js';
 

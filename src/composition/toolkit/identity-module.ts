@@ -6,8 +6,7 @@ import { CredentialBroker } from '../../domain/credentials/credential-broker.js'
 import type { IdentityProvider } from '../../ports/identity-provider.js';
 import type { ProviderContext } from '../../ports/provider-descriptor.js';
 import type { TokenExchange } from '../../ports/token-exchange.js';
-import { configuredIdentity } from '../config/identity.js';
-import { FLOWS, providerOf, PROVIDERS } from '../config/providers.js';
+import { configuredIdentity, FLOWS, providerOf, PROVIDERS } from '../config/providers.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { RouteAuths } from '../routes/route-auths.js';
 import { provide, TOKENS } from './container.js';
