@@ -6,10 +6,15 @@ import { systemClock } from '../../src/adapters/system/system-clock.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import type { ValuesOf } from '../../src/domain/shared/setting.js';
-import type { AccessToken, IdentityProvider, IssueFailure } from '../../src/ports/identity-provider.js';
+import type {
+  AccessToken,
+  IdentityProvider,
+  IssueFailure,
+  TokenExchange,
+  TokenExchangeRequest,
+} from '../../src/ports/identity-provider.js';
 import { anyIdentity } from '../support/configured-provider.js';
 import { settingsIn } from '../support/settings.js';
-import type { TokenExchange, TokenExchangeRequest } from '../../src/ports/token-exchange.js';
 import {
   type ClientCertificate,
   type Fault,

@@ -3,8 +3,7 @@ import { systemClock } from '../../src/adapters/system/system-clock.js';
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { providerContext, providerLoader } from '../../src/composition/toolkit/identity-module.js';
-import type { Identity } from '../../src/ports/identity.js';
-import type { IdentityProvider } from '../../src/ports/identity-provider.js';
+import type { Identity, IdentityProvider } from '../../src/ports/identity-provider.js';
 
 type Context = Parameters<typeof providerContext>[1];
 

@@ -3,8 +3,13 @@ import { TerminalTelemetry } from '../../src/adapters/telemetry/terminal-telemet
 import { once } from 'node:events';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { createToolkit, type ServerConfig, type ToolkitPorts } from 'agent-bff';
-import type { ChatHandlerOptions, TelemetryEvent } from 'agent-bff';
+import {
+  createToolkit,
+  type ServerConfig,
+  type ToolkitPorts,
+  type ChatHandlerOptions,
+  type TelemetryEvent,
+} from 'agent-bff';
 import { createA2ARouter } from 'agent-bff/express';
 import { RecordingTelemetry } from 'agent-bff/testing';
 import express, { type RequestHandler, type Router } from 'express';

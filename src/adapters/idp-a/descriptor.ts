@@ -1,8 +1,7 @@
-import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
+import { isLoopback, withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Secret } from '../../domain/shared/secret.js';
 import { secretRow, type Setting, type SettingsOf, textRow } from '../../domain/shared/setting.js';
-import type { ProviderAddress, ProviderDescriptor } from '../../ports/provider-descriptor.js';
-import { isLoopback } from '../oauth/loopback.js';
+import type { ProviderAddress, ProviderDescriptor } from '../../ports/identity-provider.js';
 
 /**
  * The confidential application at `idp_a` (spec §5.3).

@@ -1,9 +1,16 @@
 import { allowInsecureRequests, ClientSecretPost, customFetch, discovery, genericGrantRequest } from 'openid-client';
 import { firstFilled } from '../../domain/shared/setting.js';
-import type { Identity } from '../../ports/identity.js';
-import type { IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
-import type { ExchangeBlock, ProviderContext } from '../../ports/provider-descriptor.js';
-import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
+import type {
+  ExchangeBlock,
+  ExchangeRefusal,
+  Identity,
+  IdentityProvider,
+  IssueFailure,
+  IssueOutcome,
+  ProviderContext,
+  TokenExchange,
+  TokenExchangeRequest,
+} from '../../ports/identity-provider.js';
 import {
   exchangeSettings,
   type FailureRules,

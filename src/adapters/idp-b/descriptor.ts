@@ -1,10 +1,9 @@
-import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
+import { isLoopback, withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Secret } from '../../domain/shared/secret.js';
 import { firstFilled, revealed, secretRow, type SettingsOf, textRow } from '../../domain/shared/setting.js';
 import type { Clock } from '../../ports/clock.js';
-import type { ExchangeBlock, KeyFact, ProviderAddress, ProviderDescriptor } from '../../ports/provider-descriptor.js';
+import type { ExchangeBlock, KeyFact, ProviderAddress, ProviderDescriptor } from '../../ports/identity-provider.js';
 import { CertificateFile, type CertificateWarning } from '../keys/certificate.js';
-import { isLoopback } from '../oauth/loopback.js';
 
 /**
  * The application registration at `idp_b` (spec §5.4); a certificate is used before a secret, whichever was given later.

@@ -1,10 +1,17 @@
 import { ConfidentialClientApplication, type INetworkModule, type NetworkResponse } from '@azure/msal-node';
 import type { Secret } from '../../domain/shared/secret.js';
 import { revealed } from '../../domain/shared/setting.js';
-import type { Identity } from '../../ports/identity.js';
-import type { IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
-import type { ExchangeBlock, ProviderContext } from '../../ports/provider-descriptor.js';
-import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
+import type {
+  ExchangeBlock,
+  ExchangeRefusal,
+  Identity,
+  IdentityProvider,
+  IssueFailure,
+  IssueOutcome,
+  ProviderContext,
+  TokenExchange,
+  TokenExchangeRequest,
+} from '../../ports/identity-provider.js';
 import type { CertificateSource } from '../keys/certificate.js';
 import {
   exchangeSettings,

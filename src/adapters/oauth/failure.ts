@@ -1,7 +1,6 @@
 import { redactor } from '../../domain/shared/redaction.js';
 import { type AnySettings, revealed, type Setting } from '../../domain/shared/setting.js';
-import type { IssueFailure } from '../../ports/identity-provider.js';
-import type { ExchangeRefusal } from '../../ports/token-exchange.js';
+import type { ExchangeRefusal, IssueFailure } from '../../ports/identity-provider.js';
 import type { ErrorResponse, Fault, ProviderError } from './provider-error.js';
 
 /** The meaning of a provider's error for the configuration. */

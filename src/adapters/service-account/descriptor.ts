@@ -1,8 +1,8 @@
-import { accept, text } from '../../domain/shared/option-checks.js';
+import { accept, text } from '../../domain/shared/options.js';
 import { optionalSecret, type Secret } from '../../domain/shared/secret.js';
 import { object, row, type SettingsOf, textRow, valuesOf } from '../../domain/shared/setting.js';
 import type { Clock } from '../../ports/clock.js';
-import type { KeyFact, ProviderDescriptor } from '../../ports/provider-descriptor.js';
+import type { KeyFact, ProviderDescriptor } from '../../ports/identity-provider.js';
 import { type PrivateKeySource, privateKeySource } from '../keys/private-key.js';
 
 /**

@@ -1,6 +1,11 @@
-import type { Identity } from '../../ports/identity.js';
-import type { IdentityProvider, IssueOutcome } from '../../ports/identity-provider.js';
-import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
+import type {
+  Identity,
+  IdentityProvider,
+  IssueOutcome,
+  ExchangeRefusal,
+  TokenExchange,
+  TokenExchangeRequest,
+} from '../../ports/identity-provider.js';
 
 /** The result of the work, or a rejection that names it when it does not come in time; the work itself goes on. 0 waits for ever. */
 export function inTime<T>(work: Promise<T>, ms: number, what: string): Promise<T> {

@@ -1,6 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { BodySink } from '../../domain/shared/body.js';
-import { ReadableFlow } from '../../domain/shared/flow-reader.js';
+import { type BodySink, ReadableFlow } from '../../domain/shared/body.js';
 import type { HeaderFields } from '../../ports/http.js';
 
 // Enough to keep the socket busy while the reader takes a turn; small, because each open stream may hold this much.

@@ -2,7 +2,7 @@ import { type ChatForwarder, isExtendedCardMethod, rewriteExtendedCard } from '.
 import type { CardRewrite } from '../../domain/chat/agent-card.js';
 import { readRpcMessage } from '../../domain/chat/chat-message.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
-import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
+import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { methodNotAllowed, notFound, problemResponse, rpcErrorResponse, RpcErrors } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
@@ -15,7 +15,7 @@ import { checkVisitor } from './visitor-limit.js';
 export interface ChatRoutes {
   readonly site: SiteSettings;
   readonly forwarder: ChatForwarder;
-  readonly auth: CredentialAuth;
+  readonly auth: RouteAuth;
   readonly policy: MethodPolicy;
   /** Serves `/config`; absent routes are 404. */
   readonly config?: HttpHandler;

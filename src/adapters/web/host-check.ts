@@ -1,4 +1,4 @@
-import { RequestError } from '../../domain/errors.js';
+import { RequestError } from '../../domain/shared/errors.js';
 import type { HeaderFields, HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { readHost } from './host-name.js';
 

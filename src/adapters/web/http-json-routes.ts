@@ -1,8 +1,6 @@
-import type { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
-import { httpJsonCall } from '../../domain/chat/http-json-call.js';
+import { type HttpJsonBinding, httpJsonCall } from '../../domain/chat/http-json-binding.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
-import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
-import { mayHoldSession } from '../../domain/credentials/route-auth.js';
+import { type RouteAuth, mayHoldSession } from '../../domain/credentials/route-auth.js';
 import type { HttpHandler, HttpRequest } from '../../ports/http.js';
 import { methodNotAllowed, notFound, REST_ERRORS } from './error-response.js';
 import { checkOrigin } from './origin-check.js';
@@ -15,7 +13,7 @@ import { checkVisitor } from './visitor-limit.js';
 export interface HttpJsonRoutes {
   readonly site: SiteSettings;
   readonly binding: HttpJsonBinding;
-  readonly auth: CredentialAuth;
+  readonly auth: RouteAuth;
   readonly policy: MethodPolicy;
   /** Protocol bindings of the chat routes. */
   readonly bindings: readonly string[];

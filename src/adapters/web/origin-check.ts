@@ -1,4 +1,4 @@
-import { RequestError } from '../../domain/errors.js';
+import { RequestError } from '../../domain/shared/errors.js';
 import type { HeaderFields, HttpRequest } from '../../ports/http.js';
 import { readOrigin } from './host-name.js';
 

@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../domain/errors.js';
+import { UpstreamError } from '../../domain/shared/errors.js';
 import { isStream } from '../../domain/shared/body.js';
 import { browserFields, type BrowserFieldRules } from '../../domain/upstream/browser-fields.js';
 import { isEventStream } from '../../domain/upstream/header-policy.js';

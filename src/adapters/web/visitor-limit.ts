@@ -1,4 +1,4 @@
-import { RequestError } from '../../domain/errors.js';
+import { RequestError } from '../../domain/shared/errors.js';
 import type { HttpRequest } from '../../ports/http.js';
 import type { SiteSettings } from './serve-route.js';
 

@@ -1,11 +1,10 @@
 import { parseArgs } from 'node:util';
 import { silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
 import { systemClock } from '../../adapters/system/system-clock.js';
-import { type ChosenStrategy, chooseStrategy } from '../../domain/credentials/strategy.js';
-import { visibleLine } from '../../domain/shared/visible-line.js';
-import type { Endpoint } from '../../domain/upstream/upstream-request.js';
-import type { IssueOutcome } from '../../ports/identity-provider.js';
-import type { ProviderContext, ProviderFacts } from '../../ports/provider-descriptor.js';
+import { type ChosenStrategy, chooseStrategy } from '../../domain/credentials/credential-broker.js';
+import { visibleLine } from '../../domain/shared/redaction.js';
+import type { Endpoint } from '../../domain/upstream/platform-call.js';
+import type { IssueOutcome, ProviderContext, ProviderFacts } from '../../ports/identity-provider.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { variablesOf, warningsOf } from '../config/env.js';
 import { FLOWS, providerOf, PROVIDERS } from '../config/providers.js';

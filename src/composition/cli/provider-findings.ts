@@ -1,12 +1,12 @@
 import { jwtClaims } from '../../domain/shared/json.js';
-import type { AccessToken } from '../../ports/identity-provider.js';
 import type {
+  AccessToken,
   ExpectedClaims,
   KeyFact,
   ProviderAddress,
   ProviderContext,
   ProviderFacts,
-} from '../../ports/provider-descriptor.js';
+} from '../../ports/identity-provider.js';
 import {
   clockProblem,
   clocks,

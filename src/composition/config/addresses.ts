@@ -1,9 +1,9 @@
 import type { HostPolicy } from '../../adapters/web/host-check.js';
 import type { HostName } from '../../adapters/web/host-name.js';
-import { ConfigurationError } from '../../domain/errors.js';
+import { ConfigurationError } from '../../domain/shared/errors.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import { type Secret, secret } from '../../domain/shared/secret.js';
-import { endpoint } from '../../domain/upstream/upstream-request.js';
+import { endpoint } from '../../domain/upstream/platform-call.js';
 
 /** Reads `publicUrl`; empty when it is not set. */
 export function publicAddress(value = ''): string {

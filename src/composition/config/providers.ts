@@ -5,8 +5,7 @@ import { SERVICE_ACCOUNT, type ServiceAccountBlocks } from '../../adapters/servi
 import { sha256 } from '../../adapters/system/sha256.js';
 import { type AnySettings, revealed, type Setting, type Side } from '../../domain/shared/setting.js';
 import { canonicalJson } from '../../domain/surfaces/canonical-json.js';
-import type { Identity } from '../../ports/identity.js';
-import type { ProviderAdapter, ProviderDescriptor } from '../../ports/provider-descriptor.js';
+import type { Identity, ProviderAdapter, ProviderDescriptor } from '../../ports/identity-provider.js';
 import type { AuthProvider, ServiceAuthStrategy } from './server-config.js';
 
 /** The name of an identity provider of this package. */

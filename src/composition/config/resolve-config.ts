@@ -1,14 +1,14 @@
 import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { MethodPolicy } from '../../domain/chat/method-policy.js';
-import { ConfigurationError } from '../../domain/errors.js';
+import { ConfigurationError } from '../../domain/shared/errors.js';
 import { nearest, similar } from '../../domain/shared/nearest.js';
 import { type OptionShape, readOptions, type Refusal } from '../../domain/shared/options.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Secret } from '../../domain/shared/secret.js';
-import { type AnyRows, isObject, type ValuesOf, valuesOf } from '../../domain/shared/setting.js';
-import type { Endpoint } from '../../domain/upstream/upstream-request.js';
+import { type AnyRows, hasFields, type ValuesOf, valuesOf } from '../../domain/shared/setting.js';
+import type { Endpoint } from '../../domain/upstream/platform-call.js';
 import type { CacheStore } from '../../ports/cache-store.js';
-import type { ExchangeBlock } from '../../ports/provider-descriptor.js';
+import type { ExchangeBlock } from '../../ports/identity-provider.js';
 import { type CacheAddress, cacheAddress } from './addresses.js';
 import { warningsOf, withWarnings } from './env.js';
 import { DEFAULT_EXCHANGE, EXCHANGES, principalOf, type ProviderBlocks, type ProviderName } from './providers.js';
@@ -61,7 +61,7 @@ export function resolveConfig(
   config: ServerConfig,
   { identityProviders = {} }: Pick<ServerConfig, 'identityProviders'> = {},
 ): ResolvedConfig {
-  if (!isObject(config)) {
+  if (!hasFields(config)) {
     const hint = 'Pass an object to configureServer.';
     throw new ConfigurationError({ detail: 'The configuration is not an object.', hint, block: 'configureServer' });
   }
@@ -115,7 +115,7 @@ export function configuredSecrets(config: ResolvedConfig): string[] {
  */
 export function mergeConfig(current: ServerConfig, changes: ServerConfig): ServerConfig {
   // What is no object is refused where configurations are checked, in words.
-  if (!isObject(changes)) return changes as ServerConfig;
+  if (!hasFields(changes)) return changes as ServerConfig;
   // Warnings of earlier calls have been reported.
   return withWarnings(merged(FIELDS, current as Values, changes), warningsOf(changes));
 }
@@ -128,7 +128,7 @@ function merged(rows: AnyRows, current: Values, changes: Values): Values {
     const { fields, replaces = [] } = (Object.hasOwn(rows, name) ? rows[name] : undefined) ?? {};
     const replaced = value === '' ? [] : replaces.filter((other) => changes[other] === undefined);
     for (const other of replaced) values.delete(other);
-    const isBlock = fields !== undefined && isObject(value) && !Array.isArray(value);
+    const isBlock = fields !== undefined && hasFields(value) && !Array.isArray(value);
     values.set(name, isBlock ? merged(fields, (values.get(name) ?? {}) as Values, value) : value);
   }
   return Object.fromEntries(values);

@@ -1,14 +1,21 @@
 import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { readSealingKey, type SealingKey } from '../../adapters/keyv/sealed-cache-store.js';
 import type { HostName } from '../../adapters/web/host-name.js';
-import { ConfigurationError } from '../../domain/errors.js';
+import { ConfigurationError } from '../../domain/shared/errors.js';
+import { MAX_TIMER_MS } from '../../domain/shared/deadline.js';
 import { nameHint } from '../../domain/shared/nearest.js';
-import { accept, hasMethods, headerKey, text as string, texts as strings } from '../../domain/shared/option-checks.js';
-import type { OptionCheck } from '../../domain/shared/options.js';
+import {
+  accept,
+  hasMethods,
+  headerKey,
+  type OptionCheck,
+  text as string,
+  texts as strings,
+} from '../../domain/shared/options.js';
 import { optionalSecret, type Secret, secret } from '../../domain/shared/secret.js';
 import {
   type AnyRows,
-  isObject,
+  hasFields,
   row,
   type Rows,
   secretRow,
@@ -17,9 +24,9 @@ import {
   type Side,
   textRow,
 } from '../../domain/shared/setting.js';
-import { type Endpoint, endpoint } from '../../domain/upstream/upstream-request.js';
+import { type Endpoint, endpoint } from '../../domain/upstream/platform-call.js';
 import type { CacheStore } from '../../ports/cache-store.js';
-import type { ExchangeBlock } from '../../ports/provider-descriptor.js';
+import type { ExchangeBlock } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
 import { allowedHost, originOf, publicAddress } from './addresses.js';
@@ -63,12 +70,9 @@ type BlockRows = {
   };
 };
 
-/** The longest a timer of Node can wait, 24 days; one that is to wait longer fires immediately. */
-const MAX_MS = 2_147_483_647;
-
 const isString = (value: unknown): boolean => typeof value === 'string';
 export const providers: OptionCheck = accept(
-  (value) => isObject(value) && Object.values(value).every((one) => hasMethods(one, ['identity', 'issue'])),
+  (value) => hasFields(value) && Object.values(value).every((one) => hasMethods(one, ['identity', 'issue'])),
   'an object of providers, each with identity and issue',
 );
 
@@ -218,7 +222,7 @@ function agentAddress(value: unknown): string | undefined {
 }
 
 function milliseconds(initial: number, least = 0): SettingRow<number> {
-  return wholeNumber(initial, least, MAX_MS);
+  return wholeNumber(initial, least, MAX_TIMER_MS);
 }
 
 function wholeNumber(initial: number, least = 0, most = Infinity): SettingRow<number> {

@@ -1,6 +1,5 @@
-import { ConfigurationError } from '../../domain/errors.js';
-import { text } from '../../domain/shared/option-checks.js';
-import type { OptionCheck, OptionShape } from '../../domain/shared/options.js';
+import { ConfigurationError } from '../../domain/shared/errors.js';
+import { type OptionCheck, type OptionShape, text } from '../../domain/shared/options.js';
 import type { PlatformPathName } from '../../domain/upstream/platform-api.js';
 import { isSafePath } from '../../domain/upstream/safe-path.js';
 

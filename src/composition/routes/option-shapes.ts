@@ -1,6 +1,6 @@
 import { sessionKind, type SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { nameHint } from '../../domain/shared/nearest.js';
-import { accept, callback, flag, headerKey, text, texts, wholeNumber } from '../../domain/shared/option-checks.js';
+import { accept, callback, flag, headerKey, text, texts, wholeNumber } from '../../domain/shared/options.js';
 import type { OptionCheck, OptionShape } from '../../domain/shared/options.js';
 import { STRATEGIES } from '../config/server-config.js';
 import type { Toolkit } from '../toolkit/toolkit-type.js';

@@ -1,11 +1,12 @@
 import { LruMap } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import type { Clock } from '../../ports/clock.js';
-import type { RequestContext } from '../../ports/http.js';
+import type { RequestContext, HeaderFields } from '../../ports/http.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
-import { sessionKey } from './session-key.js';
+import { cookiePairs } from '../shared/cookies.js';
+import type { FoundToken } from './route-auth.js';
 
-/** What the tokens of one session source are kept with. */
+/** The parts of a coalescing session source. */
 export interface CoalescingSessionSourceDependencies {
   readonly source: SessionTokenSource;
   readonly clock: Clock;
@@ -21,8 +22,6 @@ export interface CoalescingSessionSourceDependencies {
 const GRACE_MS = 10_000;
 /** A platform that refuses every token must not cost a refresh for each request (decisions 5 and 54). */
 const FORCED_PAUSE_MS = 30_000;
-
-type FoundToken = Extract<SessionToken, { kind: 'token' }>;
 
 interface CachedToken {
   readonly token: FoundToken;
@@ -152,4 +151,23 @@ function unforced(query: SessionTokenQuery): SessionTokenQuery {
 function adopted(found: SessionToken, request: RequestContext): SessionToken {
   if (found.kind === 'token') found.adopt?.(request);
   return found;
+}
+
+/** Fields that also tell one session from another: some libraries read a bearer token, or serve several hosts. */
+const FIELDS = ['authorization', 'host', 'x-forwarded-host'];
+
+/**
+ * Names the session of a request by the cookies that hold it; absent when the request has none of them.
+ * Other cookies stay out: one set by an analytics script must not split a session.
+ */
+export function sessionKey(headers: HeaderFields, cookieNames: readonly string[]): string | undefined {
+  // In the order sent: of two cookies with one name, a library reads the first, and which it is tells two users apart.
+  const cookies = cookiePairs(headers['cookie']).filter((cookie) => cookieNames.some((name) => isNamed(cookie, name)));
+  if (cookies.length === 0) return undefined;
+  return JSON.stringify([cookies, ...FIELDS.map((name) => String(headers[name] ?? ''))]);
+}
+
+/** True if a cookie is the named one or a chunk of it: `name=`, `name.0=`, `name__0=`. */
+function isNamed(cookie: string, name: string): boolean {
+  return cookie.startsWith(name) && /^(?:(?:\.|__)\d+)?=/.test(cookie.slice(name.length));
 }

@@ -1,5 +1,4 @@
-import { accept, text as isText } from './option-checks.js';
-import type { OptionCheck, OptionShape } from './options.js';
+import { accept, type OptionCheck, type OptionShape, text as isText } from './options.js';
 import { type Secret, secret } from './secret.js';
 
 /**
@@ -76,11 +75,11 @@ export function secretRow(variable?: string): SettingRow<Secret> {
 }
 
 /** True if a value has fields of the site's own: no list, no promise that nobody awaited, no map, no URL. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function hasFields(value: unknown): value is Readonly<Record<string, unknown>> {
   return ['[object Object]', '[object Module]'].includes(Object.prototype.toString.call(value));
 }
 
-export const object: OptionCheck = accept(isObject, 'an object');
+export const object: OptionCheck = accept(hasFields, 'an object');
 
 /** The values of settings, without their places. */
 export function valuesOf<Settings extends object>(settings: Settings): ValuesOf<Settings> {

@@ -1,23 +1,17 @@
 import type { HttpBody, HttpRequest, HttpResponse } from '../../ports/http.js';
-import { credentialScope } from '../credentials/credential-scope.js';
+import { credentialScope } from '../credentials/credential.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { discard, isStream } from '../shared/body.js';
-import { delimited } from '../shared/delimited.js';
+import { delimited } from '../shared/json.js';
 import {
   browserResponseHeaders,
   choosingFields,
   mediaType,
   RENDER_RESPONSE_FIELDS,
 } from '../upstream/header-policy.js';
-import {
-  type CallContext,
-  PLATFORM,
-  PlatformCall,
-  type PlatformCallDependencies,
-  type PlatformMessage,
-  refuseRedirect,
-} from '../upstream/platform-call.js';
+import type { CallContext, CallTimeouts, PlatformCall, PlatformMessage } from '../upstream/platform-call.js';
+import { refuseRedirect, PLATFORM, type PlatformReply, refusesSite } from '../upstream/platform-error.js';
 import {
   type PlatformApi,
   platformFields,
@@ -25,12 +19,9 @@ import {
   platformTarget,
   requireTarget,
 } from '../upstream/platform-api.js';
-import { type PlatformReply, refusesSite } from '../upstream/platform-error.js';
-import { isCacheable } from './cached-render.js';
-import { type CacheStatus, type RenderCache, type RenderReply, type WidgetCheck } from './render-cache.js';
+import { isCacheable, type CacheStatus, type RenderCache, type RenderReply, type WidgetCheck } from './render-cache.js';
 import type { RenderScope, RenderSubject } from './render-keys.js';
-import { surfaceNames } from './surface-names.js';
-import type { SurfaceRef } from './surface-ref.js';
+import { surfaceNames, type SurfaceRef } from './surface-ref.js';
 import { themeResponse, type ThemeStyles, ThemeTags } from './theme.js';
 
 /** A request below the surfaces, whose body the edge has read. */
@@ -42,8 +33,10 @@ export interface SurfaceRequest {
   readonly contentType?: string;
 }
 
-/** What the service is made of. */
-export interface SurfaceServiceDependencies extends PlatformCallDependencies {
+/** The parts of the service. */
+export interface SurfaceServiceDependencies {
+  readonly call: PlatformCall;
+  readonly timeouts: CallTimeouts;
   readonly api: PlatformApi;
   readonly styles: ThemeStyles;
 }
@@ -63,13 +56,15 @@ export class SurfaceService {
   readonly #api: PlatformApi;
   readonly #styles: ThemeStyles;
   readonly #call: PlatformCall;
+  readonly #timeouts: CallTimeouts;
   /** Whose renders the last request with the site's own credential was about: the next one's too, as a rule. */
   #lastScope: (Pick<CallContext, 'auth' | 'credential'> & { readonly scope: RenderScope | undefined }) | undefined;
 
   constructor(dependencies: SurfaceServiceDependencies) {
     this.#api = dependencies.api;
     this.#styles = dependencies.styles;
-    this.#call = new PlatformCall(dependencies, PLATFORM);
+    this.#call = dependencies.call;
+    this.#timeouts = dependencies.timeouts;
   }
 
   /**
@@ -121,7 +116,7 @@ export class SurfaceService {
     let response: HttpResponse;
     try {
       const reply = await this.#call.send(this.#message('POST', target, request, request.head.signal), caller);
-      await refuseRedirect(reply.response, PLATFORM);
+      refuseRedirect(reply.response, PLATFORM);
       const passed = await this.#call.errors.toBrowserResponse(reply);
       response = { ...passed, headers: browserResponseHeaders(passed.headers, reply.credential.fields?.response) };
     } catch (error) {
@@ -167,7 +162,7 @@ export class SurfaceService {
     const message = { ...this.#message('POST', target, request, signal), isRepeatable: true };
     const reply = await this.#call.send(message, caller);
     // (4), (5)
-    await refuseRedirect(reply.response, PLATFORM);
+    refuseRedirect(reply.response, PLATFORM);
     const passed = await this.#call.errors.toBrowserResponse(reply);
     const further = [...RENDER_RESPONSE_FIELDS, ...(reply.credential.fields?.response ?? [])];
     const { status, headers, body } = passed;
@@ -175,7 +170,7 @@ export class SurfaceService {
     return { response, isCacheable: isCacheable(passed) && isOfReader(caller, reply), etag: etagOf(passed) };
   }
 
-  /** Whether the widget is still the one of an earlier render: a GET, because a POST has no 304 (RFC 9110 §13.1.2). */
+  /** Asks if the widget is still the one of an earlier render: a GET, because a POST has no 304 (RFC 9110 §13.1.2). */
   async #check(
     ref: SurfaceRef,
     etag: string,
@@ -183,15 +178,11 @@ export class SurfaceService {
     caller: CallContext,
     signal: AbortSignal,
   ): Promise<WidgetCheck> {
-    const { origin, path } = this.#target(ref, 'surface');
     const { 'accept-language': language, traceparent, tracestate } = head.headers;
-    const own = {
-      ...platformFields(this.#api),
-      accept: 'application/json',
-      ...(etag !== '' && { 'if-none-match': etag }),
-    };
-    const browser = { 'accept-language': language, traceparent, tracestate };
-    const reply = await this.#call.send({ method: 'GET', origin, path, browser, own, body: null, signal }, caller);
+    const browser = { headers: { 'accept-language': language, traceparent, tracestate }, query: '' };
+    const message = this.#message('GET', this.#target(ref, 'surface'), { head: browser, body: null }, signal);
+    const own = { ...message.own, accept: 'application/json', ...(etag !== '' && { 'if-none-match': etag }) };
+    const reply = await this.#call.send({ ...message, own }, caller);
     const { response } = reply;
     // A render would be refused alike.
     if (response.status === 401 && refusesSite(reply)) throw await this.#call.errors.replacing(reply);
@@ -211,11 +202,16 @@ export class SurfaceService {
     }
   }
 
-  #message(method: string, target: Target, request: SurfaceRequest, signal: AbortSignal): PlatformMessage {
-    const { head, body, contentType } = request;
-    const { origin, path } = target;
+  #message(
+    method: string,
+    { origin, path }: Target,
+    { head, body, contentType }: SentRequest,
+    signal: AbortSignal,
+  ): PlatformMessage {
     const own = platformFields(this.#api);
     return {
+      counterpart: PLATFORM,
+      timeouts: this.#timeouts,
       method,
       origin,
       path: path + head.query,
@@ -257,6 +253,7 @@ export class SurfaceService {
 }
 
 type Target = ReturnType<typeof platformTarget>;
+type SentRequest = Omit<SurfaceRequest, 'head'> & { readonly head: Pick<HttpRequest, 'headers' | 'query'> };
 type SurfaceOperation = 'surface' | 'render' | 'action' | 'theme';
 
 function pathName({ by }: SurfaceRef, operation: SurfaceOperation): PlatformPathName {
