@@ -75,7 +75,7 @@ export function providerContext(
   return {
     ...context,
     timeoutMs: timeouts.identityProviderMs,
-    identityOf: (flow, settings, material) => configuredIdentity({ flow, settings, proofKey, material }),
+    identityOf: (flow, settings, material) => configuredIdentity(flow, settings, proofKey, material),
   };
 }
 
