@@ -1,31 +1,24 @@
 import { ContainerModule } from 'inversify';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { sha256 } from '../../adapters/system/sha256.js';
-import { TimedIdentityProvider, TimedTokenExchange } from '../../adapters/system/timed-ports.js';
+import { TimedIdentityProvider } from '../../adapters/system/timed-ports.js';
 import { CredentialBroker } from '../../domain/credentials/credential-broker.js';
 import type { IdentityProvider, ProviderContext, TokenExchange } from '../../ports/identity-provider.js';
 import { configuredIdentity, FLOWS, providerOf, PROVIDERS } from '../config/providers.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { RouteAuths } from '../routes/route-auths.js';
-import { provide, TOKENS } from './container.js';
-import type { ToolkitPorts } from './ports.js';
-import type { ProviderLoader } from './site.js';
+import { type ProviderLoader, provide, TOKENS } from './container.js';
 
 /** Binds what turns configuration into credentials. */
-export function identityModule(
-  config: ResolvedConfig,
-  ports: ToolkitPorts,
-  sessions: Set<SessionTokenLike>,
-): ContainerModule {
-  const parts = [TOKENS.Clock, TOKENS.CacheStores, TOKENS.Telemetry] as const;
+export function identityModule(config: ResolvedConfig, sessions: Set<SessionTokenLike>): ContainerModule {
+  const parts = [TOKENS.Clock, TOKENS.CacheStores, TOKENS.Telemetry, TOKENS.IdentityFetch] as const;
   return new ContainerModule(({ bind }) => {
-    provide(bind, TOKENS.Providers, parts, (clock, { proofKey }, telemetry) =>
-      providerLoader(config, providerContext(config, { fetch: ports.identityFetch, clock, proofKey, telemetry })),
+    provide(bind, TOKENS.IdentityFetch, [], () => undefined);
+    provide(bind, TOKENS.Providers, parts, (clock, { proofKey }, telemetry, fetch) =>
+      providerLoader(config, providerContext(config, { fetch, clock, proofKey, telemetry })),
     );
-    provide(bind, TOKENS.TokenExchange, parts, (clock, { proofKey }, telemetry) =>
-      ports.tokenExchange === undefined
-        ? tokenExchange(config, providerContext(config, { fetch: ports.identityFetch, clock, proofKey, telemetry }))
-        : new TimedTokenExchange(ports.tokenExchange, config.timeouts.identityProviderMs),
+    provide(bind, TOKENS.TokenExchange, parts, (clock, { proofKey }, telemetry, fetch) =>
+      tokenExchange(config, providerContext(config, { fetch, clock, proofKey, telemetry })),
     );
     provide(
       bind,
@@ -52,17 +45,7 @@ export function identityModule(
       TOKENS.RouteAuths,
       [TOKENS.Clock, TOKENS.Telemetry, TOKENS.CacheStores, TOKENS.TokenExchange],
       (clock, telemetry, { tokens }, exchange) =>
-        new RouteAuths({
-          clock,
-          telemetry,
-          sessions,
-          tokens,
-          exchange,
-          alwaysExchange: config.alwaysExchange,
-          sessionMs: config.timeouts.sessionMs,
-          apiKey: config.serviceApiKey,
-          apiKeyHeader: config.upstream.headers.apiKey,
-        }),
+        new RouteAuths({ config, clock, telemetry, sessions, tokens, exchange }),
     );
   });
 }

@@ -1,7 +1,7 @@
 import { ContainerModule } from 'inversify';
 import { writtenDisposition } from '../../adapters/content-disposition/written-disposition.js';
-import { leftOutReporter } from '../../adapters/web/left-out-fields.js';
 import { currentRequestId, newRequestId } from '../../adapters/telemetry/request-scope.js';
+import { leftOutReporter } from '../../adapters/web/left-out-fields.js';
 import { RequestGate } from '../../adapters/web/request-gate.js';
 import type { SiteSettings } from '../../adapters/web/serve-route.js';
 import type { Clock } from '../../ports/clock.js';
@@ -53,17 +53,15 @@ export function siteModule(config: ResolvedConfig): ContainerModule {
       [
         TOKENS.SiteHandlers,
         TOKENS.RequestGate,
-        TOKENS.RouteAuths,
         TOKENS.CredentialBroker,
         TOKENS.PlatformDirectory,
         TOKENS.OperatorFaults,
         TOKENS.Connections,
         TOKENS.CacheStores,
       ],
-      (handlers, gate, auths, broker, directory, faults, connections, stores) => ({
+      (handlers, gate, broker, directory, faults, connections, stores) => ({
         handlers,
         gate,
-        auths,
         broker,
         directory,
         lasting: { faults, connections, stores },
