@@ -1,5 +1,4 @@
-import type { MountRule } from '../adapters/next/mount.js';
-import { type NextRoute, nextRoute, nextRoutes } from '../adapters/next/next-route.js';
+import { type MountRule, type NextRoute, nextRoute, nextRoutes } from '../adapters/next/next-route.js';
 import { callback } from '../domain/shared/option-checks.js';
 import type { OptionShape } from '../domain/shared/options.js';
 import type { SessionTokenLike } from '../adapters/sessions/session-like.js';

@@ -1,9 +1,8 @@
 import { createToolkit } from 'agent-bff';
 import { describe, expect, it } from 'vitest';
 import { fetchHandler } from '../../src/adapters/fetch/fetch-handler.js';
-import { requestAddress } from '../../src/adapters/fetch/request-address.js';
-import { toHttpRequest } from '../../src/adapters/fetch/to-http-request.js';
-import { toResponse } from '../../src/adapters/fetch/to-response.js';
+import { FetchRequest, requestAddress } from '../../src/adapters/fetch/request.js';
+import { toResponse } from '../../src/adapters/fetch/response.js';
 import { flowing } from '../../src/domain/shared/body.js';
 import type { HttpBody, HttpRequest, HttpResponse } from '../../src/ports/http.js';
 import { PushFlow } from './web/push-flow.js';
@@ -19,7 +18,7 @@ const text = (body: HttpBody, headers: HttpResponse['headers'] = {}, status = 20
 
 const read = (request: Request, mount = MOUNT) => {
   const address = requestAddress(request.url);
-  return toHttpRequest(request, address, { mount, path: address.path.slice(mount.length) });
+  return new FetchRequest(request, address, { mount, path: address.path.slice(mount.length) });
 };
 
 /** What a browser gets for one answer. */

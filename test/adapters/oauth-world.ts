@@ -7,7 +7,7 @@ import {
 } from '../../src/adapters/idp-a/idp-a.js';
 import { type IdpBOptions, IdpBProvider, IdpBTokenExchange } from '../../src/adapters/idp-b/idp-b.js';
 import { CertificateFile } from '../../src/adapters/keys/certificate.js';
-import { systemClock } from '../../src/adapters/system/system-clock.js';
+import { systemClock } from '../../src/adapters/system/system.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import type { AccessToken, IdentityProvider, IssueFailure } from '../../src/ports/identity-provider.js';

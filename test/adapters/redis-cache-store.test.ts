@@ -6,7 +6,7 @@ import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry
 import { KeyvCacheStore } from '../../src/adapters/keyv/keyv-cache-store.js';
 import { SealedCacheStore } from '../../src/adapters/keyv/sealed-cache-store.js';
 import { readSealingKey } from '../../src/adapters/keyv/sealing-key.js';
-import { systemClock } from '../../src/adapters/system/system-clock.js';
+import { systemClock } from '../../src/adapters/system/system.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import type { CacheStore } from '../../src/ports/cache-store.js';
 import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';

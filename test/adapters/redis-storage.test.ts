@@ -6,7 +6,7 @@ import { KeyvCacheStore } from '../../src/adapters/keyv/keyv-cache-store.js';
 import { isRedisLibraryInstalled, loadRedisLibrary } from '../../src/adapters/keyv/redis-library.js';
 import { keyvOver } from '../../src/adapters/keyv/own-keyv.js';
 import { RedisStorage } from '../../src/adapters/keyv/redis-storage.js';
-import { systemClock } from '../../src/adapters/system/system-clock.js';
+import { systemClock } from '../../src/adapters/system/system.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';
 import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';

@@ -1,10 +1,14 @@
-import { FaultLog } from '../../src/adapters/telemetry/fault-log.js';
-import { TerminalTelemetry } from '../../src/adapters/telemetry/terminal-telemetry.js';
+import { FaultLog, TerminalTelemetry } from '../../src/adapters/telemetry/terminal-telemetry.js';
 import { once } from 'node:events';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { createToolkit, type ServerConfig, type ToolkitPorts } from 'agent-bff';
-import type { ChatHandlerOptions, TelemetryEvent } from 'agent-bff';
+import {
+  type ChatHandlerOptions,
+  createToolkit,
+  type ServerConfig,
+  type TelemetryEvent,
+  type ToolkitPorts,
+} from 'agent-bff';
 import { createA2ARouter } from 'agent-bff/express';
 import { RecordingTelemetry } from 'agent-bff/testing';
 import express, { type RequestHandler, type Router } from 'express';

@@ -1,8 +1,9 @@
 import type { Dispatcher } from 'undici';
 import type { HeaderFields, UpstreamFailureReason, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
 import type { Connection, Connections, ExchangeEnd } from './connection.js';
-import { type Framing, isEventStream, responseFraming, UpstreamBody } from './upstream-body.js';
+import { isEventStream } from '../../domain/shared/media-type.js';
 import { networkFault } from '../../domain/shared/network-fault.js';
+import { type Framing, responseFraming, UpstreamBody } from './upstream-body.js';
 
 type Controller = Dispatcher.DispatchController;
 
@@ -142,7 +143,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     this.#respond({ kind: 'failure', reason, detail, ...(sent === undefined ? {} : { sent }) });
   }
 
-  /** What was told is not held on to: the response in it may stay open for hours. */
+  /** Releases the outcome: the response in it may stay open for hours. */
   #respond(outcome: UpstreamOutcome): void {
     this.#resolve?.(outcome);
     this.#resolve = undefined;

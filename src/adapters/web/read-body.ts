@@ -1,22 +1,31 @@
 import { RequestError } from '../../domain/errors.js';
+import { type HttpBody, isStream } from '../../domain/shared/body.js';
 import { ByteCollector } from '../../domain/shared/bytes.js';
-import { isStream } from '../../domain/shared/body.js';
 import { jsonMediaType } from '../../domain/upstream/header-policy.js';
 import type { HttpRequest } from '../../ports/http.js';
-import type { BodyShare } from './body-budget.js';
+import { type BodyShare, late } from './body-budget.js';
 import type { SiteSettings } from './serve-route.js';
-import { TimedBody } from './timed-body.js';
 
 /** A JSON body as it will be sent. */
-export interface JsonBody {
+export class JsonBody {
   readonly bytes: Uint8Array;
   /** Its media type, without parameters. */
   readonly type: string;
+  readonly #share: BodyShare;
+
+  constructor(bytes: Uint8Array, type: string, share: BodyShare) {
+    this.bytes = bytes;
+    this.type = type;
+    this.#share = share;
+  }
+
   /** To be called when the platform's response has begun, or there will be none: the body counts as held until then. */
-  release(): void;
+  release(): void {
+    this.#share.release();
+  }
 }
 
-/** What a site takes of a body. */
+/** Limits a site sets for a body. */
 export type BodyLimits = Pick<SiteSettings, 'bodies' | 'bodyLimitBytes' | 'requestBodyMs' | 'requestIdleMs'>;
 
 /** The media types of JSON without a vocabulary of its own. */
@@ -24,7 +33,7 @@ const JSON_TYPES: readonly string[] = ['application/json'];
 const encoder = new TextEncoder();
 
 /**
- * Reads a JSON request body of one of these media types, as long and as large as the site takes it. What it holds is not looked at.
+ * Reads a JSON request body of one of these media types, within the limits of the site. Its content is not checked.
  *
  * @throws RequestError `content_type_unsupported`, `content_encoding_unsupported`, `body_too_large`, `body_timeout`, `server_busy`, `body_consumed` or `body_invalid`.
  */
@@ -72,23 +81,7 @@ async function readComing(request: HttpRequest, limits: BodyLimits, type: string
 
 function readWhole(body: Uint8Array | string | null, { bodyLimitBytes, bodies }: BodyLimits, type: string): JsonBody {
   const bytes = notEmpty(whole(body, bodyLimitBytes));
-  return new BufferedBody(bytes, type, bodies.hold(bytes.length));
-}
-
-class BufferedBody implements JsonBody {
-  readonly bytes: Uint8Array;
-  readonly type: string;
-  readonly #share: BodyShare;
-
-  constructor(bytes: Uint8Array, type: string, share: BodyShare) {
-    this.bytes = bytes;
-    this.type = type;
-    this.#share = share;
-  }
-
-  release(): void {
-    this.#share.release();
-  }
+  return new JsonBody(bytes, type, bodies.hold(bytes.length));
 }
 
 function whole(body: Uint8Array | string | null, limitBytes: number): Uint8Array {
@@ -113,7 +106,7 @@ async function readStream(
       collector.push(chunk);
     }
     share.keep();
-    return new BufferedBody(notEmpty(collector.take()), type, share);
+    return new JsonBody(notEmpty(collector.take()), type, share);
   } catch (error) {
     share.release();
     if (error instanceof RequestError) throw error;
@@ -139,4 +132,100 @@ function tooLarge(limitBytes: number): RequestError {
     hint: 'Send less, or raise "bodyLimitBytes" in configureServer.',
     fields: ['bodyLimitBytes'],
   });
+}
+
+/** Milliseconds a browser has for a body; 0 is any time. */
+export interface BodyDeadlines {
+  /** For its next bytes, while its reader waits for them. */
+  readonly idleMs: number;
+  /** For all of it. */
+  readonly totalMs: number;
+}
+
+/** The same body, whose reader does not wait for a browser that stopped sending. */
+export function timedBody(body: HttpBody, deadlines: BodyDeadlines): HttpBody {
+  const isTimed = isStream(body) && deadlines.idleMs + deadlines.totalMs > 0;
+  return isTimed ? new TimedBody(body, deadlines) : body;
+}
+
+/** The error of a body that came too late for its reader, who may have taken it for something else. */
+export function timeoutError(body: HttpBody): RequestError | undefined {
+  return body instanceof TimedBody ? body.cutBy : undefined;
+}
+
+/** A body that can be cut while its reader waits: by its deadlines, or by somebody else. */
+export class TimedBody implements AsyncIterableIterator<Uint8Array> {
+  readonly #source: AsyncIterator<Uint8Array>;
+  readonly #deadlines: BodyDeadlines;
+  #idle: ReturnType<typeof setTimeout> | undefined;
+  #total: ReturnType<typeof setTimeout> | undefined;
+  #refuse: ((error: RequestError) => void) | undefined;
+  #cutBy: RequestError | undefined;
+
+  constructor(body: AsyncIterable<Uint8Array>, deadlines: BodyDeadlines) {
+    this.#source = body[Symbol.asyncIterator]();
+    this.#deadlines = deadlines;
+  }
+
+  get cutBy(): RequestError | undefined {
+    return this.#cutBy;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Uint8Array>> {
+    if (this.#cutBy !== undefined) return Promise.reject(this.#cutBy);
+    this.#start();
+    return new Promise((resolve, reject) => {
+      this.#refuse = reject;
+      this.#source.next().then(
+        (step) => {
+          clearTimeout(this.#idle);
+          if (step.done === true) this.#stop();
+          resolve(step);
+        },
+        (error: unknown) => {
+          this.#stop();
+          reject(error as Error);
+        },
+      );
+    });
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array>> {
+    this.#stop();
+    const ended = this.#source.return?.();
+    // A source that is silent ends when it speaks again, and nobody waits for that.
+    if (this.#cutBy !== undefined) ended?.catch(() => undefined);
+    else await ended;
+    return { done: true, value: undefined };
+  }
+
+  /** Gives the reader this error immediately, and ends the source. */
+  cut(error: RequestError): void {
+    this.#cutBy = error;
+    this.#refuse?.(error);
+    void this.return();
+  }
+
+  #start(): void {
+    const { idleMs, totalMs } = this.#deadlines;
+    if (idleMs > 0) this.#idle = this.#cutAfter(idleMs, 'requestIdleMs');
+    if (totalMs > 0) this.#total ??= this.#cutAfter(totalMs, 'requestBodyMs');
+  }
+
+  #stop(): void {
+    clearTimeout(this.#idle);
+    clearTimeout(this.#total);
+  }
+
+  #cutAfter(ms: number, field: string): ReturnType<typeof setTimeout> {
+    const timer = setTimeout(() => {
+      this.cut(late(`the browser stopped sending: see "timeouts.${field}"`));
+    }, ms);
+    timer.unref?.();
+    return timer;
+  }
 }

@@ -1,10 +1,10 @@
 import { RequestError } from '../../domain/errors.js';
-import { discard, isStream } from '../../domain/shared/body.js';
-import { isEventStream } from '../../domain/upstream/header-policy.js';
+import { isStream } from '../../domain/shared/body.js';
+import { isEventStream } from '../../domain/shared/media-type.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
-import { ObservedBody } from './observed-body.js';
+import { ObservedBody } from './response-body.js';
 
-/** How many requests a gate lets in. */
+/** Limits of a gate. */
 export interface RequestGateSettings {
   /** Most requests under way, open event streams not counted; 0 sets no limit. */
   readonly maxInFlight: number;
@@ -13,9 +13,6 @@ export interface RequestGateSettings {
 }
 
 const AGAIN_MS = 1_000;
-
-/** Statuses whose responses have no body, whatever the platform sends (RFC 9110 §6.4.1, §15.3.6). */
-const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** Counts the requests of a site, from their start to the end of their response; lets no more in than may be, and none when the site closes. */
 export class RequestGate {
@@ -92,7 +89,6 @@ export class RequestGate {
   }
 
   #counted(response: HttpResponse): HttpResponse {
-    if (WITHOUT_BODY.has(response.status)) return withoutBody(response);
     const sendIdleMs = this.#sendIdleMs;
     const { body } = response;
     if (!isStream(body)) return { ...response, sendIdleMs };
@@ -111,10 +107,4 @@ export class RequestGate {
     if (this.#waiting.length === 0 || this.#inFlight + this.#openStreams > 0) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
-}
-
-/** A length that is told waits for bytes in some hosts; only 304 tells that of a response it does not hold. */
-function withoutBody({ status, headers, body }: HttpResponse): HttpResponse {
-  discard(body);
-  return { status, headers: status === 304 ? headers : { ...headers, 'content-length': undefined }, body: null };
 }

@@ -7,11 +7,11 @@ import { JsonCursor, JsonTextError } from '../../domain/shared/json-cursor.js';
 import { isSafeQuery } from '../../domain/upstream/safe-path.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { methodNotAllowed, notFound } from './error-response.js';
-import { checkOrigin } from './origin-check.js';
+import { checkOrigin } from './admission.js';
 import { readJsonBody } from './read-body.js';
 import { errorContext, serveRoute, type SiteSettings } from './serve-route.js';
 
-/** What the surface routes need. */
+/** Parts of the surface routes. */
 export interface SurfaceRoutes {
   readonly site: SiteSettings;
   readonly service: SurfaceService;

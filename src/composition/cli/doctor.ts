@@ -1,5 +1,5 @@
 import { silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
-import { systemClock } from '../../adapters/system/system-clock.js';
+import { systemClock } from '../../adapters/system/system.js';
 import { type ChosenStrategy, chooseStrategy } from '../../domain/credentials/strategy.js';
 import type { Endpoint } from '../../domain/upstream/upstream-request.js';
 import type { Clock } from '../../ports/clock.js';

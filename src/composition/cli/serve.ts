@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { nodeListener, type NodeListener } from '../../adapters/node/node-listener.js';
-import { behindHostCheck, type HostPolicy } from '../../adapters/web/host-check.js';
+import { behindHostCheck, type HostPolicy } from '../../adapters/web/admission.js';
 import { refusal } from '../../adapters/web/error-response.js';
 import type { HttpHandler } from '../../ports/http.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';

@@ -1,4 +1,4 @@
-import { sha256 } from '../../adapters/system/sha256.js';
+import { sha256 } from '../../adapters/system/system.js';
 import { canonicalJson } from '../../domain/surfaces/canonical-json.js';
 import type { AnyRows, Values } from './schema.js';
 

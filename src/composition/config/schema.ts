@@ -1,6 +1,6 @@
 import type { KeyvLike } from '../../adapters/keyv/keyv-like.js';
 import { readSealingKey, type SealingKey } from '../../adapters/keyv/sealing-key.js';
-import type { HostName } from '../../adapters/web/host-name.js';
+import type { HostName } from '../../adapters/web/admission.js';
 import { ConfigurationError } from '../../domain/errors.js';
 import { accept, hasMethods, headerKey, text as string, texts as strings } from '../../domain/shared/option-checks.js';
 import type { OptionCheck } from '../../domain/shared/options.js';

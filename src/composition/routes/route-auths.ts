@@ -1,9 +1,8 @@
 import { type SessionTokenLike, asSessionTokenSource } from '../../adapters/sessions/as-session-token-source.js';
 import { DeadlineError, inTime } from '../../adapters/system/timed-ports.js';
-import { sha256 } from '../../adapters/system/sha256.js';
+import { sha256 } from '../../adapters/system/system.js';
 import { withoutSecrets } from '../../domain/shared/redaction.js';
-import { redactingSessionSource } from '../../adapters/telemetry/redacting-session-source.js';
-import { hideToken, requestSecrets } from '../../adapters/telemetry/request-scope.js';
+import { hideToken, redactingSessionSource, requestSecrets } from '../../adapters/telemetry/request-scope.js';
 import type { SessionRequired } from '../../domain/conversations/conversation-proxy.js';
 import { CoalescingSessionSource } from '../../domain/credentials/coalescing-session-source.js';
 import { Credential, type CredentialOwner } from '../../domain/credentials/credential.js';

@@ -23,7 +23,7 @@ const BARE_SITE: SiteSettings = {
   keepAliveMs: 0,
   authUnavailableStatus: 401,
   newRequestId,
-  now: () => 0,
+  clock: { now: () => 0 },
 };
 
 const NOT_CONFIGURED = new ServiceAuthError('service_auth_failed', {

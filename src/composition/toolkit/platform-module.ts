@@ -1,10 +1,13 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { ContainerModule } from 'inversify';
-import { pause, systemClock } from '../../adapters/system/system-clock.js';
-import { ObservedUpstream } from '../../adapters/telemetry/observed-upstream.js';
-import { OperatorTelemetry, silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
+import { pause, systemClock } from '../../adapters/system/system.js';
+import {
+  ObservedUpstream,
+  OperatorTelemetry,
+  RedactedTelemetry,
+  silentTelemetry,
+} from '../../adapters/telemetry/operator-telemetry.js';
 import { redactor } from '../../domain/shared/redaction.js';
-import { RedactedTelemetry } from '../../adapters/telemetry/redacted-telemetry.js';
 import { TerminalTelemetry } from '../../adapters/telemetry/terminal-telemetry.js';
 import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
 import { TokenCache } from '../../domain/credentials/token-cache.js';
@@ -19,7 +22,6 @@ import { memoryStore, sealedStore, sharedStore, storeAtAddress, tokenStore } fro
 import { provide, TOKENS } from './container.js';
 import type { ToolkitPorts } from './ports.js';
 import { processFaults } from './process-wide.js';
-import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 import type { CacheStores, Connections, LastingParts, OperatorFaults } from './site.js';
 
 const MAX_TOKENS = 10_000;
@@ -80,8 +82,7 @@ function connections(
 
 /** Calls are told of only where somebody listens. */
 function observed(upstream: HttpUpstream, telemetry: Telemetry, clock: Clock): HttpUpstream {
-  if (telemetry.callStarted === undefined) return upstream;
-  return new ObservedUpstream({ upstream, telemetry, clock, newCallId: newRequestId });
+  return telemetry.callStarted === undefined ? upstream : new ObservedUpstream(upstream, telemetry, clock);
 }
 
 function cacheStores(

@@ -8,8 +8,14 @@ export const EXCHANGE = 'agent-bff/exchange@1';
 /** The exchange that the first toolkit of a process makes, for all of them. Before, it is made with the first response. */
 export const processExchange: Exchange = {
   respond: (request, response, respond) => made()?.respond(request, response, respond) ?? respond(),
-  write: (response, given, method) => made()?.write(response, given, method),
+  serve: (request, response, respond) =>
+    made()?.serve(request, response, respond) ?? serveFirst(request, response, respond),
   body: (body, response, sendIdleMs) => made()?.body(body, response, sendIdleMs) ?? null,
+};
+
+const serveFirst: Exchange['serve'] = async (request, response, respond) => {
+  const given = await respond();
+  await made()?.serve(request, response, () => Promise.resolve(given));
 };
 
 function made(): Exchange | undefined {

@@ -3,7 +3,8 @@ import type { CredentialAuth } from '../credentials/credential-broker.js';
 import { AgentBffError, UpstreamError } from '../errors.js';
 import { parsedJson } from '../shared/json.js';
 import { bodyText } from '../upstream/body-bytes.js';
-import { browserResponseHeaders, isForA2AClients, isJson } from '../upstream/header-policy.js';
+import { browserResponseHeaders, isForA2AClients } from '../upstream/header-policy.js';
+import { isJson } from '../shared/media-type.js';
 import {
   AGENT,
   type CallContext,

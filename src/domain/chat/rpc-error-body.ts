@@ -1,7 +1,7 @@
 import type { HeaderFields } from '../../ports/http.js';
 import { parsedJson } from '../shared/json.js';
 import { ByteCollector } from '../shared/bytes.js';
-import { isEventStream } from '../upstream/header-policy.js';
+import { isEventStream } from '../shared/media-type.js';
 
 /** Longer error bodies are not looked into, compressed or not: a megabyte of empty objects takes a parser 160 ms. */
 export const MAX_ERROR_BYTES = 262_144;

@@ -1,6 +1,6 @@
 import type { HeaderFields, HttpResponse } from '../../ports/http.js';
 import { parsedJson } from '../shared/json.js';
-import { mediaType } from '../upstream/header-policy.js';
+import { mediaType } from '../shared/media-type.js';
 
 /** A render in the cache. All times in milliseconds since the epoch. */
 export interface CachedRender {

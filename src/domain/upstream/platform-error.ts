@@ -4,7 +4,7 @@ import { type ErrorFacts, ServiceAuthError, UpstreamError } from '../errors.js';
 import { type AddressFacts, type Counterpart, misplaced, quoted, redirected, unexpected } from './wrong-address.js';
 import type { BodyStart } from './body-bytes.js';
 import type { ErrorExcerpts } from './error-excerpts.js';
-import { isJson } from './header-policy.js';
+import { isJson } from '../shared/media-type.js';
 
 /** A response, and the credential its request was sent with. */
 export interface PlatformReply {

@@ -1,6 +1,6 @@
 import type { HeaderFields, HttpResponse } from '../../ports/http.js';
 import type { ErrorFacts } from '../errors.js';
-import { mediaType } from './header-policy.js';
+import { mediaType } from '../shared/media-type.js';
 
 // What responses say of the address they came from: that nothing is found there, or something else. The one place for these sentences;
 // visitors read them. `text` is the start of the body where it is known.

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
+  type ErrorContext,
+  errorResponse,
   methodNotAllowed,
-  toAgentBffError,
   notFound,
   problemResponse,
-  rpcErrorResponse,
   RpcErrors,
+  toAgentBffError,
 } from '../../../src/adapters/web/error-response.js';
 import { errorContext, type SiteSettings } from '../../../src/adapters/web/serve-route.js';
 import { AgentBffError, type ErrorCode } from '../../../src/domain/errors.js';
@@ -13,7 +14,9 @@ import type { HttpResponse } from '../../../src/ports/http.js';
 import { browserRequest, site } from './browser-request.js';
 
 const rpcErrorText = (error: AgentBffError, id: string, requestId: string): string =>
-  Object.assign(new RpcErrors(), { id }).eventData(error, requestId);
+  Object.assign(new RpcErrors(), { id }).text(error, requestId);
+const rpcErrorResponse = (cause: unknown, id: string, of: ErrorContext): HttpResponse =>
+  errorResponse(cause, Object.assign(new RpcErrors(), { id }), of);
 
 /** A change here is a change of what every site sees. */
 const TABLE: Readonly<Record<ErrorCode, readonly [number, string, number]>> = {

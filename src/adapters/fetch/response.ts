@@ -4,13 +4,12 @@ import {
   flowing,
   type FlowingBody,
   type HttpBody,
+  isBodiless,
   isStream,
 } from '../../domain/shared/body.js';
+import { StallCounter, type StallWatched } from '../../domain/shared/stall-counter.js';
 import type { HttpResponse } from '../../ports/http.js';
-import type { FetchRequest } from './to-http-request.js';
-
-/** Statuses that a `Response` refuses a body with (Fetch, "null body status"). */
-const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+import type { FetchRequest } from './request.js';
 
 const encoder = new TextEncoder();
 
@@ -21,7 +20,7 @@ const encoder = new TextEncoder();
 export function toResponse(given: HttpResponse, request: FetchRequest): Response {
   const { status, body, sendIdleMs = 0 } = given;
   const headers = headersOf(given, request);
-  if (request.method === 'HEAD' || WITHOUT_BODY.has(status)) {
+  if (isBodiless(request.method, status)) {
     discard(body);
     return new Response(null, { status, headers });
   }
@@ -50,31 +49,24 @@ function bodyInit(body: HttpBody, sendIdleMs: number): BodyInit | null {
   return new ReadableStream<Uint8Array>(new WebSource(flowing(body), sendIdleMs), { highWaterMark: 0 });
 }
 
-/** Looks in one span: the more, the nearer to the last chunk taken it is counted. */
-const LOOKS = 4;
-
 /**
- * The source of a Web stream: takes one chunk of a body for each that is asked for.
- *
- * A reader that has a chunk and asks for no more is cut: a server asks again when the browser took what it was given (decision 84).
- * It is looked at four times in a span instead of timing each chunk, so a stream that flows pays for four timers a minute.
+ * The source of a Web stream: takes one chunk of a body for each that the reader requests.
+ * A reader that has a chunk and requests no more is cut: a server requests the next one when the browser took the last (decision 84).
  */
-class WebSource implements UnderlyingDefaultSource<Uint8Array>, BodySink {
+class WebSource implements UnderlyingDefaultSource<Uint8Array>, BodySink, StallWatched {
   readonly #body: FlowingBody;
-  readonly #idleMs: number;
+  readonly #stalls: StallCounter | undefined;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  /** Whether the stream asked for a chunk it has not got. */
+  /** True while the stream waits for a chunk it requested. */
   #isWanted = false;
   #isWriting = false;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Whether it asked since the last look. */
+  /** True after a request for a chunk since the last look. */
   #hasAsked = false;
-  #still = 0;
 
   /** Milliseconds without a pull; 0 allows any. */
   constructor(body: FlowingBody, idleMs: number) {
     this.#body = body;
-    this.#idleMs = idleMs;
+    if (idleMs > 0) this.#stalls = new StallCounter(this, idleMs, startTimer);
   }
 
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
@@ -91,7 +83,7 @@ class WebSource implements UnderlyingDefaultSource<Uint8Array>, BodySink {
   }
 
   cancel(): void {
-    clearTimeout(this.#timer);
+    this.#stalls?.end();
     this.#body.cancel();
   }
 
@@ -105,40 +97,41 @@ class WebSource implements UnderlyingDefaultSource<Uint8Array>, BodySink {
   }
 
   end(): void {
-    clearTimeout(this.#timer);
+    this.#stalls?.end();
     this.#controller?.close();
   }
 
   fail(error: unknown): void {
-    clearTimeout(this.#timer);
+    this.#stalls?.end();
     this.#controller?.error(error);
   }
 
-  #watch(): void {
-    if (this.#timer !== undefined || this.#idleMs === 0) return;
-    this.#still = 0;
+  look(): 'moved' | 'still' | 'done' {
+    const hasMoved = this.#hasAsked;
     this.#hasAsked = false;
-    this.#wait();
+    if (this.#isWanted) return 'done';
+    return hasMoved ? 'moved' : 'still';
   }
 
-  #wait(): void {
-    this.#timer = setTimeout(this.#look, this.#idleMs / LOOKS);
-    // Not every host's timers know it.
-    this.#timer.unref?.();
-  }
-
-  readonly #look = (): void => {
-    this.#timer = undefined;
-    if (this.#isWanted) return;
-    this.#still = this.#hasAsked ? 0 : this.#still + 1;
-    this.#hasAsked = false;
-    if (this.#still < LOOKS) {
-      this.#wait();
-      return;
-    }
+  onStalled(): void {
     const reason = new Error('the browser took nothing: see "timeouts.sendIdleMs"');
     this.#controller?.error(reason);
     this.#controller = undefined;
     this.#body.cancel(reason);
+  }
+
+  #watch(): void {
+    if (this.#stalls === undefined || this.#stalls.isRunning) return;
+    this.#hasAsked = false;
+    this.#stalls.begin();
+  }
+}
+
+/** The wait never keeps the process alive; not every host's timers know that. */
+function startTimer(task: () => void, ms: number): () => void {
+  const timer = setTimeout(task, ms);
+  timer.unref?.();
+  return () => {
+    clearTimeout(timer);
   };
 }
