@@ -19,10 +19,11 @@ const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
 
 /** The fields of a request without the pseudo-header fields. `:authority` is the host (RFC 9113 §8.3.1), also where a `host` came beside it. */
 export function requestFields(request: IncomingMessage): HeaderFields {
-  if (!isHttp2(request)) return request.headers;
+  if (request.httpVersionMajor === 1) return request.headers;
+  const { headers, authority } = request as unknown as Http2ServerRequest;
   const fields: Record<string, string | readonly string[] | undefined> = {};
-  for (const name in request.headers) if (!name.startsWith(':')) fields[name] = request.headers[name];
-  fields['host'] = request.authority;
+  for (const name in headers) if (!name.startsWith(':')) fields[name] = headers[name];
+  fields['host'] = authority;
   return fields;
 }
 
@@ -46,11 +47,6 @@ export function http2Fields(fields: HeaderFields): HeaderFields {
 /** The same response as the last one of its connection (RFC 9112 §9.6). */
 export function closing(response: HttpResponse): HttpResponse {
   return { ...response, headers: { ...response.headers, connection: 'close' } };
-}
-
-/** The object that knows if the browser is still there: the response, or the stream it goes over. */
-export function connectionOf(response: ServerResponse): Pick<ServerResponse, 'closed' | 'destroyed'> {
-  return streamOf(response) ?? response;
 }
 
 /** True when everything was handed over. A stream that was reset is finished too, but its response was not ended. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HeaderFields, HttpBody, HttpRequest, NativeRequest } from '../../ports/http.js';
-import { connectionOf, hasBody, isComplete, maybeTruncated, refuseRest, requestFields } from './http2-exchange.js';
+import { hasBody, isComplete, maybeTruncated, refuseRest, requestFields, streamOf } from './http2-exchange.js';
 
 /** The place where the host mounted the route, as the framework knows it. */
 export interface Mount {
@@ -113,7 +113,7 @@ const TOO_DEEP: HttpBody = {
  */
 function closeSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
-  const { closed, destroyed } = connectionOf(response);
+  const { closed, destroyed } = streamOf(response) ?? response;
   if ((closed || destroyed) && !isComplete(response)) controller.abort();
   else {
     response.on('close', () => {

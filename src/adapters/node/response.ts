@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { type BodySink, discard, flowing, type FlowingBody, isBodiless, isStream } from '../../domain/shared/body.js';
 import type { HttpResponse } from '../../ports/http.js';
-import { abortResponse, connectionOf, http2Fields, isComplete, streamOf, tellsProgress } from './http2-exchange.js';
+import { abortResponse, http2Fields, isComplete, streamOf, tellsProgress } from './http2-exchange.js';
 import { type SendBudget, SendWatch } from './send-budget.js';
 
 /**
@@ -96,7 +96,7 @@ export class StreamWriter implements BodySink {
   write(chunk: Uint8Array): boolean {
     this.#forgetHead();
     const response = this.#response;
-    if (this.#isGivenUp || connectionOf(response).destroyed) return false;
+    if (this.#isGivenUp || (streamOf(response) ?? response).destroyed) return false;
     try {
       const waits = response.writableLength > 0;
       const isReady = response.write(chunk);
@@ -119,7 +119,7 @@ export class StreamWriter implements BodySink {
     this.#forgetHead();
     const response = this.#response;
     try {
-      if (this.#isGivenUp || connectionOf(response).destroyed) return;
+      if (this.#isGivenUp || (streamOf(response) ?? response).destroyed) return;
       response.end();
       this.#watch.watchRest();
     } catch {
@@ -165,5 +165,5 @@ function whenDrained(response: ServerResponse, goOn: () => void): void {
   };
   response.on('drain', done);
   response.on('close', done);
-  if (connectionOf(response).destroyed) done();
+  if ((streamOf(response) ?? response).destroyed) done();
 }

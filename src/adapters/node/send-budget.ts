@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Connection, connectionOf, resetConnection, streamOf } from './http2-exchange.js';
+import { type Connection, resetConnection, streamOf } from './http2-exchange.js';
 import type { StallWatch, StallWatchOptions } from './stall-watch.js';
 
 /** Bytes that one connection holds. */
@@ -88,7 +88,7 @@ export class SendShare {
   /** Replaces the bytes that wait; 0 when none do. */
   set(bytes: number): void {
     if (this.#holder === undefined) return;
-    const { closed, destroyed } = connectionOf(this.#response);
+    const { closed, destroyed } = streamOf(this.#response) ?? this.#response;
     const held = bytes === 0 || closed || destroyed ? 0 : bytes + RESPONSE_BYTES;
     if (held > 0 && !this.#isWatched) {
       this.#isWatched = true;

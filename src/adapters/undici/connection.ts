@@ -47,7 +47,8 @@ export class Connection {
   #filter: UnsolicitedContinue | undefined;
   #exchanges = 0;
   #readBefore = 0;
-  #fault: Error | undefined;
+  /** The error that broke the socket. undici takes a reset for the end of a close-delimited response. */
+  fault: Error | undefined;
 
   constructor(client: UndiciParts['Client'], origin: URL, connect: buildConnector.connector) {
     this.client = new client(origin, {
@@ -78,11 +79,6 @@ export class Connection {
     return this.#exchanges > 0 && this.#socket?.bytesRead === this.#readBefore;
   }
 
-  /** The error that broke the socket. undici takes a reset for the end of a close-delimited response. */
-  get fault(): Error | undefined {
-    return this.#fault;
-  }
-
   /** Ends it immediately; what runs on it fails with this error. */
   destroy(error: Error | null = null): void {
     this.client.destroy(error).catch(() => undefined);
@@ -92,10 +88,10 @@ export class Connection {
     this.#socket = socket;
     this.#filter = new UnsolicitedContinue(socket);
     this.#exchanges = 0;
-    this.#fault = undefined;
+    this.fault = undefined;
     // Before undici's own listener, which may end the response.
     socket.on('error', (error) => {
-      this.#fault = error;
+      this.fault = error;
     });
   }
 }
@@ -209,35 +205,38 @@ const MAX_BYTES = 32_768;
  * undici ends the connection instead, after the platform has the message. Reads between the socket and undici, the first bytes of each response only.
  */
 class UnsolicitedContinue {
+  readonly #socket: Socket;
   readonly #read: Socket['read'];
-  /** What came of a head so far; undefined when nothing is to be looked at until the next request. */
-  #head: Buffer | undefined;
+  /** The part of a head that has come so far. */
+  #head: Buffer = NOTHING;
 
   constructor(socket: Socket) {
+    this.#socket = socket;
     this.#read = socket.read.bind(socket);
-    socket.read = this.#next;
   }
 
   /** A response comes next. */
   expectHead(): void {
     this.#head = NOTHING;
+    this.#socket.read = this.#next;
   }
 
   readonly #next = (size?: number): Buffer | null => {
     for (;;) {
       const chunk = this.#read(size) as Buffer | null;
-      if (chunk === null || this.#head === undefined) return chunk;
-      // Most heads come whole and are no interim ones, as their tenth byte tells.
-      if (this.#head === NOTHING && chunk.length >= STATUS_END && chunk[9] !== 0x31) {
-        this.#head = undefined;
-        return chunk;
-      }
-      const rest = this.#without(this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk]));
-      if (rest !== undefined) return rest;
+      if (chunk === null) return null;
+      // Most heads come whole and are no interim ones, as their tenth byte shows.
+      const isFinal = this.#head === NOTHING && chunk.length >= STATUS_END && chunk[9] !== 0x31;
+      const rest = isFinal
+        ? chunk
+        : this.#without(this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk]));
+      if (rest === undefined) continue;
+      this.#socket.read = this.#read;
+      return rest;
     }
   };
 
-  /** What follows the interim responses; undefined when more has to come first. */
+  /** The bytes after the interim responses; undefined when more has to come first. */
   #without(bytes: Buffer): Buffer | undefined {
     let rest = bytes;
     for (;;) {
@@ -247,17 +246,14 @@ class UnsolicitedContinue {
         this.#head = rest;
         return undefined;
       }
-      if (end < 0) {
-        this.#head = undefined;
-        return rest;
-      }
+      if (end < 0) return rest;
       rest = rest.subarray(end + HEAD_END.length);
     }
   }
 }
 
 function isContinue(head: Buffer): boolean {
-  // Of all others the tenth byte tells.
+  // The tenth byte rules out all others.
   return (
     head.length >= STATUS_END && head[9] === 0x31 && /^HTTP\/1\.\d 100$/.test(head.toString('latin1', 0, STATUS_END))
   );

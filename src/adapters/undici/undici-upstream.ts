@@ -37,7 +37,8 @@ export class UndiciUpstream implements HttpUpstream {
         resolve({ kind: 'failure', reason: 'aborted', detail, sent: 'nothing' });
         return;
       }
-      exchange(request, new ResponseReader(request, this.#connectionsTo(request.origin, undici), resolve));
+      const connections = this.#connections.get(request.origin) ?? this.#connect(request.origin, undici);
+      exchange(request, new ResponseReader(request, connections, resolve));
     });
   }
 
@@ -66,13 +67,10 @@ export class UndiciUpstream implements HttpUpstream {
     for (const connections of this.#connections.values()) connections.destroy(shuttingDown());
   }
 
-  #connectionsTo(origin: string, undici: UndiciParts): Connections {
-    let connections = this.#connections.get(origin);
-    if (connections === undefined) {
-      connections = new Connections(undici, origin, this.#options.connectMs);
-      if (this.#isRetired) void connections.drain();
-      this.#connections.set(origin, connections);
-    }
+  #connect(origin: string, undici: UndiciParts): Connections {
+    const connections = new Connections(undici, origin, this.#options.connectMs);
+    if (this.#isRetired) void connections.drain();
+    this.#connections.set(origin, connections);
     return connections;
   }
 }

@@ -75,7 +75,7 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
       const { url } = chatAddress(request.publicUrl, routes.publicUrl ?? '');
       return await rewriteExtendedCard(response, { ...routes.served, url, policy });
     } finally {
-      body.release();
+      body.share.release();
     }
   });
 }
@@ -111,7 +111,7 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
       try {
         return await routes.binding.forward({ head: request, call, body }, auth, policy, { url, policy, bindings });
       } finally {
-        body?.release();
+        body?.share.release();
       }
     });
   };

@@ -7,22 +7,12 @@ import { type BodyShare, late } from './body-budget.js';
 import type { SiteSettings } from './serve-route.js';
 
 /** A JSON body as it will be sent. */
-export class JsonBody {
+export interface JsonBody {
   readonly bytes: Uint8Array;
   /** Its media type, without parameters. */
   readonly type: string;
-  readonly #share: BodyShare;
-
-  constructor(bytes: Uint8Array, type: string, share: BodyShare) {
-    this.bytes = bytes;
-    this.type = type;
-    this.#share = share;
-  }
-
-  /** To be called when the platform's response has begun, or there will be none: the body counts as held until then. */
-  release(): void {
-    this.#share.release();
-  }
+  /** To be released when the platform's response has begun, or there will be none: the body counts as held until then. */
+  readonly share: BodyShare;
 }
 
 /** Limits a site sets for a body. */
@@ -37,14 +27,24 @@ const encoder = new TextEncoder();
  *
  * @throws RequestError `content_type_unsupported`, `content_encoding_unsupported`, `body_too_large`, `body_timeout`, `server_busy`, `body_consumed` or `body_invalid`.
  */
-export function readJsonBody(
+export async function readJsonBody(
   request: HttpRequest,
   limits: BodyLimits,
   types: readonly string[] = JSON_TYPES,
-): JsonBody | Promise<JsonBody> {
+): Promise<JsonBody> {
   const type = declaredType(request, limits, types);
-  const { body } = request;
-  return isStream(body) ? readComing(request, limits, type) : readWhole(body, limits, type);
+  let { body } = request;
+  if (isStream(body)) {
+    // Node reads a short message together with its head: after its callback all of it is there, and needs no events.
+    await Promise.resolve();
+    ({ body } = request);
+    if (isStream(body)) return readStream(body, limits, type);
+  }
+  // A text here was written by the bridge from a parsed value, under the parser's own limit.
+  const bytes = typeof body === 'string' ? encoder.encode(body) : body;
+  if (bytes === null || bytes.length === 0) throw invalid('The request body is empty.');
+  if (typeof body !== 'string' && bytes.length > limits.bodyLimitBytes) throw tooLarge(limits.bodyLimitBytes);
+  return { bytes, type, share: limits.bodies.hold(bytes.length) };
 }
 
 function declaredType(request: HttpRequest, { bodyLimitBytes }: BodyLimits, types: readonly string[]): string {
@@ -72,25 +72,6 @@ function declaredType(request: HttpRequest, { bodyLimitBytes }: BodyLimits, type
   return type;
 }
 
-async function readComing(request: HttpRequest, limits: BodyLimits, type: string): Promise<JsonBody> {
-  // Node reads a short message together with its head: after its callback all of it is there, and needs no events.
-  await Promise.resolve();
-  const { body } = request;
-  return isStream(body) ? readStream(body, limits, type) : readWhole(body, limits, type);
-}
-
-function readWhole(body: Uint8Array | string | null, { bodyLimitBytes, bodies }: BodyLimits, type: string): JsonBody {
-  const bytes = notEmpty(whole(body, bodyLimitBytes));
-  return new JsonBody(bytes, type, bodies.hold(bytes.length));
-}
-
-function whole(body: Uint8Array | string | null, limitBytes: number): Uint8Array {
-  // A text here was written by the bridge from a parsed value, under the parser's own limit.
-  if (typeof body === 'string') return encoder.encode(body);
-  if (body !== null && body.length > limitBytes) throw tooLarge(limitBytes);
-  return body ?? new Uint8Array();
-}
-
 async function readStream(
   body: AsyncIterable<Uint8Array>,
   { bodyLimitBytes, requestBodyMs, requestIdleMs, bodies }: BodyLimits,
@@ -105,8 +86,9 @@ async function readStream(
       share.charge(chunk.length);
       collector.push(chunk);
     }
+    if (collector.length === 0) throw invalid('The request body is empty.');
     share.keep();
-    return new JsonBody(notEmpty(collector.take()), type, share);
+    return { bytes: collector.take(), type, share };
   } catch (error) {
     share.release();
     if (error instanceof RequestError) throw error;
@@ -114,11 +96,6 @@ async function readStream(
     if (error instanceof RangeError) throw invalid('The request body is nested too deep.', -32600);
     throw invalid('The request body ended before it was complete.');
   }
-}
-
-function notEmpty(bytes: Uint8Array): Uint8Array {
-  if (bytes.length === 0) throw invalid('The request body is empty.');
-  return bytes;
 }
 
 function invalid(detail: string, rpcCode?: number): RequestError {

@@ -44,8 +44,8 @@ export class RequestGate {
   /** A handler behind this gate; `refuse` responds to those who are not let in. */
   guard(handler: HttpHandler, refuse: (request: HttpRequest, error: RequestError) => HttpResponse): HttpHandler {
     return async (request) => {
-      const refusal = this.#refusal();
-      if (refusal !== undefined) return refuse(request, refusal);
+      if (this.#isClosed) return refuse(request, closing());
+      if (this.#maxInFlight > 0 && this.#inFlight >= this.#maxInFlight) return refuse(request, busy());
       this.#inFlight += 1;
       try {
         return this.#counted(await handler(request));
@@ -69,25 +69,6 @@ export class RequestGate {
     });
   }
 
-  #refusal(): RequestError | undefined {
-    if (this.#isClosed) {
-      return new RequestError('server_closing', {
-        detail: 'The server is shutting down.',
-        hint: 'Send the request again.',
-        retryable: true,
-        retryAfterMs: AGAIN_MS,
-      });
-    }
-    if (this.#maxInFlight === 0 || this.#inFlight < this.#maxInFlight) return undefined;
-    return new RequestError('server_busy', {
-      detail: 'The server has too many requests under way.',
-      hint: 'Send the request again in a moment.',
-      retryable: true,
-      retryAfterMs: AGAIN_MS,
-      log: 'as many requests are under way as "maxInFlight" allows',
-    });
-  }
-
   #counted(response: HttpResponse): HttpResponse {
     const sendIdleMs = this.#sendIdleMs;
     const { body } = response;
@@ -107,4 +88,23 @@ export class RequestGate {
     if (this.#waiting.length === 0 || this.#inFlight + this.#openStreams > 0) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
+}
+
+function closing(): RequestError {
+  return new RequestError('server_closing', {
+    detail: 'The server is shutting down.',
+    hint: 'Send the request again.',
+    retryable: true,
+    retryAfterMs: AGAIN_MS,
+  });
+}
+
+function busy(): RequestError {
+  return new RequestError('server_busy', {
+    detail: 'The server has too many requests under way.',
+    hint: 'Send the request again in a moment.',
+    retryable: true,
+    retryAfterMs: AGAIN_MS,
+    log: 'as many requests are under way as "maxInFlight" allows',
+  });
 }

@@ -80,14 +80,13 @@ async function withBody(
   serve: (request: SurfaceRequest) => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
   if (request.body === null && !request.bodyConsumed) return serve({ head: request, body: null });
-  const read = readJsonBody(request, site);
-  const body = read instanceof Promise ? await read : read;
+  const body = await readJsonBody(request, site);
   try {
     // Nothing that is not JSON crosses, whether or not renders are kept.
     checkJson(body.bytes);
     return await serve({ head: request, body: body.bytes, contentType: body.type });
   } finally {
-    body.release();
+    body.share.release();
   }
 }
 
