@@ -9,7 +9,7 @@ import { mayHoldSession } from '../../domain/credentials/route-auth.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { checkOrigin, checkVisitor } from './admission.js';
-import { errorResponse, methodNotAllowed, notFound, PROBLEMS, REST_ERRORS, RpcErrors } from './error-response.js';
+import { errorResponse, methodNotAllowed, notFound, PROBLEMS, REST_ERRORS, RPC_ERRORS } from './error-response.js';
 import { type BodyLimits, type JsonBody, readJsonBody } from './read-body.js';
 import { errorContext, serveRoute, type SiteSettings } from './serve-route.js';
 
@@ -60,7 +60,7 @@ function handlerFor(path: string, { config, card, httpJson }: ChatRoutes): HttpH
 }
 
 function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
-  const errors = new RpcErrors();
+  const errors = { ...RPC_ERRORS };
   const { site, auth, policy, forwarder } = routes;
   return serveRoute({ site, route: ROUTE, errors }, request, async () => {
     checkOrigin(request, site.origins, auth.kind === 'session');
@@ -156,6 +156,6 @@ export function errorHandler(site: SiteSettings, cause: unknown, chat: boolean):
   return (request) => {
     const context = errorContext(site, ROUTE);
     const isChat = chat && request.method === 'POST';
-    return Promise.resolve(errorResponse(cause, isChat ? new RpcErrors() : PROBLEMS, context));
+    return Promise.resolve(errorResponse(cause, isChat ? RPC_ERRORS : PROBLEMS, context));
   };
 }

@@ -90,14 +90,18 @@ export const PROBLEMS: ErrorForm = {
     }),
 };
 
-/** JSON-RPC responses, which every A2A client shows to its user. */
-export class RpcErrors implements ErrorForm {
-  readonly mediaType: string = 'application/json';
-  readonly endsStreams: boolean = true;
+/** The errors of one JSON-RPC request. */
+export interface RpcErrors extends ErrorForm {
   /** The id of the request as JSON text; `null` until it has been read. */
-  id: string = 'null';
+  id: string;
+}
 
-  text(error: AgentBffError, requestId: string): string {
+/** JSON-RPC responses, which every A2A client shows to its user; each request has a copy, which gets its id. */
+export const RPC_ERRORS: RpcErrors = {
+  mediaType: 'application/json',
+  endsStreams: true,
+  id: 'null',
+  text(error, requestId) {
     const body = JSON.stringify({
       code: error.rpcCode ?? RPC_CODE[error.code] ?? -32603,
       message: error.message,
@@ -105,8 +109,8 @@ export class RpcErrors implements ErrorForm {
     });
     // As the client wrote it: a number beyond 2^53 would come back as another one.
     return `{"jsonrpc":"2.0","id":${this.id},"error":${body}}`;
-  }
-}
+  },
+};
 
 /** Errors of the HTTP+JSON binding (A2A v1.0 §11.6). */
 export const REST_ERRORS: ErrorForm = {
@@ -162,7 +166,7 @@ export function problemResponse(cause: unknown, context: ErrorContext): HttpResp
 /** The response to a request that no route accepts, before anything of it is read, in the form its client reads. */
 export function refusal(cause: unknown, { method, path }: HttpRequest, context: ErrorContext): HttpResponse {
   const isChat = context.route === 'chat' && method === 'POST' && (path === '' || path === '/');
-  return errorResponse(cause, isChat ? new RpcErrors() : PROBLEMS, context);
+  return errorResponse(cause, isChat ? RPC_ERRORS : PROBLEMS, context);
 }
 
 /** The response to a wrong method on a known path (RFC 9110 §15.5.6). */

@@ -5,7 +5,7 @@ import {
   methodNotAllowed,
   notFound,
   problemResponse,
-  RpcErrors,
+  RPC_ERRORS,
   toAgentBffError,
 } from '../../../src/adapters/web/error-response.js';
 import { errorContext, type SiteSettings } from '../../../src/adapters/web/serve-route.js';
@@ -14,9 +14,9 @@ import type { HttpResponse } from '../../../src/ports/http.js';
 import { browserRequest, site } from './browser-request.js';
 
 const rpcErrorText = (error: AgentBffError, id: string, requestId: string): string =>
-  Object.assign(new RpcErrors(), { id }).text(error, requestId);
+  ({ ...RPC_ERRORS, id }).text(error, requestId, 200);
 const rpcErrorResponse = (cause: unknown, id: string, of: ErrorContext): HttpResponse =>
-  errorResponse(cause, Object.assign(new RpcErrors(), { id }), of);
+  errorResponse(cause, { ...RPC_ERRORS, id }, of);
 
 /** A change here is a change of what every site sees. */
 const TABLE: Readonly<Record<ErrorCode, readonly [number, string, number]>> = {
