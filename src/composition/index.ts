@@ -1,4 +1,4 @@
-export type { KeyvLike } from '../adapters/keyv/keyv-like.js';
+export type { KeyvLike } from '../adapters/keyv/keyv-cache-store.js';
 export { rateLimiter, type RateLimiterOptions } from '../adapters/rate-limit/rate-limiter.js';
 export { loggerTelemetry } from '../adapters/telemetry/logger.js';
 export { openTelemetry, type OpenTelemetryLike } from '../adapters/telemetry/opentelemetry.js';

@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { FakeCacheStore } from '../../src/adapters/fakes/fake-cache-store.js';
-import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
-import { FakeSessionTokenSource } from '../../src/adapters/fakes/fake-session-token-source.js';
-import { FakeUpstream } from '../../src/adapters/fakes/fake-upstream.js';
-import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
+import {
+  FakeCacheStore,
+  FakeClock,
+  FakeSessionTokenSource,
+  FakeUpstream,
+  RecordingTelemetry,
+} from '../../src/adapters/fakes/fakes.js';
 import { asSessionTokenSource } from '../../src/adapters/sessions/as-session-token-source.js';
 import { silentTelemetry } from '../../src/adapters/telemetry/operator-telemetry.js';
 import type { RequestContext } from '../../src/ports/http.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';
 import { clockContract } from '../contracts/clock.contract.js';
-import { upstreamRequest } from '../contracts/http-upstream.contract.js';
+import { httpUpstreamContract, type PlatformAnswer, upstreamRequest } from '../contracts/http-upstream.contract.js';
 import { sessionTokenSourceContract } from '../contracts/session-token-source.contract.js';
 import { telemetryContract } from '../contracts/telemetry.contract.js';
 
@@ -50,6 +52,28 @@ sessionTokenSourceContract('a function of the framework’s request', () => ({
   accessToken: 'of-anna',
   signedOut: visitor(undefined),
 }));
+
+httpUpstreamContract('FakeUpstream', () => {
+  const upstream = new FakeUpstream();
+  return Promise.resolve({
+    upstream,
+    origin: 'https://agent.example',
+    willAnswer: ({ status, headers, chunks, breaks }) => {
+      upstream.willAnswer(() => ({ status, headers, body: stream(chunks, breaks) }));
+    },
+    willBeGone: () => {
+      upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', detail: 'nobody listens' }));
+    },
+    received: () =>
+      upstream.requests.map(({ method, path, body, headers }) => ({
+        method,
+        path,
+        body: (body ?? '') as string,
+        field: String(headers['x-test'] ?? ''),
+      })),
+    close: () => upstream.close(),
+  });
+});
 
 telemetryContract('RecordingTelemetry', () => new RecordingTelemetry());
 telemetryContract('the telemetry nobody listens to', () => silentTelemetry);
@@ -94,3 +118,8 @@ describe('the fakes tell a test what happened:', () => {
     expect(telemetry.of('warning').map(({ code }) => code)).toEqual(['one', 'two']);
   });
 });
+
+async function* stream(chunks: PlatformAnswer['chunks'], breaks = false): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) yield Buffer.from(chunk);
+  if (breaks) throw new Error('the connection broke');
+}

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Keyv } from 'keyv';
-import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
-import { FakeCacheStore } from '../../src/adapters/fakes/fake-cache-store.js';
-import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
-import { KeyvCacheStore } from '../../src/adapters/keyv/keyv-cache-store.js';
-import { isKeyv, type KeyvLike } from '../../src/adapters/keyv/keyv-like.js';
+import { FakeCacheStore, FakeClock, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
+import { isKeyv, KeyvCacheStore, type KeyvLike, keyvLike } from '../../src/adapters/keyv/keyv-cache-store.js';
+import { getMany } from '../../src/domain/shared/get-many.js';
+import type { CacheStore } from '../../src/ports/cache-store.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';
 import { timed } from '../support/stopwatch.js';
 
@@ -241,6 +240,65 @@ it('an answer that came while the process was busy counts as in time', async () 
   await new Promise((resolve) => setImmediate(resolve));
   await world.store.get('token');
   expect(world.faults).toEqual([]);
+});
+
+describe('a store that a site wrote', () => {
+  const connect = (
+    store: CacheStore,
+    clock = new FakeClock(),
+  ): { store: KeyvCacheStore; telemetry: RecordingTelemetry } => {
+    const telemetry = new RecordingTelemetry();
+    const keyv = keyvLike(store, clock);
+    const dependencies = { keyv, getMany: (keys: string[]) => getMany(store, keys), clock, telemetry };
+    return { store: new KeyvCacheStore({ ...dependencies, cacheMs: CACHE_MS }), telemetry };
+  };
+
+  cacheStoreContract('KeyvCacheStore over a store that a site wrote', () => {
+    const clock = new FakeClock();
+    return {
+      store: connect(new FakeCacheStore(clock), clock).store,
+      now: () => clock.now(),
+      pass: (ms) => clock.advance(ms),
+    };
+  });
+
+  it('is asked for several keys in one call where it offers one', async () => {
+    const clock = new FakeClock();
+    const inner = new FakeCacheStore(clock);
+    const calls: (readonly string[])[] = [];
+    const { store } = connect(
+      {
+        get: () => Promise.reject(new Error('not to be called')),
+        getMany: (keys) => {
+          calls.push(keys);
+          return Promise.all(keys.map((key) => inner.get(key)));
+        },
+        set: (key, value, expiresAt) => inner.set(key, value, expiresAt),
+        delete: (key) => inner.delete(key),
+      },
+      clock,
+    );
+    await store.set('a', '1', clock.now() + 1_000);
+    await store.set('c', '3', clock.now() + 1_000);
+    expect(await store.getMany(['a', 'b', 'c'])).toEqual(['1', undefined, '3']);
+    expect(calls).toEqual([['a', 'b', 'c']]);
+  });
+
+  it('is told under which key, and until when, an entry is to be kept', async () => {
+    const clock = new FakeClock();
+    const calls: unknown[] = [];
+    const { store } = connect(
+      {
+        get: () => Promise.reject(new Error('not to be called')),
+        set: (key, _value, expiresAt) => Promise.resolve(void calls.push(key, expiresAt)),
+        delete: (key) => Promise.resolve(void calls.push(key)),
+      },
+      clock,
+    );
+    await store.set('key', 'value', clock.now() + 1_000);
+    await store.delete('key');
+    expect(calls).toEqual(['key', clock.now() + 1_000, 'key']);
+  });
 });
 
 it('a Keyv and a cache store of the site are told apart', () => {

@@ -1,11 +1,9 @@
 import { inspect } from 'node:util';
 import type { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
-import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
-import { KeyvCacheStore } from '../../src/adapters/keyv/keyv-cache-store.js';
+import { FakeClock, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
+import { KeyvCacheStore, keyvOver } from '../../src/adapters/keyv/keyv-cache-store.js';
 import { MemoryStorage } from '../../src/adapters/keyv/memory-storage.js';
-import { keyvOver } from '../../src/adapters/keyv/own-keyv.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';
 
 const clock = new FakeClock();

@@ -1,11 +1,8 @@
 import type { Keyv } from 'keyv';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
-import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
-import { KeyvCacheStore } from '../../src/adapters/keyv/keyv-cache-store.js';
-import { isRedisLibraryInstalled, loadRedisLibrary } from '../../src/adapters/keyv/redis-library.js';
-import { keyvOver } from '../../src/adapters/keyv/own-keyv.js';
-import { RedisStorage } from '../../src/adapters/keyv/redis-storage.js';
+import { FakeClock, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
+import { KeyvCacheStore, keyvOver } from '../../src/adapters/keyv/keyv-cache-store.js';
+import { isRedisLibraryInstalled, RedisStorage } from '../../src/adapters/keyv/redis-storage.js';
 import { systemClock } from '../../src/adapters/system/system.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';
@@ -32,7 +29,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', { timeout: 
   afterAll(() => redis.close());
 
   function connect(address = redis.url, patienceMs = PATIENT_MS): Connection {
-    const store = new RedisStorage({ address: secret(address), patienceMs, load: loadRedisLibrary });
+    const store = new RedisStorage({ address: secret(address), patienceMs });
     open.push(store);
     return Object.assign(keyvOver(store), { close: () => store.close() });
   }

@@ -1,10 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
-import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
-import { SealedCacheStore } from '../../src/adapters/keyv/sealed-cache-store.js';
-import { readSealingKey, type SealingKey } from '../../src/adapters/keyv/sealing-key.js';
+import { FakeClock, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
+import { readSealingKey, SealedCacheStore, type SealingKey } from '../../src/adapters/keyv/sealed-cache-store.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import type { CacheStore } from '../../src/ports/cache-store.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';

@@ -5,7 +5,7 @@ import { ask, jwt, NodeResponse, rejects, visit } from '../support/session-visit
 
 describe('better-auth 1.7', () => {
   const end = new Date('2027-01-01');
-  /** What the library lists: `id` is the row of an account, `accountId` the user's name at the provider. */
+  /** The library's list: `id` is the row of an account, `accountId` the user's name at the provider. */
   const ACCOUNTS = [
     { id: 'row-1', providerId: 'credential', accountId: 'user-1', userId: 'user-1', scopes: [] },
     { id: 'row-2', providerId: 'microsoft', accountId: 'oid', userId: 'user-1', scopes: [] },

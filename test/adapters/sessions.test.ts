@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { asSessionTokenSource, type SessionTokenLike } from '../../src/adapters/sessions/as-session-token-source.js';
+import { asSessionTokenSource } from '../../src/adapters/sessions/as-session-token-source.js';
 import { authJsSession, nextAuthSession } from '../../src/adapters/sessions/auth-js.js';
 import { auth0Session } from '../../src/adapters/sessions/auth0.js';
 import { betterAuthSession } from '../../src/adapters/sessions/better-auth.js';
 import { easyAuthSession } from '../../src/adapters/sessions/easy-auth.js';
 import { expressOpenidConnectSession } from '../../src/adapters/sessions/express-openid-connect.js';
-import { expressSession, passportSession } from '../../src/adapters/sessions/express-session.js';
-import { fromFunction } from '../../src/adapters/sessions/from-function.js';
-import { ironSession } from '../../src/adapters/sessions/iron-session.js';
 import { msalSession } from '../../src/adapters/sessions/msal-session.js';
+import type { SessionTokenLike } from '../../src/adapters/sessions/session-like.js';
+import {
+  expressSession,
+  fromFunction,
+  ironSession,
+  passportSession,
+} from '../../src/adapters/sessions/stored-token.js';
 import type { SessionToken, SessionTokenSource } from '../../src/ports/session-token-source.js';
 import { sessionTokenSourceContract } from '../contracts/session-token-source.contract.js';
 import { ask, rejects, visit } from '../support/session-visit.js';

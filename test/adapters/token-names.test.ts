@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tenantName, userNames } from '../../src/adapters/sessions/token-names.js';
+import { tenantName, userNames } from '../../src/adapters/sessions/session-libraries.js';
 
 describe('the tenant of a token', () => {
   it.each([

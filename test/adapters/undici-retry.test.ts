@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
+import { RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { UndiciUpstream } from '../../src/adapters/undici/undici-upstream.js';
 import { RetryingUpstream } from '../../src/domain/upstream/retrying-upstream.js';
 import type { UpstreamOutcome, UpstreamRequest } from '../../src/ports/http.js';

@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { FakeUpstream } from '../../src/adapters/fakes/fake-upstream.js';
-import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
+import { FakeUpstream, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { configFromEnv } from '../../src/composition/config/env.js';
 import { mergeConfig } from '../../src/composition/config/merge.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
@@ -15,7 +14,7 @@ const BASE: ServerConfig = {
   idpBService: { tenantId: 'tenant-1', clientId: 'client', scope: 'api://app/.default' },
 };
 
-/** What the provider was proved with, and what operators were warned of. */
+/** The proof the provider was given, and the warnings of operators. */
 async function proved(config: ServerConfig): Promise<readonly unknown[]> {
   let used = 'nothing';
   const telemetry = new RecordingTelemetry();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeSessionTokenSource } from '../../src/adapters/fakes/fake-session-token-source.js';
+import { FakeSessionTokenSource } from '../../src/adapters/fakes/fakes.js';
 import { CHAT } from '../../src/composition/routes/option-shapes.js';
 import type { ChatHandlerOptions } from '../../src/composition/routes/route-options.js';
 import type { CredentialAuth } from '../../src/domain/credentials/credential-broker.js';

@@ -9,6 +9,7 @@ import { FakeIdentityProvider } from 'agent-bff/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCommand } from '../../src/composition/cli/run-command.js';
 import { runCommandLine } from '../support/command-line.js';
+import { RawClient } from '../support/raw-client.js';
 import { RecordingUpstream } from '../support/recording-upstream.js';
 import { visit } from '../support/visitor.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -197,6 +198,24 @@ describe('agent-bff serve', () => {
     stop();
     expect(await status()).toBe(0);
     await expect(visit(origin)).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('says 503 for its health while it closes, and a running answer goes on to its end', async () => {
+    const { origin, upstream, stop, status } = await startGateway();
+    upstream.willWait();
+    const running = visit(origin);
+    const agent = (await upstream.next()).eventStream();
+    agent.write('data: {"jsonrpc":"2.0","id":7,"result":{"id":"t"}}\n\n');
+    // A probe that began in time: a closing server takes no new connections.
+    const probe = await RawClient.connect(origin);
+    await probe.send('GET /healthz HTTP/1.1\r\nHost: localhost\r\n');
+    await visit(origin, { method: 'GET', path: '/healthz' });
+    stop();
+    await probe.send('\r\n');
+    expect(await probe.until('"closing"')).toMatch(/^HTTP\/1\.1 503 /);
+    agent.end();
+    expect((await (await running).ending()).clean).toBe(true);
+    expect(await status()).toBe(0);
   });
 
   it.each([

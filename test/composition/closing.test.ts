@@ -146,6 +146,16 @@ describe('a toolkit that was replaced', () => {
     },
   );
 
+  it('keeps no connection that its successor does not use', async () => {
+    platform.willAnswerAgain();
+    const first = build();
+    expect(await served(first)).toBe(200);
+    expect(await platform.connections()).toBe(1);
+    const second = build({ timeouts: { connectMs: 1_000 } }, first);
+    await expect.poll(() => platform.connections()).toBe(0);
+    await second.close();
+  });
+
   it('closes no connections of its successor', async () => {
     const first = build();
     const second = build({ publicUrl: 'https://site.example' }, first);

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { FakeIdentityProvider } from '../../src/adapters/fakes/fake-identity-provider.js';
+import { FakeIdentityProvider } from '../../src/adapters/fakes/fakes.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
 

@@ -6,7 +6,7 @@ import { configureServer, getAuthHeaders, getCachedServiceToken } from '../../sr
 import { currentHandler, UNCONFIGURED_CHAT } from '../../src/composition/routes/current-handler.js';
 import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import type { HttpHandler } from '../../src/ports/http.js';
-import { FakeIdentityProvider } from '../../src/adapters/fakes/fake-identity-provider.js';
+import { FakeIdentityProvider } from '../../src/adapters/fakes/fakes.js';
 import { browserRequest, bytes } from '../adapters/web/browser-request.js';
 
 const STATE = Symbol.for('agent-bff/state@1');

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeIdentityProvider } from '../../src/adapters/fakes/fake-identity-provider.js';
-import { FakeTokenExchange } from '../../src/adapters/fakes/fake-token-exchange.js';
+import { FakeIdentityProvider, FakeTokenExchange } from '../../src/adapters/fakes/fakes.js';
 import { createGetHeadersForSession, createGetHeadersWithServiceAuth } from '../../src/composition/get-headers.js';
 import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
 

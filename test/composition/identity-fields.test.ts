@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { copyFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { FakeCacheStore } from '../../src/adapters/fakes/fake-cache-store.js';
-import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
-import { FakeIdentityProvider } from '../../src/adapters/fakes/fake-identity-provider.js';
-import { FakeSessionTokenSource } from '../../src/adapters/fakes/fake-session-token-source.js';
-import { FakeUpstream } from '../../src/adapters/fakes/fake-upstream.js';
+import {
+  FakeCacheStore,
+  FakeClock,
+  FakeIdentityProvider,
+  FakeSessionTokenSource,
+  FakeUpstream,
+} from '../../src/adapters/fakes/fakes.js';
 import { generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
 import { mergeConfig } from '../../src/composition/config/merge.js';
 import { type AnyRows, FIELDS } from '../../src/composition/config/schema.js';
@@ -119,7 +121,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
 };
 
 const SIDES = { principal: ['MISS', 'MISS'], proof: ['HIT', 'MISS'], neither: ['HIT', 'HIT'] } as const;
-/** What these change is where a credential is sent, or which one it is; the token of the same flow may stay. */
+/** Fields that change the destination of a credential, or which one it is; the token of the same flow may stay. */
 const NO_TOKEN = ['serviceApiUrl', 'serviceApiKey', 'serviceProjectId', 'upstream'];
 
 function fieldsOf(rows: AnyRows, block = ''): readonly (readonly [path: string, side: keyof typeof SIDES])[] {
@@ -186,7 +188,7 @@ class World {
   }
 }
 
-/** What a site finds of another one's. */
+/** The part of another site's state that a site finds. */
 async function found(
   site: SiteName,
   change: ServerConfig,

@@ -1,6 +1,4 @@
-import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
-import { FakeTokenExchange } from '../../src/adapters/fakes/fake-token-exchange.js';
-import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
+import { FakeClock, FakeTokenExchange, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { RouteAuths } from '../../src/composition/routes/route-auths.js';
 import { optionalSecret } from '../../src/domain/shared/secret.js';
 import { BrokerWorld } from '../domain/credentials/broker-fixture.js';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { FakeUpstream } from '../../src/adapters/fakes/fake-upstream.js';
+import { FakeUpstream } from '../../src/adapters/fakes/fakes.js';
 import * as express from '../../src/composition/express.js';
 import * as root from '../../src/composition/index.js';
 import * as koa from '../../src/composition/koa.js';

@@ -1,9 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
-import { FakeIdentityProvider } from '../../src/adapters/fakes/fake-identity-provider.js';
-import { FakeTokenExchange } from '../../src/adapters/fakes/fake-token-exchange.js';
-import { FakeUpstream } from '../../src/adapters/fakes/fake-upstream.js';
-import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
+import {
+  FakeClock,
+  FakeIdentityProvider,
+  FakeTokenExchange,
+  FakeUpstream,
+  RecordingTelemetry,
+} from '../../src/adapters/fakes/fakes.js';
 import * as root from '../../src/composition/index.js';
 import * as next from '../../src/composition/next.js';
 import { createNodeHandler } from '../../src/composition/node.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { FakeSessionTokenSource } from '../../src/adapters/fakes/fake-session-token-source.js';
+import { FakeSessionTokenSource } from '../../src/adapters/fakes/fakes.js';
 import { surfaceHandler } from '../../src/composition/routes/current-handler.js';
 import { configureServer } from '../../src/composition/server.js';
 import { serverState } from '../../src/composition/server-state.js';

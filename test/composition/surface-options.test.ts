@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeSessionTokenSource } from '../../src/adapters/fakes/fake-session-token-source.js';
+import { FakeSessionTokenSource } from '../../src/adapters/fakes/fakes.js';
 import { renderCacheSettings } from '../../src/composition/toolkit/site-handlers.js';
 import { REQUEST } from '../domain/credentials/broker-fixture.js';
 import { routeAuths } from './route-auths.js';

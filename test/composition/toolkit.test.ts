@@ -1,9 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
-import { FakeIdentityProvider } from '../../src/adapters/fakes/fake-identity-provider.js';
-import { FakeUpstream } from '../../src/adapters/fakes/fake-upstream.js';
-import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
+import { FakeClock, FakeIdentityProvider, FakeUpstream, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import type { ToolkitPorts } from '../../src/composition/toolkit/ports.js';
 import { buildToolkit, createToolkit } from '../../src/composition/toolkit/toolkit.js';

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { FakeCacheStore } from '../../src/adapters/fakes/fake-cache-store.js';
-import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
-import { FakeSessionTokenSource } from '../../src/adapters/fakes/fake-session-token-source.js';
-import { FakeTokenExchange } from '../../src/adapters/fakes/fake-token-exchange.js';
-import { FakeUpstream } from '../../src/adapters/fakes/fake-upstream.js';
-import { RecordingTelemetry } from '../../src/adapters/fakes/recording-telemetry.js';
+import {
+  FakeCacheStore,
+  FakeClock,
+  FakeSessionTokenSource,
+  FakeTokenExchange,
+  FakeUpstream,
+  RecordingTelemetry,
+} from '../../src/adapters/fakes/fakes.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import type { SurfaceHandlerOptions } from '../../src/composition/routes/route-options.js';
 import { createToolkit } from '../../src/composition/toolkit/toolkit.js';

@@ -28,7 +28,7 @@ export interface World {
 export interface WorldOptions extends Omit<ServerConfig, 'telemetry'> {
   readonly before?: HostMiddleware;
   readonly cache?: RenderCacheOptions;
-  /** Who is signed in. Default: whoever the cookie names. */
+  /** The user who is signed in. Default: the one the cookie names. */
   readonly auth?: SessionTokenFunction;
 }
 

@@ -109,7 +109,7 @@ export class SoakVisitors {
       return true;
     }
     if (kind === 'theme') {
-      // The layer writes a theme anew, so its form is not the platform's.
+      // The layer rewrites a theme, so its form is not the platform's.
       if (!answer.text.includes(`--owner:"${user} ${widget}"`)) this.#wrong('theme of somebody else', answer);
       return false;
     }

@@ -1,6 +1,6 @@
 import type { ToolkitPorts } from 'agent-bff';
 import { runCommand } from '../../src/composition/cli/run-command.js';
-import type { Terminal } from '../../src/composition/cli/terminal.js';
+import type { Terminal } from '../../src/composition/cli/command-line.js';
 
 /** What became of a command line. */
 export interface Ran {

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a foreign site gets to see of a request. */
+/** The part of a response that a foreign site gets to see. */
 export interface ForeignRequest {
   readonly path: string;
   readonly referrer: string | undefined;

@@ -128,7 +128,7 @@ export function oddResponses<Value>(
   return fc.sample(fc.record({ status, fields }), { numRuns: Math.ceil(count / names.length), seed });
 }
 
-/** What is wrong with a head: a field nobody sent, one that protects and is missing, or a byte no field is written with. */
+/** The faults of a head: a field nobody sent, one that protects and is missing, or a byte no field is written with. */
 export function faultsOf(head: RawHead): readonly string[] {
   const faults: string[] = [];
   for (const [name, value] of head.lines) {

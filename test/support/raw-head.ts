@@ -25,7 +25,7 @@ export async function readHead(url: string, { method, path, body, headers }: Raw
   return parsedHead(await client.ending());
 }
 
-/** What is sent: one chat message, or a request below another route. */
+/** The request that is sent: one chat message, or one below another route. */
 export interface RawRequest {
   readonly method: string;
   readonly path: string;

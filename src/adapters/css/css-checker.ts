@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type CSSToken, tokenizer } from '@csstools/css-tokenizer';
 import type { CheckedStyle, StyleChecker } from '../../ports/style-checker.js';
 import { BrandRewriter } from './brand-rewriter.js';
-import { CssAddresses } from './css-addresses.js';
 import { ThemeRewriter } from './theme-rewriter.js';
 
 /** Characters of a theme that are parsed; embedded files are not. The tokenizer takes a string of this length in one turn. */
@@ -38,14 +37,10 @@ export class CssChecker implements StyleChecker {
   async theme(css: string): Promise<CheckedStyle | undefined> {
     const { text, files } = lifted(css);
     if (text.length > MAX_THEME) return undefined;
-    const addresses = new CssAddresses(this.#origins);
-    const theme = new ThemeRewriter(addresses);
+    const theme = new ThemeRewriter(this.#origins);
     if (!(await tokensInTurns(text, (token) => theme.push(token)))) return undefined;
-    const { imports } = theme;
-    return {
-      css: theme.end().replaceAll(LIFTED, (name, index: string) => files[Number(index)] ?? name),
-      leftOut: [...addresses.refused, ...(imports === 0 ? [] : [`@import (${String(imports)})`])],
-    };
+    const checked = theme.end().replaceAll(LIFTED, (name, index: string) => files[Number(index)] ?? name);
+    return { css: checked, leftOut: theme.leftOut };
   }
 }
 

@@ -1,5 +1,4 @@
 import { type CSSToken, TokenType } from '@csstools/css-tokenizer';
-import type { CssAddresses } from './css-addresses.js';
 import { cssText, INVALID, quoted } from './css-text.js';
 
 /** An image of nothing, and a font that is none: what a rule says besides goes on working. */
@@ -24,6 +23,11 @@ const TEXT: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
+
+/** Any page's address: what resolves to another origin than this one leaves the page's own. */
+const OWN = 'https://own.invalid';
+/** Refused origins that are named, each with its number. */
+const MAX_NAMED = 8;
 
 interface Bracket {
   readonly closes: string;
@@ -52,13 +56,14 @@ export class ThemeRewriter {
   #broken = 0;
   #imports = 0;
 
-  constructor(addresses: CssAddresses) {
-    this.#addresses = addresses;
+  /** `origins`: those whose addresses stay, besides relative ones. */
+  constructor(origins: ReadonlySet<string>) {
+    this.#addresses = new CssAddresses(origins);
   }
 
-  /** The number of imports that were left out. */
-  get imports(): number {
-    return this.#imports;
+  /** Refused origins and imports, with their number. */
+  get leftOut(): readonly string[] {
+    return [...this.#addresses.refused, ...(this.#imports === 0 ? [] : [`@import (${String(this.#imports)})`])];
   }
 
   /** Takes the next token; false for a text that is not read further. */
@@ -155,4 +160,55 @@ export class ThemeRewriter {
   #write(text: string): void {
     if (this.#leaving === undefined) this.#parts.push(text);
   }
+}
+
+/** Decides about each address in a style sheet, and remembers which origins were refused. */
+class CssAddresses {
+  readonly #allowed: ReadonlySet<string>;
+  readonly #refused = new Map<string, number>();
+
+  /** Origins that may be asked besides the page's own. */
+  constructor(allowed: ReadonlySet<string>) {
+    this.#allowed = allowed;
+  }
+
+  /**
+   * The address to write: a relative one as it is, one at an allowed origin in full, `data:` as it is.
+   * `undefined` for any other, which is counted.
+   */
+  judge(address: string): string | undefined {
+    const text = trimmed(address);
+    if (text === '' || text.startsWith('#') || /^data:/i.test(text)) return text;
+    const isRelative = !/^[a-z][a-z0-9+.-]*:/i.test(text);
+    const base = isRelative ? OWN : undefined;
+    // A backslash is a slash to some readers of addresses only.
+    if (text.includes('\\') || !URL.canParse(text, base)) return this.#refuse('an unreadable address');
+    const url = new URL(text, base);
+    if (isRelative && url.origin === OWN) return text;
+    return this.#allowed.has(url.origin) ? url.href : this.#refuse(url.origin === 'null' ? url.protocol : url.origin);
+  }
+
+  /** Counts an address that is known only when the page is drawn. */
+  refuseComputed(): undefined {
+    return this.#refuse('a computed address');
+  }
+
+  /** Refused origins with their number, such as `https://cdn.example (2)`. */
+  get refused(): readonly string[] {
+    return [...this.#refused].map(([origin, times]) => `${origin} (${String(times)})`);
+  }
+
+  #refuse(origin: string): undefined {
+    const name = this.#refused.has(origin) || this.#refused.size < MAX_NAMED ? origin : 'further origins';
+    this.#refused.set(name, (this.#refused.get(name) ?? 0) + 1);
+  }
+}
+
+/** An address without what readers of addresses pass over (URL standard, "basic URL parser"). */
+function trimmed(address: string): string {
+  const text = address.replaceAll(/[\t\n\r]/g, '');
+  let [start, end] = [0, text.length];
+  while (start < end && text.charCodeAt(start) <= 0x20) start += 1;
+  while (end > start && text.charCodeAt(end - 1) <= 0x20) end -= 1;
+  return text.slice(start, end);
 }

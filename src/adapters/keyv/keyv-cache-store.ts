@@ -1,10 +1,63 @@
+import { Keyv } from 'keyv';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { KeyvLike } from './keyv-like.js';
 import { StoreBreaker, type StoreOperation } from './store-breaker.js';
 
-/** What a cache store over a Keyv is made of. */
+/**
+ * The part of a Keyv (5 or 6) that is used.
+ *
+ * @public
+ */
+export interface KeyvLike {
+  /** The value, or anything else when there is none. */
+  get(key: string): Promise<unknown>;
+  /** `ttl` in milliseconds; 0 would be for ever. */
+  set(key: string, value: string, ttl: number): Promise<unknown>;
+  /** Removes an entry. */
+  delete(key: string): Promise<unknown>;
+  /** Keyv reports faults of its store this way. */
+  on?(event: 'error', listener: (error: unknown) => void): unknown;
+}
+
+/** True for a Keyv; a `CacheStore` has the same three methods, but neither events nor a store inside. */
+export function isKeyv(store: object): store is KeyvLike {
+  return typeof (store as { on?: unknown }).on === 'function' && 'store' in store;
+}
+
+/** A cache store that a site wrote, as a Keyv: it takes the end of an entry where a Keyv takes its life. */
+export function keyvLike(store: CacheStore, clock: Clock): KeyvLike {
+  return {
+    get: (key) => store.get(key),
+    set: (key, value, ttl) => store.set(key, value, clock.now() + ttl),
+    delete: (key) => store.delete(key),
+  };
+}
+
+/** The entry that a Keyv without serialisation hands to its storage. */
+export interface StoredText {
+  readonly value: string;
+}
+
+/** The part of Keyv's storage adapter that the storages of this package fill in. */
+export interface TextStorage {
+  get(key: string): Promise<StoredText | undefined>;
+  getMany(keys: readonly string[]): Promise<readonly (StoredText | undefined)[]>;
+  /** `ttl` in milliseconds. */
+  set(key: string, text: StoredText, ttl: number): Promise<unknown>;
+  delete(key: string): Promise<unknown>;
+  clear(): Promise<void>;
+}
+
+/** A Keyv over a storage of this package: keys and texts reach it unchanged, and what it throws is thrown. */
+export function keyvOver(store: TextStorage): Keyv {
+  const keyv = new Keyv({ store, useKeyPrefix: false, throwOnErrors: true });
+  keyv.serialize = undefined;
+  keyv.deserialize = undefined;
+  return keyv;
+}
+
+/** Dependencies of a cache store over a Keyv. */
 export interface KeyvCacheStoreDependencies {
   readonly keyv: KeyvLike;
   /** Reads several keys in one call. Not given for a Keyv of the site's: it may stand before a cluster, which refuses an MGET of keys in several slots. */

@@ -1,6 +1,6 @@
 import { LruMap, type MapBounds } from '../../domain/shared/lru-map.js';
 import type { Clock } from '../../ports/clock.js';
-import type { StoredText, TextStorage } from './own-keyv.js';
+import type { StoredText, TextStorage } from './keyv-cache-store.js';
 
 interface Entry {
   readonly text: StoredText;

@@ -1,27 +1,67 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Secret } from '../../domain/shared/secret.js';
-import type { StoredText, TextStorage } from './own-keyv.js';
-import type { RedisClient, RedisLibrary } from './redis-library.js';
+import type { StoredText, TextStorage } from './keyv-cache-store.js';
 
-/** What a storage in Redis is made of. */
+/** The part of a client that is used. */
+interface RedisClient {
+  readonly isReady: boolean;
+  connect(): Promise<unknown>;
+  /** Ends the connection immediately. */
+  destroy(): void;
+  /** Lets the process end while the connection is open. */
+  unref(): void;
+  on(event: 'error', listener: (error: unknown) => void): unknown;
+  get(key: string): Promise<unknown>;
+  /** `PX`: milliseconds to live. */
+  set(key: string, value: string, options: { readonly PX: number }): Promise<unknown>;
+  unlink(key: string): Promise<unknown>;
+}
+
+/** The part of the client library that is used. */
+interface RedisLibrary {
+  createClient(options: { readonly url: string; readonly socket: { readonly reconnectStrategy: false } }): RedisClient;
+}
+
+type Resolve = (this: void, name: string) => string;
+
+/** True if the client library, which is optional, is installed; found without loading it. */
+export function isRedisLibraryInstalled(
+  resolve: Resolve | undefined = (import.meta as { readonly resolve?: Resolve }).resolve,
+): boolean {
+  // Bundles cannot resolve: what is missing then shows when it is loaded.
+  if (resolve === undefined) return true;
+  try {
+    resolve('@keyv/redis');
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND';
+  }
+}
+
+async function loadRedisLibrary(): Promise<RedisLibrary> {
+  // Bundlers must leave this to the running process: they refuse to build when a package they can see is not there.
+  return (await import(
+    /* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ '@keyv/redis'
+  )) as unknown as RedisLibrary;
+}
+
+/** Options of a storage in Redis. */
 export interface RedisStorageOptions {
   /** `redis:` or `rediss:`; may hold a password. */
   readonly address: Secret;
   /** Milliseconds a call waits for the first connection before it is a miss. */
   readonly patienceMs: number;
-  /** Loads the client library. */
-  readonly load: () => Promise<RedisLibrary>;
 }
 
 /** A connection that owes a response for so long is given up: the other end may be gone without a word. */
 const MAX_SILENCE_MS = 5_000;
-/** For what was written last to leave this machine. */
+/** Time for the last write to leave this machine. */
 const FLUSH_GRACE_MS = 250;
 
 /**
  * A Redis or Valkey at an address, as a storage of Keyv.
  *
- * Connects when it is made, and anew with the next call after a connection broke; it never keeps a process alive.
+ * Connects when it is constructed, and reconnects with the next call after a connection broke; it never keeps a process alive.
  * Until the first connection stands, calls are misses and no faults.
  */
 export class RedisStorage implements TextStorage {
@@ -31,7 +71,7 @@ export class RedisStorage implements TextStorage {
   #connecting: Promise<RedisClient> | undefined;
   #isNew = true;
   #isClosed = false;
-  /** When the connection last responded, or was first asked after every response had come. */
+  /** Time of the last response of the connection, or of the first call after every response had arrived. */
   #heardAt = 0;
 
   constructor(options: RedisStorageOptions) {
@@ -60,7 +100,7 @@ export class RedisStorage implements TextStorage {
     return this.#run((client) => client.unlink(key));
   }
 
-  /** Keyv asks for it and nothing calls it: others may keep entries there. */
+  /** Required by Keyv, and never called: others may keep entries there. */
   clear(): Promise<void> {
     return Promise.resolve();
   }
@@ -105,10 +145,10 @@ export class RedisStorage implements TextStorage {
   }
 
   async #create(): Promise<RedisClient> {
-    const library = await this.#options.load();
-    // Connecting anew waits for the next call: a store that is away, or refuses the password, is not asked for ever.
+    const library = await loadRedisLibrary();
+    // Reconnects on the next call only: a store that is away, or rejects the password, is not retried forever.
     const client = library.createClient({ url: this.#options.address.reveal(), socket: { reconnectStrategy: false } });
-    // What fails is told to the caller; without a listener, a connection lost in between would end the process.
+    // The caller gets the error of its call; without a listener, a connection lost in between would end the process.
     client.on('error', () => undefined);
     client.unref();
     return client;

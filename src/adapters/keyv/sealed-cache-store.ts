@@ -2,17 +2,29 @@ import {
   createCipheriv,
   createDecipheriv,
   createHash,
+  createHmac,
   createSecretKey,
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
 import { getMany } from '../../domain/shared/get-many.js';
+import type { Secret } from '../../domain/shared/secret.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { SealingKey } from './sealing-key.js';
 
-/** What a sealed cache store is made of. */
+/** A key that seals what is stored outside of the process. */
+export interface SealingKey {
+  /** Tells keys apart and reveals none. */
+  readonly id: string;
+  readonly key: KeyObject;
+}
+
+/** A usable key, or what to do, in one sentence without the value. */
+export type SealingKeyReading =
+  { readonly kind: 'key'; readonly key: SealingKey } | { readonly kind: 'unusable'; readonly advice: string };
+
+/** Dependencies of a sealed cache store. */
 export interface SealedCacheStoreDependencies {
   readonly store: CacheStore;
   readonly clock: Clock;
@@ -29,6 +41,8 @@ const KEY_BYTES = 32;
 // Random nonces of 96 bits are safe for 2^32 entries per key (NIST SP 800-38D §8.3).
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+// 32 random bytes have fewer distinct values than this once in 10^15 keys; a repeated pattern always.
+const MIN_DISTINCT = 16;
 
 /**
  * Seals entries with AES-256-GCM before they leave the process, bound to their key and their end.
@@ -122,4 +136,32 @@ function decrypted(key: KeyObject, name: string, text = ''): Buffer {
   const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
   decipher.setAAD(Buffer.from(name)).setAuthTag(bytes.subarray(end));
   return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, end)), decipher.final()]);
+}
+
+/**
+ * Reads a key of 32 random bytes in hex, base64url or base64.
+ * A passphrase is refused: a reader of the store could guess it offline.
+ */
+export function readSealingKey(text: Secret): SealingKeyReading {
+  const bytes = decode(text.reveal().trim());
+  if (bytes?.length !== KEY_BYTES) {
+    return unusable('is not 32 bytes in hex, base64url or base64; make one with "openssl rand -base64 32"');
+  }
+  if (new Set(bytes).size < MIN_DISTINCT) {
+    return unusable('is a pattern and not random; make one with "openssl rand -base64 32"');
+  }
+  const id = createHmac('sha256', bytes).update('agent-bff sealing key').digest('base64url').slice(0, 8);
+  return { kind: 'key', key: { id, key: createSecretKey(bytes) } };
+}
+
+function decode(text: string): Buffer | undefined {
+  if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
+  const bytes = Buffer.from(text, 'base64url');
+  // Node skips what is no base64, so a passphrase decodes to something; only a key comes back as it was.
+  const url = text.replaceAll('+', '-').replaceAll('/', '_').replace(/=$/, '');
+  return bytes.toString('base64url') === url ? bytes : undefined;
+}
+
+function unusable(fault: string): SealingKeyReading {
+  return { kind: 'unusable', advice: `A key in "cacheKeys" ${fault}.` };
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 
-/** What a store is asked. */
+/** An operation of a store. */
 export type StoreOperation = 'get' | 'set' | 'delete';
 
-/** What a breaker is made of. */
+/** Dependencies of a breaker. */
 export interface StoreBreakerDependencies {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
@@ -37,14 +37,14 @@ export class StoreBreaker {
     this.#cacheMs = dependencies.cacheMs;
   }
 
-  /** What the call gives, or `undefined` when it fails, takes too long or is not made. */
+  /** Result of the call, or `undefined` when it fails, takes too long or is not made. */
   async run<T>(operation: StoreOperation, call: () => Promise<T>): Promise<T | undefined> {
     if (!this.#open) return this.#attempt(operation, call);
     if (!this.#probing && this.#clock.now() >= this.#pauseEnd) void this.#probe(operation, call);
     return undefined;
   }
 
-  /** Notes a fault that the store told in another way than by failing a call. */
+  /** Notes a fault that the store reported otherwise than by failing a call. */
   report(error: unknown): void {
     this.#fault(this.#last, error);
   }
@@ -54,7 +54,7 @@ export class StoreBreaker {
     this.#probing = true;
     await this.#attempt(operation, call);
     this.#probing = false;
-    // A Keyv gives a miss for a failed call, and tells the fault by an event only.
+    // A Keyv gives a miss for a failed call, and reports the fault by an event only.
     if (this.#faults === faults) this.#open = false;
   }
 
@@ -78,7 +78,7 @@ export class StoreBreaker {
   }
 
   #fault(operation: StoreOperation, error: unknown): void {
-    // An entry that cannot be parsed says nothing about the next one.
+    // The next entry may parse.
     const isGarbage = error instanceof SyntaxError;
     const isNew = isGarbage || !this.#open || this.#clock.now() >= this.#pauseEnd;
     if (!isGarbage) {

@@ -106,8 +106,8 @@ interface AddressedRequest {
 }
 
 /**
- * Who sent a request, as far as its address tells: the framework's own `ip` before that of the socket. `X-Forwarded-For` is not read here,
- * since anybody may send it: which proxy is believed is the framework's setting.
+ * The address that names the sender of a request: the framework's own `ip` before that of the socket. `X-Forwarded-For` is not read here,
+ * since any visitor can send it: the framework's setting decides which proxy is trusted.
  */
 export function visitorAddress(request: unknown): string | undefined {
   const { ip, socket } = Object(request) as AddressedRequest;

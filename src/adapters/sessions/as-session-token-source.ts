@@ -1,10 +1,8 @@
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
 import { authJsSession } from './auth-js.js';
 import { auth0Session } from './auth0.js';
-import { fromFunction } from './from-function.js';
 import { sessionKind, type SessionTokenLike } from './session-like.js';
-
-export type { SessionTokenLike } from './session-like.js';
+import { fromFunction } from './stored-token.js';
 
 /** One source for one object, however many routes are given it: only then do they share a refresh. */
 const sources = new WeakMap<object, SessionTokenSource>();

@@ -4,9 +4,8 @@ import { flag, text } from '../../domain/shared/option-checks.js';
 import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import { STORED_TOKEN, storedToken, type StoredTokenOptions } from './from-function.js';
-import { nodePair, webHeaders, withRefreshedCookies } from './framework-objects.js';
-import { sanitizeLibraryError } from './library-errors.js';
+import { nodePair, sanitizeLibraryError, webHeaders, withRefreshedCookies } from './session-libraries.js';
+import { STORED_TOKEN, storedToken, type StoredTokenOptions } from './stored-token.js';
 
 /**
  * Reads the user's token from an Auth.js 5 session, given `auth` as `NextAuth()` returns it; the site's `session` callback must put it there.

@@ -1,9 +1,15 @@
 import { readOptions } from '../../domain/shared/options.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
-import { SESSION_SOURCE, type SessionSourceOptions } from './from-function.js';
-import { nodePair, withRefreshedCookies } from './framework-objects.js';
-import { refreshRefusal, sanitizeLibraryError } from './library-errors.js';
-import { claimsOf, tenantName, userNames } from './token-names.js';
+import {
+  claimsOf,
+  nodePair,
+  refreshRefusal,
+  sanitizeLibraryError,
+  tenantName,
+  userNames,
+  withRefreshedCookies,
+} from './session-libraries.js';
+import { SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
 
 /**
  * The part of an `Auth0Client` (`@auth0/nextjs-auth0` 4) that is used.
@@ -76,7 +82,7 @@ function refusal(error: unknown): SessionToken {
     case 'mfa_required':
       return { kind: 'expired', reason: 'interaction', detail: code };
     default: {
-      // `failed_to_refresh_token` stands for an outage, too; only the cause tells.
+      // `failed_to_refresh_token` also means an outage; only the cause tells them apart.
       const ended = code === 'failed_to_refresh_token' ? refreshRefusal(cause?.code) : undefined;
       if (ended !== undefined) return ended;
       throw sanitizeLibraryError('Auth0', error);

@@ -2,10 +2,15 @@ import { flag, text } from '../../domain/shared/option-checks.js';
 import { type OptionCheck, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import { SESSION_SOURCE, type SessionSourceOptions } from './from-function.js';
-import { webHeaders, writeCookies } from './framework-objects.js';
-import { sanitizeLibraryError } from './library-errors.js';
-import { claimsOf, tenantName, userNames } from './token-names.js';
+import {
+  claimsOf,
+  sanitizeLibraryError,
+  tenantName,
+  userNames,
+  webHeaders,
+  writeCookies,
+} from './session-libraries.js';
+import { SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
 
 /**
  * Which of the user's linked accounts gives the token.

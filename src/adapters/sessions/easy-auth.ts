@@ -2,7 +2,7 @@ import { accept } from '../../domain/shared/option-checks.js';
 import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { HeaderFields } from '../../ports/http.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
-import { claimsOf, tenantName, userNames } from './token-names.js';
+import { claimsOf, tenantName, userNames } from './session-libraries.js';
 
 const EASY_AUTH: OptionShape<'behindAppService'> = {
   options: {

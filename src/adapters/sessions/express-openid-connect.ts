@@ -2,8 +2,7 @@ import { text } from '../../domain/shared/option-checks.js';
 import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import { refreshRefusal, sanitizeLibraryError } from './library-errors.js';
-import { claimsOf, tenantName, userNames } from './token-names.js';
+import { claimsOf, refreshRefusal, sanitizeLibraryError, tenantName, userNames } from './session-libraries.js';
 
 /** The part of `req.oidc` (express-openid-connect 2 and 3) that is used. */
 interface OpenidConnectContext {
@@ -11,7 +10,7 @@ interface OpenidConnectContext {
   readonly accessToken?: OpenidConnectToken | undefined;
   /** Present when the session can renew its token. */
   readonly refreshToken?: string | undefined;
-  /** What the provider vouches for; names the user. */
+  /** Claims that the provider vouches for; they name the user. */
   readonly idTokenClaims?: object | undefined;
 }
 
@@ -21,7 +20,7 @@ interface OpenidConnectToken {
   readonly access_token: string;
   /** Seconds until the token expires. */
   readonly expires_in: number;
-  /** Whether it has to be renewed. */
+  /** True if it has to be renewed. */
   isExpired(): boolean;
   /** Renews it, and writes the session cookie. */
   refresh(): Promise<OpenidConnectToken>;
@@ -100,7 +99,7 @@ function tokenOf(token: OpenidConnectToken, oidc: OpenidConnectContext): Extract
   };
 }
 
-/** What the refresh changed; the rest of a session may differ between requests and is theirs. */
+/** Fields that the refresh changed; the rest of a session may differ between requests and is theirs. */
 function changed(before: SessionFields, after: SessionFields): SessionFields {
   return Object.fromEntries(Object.entries(after).filter(([name, value]) => before[name] !== value));
 }

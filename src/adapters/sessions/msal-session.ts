@@ -1,9 +1,8 @@
 import { accept, callback, hasMethods, texts } from '../../domain/shared/option-checks.js';
 import { type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import { SESSION_SOURCE, type SessionSourceOptions } from './from-function.js';
-import { refreshRefusal, sanitizeLibraryError } from './library-errors.js';
-import { tenantName, userNames } from './token-names.js';
+import { refreshRefusal, sanitizeLibraryError, tenantName, userNames } from './session-libraries.js';
+import { SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
 
 /**
  * The part of an msal-node client that is used.

@@ -1,6 +1,6 @@
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
 import type { Auth0Like } from './auth0.js';
-import type { SessionTokenFunction } from './from-function.js';
+import type { SessionTokenFunction } from './stored-token.js';
 
 /**
  * Anything that can give the signed-in user's token.
@@ -9,7 +9,7 @@ import type { SessionTokenFunction } from './from-function.js';
  */
 export type SessionTokenLike = SessionTokenSource | Auth0Like | SessionTokenFunction | (() => Promise<object | null>);
 
-/** What was given, and that it is this. */
+/** A site's session with its kind. */
 export type SessionKind =
   | { readonly kind: 'source'; readonly like: SessionTokenSource }
   | { readonly kind: 'auth0'; readonly like: Auth0Like }

@@ -6,17 +6,21 @@ import { ConfigurationError } from '../../domain/errors.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { configFromEnv } from '../config/env.js';
-import { usageError } from './usage-error.js';
+import { usageError } from './command-line.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const PACKAGE = 'rate-limiter-flexible';
 
-/** Where a command gets its configuration from: a file of its own, or the environment, to which a file may add. */
+/** The source of a command's configuration: a file of its own, or the environment, to which a file may add. */
 export interface Source {
   readonly config?: string | undefined;
   readonly env?: string | undefined;
 }
+
+/** The files a configuration is read from, for the help of a command. */
+export const CONFIGURATION_HELP = `FILE is JSON with the fields of configureServer, chatLimit as { "points": 30, "durationSeconds": 60 } (with the package
+rate-limiter-flexible); without one, the environment is read (A2A_URL, SERVICE_API_URL, …), to which --env adds.`;
 
 /** The options of every command that reads a configuration. */
 export const SOURCE_OPTIONS = { config: { type: 'string' }, env: { type: 'string' } } as const;

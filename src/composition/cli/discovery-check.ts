@@ -1,8 +1,7 @@
 import type { ProviderName } from '../config/provider-flows.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { PROVIDERS } from '../toolkit/identity-providers.js';
-import { failed, type Finding, named, passed, skipped } from './finding.js';
-import { networkFix, withMeaning } from './network-fix.js';
+import { failed, type Finding, named, networkFix, passed, skipped, withMeaning } from './finding.js';
 
 const CHECK = 'provider';
 

@@ -1,23 +1,115 @@
+import { parseArgs } from 'node:util';
 import { silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
 import { systemClock } from '../../adapters/system/system.js';
 import { type ChosenStrategy, chooseStrategy } from '../../domain/credentials/strategy.js';
+import { visibleLine } from '../../domain/shared/visible-line.js';
 import type { Endpoint } from '../../domain/upstream/upstream-request.js';
 import type { Clock } from '../../ports/clock.js';
 import type { IssueOutcome } from '../../ports/identity-provider.js';
 import type { ServerConfig } from '../config/server-config.js';
-import { warningsOf } from '../config/env.js';
+import { variablesOf, warningsOf } from '../config/env.js';
 import { FLOWS } from '../config/provider-flows.js';
 import { providerLoader } from '../toolkit/identity-module.js';
 import { type Identities, providerOf, PROVIDERS } from '../toolkit/identity-providers.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
-import { cacheFindings } from './cache-findings.js';
-import { errorPage } from './error-page-finding.js';
+import { type Command, isUsageError, STATUS, type Terminal, type TextStyle } from './command-line.js';
+import { configuration, CONFIGURATION_HELP, SOURCE_OPTIONS } from './configuration-source.js';
+import { cacheFindings, errorPage } from './deployment-findings.js';
 import { failed, type Finding, named, passed, type Place, refused, skipped, topLevel, warning } from './finding.js';
 import { certificate, serviceAccountKey } from './key-findings.js';
 import { platformFindings, type Trials } from './platform-findings.js';
 import { providerReach } from './discovery-check.js';
 import { tokenFindings } from './token-findings.js';
+
+const MARKS: Readonly<Record<Finding['result'], readonly [mark: string, style: TextStyle]>> = {
+  ok: ['✓', 'green'],
+  warning: ['!', 'yellow'],
+  failed: ['✗', 'red'],
+  skipped: ['-', 'dim'],
+};
+
+/** The command `doctor`. */
+export const DOCTOR: Command = {
+  summary: 'tries a configuration for real, and says what to fix',
+  help: `agent-bff doctor [--config FILE | --env FILE] [--surface ID] [--message TEXT] [--json]
+
+Tries a configuration for real: keys and certificates, the identity provider, a token, the shared cache, the agent's card,
+the project, the brand and the clocks. What rests on something that failed is not tried. Secrets are never printed.
+
+  --config FILE    reads the configuration from here
+  --env FILE       adds variables such as A2A_URL=https://agent.example; those that are set already stay
+  --surface ID     also renders this surface; name:NAME for one by its name
+  --message TEXT   also sends this message to the agent, and says how its response streams
+  --json           prints the findings as JSON, whatever happens
+
+${CONFIGURATION_HELP}
+
+${STATUS}`,
+  run,
+};
+
+async function run(args: string[], terminal: Terminal, ports: ToolkitPorts): Promise<number> {
+  const text = { type: 'string' } as const;
+  const options = { ...SOURCE_OPTIONS, surface: text, message: text, json: { type: 'boolean' } } as const;
+  const { values } = parseArgs({ args, options });
+  const { surface = '', message = '' } = values;
+  const { progress = () => undefined } = terminal;
+  let findings: readonly Finding[];
+  try {
+    const config = await configuration(values, terminal.env);
+    const isProduction = terminal.env['NODE_ENV'] === 'production';
+    findings = await examine(config, ports, { surface, message }, (check) => progress(`… ${check}`), isProduction);
+  } catch (error) {
+    if (isUsageError(error)) throw error;
+    findings = [refused('configuration', error)];
+  } finally {
+    progress('');
+  }
+  return tell(findings, terminal, values.json === true, values.config === undefined);
+}
+
+/** Prints findings for people or programs, and gives the exit status. `byVariables`: the configuration is that of the environment. */
+export function tell(
+  findings: readonly Finding[],
+  terminal: Terminal,
+  asJson: boolean,
+  byVariables: boolean = false,
+): number {
+  const failures = findings.filter(({ result }) => result === 'failed');
+  const named = (byVariables ? findings.map(withVariables) : findings).map(visible);
+  if (asJson) {
+    terminal.print(JSON.stringify({ ok: failures.length === 0, findings: named }, null, 2));
+  } else {
+    for (const finding of named) terminal.print(line(finding, terminal));
+    const notes = findings.filter(({ result }) => result === 'warning').length;
+    const also = notes === 0 ? '' : ` ${String(notes)} to look at, marked with "!".`;
+    terminal.print(failures.length === 0 ? `\nAll is well.${also}` : `\n${String(failures.length)} to fix.`);
+  }
+  return failures.length === 0 ? 0 : 1;
+}
+
+/** A finding whose words can all be seen: they may quote the agent, the platform or the provider. */
+function visible({ message, fix, ...rest }: Finding): Finding {
+  return { ...rest, message: visibleLine(message), ...(fix !== undefined && { fix: visibleLine(fix) }) };
+}
+
+/** A finding with the environment variables that set its fields. */
+function withVariables(finding: Finding): Finding {
+  const { block = '', fields = [] } = finding;
+  const variables = variablesOf(block, fields);
+  return variables.length === 0 ? finding : { ...finding, variables };
+}
+
+function line(
+  { check, result, message, fix, variables = [] }: Finding,
+  { style = (_, plain) => plain }: Terminal,
+): string {
+  const [mark, colour] = MARKS[result];
+  const found = `${style(colour, mark)} ${check.padEnd(18)}${message}`;
+  if (fix === undefined) return found;
+  return `${found}\n    ${style('bold', `fix: ${fix}${variables.length === 0 ? '' : ` (${variables.join(', ')})`}`)}`;
+}
 
 const STRATEGY = topLevel('serviceAuthStrategy');
 const CHOOSE =
@@ -25,8 +117,8 @@ const CHOOSE =
 
 /**
  * Tries a configuration for real: reads keys and certificates, looks for the providers, asks for a token,
- * compares it with what is configured, and visits the site. `begin` is told what is looked at. What rests on something that failed is not tried, so that one fault is one line.
- * `isProduction`: also says what a site misses that visitors from elsewhere reach.
+ * compares it with what is configured, and visits the site. `begin` receives the name of each check. Checks that depend on a failed one are skipped, so that one fault is one line.
+ * `isProduction`: also checks what a site needs that visitors reach from elsewhere.
  */
 export async function examine(
   config: ServerConfig,
@@ -74,7 +166,7 @@ export async function examine(
     ...(await visit()),
   ];
 
-  /** What visitors would see, where there is a credential to try it with. */
+  /** Findings of a visitor, where there is a credential to try it with. */
   async function visit(): Promise<readonly Finding[]> {
     const check = 'platform';
     if (credential.some(({ result }) => result === 'failed')) return [skipped(check)];
@@ -190,7 +282,7 @@ function identities({ identityFetch, telemetry = silentTelemetry, clock = system
   return { fetch: identityFetch, proofKey: new Uint8Array(32), telemetry, clock };
 }
 
-/** Where to look when the platform does not take a credential that could be had. */
+/** The place to look at when the platform rejects a credential that could be obtained. */
 function placeOf(chosen: ChosenStrategy): Place {
   if (chosen.kind !== 'provider') return topLevel('serviceApiKey');
   const name = providerOf(chosen.name);

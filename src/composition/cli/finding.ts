@@ -1,6 +1,7 @@
 import { isAgentBffError } from '../../domain/errors.js';
+import { networkFault } from '../../domain/shared/network-fault.js';
 
-/** Where in the configuration something stands. */
+/** A place in the configuration. */
 export interface Place {
   /** The configuration block; `environment` and `command line` stand for what is outside of it. */
   readonly block: string;
@@ -9,14 +10,14 @@ export interface Place {
 
 /** One line of the doctor's table. */
 export interface Finding extends Partial<Place> {
-  /** What was looked at, such as `token`. */
+  /** The thing that was checked, such as `token`. */
   readonly check: string;
   readonly result: 'ok' | 'warning' | 'failed' | 'skipped';
-  /** What was found, with the reason of a failure; never a secret. */
+  /** The result in words, with the reason of a failure; never a secret. */
   readonly message: string;
-  /** What to do about a failure or a warning: one sentence that names block and field. */
+  /** The remedy of a failure or a warning: one sentence that names block and field. */
   readonly fix?: string;
-  /** Where the configuration is that of the environment: the variables that set the fields. */
+  /** The variables that set the fields, where the configuration is that of the environment. */
   readonly variables?: readonly string[];
 }
 
@@ -42,7 +43,7 @@ export function warning(check: string, message: string, place: Place, fix: strin
 }
 
 /**
- * What is to be fixed where something was refused.
+ * The finding for an error of this package.
  *
  * @throws any error that is none of this package.
  */
@@ -68,7 +69,7 @@ export function named({ block, fields }: Place): string {
   return fields.length === 0 ? within : `${listed(fields)} in ${within}`;
 }
 
-/** What is said to visitors names a block and keeps its fields back, or the other way round. */
+/** A fix with the place it lacks: an error for visitors names either the block or the fields. */
 function complete(fix: string, place: Place): string {
   if (fix === '') return `Check ${named(place)}.`;
   const { block, fields } = place;
@@ -82,4 +83,56 @@ function complete(fix: string, place: Place): string {
 function listed(fields: readonly string[]): string {
   const quoted = fields.map((field) => `"${field}"`);
   return [quoted.slice(0, -1).join(', '), quoted.at(-1)].filter(Boolean).join(' and ');
+}
+
+const TOLERATED_SKEW_MS = 30_000;
+const CLOCK = { block: 'machine', fields: ['clock'] };
+const SET_CLOCK = 'Set the clock of this machine, by NTP for instance.';
+
+/** Compares the local clock with another one, which it is ahead of by so many milliseconds. */
+export function clocks(check: string, aheadMs: number, other: string): Finding {
+  if (Math.abs(aheadMs) <= TOLERATED_SKEW_MS) return passed(check, `agrees with ${other}`);
+  const seconds = String(Math.round(Math.abs(aheadMs) / 1_000));
+  const message = `the local clock is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} ${other}: tokens may be refused`;
+  return warning(check, message, CLOCK, SET_CLOCK);
+}
+
+/** Something that cannot be unless the local clock is wrong. */
+export function clockProblem(check: string, message: string): Finding {
+  return failed(check, message, CLOCK, SET_CLOCK);
+}
+
+/** Advice for an error code of Node, OpenSSL or undici; the place of the address completes each sentence. */
+const FIXES: readonly (readonly [code: RegExp, advice: string])[] = [
+  [/^ECONNREFUSED$/, 'Start the server there, or correct the port in'],
+  [/^ENOTFOUND$/, 'Correct the host name in'],
+  [/^EAI_AGAIN$/, 'Give this machine or container a name server that responds, or correct the host name in'],
+  [/TIMEDOUT$|TIMEOUT|^(?:EHOST|ENET)UNREACH$/, 'Let this machine reach the host (firewall, proxy, VPN), or correct'],
+  [
+    /SELF_SIGNED|^UNABLE_TO_/,
+    'Set the environment variable NODE_EXTRA_CA_CERTS to the PEM file of its authority before the process starts, or correct',
+  ],
+  [/^CERT_HAS_EXPIRED$/, 'Have the certificate of this server renewed, or correct'],
+  [/^CERT_NOT_YET_VALID$/, 'Set the clock of this machine, or correct'],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'Write a host name that the certificate is for in'],
+  [/^ERR_SSL_|^EPROTO$/, 'Write http in place of https, or correct the port, in'],
+  [/^HPE_|^ECONNRESET$|^UND_ERR_SOCKET$/, 'Write https in place of http, or correct the port, in'],
+];
+
+/** One sentence for the code with which a text begins; `undefined` when it begins with none that is known. */
+export function networkFix(text: string, place: Place): string | undefined {
+  const code = codeOf(text);
+  const [, advice] = FIXES.find(([one]) => one.test(code)) ?? [];
+  return advice === undefined ? undefined : `${advice} ${named(place)}.`;
+}
+
+/** The code with which a text begins, and its meaning; the rest of the text may hold anything. */
+export function withMeaning(text: string): string | undefined {
+  const code = codeOf(text);
+  const meaning = networkFault(code);
+  return meaning === undefined ? undefined : `${code}, ${meaning}`;
+}
+
+function codeOf(text: string): string {
+  return /^[A-Z][A-Z0-9_]{3,}/.exec(text)?.[0] ?? '';
 }

@@ -2,13 +2,10 @@ import { LOOKUPS, type LookupName } from '../../domain/upstream/platform-directo
 import type { ServerConfig } from '../config/server-config.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import { type AgentFacts, agentCard } from './card-findings.js';
-import { SiteProbe, jsonOf } from './site-probe.js';
-import { failed, type Finding, passed, type Place, skipped, topLevel } from './finding.js';
-import { clocks } from './clock-finding.js';
-import { streaming } from './stream-finding.js';
+import { clocks, failed, type Finding, passed, type Place, skipped, topLevel, warning } from './finding.js';
+import { excerpt, jsonOf, SiteProbe } from './site-probe.js';
 
-/** What to try besides what costs nothing. */
+/** Checks on demand, since each costs a request of the site. */
 export interface Trials {
   /** A surface to render: its id, or `name:` and its name; empty for none. */
   readonly surface: string;
@@ -18,6 +15,7 @@ export interface Trials {
 
 const OK = 200;
 const NOT_FOUND = 404;
+const STREAMING = 'streaming';
 
 /** Visits the site of a configuration: the agent's card, the project, the brand, and what is asked for besides. */
 export async function platformFindings(
@@ -28,21 +26,17 @@ export async function platformFindings(
   { surface, message }: Trials,
   begin: (check: string) => void,
 ): Promise<readonly Finding[]> {
-  const site = new SiteProbe(config, resolved, ports);
+  const site = new SiteProbe(config, resolved, ports, credential);
   const findings: Finding[] = [];
   try {
     let agent: AgentFacts | undefined;
     if (resolved.agent !== undefined) {
       begin('agent card');
-      const card = await agentCard(site, credential);
-      findings.push(...card.findings);
-      agent = card.agent;
+      agent = await agentCard(site, findings);
     }
-    const api =
-      resolved.serviceApi === undefined ? undefined : await directory(site, resolved, credential, findings, begin);
-    if (surface !== '') findings.push(await ifWorks('surface', api, begin, () => render(site, surface, credential)));
-    if (message !== '')
-      findings.push(await ifWorks('streaming', agent, begin, (to) => streaming(site, to, message, credential)));
+    const api = resolved.serviceApi === undefined ? undefined : await directory(site, resolved, findings, begin);
+    if (surface !== '') findings.push(await ifWorks('surface', api, begin, () => render(site, surface)));
+    if (message !== '') findings.push(await ifWorks(STREAMING, agent, begin, (to) => streaming(site, to, message)));
     findings.push(...clock(site));
   } finally {
     await site.close();
@@ -66,12 +60,11 @@ async function ifWorks<Ground>(
 async function directory(
   site: SiteProbe,
   { serviceProjectId }: ResolvedConfig,
-  credential: Place,
   findings: Finding[],
   begin: (check: string) => void,
 ): Promise<true | undefined> {
   const lookupFailed = (check: LookupName): Finding =>
-    site.failed(check, topLevel(...LOOKUPS[check].fields), credential, `${check}_unavailable`);
+    site.failed(check, topLevel(...LOOKUPS[check].fields), `${check}_unavailable`);
   begin('project');
   const project = await site.toolkit.projectId();
   if (project === null) {
@@ -81,10 +74,10 @@ async function directory(
   findings.push(passed('project', serviceProjectId === '' ? project : `${project}, as configured`));
   begin('brand');
   const brand = await site.toolkit.brandCss();
-  if (brand === '' && site.told('brand_unavailable') !== undefined) {
+  if (brand === '' && site.lastTrouble('brand_unavailable') !== undefined) {
     const finding = lookupFailed('brand');
     // A response that is no style sheet costs pages their style; a platform that gives none, more than that.
-    const isThere = site.told('brand_unavailable')?.detail.includes(' status 200 ') === true;
+    const isThere = site.lastTrouble('brand_unavailable')?.detail.includes(' status 200 ') === true;
     findings.push({ ...finding, result: isThere ? 'warning' : 'failed' });
     return isThere ? true : undefined;
   }
@@ -92,7 +85,7 @@ async function directory(
   return true;
 }
 
-async function render(site: SiteProbe, surface: string, credential: Place): Promise<Finding> {
+async function render(site: SiteProbe, surface: string): Promise<Finding> {
   const check = 'surface';
   const [, name] = /^name:(.+)$/s.exec(surface) ?? [];
   const path = name === undefined ? encodeURIComponent(surface) : `by-name/${encodeURIComponent(name)}`;
@@ -104,23 +97,193 @@ async function render(site: SiteProbe, surface: string, credential: Place): Prom
     body: '{}',
   });
   const body = await jsonOf(response);
-  const ms = Math.round(performance.now() - began);
+  const took = ms(performance.now() - began);
   const { status } = response;
-  if (status === OK) return passed(check, `rendered in ${String(ms)} ms`);
+  if (status === OK) return passed(check, `rendered in ${took}`);
   const { type, code } = Object(body) as { readonly type?: unknown; readonly code?: unknown };
   const isOurs = String(type).startsWith('urn:agent-bff:error:');
   // The platform knows the caller, and not the surface, whether or not its words pass.
   const isRefusal = !isOurs || (code === 'upstream_error' && status < 500);
-  if (!isRefusal && status !== NOT_FOUND) return site.failed(check, topLevel('serviceApiUrl'), credential);
-  const message = isRefusal
-    ? `the platform responds ${String(status)} after ${String(ms)} ms`
-    : 'no surface can have this name';
+  if (!isRefusal && status !== NOT_FOUND) return site.failed(check, topLevel('serviceApiUrl'));
+  const message = isRefusal ? `the platform responds ${String(status)} after ${took}` : 'no surface can have this name';
   const fix = 'Give an id or a name the platform knows to --surface on the command line.';
   return failed(check, message, { block: 'command line', fields: ['--surface'] }, fix);
 }
 
-/** Compares the local clock with that of whoever responded last. */
+/** Compares the local clock with that of the last response. */
 function clock({ responses }: SiteProbe): readonly Finding[] {
   const last = responses.findLast(({ aheadMs }) => !Number.isNaN(aheadMs));
   return last === undefined ? [] : [clocks('platform clock', last.aheadMs, "the platform's")];
+}
+
+/** Facts of the agent that a message depends on. */
+interface AgentFacts {
+  /** True for version 1 of the protocol. */
+  readonly isVersion1: boolean;
+  readonly streams: boolean;
+}
+
+/** The agent's card as the browser gets it. */
+interface Card {
+  readonly name?: unknown;
+  readonly protocolVersion?: unknown;
+  readonly supportedInterfaces?: readonly { readonly protocolVersion?: unknown }[];
+}
+
+/** Looks for the agent's card where the config route does; the facts of an agent that has one. */
+async function agentCard(site: SiteProbe, findings: Finding[]): Promise<AgentFacts | undefined> {
+  const check = 'agent card';
+  // Agents of version 1 show an older card to those who do not ask; older agents do not know the field.
+  let record = await fetchCard(site, '1.0');
+  if (record.status !== OK) record = await fetchCard(site, '');
+  if (record.status !== OK) {
+    findings.push(site.failed(check, topLevel('a2aUrl')));
+    return undefined;
+  }
+  const {
+    agentCard: card,
+    supportsStreaming,
+    warnings,
+  } = record.body as {
+    readonly agentCard: Card;
+    readonly supportsStreaming: boolean;
+    readonly warnings: readonly string[];
+  };
+  const versions = protocolVersions(card);
+  const streams = supportsStreaming ? 'streams' : 'does not stream';
+  const message = `${quotedName(card.name)}, protocol ${versions.join(' and ') || 'of no stated version'}, ${streams}; found at ${record.place}`;
+  const fix = `Set "agentCardUrl" in configureServer to ${record.place}, or leave it out.`;
+  findings.push(
+    warnings.includes('agent_card_url_unavailable')
+      ? warning(check, `${message}, not where it should be`, topLevel('agentCardUrl'), fix)
+      : passed(check, message),
+  );
+  return { isVersion1: versions.some((version) => version.startsWith('1')), streams: supportsStreaming };
+}
+
+async function fetchCard(site: SiteProbe, version: string) {
+  const before = site.responses.length;
+  const response = await site.ask(site.toolkit.chatHandler(), {
+    path: '/config',
+    headers: version === '' ? {} : { 'a2a-version': version },
+  });
+  const body = await jsonOf(response);
+  const found = site.responses.slice(before).findLast(({ status, url }) => status === OK && url.endsWith('.json'));
+  return { status: response.status, body, place: found?.url ?? 'its address' };
+}
+
+function protocolVersions({ protocolVersion, supportedInterfaces = [] }: Card): readonly string[] {
+  const named = [protocolVersion, ...supportedInterfaces.map((one) => one.protocolVersion)];
+  return [...new Set(named.filter((version) => typeof version === 'string' && version !== ''))] as string[];
+}
+
+/** A name from elsewhere. */
+function quotedName(name: unknown): string {
+  return JSON.stringify(excerpt(String(name), 60));
+}
+
+/** Arrival times of the events of a response, in milliseconds since the message was sent. */
+interface Arrivals {
+  readonly events: readonly number[];
+  /** True where the response was left before its end. */
+  readonly isCut: boolean;
+  /** True where it ended in an error. */
+  readonly isBroken: boolean;
+}
+
+const AGENT = topLevel('a2aUrl');
+const CHECK_ADDRESS = 'Check "a2aUrl" in configureServer: it has to be the JSON-RPC endpoint of the agent.';
+const LOOK_BETWEEN =
+  'Look at the agent and at the proxies before it, which must neither buffer nor cut streams, or correct "a2aUrl" in configureServer.';
+const MAX_STREAM_MS = 60_000;
+/** A response that is there sooner does not show who held it back. */
+const QUICK_MS = 300;
+/** Events within this time of each other arrived together. */
+const TOGETHER_MS = 20;
+
+/** Sends one streaming message, and reports when the events of its response arrive. */
+async function streaming(site: SiteProbe, agent: AgentFacts, text: string): Promise<Finding> {
+  if (!agent.streams) return skipped(STREAMING, 'the agent does not promise it');
+  const leaving = new AbortController();
+  const tooLong = setTimeout(() => leaving.abort(), MAX_STREAM_MS);
+  const began = performance.now();
+  try {
+    const response = await site.ask(site.toolkit.chatHandler(), {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'text/event-stream',
+        ...(agent.isVersion1 && { 'a2a-version': '1.0' }),
+      },
+      body: JSON.stringify(streamingMessage(agent, text)),
+      signal: leaving.signal,
+    });
+    const { status, headers, body } = response;
+    if (!String(headers['content-type']).startsWith('text/event-stream')) {
+      return noStream(site, status, await jsonOf(response));
+    }
+    return evaluate(await arrivals(body as AsyncIterable<Uint8Array>, () => performance.now() - began, leaving.signal));
+  } finally {
+    clearTimeout(tooLong);
+    leaving.abort();
+  }
+}
+
+function streamingMessage({ isVersion1 }: AgentFacts, text: string): object {
+  const messageId = crypto.randomUUID();
+  const message = isVersion1
+    ? { messageId, role: 'ROLE_USER', parts: [{ text }] }
+    : { kind: 'message', messageId, role: 'user', parts: [{ kind: 'text', text }] };
+  const method = isVersion1 ? 'SendStreamingMessage' : 'message/stream';
+  return { jsonrpc: '2.0', id: 1, method, params: { message } };
+}
+
+/** An error in place of a stream: ours went to the operator, of the agent's only the number is quoted. */
+function noStream(site: SiteProbe, status: number, record: unknown): Finding {
+  const { error } = Object(record) as { error?: { code?: unknown; data?: unknown } };
+  const [info] = [error?.data].flat() as { domain?: unknown }[];
+  if (info?.domain === 'agent-bff') return site.failed(STREAMING, AGENT);
+  const code = error === undefined ? '' : `, JSON-RPC error ${String(Number(error.code))}`;
+  return failed(STREAMING, `the agent responds ${String(status)}${code} in place of a stream`, AGENT, CHECK_ADDRESS);
+}
+
+async function arrivals(body: AsyncIterable<Uint8Array>, now: () => number, signal: AbortSignal): Promise<Arrivals> {
+  const events: number[] = [];
+  let rest = '';
+  let isBroken = false;
+  const decoder = new TextDecoder();
+  try {
+    for await (const chunk of body) {
+      const blocks = (rest + decoder.decode(chunk, { stream: true })).replaceAll('\r\n', '\n').split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) {
+        if (/^event: ?error$/m.test(block)) isBroken = true;
+        if (/^data:/m.test(block)) events.push(now());
+      }
+    }
+  } catch {
+    isBroken = true;
+  }
+  return { events, isCut: signal.aborted, isBroken };
+}
+
+function evaluate({ events, isCut, isBroken }: Arrivals): Finding {
+  const [first, last] = [events[0], events.at(-1)];
+  if (first === undefined || last === undefined) {
+    return failed(STREAMING, 'the stream ended without an event', AGENT, CHECK_ADDRESS);
+  }
+  const gaps = events.slice(1).map((at, index) => at - (events[index] ?? at));
+  const count = `${String(events.length)} ${events.length === 1 ? 'event' : 'events'}`;
+  if (isBroken && !isCut) return failed(STREAMING, `the stream broke after ${count}`, AGENT, LOOK_BETWEEN);
+  const message = `first event after ${ms(first)}, ${count}, largest gap ${ms(Math.max(0, ...gaps))}`;
+  const still = isCut ? `; still running after ${ms(MAX_STREAM_MS)}` : '';
+  if (events.length === 1) return passed(STREAMING, message + still);
+  if (last - first > TOGETHER_MS) return passed(STREAMING, `${message}${still}; they came one by one`);
+  if (first < QUICK_MS) return passed(STREAMING, `${message}; too quick to tell whether they were held back`);
+  const lump = 'all in one lump: a proxy on the way holds them back, or the agent does';
+  return warning(STREAMING, `${message}; ${lump}`, AGENT, LOOK_BETWEEN);
+}
+
+function ms(time: number): string {
+  return `${String(Math.round(time))} ms`;
 }

@@ -3,15 +3,32 @@ import { isAgentBffError } from '../../domain/errors.js';
 import { similar } from '../../domain/shared/nearest.js';
 import { visibleLine } from '../../domain/shared/visible-line.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
-import { demoCommand } from './demo-command.js';
-import { doctorCommand, tell } from './doctor-command.js';
+import { type Command, isUsageError, STATUS, type Terminal, usageError } from './command-line.js';
+import { DEMO } from './demo.js';
+import { DOCTOR, tell } from './doctor.js';
 import { refused } from './finding.js';
-import { COMMAND_HELP, commandNamed, COMMANDS, type CommandName, HELP } from './help.js';
-import { initCommand } from './init-command.js';
-import { keygenCommand } from './keygen-command.js';
-import { serveCommand } from './serve-command.js';
-import type { Terminal } from './terminal.js';
-import { isUsageError, usageError } from './usage-error.js';
+import { INIT } from './init.js';
+import { KEYGEN } from './keygen.js';
+import { SERVE } from './serve.js';
+
+/** All commands, in the order of their list. */
+const COMMANDS: Readonly<Record<string, Command>> = {
+  init: INIT,
+  serve: SERVE,
+  doctor: DOCTOR,
+  keygen: KEYGEN,
+  demo: DEMO,
+};
+
+const LIST = Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(9)}${summary}`);
+
+const HELP = `agent-bff <command>
+
+${LIST.join('\n')}
+
+agent-bff <command> --help says more of one, agent-bff --version which version this is.
+
+${STATUS}`;
 
 const HELP_WORDS = ['--help', '-h'];
 const VERSION_WORDS = ['--version', '-v', 'version'];
@@ -21,8 +38,7 @@ export async function runCommand(args: readonly string[], given: Terminal, ports
   const terminal = { ...given, complain: (text: string) => given.complain(visible(text)) };
   const [word = '', ...rest] = args;
   if (word === '' || word === 'help' || HELP_WORDS.includes(word)) {
-    const asked = commandNamed(rest[0] ?? '');
-    terminal.print(asked === undefined ? HELP : COMMAND_HELP[asked]);
+    terminal.print(commandNamed(rest[0] ?? '')?.help ?? HELP);
     return word === '' ? 2 : 0;
   }
   if (VERSION_WORDS.includes(word)) {
@@ -31,22 +47,22 @@ export async function runCommand(args: readonly string[], given: Terminal, ports
   }
   const command = commandNamed(word);
   if (command === undefined) {
-    terminal.complain(`agent-bff: unknown command "${word}".${suggestion(word, COMMANDS)}\n\n${HELP}`);
+    terminal.complain(`agent-bff: unknown command "${word}".${suggestion(word)}\n\n${HELP}`);
     return 2;
   }
   if (rest.some((one) => HELP_WORDS.includes(one))) {
-    terminal.print(COMMAND_HELP[command]);
+    terminal.print(command.help);
     return 0;
   }
   try {
-    return await run(command, rest, terminal, ports);
+    return await command.run(rest, terminal, ports);
   } catch (error) {
-    const problem = isUnparsed(error) ? unknownOption(command, error) : error;
+    const problem = isUnparsed(error) ? unknownOption(word, command, error) : error;
     if (!isAgentBffError(problem)) throw error;
     const status = isUsageError(problem) ? 2 : 1;
     // Programs that asked for JSON read nothing else.
-    if (command === 'doctor' && rest.includes('--json')) tell([refused('command line', problem)], terminal, true);
-    else terminal.complain(`agent-bff: ${problem.message}${isUnparsed(error) ? `\n\n${COMMAND_HELP[command]}` : ''}`);
+    if (command === DOCTOR && rest.includes('--json')) tell([refused('command line', problem)], terminal, true);
+    else terminal.complain(`agent-bff: ${problem.message}${isUnparsed(error) ? `\n\n${command.help}` : ''}`);
     return status;
   }
 }
@@ -56,34 +72,23 @@ function visible(text: string): string {
   return text.split('\n').map(visibleLine).join('\n');
 }
 
-function unknownOption(command: CommandName, { message }: Error): Error {
+function commandNamed(name: string): Command | undefined {
+  return Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+}
+
+function unknownOption(name: string, { help }: Command, { message }: Error): Error {
   const [, option = ''] = /'(-[^' ]+)/.exec(message) ?? [];
-  const known = COMMAND_HELP[command].match(/--[a-z-]+/g) ?? [];
+  const known = help.match(/--[a-z-]+/g) ?? [];
   const meant = similar(option, known) ?? known.find((one) => option.startsWith(one));
-  // What Node says besides is about arguments that begin with a dash.
+  // The rest of Node's message is about arguments that begin with a dash.
   const isUnknown = message.startsWith('Unknown option');
   const detail = isUnknown ? `Unknown option ${option}.` : message;
-  const list = `"agent-bff ${command} --help" lists the options.`;
+  const list = `"agent-bff ${name} --help" lists the options.`;
   return usageError(option, detail, isUnknown && meant !== undefined ? `Did you mean "${meant}"?` : list);
 }
 
-function run(command: CommandName, args: string[], terminal: Terminal, ports: ToolkitPorts): Promise<number> {
-  switch (command) {
-    case 'init':
-      return Promise.resolve(initCommand(args, terminal));
-    case 'serve':
-      return serveCommand(args, terminal, ports);
-    case 'doctor':
-      return doctorCommand(args, terminal, ports);
-    case 'keygen':
-      return keygenCommand(args, terminal);
-    case 'demo':
-      return demoCommand(args, terminal);
-  }
-}
-
-function suggestion(word: string, words: readonly string[]): string {
-  const meant = similar(word, words);
+function suggestion(word: string): string {
+  const meant = similar(word, Object.keys(COMMANDS));
   return meant === undefined ? '' : ` Did you mean "${meant}"?`;
 }
 

@@ -1,11 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { parseArgs } from 'node:util';
 import { nodeListener, type NodeListener } from '../../adapters/node/node-listener.js';
 import { behindHostCheck, type HostPolicy } from '../../adapters/web/admission.js';
 import { refusal } from '../../adapters/web/error-response.js';
 import type { HttpHandler } from '../../ports/http.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import { hostPolicy } from '../config/allowed-hosts.js';
+import { warningsOf } from '../config/env.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { noSuchRoute } from '../routes/current-handler.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
@@ -15,8 +17,17 @@ import { siteRoutes } from '../routes/site-routes.js';
 import type { Toolkit } from '../toolkit/toolkit-type.js';
 import { createToolkit } from '../toolkit/toolkit.js';
 import { processExchange } from '../toolkit/process-exchange.js';
+import {
+  type Command,
+  listeningPlace,
+  type Terminal,
+  usageError,
+  whileListening,
+  wholeNumber,
+} from './command-line.js';
+import { configuration, CONFIGURATION_HELP, SOURCE_OPTIONS } from './configuration-source.js';
 
-/** How the stand-alone gateway runs. */
+/** Settings of the stand-alone gateway. */
 export interface GatewaySettings {
   readonly config: ServerConfig;
   readonly ports: ToolkitPorts;
@@ -39,6 +50,53 @@ export interface Gateway {
 }
 
 const HEALTH = '/healthz';
+const MAX_GRACE_SECONDS = 3_600;
+const UNCONFIGURED =
+  'agent-bff: neither a2aUrl (A2A_URL) nor serviceApiUrl (SERVICE_API_URL) is set, so every request is refused; `agent-bff doctor` says what is missing.';
+
+/** The command `serve`, which runs until it is stopped. */
+export const SERVE: Command = {
+  summary: 'serves the routes without a site of your own',
+  help: `agent-bff serve [--config FILE | --env FILE] [--port N] [--host H] [--base PATH] [--grace SECONDS]
+
+Serves the routes without a site of your own. GET /healthz is its health: 503 once it is stopped, else 200.
+On a loopback address all other requests must use a loopback name, publicUrl's host or one of allowedHosts.
+
+  --config FILE    reads the configuration from here
+  --env FILE       adds variables such as A2A_URL=https://agent.example; those that are set already stay
+  --port N         default PORT of the environment, else 8080; 0 takes any free port
+  --host H         default HOST of the environment, else 127.0.0.1; 0.0.0.0 for a container
+  --base PATH      the path of the routes; default /api
+  --grace SECONDS  how long open streams may go on when it is stopped; default 10
+
+${CONFIGURATION_HELP}
+Standard output gets one line of JSON per event, standard error the rest.
+
+Exit status: 0 it was stopped, 1 it cannot serve, 2 the command line is wrong.`,
+  run,
+};
+
+async function run(args: string[], terminal: Terminal, ports: ToolkitPorts): Promise<number> {
+  const text = { type: 'string' } as const;
+  const options = { ...SOURCE_OPTIONS, port: text, host: text, base: text, grace: text };
+  const { values } = parseArgs({ args, options });
+  const { base: basePath = '/api' } = values;
+  const place = listeningPlace(values, terminal.env, 8080);
+  const grace = wholeNumber('--grace', values.grace ?? '10', MAX_GRACE_SECONDS);
+  if (!/^\/[^?#\s]*$/.test(basePath))
+    throw usageError('--base', '--base takes a path.', 'Give --base a path such as /api.');
+  const config = await configuration(values, terminal.env);
+  for (const { detail } of warningsOf(config)) terminal.complain(`agent-bff: ${detail}`);
+  const settings = { config, ports, ...place, basePath, graceMs: grace * 1000, log: terminal.print };
+  return whileListening(place, terminal, async () => {
+    const { url, stop } = await serve(settings);
+    terminal.complain(`agent-bff serves at ${url}${basePath}; Ctrl+C stops it.`);
+    if (!config.a2aUrl && !config.serviceApiUrl) terminal.complain(UNCONFIGURED);
+    await terminal.stopped;
+    terminal.complain(`agent-bff stops; what still runs has ${String(grace)} s. Ctrl+C again ends it immediately.`);
+    await stop();
+  });
+}
 
 /**
  * Serves the routes without a site of one's own: `/healthz` is its health, 503 once it closes; everything else is a route or 404.
@@ -99,7 +157,7 @@ function routesFor(hosts: HostPolicy | undefined, { toolkit, basePath, telemetry
   );
 }
 
-/** Whether only this machine reaches an address a server listens on. */
+/** True for an address that only this machine reaches. */
 function isLoopback(address: string): boolean {
   return address === '::1' || /^(?:::ffff:)?127\./.test(address);
 }

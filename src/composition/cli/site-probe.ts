@@ -1,51 +1,67 @@
 import { systemClock } from '../../adapters/system/system.js';
 import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
-import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
+import type { HttpHandler, HttpRequest, HttpResponse, HttpUpstream } from '../../ports/http.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import type { ServerConfig } from '../config/server-config.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { Toolkit } from '../toolkit/toolkit-type.js';
 import { createToolkit } from '../toolkit/toolkit.js';
-import { failed, type Finding, named, type Place, topLevel } from './finding.js';
-import { networkFix, withMeaning } from './network-fix.js';
-import { RecordingUpstream, type WatchedResponse } from './recording-upstream.js';
+import { failed, type Finding, named, networkFix, type Place, topLevel, withMeaning } from './finding.js';
 
-type ToldEvent = Extract<TelemetryEvent, { type: 'error' | 'warning' }>;
+type Trouble = Extract<TelemetryEvent, { type: 'error' | 'warning' }>;
 
-/** What is quoted of a response: enough to see who speaks, on few lines of a terminal. */
+/** A response of the platform. */
+interface PlatformResponse {
+  /** Address, without its query. */
+  readonly url: string;
+  readonly status: number;
+  /** Lead of the local clock over the one that wrote the field `Date`, in milliseconds; `NaN` without that field. */
+  readonly aheadMs: number;
+}
+
+/** Characters quoted of a response: enough to see who speaks, on few lines of a terminal. */
 const MAX_QUOTED = 200;
 
 /** The site of a configuration, visited without a browser: what works here works for visitors. */
 export class SiteProbe {
   readonly toolkit: Toolkit;
-  /** What the site told its operator, oldest first. */
-  readonly #told: ToldEvent[] = [];
-  readonly #upstream: RecordingUpstream;
+  /** Every response of the platform so far, oldest first. */
+  readonly responses: PlatformResponse[] = [];
+  /** Errors and warnings that the site reported, oldest first. */
+  readonly #troubles: Trouble[] = [];
+  readonly #credential: Place;
 
-  constructor(config: ServerConfig, { timeouts }: ResolvedConfig, ports: ToolkitPorts) {
-    const clock = ports.clock ?? systemClock;
-    const upstream = ports.upstream ?? new UndiciUpstream({ connectMs: timeouts.connectMs });
-    this.#upstream = new RecordingUpstream(upstream, clock);
+  /** `credential`: where to look when it was the credential that was refused. */
+  constructor(config: ServerConfig, { timeouts }: ResolvedConfig, ports: ToolkitPorts, credential: Place) {
+    this.#credential = credential;
+    const { clock = systemClock, upstream: platform = new UndiciUpstream({ connectMs: timeouts.connectMs }) } = ports;
+    const upstream: HttpUpstream = {
+      send: async (request) => {
+        const outcome = await platform.send(request);
+        if (outcome.kind === 'response') {
+          const { status, headers } = outcome.response;
+          const url = `${request.origin}${request.path.split('?', 1)[0] ?? ''}`;
+          this.responses.push({ url, status, aheadMs: clock.now() - Date.parse(String(headers['date'])) });
+        }
+        return outcome;
+      },
+      close: (options) => platform.close(options),
+    };
     const telemetry: Telemetry = {
       emit: (event) => {
-        if (event.type === 'error' || event.type === 'warning') this.#told.push(event);
+        if (event.type === 'error' || event.type === 'warning') this.#troubles.push(event);
       },
     };
     // What is shared with the running site is left alone: its cache, and those who listen to it. Its visits use no name of the site, so any will do.
     const { cacheStore: _store, cacheKeys: _keys, allowedHosts: _hosts, ...own } = config;
     const { telemetry: _listener, ...others } = ports;
-    this.toolkit = createToolkit({ ...own, telemetry }, { ...others, clock, upstream: this.#upstream });
+    this.toolkit = createToolkit({ ...own, telemetry }, { ...others, clock, upstream });
   }
 
-  /** Every response of the platform so far, oldest first. */
-  get responses(): readonly WatchedResponse[] {
-    return this.#upstream.responses;
-  }
-
-  /** The last error the site told its operator, or the warning of a code that stands for one. */
-  told(code?: string): ToldEvent | undefined {
-    return this.#told.findLast((one) => (code === undefined ? one.type === 'error' : one.code === code));
+  /** The last error the site reported, or the warning of a code that stands for one. */
+  lastTrouble(code?: string): Trouble | undefined {
+    return this.#troubles.findLast((one) => (code === undefined ? one.type === 'error' : one.code === code));
   }
 
   /** Asks one of the site's own routes. */
@@ -65,20 +81,20 @@ export class SiteProbe {
   }
 
   /**
-   * A failure as the site told its operator: what happened, with the reason from the log, and what to do.
-   * `code`: of the event. `credential`: where to look when it was the credential that was refused; `usual`: where, when the site names no place.
+   * A failure as the site reported it to its operator: what happened, with the reason from the log, and what to do.
+   * `code`: of the event. `usual`: where to look when the site names no place.
    */
-  failed(check: string, usual: Place, credential: Place, code?: string): Finding {
-    const event = this.told(code);
+  failed(check: string, usual: Place, code?: string): Finding {
+    const event = this.lastTrouble(code);
     if (event?.summary === undefined) return failed(check, 'it failed', usual);
     const { summary, detail, block, fields = [] } = event;
-    // An error says one sentence of what happened, and then what to do.
+    // The first sentence of an error is what happened, the rest what to do.
     const [, happened = summary, hint] = /^(.*?\.) (.*)$/s.exec(summary) ?? [];
     const reason = detail.startsWith(summary) ? detail.slice(summary.length).trim() : detail;
-    const said = reason === '' || reason === happened ? '' : ` (${withMeaning(reason) ?? excerpt(reason)})`;
-    const place = placeOf(block, fields, usual, credential);
+    const why = reason === '' || reason === happened ? '' : ` (${withMeaning(reason) ?? excerpt(reason)})`;
+    const place = placeOf(block, fields, usual, this.#credential);
     const lasting = `If this lasts, ask whoever runs the server of ${named(place)}.`;
-    return failed(check, happened + said, place, networkFix(reason, place) ?? hint ?? lasting);
+    return failed(check, happened + why, place, networkFix(reason, place) ?? hint ?? lasting);
   }
 
   async close(): Promise<void> {

@@ -2,8 +2,7 @@ import { jwtClaims } from '../../domain/shared/json.js';
 import type { AccessToken } from '../../ports/identity-provider.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { providerOf, PROVIDERS } from '../toolkit/identity-providers.js';
-import { clockProblem, clocks } from './clock-finding.js';
-import { failed, type Finding, passed, skipped, warning } from './finding.js';
+import { clockProblem, clocks, failed, type Finding, passed, skipped, warning } from './finding.js';
 
 const SHORT_LIFE_SECONDS = 60;
 

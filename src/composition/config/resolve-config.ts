@@ -5,7 +5,7 @@ import type { Secret } from '../../domain/shared/secret.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Endpoint } from '../../domain/upstream/upstream-request.js';
 import type { CacheStore } from '../../ports/cache-store.js';
-import type { KeyvLike } from '../../adapters/keyv/keyv-like.js';
+import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { principalOf } from './identity-fields.js';
 import { type CacheAddress, cacheAddress } from './cache-address.js';
 import { type AnyRows, type ConfigFields, FIELDS, isObject, object, type Values } from './schema.js';

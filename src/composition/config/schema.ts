@@ -1,5 +1,5 @@
-import type { KeyvLike } from '../../adapters/keyv/keyv-like.js';
-import { readSealingKey, type SealingKey } from '../../adapters/keyv/sealing-key.js';
+import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
+import { readSealingKey, type SealingKey } from '../../adapters/keyv/sealed-cache-store.js';
 import type { HostName } from '../../adapters/web/admission.js';
 import { ConfigurationError } from '../../domain/errors.js';
 import { accept, hasMethods, headerKey, text as string, texts as strings } from '../../domain/shared/option-checks.js';

@@ -1,4 +1,4 @@
-import type { KeyvLike } from '../../adapters/keyv/keyv-like.js';
+import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { IdentityProvider } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';

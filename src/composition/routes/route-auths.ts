@@ -1,4 +1,5 @@
-import { type SessionTokenLike, asSessionTokenSource } from '../../adapters/sessions/as-session-token-source.js';
+import { asSessionTokenSource } from '../../adapters/sessions/as-session-token-source.js';
+import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { DeadlineError, inTime } from '../../adapters/system/timed-ports.js';
 import { sha256 } from '../../adapters/system/system.js';
 import { withoutSecrets } from '../../domain/shared/redaction.js';

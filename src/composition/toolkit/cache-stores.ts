@@ -1,13 +1,9 @@
-import { KeyvCacheStore } from '../../adapters/keyv/keyv-cache-store.js';
-import { isKeyv } from '../../adapters/keyv/keyv-like.js';
+import { isKeyv, KeyvCacheStore, keyvLike, keyvOver, type TextStorage } from '../../adapters/keyv/keyv-cache-store.js';
 import { MemoryStorage } from '../../adapters/keyv/memory-storage.js';
-import { keyvOver, type TextStorage } from '../../adapters/keyv/own-keyv.js';
-import { isRedisLibraryInstalled, loadRedisLibrary } from '../../adapters/keyv/redis-library.js';
-import { RedisStorage } from '../../adapters/keyv/redis-storage.js';
-import { SealedCacheStore } from '../../adapters/keyv/sealed-cache-store.js';
-import type { SealingKey } from '../../adapters/keyv/sealing-key.js';
-import { SiteStorage } from '../../adapters/keyv/site-storage.js';
+import { isRedisLibraryInstalled, RedisStorage } from '../../adapters/keyv/redis-storage.js';
+import { SealedCacheStore, type SealingKey } from '../../adapters/keyv/sealed-cache-store.js';
 import { ConfigurationError } from '../../domain/errors.js';
+import { getMany } from '../../domain/shared/get-many.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
@@ -35,11 +31,7 @@ export function storeAtAddress({ cacheAddress, timeouts }: ResolvedConfig): Redi
     });
   }
   // Calls have their deadline themselves: a miss must come before it, or it counts as a fault.
-  return new RedisStorage({
-    address: cacheAddress.url,
-    patienceMs: timeouts.cacheMs * 0.8,
-    load: loadRedisLibrary,
-  });
+  return new RedisStorage({ address: cacheAddress.url, patienceMs: timeouts.cacheMs * 0.8 });
 }
 
 /** The configured store behind the promises of the port; `undefined` when none is configured. */
@@ -54,7 +46,14 @@ export function sharedStore(
   if (connected !== undefined) return storeOver(connected, clock, telemetry, cacheMs);
   if (cacheStore === undefined) return undefined;
   if (isKeyv(cacheStore)) return new KeyvCacheStore({ keyv: cacheStore, clock, telemetry, cacheMs });
-  return storeOver(new SiteStorage(cacheStore as CacheStore, clock), clock, telemetry, cacheMs);
+  const store = cacheStore as CacheStore;
+  return new KeyvCacheStore({
+    keyv: keyvLike(store, clock),
+    getMany: (keys) => getMany(store, keys),
+    clock,
+    telemetry,
+    cacheMs,
+  });
 }
 
 /** The store in this process: what is used when no other one is configured. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RecordingTelemetry } from '../../../src/adapters/fakes/recording-telemetry.js';
+import { RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
 import { OperatorTelemetry } from '../../../src/adapters/telemetry/operator-telemetry.js';
 import { redactor } from '../../../src/domain/shared/redaction.js';
 import type { Telemetry } from '../../../src/ports/telemetry.js';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
-import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import { FakeSessionTokenSource, FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
 import { sha256 } from '../../../src/adapters/system/system.js';
 import { agentCardRoute, type ConfigRoute, configRoute } from '../../../src/adapters/web/config-route.js';
 import { ChatConfig } from '../../../src/domain/chat/chat-config.js';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
-import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import { FakeSessionTokenSource, FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
 import { conversationRoutes } from '../../../src/adapters/web/conversation-routes.js';
 import { ConversationProxy, type SessionRequired } from '../../../src/domain/conversations/conversation-proxy.js';
 import type { HttpHandler, HttpRequest } from '../../../src/ports/http.js';

@@ -6,6 +6,7 @@ import {
   notFound,
   problemResponse,
   RPC_ERRORS,
+  type RpcErrors,
   toAgentBffError,
 } from '../../../src/adapters/web/error-response.js';
 import { errorContext, type SiteSettings } from '../../../src/adapters/web/serve-route.js';
@@ -13,10 +14,11 @@ import { AgentBffError, type ErrorCode } from '../../../src/domain/errors.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { browserRequest, site } from './browser-request.js';
 
+const rpcErrors = (id: string): RpcErrors => ({ ...RPC_ERRORS, id });
 const rpcErrorText = (error: AgentBffError, id: string, requestId: string): string =>
-  ({ ...RPC_ERRORS, id }).text(error, requestId, 200);
+  rpcErrors(id).text(error, requestId, 200);
 const rpcErrorResponse = (cause: unknown, id: string, of: ErrorContext): HttpResponse =>
-  errorResponse(cause, { ...RPC_ERRORS, id }, of);
+  errorResponse(cause, rpcErrors(id), of);
 
 /** A change here is a change of what every site sees. */
 const TABLE: Readonly<Record<ErrorCode, readonly [number, string, number]>> = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import { FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
 import { chatRoutes, httpJsonRoutes } from '../../../src/adapters/web/chat-routes.js';
 import { agentCardRoute } from '../../../src/adapters/web/config-route.js';
 import { sha256 } from '../../../src/adapters/system/system.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RecordingTelemetry } from '../../../src/adapters/fakes/recording-telemetry.js';
+import { RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
 import { leftOutReporter } from '../../../src/adapters/web/serve-route.js';
 
 describe('a field of the platform that does not cross', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import { REQUEST, SERVICE } from '../credentials/broker-fixture.js';
 import { at, CARD, ConfigWorld, credentialOf, ENTRANCE, FAR, served, session } from './config-world.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { CredentialAuth } from '../../../src/domain/credentials/credential-broker.js';
 import { SERVICE, sessionPlan } from '../credentials/broker-fixture.js';

@@ -1,4 +1,4 @@
-import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import { FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
 import {
   ChatForwarder,
   type ChatForwarderDependencies,

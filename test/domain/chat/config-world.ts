@@ -1,5 +1,4 @@
-import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
-import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import { FakeSessionTokenSource, FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
 import {
   ChatConfig,
   type ChatConfigDependencies,

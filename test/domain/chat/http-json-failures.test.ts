@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import type { AgentBffError } from '../../../src/domain/errors.js';
 import { sessionPlan } from '../credentials/broker-fixture.js';
 import { bodyOf } from '../surfaces/surface-world.js';

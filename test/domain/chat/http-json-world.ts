@@ -1,4 +1,4 @@
-import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import { FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
 import type { AgentCardJson } from '../../../src/domain/chat/agent-card.js';
 import {
   HttpJsonBinding,

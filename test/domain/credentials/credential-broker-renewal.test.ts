@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
-import type { FakeIdentityProvider } from '../../../src/adapters/fakes/fake-identity-provider.js';
+import { type FakeIdentityProvider, FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import { BrokerWorld, REQUEST, SERVICE, sessionPlan } from './broker-fixture.js';
 import { failure } from './token-fixture.js';
 

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import { secret } from '../../../src/domain/shared/secret.js';
 import type { SessionToken } from '../../../src/ports/session-token-source.js';
 import { BrokerWorld, REQUEST, sessionPlan } from './broker-fixture.js';

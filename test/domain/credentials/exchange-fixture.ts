@@ -1,7 +1,4 @@
-import { FakeCacheStore } from '../../../src/adapters/fakes/fake-cache-store.js';
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
-import { FakeTokenExchange } from '../../../src/adapters/fakes/fake-token-exchange.js';
-import { RecordingTelemetry } from '../../../src/adapters/fakes/recording-telemetry.js';
+import { FakeCacheStore, FakeClock, FakeTokenExchange, RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
 import { ExchangedTokens, type UserAssertion } from '../../../src/domain/credentials/exchanged-tokens.js';
 import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
 import { type AgentBffError, isAgentBffError } from '../../../src/domain/errors.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import type { SessionToken } from '../../../src/ports/session-token-source.js';
 import { BrokerWorld, REQUEST, SERVICE, sessionPlan } from './broker-fixture.js';
 

@@ -1,4 +1,4 @@
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
+import { FakeClock } from '../../../src/adapters/fakes/fakes.js';
 import { CoalescingSessionSource } from '../../../src/domain/credentials/coalescing-session-source.js';
 import type { RequestContext } from '../../../src/ports/http.js';
 import type { SessionTokenSource } from '../../../src/ports/session-token-source.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import { userToken } from '../../../src/domain/credentials/session-credentials.js';
 import type { SessionToken } from '../../../src/ports/session-token-source.js';
 import { nameOf, REQUEST } from './broker-fixture.js';

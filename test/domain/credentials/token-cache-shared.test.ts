@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeCacheStore } from '../../../src/adapters/fakes/fake-cache-store.js';
+import { FakeCacheStore } from '../../../src/adapters/fakes/fakes.js';
 import { failure, settled, TokenWorld } from './token-fixture.js';
 
 interface SharedWorld {

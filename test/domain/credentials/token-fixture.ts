@@ -1,6 +1,4 @@
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
-import { FakeIdentityProvider } from '../../../src/adapters/fakes/fake-identity-provider.js';
-import { RecordingTelemetry } from '../../../src/adapters/fakes/recording-telemetry.js';
+import { FakeClock, FakeIdentityProvider, RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
 import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
 import type { CacheStore } from '../../../src/ports/cache-store.js';
 import type { IssueFailure, IssueOutcome } from '../../../src/ports/identity-provider.js';

@@ -51,7 +51,7 @@ const visit: fc.Arbitrary<Visit> = fc.record(
   { requiredKeys: [] },
 );
 
-/** What a browser sees of it. */
+/** The part of it that a browser sees. */
 async function seen(response: HttpResponse): Promise<unknown> {
   const { 'x-cache': _cache, 'content-length': _length, ...headers } = response.headers;
   return { status: response.status, headers, body: await bodyBytes(response.body, 10_000) };

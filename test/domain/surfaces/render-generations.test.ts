@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
+import { FakeClock } from '../../../src/adapters/fakes/fakes.js';
 import { RenderGenerations } from '../../../src/domain/surfaces/render-generations.js';
 import { RenderKeys } from '../../../src/domain/surfaces/render-keys.js';
 

@@ -1,6 +1,4 @@
-import { FakeCacheStore } from '../../../src/adapters/fakes/fake-cache-store.js';
-import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
-import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import { FakeCacheStore, FakeSessionTokenSource, FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
 import { sha256 } from '../../../src/adapters/system/system.js';
 import { resolveUpstream } from '../../../src/composition/config/upstream-config.js';
 import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';

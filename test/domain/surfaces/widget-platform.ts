@@ -1,4 +1,4 @@
-import type { FakeResponder } from '../../../src/adapters/fakes/fake-upstream.js';
+import type { FakeResponder } from '../../../src/adapters/fakes/fakes.js';
 import type { HttpResponse, UpstreamOutcome, UpstreamRequest } from '../../../src/ports/http.js';
 
 /** One widget, of which every caller has a state of its own. */

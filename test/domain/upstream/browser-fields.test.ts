@@ -14,7 +14,7 @@ import { anyText } from '../../support/odd-fields.js';
 const PROTECTED = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 const POLICY = "sandbox; default-src 'none'";
 
-/** What is written of these fields, and what is left out of them. */
+/** The fields as they are written, and the names of those left out. */
 function written(fields: HeaderFields): { readonly fields: HeaderFields; readonly leftOut: readonly LeftOutField[] } {
   const leftOut: LeftOutField[] = [];
   const rules = {

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fake-session-token-source.js';
-import { FakeTokenExchange } from '../../../src/adapters/fakes/fake-token-exchange.js';
-import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import { FakeSessionTokenSource, FakeTokenExchange, FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
 import { sha256 } from '../../../src/adapters/system/system.js';
 import { Credential } from '../../../src/domain/credentials/credential.js';
 import { ExchangedTokens } from '../../../src/domain/credentials/exchanged-tokens.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import { FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
 import { sha256 } from '../../../src/adapters/system/system.js';
 import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
 import type { PlatformApi } from '../../../src/domain/upstream/platform-api.js';

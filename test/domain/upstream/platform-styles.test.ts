@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CssChecker } from '../../../src/adapters/css/css-checker.js';
-import { RecordingTelemetry } from '../../../src/adapters/fakes/recording-telemetry.js';
+import { RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
 import { checkedStyles } from './checked-styles.js';
 
 const HOSTILE = ':root{--a:1}body::before{content:"x"}';

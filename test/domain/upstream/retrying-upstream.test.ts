@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
-import { RecordingTelemetry } from '../../../src/adapters/fakes/recording-telemetry.js';
+import { FakeUpstream, RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
 import { RetryingUpstream } from '../../../src/domain/upstream/retrying-upstream.js';
 import type { UpstreamFailureReason, UpstreamOutcome, UpstreamRequest } from '../../../src/ports/http.js';
 import { upstreamRequest } from '../../contracts/http-upstream.contract.js';

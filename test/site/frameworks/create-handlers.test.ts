@@ -5,7 +5,7 @@ import Koa from 'koa';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { FakeUpstream } from '../../../src/adapters/fakes/fake-upstream.js';
+import { FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
 import { createHandlers as forExpress } from '../../../src/composition/express.js';
 import { createToolkit, type HandlersOptions } from '../../../src/composition/index.js';
 import { createHandlers as forKoa } from '../../../src/composition/koa.js';

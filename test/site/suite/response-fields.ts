@@ -7,7 +7,7 @@ import type { Framework } from '../framework.js';
 import { startPlatformWorld, type PlatformWorld } from '../platform-world.js';
 import { signedIn } from '../world.js';
 
-/** How many values the platform sends; `npm run test:fields` sends 100,000. */
+/** Values the platform sends; `npm run test:fields` sends 100,000. */
 const VALUES = Number(process.env['FIELD_VALUES'] ?? 2_000);
 const SEED = Number(process.env['FIELD_SEED'] ?? 1);
 const A_LONG_RUN = 20_000 + VALUES * 20;
@@ -24,7 +24,7 @@ function willSend({ upstream }: PlatformWorld, fields: string, status = 200): vo
 
 const utf8 = (text: string): string => Buffer.from(text).toString('latin1');
 
-/** What the platform's fields are when they reach the browser (decision 120). */
+/** The platform's fields as they reach the browser (decision 120). */
 export function responseFieldSuite(framework: Framework): void {
   describe('a file of the platform', () => {
     it.each(

@@ -1,15 +1,28 @@
-import { parseArgs } from 'node:util';
-import type { Terminal } from './terminal.js';
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { generateKeyPair } from '../../adapters/keys/generate-key-pair.js';
+import { type Command, STATUS, type Terminal } from './command-line.js';
 
-/** Runs `keygen`. */
-export async function keygenCommand(args: string[], terminal: Terminal): Promise<number> {
+/** The command `keygen`. */
+export const KEYGEN: Command = {
+  summary: 'makes a key pair for a service account',
+  help: `agent-bff keygen [--out DIR] [--name N]
+
+Makes a key pair for a service account, and never replaces one.
+
+  --out DIR   default: the current folder
+  --name N    default service-account, which makes service-account.pem and service-account.pub.pem
+
+${STATUS}`,
+  run: keygen,
+};
+
+async function keygen(args: string[], terminal: Terminal): Promise<number> {
   const { values } = parseArgs({ args, options: { out: { type: 'string' }, name: { type: 'string' } } });
   const { out = '.', name = 'service-account' } = values;
   try {
-    const { privateKeyPath, publicKeyPath } = await keygen(out, name);
+    const { privateKeyPath, publicKeyPath } = await writeKeyPair(out, name);
     terminal.print(`private key  ${privateKeyPath}  (keep it; set SERVICE_ACCOUNT_PRIVATE_KEY_PATH to it)`);
     terminal.print(`public key   ${publicKeyPath}  (register it on the service account)`);
     return 0;
@@ -25,8 +38,8 @@ export async function keygenCommand(args: string[], terminal: Terminal): Promise
   }
 }
 
-/** Where a new key pair went. */
-export interface GeneratedKeyFiles {
+/** The paths of a new key pair. */
+interface KeyFiles {
   readonly privateKeyPath: string;
   readonly publicKeyPath: string;
 }
@@ -35,7 +48,7 @@ export interface GeneratedKeyFiles {
  * Writes a new service-account key pair: the private half readable by its owner alone, the public half ready to register.
  * Never replaces a file, since an older key may still be registered, and never leaves half a pair beside an older half.
  */
-async function keygen(directory: string, name: string): Promise<GeneratedKeyFiles> {
+async function writeKeyPair(directory: string, name: string): Promise<KeyFiles> {
   const { privateKeyPem, publicKeyPem } = await generateKeyPair();
   const privateKeyPath = join(directory, `${name}.pem`);
   const publicKeyPath = join(directory, `${name}.pub.pem`);

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { similar } from '../../domain/shared/nearest.js';
 import { visibleLine } from '../../domain/shared/visible-line.js';
-import type { Terminal } from './terminal.js';
+import type { Command, Terminal } from './command-line.js';
 
 /** The folders below `starters` whose files make up each starter. */
 const STARTERS: Readonly<Record<string, readonly string[]>> = {
@@ -19,8 +19,19 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   gitignore: ['.gitignore'],
 };
 
-/** Runs `init`: writes a starter, and replaces no file. */
-export function initCommand(args: string[], terminal: Terminal): number {
+/** The command `init`: writes a starter, and replaces no file. */
+export const INIT: Command = {
+  summary: 'writes a site with a chat to start from: Express, Koa or Next',
+  help: `agent-bff init express|koa|next [folder]
+
+Writes a site with a chat to start from, in TypeScript, into a new folder; default agent-site. It replaces no file.
+Its .env leads to the demo: npx agent-bff demo --port 4000.
+
+Exit status: 0 it is written, 1 a file is in the way, 2 the command line is wrong.`,
+  run: init,
+};
+
+function init(args: string[], terminal: Terminal): number {
   const { positionals } = parseArgs({ args, options: {}, allowPositionals: true });
   const [kind = '', folder = 'agent-site', ...more] = positionals;
   const starter = Object.hasOwn(STARTERS, kind) ? STARTERS[kind] : undefined;
@@ -73,7 +84,7 @@ export function initCommand(args: string[], terminal: Terminal): number {
 
 interface StarterFile {
   readonly path: string;
-  /** Where it goes, relative to the folder of the site. */
+  /** Its paths in the folder of the site. */
   readonly names: readonly string[];
 }
 

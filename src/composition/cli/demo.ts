@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type ListeningPlace, listeningPlace, whileListening } from './listening-place.js';
-import type { Terminal } from './terminal.js';
+import { type Command, type ListeningPlace, listeningPlace, type Terminal, whileListening } from './command-line.js';
 
 interface Demo {
   readonly url: string;
@@ -16,20 +15,33 @@ interface DemoModule {
 }
 
 const MANIFEST = pathToFileURL(createRequire(import.meta.url).resolve('agent-bff/package.json'));
-const DEMO = new URL('examples/dist/demo/start-demo.js', MANIFEST);
+const START = new URL('examples/dist/demo/start-demo.js', MANIFEST);
 const PAGE = new URL('examples/dist/web/index.html', MANIFEST);
 
-/** Runs `demo`, until it is told to stop. */
-export async function demoCommand(args: string[], terminal: Terminal): Promise<number> {
+/** The command `demo`, which runs until it is stopped. */
+export const DEMO: Command = {
+  summary: 'shows a site, an agent platform and a sign-in, all on this machine',
+  help: `agent-bff demo [--port N] [--host H]
+
+Shows a site, an agent platform and a sign-in, all on this machine and with keys of this run only.
+
+  --port N   port of the site; default PORT of the environment, else 3000; 0 takes any free port
+  --host H   default HOST of the environment, else 127.0.0.1; 0.0.0.0 for a container, whose port is called by localhost all the same
+
+Exit status: 0 it was stopped, 1 it cannot run, 2 the command line is wrong.`,
+  run: demo,
+};
+
+async function demo(args: string[], terminal: Terminal): Promise<number> {
   const { values } = parseArgs({ args, options: { port: { type: 'string' }, host: { type: 'string' } } });
   const place = listeningPlace(values, terminal.env, 3000);
-  if (!existsSync(DEMO) || !existsSync(PAGE)) {
+  if (!existsSync(START) || !existsSync(PAGE)) {
     terminal.complain(
       'agent-bff: the demo is not built; in a clone of the repository, `npm start` builds and starts it.',
     );
     return 1;
   }
-  const { startDemo } = (await import(DEMO.href)) as DemoModule;
+  const { startDemo } = (await import(START.href)) as DemoModule;
   return whileListening(place, terminal, async () => {
     const { url, close } = await startDemo(place);
     terminal.print(`agent-bff demo: ${url}`);

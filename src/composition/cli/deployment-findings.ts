@@ -3,8 +3,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { sharedStore, storeAtAddress } from '../toolkit/cache-stores.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import { failed, type Finding, passed, refused, topLevel, warning } from './finding.js';
-import { networkFix } from './network-fix.js';
+import { failed, type Finding, networkFix, passed, refused, skipped, topLevel, warning } from './finding.js';
 
 const LOG_IN = 'Correct address, user and password in "cacheStore" in configureServer.';
 const LIFE_MS = 60_000;
@@ -59,7 +58,7 @@ function reach(isKept: boolean, fault: string | undefined, ms: number, cacheMs: 
   );
 }
 
-/** Its client tells the code at the end of a sentence of its own. */
+/** The client puts the code at the end of a sentence of its own. */
 function codeIn(fault: string): string {
   return /\bE[A-Z_]{4,}\b/.exec(fault)?.[0] ?? '';
 }
@@ -69,4 +68,42 @@ function keys(count: number): readonly Finding[] {
   if (count > 0) return [passed(check, `${String(count)} configured; tokens are sealed and shared`)];
   const fix = 'Set "cacheKeys" in configureServer to what `openssl rand -base64 32` prints, the same in every process.';
   return [warning(check, 'none, so tokens stay in each process', topLevel('cacheKeys'), fix)];
+}
+
+const PAGE_CHECK = 'error page';
+/** The default mount path; a parser for the whole site runs before any path. */
+const CHAT_PATH = '/api/a2a';
+const PAGE_MS = 5_000;
+const HANDLE_ERRORS =
+  'Mount an error handler behind all other middleware of the site, as the recipe for Express in docs/frameworks.md does, and set NODE_ENV to production.';
+
+/**
+ * Sends the running site a body that no parser takes. A parser runs before the routes of this package, and what it throws is shown
+ * on the framework's own page: with the stack, on a site without an error handler.
+ */
+export async function errorPage(publicUrl: string): Promise<Finding> {
+  let status: number;
+  let page: string;
+  try {
+    const response = await fetch(publicUrl + CHAT_PATH, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{',
+      redirect: 'manual',
+      signal: AbortSignal.timeout(PAGE_MS),
+    });
+    ({ status } = response);
+    page = await response.text();
+  } catch {
+    return skipped(PAGE_CHECK, `${new URL(publicUrl).origin} does not respond; try again when the site runs`);
+  }
+  if (!hasStack(page)) return passed(PAGE_CHECK, `shows no stack (status ${String(status)} for a broken body)`);
+  const place = { block: 'environment', fields: ['NODE_ENV'] };
+  return warning(PAGE_CHECK, 'shows visitors the stack of an error, for a broken body', place, HANDLE_ERRORS);
+}
+
+/** True for a text, or a page of Express, with a line of a stack such as `at JSON.parse (server.js:1:2)`. */
+function hasStack(page: string): boolean {
+  const lines = page.replaceAll('&nbsp;', ' ').replaceAll('<br>', '\n').split('\n');
+  return lines.some((line) => line.trimStart().startsWith('at ') && /:\d+:\d/.test(line));
 }

@@ -78,6 +78,101 @@ export function fromFunction(read: SessionTokenFunction, options?: SessionSource
   };
 }
 
+/**
+ * Reads the user's token from `req.session` of express-session (or cookie-session): by default `req.session.accessToken`, where the site puts it at sign-in.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option.
+ *
+ * @example
+ * ```ts
+ * import { expressSession } from 'agent-bff';
+ *
+ * const source = expressSession({ accessToken: (session) => session.tokens?.access_token });
+ * ```
+ *
+ * @public
+ */
+export function expressSession(options?: StoredTokenOptions): SessionTokenSource {
+  return fromHolder('expressSession', options, COOKIE_ID, ({ request }) => (request as Holders).session);
+}
+
+/**
+ * Reads the user's token from `req.user`, where Passport puts the signed-in user: by default `req.user.accessToken`, where the site's verify function puts it.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option.
+ *
+ * @example
+ * ```ts
+ * import { passportSession } from 'agent-bff';
+ *
+ * const source = passportSession({ accessToken: (user) => user.tokens.access_token });
+ * ```
+ *
+ * @public
+ */
+export function passportSession(options?: StoredTokenOptions): SessionTokenSource {
+  return fromHolder('passportSession', options, COOKIE_ID, ({ request }) => (request as Holders).user);
+}
+
+/**
+ * Reads the user's token from an iron-session cookie, which `open` opens by `getIronSession` with the site's own settings. Give the cookie's name, so that parallel requests share.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option.
+ *
+ * @example
+ * ```ts
+ * import { ironSession } from 'agent-bff';
+ * import { getIronSession } from 'iron-session';
+ *
+ * const settings = { cookieName: 'site', password: process.env['SESSION_PASSWORD'] ?? '' };
+ * const source = ironSession((request, response) => getIronSession(request, response, settings), {
+ *   sessionCookies: ['site'],
+ * });
+ * ```
+ *
+ * @public
+ */
+export function ironSession(
+  // `any`, because each framework's request and response have their own types.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  open: (request: any, response: any) => Promise<object>,
+  options?: StoredTokenOptions,
+): SessionTokenSource {
+  return fromHolder('ironSession', options, { sessionInCookie: true }, ({ request, response }) =>
+    open(request, response),
+  );
+}
+
+/** The fields of a request that hold the signed-in user's session. */
+interface Holders {
+  readonly session?: object | undefined;
+  readonly user?: object | undefined;
+}
+
+const COOKIE_ID = { sessionCookies: ['connect.sid'] };
+
+/** A source that finds the object which holds the token, with the usual options of its library. */
+function fromHolder(
+  maker: string,
+  options: StoredTokenOptions | undefined,
+  usual: Pick<SessionTokenSource, 'sessionCookies' | 'sessionInCookie'>,
+  holderOf: (native: RequestContext['native']) => object | undefined | Promise<object>,
+): SessionTokenSource {
+  const {
+    accessToken = (holder: { accessToken?: string }) => holder.accessToken,
+    subject,
+    ...given
+  } = readOptions(maker, STORED_TOKEN, options);
+  return {
+    ...usual,
+    ...given,
+    getToken: async ({ native }) => {
+      const holder = await holderOf(native);
+      return holder === undefined ? { kind: 'no-session' } : storedToken(accessToken(holder), subject?.(holder));
+    },
+  };
+}
+
 /** A token that the site stored in its session, with the name it stored of its user. */
 export function storedToken(accessToken: string | null | undefined, subject: string | null | undefined): SessionToken {
   if (accessToken === null || accessToken === undefined || accessToken === '') return { kind: 'no-session' };

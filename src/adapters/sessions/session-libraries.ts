@@ -1,0 +1,138 @@
+import { jwtClaims } from '../../domain/shared/json.js';
+import type { HeaderFields, RequestContext } from '../../ports/http.js';
+import type { SessionToken } from '../../ports/session-token-source.js';
+
+/**
+ * Request and response as session libraries for Node take them; empty where there is nothing to write cookies on,
+ * and the library finds both itself.
+ */
+export function nodePair({
+  headers,
+  native,
+}: RequestContext): readonly [] | readonly [request: unknown, response: unknown] {
+  const { request, response } = native;
+  if (response === undefined || response === null) return [];
+  // Libraries take a Web request for one of a middleware, and respond to it or look for a Web response.
+  return [request instanceof Request ? { headers, url: request.url } : request, response];
+}
+
+/** The header fields as the Web `Headers` that session libraries read. */
+export function webHeaders(fields: HeaderFields): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    // Two cookie fields are one list of cookies, which a comma would break (RFC 9113 §8.2.3).
+    headers.set(name, typeof value === 'string' ? value : value.join(name === 'cookie' ? '; ' : ', '));
+  }
+  return headers;
+}
+
+interface CookieResponse {
+  getHeader(name: 'set-cookie'): unknown;
+  appendHeader(name: 'set-cookie', value: string): unknown;
+  readonly headersSent?: boolean;
+}
+
+/**
+ * Lets the cookies that a library writes on a Node response follow the token:
+ * every request that shares it responds with them, so they survive when the first browser request is cancelled.
+ */
+export async function withRefreshedCookies(
+  request: RequestContext,
+  call: () => Promise<SessionToken>,
+): Promise<SessionToken> {
+  const response = cookieResponse(request);
+  const before = response === undefined ? [] : cookiesOf(response);
+  const found = await call();
+  const written = response === undefined ? [] : cookiesOf(response).filter((cookie) => !before.includes(cookie));
+  return found.kind !== 'token' || written.length === 0
+    ? found
+    : { ...found, adopt: (to) => writeCookies(written, to) };
+}
+
+/** Writes cookies on the response of a request, when that is a Node response whose head is not sent. */
+export function writeCookies(cookies: readonly string[], to: RequestContext): void {
+  const response = cookieResponse(to);
+  if (response === undefined || response.headersSent === true) return;
+  for (const cookie of cookies) response.appendHeader('set-cookie', cookie);
+}
+
+function cookieResponse({ native }: RequestContext): CookieResponse | undefined {
+  const { response } = native as { response?: Partial<CookieResponse> | null };
+  const isNode = typeof response?.getHeader === 'function' && typeof response.appendHeader === 'function';
+  return isNode ? (response as CookieResponse) : undefined;
+}
+
+function cookiesOf(response: CookieResponse): readonly string[] {
+  const field = response.getHeader('set-cookie') ?? [];
+  return (Array.isArray(field) ? field : [field]).map(String);
+}
+
+const REASONS: ReadonlyMap<unknown, 'expired' | 'interaction'> = new Map([
+  ['invalid_grant', 'expired'],
+  ['invalid_token', 'expired'],
+  ['login_required', 'expired'],
+  ['interaction_required', 'interaction'],
+  ['consent_required', 'interaction'],
+  ['mfa_required', 'interaction'],
+]);
+
+/**
+ * The session after a refresh failed with this OAuth error code; absent where the code does not end a session:
+ * a provider that is down and a wrong client secret do not.
+ */
+export function refreshRefusal(code: unknown): SessionToken | undefined {
+  const reason = REASONS.get(code);
+  return reason === undefined ? undefined : { kind: 'expired', reason, detail: `the refresh failed: ${String(code)}` };
+}
+
+/**
+ * An error with the name and code of a failed call to a session library.
+ * The library's own error stays behind, because it may hold tokens and the provider's response.
+ */
+export function sanitizeLibraryError(library: string, error: unknown): Error {
+  const { name, code } = Object(error) as { name?: unknown; code?: unknown };
+  const words = [name, code].filter((word) => typeof word === 'string' && /^[\w.-]{1,64}$/.test(word));
+  return new Error(
+    [`${library} could not give the token:`, ...(words.length > 0 ? words : ['unknown error'])].join(' '),
+  );
+}
+
+type Names = Pick<Extract<SessionToken, { kind: 'token' }>, 'subject' | 'issuer' | 'tenant'>;
+type Claims = Readonly<Record<string, unknown>>;
+
+/** Claims that name an organization or tenant: of Entra; of Auth0 and WorkOS; of Logto; of Kinde; of several others. */
+const TENANT_CLAIMS = ['tid', 'org_id', 'organization_id', 'org_code', 'tenant_id'];
+
+/** The user of an ID token that the session library vouches for, by issuer and subject; `{}` unless both are text. */
+export function userNames(claims: Claims | undefined): Names {
+  const { iss, sub } = claims ?? {};
+  return isName(iss) && isName(sub) ? { issuer: iss, subject: sub } : {};
+}
+
+/**
+ * The tenant of the first of these claims that name one; `{}` where a claim is no text, or none names a tenant.
+ * A token that names several (`tid` and `org_id`) is for all of them together.
+ */
+export function tenantName(...claims: readonly (Claims | undefined)[]): Names {
+  for (const one of claims) {
+    const present = TENANT_CLAIMS.filter((name) => one?.[name] !== undefined);
+    const named = present.flatMap((name) => (isName(one?.[name]) ? [[name, one[name]] as const] : []));
+    if (named.length < present.length) return {};
+    const [first] = named;
+    if (first !== undefined) return { tenant: named.length === 1 ? first[1] : JSON.stringify(named) };
+  }
+  return {};
+}
+
+/**
+ * The claims of a session's token, without a check of its signature: it comes from the session library, whose session no browser can write.
+ * A token that a browser could choose would name any user.
+ */
+export function claimsOf(token: unknown): Claims | undefined {
+  return typeof token === 'string' ? jwtClaims(token) : undefined;
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}

@@ -1,0 +1,101 @@
+import { type AgentBffError, ConfigurationError, isAgentBffError } from '../../domain/errors.js';
+import type { ToolkitPorts } from '../toolkit/ports.js';
+
+/** A style in which a text stands out. */
+export type TextStyle = 'bold' | 'dim' | 'green' | 'red' | 'yellow';
+
+/** The terminal of a command. */
+export interface Terminal {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly print: (text: string) => void;
+  readonly complain: (text: string) => void;
+  /** Resolves when the user wants a command that runs on to stop. */
+  readonly stopped: Promise<void>;
+  /** Makes a text stand out. Default: leaves it as it is. */
+  readonly style?: (style: TextStyle, text: string) => string;
+  /** Shows one line that the next one replaces, and an empty one erases. Default: shows nothing. */
+  readonly progress?: (line: string) => void;
+}
+
+/** A command of the command line. */
+export interface Command {
+  /** Its line in the list of all commands. */
+  readonly summary: string;
+  /** The text of its `--help`. */
+  readonly help: string;
+  /** Runs it, and returns the exit status. */
+  readonly run: (args: string[], terminal: Terminal, ports: ToolkitPorts) => number | Promise<number>;
+}
+
+/** The exit statuses of most commands, for their help. */
+export const STATUS = `Exit status: 0 all is well, 1 something is to be fixed, 2 the command line is wrong.`;
+
+const BLOCK = 'command line';
+
+/** Something wrong with the command line, or with what an option names: exit status 2. */
+export function usageError(option: string, detail: string, hint: string): ConfigurationError {
+  return new ConfigurationError({ detail, hint, block: BLOCK, fields: [option] });
+}
+
+/** True for an error of `usageError`. */
+export function isUsageError(error: unknown): error is AgentBffError {
+  return isAgentBffError(error) && error.block === BLOCK;
+}
+
+/**
+ * A whole number given on the command line.
+ *
+ * @throws ConfigurationError when the text is none from 0 to `most`.
+ */
+export function wholeNumber(option: string, text: string, most: number): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number <= most) return number;
+  const detail = `${option} takes a whole number from 0 to ${String(most)}, and is ${JSON.stringify(text)}.`;
+  throw usageError(option, detail, `Correct ${option}.`);
+}
+
+/** The port and host at which a command listens. */
+export interface ListeningPlace {
+  /** 0 for any free port. */
+  readonly port: number;
+  readonly host: string;
+}
+
+const HIGHEST_PORT = 65_535;
+const CANNOT_LISTEN = ['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND'];
+
+/**
+ * The port and host of the options, else `PORT` and `HOST` of the environment, else `defaultPort` of the loopback address.
+ *
+ * @throws ConfigurationError when the port is none.
+ */
+export function listeningPlace(
+  options: { readonly port?: string | undefined; readonly host?: string | undefined },
+  env: Terminal['env'],
+  defaultPort: number,
+): ListeningPlace {
+  const port =
+    options.port === undefined
+      ? wholeNumber('PORT', env['PORT'] || String(defaultPort), HIGHEST_PORT)
+      : wholeNumber('--port', options.port, HIGHEST_PORT);
+  return { port, host: options.host ?? (env['HOST'] || '127.0.0.1') };
+}
+
+/** Runs a server until it is stopped; the exit status is 1, with a complaint, when the port cannot be opened. */
+export async function whileListening(
+  { port, host }: ListeningPlace,
+  terminal: Terminal,
+  run: () => Promise<void>,
+): Promise<number> {
+  try {
+    await run();
+    return 0;
+  } catch (error) {
+    const code = String((error as NodeJS.ErrnoException).code);
+    if (!CANNOT_LISTEN.includes(code)) throw error;
+    terminal.complain(
+      `agent-bff: ${host}:${String(port)} cannot be opened (${code}); choose another --port or --host.`,
+    );
+    return 1;
+  }
+}
