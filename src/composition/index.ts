@@ -12,8 +12,8 @@ export {
   ServiceAuthError,
   SessionError,
   UpstreamError,
-} from '../domain/errors.js';
-export type { ErrorCode, ErrorFacts } from '../domain/errors.js';
+} from '../domain/shared/errors.js';
+export type { ErrorCode, ErrorFacts } from '../domain/shared/errors.js';
 export type { CacheStore } from '../ports/cache-store.js';
 export type { Clock } from '../ports/clock.js';
 export type {
@@ -25,12 +25,12 @@ export type {
   UpstreamOutcome,
   UpstreamRequest,
 } from '../ports/http.js';
-export type { Identity } from '../ports/identity.js';
+export type { Identity } from '../ports/identity-provider.js';
 export type { IdentityProvider, IssueOutcome } from '../ports/identity-provider.js';
 export type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../ports/session-token-source.js';
 export type { Telemetry, TelemetryEvent } from '../ports/telemetry.js';
 export type { VisitorLimit } from '../ports/visitor-limit.js';
-export type { ExchangeOutcome, TokenExchange, TokenExchangeRequest } from '../ports/token-exchange.js';
+export type { ExchangeOutcome, TokenExchange, TokenExchangeRequest } from '../ports/identity-provider.js';
 export type * from './config/server-config.js';
 export { configFromEnv } from './config/env.js';
 export { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from './express.js';

@@ -1,6 +1,5 @@
 import { type MountRule, type NextRoute, nextRoute, nextRoutes } from '../adapters/next/next-route.js';
-import { callback } from '../domain/shared/option-checks.js';
-import type { OptionShape } from '../domain/shared/options.js';
+import { callback, type OptionShape } from '../domain/shared/options.js';
 import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
 import {
   conversationHandler,

@@ -1,4 +1,4 @@
-import { ServiceAuthError } from '../domain/errors.js';
+import { ServiceAuthError } from '../domain/shared/errors.js';
 import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
 import type { ServerConfig } from './config/server-config.js';
 import type { Toolkit } from './toolkit/toolkit-type.js';

@@ -1,5 +1,3 @@
-import type { Identity } from './identity.js';
-
 /**
  * What an identity provider gives: a token for calls to the platform, or a failure that names the fields to check.
  *
@@ -56,4 +54,62 @@ export interface IdentityProvider {
   identity(): Identity | Promise<Identity>;
   /** Never throws for a refusal. `now` is milliseconds since the epoch. */
   issue(now: number): Promise<IssueOutcome>;
+}
+
+/**
+ * The two sides of an identity: a secret can be rotated while its owner stays the same.
+ *
+ * @public
+ */
+export interface Identity {
+  /**
+   * The owner: account, claims, domain, tenant, client, user name, audience, scope. Holds no secret, is not empty, and is the same text in every process of the site.
+   * Renders and agent cards are cached by it, so two owners must never share one.
+   */
+  readonly principal: string;
+  /** A text that changes with the secret, key or certificate and reveals nothing of it; empty where there is none. Tokens are cached by principal and proof. */
+  readonly proof: string;
+}
+
+/**
+ * What an exchange gives: what an identity provider gives, or that the user has to do something first, which no change of the configuration mends.
+ *
+ * @public
+ */
+export type ExchangeOutcome =
+  | IssueOutcome
+  | {
+      readonly kind: 'user-refused';
+      /** `expired`: sign in again; `interaction`: consent or a second factor is needed. */
+      readonly reason: 'expired' | 'interaction';
+      /** For the server's log only. */
+      readonly detail: string;
+    };
+
+export type ExchangeRefusal = Extract<ExchangeOutcome, { readonly kind: 'user-refused' }>;
+
+/**
+ * A user's token, and what it is to be exchanged for.
+ *
+ * @public
+ */
+export interface TokenExchangeRequest {
+  /** The signed-in user's token. */
+  readonly assertion: string;
+  /** The API the new token is for. Default: the configured one. */
+  readonly audience?: string;
+  /** The scope of the new token. Default: the configured one. */
+  readonly scope?: string;
+}
+
+/**
+ * Exchanges a user's token for one the platform accepts (On-Behalf-Of, RFC 8693).
+ *
+ * @public
+ */
+export interface TokenExchange {
+  /** The application that exchanges, with its defaults, and its proof. Called for each request of a user, so it should be cheap. */
+  identity(): Identity | Promise<Identity>;
+  /** Asks the provider once. `now` is milliseconds since the epoch. */
+  exchange(request: TokenExchangeRequest, now: number): Promise<ExchangeOutcome>;
 }

@@ -10,9 +10,14 @@ import { CertificateFile } from '../../src/adapters/keys/certificate.js';
 import { systemClock } from '../../src/adapters/system/system.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { secret } from '../../src/domain/shared/secret.js';
-import type { AccessToken, IdentityProvider, IssueFailure } from '../../src/ports/identity-provider.js';
+import type {
+  AccessToken,
+  IdentityProvider,
+  IssueFailure,
+  TokenExchange,
+  TokenExchangeRequest,
+} from '../../src/ports/identity-provider.js';
 import { anyIdentity } from '../support/configured-provider.js';
-import type { TokenExchange, TokenExchangeRequest } from '../../src/ports/token-exchange.js';
 import {
   type ClientCertificate,
   type Fault,

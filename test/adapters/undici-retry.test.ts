@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { UndiciUpstream } from '../../src/adapters/undici/undici-upstream.js';
-import { RetryingUpstream } from '../../src/domain/upstream/retrying-upstream.js';
+import { repeated } from '../../src/domain/upstream/platform-call.js';
 import type { UpstreamOutcome, UpstreamRequest } from '../../src/ports/http.js';
 import { responseOf, textOf, upstreamRequest } from '../contracts/http-upstream.contract.js';
 import { type Answer, RecordingUpstream, freeOrigin } from '../support/recording-upstream.js';
@@ -13,7 +13,7 @@ const GET: Partial<UpstreamRequest> = { method: 'GET', body: null };
 
 let platform: RecordingUpstream;
 let telemetry: RecordingTelemetry;
-let upstream: RetryingUpstream;
+let upstream: UndiciUpstream;
 /** What happens during the pause before a second attempt. */
 let pause: (ms: number, signal: AbortSignal) => Promise<void>;
 
@@ -21,11 +21,7 @@ beforeEach(async () => {
   platform = await RecordingUpstream.start();
   telemetry = new RecordingTelemetry();
   pause = () => Promise.resolve();
-  upstream = new RetryingUpstream({
-    upstream: new UndiciUpstream({ connectMs: 2_000 }),
-    telemetry,
-    pause: (ms, signal) => pause(ms, signal),
-  });
+  upstream = new UndiciUpstream({ connectMs: 2_000 });
 });
 afterEach(async () => {
   await platform.close();
@@ -33,7 +29,12 @@ afterEach(async () => {
 });
 
 const send = (changes: Partial<UpstreamRequest> = {}): Promise<UpstreamOutcome> =>
-  upstream.send(upstreamRequest(platform.origin, changes));
+  sendBy(upstream, upstreamRequest(platform.origin, changes));
+
+async function sendBy(by: UndiciUpstream, request: UpstreamRequest): Promise<UpstreamOutcome> {
+  const outcome = await by.send(request);
+  return outcome.kind === 'failure' ? repeated(request, outcome, { upstream: by, telemetry, pause }) : outcome;
+}
 
 /** Leaves one connection behind that has served. */
 async function serveOnce(): Promise<void> {
@@ -165,9 +166,9 @@ describe('a platform that nobody can connect to', () => {
     await once(silent, 'listening');
     const address = silent.address();
     const port = typeof address === 'object' ? String(address?.port) : '';
-    const impatient = new RetryingUpstream({ upstream: new UndiciUpstream({ connectMs: 50 }), telemetry, pause });
+    const impatient = new UndiciUpstream({ connectMs: 50 });
     // A TLS handshake that never ends.
-    const outcome = await impatient.send(upstreamRequest(`https://127.0.0.1:${port}`));
+    const outcome = await sendBy(impatient, upstreamRequest(`https://127.0.0.1:${port}`));
     expect(outcome).toMatchObject({ kind: 'failure', reason: 'timeout' });
     expect(telemetry.of('retry')).toEqual([]);
     await impatient.close();

@@ -2,8 +2,7 @@ import { inspect } from 'node:util';
 import { createToolkit } from 'agent-bff';
 import { describe, expect, it } from 'vitest';
 import { cacheAddress } from '../../src/composition/config/cache-address.js';
-import { configuredSecrets } from '../../src/composition/config/resolve-config.js';
-import { resolveConfig } from '../../src/composition/config/resolve-config.js';
+import { configuredSecrets, resolveConfig } from '../../src/composition/config/resolve-config.js';
 
 const PASSWORD = 'p%40ss-of-the-cache';
 

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../src/adapters/fakes/fakes.js';
 import { CHAT } from '../../src/composition/routes/option-shapes.js';
 import type { ChatHandlerOptions } from '../../src/composition/routes/route-options.js';
-import type { CredentialAuth } from '../../src/domain/credentials/credential-broker.js';
+import type { RouteAuth } from '../../src/domain/credentials/route-auth.js';
 import { readOptions } from '../../src/domain/shared/options.js';
 import { routeAuths } from './route-auths.js';
 
-function auth(options: ChatHandlerOptions, custom: readonly string[] = []): CredentialAuth {
+function auth(options: ChatHandlerOptions, custom: readonly string[] = []): RouteAuth<'service' | 'session'> {
   const toolkit = { customProviders: new Set(custom) };
   return routeAuths().chat(readOptions('createA2ARouter', CHAT, options, { toolkit }));
 }

@@ -1,7 +1,6 @@
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ServerConfig, ToolkitPorts } from 'agent-bff';
-import { createToolkit } from 'agent-bff';
+import { type ServerConfig, type ToolkitPorts, createToolkit } from 'agent-bff';
 import { FakeClock, FakeIdentityProvider, FakeUpstream } from 'agent-bff/testing';
 import { importSPKI, jwtVerify } from 'jose';
 import { afterAll, describe, expect, it } from 'vitest';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { GetHeaders, HeadersLike } from '../../src/composition/routes/route-options.js';
-import { ServiceAuthError } from '../../src/domain/errors.js';
-import type { HeadersAuth } from '../../src/domain/credentials/route-auth.js';
+import { ServiceAuthError } from '../../src/domain/shared/errors.js';
+import type { RouteAuth } from '../../src/domain/credentials/route-auth.js';
 import { REQUEST, SERVICE } from '../domain/credentials/broker-fixture.js';
 import { routeAuths } from './route-auths.js';
 
-const headersAuth = (getHeaders: GetHeaders) => routeAuths().config(SERVICE, getHeaders) as HeadersAuth;
+const headersAuth = (getHeaders: GetHeaders) => routeAuths().config(SERVICE, getHeaders) as RouteAuth<'headers'>;
 
 const made = (headers: HeadersLike) => headersAuth(() => headers).obtain(REQUEST);
 

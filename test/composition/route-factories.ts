@@ -6,7 +6,7 @@ import * as koa from '../../src/composition/koa.js';
 import * as next from '../../src/composition/next.js';
 import { createNodeHandler } from '../../src/composition/node.js';
 import { createWebHandler } from '../../src/composition/web.js';
-import type { AgentBffError } from '../../src/domain/errors.js';
+import type { AgentBffError } from '../../src/domain/shared/errors.js';
 import type { HttpHandler } from '../../src/ports/http.js';
 
 type Options = Readonly<Record<string, unknown>>;

@@ -11,8 +11,8 @@ import { providerLoader } from '../../src/composition/toolkit/identity-module.js
 import type { ToolkitPorts } from '../../src/composition/toolkit/ports.js';
 import { buildToolkit, createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import type { Toolkit } from '../../src/composition/toolkit/toolkit-type.js';
-import type { HeadersAuth } from '../../src/domain/credentials/route-auth.js';
-import type { ServiceAuthError } from '../../src/domain/errors.js';
+import type { RouteAuth } from '../../src/domain/credentials/route-auth.js';
+import type { ServiceAuthError } from '../../src/domain/shared/errors.js';
 import type { HttpHandler, HttpResponse } from '../../src/ports/http.js';
 import type { TelemetryEvent } from '../../src/ports/telemetry.js';
 import { browserRequest, bytes } from '../adapters/web/browser-request.js';
@@ -205,7 +205,7 @@ describe('a function "getHeaders" that fails', () => {
         throw new Error(`cannot open ${cookie} of-ada-and-long-enough`);
       },
     });
-    const obtained = (auth as HeadersAuth).obtain({ native: { request: {} }, headers: { cookie } });
+    const obtained = (auth as RouteAuth<'headers'>).obtain({ native: { request: {} }, headers: { cookie } });
     const error = (await obtained.then(String, (failure: unknown) => failure)) as ServiceAuthError;
     expect(error.logDetail()).toContain('cannot open');
     expect(error.logDetail()).not.toContain('of-ada');

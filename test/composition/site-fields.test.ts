@@ -1,6 +1,5 @@
 import { runInNewContext } from 'node:vm';
-import { createToolkit, type ServerConfig, SessionError, type ToolkitPorts } from 'agent-bff';
-import type { SiteFieldOptions } from 'agent-bff';
+import { createToolkit, type ServerConfig, SessionError, type ToolkitPorts, type SiteFieldOptions } from 'agent-bff';
 import { FakeClock, FakeIdentityProvider, FakeUpstream, RecordingTelemetry } from 'agent-bff/testing';
 import { describe, expect, it } from 'vitest';
 import { headerFields } from '../../src/composition/routes/site-fields.js';

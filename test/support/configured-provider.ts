@@ -4,8 +4,7 @@ import { resolveConfig } from '../../src/composition/config/resolve-config.js';
 import type { ProviderName } from '../../src/composition/config/provider-flows.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { type Identities, providerOf, PROVIDERS } from '../../src/composition/toolkit/identity-providers.js';
-import type { Identity } from '../../src/ports/identity.js';
-import type { IdentityProvider } from '../../src/ports/identity-provider.js';
+import type { Identity, IdentityProvider } from '../../src/ports/identity-provider.js';
 
 type Settings = Partial<Omit<Identities, 'fetch'>> & { readonly fetch?: unknown };
 

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import {
-  type ChatHandlerOptions,
   createToolkit,
   type ServerConfig,
-  type TelemetryEvent,
   type ToolkitPorts,
+  type ChatHandlerOptions,
+  type TelemetryEvent,
 } from 'agent-bff';
 import { createA2ARouter } from 'agent-bff/express';
 import { RecordingTelemetry } from 'agent-bff/testing';

@@ -2,23 +2,21 @@ import type { ContainerModuleLoadOptions } from 'inversify';
 import { describe, expectTypeOf, it } from 'vitest';
 import { provide, type Token, TOKENS } from '../../src/composition/toolkit/container.js';
 import { ChatForwarder } from '../../src/domain/chat/chat-forwarder.js';
-import type { CredentialBroker } from '../../src/domain/credentials/credential-broker.js';
-import type { ErrorExcerpts } from '../../src/domain/upstream/error-excerpts.js';
+import type { PlatformCall } from '../../src/domain/upstream/platform-call.js';
 import type { Clock } from '../../src/ports/clock.js';
 import type { HttpUpstream } from '../../src/ports/http.js';
 import type { Telemetry } from '../../src/ports/telemetry.js';
 
 declare const bind: ContainerModuleLoadOptions['bind'];
-declare const told: { readonly excerpts: ErrorExcerpts; readonly telemetry: Telemetry };
 
 /** Never called: the compiler is the test. */
-function forwarder(upstream: HttpUpstream, credentials: CredentialBroker): ChatForwarder {
-  return new ChatForwarder({ upstream, credentials, ...told, agent: undefined, headersMs: 0, bodyIdleMs: 0 });
+function forwarder(call: PlatformCall, telemetry: Telemetry): ChatForwarder {
+  return new ChatForwarder({ call, telemetry, agent: undefined, timeouts: { headersMs: 0, bodyIdleMs: 0 } });
 }
 
 describe('a binding', () => {
   it('compiles with the dependencies its function takes, in their order', () => {
-    provide(bind, TOKENS.ChatForwarder, [TOKENS.Upstream, TOKENS.CredentialBroker], forwarder);
+    provide(bind, TOKENS.ChatForwarder, [TOKENS.PlatformCall, TOKENS.Telemetry], forwarder);
     provide(bind, TOKENS.Clock, [], () => ({ now: () => 0 }));
   });
 
@@ -31,13 +29,13 @@ describe('a binding', () => {
   });
 
   it('does not compile with dependencies swapped', () => {
-    // @ts-expect-error the function takes the upstream first
-    provide(bind, TOKENS.ChatForwarder, [TOKENS.CredentialBroker, TOKENS.Upstream], forwarder);
+    // @ts-expect-error the function takes the call first
+    provide(bind, TOKENS.ChatForwarder, [TOKENS.Telemetry, TOKENS.PlatformCall], forwarder);
   });
 
   it('does not compile with a dependency missing', () => {
-    // @ts-expect-error the function takes the credentials too
-    provide(bind, TOKENS.ChatForwarder, [TOKENS.Upstream], forwarder);
+    // @ts-expect-error the function takes the telemetry too
+    provide(bind, TOKENS.ChatForwarder, [TOKENS.PlatformCall], forwarder);
   });
 
   it('does not compile when it makes something else', () => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { hasMethods } from '../../domain/shared/option-checks.js';
+import { hasMethods } from '../../domain/shared/options.js';
 import type { MountedHandler } from '../../ports/http.js';
 import type { Exchange } from '../node/exchange.js';
 import { NodeRequest } from '../node/request.js';

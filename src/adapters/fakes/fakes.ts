@@ -1,11 +1,16 @@
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpResponse, HttpUpstream, RequestContext, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
-import type { IdentityProvider, IssueOutcome } from '../../ports/identity-provider.js';
-import type { Identity } from '../../ports/identity.js';
+import type {
+  IdentityProvider,
+  IssueOutcome,
+  Identity,
+  ExchangeOutcome,
+  TokenExchange,
+  TokenExchangeRequest,
+} from '../../ports/identity-provider.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
-import type { ExchangeOutcome, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
 
 /**
  * A clock that moves only when it is told to.

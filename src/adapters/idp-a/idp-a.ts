@@ -1,8 +1,14 @@
 import { allowInsecureRequests, ClientSecretPost, customFetch, discovery, genericGrantRequest } from 'openid-client';
 import type { Secret } from '../../domain/shared/secret.js';
-import type { Identity } from '../../ports/identity.js';
-import type { IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
-import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
+import type {
+  Identity,
+  IdentityProvider,
+  IssueFailure,
+  IssueOutcome,
+  ExchangeRefusal,
+  TokenExchange,
+  TokenExchangeRequest,
+} from '../../ports/identity-provider.js';
 import { fromRoute, missingFields, type Places, placesIn } from '../oauth/failure.js';
 import { type ConnectionOptions, OAuthClient, type TokenRequest } from '../oauth/oauth-client.js';
 import { failureRules, type Grant } from './failure-rules.js';

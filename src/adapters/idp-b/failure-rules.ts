@@ -1,4 +1,4 @@
-import type { ExchangeRefusal } from '../../ports/token-exchange.js';
+import type { ExchangeRefusal } from '../../ports/identity-provider.js';
 import { type FailureRules, type Places, refused, type Verdict } from '../oauth/failure.js';
 import { type ErrorResponse, type Fault, member, textMember } from '../oauth/provider-error.js';
 import type { ClientCredential } from './client-credential.js';

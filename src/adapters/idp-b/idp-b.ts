@@ -1,7 +1,13 @@
 import { ConfidentialClientApplication, type INetworkModule, type NetworkResponse } from '@azure/msal-node';
-import type { Identity } from '../../ports/identity.js';
-import type { IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
-import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
+import type {
+  Identity,
+  IdentityProvider,
+  IssueFailure,
+  IssueOutcome,
+  ExchangeRefusal,
+  TokenExchange,
+  TokenExchangeRequest,
+} from '../../ports/identity-provider.js';
 import { fromRoute, missingFields, type Places, placesIn } from '../oauth/failure.js';
 import { type ConnectionOptions, OAuthClient, type TokenRequest } from '../oauth/oauth-client.js';
 import type { TokenCall } from '../oauth/token-call.js';

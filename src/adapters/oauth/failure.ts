@@ -1,6 +1,5 @@
 import { redactor } from '../../domain/shared/redaction.js';
-import type { IssueFailure } from '../../ports/identity-provider.js';
-import type { ExchangeRefusal } from '../../ports/token-exchange.js';
+import type { IssueFailure, ExchangeRefusal } from '../../ports/identity-provider.js';
 import type { ErrorResponse, Fault, ProviderError } from './provider-error.js';
 
 /** What an error of the provider means for the configuration. */

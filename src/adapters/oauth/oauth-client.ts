@@ -1,6 +1,4 @@
-import type { Identity } from '../../ports/identity.js';
-import type { IssueOutcome } from '../../ports/identity-provider.js';
-import type { ExchangeRefusal } from '../../ports/token-exchange.js';
+import type { Identity, IssueOutcome, ExchangeRefusal } from '../../ports/identity-provider.js';
 import { type FailureRules, issueFailure, userRefusal } from './failure.js';
 import { type ProviderError, thrownFault } from './provider-error.js';
 import { type Fetch, type ReceivedToken, TokenCall, type TokenCallOptions } from './token-call.js';

@@ -1,5 +1,4 @@
-import { accept, callback } from '../../domain/shared/option-checks.js';
-import { type OptionShape, readOptions } from '../../domain/shared/options.js';
+import { accept, callback, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { LimitVerdict, VisitorLimit } from '../../ports/visitor-limit.js';
 
 /**

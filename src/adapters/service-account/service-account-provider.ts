@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { CryptoKey } from 'jose';
 import { SignJWT } from 'jose/jwt/sign';
 import { importPKCS8 } from 'jose/key/import';
-import type { Identity } from '../../ports/identity.js';
-import type { IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
+import type { Identity, IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { PrivateKeyReading, PrivateKeySource } from '../keys/private-key.js';
 
 const ALGORITHM = 'RS256';

@@ -1,7 +1,6 @@
 import { AgentBffError } from '../../domain/shared/errors.js';
 import { cookiePair, cookiePairs } from '../../domain/shared/cookies.js';
-import { flag, text } from '../../domain/shared/option-checks.js';
-import { type OptionShape, readOptions } from '../../domain/shared/options.js';
+import { flag, text, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { nodePair, sanitizeLibraryError, webHeaders, withRefreshedCookies } from './session-libraries.js';

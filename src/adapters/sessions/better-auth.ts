@@ -1,5 +1,4 @@
-import { flag, text } from '../../domain/shared/option-checks.js';
-import { type OptionCheck, type OptionShape, readOptions } from '../../domain/shared/options.js';
+import { flag, text, type OptionCheck, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import {

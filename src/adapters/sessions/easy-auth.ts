@@ -1,5 +1,4 @@
-import { accept } from '../../domain/shared/option-checks.js';
-import { type OptionShape, readOptions } from '../../domain/shared/options.js';
+import { accept, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { HeaderFields } from '../../ports/http.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
 import { claimsOf, tenantName, userNames } from './session-libraries.js';

@@ -1,5 +1,4 @@
-import { text } from '../../domain/shared/option-checks.js';
-import { type OptionShape, readOptions } from '../../domain/shared/options.js';
+import { text, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { claimsOf, refreshRefusal, sanitizeLibraryError, tenantName, userNames } from './session-libraries.js';

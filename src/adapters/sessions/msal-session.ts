@@ -1,5 +1,4 @@
-import { accept, callback, hasMethods, texts } from '../../domain/shared/option-checks.js';
-import { type OptionShape, readOptions } from '../../domain/shared/options.js';
+import { accept, callback, hasMethods, texts, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { refreshRefusal, sanitizeLibraryError, tenantName, userNames } from './session-libraries.js';
 import { SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';

@@ -1,5 +1,4 @@
-import { callback, flag, text, texts } from '../../domain/shared/option-checks.js';
-import { type OptionShape, readOptions } from '../../domain/shared/options.js';
+import { callback, flag, text, texts, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
 

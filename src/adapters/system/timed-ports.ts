@@ -1,7 +1,12 @@
 import { beforeDeadline } from '../../domain/shared/deadline.js';
-import type { Identity } from '../../ports/identity.js';
-import type { IdentityProvider, IssueOutcome } from '../../ports/identity-provider.js';
-import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
+import type {
+  Identity,
+  IdentityProvider,
+  IssueOutcome,
+  ExchangeRefusal,
+  TokenExchange,
+  TokenExchangeRequest,
+} from '../../ports/identity-provider.js';
 
 /** The result of the work, or a `DeadlineError` that names it after so many milliseconds; the work itself goes on. 0 waits forever. */
 export function inTime<T>(work: Promise<T>, ms: number, what: string): Promise<T> {

@@ -1,6 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { type BodySink, isBodiless } from '../../domain/shared/body.js';
-import { ReadableFlow } from '../../domain/shared/flow-reader.js';
+import { type BodySink, isBodiless, ReadableFlow } from '../../domain/shared/body.js';
 import { isEventStream, isJson } from '../../domain/shared/media-type.js';
 import type { HeaderFields } from '../../ports/http.js';
 

@@ -1,4 +1,4 @@
-import { RequestError } from '../../domain/errors.js';
+import { RequestError } from '../../domain/shared/errors.js';
 
 /** Bodies up to here are small: they have a reserve of their own, which no large one can fill. */
 const SMALL_BODY_BYTES = 65_536;

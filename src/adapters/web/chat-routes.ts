@@ -1,11 +1,9 @@
 import type { CardRewrite } from '../../domain/chat/agent-card.js';
 import { type ChatForwarder, isExtendedCardMethod, rewriteExtendedCard } from '../../domain/chat/chat-forwarder.js';
 import { readRpcMessage } from '../../domain/chat/chat-message.js';
-import type { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
-import { httpJsonCall } from '../../domain/chat/http-json-call.js';
+import { type HttpJsonBinding, httpJsonCall } from '../../domain/chat/http-json-binding.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
-import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
-import { mayHoldSession } from '../../domain/credentials/route-auth.js';
+import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-auth.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { checkOrigin, checkVisitor } from './admission.js';
@@ -17,7 +15,7 @@ import { errorContext, serveRoute, type SiteSettings } from './serve-route.js';
 export interface ChatRoutes {
   readonly site: SiteSettings;
   readonly forwarder: ChatForwarder;
-  readonly auth: CredentialAuth;
+  readonly auth: RouteAuth;
   readonly policy: MethodPolicy;
   /** Serves `/config`; absent routes are 404. */
   readonly config?: HttpHandler;
@@ -84,7 +82,7 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
 export interface HttpJsonRoutes {
   readonly site: SiteSettings;
   readonly binding: HttpJsonBinding;
-  readonly auth: CredentialAuth;
+  readonly auth: RouteAuth;
   readonly policy: MethodPolicy;
   /** Protocol bindings of the chat routes. */
   readonly bindings: readonly string[];

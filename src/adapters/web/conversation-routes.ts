@@ -3,7 +3,7 @@ import {
   isForwardedMethod,
   type SessionRequired,
 } from '../../domain/conversations/conversation-proxy.js';
-import { RequestError } from '../../domain/errors.js';
+import { RequestError } from '../../domain/shared/errors.js';
 import type { HttpHandler } from '../../ports/http.js';
 import { methodNotAllowed } from './error-response.js';
 import { checkOrigin } from './admission.js';

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { AgentBffError, type ErrorCode, isAgentBffError } from '../../domain/errors.js';
+import { AgentBffError, type ErrorCode, isAgentBffError } from '../../domain/shared/errors.js';
 
 /** The only place that knows status numbers of our own. */
 const STATUS: Readonly<Record<ErrorCode, number>> = {

@@ -1,4 +1,4 @@
-import { RequestError } from '../../domain/errors.js';
+import { RequestError } from '../../domain/shared/errors.js';
 import { type HttpBody, isStream } from '../../domain/shared/body.js';
 import { ByteCollector } from '../../domain/shared/bytes.js';
 import { jsonMediaType } from '../../domain/upstream/header-policy.js';

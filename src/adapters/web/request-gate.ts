@@ -1,4 +1,4 @@
-import { RequestError } from '../../domain/errors.js';
+import { RequestError } from '../../domain/shared/errors.js';
 import { isStream } from '../../domain/shared/body.js';
 import { isEventStream } from '../../domain/shared/media-type.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';

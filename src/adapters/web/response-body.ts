@@ -1,5 +1,4 @@
-import { type BodySink, flowing, type FlowingBody } from '../../domain/shared/body.js';
-import { ReadableFlow } from '../../domain/shared/flow-reader.js';
+import { type BodySink, flowing, type FlowingBody, ReadableFlow } from '../../domain/shared/body.js';
 
 /** Learns how a body ends. */
 export interface BodyObserver {

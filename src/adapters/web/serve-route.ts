@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../domain/errors.js';
+import { UpstreamError } from '../../domain/shared/errors.js';
 import { discard, isBodiless, isStream } from '../../domain/shared/body.js';
 import { isEventStream } from '../../domain/shared/media-type.js';
 import {

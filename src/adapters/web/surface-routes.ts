@@ -1,5 +1,5 @@
 import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-auth.js';
-import { RequestError } from '../../domain/errors.js';
+import { RequestError } from '../../domain/shared/errors.js';
 import type { RenderCache } from '../../domain/surfaces/render-cache.js';
 import { matchSurface, type SurfaceRoute } from '../../domain/surfaces/surface-ref.js';
 import type { SurfaceRequest, SurfaceService } from '../../domain/surfaces/surface-service.js';

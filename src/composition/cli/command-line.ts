@@ -1,4 +1,4 @@
-import { type AgentBffError, ConfigurationError, isAgentBffError } from '../../domain/errors.js';
+import { type AgentBffError, ConfigurationError, isAgentBffError } from '../../domain/shared/errors.js';
 import type { ToolkitPorts } from '../toolkit/ports.js';
 
 /** A style in which a text stands out. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
 import type * as RateLimiters from 'rate-limiter-flexible';
 import { rateLimiter } from '../../adapters/rate-limit/rate-limiter.js';
-import { ConfigurationError } from '../../domain/errors.js';
+import { ConfigurationError } from '../../domain/shared/errors.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { configFromEnv } from '../config/env.js';

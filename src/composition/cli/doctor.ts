@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
 import { systemClock } from '../../adapters/system/system.js';
-import { type ChosenStrategy, chooseStrategy } from '../../domain/credentials/strategy.js';
-import { visibleLine } from '../../domain/shared/visible-line.js';
-import type { Endpoint } from '../../domain/upstream/upstream-request.js';
+import { type ChosenStrategy, chooseStrategy } from '../../domain/credentials/credential-broker.js';
+import { visibleLine } from '../../domain/shared/redaction.js';
+import type { Endpoint } from '../../domain/upstream/platform-call.js';
 import type { Clock } from '../../ports/clock.js';
 import type { IssueOutcome } from '../../ports/identity-provider.js';
 import type { ServerConfig } from '../config/server-config.js';

@@ -1,4 +1,4 @@
-import { isAgentBffError } from '../../domain/errors.js';
+import { isAgentBffError } from '../../domain/shared/errors.js';
 import { networkFault } from '../../domain/shared/network-fault.js';
 
 /** A place in the configuration. */

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { similar } from '../../domain/shared/nearest.js';
-import { visibleLine } from '../../domain/shared/visible-line.js';
+import { visibleLine } from '../../domain/shared/redaction.js';
 import type { Command, Terminal } from './command-line.js';
 
 /** The folders below `starters` whose files make up each starter. */

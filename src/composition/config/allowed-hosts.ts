@@ -1,5 +1,5 @@
 import type { HostName, HostPolicy } from '../../adapters/web/admission.js';
-import { ConfigurationError } from '../../domain/errors.js';
+import { ConfigurationError } from '../../domain/shared/errors.js';
 
 /**
  * Reads one entry of `allowedHosts`: a name or an address, and the port where only that one counts.

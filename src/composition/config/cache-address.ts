@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../../domain/errors.js';
+import { ConfigurationError } from '../../domain/shared/errors.js';
 import { type Secret, secret } from '../../domain/shared/secret.js';
 
 /** Where a shared cache is. */

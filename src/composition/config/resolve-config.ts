@@ -1,9 +1,9 @@
 import { MethodPolicy } from '../../domain/chat/method-policy.js';
-import { ConfigurationError } from '../../domain/errors.js';
+import { ConfigurationError } from '../../domain/shared/errors.js';
 import { nearest, similar } from '../../domain/shared/nearest.js';
 import type { Secret } from '../../domain/shared/secret.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
-import type { Endpoint } from '../../domain/upstream/upstream-request.js';
+import type { Endpoint } from '../../domain/upstream/platform-call.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { principalOf } from './identity-fields.js';

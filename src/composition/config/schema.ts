@@ -1,12 +1,18 @@
 import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { readSealingKey, type SealingKey } from '../../adapters/keyv/sealed-cache-store.js';
 import type { HostName } from '../../adapters/web/admission.js';
-import { ConfigurationError } from '../../domain/errors.js';
-import { accept, hasMethods, headerKey, text as string, texts as strings } from '../../domain/shared/option-checks.js';
-import type { OptionCheck } from '../../domain/shared/options.js';
+import { ConfigurationError } from '../../domain/shared/errors.js';
+import {
+  accept,
+  hasMethods,
+  headerKey,
+  text as string,
+  texts as strings,
+  type OptionCheck,
+} from '../../domain/shared/options.js';
 import { optionalSecret, type Secret, secret } from '../../domain/shared/secret.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
-import { type Endpoint, endpoint } from '../../domain/upstream/upstream-request.js';
+import { type Endpoint, endpoint } from '../../domain/upstream/platform-call.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../../domain/errors.js';
+import { ConfigurationError } from '../../domain/shared/errors.js';
 import { nearest } from '../../domain/shared/nearest.js';
 import type { PlatformPathName } from '../../domain/upstream/platform-api.js';
 import { isSafePath } from '../../domain/upstream/safe-path.js';

@@ -1,5 +1,4 @@
-import { accept, hasMethods } from '../../domain/shared/option-checks.js';
-import { type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
+import { accept, hasMethods, type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import type { HttpHandler } from '../../ports/http.js';
 import { serverState, siteSessions } from '../server-state.js';

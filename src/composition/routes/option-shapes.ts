@@ -1,6 +1,15 @@
 import { sessionKind, type SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import { accept, callback, flag, headerKey, text, texts, wholeNumber } from '../../domain/shared/option-checks.js';
-import type { OptionCheck, OptionShape } from '../../domain/shared/options.js';
+import {
+  accept,
+  callback,
+  flag,
+  headerKey,
+  text,
+  texts,
+  wholeNumber,
+  type OptionCheck,
+  type OptionShape,
+} from '../../domain/shared/options.js';
 import { nameHint, STRATEGIES } from '../config/strategy-names.js';
 import type { Toolkit } from '../toolkit/toolkit-type.js';
 import type {

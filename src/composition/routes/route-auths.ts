@@ -7,18 +7,17 @@ import { hideToken, redactingSessionSource, requestSecrets } from '../../adapter
 import type { SessionRequired } from '../../domain/conversations/conversation-proxy.js';
 import { CoalescingSessionSource } from '../../domain/credentials/coalescing-session-source.js';
 import { Credential, type CredentialOwner } from '../../domain/credentials/credential.js';
-import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
+import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import { ExchangedTokens } from '../../domain/credentials/exchanged-tokens.js';
-import type { HeadersAuth, RouteAuth } from '../../domain/credentials/route-auth.js';
 import type { TokenCache } from '../../domain/credentials/token-cache.js';
-import { UserNames } from '../../domain/credentials/user-names.js';
-import { isAgentBffError, ServiceAuthError } from '../../domain/errors.js';
+import { UserNames } from '../../domain/credentials/session-credentials.js';
+import { isAgentBffError, ServiceAuthError } from '../../domain/shared/errors.js';
 import { optionalSecret, type Secret } from '../../domain/shared/secret.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, RequestContext } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
-import type { TokenExchange } from '../../ports/token-exchange.js';
+import type { TokenExchange } from '../../ports/identity-provider.js';
 import type {
   AuthHeadersOptions,
   ChatHandlerOptions,
@@ -81,12 +80,12 @@ export class RouteAuths {
     this.#exchanged = new ExchangedTokens({ exchange, tokens, clock, hash: sha256, block: 'onBehalfOf' });
   }
 
-  chat({ getSessionToken, ...options }: ChatHandlerOptions): CredentialAuth {
+  chat({ getSessionToken, ...options }: ChatHandlerOptions): RouteAuth<'service' | 'session'> {
     return getSessionToken === undefined ? this.service(options) : this.#caching(getSessionToken, options);
   }
 
   /** The config route: the site's own headers where it makes them, else the credential of the chat. */
-  config(chat: CredentialAuth, getHeaders: GetHeaders | undefined): RouteAuth {
+  config(chat: RouteAuth, getHeaders: GetHeaders | undefined): RouteAuth {
     return getHeaders === undefined ? chat : this.#headers(getHeaders, undefined);
   }
 
@@ -99,7 +98,11 @@ export class RouteAuths {
     return strategy === '' && key !== undefined ? { kind: 'api-key', apiKey } : { kind: 'service', strategy, apiKey };
   }
 
-  surfaces({ auth, requireSession: required = false, ...options }: SurfaceHandlerOptions): CredentialAuth {
+  surfaces({
+    auth,
+    requireSession: required = false,
+    ...options
+  }: SurfaceHandlerOptions): RouteAuth<'session' | 'api-key'> {
     if (auth !== undefined) return { ...this.#caching(auth, options), required };
     if (required) return this.session(NOBODY, options);
     return { kind: 'api-key', apiKey: optionalSecret(options.apiKey) };
@@ -109,7 +112,7 @@ export class RouteAuths {
     return this.session(auth, options);
   }
 
-  service({ strategy = '', apiKey }: AuthHeadersOptions): CredentialAuth {
+  service({ strategy = '', apiKey }: AuthHeadersOptions): RouteAuth<'service'> {
     return { kind: 'service', strategy, apiKey: optionalSecret(apiKey) };
   }
 
@@ -152,7 +155,7 @@ export class RouteAuths {
   }
 
   /** The headers a site makes for each request, and the API key unless they bring one. Alike headers are one caller. */
-  #headers(getHeaders: GetHeaders, apiKey: Secret | undefined): HeadersAuth {
+  #headers(getHeaders: GetHeaders, apiKey: Secret | undefined): RouteAuth<'headers'> {
     const { sessionMs, apiKeyHeader } = this.#deps;
     const key = apiKey === undefined ? {} : { [apiKeyHeader]: apiKey.reveal() };
     return {

@@ -1,6 +1,6 @@
 import { DeadlineError, inTime } from '../../adapters/system/timed-ports.js';
-import type { RouteFields } from '../../domain/credentials/site-fields.js';
-import { AgentBffError, isAgentBffError } from '../../domain/errors.js';
+import type { RouteFields } from '../../domain/credentials/route-auth.js';
+import { AgentBffError, isAgentBffError } from '../../domain/shared/errors.js';
 import { isFieldValue, isWithheld } from '../../domain/upstream/header-policy.js';
 import type { HeaderFields } from '../../ports/http.js';
 import type { GetHeaders, HeadersLike, SiteFieldOptions } from './route-options.js';

@@ -1,7 +1,7 @@
 // `any` stands for the request of a framework that is not known; each entry gives the type of its own.
 /* oxlint-disable typescript/no-explicit-any */
 
-import { accept } from '../../domain/shared/option-checks.js';
+import { accept } from '../../domain/shared/options.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpHandler, MountedHandler } from '../../ports/http.js';
 import type { Toolkit, ToolkitOption } from '../toolkit/toolkit-type.js';

@@ -3,7 +3,7 @@ import { BodyBudget } from '../../adapters/web/body-budget.js';
 import { errorHandler } from '../../adapters/web/chat-routes.js';
 import { notFound } from '../../adapters/web/error-response.js';
 import { errorContext, type SiteSettings } from '../../adapters/web/serve-route.js';
-import { ServiceAuthError } from '../../domain/errors.js';
+import { ServiceAuthError } from '../../domain/shared/errors.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { processFaults, provideExchange } from '../toolkit/process-wide.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';

@@ -2,7 +2,7 @@ import { isKeyv, KeyvCacheStore, keyvLike, keyvOver, type TextStorage } from '..
 import { MemoryStorage } from '../../adapters/keyv/memory-storage.js';
 import { isRedisLibraryInstalled, RedisStorage } from '../../adapters/keyv/redis-storage.js';
 import { SealedCacheStore, type SealingKey } from '../../adapters/keyv/sealed-cache-store.js';
-import { ConfigurationError } from '../../domain/errors.js';
+import { ConfigurationError } from '../../domain/shared/errors.js';
 import { getMany } from '../../domain/shared/get-many.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';

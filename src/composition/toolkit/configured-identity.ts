@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Identity } from '../../ports/identity.js';
+import type { Identity } from '../../ports/identity-provider.js';
 import { principalOf, proofsOf } from '../config/identity-fields.js';
 import type { AnyRows, Values } from '../config/schema.js';
 

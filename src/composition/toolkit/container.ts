@@ -6,13 +6,14 @@ import type { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
 import type { ConversationProxy } from '../../domain/conversations/conversation-proxy.js';
 import type { CredentialBroker } from '../../domain/credentials/credential-broker.js';
 import type { SurfaceService } from '../../domain/surfaces/surface-service.js';
-import type { ErrorExcerpts } from '../../domain/upstream/error-excerpts.js';
+import type { PlatformErrors } from '../../domain/upstream/platform-error.js';
+import type { PlatformCall } from '../../domain/upstream/platform-call.js';
 import type { PlatformDirectory } from '../../domain/upstream/platform-directory.js';
 import type { PlatformStyles } from '../../domain/upstream/platform-styles.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { TokenExchange } from '../../ports/token-exchange.js';
+import type { TokenExchange } from '../../ports/identity-provider.js';
 import type { RouteAuths } from '../routes/route-auths.js';
 import type { CacheStores, Connections, OperatorFaults, ProviderLoader, Site } from './site.js';
 import type { SiteHandlers } from './site-handlers.js';
@@ -29,7 +30,8 @@ export const TOKENS = {
   Telemetry: Symbol('Telemetry') as Token<Telemetry>,
   Connections: Symbol('Connections') as Token<Connections>,
   Upstream: Symbol('Upstream') as Token<HttpUpstream>,
-  Excerpts: Symbol('Excerpts') as Token<ErrorExcerpts>,
+  PlatformErrors: Symbol('PlatformErrors') as Token<PlatformErrors>,
+  PlatformCall: Symbol('PlatformCall') as Token<PlatformCall>,
   CacheStores: Symbol('CacheStores') as Token<CacheStores>,
   Providers: Symbol('Providers') as Token<ProviderLoader>,
   TokenExchange: Symbol('TokenExchange') as Token<TokenExchange>,

@@ -1,10 +1,11 @@
 import { ContainerModule } from 'inversify';
-import { sha256 } from '../../adapters/system/system.js';
+import { pause, sha256 } from '../../adapters/system/system.js';
 import { ChatConfig } from '../../domain/chat/chat-config.js';
 import { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
 import { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
 import { ConversationProxy } from '../../domain/conversations/conversation-proxy.js';
 import { SurfaceService } from '../../domain/surfaces/surface-service.js';
+import { PlatformCall } from '../../domain/upstream/platform-call.js';
 import { PlatformDirectory } from '../../domain/upstream/platform-directory.js';
 import { PlatformStyles } from '../../domain/upstream/platform-styles.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
@@ -18,15 +19,25 @@ const MAX_LOOKUP_BYTES = 8_388_608;
 /** Texts of brands, and of themes, that are remembered as they are sent. */
 const MAX_STYLES = 1_000;
 
+const deadline = (ms: number): AbortSignal => AbortSignal.timeout(ms);
+
 /** Binds the domain: what the routes call. */
 export function domainModule(config: ResolvedConfig): ContainerModule {
   const { agent, agentCard, timeouts, serviceApi, upstream: names, serviceProjectId } = config;
   const { mediaOrigins, trustBrandCss, publicUrl } = config;
   const themeOrigins = [...mediaOrigins, ...(publicUrl === '' ? [] : [new URL(publicUrl).origin])].toSorted();
   const { headersMs, bodyIdleMs, bodyMs, streamIdleMs, lookupMs } = timeouts;
-  const deadlines = { headersMs, bodyIdleMs, bodyMs, streamIdleMs };
-  const chatDeadlines = { ...timeouts.chat, streamIdleMs };
-  const lookupTime = { lookupMs, deadline: (ms: number) => AbortSignal.timeout(ms) };
+  const platformTimeouts = { headersMs, bodyIdleMs, bodyMs, streamIdleMs };
+  const chatTimeouts = { ...timeouts.chat, streamIdleMs };
+  const lookups = {
+    timeouts: { headersMs, bodyIdleMs },
+    lookupMs,
+    deadline,
+    hash: sha256,
+    maxEntries: MAX_LOOKUPS,
+    maxBytes: MAX_LOOKUP_BYTES,
+  };
+  const platformOrigin = serviceApi?.origin;
   const api = {
     endpoint: serviceApi,
     projectId: serviceProjectId,
@@ -35,13 +46,18 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
     place: config.place,
   };
   return new ContainerModule(({ bind }) => {
-    const call = [TOKENS.Upstream, TOKENS.CredentialBroker, TOKENS.Excerpts] as const;
+    provide(
+      bind,
+      TOKENS.PlatformCall,
+      [TOKENS.Upstream, TOKENS.CredentialBroker, TOKENS.PlatformErrors, TOKENS.Telemetry],
+      (upstream, credentials, errors, telemetry) =>
+        new PlatformCall({ upstream, credentials, errors, telemetry, pause }),
+    );
     provide(
       bind,
       TOKENS.ChatForwarder,
-      [...call, TOKENS.Telemetry],
-      (upstream, credentials, excerpts, telemetry) =>
-        new ChatForwarder({ upstream, credentials, excerpts, telemetry, agent, ...chatDeadlines }),
+      [TOKENS.PlatformCall, TOKENS.Telemetry],
+      (call, telemetry) => new ChatForwarder({ call, telemetry, agent, timeouts: chatTimeouts }),
     );
     provide(
       bind,
@@ -64,76 +80,50 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
     provide(
       bind,
       TOKENS.PlatformDirectory,
-      [...call, TOKENS.Clock, TOKENS.Telemetry, TOKENS.PlatformStyles],
-      (upstream, credentials, excerpts, clock, telemetry, styles) =>
-        new PlatformDirectory({
-          upstream,
-          credentials,
-          excerpts,
-          headersMs,
-          bodyIdleMs,
-          ...lookupTime,
-          api,
-          clock,
-          telemetry,
-          styles,
-          hash: sha256,
-          maxEntries: MAX_LOOKUPS,
-          maxBytes: MAX_LOOKUP_BYTES,
-        }),
+      [TOKENS.PlatformCall, TOKENS.Clock, TOKENS.Telemetry, TOKENS.PlatformStyles],
+      (call, clock, telemetry, styles) => new PlatformDirectory({ call, clock, telemetry, styles, api, ...lookups }),
     );
     provide(
       bind,
       TOKENS.ChatConfig,
-      [...call, TOKENS.Clock, TOKENS.PlatformDirectory],
-      (upstream, credentials, excerpts, clock, directory) =>
+      [TOKENS.PlatformCall, TOKENS.Clock, TOKENS.PlatformDirectory],
+      (call, clock, directory) =>
         new ChatConfig({
-          upstream,
-          credentials,
-          excerpts,
+          call,
           clock,
           directory,
           agent,
           cardAddress: agentCard,
-          platformOrigin: serviceApi?.origin,
+          platformOrigin,
           mediaOrigins: [...mediaOrigins],
-          hash: sha256,
-          headersMs,
-          bodyIdleMs,
-          ...lookupTime,
-          maxEntries: MAX_LOOKUPS,
-          maxBytes: MAX_LOOKUP_BYTES,
+          ...lookups,
         }),
     );
     provide(
       bind,
       TOKENS.HttpJsonBinding,
-      [...call, TOKENS.ChatConfig],
-      (upstream, credentials, excerpts, chatConfig) =>
+      [TOKENS.PlatformCall, TOKENS.ChatConfig],
+      (call, chatConfig) =>
         new HttpJsonBinding({
-          upstream,
-          credentials,
-          excerpts,
-          ...chatDeadlines,
+          call,
+          timeouts: chatTimeouts,
           agent,
-          platformOrigin: serviceApi?.origin,
+          platformOrigin,
           card: (version, caller) => chatConfig.card(version, caller),
         }),
     );
     provide(
       bind,
       TOKENS.SurfaceService,
-      [...call, TOKENS.PlatformStyles],
-      (upstream, credentials, excerpts, styles) =>
-        new SurfaceService({ upstream, credentials, excerpts, ...deadlines, api, styles }),
+      [TOKENS.PlatformCall, TOKENS.PlatformStyles],
+      (call, styles) => new SurfaceService({ call, timeouts: platformTimeouts, api, styles }),
     );
     provide(
       bind,
       TOKENS.ConversationProxy,
-      call,
+      [TOKENS.PlatformCall],
       // Records are as large as they are: what streams through has no time for the whole.
-      (upstream, credentials, excerpts) =>
-        new ConversationProxy({ upstream, credentials, excerpts, ...deadlines, bodyMs: 0, api }),
+      (call) => new ConversationProxy({ call, timeouts: { ...platformTimeouts, bodyMs: 0 }, api }),
     );
   });
 }

@@ -1,5 +1,5 @@
 import { DeadlineError, inTime } from '../../adapters/system/timed-ports.js';
-import { isAgentBffError } from '../../domain/errors.js';
+import { isAgentBffError } from '../../domain/shared/errors.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { HealthCheck } from './toolkit-type.js';
 

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { ContainerModule } from 'inversify';
-import { pause, systemClock } from '../../adapters/system/system.js';
+import { systemClock } from '../../adapters/system/system.js';
 import {
   ObservedUpstream,
   OperatorTelemetry,
@@ -11,8 +11,7 @@ import { redactor } from '../../domain/shared/redaction.js';
 import { TerminalTelemetry } from '../../adapters/telemetry/terminal-telemetry.js';
 import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
 import { TokenCache } from '../../domain/credentials/token-cache.js';
-import { ErrorExcerpts, type ErrorExcerptsDependencies } from '../../domain/upstream/error-excerpts.js';
-import { RetryingUpstream } from '../../domain/upstream/retrying-upstream.js';
+import { PlatformErrors, type PlatformErrorsDependencies } from '../../domain/upstream/platform-error.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
@@ -42,14 +41,13 @@ export function platformModule(
       bind,
       TOKENS.Upstream,
       [TOKENS.Connections, TOKENS.Telemetry, TOKENS.Clock],
-      ({ upstream }, telemetry, clock) =>
-        new RetryingUpstream({ upstream: observed(upstream, telemetry, clock), telemetry, pause }),
+      ({ upstream }, telemetry, clock) => observed(upstream, telemetry, clock),
     );
     provide(
       bind,
-      TOKENS.Excerpts,
+      TOKENS.PlatformErrors,
       [TOKENS.Telemetry],
-      (telemetry) => new ErrorExcerpts({ deadline: (ms) => AbortSignal.timeout(ms), conceal: concealer(telemetry) }),
+      (telemetry) => new PlatformErrors({ deadline: (ms) => AbortSignal.timeout(ms), conceal: concealer(telemetry) }),
     );
     provide(bind, TOKENS.CacheStores, [TOKENS.Clock, TOKENS.Telemetry], (clock, telemetry) =>
       cacheStores(config, ports, clock, telemetry, previous?.stores),
@@ -147,7 +145,7 @@ function operatorFaults(
 }
 
 /** Where nobody is told, nobody reads the texts, and nothing but their secrets matters. */
-function concealer(telemetry: Telemetry): ErrorExcerptsDependencies['conceal'] {
+function concealer(telemetry: Telemetry): PlatformErrorsDependencies['conceal'] {
   if (telemetry instanceof RedactedTelemetry) return (text, secrets) => telemetry.redact(text, secrets);
   return redactor([]);
 }

@@ -1,10 +1,8 @@
-import { callback, methods } from '../../domain/shared/option-checks.js';
-import type { OptionShape } from '../../domain/shared/options.js';
+import { callback, methods, type OptionShape } from '../../domain/shared/options.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
-import type { IdentityProvider } from '../../ports/identity-provider.js';
+import type { IdentityProvider, TokenExchange } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { TokenExchange } from '../../ports/token-exchange.js';
 import { providers } from '../config/schema.js';
 
 /**

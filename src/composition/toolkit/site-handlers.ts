@@ -16,7 +16,7 @@ import { RenderCache, type RenderCacheSettings } from '../../domain/surfaces/ren
 import type { SurfaceService } from '../../domain/surfaces/surface-service.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
-import type { RequestError } from '../../domain/errors.js';
+import type { RequestError } from '../../domain/shared/errors.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';

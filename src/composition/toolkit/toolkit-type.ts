@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../domain/errors.js';
+import type { ErrorCode } from '../../domain/shared/errors.js';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import type { HttpHandler } from '../../ports/http.js';
 import type {

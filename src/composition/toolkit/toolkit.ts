@@ -1,8 +1,7 @@
 import { Container } from 'inversify';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import type { CredentialAuth } from '../../domain/credentials/credential-broker.js';
-import { accept } from '../../domain/shared/option-checks.js';
-import { type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
+import type { RouteAuth } from '../../domain/credentials/route-auth.js';
+import { accept, type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import { resolveConfig } from '../config/resolve-config.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { warningsOf } from '../config/env.js';
@@ -164,6 +163,6 @@ const LASTING = new WeakMap<Toolkit, LastingParts>();
 const REPLACED = new WeakSet<Toolkit>();
 
 /** The configured strategy, for what nobody in particular asks. */
-const SERVICE: CredentialAuth = { kind: 'service', strategy: '', apiKey: undefined };
+const SERVICE: RouteAuth = { kind: 'service', strategy: '', apiKey: undefined };
 
 const NO_REQUEST = { headers: {}, native: { request: undefined } };

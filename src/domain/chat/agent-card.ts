@@ -1,6 +1,8 @@
-import { UpstreamError } from '../errors.js';
-import { accept, text, texts } from '../shared/option-checks.js';
-import { type OptionShape, readOptions } from '../shared/options.js';
+import { UpstreamError } from '../shared/errors.js';
+import { accept, text, texts, type OptionShape, readOptions } from '../shared/options.js';
+import type { HttpResponse } from '../../ports/http.js';
+import { isObject, parsedJson } from '../shared/json.js';
+import { bodyText } from '../upstream/body-bytes.js';
 import { hostIn, withoutHiddenAddresses } from './card-addresses.js';
 import { MethodPolicy } from './method-policy.js';
 
@@ -48,13 +50,14 @@ const REWRITE: OptionShape<keyof AgentCardRewrite> = {
   required: ['url'],
 };
 
+export const MAX_CARD_BYTES = 1_048_576;
 /** Members and list entries of a card at most; it is copied and written for its readers. */
 export const MAX_CARD_VALUES = 20_000;
 
 const JSON_RPC = 'JSONRPC';
 /** The edit breaks a signature, and the site holds the credential: a reader must neither verify the one nor look for the other. */
 const SECURITY = ['signatures', 'securitySchemes', 'securityRequirements', 'security'] as const;
-/** Where v1.0 and v0.3 list their endpoints. */
+/** The lists of endpoints in v1.0 and v0.3. */
 const INTERFACES = ['supportedInterfaces', 'additionalInterfaces'] as const;
 
 type Flags = readonly (readonly [flag: string, method: string])[];
@@ -123,20 +126,34 @@ export function rewrittenCard(card: AgentCardJson, rewrite: CardRewrite): Record
   }
   const { skills, capabilities } = edited;
   if (Array.isArray(skills)) {
-    edited['skills'] = skills.map((skill: unknown) => (isRecord(skill) ? without(skill, SECURITY) : skill));
+    edited['skills'] = skills.map((skill: unknown) => (isObject(skill) ? without(skill, SECURITY) : skill));
   }
   const crossing = typeof policy === 'object' && 'allows' in policy ? policy : new MethodPolicy(policy);
-  if (isRecord(capabilities)) edited['capabilities'] = clearDeniedFlags(capabilities, CAPABILITIES, crossing);
+  if (isObject(capabilities)) edited['capabilities'] = clearDeniedFlags(capabilities, CAPABILITIES, crossing);
   return clearDeniedFlags(edited, CARD_FLAGS, crossing);
 }
 
-/** Whether a JSON value has what every agent card has. */
+/** A response of the agent with the card in it edited; `edit` takes the JSON value and its text, and gives `undefined` where it finds no card. */
+export async function withCardEdited(
+  response: HttpResponse,
+  edit: (value: unknown, text: string) => string | undefined,
+): Promise<HttpResponse> {
+  const { 'content-length': _length, etag: _etag, ...headers } = response.headers;
+  const text = headers['content-encoding'] === undefined ? await bodyText(response.body, MAX_CARD_BYTES) : undefined;
+  const body = text === undefined ? undefined : edit(parsedJson(text, MAX_CARD_VALUES), text);
+  if (body !== undefined) return { ...response, headers, body };
+  throw new UpstreamError('upstream_invalid_response', {
+    detail: 'The agent sent something else than its extended card.',
+  });
+}
+
+/** True for a JSON value with the members of every agent card. */
 export function isAgentCard(value: unknown): value is AgentCardJson {
-  if (!isRecord(value) || typeof value['name'] !== 'string') return false;
+  if (!isObject(value) || typeof value['name'] !== 'string') return false;
   return typeof value['url'] === 'string' || Array.isArray(value['supportedInterfaces']);
 }
 
-/** Whether an address is at an origin; without one, every address is. */
+/** True if an address is at an origin; without one, every address is. */
 export function isSameOrigin(url: string, origin: string | undefined): boolean {
   return origin === undefined || (URL.canParse(url) && new URL(url).origin === new URL(origin).origin);
 }
@@ -183,11 +200,7 @@ function without(fields: AgentCardJson, names: readonly string[]): Record<string
 
 /** The objects of a list of a card. */
 export function records(value: unknown): readonly AgentCardJson[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
-}
-
-function isRecord(value: unknown): value is AgentCardJson {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 function normalize(binding: string): string {

@@ -1,19 +1,11 @@
 import type { RequestContext } from '../../ports/http.js';
-import type { Credential } from '../credentials/credential.js';
-import type { CredentialBroker } from '../credentials/credential-broker.js';
-import { isVaried, readerScope } from '../credentials/credential-scope.js';
-import { obtainCredential, renewCredential, type RouteAuth } from '../credentials/route-auth.js';
+import { type Credential, isVaried } from '../credentials/credential.js';
+import type { RouteAuth } from '../credentials/route-auth.js';
 import { LruMap } from '../shared/lru-map.js';
-import type { CallContext } from '../upstream/platform-call.js';
-import type { Lookup } from '../upstream/platform-directory.js';
-import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';
+import { type CallContext, type Endpoint, requireEndpoint } from '../upstream/platform-call.js';
+import type { PlatformDirectory } from '../upstream/platform-directory.js';
 import { type AgentCardJson, type CardPolicy, rewrittenCard } from './agent-card.js';
-import {
-  AgentCardSource,
-  type AgentCardSourceDependencies,
-  type CardReader,
-  type FoundCard,
-} from './agent-card-source.js';
+import { AgentCardSource, type AgentCardSourceDependencies, type FoundCard } from './agent-card-source.js';
 
 /**
  * The response of the config route (spec §2.2).
@@ -37,21 +29,14 @@ export interface ChatConfigRecord {
   readonly warnings: readonly string[];
 }
 
-/** What the platform knows of the site besides its agent. */
-export interface ChatDirectory {
-  project(caller: CallContext): Promise<Lookup>;
-  brand(caller: CallContext): Promise<Lookup>;
-}
-
-/** What the chat configuration is made of. */
+/** The parts of the chat configuration. */
 export interface ChatConfigDependencies extends Omit<AgentCardSourceDependencies, 'agent'> {
-  readonly credentials: CredentialBroker;
   /** The agent; absent until `a2aUrl` is configured. */
   readonly agent: Endpoint | undefined;
   /** Origin of the platform, which cards do not show. */
   readonly platformOrigin?: string | undefined;
   readonly mediaOrigins: readonly string[];
-  readonly directory: ChatDirectory;
+  readonly directory: Pick<PlatformDirectory, 'project' | 'brand'>;
 }
 
 /** How visitors reach the chat, and what they may do there. */
@@ -99,17 +84,13 @@ export class ChatConfig {
     entrance: ChatEndpoint,
     admit?: () => Promise<void>,
   ): Promise<ChatConfigRecord> {
-    const { credentials, cardAddress, directory, mediaOrigins } = this.#deps;
-    requireEndpoint('a2aUrl', this.#deps.agent);
-    const caller: CallContext = { auth, request, credential: await obtainCredential(credentials, auth, request) };
+    const { call, agent, cardAddress, directory, mediaOrigins } = this.#deps;
+    requireEndpoint('a2aUrl', agent);
+    const caller = await call.caller(auth, request);
     const search = this.#find(version, caller, admit);
     // Nor does a visitor who is refused the card cost a look-up by values made up for it.
     if (isVaried(caller.credential)) await search;
-    const [found, project, brand] = await Promise.all([
-      search,
-      looked('project_unavailable', () => directory.project(caller)),
-      looked('brand_unavailable', () => directory.brand(caller)),
-    ]);
+    const [found, project, brand] = await Promise.all([search, directory.project(caller), directory.brand(caller)]);
     const missed =
       cardAddress !== undefined && found.address !== cardAddress ? 'agent_card_url_unavailable' : undefined;
     const warnings = [missed, project.warning, brand.warning].filter((code) => code !== undefined);
@@ -141,10 +122,11 @@ export class ChatConfig {
     entrance: ChatEndpoint,
     admit?: () => Promise<void>,
   ): Promise<ChatConfigRecord['agentCard']> {
-    requireEndpoint('a2aUrl', this.#deps.agent);
-    const credential = await obtainCredential(this.#deps.credentials, auth, request);
-    const found = await this.#find(version, { auth, request, credential }, admit);
-    return this.#once('card', credential, found, entrance, [], () => this.#rewritten(found, entrance));
+    const { call, agent } = this.#deps;
+    requireEndpoint('a2aUrl', agent);
+    const caller = await call.caller(auth, request);
+    const found = await this.#find(version, caller, admit);
+    return this.#once('card', caller.credential, found, entrance, [], () => this.#rewritten(found, entrance));
   }
 
   /**
@@ -183,16 +165,7 @@ export class ChatConfig {
 
   #find(version: string, caller: CallContext, admit?: () => Promise<void>): Promise<FoundCard> {
     this.#cards ??= new AgentCardSource({ ...this.#deps, agent: requireEndpoint('a2aUrl', this.#deps.agent) });
-    return this.#cards.find(version, { ...this.#reader(caller), admit });
-  }
-
-  #reader({ auth, request, credential }: CallContext): CardReader {
-    const { credentials } = this.#deps;
-    return {
-      credential,
-      scope: readerScope(credential),
-      renew: (refused, date) => renewCredential(credentials, auth, refused, request, date),
-    };
+    return this.#cards.find(version, caller, admit);
   }
 }
 
@@ -214,12 +187,4 @@ class ObjectNames {
 
 function streams({ capabilities }: Readonly<Record<string, unknown>>): boolean {
   return (capabilities as { streaming?: unknown } | null | undefined)?.streaming === true;
-}
-
-async function looked(warning: string, look: () => Promise<Lookup>): Promise<Lookup> {
-  try {
-    return await look();
-  } catch {
-    return { value: null, warning };
-  }
 }

@@ -1,31 +1,31 @@
-import type { HttpRequest, HttpResponse } from '../../ports/http.js';
+import type { HttpRequest, HttpResponse, HeaderFields } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { CredentialAuth } from '../credentials/credential-broker.js';
-import { AgentBffError, UpstreamError } from '../errors.js';
+import type { RouteAuth } from '../credentials/route-auth.js';
+import { AgentBffError } from '../shared/errors.js';
 import { browserResponseHeaders, isForA2AClients } from '../upstream/header-policy.js';
 import { isEventStream, isJson } from '../shared/media-type.js';
-import { AGENT, PlatformCall, type PlatformCallDependencies, refuseRedirect } from '../upstream/platform-call.js';
-import { type PlatformReply, refusesSite } from '../upstream/platform-error.js';
+import { type CallTimeouts, type Endpoint, type PlatformCall, requireEndpoint } from '../upstream/platform-call.js';
+import { refuseRedirect, AGENT, type PlatformReply, refusesSite, MAX_ERROR_BYTES } from '../upstream/platform-error.js';
 import { isSafeQuery } from '../upstream/safe-path.js';
-import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';
 import type { ChatMessage } from './chat-message.js';
 import type { MethodPolicy } from './method-policy.js';
-import { isRpcErrorBody, MAX_ERROR_BYTES } from './rpc-error-body.js';
-import { parsedJson } from '../shared/json.js';
-import { bodyText } from '../upstream/body-bytes.js';
-import { type CardRewrite, isAgentCard, MAX_CARD_VALUES, rewrittenCard } from './agent-card.js';
+import { isObject, parsedJson } from '../shared/json.js';
+import { type CardRewrite, isAgentCard, rewrittenCard, withCardEdited } from './agent-card.js';
+import { ByteCollector } from '../shared/bytes.js';
 
 /** A chat request whose body the edge has read. */
 export interface ChatRequest {
   readonly head: Pick<HttpRequest, 'headers' | 'native' | 'query' | 'signal'>;
   /** The JSON text as it will be sent. */
   readonly body: Uint8Array;
-  /** What was read of that text. */
+  /** The facts read from that text. */
   readonly message: ChatMessage;
 }
 
-/** What the forwarder is made of. */
-export interface ChatForwarderDependencies extends PlatformCallDependencies {
+/** The parts of the forwarder. */
+export interface ChatForwarderDependencies {
+  readonly call: PlatformCall;
+  readonly timeouts: CallTimeouts;
   /** The agent; absent until `a2aUrl` is configured. */
   readonly agent: Endpoint | undefined;
   readonly telemetry: Telemetry;
@@ -40,14 +40,10 @@ export interface ChatForwarderDependencies extends PlatformCallDependencies {
  * Steps 3 and 4 are those of every call to the platform: see `PlatformCall`.
  */
 export class ChatForwarder {
-  readonly #agent: Endpoint | undefined;
-  readonly #telemetry: Telemetry;
-  readonly #call: PlatformCall;
+  readonly #deps: ChatForwarderDependencies;
 
   constructor(dependencies: ChatForwarderDependencies) {
-    this.#agent = dependencies.agent;
-    this.#telemetry = dependencies.telemetry;
-    this.#call = new PlatformCall(dependencies, AGENT);
+    this.#deps = dependencies;
   }
 
   /**
@@ -59,20 +55,28 @@ export class ChatForwarder {
    * @throws SessionError when there is no session.
    * @throws UpstreamError when the agent gives no response that can be passed on.
    */
-  async forward(request: ChatRequest, auth: CredentialAuth, policy: MethodPolicy): Promise<HttpResponse> {
+  async forward(request: ChatRequest, auth: RouteAuth, policy: MethodPolicy): Promise<HttpResponse> {
     // (1)
     if (!isSafeQuery(request.head.query)) throw new AgentBffError('not_found', { detail: 'There is no such route.' });
     policy.check(request.message.method, request.message);
-    const agent = requireEndpoint('a2aUrl', this.#agent);
+    const { call, timeouts, agent } = this.#deps;
+    const { origin, path } = requireEndpoint('a2aUrl', agent);
     // (2)
-    const caller = await this.#call.caller(auth, request.head);
+    const caller = await call.caller(auth, request.head);
     // (3), (4)
     const { headers, query, signal } = request.head;
-    const { origin, path } = agent;
-    const { body } = request;
-    const target = path + query;
-    const reply = await this.#call.send(
-      { method: 'POST', origin, path: target, browser: headers, contentType: 'application/json', body, signal },
+    const reply = await call.send(
+      {
+        counterpart: AGENT,
+        timeouts,
+        method: 'POST',
+        origin,
+        path: path + query,
+        browser: headers,
+        contentType: 'application/json',
+        body: request.body,
+        signal,
+      },
       caller,
     );
     // (5), (6)
@@ -83,16 +87,20 @@ export class ChatForwarder {
 
   /** JSON-RPC errors pass at any status; any other error keeps its status and gets our body, and so does what only seems a success. */
   async #error(reply: PlatformReply): Promise<HttpResponse> {
-    const { errors } = this.#call;
+    const { errors } = this.#deps.call;
     const { status, headers } = reply.response;
-    await refuseRedirect(reply.response, AGENT);
+    refuseRedirect(reply.response, AGENT);
     if (status < 300 || (!isJson(headers) && !isEventStream(headers))) throw await errors.replacing(reply);
-    const start = await errors.start(reply, MAX_ERROR_BYTES);
+    const start = await errors.start(reply);
     const isRpc = start.isWhole && (await isRpcErrorBody(headers, start.bytes));
     if (!isRpc) throw await errors.replacing(reply, start);
     if (refusesSite(reply)) {
       // The visitor reads it as a message of the agent, and cannot know whose credential it is about.
-      this.#telemetry.emit({ type: 'warning', code: 'credential_refused', detail: await errors.said(reply, start) });
+      this.#deps.telemetry.emit({
+        type: 'warning',
+        code: 'credential_refused',
+        detail: await errors.said(reply, start),
+      });
     }
     return toBrowserResponse({ ...reply, response: { ...reply.response, body: start.bytes } });
   }
@@ -103,9 +111,8 @@ function toBrowserResponse({ response: { status, headers, body }, credential }: 
 }
 
 const METHODS: ReadonlySet<string> = new Set(['GetExtendedAgentCard', 'agent/getAuthenticatedExtendedCard']);
-const MAX_REPLY = 1_048_576;
 
-/** Whether the response to a method holds the extended card. */
+/** True if the response to a method holds the extended card. */
 export function isExtendedCardMethod(method: string): boolean {
   return METHODS.has(method);
 }
@@ -118,18 +125,58 @@ export function isExtendedCardMethod(method: string): boolean {
  */
 export async function rewriteExtendedCard(response: HttpResponse, rewrite: CardRewrite): Promise<HttpResponse> {
   if (response.status !== 200) return response;
-  const { 'content-length': _length, etag: _etag, ...headers } = response.headers;
-  const text = headers['content-encoding'] === undefined ? await bodyText(response.body, MAX_REPLY) : undefined;
-  const reply = parsedJson(text, MAX_CARD_VALUES);
-  if (typeof reply !== 'object' || reply === null || !('jsonrpc' in reply)) throw unreadable();
-  if (!('result' in reply)) return { ...response, headers, body: text ?? '' };
-  if (!isAgentCard(reply.result)) throw unreadable();
-  const result = rewrittenCard(reply.result, rewrite);
-  return { ...response, headers, body: JSON.stringify({ ...reply, result }) };
+  return withCardEdited(response, (reply, text) => {
+    if (!isObject(reply) || !('jsonrpc' in reply)) return undefined;
+    if (!('result' in reply)) return text;
+    const card = reply['result'];
+    return isAgentCard(card) ? JSON.stringify({ ...reply, result: rewrittenCard(card, rewrite) }) : undefined;
+  });
 }
 
-function unreadable(): UpstreamError {
-  return new UpstreamError('upstream_invalid_response', {
-    detail: 'The agent sent something else than its extended card.',
-  });
+const FORMATS: Readonly<Record<string, CompressionFormat>> = { gzip: 'gzip', 'x-gzip': 'gzip', deflate: 'deflate' };
+
+/**
+ * True if a body says nothing but JSON-RPC errors (JSON-RPC 2.0 §5.1), which are meant for the client: one, a batch of them,
+ * or a stream of events that hold one each; also when it is compressed.
+ */
+async function isRpcErrorBody(headers: HeaderFields, body: Uint8Array): Promise<boolean> {
+  const bytes = await decoded(body, headers['content-encoding']);
+  if (bytes === undefined) return false;
+  const text = new TextDecoder().decode(bytes);
+  const values = isEventStream(headers) ? eventData(text).map((data) => parsedJson(data)) : [parsedJson(text)].flat();
+  return values.length > 0 && values.every(isRpcError);
+}
+
+function isRpcError(value: unknown): boolean {
+  return isObject(value) && 'jsonrpc' in value && isObject(value['error']);
+}
+
+/** The data of each event (HTML, "Interpreting an event stream"). */
+function eventData(text: string): string[] {
+  const events = text.split(/(?:\r\n|\r|\n){2}/);
+  const data = events.map((event) =>
+    event
+      .split(/\r\n|\r|\n/)
+      .filter((line) => line.startsWith('data:'))
+      .map((line) => line.slice(5))
+      .join('\n'),
+  );
+  return data.filter((one) => one !== '');
+}
+
+async function decoded(body: Uint8Array, coding: HeaderFields[string]): Promise<Uint8Array | undefined> {
+  if (coding === undefined || coding === 'identity') return body;
+  const format = typeof coding === 'string' ? FORMATS[coding.toLowerCase()] : undefined;
+  if (format === undefined) return undefined;
+  const collector = new ByteCollector();
+  try {
+    const stream = new Blob([body as BlobPart]).stream().pipeThrough(new DecompressionStream(format));
+    for await (const chunk of stream as unknown as AsyncIterable<Uint8Array>) {
+      collector.push(chunk);
+      if (collector.length > MAX_ERROR_BYTES) return undefined;
+    }
+  } catch {
+    return undefined;
+  }
+  return collector.take();
 }

@@ -1,21 +1,80 @@
-import { RequestError } from '../errors.js';
+import { RequestError } from '../shared/errors.js';
 import { JsonCursor, type JsonSpan, JsonTextError, MAX_JSON_DEPTH } from '../shared/json-cursor.js';
-import { MemberNames } from './member-names.js';
 
-/** What a policy reads of a chat message; the bytes themselves go to the agent as they are. */
+/** A member that readers act upon, as one of its spellings leads to it. */
+interface MemberName {
+  /** Its name in the specification; undefined when no reader takes the name for a member of this level. */
+  readonly member: string | undefined;
+  /** The name as a lenient parser reads it. */
+  readonly folded: string;
+  /** True for the one spelling that every reader takes for this member. */
+  readonly isExact: boolean;
+}
+
+/** The members of one level of a message, by spelling. */
+class MemberNames {
+  readonly #exact = new Map<string, MemberName>();
+  readonly #folded = new Map<string, string>();
+
+  /**
+   * Takes names in camelCase, and their snake_case twins: readers made from protocol buffers accept both (ProtoJSON).
+   * Aliases are further names of a member.
+   */
+  constructor(names: readonly string[], aliases: Readonly<Record<string, string>> = {}) {
+    for (const name of names) {
+      this.#add(name, name);
+      this.#add(
+        name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+        name,
+      );
+    }
+    for (const [alias, name] of Object.entries(aliases)) this.#add(alias, name);
+  }
+
+  #add(spelling: string, member: string): void {
+    const folded = normalizedName(spelling);
+    this.#exact.set(spelling, { member, folded, isExact: true });
+    this.#folded.set(folded, member);
+  }
+
+  /** Looks up a name as it stands in the text between its quotes, escapes included. */
+  find(raw: string): MemberName {
+    const exact = this.#exact.get(raw);
+    if (exact !== undefined) return exact;
+    const name = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
+    const folded = normalizedName(name);
+    // Copied by assignment, `__proto__` becomes the object whose members a reader sees as the message's own.
+    return { member: name === '__proto__' ? name : this.#folded.get(folded), folded, isExact: false };
+  }
+}
+
+/**
+ * A name as the most lenient parsers read it: those that ignore case by Unicode's folding (Go's `encoding/json` takes U+017F for `s` and
+ * U+212A for `k`), that ignore separators (`push-notification_config`), that trim, that end at a NUL, and that drop what is invisible.
+ */
+function normalizedName(name: string): string {
+  if (/^[a-zA-Z0-9]*$/.test(name)) return name.toLowerCase();
+  return name
+    .normalize('NFKD')
+    .toUpperCase()
+    .toLowerCase()
+    .replaceAll(/[^\p{Letter}\p{Number}]/gu, '');
+}
+
+/** The facts of a chat message that a policy judges; the bytes themselves go to the agent as they are. */
 export interface ChatMessage {
   /** The id of the request as JSON text, to be repeated in every error response; `null` when it has none that can be repeated. */
   readonly id: string;
   /** Empty when there is none, or none that is short enough to be one. */
   readonly method: string;
-  /** Whether it registers a webhook (A2A: push notification configuration). */
+  /** True if it registers a webhook (A2A: push notification configuration). */
   readonly hasPushConfiguration: boolean;
-  /** Why two readers may take it for different messages; absent when none can. */
+  /** The reason why two parsers could read it differently; absent when none can. */
   readonly fault?: RequestError;
 }
 
 /**
- * How much of a message is judged: everything a method policy depends on, or its method alone, which decides whether the response holds an agent card.
+ * The part of a message that is judged: everything a method policy depends on, or its method alone, which decides whether the response holds an agent card.
  */
 export type Scrutiny = 'policy' | 'method';
 
@@ -40,7 +99,7 @@ const MINUS = 0x2d;
 const MAX_MEMBERS = 1_000;
 const MAX_NAME_BYTES = 256;
 
-/** What the generations of the protocol call a webhook, from v0.1 to v1.0. */
+/** The names of a webhook in the generations of the protocol, from v0.1 to v1.0. */
 const PUSH_CONFIGURATIONS = ['pushNotification', 'pushNotificationConfig', 'taskPushNotificationConfig'];
 
 const CONFIGURATION: Level = {

@@ -1,39 +1,42 @@
 import type { HttpRequest, HttpResponse } from '../../ports/http.js';
-import type { CredentialAuth } from '../credentials/credential-broker.js';
-import { AgentBffError, UpstreamError } from '../errors.js';
-import { parsedJson } from '../shared/json.js';
-import { bodyText } from '../upstream/body-bytes.js';
+import type { RouteAuth } from '../credentials/route-auth.js';
+import { AgentBffError, UpstreamError } from '../shared/errors.js';
+import { isObject, parsedJson } from '../shared/json.js';
 import { browserResponseHeaders, isForA2AClients } from '../upstream/header-policy.js';
 import { isJson } from '../shared/media-type.js';
 import {
-  AGENT,
   type CallContext,
-  PlatformCall,
-  type PlatformCallDependencies,
-  refuseRedirect,
+  type CallTimeouts,
+  type Endpoint,
+  type PlatformCall,
+  requireEndpoint,
 } from '../upstream/platform-call.js';
-import type { Counterpart } from '../upstream/wrong-address.js';
-import { type PlatformReply, refusesSite } from '../upstream/platform-error.js';
-import { isSafeQuery } from '../upstream/safe-path.js';
-import { type Endpoint, requireEndpoint } from '../upstream/upstream-request.js';
+import {
+  refuseRedirect,
+  AGENT,
+  type Counterpart,
+  type PlatformReply,
+  refusesSite,
+} from '../upstream/platform-error.js';
+import { isSafeQuery, decodeSegment } from '../upstream/safe-path.js';
 import {
   type AgentCardJson,
   type CardRewrite,
   isAgentCard,
   isSameOrigin,
-  MAX_CARD_VALUES,
   records,
   rewrittenCard,
   textOf,
+  withCardEdited,
 } from './agent-card.js';
 import { readHttpJsonMessage } from './chat-message.js';
-import type { HttpJsonCall } from './http-json-call.js';
 import type { MethodPolicy } from './method-policy.js';
-import { MAX_ERROR_BYTES } from './rpc-error-body.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
 
-/** What the binding is made of. */
-export interface HttpJsonBindingDependencies extends PlatformCallDependencies {
+/** The parts of the binding. */
+export interface HttpJsonBindingDependencies {
+  readonly call: PlatformCall;
+  readonly timeouts: CallTimeouts;
   /** The agent; absent until `a2aUrl` is configured. */
   readonly agent: Endpoint | undefined;
   /** Origin of the platform, which an extended card does not show. */
@@ -62,7 +65,6 @@ const INTERFACE: Counterpart = {
   ...AGENT,
   check: 'check "a2aUrl" in configureServer, and the address of the HTTP+JSON interface in the agent card',
 };
-const MAX_STORED = 1_048_576;
 
 /**
  * Forwards calls of the HTTP+JSON binding to the interface the agent's card names for it.
@@ -70,11 +72,9 @@ const MAX_STORED = 1_048_576;
  */
 export class HttpJsonBinding {
   readonly #deps: HttpJsonBindingDependencies;
-  readonly #call: PlatformCall;
 
   constructor(dependencies: HttpJsonBindingDependencies) {
     this.#deps = dependencies;
-    this.#call = new PlatformCall(dependencies, INTERFACE);
   }
 
   /**
@@ -87,7 +87,7 @@ export class HttpJsonBinding {
    */
   async forward(
     request: HttpJsonRequest,
-    auth: CredentialAuth,
+    auth: RouteAuth,
     policy: MethodPolicy,
     rewrite: CardRewrite,
   ): Promise<HttpResponse> {
@@ -95,12 +95,15 @@ export class HttpJsonBinding {
     if (!isSafeQuery(head.query)) throw new AgentBffError('not_found', { detail: 'There is no such route.' });
     const method = call.methods[head.method] ?? '';
     checkPolicy(method, body, policy);
+    const { call: platform, timeouts, card, platformOrigin } = this.#deps;
     const agent = requireEndpoint('a2aUrl', this.#deps.agent);
-    const caller = await this.#call.caller(auth, head);
+    const caller = await platform.caller(auth, head);
     const version = call.legacy ? '' : String(head.headers['a2a-version'] ?? '1.0');
-    const base = interfacePath(await this.#deps.card(version, caller), agent, call.legacy);
-    const reply = await this.#call.send(
+    const base = interfacePath(await card(version, caller), agent, call.legacy);
+    const reply = await platform.send(
       {
+        counterpart: INTERFACE,
+        timeouts,
         method: head.method,
         origin: agent.origin,
         path: base + call.path + head.query,
@@ -115,25 +118,29 @@ export class HttpJsonBinding {
     const further = reply.credential.fields?.response;
     const passed = { status, headers: browserResponseHeaders(headers, further), body: content };
     if (method !== 'GetExtendedAgentCard' || status !== 200) return passed;
-    return rewritten(passed, { ...rewrite, agentOrigin: agent.origin, platformOrigin: this.#deps.platformOrigin });
+    const toSite = { ...rewrite, agentOrigin: agent.origin, platformOrigin };
+    return withCardEdited(passed, (card) =>
+      isAgentCard(card) ? JSON.stringify(rewrittenCard(card, toSite)) : undefined,
+    );
   }
 
   /** JSON errors pass, of 5xx those of the binding's own form; any other error keeps its status and gets our body, and so does what only seems a success. */
   async #passing(reply: PlatformReply, method: string): Promise<HttpResponse> {
     const { response } = reply;
-    await refuseRedirect(response, INTERFACE);
+    const { errors } = this.#deps.call;
+    refuseRedirect(response, INTERFACE);
     if (response.status < 300) {
       // What was removed is told by the status alone; the binding names no body for it.
       const isBare = method === 'DELETE' && response.headers['content-type'] === undefined;
       if (isBare || isForA2AClients(response)) return response;
-      throw await this.#call.errors.replacing(reply);
+      throw await errors.replacing(reply);
     }
-    if (refusesSite(reply) || !isJson(response.headers)) throw await this.#call.errors.replacing(reply);
+    if (refusesSite(reply) || !isJson(response.headers)) throw await errors.replacing(reply);
     if (response.status < 500) return response;
-    if (response.headers['content-encoding'] !== undefined) throw await this.#call.errors.replacing(reply);
-    const start = await this.#call.errors.start(reply, MAX_ERROR_BYTES);
+    if (response.headers['content-encoding'] !== undefined) throw await errors.replacing(reply);
+    const start = await errors.start(reply);
     if (start.isWhole && isBindingError(start.bytes)) return { ...response, body: start.bytes };
-    throw await this.#call.errors.replacing(reply, start);
+    throw await errors.replacing(reply, start);
   }
 }
 
@@ -178,18 +185,73 @@ function listed(entries: unknown, field: string): readonly Offer[] {
 }
 
 function isBindingError(bytes: Uint8Array): boolean {
-  const value = parsedJson(new TextDecoder().decode(bytes)) as { error?: unknown } | null | undefined;
-  return typeof value?.error === 'object' && value.error !== null;
+  const value = parsedJson(new TextDecoder().decode(bytes));
+  return isObject(value) && isObject(value['error']);
 }
 
-async function rewritten(response: HttpResponse, rewrite: CardRewrite): Promise<HttpResponse> {
-  const { 'content-length': _length, etag: _etag, ...headers } = response.headers;
-  const isPlain = headers['content-encoding'] === undefined;
-  const card = isPlain ? parsedJson(await bodyText(response.body, MAX_STORED), MAX_CARD_VALUES) : undefined;
-  if (!isAgentCard(card)) {
-    throw new UpstreamError('upstream_invalid_response', {
-      detail: 'The agent sent something else than its extended card.',
-    });
+/** A call in the HTTP+JSON binding, as its path tells it. */
+export interface HttpJsonCall {
+  /** The A2A method behind each HTTP method of this path. */
+  readonly methods: Readonly<Record<string, string>>;
+  /** The path below the agent's interface, written anew. */
+  readonly path: string;
+  /** True for the binding of v0.3, whose paths start with `/v1`. */
+  readonly legacy: boolean;
+}
+
+/** Paths of the binding (A2A v1.0 §11; v0.3 has the same below `/v1`). The first that fits decides. */
+const PATHS: Readonly<Record<string, HttpJsonCall['methods']>> = {
+  '/message:send': { POST: 'SendMessage' },
+  '/message:stream': { POST: 'SendStreamingMessage' },
+  '/extendedAgentCard': { GET: 'GetExtendedAgentCard' },
+  '/tasks': { GET: 'ListTasks' },
+  '/tasks/{id}:cancel': { POST: 'CancelTask' },
+  // The specification says POST, its protocol buffers say GET, and clients do either.
+  '/tasks/{id}:subscribe': { GET: 'SubscribeToTask', POST: 'SubscribeToTask' },
+  '/tasks/{id}': { GET: 'GetTask' },
+  '/tasks/{id}/pushNotificationConfigs': {
+    GET: 'ListTaskPushNotificationConfigs',
+    POST: 'CreateTaskPushNotificationConfig',
+  },
+  '/tasks/{id}/pushNotificationConfigs/{config}': {
+    GET: 'GetTaskPushNotificationConfig',
+    DELETE: 'DeleteTaskPushNotificationConfig',
+  },
+};
+const OLD_CARD = '/card';
+
+const READERS = Object.entries(PATHS).map(([template, methods]) => ({
+  template,
+  methods,
+  pattern: new RegExp(`^${template.replaceAll(/\{\w+\}/g, '([^/]+?)')}$`),
+}));
+const ROOTS = /^\/(?:message:|tasks(?:\/|$)|extendedAgentCard$)/;
+
+/** Reads a raw path below the mount point; `undefined` when it is none of the binding. */
+export function httpJsonCall(path: string): HttpJsonCall | undefined {
+  const legacy = path.startsWith('/v1/');
+  if (legacy) return known(path === `/v1${OLD_CARD}` ? '/extendedAgentCard' : path.slice(3), '/v1', true);
+  if (ROOTS.test(path)) return known(path, '', false);
+  // v1.0 may put a tenant in front.
+  const [, tenant = '', rest = ''] = /^\/([^/]+)(\/.+)$/.exec(path) ?? [];
+  const decoded = decodeSegment(tenant);
+  return decoded === undefined ? undefined : known(rest, `/${encodeURIComponent(decoded)}`, false);
+}
+
+function known(path: string, prefix: string, legacy: boolean): HttpJsonCall | undefined {
+  for (const { template, methods, pattern } of READERS) {
+    const match = pattern.exec(path);
+    if (match === null) continue;
+    const values = match.slice(1).map(segment);
+    if (values.includes(undefined)) return undefined;
+    const written = legacy && template === '/extendedAgentCard' ? OLD_CARD : template;
+    return { methods, legacy, path: prefix + written.replaceAll(/\{\w+\}/g, () => values.shift() ?? '') };
   }
-  return { ...response, headers, body: JSON.stringify(rewrittenCard(card, rewrite)) };
+  return undefined;
+}
+
+/** An id, percent-encoded anew. One that a reader could take for another call has no place here. */
+function segment(raw: string): string | undefined {
+  const decoded = decodeSegment(raw);
+  return decoded === undefined || /:(?:cancel|subscribe)$/i.test(decoded) ? undefined : encodeURIComponent(decoded);
 }

@@ -1,4 +1,4 @@
-import { RequestError } from '../errors.js';
+import { RequestError } from '../shared/errors.js';
 import type { ChatMessage, Scrutiny } from './chat-message.js';
 
 /** Methods under their v1.0 name, with the name of v0.2 and v0.3 where there is one. */
@@ -24,7 +24,7 @@ const CHAT_METHODS: ReadonlySet<string> = new Set([
   'SubscribeToTask',
 ]);
 
-/** Which A2A methods cross. With a service credential all visitors are one user of the agent, so the default is closed. */
+/** The A2A methods that cross. With a service credential all visitors are one user of the agent, so the default is closed. */
 export class MethodPolicy {
   /** Undefined when every method crosses. */
   readonly #allowed: ReadonlySet<string> | undefined;
@@ -35,18 +35,18 @@ export class MethodPolicy {
     else this.#allowed = new Set(methods.map(canonical));
   }
 
-  /** What of a message it depends on. */
+  /** The part of a message it depends on. */
   get scrutiny(): Scrutiny {
     return this.#allowed === undefined ? 'method' : 'policy';
   }
 
-  /** Whether a method, in either spelling, crosses. */
+  /** True if a method, in either spelling, crosses. */
   allows(method: string): boolean {
     return this.#allowed === undefined || this.#allowed.has(canonical(method));
   }
 
   /**
-   * Refuses what the policy denies, and what two readers may take for two messages: one of them might read a denied one.
+   * Rejects denied methods, and messages that two JSON parsers could read differently.
    *
    * @throws RequestError `method_denied`, with the code the agent itself would use for a missing feature:
    * -32003 for push notifications, -32004 for listing, -32601 otherwise.

@@ -1,6 +1,6 @@
 import type { HeaderFields, HttpBody, HttpRequest, HttpResponse } from '../../ports/http.js';
-import type { CredentialAuth } from '../credentials/credential-broker.js';
-import { AgentBffError, RequestError } from '../errors.js';
+import type { RouteAuth } from '../credentials/route-auth.js';
+import { AgentBffError, RequestError } from '../shared/errors.js';
 import { isStream } from '../shared/body.js';
 import {
   browserResponseHeaders,
@@ -8,7 +8,8 @@ import {
   RECORD_REQUEST_FIELDS,
   RECORD_RESPONSE_FIELDS,
 } from '../upstream/header-policy.js';
-import { PLATFORM, PlatformCall, type PlatformCallDependencies, refuseRedirect } from '../upstream/platform-call.js';
+import type { CallTimeouts, PlatformCall } from '../upstream/platform-call.js';
+import { refuseRedirect, PLATFORM } from '../upstream/platform-error.js';
 import { type PlatformApi, platformFields, platformTarget } from '../upstream/platform-api.js';
 import { isSafePath, isSafeQuery } from '../upstream/safe-path.js';
 
@@ -19,17 +20,19 @@ export type ConversationRequest = Pick<
 >;
 
 /** The auth of a route that always has a session. */
-export type SessionRequired = Extract<CredentialAuth, { kind: 'session' }> & { readonly required: true };
+export type SessionRequired = RouteAuth<'session'> & { readonly required: true };
 
-/** What the proxy is made of. */
-export interface ConversationProxyDependencies extends PlatformCallDependencies {
+/** The parts of the proxy. */
+export interface ConversationProxyDependencies {
+  readonly call: PlatformCall;
+  readonly timeouts: CallTimeouts;
   readonly api: PlatformApi;
 }
 
 // They echo what they are sent, credentials included, or leave HTTP altogether.
 const REFUSED_METHODS: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
-/** Whether requests of a method are passed on: all but those that would give the credential away. */
+/** True for methods that are passed on: all but those that would give the credential away. */
 export function isForwardedMethod(method: string): boolean {
   return !REFUSED_METHODS.has(method.toUpperCase());
 }
@@ -41,12 +44,10 @@ export function isForwardedMethod(method: string): boolean {
  *     browser ◄─────────────────── (4) response, as it comes ◄──
  */
 export class ConversationProxy {
-  readonly #api: PlatformApi;
-  readonly #call: PlatformCall;
+  readonly #deps: ConversationProxyDependencies;
 
   constructor(dependencies: ConversationProxyDependencies) {
-    this.#api = dependencies.api;
-    this.#call = new PlatformCall(dependencies, PLATFORM);
+    this.#deps = dependencies;
   }
 
   /**
@@ -60,16 +61,29 @@ export class ConversationProxy {
     // (1)
     checkRequest(request);
     const { method, path, query, headers, body, signal } = request;
-    const target = platformTarget(this.#api, 'conversations', { path: path.slice(1) });
+    const { call, timeouts, api } = this.#deps;
+    const target = platformTarget(api, 'conversations', { path: path.slice(1) });
     // (2)
-    const caller = await this.#call.caller(auth, request);
+    const caller = await call.caller(auth, request);
     // (3)
-    const message = { method, origin: target.origin, path: target.path + query, browser: fieldsFor(body, headers) };
-    const own = platformFields(this.#api);
-    const reply = await this.#call.send({ ...message, further: RECORD_REQUEST_FIELDS, own, body, signal }, caller);
+    const reply = await call.send(
+      {
+        counterpart: PLATFORM,
+        timeouts,
+        method,
+        origin: target.origin,
+        path: target.path + query,
+        browser: fieldsFor(body, headers),
+        further: RECORD_REQUEST_FIELDS,
+        own: platformFields(api),
+        body,
+        signal,
+      },
+      caller,
+    );
     // (4) A 304 responds to a condition of the browser's own.
-    if (reply.response.status !== 304) await refuseRedirect(reply.response, PLATFORM);
-    const response = await this.#call.errors.toBrowserResponse(reply, RECORD_ERROR_FIELDS);
+    if (reply.response.status !== 304) refuseRedirect(reply.response, PLATFORM);
+    const response = await call.errors.toBrowserResponse(reply, RECORD_ERROR_FIELDS);
     const further = [...RECORD_RESPONSE_FIELDS, ...(reply.credential.fields?.response ?? [])];
     return { ...response, headers: browserResponseHeaders(response.headers, further) };
   }
@@ -87,7 +101,7 @@ function checkRequest({ path, query, headers }: ConversationRequest): void {
   }
 }
 
-/** What describes a body that crosses as it comes; of any other, the length is known from the body itself, and a text is sent in UTF-8. */
+/** The fields that describe a body that crosses as it comes; of any other, the length is known from the body itself, and a text is sent in UTF-8. */
 function fieldsFor(body: HttpBody, headers: HeaderFields): HeaderFields {
   if (isStream(body)) return headers;
   const { 'content-length': _length, 'content-type': type, ...rest } = headers;

@@ -1,11 +1,12 @@
 import { LruMap } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import type { Clock } from '../../ports/clock.js';
-import type { RequestContext } from '../../ports/http.js';
+import type { RequestContext, HeaderFields } from '../../ports/http.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
-import { sessionKey } from './session-key.js';
+import { cookiePairs } from '../shared/cookies.js';
+import type { FoundToken } from './route-auth.js';
 
-/** What the tokens of one session source are kept with. */
+/** The parts of a coalescing session source. */
 export interface CoalescingSessionSourceDependencies {
   readonly source: SessionTokenSource;
   readonly clock: Clock;
@@ -22,8 +23,6 @@ const GRACE_MS = 10_000;
 /** A platform that refuses every token must not cost a refresh for each request (decisions 5 and 54). */
 const FORCED_PAUSE_MS = 30_000;
 
-type FoundToken = Extract<SessionToken, { kind: 'token' }>;
-
 interface CachedToken {
   readonly token: FoundToken;
   readonly until: number;
@@ -38,10 +37,7 @@ interface CachedToken {
  */
 export class CoalescingSessionSource implements SessionTokenSource {
   readonly name?: string;
-  readonly #source: SessionTokenSource;
-  readonly #clock: Clock;
-  readonly #hash: (text: string) => string;
-  readonly #hide: (token: string) => void;
+  readonly #deps: CoalescingSessionSourceDependencies;
   readonly #kept: LruMap<CachedToken>;
   readonly #flights = new SingleFlight<SessionToken>();
   readonly #forced = new SingleFlight<SessionToken>();
@@ -50,10 +46,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
 
   constructor(dependencies: CoalescingSessionSourceDependencies) {
     if (dependencies.source.name !== undefined) this.name = dependencies.source.name;
-    this.#source = dependencies.source;
-    this.#clock = dependencies.clock;
-    this.#hash = dependencies.hash;
-    this.#hide = dependencies.hide;
+    this.#deps = dependencies;
     this.#kept = new LruMap(dependencies);
     this.#forcedAt = new LruMap(dependencies);
   }
@@ -61,16 +54,17 @@ export class CoalescingSessionSource implements SessionTokenSource {
   async getToken(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const found = await this.#shared(request, query);
     // A token that is shared belongs to every request that is given it.
-    if (found.kind === 'token') this.#hide(found.accessToken);
+    if (found.kind === 'token') this.#deps.hide(found.accessToken);
     return found;
   }
 
   async #shared(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const session =
-      this.#source.sessionVersion?.(request) ?? sessionKey(request.headers, this.#source.sessionCookies ?? []);
+      this.#deps.source.sessionVersion?.(request) ??
+      sessionKey(request.headers, this.#deps.source.sessionCookies ?? []);
     if (session === undefined) return this.#ask(request, unforced(query));
     // Tokens differ by audience and scope: sharing by session alone would hand out one for another API.
-    const key = this.#hash(JSON.stringify([session, query.audience ?? null, query.scope ?? null]));
+    const key = this.#deps.hash(JSON.stringify([session, query.audience ?? null, query.scope ?? null]));
     const running = this.#forced.running(key);
     if (running !== undefined) return adopted(await running, request);
     if (query.forceRefresh !== true) return this.#current(key, request, query);
@@ -96,45 +90,45 @@ export class CoalescingSessionSource implements SessionTokenSource {
   }
 
   #wasForced({ accessToken }: FoundToken): boolean {
-    const at = this.#forcedAt.get(this.#hash(accessToken));
-    return at !== undefined && this.#clock.now() - at < FORCED_PAUSE_MS;
+    const at = this.#forcedAt.get(this.#deps.hash(accessToken));
+    return at !== undefined && this.#deps.clock.now() - at < FORCED_PAUSE_MS;
   }
 
   #noteForced({ accessToken }: FoundToken): void {
-    this.#forcedAt.set(this.#hash(accessToken), this.#clock.now());
+    this.#forcedAt.set(this.#deps.hash(accessToken), this.#deps.clock.now());
   }
 
   async #obtain(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const found = await this.#ask(request, query);
     // A session that the server holds knows of its own refreshes, and of a sign-out, which must count immediately.
-    if (found.kind === 'token' && (this.#source.sessionInCookie === true || found.adopt !== undefined)) {
+    if (found.kind === 'token' && (this.#deps.source.sessionInCookie === true || found.adopt !== undefined)) {
       this.#keep(key, found);
     }
     return found;
   }
 
   async #ask(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
-    const askedAt = this.#clock.now();
-    const found = await this.#source.getToken(request, query);
+    const askedAt = this.#deps.clock.now();
+    const found = await this.#deps.source.getToken(request, query);
     if (!this.#hasEnded(found)) return found;
     // It ended while it was fetched, so the source took it for good: asked again, it sees the end and refreshes.
-    const again = found.expiresAt < askedAt ? found : await this.#source.getToken(request, unforced(query));
+    const again = found.expiresAt < askedAt ? found : await this.#deps.source.getToken(request, unforced(query));
     return this.#hasEnded(again) ? { kind: 'expired', detail: 'the session gave a token that has expired' } : again;
   }
 
   #hasEnded(found: SessionToken): found is FoundToken & { readonly expiresAt: number } {
-    return found.kind === 'token' && found.expiresAt !== undefined && found.expiresAt <= this.#clock.now();
+    return found.kind === 'token' && found.expiresAt !== undefined && found.expiresAt <= this.#deps.clock.now();
   }
 
   #fresh(key: string): FoundToken | undefined {
     const kept = this.#kept.get(key);
-    if (kept !== undefined && this.#clock.now() < kept.until) return kept.token;
+    if (kept !== undefined && this.#deps.clock.now() < kept.until) return kept.token;
     this.#kept.delete(key);
     return undefined;
   }
 
   #keep(key: string, token: FoundToken): void {
-    const now = this.#clock.now();
+    const now = this.#deps.clock.now();
     this.#kept.set(key, { token, until: Math.min(now + GRACE_MS, token.expiresAt ?? Number.POSITIVE_INFINITY) });
     // No token stays in memory for longer than it is of use.
     for (const [oldest, { until }] of this.#kept) {
@@ -152,4 +146,23 @@ function unforced(query: SessionTokenQuery): SessionTokenQuery {
 function adopted(found: SessionToken, request: RequestContext): SessionToken {
   if (found.kind === 'token') found.adopt?.(request);
   return found;
+}
+
+/** Fields that also tell one session from another: some libraries read a bearer token, or serve several hosts. */
+const FIELDS = ['authorization', 'host', 'x-forwarded-host'];
+
+/**
+ * Names the session of a request by the cookies that hold it; absent when the request has none of them.
+ * Other cookies stay out: one set by an analytics script must not split a session.
+ */
+export function sessionKey(headers: HeaderFields, cookieNames: readonly string[]): string | undefined {
+  // In the order sent: of two cookies with one name, a library reads the first, and which it is tells two users apart.
+  const cookies = cookiePairs(headers['cookie']).filter((cookie) => cookieNames.some((name) => isNamed(cookie, name)));
+  if (cookies.length === 0) return undefined;
+  return JSON.stringify([cookies, ...FIELDS.map((name) => String(headers[name] ?? ''))]);
+}
+
+/** True if a cookie is the named one or a chunk of it: `name=`, `name.0=`, `name__0=`. */
+function isNamed(cookie: string, name: string): boolean {
+  return cookie.startsWith(name) && /^(?:(?:\.|__)\d+)?=/.test(cookie.slice(name.length));
 }

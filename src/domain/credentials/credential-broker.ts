@@ -1,54 +1,23 @@
 import type { Clock } from '../../ports/clock.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { AccessToken, IdentityProvider, IssueOutcome } from '../../ports/identity-provider.js';
-import { delimited } from '../shared/delimited.js';
+import { delimited } from '../shared/json.js';
 import type { Secret } from '../shared/secret.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { ServiceAuthError, SessionError } from '../errors.js';
-import { Credential, type CredentialOwner, serviceAuthError } from './credential.js';
-import { PlatformClock } from './platform-clock.js';
-import { refreshedToken, type SessionAuth, userToken, type UserToken } from './session-credentials.js';
-import type { RouteFields } from './site-fields.js';
-import { statedIdentity } from './stated-identity.js';
-import { chooseStrategy, type ChosenStrategy, type ProviderFlows } from './strategy.js';
+import { ServiceAuthError, SessionError } from '../shared/errors.js';
+import { forwardedFields } from '../upstream/header-policy.js';
+import { Credential, type CredentialOwner, serviceAuthError, statedIdentity } from './credential.js';
+import type { RouteAuth, RouteFields } from './route-auth.js';
+import { refreshedToken, userToken, type UserToken } from './session-credentials.js';
 import type { IssueToken, TokenCache } from './token-cache.js';
 
-/** Which credential a route attaches. */
-export type CredentialAuth = { readonly fields?: RouteFields | undefined } & (
-  | {
-      readonly kind: 'service';
-      /** Replaces the configured strategy; an empty string leaves it. */
-      readonly strategy: string;
-      /** Replaces the configured API key. */
-      readonly apiKey: Secret | undefined;
-    }
-  | ({
-      readonly kind: 'session';
-      readonly apiKey: Secret | undefined;
-      /** Whether a request without a session is refused; else it carries the API key alone. */
-      readonly required: boolean;
-    } & SessionAuth)
-  | {
-      readonly kind: 'api-key';
-      readonly apiKey: Secret | undefined;
-    }
-);
-
-/** The site's own credential. */
-export type ServiceAuth = Extract<CredentialAuth, { kind: 'service' }>;
-
-/** What the broker is made of; all of it fixed until the configuration changes. */
-export interface CredentialBrokerDependencies {
+/** The parts of the broker, fixed until the configuration changes. */
+export interface CredentialBrokerDependencies extends Omit<StrategyFacts, 'hasApiKey'> {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly tokens: TokenCache;
   /** Loads a provider by the name the strategy table gives; built-in ones import their library here. */
   readonly provider: (name: string) => Promise<IdentityProvider> | undefined;
-  readonly flows: ProviderFlows;
-  readonly strategy: string;
-  readonly authProvider: string;
-  readonly hasServiceAccount: boolean;
-  readonly customProviders: ReadonlySet<string>;
   readonly apiKey: Secret | undefined;
   readonly apiKeyHeader: string;
   /** A one-way function without collisions: names an API key, or a token, without revealing it. */
@@ -84,12 +53,17 @@ export class CredentialBroker {
   }
 
   /**
-   * The credential for one request.
+   * The credential for one request, with the site's own fields.
    *
    * @throws ServiceAuthError when no service credential can be produced.
    * @throws SessionError when the route needs a session and there is none.
    */
-  async obtain(auth: CredentialAuth, request: RequestContext): Promise<Credential> {
+  obtain(auth: RouteAuth, request: RequestContext): Promise<Credential> {
+    const credential = this.#obtain(auth, request);
+    return auth.fields === undefined ? credential : withSiteFields(credential, auth.fields, request);
+  }
+
+  async #obtain(auth: RouteAuth, request: RequestContext): Promise<Credential> {
     switch (auth.kind) {
       case 'service':
         return this.#service(auth);
@@ -97,27 +71,38 @@ export class CredentialBroker {
         return this.#session(auth, request);
       case 'api-key':
         return this.#apiKeyAlone(auth.apiKey ?? this.#deps.apiKey);
+      case 'headers':
+        return auth.obtain(request);
     }
   }
 
   /**
-   * A fresh credential after the platform refused this one; absent when there is nothing to renew.
+   * A fresh credential, with the same fields of the site, after the platform refused this one; absent when there is nothing to renew.
    * Many callers refused together cause one renewal; a user's own token is renewed by its session. `platformDate` is the `Date` field of the refusal: tokens signed here follow the platform's clock.
    */
   async renew(
-    auth: CredentialAuth,
+    auth: RouteAuth,
     refused: Credential,
     request: RequestContext,
     platformDate: string,
   ): Promise<Credential | undefined> {
-    if (refused.token === undefined) return undefined;
+    return (await this.#renewed(auth, refused, request, platformDate))?.withFields(refused.fields);
+  }
+
+  async #renewed(
+    auth: RouteAuth,
+    refused: Credential,
+    request: RequestContext,
+    platformDate: string,
+  ): Promise<Credential | undefined> {
+    if (auth.kind === 'headers' || refused.token === undefined) return undefined;
     if (refused.cacheKey === undefined) {
       return auth.kind === 'session' ? this.#refreshed(auth, refused, request) : undefined;
     }
     this.#platformClock.compare(Date.parse(platformDate));
     if (!(await this.#deps.tokens.reject(refused.cacheKey, refused.token))) return undefined;
     for (const { key, provider } of this.#known.values()) if (key === refused.cacheKey) provider.recheck?.();
-    const renewed = await this.obtain(auth, request);
+    const renewed = await this.#obtain(auth, request);
     return renewed.token === refused.token ? undefined : renewed;
   }
 
@@ -136,7 +121,7 @@ export class CredentialBroker {
     return known === undefined ? undefined : this.#deps.tokens.peek(known.key);
   }
 
-  async #service(auth: ServiceAuth): Promise<Credential> {
+  async #service(auth: RouteAuth<'service'>): Promise<Credential> {
     const apiKey = auth.apiKey ?? this.#deps.apiKey;
     const chosen = this.#choose(auth.strategy, apiKey);
     if (chosen.kind === 'none') throw noStrategy();
@@ -208,7 +193,7 @@ export class CredentialBroker {
     return credential;
   }
 
-  async #session(auth: Extract<CredentialAuth, { kind: 'session' }>, request: RequestContext): Promise<Credential> {
+  async #session(auth: RouteAuth<'session'>, request: RequestContext): Promise<Credential> {
     const apiKey = auth.apiKey ?? this.#deps.apiKey;
     const user = await userToken(auth, request);
     if (user === undefined) {
@@ -218,9 +203,9 @@ export class CredentialBroker {
     return this.#userCredential(user, apiKey);
   }
 
-  /** What the session gives instead of a token the platform refused; where it gives nothing else, the platform's response stands. */
+  /** The session's token in place of a refused one; without another one, the platform's response stands. */
   async #refreshed(
-    auth: Extract<CredentialAuth, { kind: 'session' }>,
+    auth: RouteAuth<'session'>,
     refused: Credential,
     request: RequestContext,
   ): Promise<Credential | undefined> {
@@ -303,6 +288,16 @@ export class CredentialBroker {
   }
 }
 
+async function withSiteFields(
+  obtaining: Promise<Credential>,
+  { request: names, response, make }: RouteFields,
+  request: RequestContext,
+): Promise<Credential> {
+  const credential = await obtaining;
+  const forwarded = forwardedFields(request.headers, names);
+  return credential.withFields({ added: (await make?.(request)) ?? {}, forwarded, response });
+}
+
 /** The owner of a credential that shows the same to every holder. */
 function ownerOf(principal: string): CredentialOwner {
   return { principal, reader: principal };
@@ -324,4 +319,79 @@ function noStrategy(): ServiceAuthError {
     block: 'configureServer',
     fields: ['serviceAuthStrategy', 'serviceApiKey'],
   });
+}
+
+/** A `Date` field counts whole seconds and travels; below this the clocks agree. */
+const TOLERATED_SKEW_MS = 30_000;
+/** A platform further away is not followed: one that names a date decades ahead would be given a token good until then. */
+const FOLLOWED_SKEW_MS = 3_600_000;
+
+/** The platform's clock, as far as its refusals tell: tokens signed here must be valid by it. */
+class PlatformClock {
+  readonly #deps: Pick<CredentialBrokerDependencies, 'clock' | 'telemetry'>;
+  #skewMs = 0;
+
+  constructor(dependencies: Pick<CredentialBrokerDependencies, 'clock' | 'telemetry'>) {
+    this.#deps = dependencies;
+  }
+
+  /** Its lead over ours, in milliseconds; 0 while the two agree, and when it is too far away to be believed. */
+  get aheadMs(): number {
+    return Math.abs(this.#skewMs) > FOLLOWED_SKEW_MS ? 0 : this.#skewMs;
+  }
+
+  /** Takes note of what it shows now, in milliseconds since the epoch; operators are told when that is news. `NaN` says nothing. */
+  compare(platformNow: number): void {
+    const skewMs = platformNow - this.#deps.clock.now();
+    if (Number.isNaN(skewMs) || Math.abs(skewMs - this.#skewMs) <= TOLERATED_SKEW_MS) return;
+    this.#skewMs = Math.abs(skewMs) <= TOLERATED_SKEW_MS ? 0 : skewMs;
+    this.#deps.telemetry.emit({ type: 'warning', code: 'clock_skew', detail: detailOf(this.#skewMs) });
+  }
+}
+
+function detailOf(skewMs: number): string {
+  if (skewMs === 0) return "The local clock agrees with the platform's again.";
+  const seconds = String(Math.round(Math.abs(skewMs) / 1000));
+  return `The local clock is ${seconds} s ${skewMs < 0 ? 'ahead of' : 'behind'} the platform's.`;
+}
+
+/** The flows of each built-in provider, by the strategy that asks for them; the first is the provider's own. */
+export type ProviderFlows = Readonly<Record<string, Readonly<Partial<Record<string, string>>>>>;
+
+/** The facts that decide which flow gives the service credential. */
+export interface StrategyFacts {
+  readonly flows: ProviderFlows;
+  /** `serviceAuthStrategy`, or the handler's own `strategy`; an empty string when unset. */
+  readonly strategy: string;
+  /** `authProvider`; an empty string when unset. */
+  readonly authProvider: string;
+  /** True if any field of the `serviceAccount` block is filled. */
+  readonly hasServiceAccount: boolean;
+  readonly hasApiKey: boolean;
+  /** Names under which the site registered identity providers of its own. */
+  readonly customProviders: ReadonlySet<string>;
+}
+
+/** The provider to ask, by name; or the API key alone; or neither. */
+export type ChosenStrategy =
+  { readonly kind: 'provider'; readonly name: string } | { readonly kind: 'api-key' } | { readonly kind: 'none' };
+
+const provider = (name: string): ChosenStrategy => ({ kind: 'provider', name });
+
+/** The flow for a configuration: the chosen provider's, else that of the provider whose own strategy it is. */
+export function chooseStrategy(facts: StrategyFacts): ChosenStrategy {
+  const { strategy, flows } = facts;
+  if (facts.customProviders.has(strategy)) return provider(strategy);
+  if (facts.customProviders.has(facts.authProvider) && strategy !== 'service_account')
+    return provider(facts.authProvider);
+  const chosen = Object.hasOwn(flows, facts.authProvider) ? flows[facts.authProvider] : undefined;
+  if (strategy !== '') {
+    const own = Object.values(flows).find((one) => Object.keys(one)[0] === strategy);
+    const flow = chosen !== undefined && Object.hasOwn(chosen, strategy) ? chosen[strategy] : own?.[strategy];
+    return flow === undefined ? { kind: 'none' } : provider(flow);
+  }
+  const [first] = Object.values(chosen ?? {});
+  if (first !== undefined) return provider(first);
+  if (facts.hasServiceAccount) return provider('service_account');
+  return facts.hasApiKey ? { kind: 'api-key' } : { kind: 'none' };
 }

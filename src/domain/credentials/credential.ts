@@ -1,7 +1,7 @@
-import { ServiceAuthError, SessionError } from '../errors.js';
+import { ServiceAuthError, SessionError } from '../shared/errors.js';
 import type { HeaderFields } from '../../ports/http.js';
-import type { IssueFailure } from '../../ports/identity-provider.js';
-import type { SiteFields } from './site-fields.js';
+import type { IssueFailure, Identity } from '../../ports/identity-provider.js';
+import { choosingFields } from '../upstream/header-policy.js';
 
 /** Whose authority a credential carries. */
 export type CredentialKind = 'service' | 'session' | 'api-key';
@@ -26,7 +26,7 @@ interface CredentialFacts {
 }
 
 /**
- * What is put on one request to the platform: the header fields, and whose they are.
+ * The header fields that authorize one request to the platform, and their owner.
  * The values are private fields, which nothing prints.
  */
 export class Credential {
@@ -69,7 +69,7 @@ export class Credential {
     return this.#facts.fields;
   }
 
-  /** Where the token is cached; absent for credentials that are no cached service token. */
+  /** The cache key of the token; absent for credentials that are no cached service token. */
   get cacheKey(): string | undefined {
     return this.#facts.cacheKey;
   }
@@ -79,7 +79,7 @@ export class Credential {
   }
 }
 
-/** Whether something can be a bearer token: visible ASCII, without the blank that another scheme would bring (RFC 6750 §2.1). */
+/** True for a text that can be a bearer token: visible ASCII, without the blank that another scheme would bring (RFC 6750 §2.1). */
 export function isTokenText(value: unknown): value is string {
   return typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
 }
@@ -89,7 +89,7 @@ export function withoutScheme(value: string): string {
   return /^bearer /i.test(value) ? value.slice('bearer '.length).trimStart() : value;
 }
 
-/** What the user has to do before the session can be used again; `log` is for the server alone. */
+/** The error for a session that the user must renew first; `log` is for the server alone. */
 export function sessionError(reason: 'expired' | 'interaction', log: string): SessionError {
   return reason === 'expired'
     ? new SessionError('session_expired', { detail: 'The session has expired.', hint: 'Sign in again.', log })
@@ -100,7 +100,7 @@ export function sessionError(reason: 'expired' | 'interaction', log: string): Se
       });
 }
 
-/** Why there is no token, in the words of the token that was asked for; a provider that is down is told alike for all. */
+/** The error for want of a token, in the words of that token; for a provider that is down, the same for all. */
 export function serviceAuthError(
   { reason, advice, block, fields, retryAfterMs, detail }: IssueFailure,
   words: Readonly<Record<Exclude<IssueFailure['reason'], 'unavailable'>, string>>,
@@ -115,4 +115,47 @@ export function serviceAuthError(
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     log: detail,
   });
+}
+
+/** Header fields of the site's own on one request, by the options of its route (decision 91). Names are in lower case. */
+export interface SiteFields {
+  /** Fields the site made. */
+  readonly added: HeaderFields;
+  /** The browser's fields that go upstream too: visitors choose these values. */
+  readonly forwarded: HeaderFields;
+  readonly response: readonly string[];
+}
+
+/**
+ * The identity a provider or an exchange states.
+ *
+ * @throws TypeError when it states none: under an empty principal, strangers would share what is cached.
+ */
+export async function statedIdentity(stating: { identity(): Identity | Promise<Identity> }): Promise<Identity> {
+  const stated: unknown = await stating.identity();
+  const { principal, proof } = (stated ?? {}) as Partial<Record<keyof Identity, unknown>>;
+  if (typeof principal === 'string' && principal !== '' && typeof proof === 'string') return { principal, proof };
+  throw new TypeError('"identity" has to give a "principal" that is not empty and a "proof", both strings');
+}
+
+/**
+ * Names the callers who see each other's actions, as a text to be hashed; `undefined` when the caller has no stable name, and nothing may be kept.
+ * It outlives tokens: an action must invalidate what was rendered under the last one.
+ */
+export function credentialScope({ owner, fields }: Credential): string | undefined {
+  return owner.principal === undefined ? undefined : scopeText(owner.principal, choosingFields(fields?.added));
+}
+
+/** Names those to whom the platform may show one agent card, project and brand; the site's own fields are part of it. */
+export function readerScope({ owner, fields }: Credential): string {
+  return scopeText(owner.reader, [...choosingFields(fields?.added), ...choosingFields(fields?.forwarded)]);
+}
+
+/** True if visitors can create cache keys at will, by what they send or what the site makes of it: such entries are kept apart (decision 83). */
+export function isVaried({ fields }: Credential): boolean {
+  return choosingFields({ ...fields?.forwarded, ...fields?.added }).length > 0;
+}
+
+function scopeText(owner: string, chosen: readonly unknown[]): string {
+  return chosen.length === 0 ? owner : JSON.stringify([owner, ...chosen]);
 }

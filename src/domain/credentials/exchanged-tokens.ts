@@ -1,13 +1,18 @@
 import type { Clock } from '../../ports/clock.js';
-import type { Identity } from '../../ports/identity.js';
-import type { AccessToken, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
-import type { ExchangeRefusal, TokenExchange, TokenExchangeRequest } from '../../ports/token-exchange.js';
-import type { ServiceAuthError, SessionError } from '../errors.js';
-import { serviceAuthError, sessionError } from './credential.js';
-import { statedIdentity } from './stated-identity.js';
+import type {
+  Identity,
+  AccessToken,
+  IssueFailure,
+  IssueOutcome,
+  ExchangeRefusal,
+  TokenExchange,
+  TokenExchangeRequest,
+} from '../../ports/identity-provider.js';
+import type { ServiceAuthError, SessionError } from '../shared/errors.js';
+import { serviceAuthError, sessionError, statedIdentity } from './credential.js';
 import type { TokenCache } from './token-cache.js';
 
-/** What exchanged tokens are obtained and kept with. */
+/** The parts that exchanged tokens need. */
 export interface ExchangedTokensDependencies {
   readonly exchange: TokenExchange;
   /** May be the cache of the service tokens: no key of one is a key of the other. */

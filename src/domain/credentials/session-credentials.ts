@@ -1,22 +1,11 @@
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { isAgentBffError, ServiceAuthError } from '../errors.js';
-import type { ExchangedTokens } from './exchanged-tokens.js';
+import { isAgentBffError, ServiceAuthError } from '../shared/errors.js';
 import { isTokenText, sessionError, withoutScheme } from './credential.js';
+import type { FoundToken, RouteAuth } from './route-auth.js';
 
-type FoundToken = Extract<SessionToken, { kind: 'token' }>;
-
-/** How a route finds the signed-in user's token. */
-export interface SessionAuth {
-  readonly source: SessionTokenSource;
-  /** A stable name of the user a token of that source is for; `undefined` when there is none. */
-  readonly nameOf: (token: FoundToken) => readonly string[] | undefined;
-  /** The API the token is for; an empty string leaves it to the session. */
-  readonly audience: string;
-  /** Exchanges the session's token for one the platform accepts; absent when the platform takes it as it is. */
-  readonly exchange: ExchangedTokens | undefined;
-}
+type UserAuth = Pick<RouteAuth<'session'>, 'source' | 'nameOf' | 'audience' | 'exchange'>;
 
 /** The signed-in user's token, ready for the platform. */
 export interface UserToken {
@@ -31,7 +20,7 @@ export interface UserToken {
   readonly sessionToken: string;
   /** The principal of the exchange it came from; absent without one. */
   readonly exchange: string | undefined;
-  /** Where an exchanged token is cached. */
+  /** The cache key of an exchanged token. */
   readonly cacheKey: string | undefined;
 }
 
@@ -43,7 +32,7 @@ export interface UserToken {
  * @throws ServiceAuthError when the session cannot be read, or the exchange fails for every user.
  */
 export async function userToken(
-  auth: SessionAuth,
+  auth: UserAuth,
   request: RequestContext,
   forceRefresh = false,
 ): Promise<UserToken | undefined> {
@@ -75,7 +64,7 @@ export async function userToken(
 
 /** The user's token, renewed because the platform refused it; `undefined` when the session does not give it. */
 export async function refreshedToken(
-  auth: SessionAuth,
+  auth: UserAuth,
   request: RequestContext,
   telemetry: Telemetry,
 ): Promise<UserToken | undefined> {
@@ -124,4 +113,68 @@ function withNames(found: FoundToken): FoundToken {
   const wrong = given.find((name) => typeof names[name] !== 'string');
   if (wrong !== undefined) throw new TypeError(`the session gave a ${wrong} that is ${typeof names[wrong]}, not text`);
   return { ...rest, ...Object.fromEntries(given.map((name) => [name, names[name]])) };
+}
+
+/** The parts that users' names need. */
+export interface UserNamesDependencies {
+  /** The session sources of all routes that keep something for users; one that is added later counts from then on. */
+  readonly sources: () => Iterable<SessionTokenSource>;
+  readonly telemetry: Telemetry;
+}
+
+/**
+ * Names users. A subject names a user only at its issuer, or in a source that has a name: user 1 of the staff is not user 1 of the shop.
+ * A bare subject, with neither, is a name while no other source can give bare subjects too.
+ */
+export class UserNames {
+  readonly #deps: UserNamesDependencies;
+  /** True once a source gave a bare subject; absent before its first token. */
+  readonly #isBare = new Map<SessionTokenSource, boolean>();
+  #hasWarned = false;
+
+  constructor(dependencies: UserNamesDependencies) {
+    this.#deps = dependencies;
+  }
+
+  /** A stable name of the user of this token, alike in every process; `undefined` when there is none. */
+  nameOf(source: SessionTokenSource, { subject, issuer }: FoundToken): readonly string[] | undefined {
+    if (!isGiven(subject)) return this.#noted(source, undefined);
+    if (isGiven(issuer)) return this.#noted(source, ['issuer', issuer, subject]);
+    if (isGiven(source.name)) return ['source', source.name, subject];
+    if (this.#isBare.get(source) !== true) this.#isBare.set(source, true);
+    if (!this.#hasRival(source)) return ['subject', subject];
+    this.#warn();
+    return undefined;
+  }
+
+  /** A source that begins without bare subjects is believed to go on so. */
+  #noted(source: SessionTokenSource, name: readonly string[] | undefined): readonly string[] | undefined {
+    if (!this.#isBare.has(source)) this.#isBare.set(source, false);
+    return name;
+  }
+
+  #hasRival(source: SessionTokenSource): boolean {
+    let isListed = false;
+    let hasRival = false;
+    for (const other of this.#deps.sources()) {
+      if (other === source) isListed = true;
+      else if (!isGiven(other.name) && this.#isBare.get(other) !== false) hasRival = true;
+    }
+    return isListed && hasRival;
+  }
+
+  #warn(): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    this.#deps.telemetry.emit({
+      type: 'warning',
+      code: 'session_source_unnamed',
+      detail:
+        'Nothing is cached for signed-in users: several session sources give subjects without an issuer, and two users may have the same one. Give each source a "name", such as "staff".',
+    });
+  }
+}
+
+function isGiven(text: string | undefined): text is string {
+  return text !== undefined && text !== '';
 }

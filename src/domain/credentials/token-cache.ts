@@ -3,14 +3,14 @@ import type { Clock } from '../../ports/clock.js';
 import type { AccessToken, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { LruMap } from '../shared/lru-map.js';
-import { parsedJson } from '../shared/json.js';
+import { isObject, parsedJson } from '../shared/json.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import { isTokenText } from './credential.js';
 
 /** Asks the provider once. Shared by all callers of one key, so it must not depend on any one of them. */
 export type IssueToken = (now: number) => Promise<IssueOutcome>;
 
-/** What a token cache is made of. */
+/** The parts of a token cache. */
 export interface TokenCacheDependencies {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
@@ -20,24 +20,6 @@ export interface TokenCacheDependencies {
   readonly shared?: CacheStore;
   /** Most entries kept in memory; the least recently used goes first. */
   readonly maxEntries: number;
-}
-
-interface Entry {
-  readonly block: string;
-  token?: AccessToken;
-  /** From here on the token is served while a renewal runs. */
-  staleAt: number;
-  /** From here on callers wait for the renewal. */
-  mustRenewAt: number;
-  failure?: IssueFailure;
-  failures: number;
-  retryAt: number;
-  /** When its back-off was last lifted. */
-  liftedAt: number;
-  /** A token the platform refused: never served again, not even from the shared store. */
-  rejected?: string;
-  /** Before this, a refused token is kept: renewing once did not help, so renewing at every request would only load the provider. */
-  rejectableAt: number;
 }
 
 // Proportional, so that tokens of a minute and of a day are both cached.
@@ -55,65 +37,145 @@ const UNAVAILABLE_MAX_MS = 30_000;
 const MAX_PAUSE_MS = 3_600_000;
 const CLOCKS = ', and the clocks of this server and the provider';
 
+/** The token of one key, and the state of its provider. */
+class Entry {
+  readonly block: string;
+  token: AccessToken | undefined;
+  /** The last failure, until a token comes. */
+  failure: IssueFailure | undefined;
+  /** A token the platform refused: never served again, not even from the shared store. */
+  rejected: string | undefined;
+  #staleAt = 0;
+  #mustRenewAt = 0;
+  #failures = 0;
+  #retryAt = 0;
+  /** When its back-off was last lifted. */
+  #liftedAt = -Infinity;
+  /** Before this, a refused token is kept: renewing once did not help, so renewing at every request would only load the provider. */
+  #rejectableAt = 0;
+
+  constructor(block: string) {
+    this.block = block;
+  }
+
+  /** True once the token is to be renewed; it is served meanwhile. */
+  isDue(now: number): boolean {
+    return now >= this.#staleAt;
+  }
+
+  /** True if callers wait for the renewal. */
+  mustWait(now: number): boolean {
+    return now >= this.#mustRenewAt;
+  }
+
+  /** True while the provider is not asked because it failed. */
+  isResting(now: number): boolean {
+    return now < this.#retryAt;
+  }
+
+  /** The token, unless it has expired. */
+  valid(now: number): AccessToken | undefined {
+    return this.token !== undefined && now < this.token.expiresAt ? this.token : undefined;
+  }
+
+  /** Milliseconds until the provider is asked again. */
+  restMs(now: number): number {
+    return this.#retryAt - now;
+  }
+
+  /** Takes a new token; `jitter` is from 0 up to 1. */
+  keep(token: AccessToken, issuedAt: number, jitter: number): void {
+    const life = token.expiresAt - issuedAt;
+    const early = Math.min(STALE_MAX_MS, life * STALE_SHARE) * (1 + 0.1 * jitter);
+    this.token = token;
+    this.#staleAt = token.expiresAt - early;
+    this.#mustRenewAt = token.expiresAt - Math.min(FLOOR_MAX_MS, life * FLOOR_SHARE);
+    this.#failures = 0;
+    this.#retryAt = 0;
+    this.failure = undefined;
+    this.rejected = undefined;
+  }
+
+  /** Takes a failure of the provider. */
+  backOff(failure: IssueFailure, now: number, random: () => number): void {
+    // Nobody was asked, so asking again is free: the next request after the missing field is filled must work.
+    if (failure.reason === 'incomplete') return;
+    const refused = failure.reason === 'refused';
+    const first = refused ? REFUSED_FIRST_MS : UNAVAILABLE_FIRST_MS;
+    const most = refused ? REFUSED_MAX_MS : UNAVAILABLE_MAX_MS;
+    const span = Math.min(most, first * 2 ** this.#failures);
+    const wait = refused ? span : span * (0.5 + 0.5 * random());
+    this.#failures += 1;
+    this.failure = failure;
+    this.#retryAt = now + Math.max(wait, Math.min(failure.retryAfterMs ?? 0, MAX_PAUSE_MS));
+  }
+
+  /** Ends a back-off early, at most every 30 seconds. */
+  lift(now: number): void {
+    if (this.failure === undefined) return;
+    this.#retryAt = Math.min(this.#retryAt, this.#liftedAt + REFUSED_FIRST_MS);
+    if (!this.isResting(now)) this.#liftedAt = now;
+  }
+
+  /** Drops a token the platform refused; false if that was tried a moment ago. */
+  reject(value: string, now: number): boolean {
+    if (now < this.#rejectableAt) return false;
+    this.token = undefined;
+    this.rejected = value;
+    this.#rejectableAt = now + REFUSED_FIRST_MS;
+    return true;
+  }
+}
+
 /**
  * Keeps tokens until shortly before they expire and asks the provider once for any number of callers.
  * A valid token is never replaced by an error, and a failure is not repeated before its back-off is over.
  */
 export class TokenCache {
-  readonly #clock: Clock;
-  readonly #telemetry: Telemetry;
-  readonly #random: () => number;
-  readonly #shared: CacheStore | undefined;
+  readonly #deps: TokenCacheDependencies;
   readonly #entries: LruMap<Entry>;
   readonly #renewals = new SingleFlight<IssueOutcome>();
 
   constructor(dependencies: TokenCacheDependencies) {
-    this.#clock = dependencies.clock;
-    this.#telemetry = dependencies.telemetry;
-    this.#random = dependencies.random;
-    this.#shared = dependencies.shared;
+    this.#deps = dependencies;
     this.#entries = new LruMap(dependencies);
   }
 
   /** The token in memory when it needs no renewal yet; never waits and never asks. */
   fresh(key: string): AccessToken | undefined {
     const entry = this.#entries.get(key);
-    if (entry?.token === undefined || this.#clock.now() >= entry.staleAt) return undefined;
-    return entry.token;
+    return entry === undefined || entry.isDue(this.#deps.clock.now()) ? undefined : entry.token;
   }
 
   /** A token that is still valid, from memory, the shared store or the provider; else why there is none. */
   async get(key: string, block: string, issue: IssueToken): Promise<IssueOutcome> {
-    const now = this.#clock.now();
+    const now = this.#deps.clock.now();
     const entry = this.#entry(key, block);
-    if (entry.token !== undefined && now < entry.mustRenewAt) {
-      if (now >= entry.staleAt && now >= entry.retryAt) void this.#renew(key, entry, block, issue);
-      if (now >= entry.staleAt) this.#telemetry.emit({ type: 'token', outcome: 'stale_served', block });
-      return { kind: 'token', token: entry.token };
+    const { token, failure } = entry;
+    if (token !== undefined && !entry.mustWait(now)) {
+      if (entry.isDue(now) && !entry.isResting(now)) void this.#renew(key, entry, block, issue);
+      if (entry.isDue(now)) this.#deps.telemetry.emit({ type: 'token', outcome: 'stale_served', block });
+      return { kind: 'token', token };
     }
-    if (this.#renewals.running(key) === undefined && entry.failure !== undefined && now < entry.retryAt) {
-      return this.#unexpired(entry, now) ?? { ...entry.failure, retryAfterMs: entry.retryAt - now };
+    if (this.#renewals.running(key) === undefined && failure !== undefined && entry.isResting(now)) {
+      return unexpired(entry, now) ?? { ...failure, retryAfterMs: entry.restMs(now) };
     }
     const outcome = await this.#renew(key, entry, block, issue);
-    return outcome.kind === 'failure' ? (this.#unexpired(entry, this.#clock.now()) ?? outcome) : outcome;
+    return outcome.kind === 'failure' ? (unexpired(entry, this.#deps.clock.now()) ?? outcome) : outcome;
   }
 
   /**
    * Forgets a token the platform refused, unless it was renewed meanwhile (compare and delete).
-   * Whether asking for the key again can give another token now.
+   * True if asking for the key again can give another token now.
    */
   async reject(key: string, value: string): Promise<boolean> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return true;
     if (entry.token !== undefined && entry.token.value !== value) return true;
     if (entry.token === undefined) return entry.rejected === value;
-    const now = this.#clock.now();
-    if (now < entry.rejectableAt) return false;
-    delete entry.token;
-    entry.rejected = value;
-    entry.rejectableAt = now + REFUSED_FIRST_MS;
-    this.#telemetry.emit({ type: 'token', outcome: 'rejected', block: entry.block });
-    await this.#shared?.delete(key);
+    if (!entry.reject(value, this.#deps.clock.now())) return false;
+    this.#deps.telemetry.emit({ type: 'token', outcome: 'rejected', block: entry.block });
+    await this.#deps.shared?.delete(key);
     return true;
   }
 
@@ -122,33 +184,19 @@ export class TokenCache {
    * For one key at most every 30 seconds: a site that lifts with each request must not lock its own user out.
    */
   liftBackOffs(): void {
-    const now = this.#clock.now();
-    for (const [, entry] of this.#entries) {
-      if (entry.failure === undefined) continue;
-      entry.retryAt = Math.min(entry.retryAt, entry.liftedAt + REFUSED_FIRST_MS);
-      if (entry.retryAt <= now) entry.liftedAt = now;
-    }
+    const now = this.#deps.clock.now();
+    for (const [, entry] of this.#entries) entry.lift(now);
   }
 
   /** The newest unexpired token of a key in memory, even when it is due for renewal. */
   peek(key: string): AccessToken | undefined {
-    const entry = this.#entries.get(key);
-    return entry === undefined ? undefined : this.#valid(entry, this.#clock.now());
-  }
-
-  #valid(entry: Entry, now: number): AccessToken | undefined {
-    return entry.token !== undefined && now < entry.token.expiresAt ? entry.token : undefined;
-  }
-
-  #unexpired(entry: Entry, now: number): IssueOutcome | undefined {
-    const token = this.#valid(entry, now);
-    return token === undefined ? undefined : { kind: 'token', token };
+    return this.#entries.get(key)?.valid(this.#deps.clock.now());
   }
 
   #entry(key: string, block: string): Entry {
     const known = this.#entries.get(key);
     if (known !== undefined) return known;
-    const entry = emptyEntry(block);
+    const entry = new Entry(block);
     this.#entries.set(key, entry);
     return entry;
   }
@@ -165,7 +213,7 @@ export class TokenCache {
   async #ask(key: string, entry: Entry, block: string, issue: IssueToken): Promise<IssueOutcome> {
     const shared = await this.#fromShared(key, entry);
     if (shared !== undefined) return { kind: 'token', token: shared };
-    const startedAt = this.#clock.now();
+    const startedAt = this.#deps.clock.now();
     let outcome: IssueOutcome;
     try {
       outcome = await issue(startedAt);
@@ -173,7 +221,7 @@ export class TokenCache {
       const kind = error instanceof Error ? error.name : typeof error;
       outcome = unusable(block, `the identity provider adapter threw ${kind}`);
     }
-    const now = this.#clock.now();
+    const now = this.#deps.clock.now();
     // Also of an end that is no number: it would never come, and the token never count as fresh.
     if (outcome.kind === 'token' && !(outcome.token.expiresAt > now)) {
       outcome = unusable(block, 'the provider issued a token that has already expired', CLOCKS);
@@ -183,8 +231,8 @@ export class TokenCache {
     }
     const renewed = entry.token !== undefined;
     if (outcome.kind === 'token') {
-      this.#keep(entry, outcome.token, now);
-      this.#telemetry.emit({
+      entry.keep(outcome.token, now, this.#deps.random());
+      this.#deps.telemetry.emit({
         type: 'token',
         outcome: renewed ? 'renewed' : 'acquired',
         block,
@@ -193,68 +241,44 @@ export class TokenCache {
       void this.#share(key, outcome.token, now);
       return outcome;
     }
-    this.#backOff(entry, outcome, now);
-    this.#telemetry.emit({ type: 'token', outcome: 'backoff', block: outcome.block, detail: outcome.detail });
+    entry.backOff(outcome, now, this.#deps.random);
+    this.#deps.telemetry.emit({ type: 'token', outcome: 'backoff', block: outcome.block, detail: outcome.detail });
     // The caller whose own request failed is told when to come back like those who come during the back-off.
-    return outcome.reason === 'unavailable' ? { ...outcome, retryAfterMs: entry.retryAt - now } : outcome;
-  }
-
-  #keep(entry: Entry, token: AccessToken, now: number, issuedAt: number = now): void {
-    const life = token.expiresAt - issuedAt;
-    const early = Math.min(STALE_MAX_MS, life * STALE_SHARE) * (1 + 0.1 * this.#random());
-    entry.token = token;
-    entry.staleAt = token.expiresAt - early;
-    entry.mustRenewAt = token.expiresAt - Math.min(FLOOR_MAX_MS, life * FLOOR_SHARE);
-    entry.failures = 0;
-    entry.retryAt = 0;
-    delete entry.failure;
-    delete entry.rejected;
-  }
-
-  #backOff(entry: Entry, failure: IssueFailure, now: number): void {
-    // Nobody was asked, so asking again is free: the next request after the missing field is filled must work.
-    if (failure.reason === 'incomplete') return;
-    const refused = failure.reason === 'refused';
-    const first = refused ? REFUSED_FIRST_MS : UNAVAILABLE_FIRST_MS;
-    const most = refused ? REFUSED_MAX_MS : UNAVAILABLE_MAX_MS;
-    const span = Math.min(most, first * 2 ** entry.failures);
-    const wait = refused ? span : span * (0.5 + 0.5 * this.#random());
-    entry.failures += 1;
-    entry.failure = failure;
-    entry.retryAt = now + Math.max(wait, Math.min(failure.retryAfterMs ?? 0, MAX_PAUSE_MS));
+    return outcome.reason === 'unavailable' ? { ...outcome, retryAfterMs: entry.restMs(now) } : outcome;
   }
 
   async #fromShared(key: string, entry: Entry): Promise<AccessToken | undefined> {
-    if (this.#shared === undefined) return undefined;
-    const text = await this.#shared.get(key);
+    if (this.#deps.shared === undefined) return undefined;
+    const text = await this.#deps.shared.get(key);
     const found = text === undefined ? undefined : parseShared(text);
     if (found === undefined || found.token.value === entry.rejected) return undefined;
-    const now = this.#clock.now();
+    const now = this.#deps.clock.now();
     const known = entry.token?.expiresAt ?? 0;
     if (found.token.expiresAt <= now || found.token.expiresAt <= known) return undefined;
-    const candidate = emptyEntry(entry.block);
+    const candidate = new Entry(entry.block);
     // Another process's clock may be ahead; a token issued later than it ends would never be due.
     const issuedAt = Math.min(found.issuedAt, now);
-    this.#keep(candidate, found.token, now, issuedAt);
+    candidate.keep(found.token, issuedAt, this.#deps.random());
     // A shared token that is due itself would only bring every process back here.
-    if (now >= candidate.staleAt) return undefined;
-    this.#keep(entry, found.token, now, issuedAt);
+    if (candidate.isDue(now)) return undefined;
+    entry.keep(found.token, issuedAt, this.#deps.random());
     return found.token;
   }
 
   async #share(key: string, token: AccessToken, issuedAt: number): Promise<void> {
-    await this.#shared?.set(key, JSON.stringify({ ...token, issuedAt }), token.expiresAt);
+    await this.#deps.shared?.set(key, JSON.stringify({ ...token, issuedAt }), token.expiresAt);
   }
 }
 
-function emptyEntry(block: string): Entry {
-  return { block, staleAt: 0, mustRenewAt: 0, failures: 0, retryAt: 0, liftedAt: -Infinity, rejectableAt: 0 };
+function unexpired(entry: Entry, now: number): IssueOutcome | undefined {
+  const token = entry.valid(now);
+  return token === undefined ? undefined : { kind: 'token', token };
 }
 
 function parseShared(text: string): { token: AccessToken; issuedAt: number } | undefined {
   const parsed = parsedJson(text);
-  if (typeof parsed !== 'object' || parsed === null) return undefined;
-  const { value, expiresAt, issuedAt } = parsed as Record<string, unknown>;
+  if (!isObject(parsed)) return undefined;
+  const { value, expiresAt, issuedAt } = parsed;
   if (typeof value !== 'string' || typeof expiresAt !== 'number' || typeof issuedAt !== 'number') return undefined;
   return { token: { value, expiresAt }, issuedAt };
 }

@@ -1,15 +1,35 @@
+/** The longest a timer of Node can wait; a longer one fires immediately. */
+export const MAX_TIMER_MS = 2_147_483_647;
+
+/** Calls `expire` when the time is up, unless the returned function is called first. */
+export type Alarm = (expire: () => void) => () => void;
+
+/** The result of the work, or that of `late` when the alarm comes first; the work itself goes on. */
+export function beforeAlarm<T, Late>(work: Promise<T>, alarm: Alarm, late: () => Late): Promise<T | Late> {
+  return new Promise((resolve, reject) => {
+    const stop = alarm(() => {
+      try {
+        resolve(late());
+      } catch (error) {
+        reject(error as Error);
+      }
+    });
+    void work.then(resolve, reject).finally(stop);
+  });
+}
+
 /** The result of the work, or a rejection when the deadline comes first, also if the work never heeds it; the work itself goes on. */
 export function beforeDeadline<T>(
   deadline: AbortSignal,
   work: Promise<T>,
   late: () => Error = () => deadline.reason as Error,
 ): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const expire = (): void => reject(late());
+  const alarm: Alarm = (expire) => {
     if (deadline.aborted) expire();
     deadline.addEventListener('abort', expire, { once: true });
-    void work.then(resolve, reject).finally(() => {
-      deadline.removeEventListener('abort', expire);
-    });
+    return () => deadline.removeEventListener('abort', expire);
+  };
+  return beforeAlarm(work, alarm, () => {
+    throw late();
   });
 }

@@ -1,11 +1,11 @@
 /** Deeper values are refused: common readers end at about a thousand levels, or spend more than their share of time on them. */
 export const MAX_JSON_DEPTH = 1_000;
 
-/** Why a cursor stopped: the bytes are not one JSON text in UTF-8, or they nest deeper than `MAX_JSON_DEPTH`. */
+/** The reason why a cursor stopped: the bytes are not one JSON text in UTF-8, or they nest deeper than `MAX_JSON_DEPTH`. */
 export class JsonTextError extends Error {
   /** Always `JsonTextError`. */
   override readonly name: string = 'JsonTextError';
-  /** What is wrong with the text. */
+  /** The fault of the text. */
   readonly reason: 'syntax' | 'depth';
 
   constructor(reason: 'syntax' | 'depth') {
@@ -14,7 +14,7 @@ export class JsonTextError extends Error {
   }
 }
 
-/** Where a text stands, from its first byte to the one behind its last. */
+/** The place of a text, from its first byte to the one behind its last. */
 export interface JsonSpan {
   readonly start: number;
   readonly end: number;
@@ -51,7 +51,7 @@ export class JsonCursor {
     this.#bytes = bytes;
   }
 
-  /** Where the next byte stands. */
+  /** The place of the next byte. */
   get position(): number {
     return this.#position;
   }
@@ -62,7 +62,7 @@ export class JsonCursor {
     return this.#bytes[this.#position];
   }
 
-  /** Whether the next value is an object; enters it if so. */
+  /** True if the next value is an object; enters it. */
   enterObject(): boolean {
     if (this.peek() !== OBJECT) return false;
     this.#position += 1;
@@ -118,7 +118,7 @@ export class JsonCursor {
     }
   }
 
-  /** What may follow a value: the ends of what it stands in, and the way to the next one. */
+  /** Passes what may follow a value: the ends of what it stands in, and the way to the next one. */
   #skipEnds(kinds: number[]): void {
     while (kinds.length > 0) {
       const isObject = kinds.at(-1) === OBJECT;
@@ -266,7 +266,7 @@ export class JsonCursor {
 const PLAIN: Uint8Array = new Uint8Array(256).map((_, byte) =>
   byte >= 0x20 && byte < 0x80 && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
 );
-/** What may stand behind a backslash, but for `u`. */
+/** The characters that may follow a backslash, except `u`. */
 const ESCAPED: ReadonlySet<number> = new Set(new TextEncoder().encode('"\\/bfnrt'));
 
 function isDigit(byte: number | undefined): boolean {

@@ -40,12 +40,17 @@ function isBounded(text: string, maxValues: number): boolean {
   return true;
 }
 
+/** True for a value with members: a JSON object, and no list. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** The claims of a JWT, whose signature is not looked at; `undefined` when the text is none (RFC 7519 §7.2). */
 export function jwtClaims(token: string): Readonly<Record<string, unknown>> | undefined {
   const payload = token.split('.')[1];
   if (payload === undefined) return undefined;
   const claims = parsedJson(fromBase64Url(payload));
-  return typeof claims === 'object' && claims !== null ? (claims as Record<string, unknown>) : undefined;
+  return isObject(claims) ? claims : undefined;
 }
 
 function fromBase64Url(text: string): string | undefined {
@@ -55,4 +60,10 @@ function fromBase64Url(text: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A part of a key, with its end told by its length or its brackets: two lists of parts never give one text. */
+export function delimited(part: unknown): string {
+  if (typeof part === 'string') return `${part.length.toString()} ${part}`;
+  return part === null ? 'null' : JSON.stringify(part);
 }

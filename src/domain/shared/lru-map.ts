@@ -1,4 +1,4 @@
-/** How much a map may hold. */
+/** The limits of a map. */
 export interface MapBounds {
   readonly maxEntries: number;
   /** All values together. Default: any number. */

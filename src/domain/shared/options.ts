@@ -1,12 +1,12 @@
 import { ConfigurationError } from './errors.js';
 import { similar } from './nearest.js';
 
-/** What to do about a value that an option may not have; `undefined` when it may. `all` is the whole object the site passed. */
+/** The advice for a value that an option may not have; `undefined` when it may. `all` is the whole object the site passed. */
 export type OptionCheck = (value: unknown, all: object) => string | undefined;
 
 /** The options of one function. */
 export interface OptionShape<Names extends string = string> {
-  /** How the value of each is checked, in this order; a shape where the value holds options itself. */
+  /** The check for the value of each, in this order; a shape where the value holds options itself. */
   readonly options: Readonly<Record<Names, OptionCheck | OptionShape>>;
   readonly required?: readonly Names[];
   /** At most one option of each group may be set; `false` is not. */
@@ -89,10 +89,43 @@ function refusal(
   });
 }
 
-/** Whether a value is an object literal: not a list, and no instance of a class, whose members would be taken for options. */
+/** True for an object literal: not a list, and no instance of a class, whose members would be taken for options. */
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   // Each realm (a worker, Next's sandbox) has an `Object.prototype` of its own, which has no prototype itself.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** A check that tells in words what it takes, such as `a string`. */
+export function accept(isRight: (value: unknown) => boolean, words: string): OptionCheck {
+  return (value) => (isRight(value) ? undefined : `Set it to ${words}.`);
+}
+
+export const text: OptionCheck = accept((value) => typeof value === 'string', 'a string');
+export const flag: OptionCheck = accept((value) => typeof value === 'boolean', 'true or false');
+export const callback: OptionCheck = accept((value) => typeof value === 'function', 'a function');
+export const texts: OptionCheck = accept(
+  (value) => Array.isArray(value) && value.every((item) => typeof item === 'string'),
+  'a list of strings',
+);
+export const wholeNumber: OptionCheck = accept(
+  (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+  'a whole number, 0 or more',
+);
+
+/** A secret that is sent as a header field: one line of visible characters (RFC 9110 §5.5). */
+export const headerKey: OptionCheck = accept(
+  (value) => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value),
+  'the key alone: ASCII, no spaces',
+);
+
+/** An object that has these methods. */
+export function methods(...names: readonly string[]): OptionCheck {
+  return accept((value) => hasMethods(value, names), `an object with ${names.join(' and ')}`);
+}
+
+/** True for a value with these methods. */
+export function hasMethods(value: unknown, names: readonly string[]): boolean {
+  return names.every((name) => typeof (Object(value) as Record<string, unknown>)[name] === 'function');
 }

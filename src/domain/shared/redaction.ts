@@ -1,5 +1,3 @@
-import { visibleLine } from './visible-line.js';
-
 const REDACTED = '[redacted]';
 /** Shorter values would make every other word of a log unreadable, and are no secrets. */
 const MIN_SECRET = 6;
@@ -8,12 +6,12 @@ const MAX_TEXT = 2_048;
 
 /** Anything that looks like a JWT, signed or encrypted. */
 const JWT = /\beyJ[\w-]{8,}(?:\.[\w-]*){2,4}/giu;
-/** What follows `Bearer` or `Basic`. */
+/** The text after `Bearer` or `Basic`. */
 const CREDENTIAL = /\b(bearer|basic)(\s+)[\w.~+/=-]{8,}/giu;
 /** A private key, also when its lines were joined. */
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/gu;
 
-/** What every spelling leaves as it is. */
+/** Characters that every spelling leaves as they are. */
 const PLAIN = /[\w.-]+/g;
 /** Entities with a name, by character. */
 const ENTITIES: Readonly<Record<string, readonly string[]>> = {
@@ -101,4 +99,17 @@ function spellingsOf(character: string): readonly string[] {
 
 function hex(code: number, digits: number): string {
   return code.toString(16).toUpperCase().padStart(digits, '0');
+}
+
+/** Line ends, those that only some log readers know too (CWE-117), and tabs. */
+const LINE_ENDS = /[\t-\r\u0085\u2028\u2029]+/gu;
+/** Characters that a terminal obeys, or that reorder the text around them (CVE-2021-42574). */
+const UNSEEN = /[\p{Cc}\p{Bidi_Control}]/gu;
+
+/** The text on one line, on which everything can be seen: control and bidirectional characters become escapes such as `\u202e`. */
+export function visibleLine(text: string): string {
+  return text.replace(LINE_ENDS, ' ').replace(UNSEEN, (unseen) => {
+    const code = unseen.charCodeAt(0).toString(16).padStart(4, '0');
+    return String.raw`\u${code}`;
+  });
 }

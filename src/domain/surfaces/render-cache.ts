@@ -1,40 +1,32 @@
-import type { CacheStore } from '../../ports/cache-store.js';
-import type { Clock } from '../../ports/clock.js';
-import type { HttpResponse } from '../../ports/http.js';
+import type { HttpResponse, HeaderFields } from '../../ports/http.js';
 import { getMany } from '../shared/get-many.js';
 import { LruMap } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import { readAhead } from '../upstream/body-bytes.js';
-import { type CachedRender, readCachedRender, writeCachedRender } from './cached-render.js';
-import { RenderGenerations, type SurfaceNames } from './render-generations.js';
+import { RenderGenerations, type RenderGenerationsDependencies } from './render-generations.js';
+import { type SurfaceNames, surfaceNames, type SurfaceRef } from './surface-ref.js';
 import { RenderKeys, type RenderKeySet, type RenderScope, type RenderSubject } from './render-keys.js';
-import { surfaceNames } from './surface-names.js';
-import type { SurfaceRef } from './surface-ref.js';
+import { parsedJson } from '../shared/json.js';
+import { mediaType } from '../shared/media-type.js';
 
-/** How long and how much a render cache keeps. */
+/** The limits of a render cache. */
 export interface RenderCacheSettings {
-  /** How long a render is given out unasked, in milliseconds. */
+  /** Time for which a render is served without a check, in milliseconds. */
   readonly freshMs: number;
-  /** How long a render may live at all, however often the widget is found unchanged; milliseconds. */
+  /** Lifetime of a render, however often the widget is found unchanged, in milliseconds. */
   readonly maxAgeMs: number;
   /** Most renders this cache leaves in the store; one that was not used for long goes first. */
   readonly maxEntries: number;
   readonly maxEntryBytes: number;
 }
 
-/** What a render cache is made of. */
-export interface RenderCacheDependencies extends RenderCacheSettings {
-  readonly store: CacheStore;
-  readonly clock: Clock;
+/** The parts of a render cache. */
+export interface RenderCacheDependencies extends RenderCacheSettings, Omit<RenderGenerationsDependencies, 'keys'> {
   /** A one-way function without collisions. */
   readonly hash: (data: string | Uint8Array) => string;
-  /** A text that nobody ever makes twice, here or elsewhere. */
-  readonly newGeneration: () => string;
-  /** Runs a task once, after so many milliseconds; the process need not stay for it. */
-  readonly later: (ms: number, task: () => void) => void;
 }
 
-/** What the platform says of a widget since a render. */
+/** The platform's verdict on a widget since a render. */
 export type WidgetCheck =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'changed'; readonly etag: string }
@@ -66,7 +58,7 @@ export interface RenderOutcome {
 }
 
 interface Obtained extends RenderOutcome {
-  /** Whether everybody who waited may have it: a body that streams has one reader. */
+  /** True if everyone who waited may have it: a body that streams has one reader. */
   readonly shared: boolean;
 }
 
@@ -235,4 +227,67 @@ function decode(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A render in the cache. All times in milliseconds since the epoch. */
+export interface CachedRender {
+  /** When the platform was asked to render it. */
+  readonly renderedAt: number;
+  /** When it was last known to be what the platform would render. */
+  readonly checkedAt: number;
+  /** The generation it depends on; another one means that an action came in between. */
+  readonly generation: string;
+  /** The entity tag of the widget; empty when it is not known. */
+  readonly etag: string;
+  readonly headers: Record<string, string | readonly string[]>;
+  readonly body: string;
+}
+
+/** One line that says what it is, then the body as it is: a long body is never parsed. */
+export function writeCachedRender({ body, ...head }: CachedRender): string {
+  return `${JSON.stringify(head)}\n${body}`;
+}
+
+/** An entry as it was written; `undefined` when a store gave something else. */
+export function readCachedRender(text: string | undefined): CachedRender | undefined {
+  if (text === undefined) return undefined;
+  const end = text.indexOf('\n');
+  if (end === -1) return undefined;
+  const head = parsedJson(text.slice(0, end)) as Partial<CachedRender> | null | undefined;
+  const { renderedAt, checkedAt, generation, etag, headers } = head ?? {};
+  if (typeof renderedAt !== 'number' || typeof checkedAt !== 'number' || typeof generation !== 'string')
+    return undefined;
+  if (typeof etag !== 'string' || typeof headers !== 'object' || headers === null) return undefined;
+  return { renderedAt, checkedAt, generation, etag, headers, body: text.slice(end + 1) };
+}
+
+/** True if the platform's response may be cached. */
+export function isCacheable({
+  status,
+  headers,
+  closeDelimited,
+}: Pick<HttpResponse, 'status' | 'headers' | 'closeDelimited'>): boolean {
+  // Half a render would be served as a whole one for as long as it is kept.
+  if (closeDelimited === true) return false;
+  if (status !== 200 || headers['set-cookie'] !== undefined) return false;
+  if (/(?:^|[\s,])no-store(?:$|[\s,;=])/i.test(joined(headers, 'cache-control'))) return false;
+  // Every other field the platform may vary by is either in the key or never sent.
+  if (
+    joined(headers, 'vary')
+      .split(',')
+      .some((name) => name.trim() === '*')
+  )
+    return false;
+  const coding = headers['content-encoding'];
+  return (coding === undefined || coding === 'identity') && isText(mediaType(headers));
+}
+
+function isText(type: string): boolean {
+  if (type === 'text/event-stream') return false;
+  return type.startsWith('text/') || /^application\/(?:[\w.-]+\+)?(?:json|xml)$/.test(type);
+}
+
+function joined(headers: HeaderFields, name: string): string {
+  const field = headers[name];
+  return typeof field === 'string' ? field : (field ?? []).join(',');
 }

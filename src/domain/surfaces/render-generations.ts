@@ -5,9 +5,9 @@ import { parsedJson } from '../shared/json.js';
 import { LruMap } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import type { RenderKeys, RenderVersionTags, RenderScope } from './render-keys.js';
-import type { SurfaceRef } from './surface-ref.js';
+import type { SurfaceNames, SurfaceRef } from './surface-ref.js';
 
-/** What generations are kept with. */
+/** The parts of render generations. */
 export interface RenderGenerationsDependencies {
   /** Shared by all processes whose visitors must see each other's actions. */
   readonly store: CacheStore;
@@ -15,16 +15,10 @@ export interface RenderGenerationsDependencies {
   readonly keys: RenderKeys;
   /** A text that nobody ever makes twice, here or elsewhere. */
   readonly newGeneration: () => string;
-  /** How long a render may be kept, in milliseconds. */
+  /** Lifetime of a render, in milliseconds. */
   readonly maxAgeMs: number;
   /** Runs a task once, after so many milliseconds; the process need not stay for it. */
   readonly later: (ms: number, task: () => void) => void;
-}
-
-/** The names of one surface in a reply of the platform. */
-export interface SurfaceNames {
-  readonly id: string | undefined;
-  readonly name: string | undefined;
 }
 
 /** Absent while it is not known whether other processes have another one. */
@@ -32,7 +26,7 @@ type VersionTag = string | undefined;
 
 /** An absent generation costs a render and is never wrong, so they need not live long. */
 const LIFE_MS = 3_600_000;
-/** How often a store that lost version tags is tried again, in milliseconds. */
+/** Time between two tries of a store that lost version tags, in milliseconds. */
 const REPAIR_MS = 1_000;
 const MAX_LOST = 10_000;
 
@@ -40,8 +34,7 @@ const MAX_LOST = 10_000;
  * Knows which renders are from before an action, in every process that shares the store.
  *
  * A render depends on two version tags in the store: one of its surface, one of everything the caller sees. An action replaces a version tag by a new one,
- * and whatever was rendered under the old one is no longer served. Marks are unique texts and no counters, because a store
- * that only reads and writes cannot count: of two processes that add one together, one would be lost.
+ * and whatever was rendered under the old one is no longer served. Tags are UUIDs. A counter would need an atomic increment, which the store lacks.
  *
  * A version tag that the store did not take is written again until it does. Until then other processes may not know of the action,
  * so a process that saw the store fail does not believe renders from before.
@@ -60,7 +53,7 @@ export class RenderGenerations {
   }
 
   /**
-   * What a render started now depends on; `undefined` while an action of this process could not be marked.
+   * The generation of a render started now; `undefined` while an action of this process could not be marked.
    * `found` is what the store holds of both tags, where the caller has read it already.
    */
   async current(keys: RenderVersionTags, found?: readonly [VersionTag, VersionTag]): Promise<string | undefined> {
@@ -74,7 +67,7 @@ export class RenderGenerations {
     return tags.includes(undefined) ? undefined : tags.join(' ');
   }
 
-  /** Whether a render from this time, in milliseconds since the epoch, may be older than an action of which the store knows nothing. */
+  /** True if a render from this time, in milliseconds since the epoch, may be older than an action that the store did not record. */
   isDoubtful(renderedAt: number): boolean {
     return renderedAt < this.#suspectSince;
   }
@@ -120,13 +113,13 @@ export class RenderGenerations {
     const { store, clock, newGeneration } = this.#deps;
     const tag = newGeneration();
     await store.set(key, tag, clock.now() + this.#lifeMs());
-    // Of two processes that begin together, the later one's version tag is what both go by.
+    // If two processes start together, both use the tag written last.
     const taken = await store.get(key);
     if (taken === undefined) this.#suspect();
     return taken ?? tag;
   }
 
-  /** What depends on this version tag is no longer served, in this process immediately. */
+  /** Invalidates all renders that depend on this version tag, in this process immediately. */
   async #drop(key: string): Promise<void> {
     if (await this.#replace(key)) return;
     // A store that is down loses the version tag and may keep the renders. Until they are too old, this process does not believe it.
@@ -134,7 +127,7 @@ export class RenderGenerations {
     this.#repairLater();
   }
 
-  /** Whether the store took a new version tag. */
+  /** True if the store took a new version tag. */
   async #replace(key: string): Promise<boolean> {
     const { store, clock, newGeneration } = this.#deps;
     const earlier = await store.get(key);

@@ -1,4 +1,4 @@
-import { delimited } from '../shared/delimited.js';
+import { delimited } from '../shared/json.js';
 import { canonicalJson } from './canonical-json.js';
 import { LruMap } from '../shared/lru-map.js';
 import type { SurfaceRef } from './surface-ref.js';
@@ -13,7 +13,7 @@ const PREFIX = 'agent-bff:1:';
 export interface RenderSubject {
   readonly scope: RenderScope;
   readonly ref: SurfaceRef;
-  /** What the platform may choose a render by besides its body. */
+  /** The input of a render besides its body. */
   readonly input: readonly unknown[];
   /** A JSON text in UTF-8; null when there is none. */
   readonly body: Uint8Array | null;
@@ -25,7 +25,7 @@ export interface RenderVersionTags {
   readonly surfaceTag: string;
 }
 
-/** Where a render is kept, and what it depends on. */
+/** The key of a render, and the tags it depends on. */
 export interface RenderKeySet extends RenderVersionTags {
   readonly render: string;
 }
@@ -86,7 +86,7 @@ export class RenderKeys {
     return this.#versionTagKey(['surface', scope, by, value]);
   }
 
-  /** Where the other ways to address a surface are kept. */
+  /** The key of the other ways to address a surface. */
   aliases(scope: RenderScope, { by, value }: SurfaceRef): string {
     return this.#versionTagKey(['links', scope, by, value]);
   }

@@ -1,19 +1,13 @@
 import type { HttpBody, HttpRequest, HttpResponse } from '../../ports/http.js';
-import { credentialScope } from '../credentials/credential-scope.js';
+import { credentialScope } from '../credentials/credential.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { discard, isStream } from '../shared/body.js';
-import { delimited } from '../shared/delimited.js';
+import { delimited } from '../shared/json.js';
 import { browserResponseHeaders, choosingFields, RENDER_RESPONSE_FIELDS } from '../upstream/header-policy.js';
 import { mediaType } from '../shared/media-type.js';
-import {
-  type CallContext,
-  PLATFORM,
-  PlatformCall,
-  type PlatformCallDependencies,
-  type PlatformMessage,
-  refuseRedirect,
-} from '../upstream/platform-call.js';
+import type { CallContext, CallTimeouts, PlatformCall, PlatformMessage } from '../upstream/platform-call.js';
+import { refuseRedirect, PLATFORM, type PlatformReply, refusesSite } from '../upstream/platform-error.js';
 import {
   type PlatformApi,
   platformFields,
@@ -21,12 +15,9 @@ import {
   platformTarget,
   requireTarget,
 } from '../upstream/platform-api.js';
-import { type PlatformReply, refusesSite } from '../upstream/platform-error.js';
-import { isCacheable } from './cached-render.js';
-import { type CacheStatus, type RenderCache, type RenderReply, type WidgetCheck } from './render-cache.js';
+import { isCacheable, type CacheStatus, type RenderCache, type RenderReply, type WidgetCheck } from './render-cache.js';
 import type { RenderScope, RenderSubject } from './render-keys.js';
-import { surfaceNames } from './surface-names.js';
-import type { SurfaceRef } from './surface-ref.js';
+import { surfaceNames, type SurfaceRef } from './surface-ref.js';
 import { themeResponse, type ThemeStyles, ThemeTags } from './theme.js';
 
 /** A request below the surfaces, whose body the edge has read. */
@@ -38,8 +29,10 @@ export interface SurfaceRequest {
   readonly contentType?: string;
 }
 
-/** What the service is made of. */
-export interface SurfaceServiceDependencies extends PlatformCallDependencies {
+/** The parts of the service. */
+export interface SurfaceServiceDependencies {
+  readonly call: PlatformCall;
+  readonly timeouts: CallTimeouts;
   readonly api: PlatformApi;
   readonly styles: ThemeStyles;
 }
@@ -56,16 +49,12 @@ const NAMED_REPLY_LIMIT = 1_048_576;
  *     browser ◄──(5) body──────── (4) response
  */
 export class SurfaceService {
-  readonly #api: PlatformApi;
-  readonly #styles: ThemeStyles;
-  readonly #call: PlatformCall;
+  readonly #deps: SurfaceServiceDependencies;
   /** Whose renders the last request with the site's own credential was about: the next one's too, as a rule. */
   #lastScope: (Pick<CallContext, 'auth' | 'credential'> & { readonly scope: RenderScope | undefined }) | undefined;
 
   constructor(dependencies: SurfaceServiceDependencies) {
-    this.#api = dependencies.api;
-    this.#styles = dependencies.styles;
-    this.#call = new PlatformCall(dependencies, PLATFORM);
+    this.#deps = dependencies;
   }
 
   /**
@@ -81,9 +70,9 @@ export class SurfaceService {
     auth: RouteAuth,
     cache: RenderCache | undefined,
   ): Promise<HttpResponse> {
-    requireTarget(this.#api, pathName(ref, 'render'));
+    requireTarget(this.#deps.api, pathName(ref, 'render'));
     // (1)
-    const caller = await this.#call.caller(auth, request.head);
+    const caller = await this.#deps.call.caller(auth, request.head);
     const render = (signal = request.head.signal): Promise<RenderReply> => this.#render(ref, request, caller, signal);
     // (2)
     const subject = cache && this.#subject(ref, request, caller);
@@ -109,16 +98,16 @@ export class SurfaceService {
     cache: RenderCache | undefined,
   ): Promise<HttpResponse> {
     const target = this.#target(ref, 'action', { action });
-    const caller = await this.#call.caller(auth, request.head);
+    const caller = await this.#deps.call.caller(auth, request.head);
     const scope = cache && this.#scope(caller);
     const invalidate = async (reply?: Uint8Array): Promise<void> => {
       if (cache !== undefined && scope !== undefined) await cache.invalidate(scope, ref, surfaceNames(reply));
     };
     let response: HttpResponse;
     try {
-      const reply = await this.#call.send(this.#message('POST', target, request, request.head.signal), caller);
-      await refuseRedirect(reply.response, PLATFORM);
-      const passed = await this.#call.errors.toBrowserResponse(reply);
+      const reply = await this.#deps.call.send(this.#message('POST', target, request, request.head.signal), caller);
+      refuseRedirect(reply.response, PLATFORM);
+      const passed = await this.#deps.call.errors.toBrowserResponse(reply);
       response = { ...passed, headers: browserResponseHeaders(passed.headers, reply.credential.fields?.response) };
     } catch (error) {
       // It may have been done all the same.
@@ -142,13 +131,13 @@ export class SurfaceService {
    */
   async theme(ref: SurfaceRef, request: SurfaceRequest, auth: RouteAuth): Promise<HttpResponse> {
     const target = this.#target(ref, 'theme');
-    const caller = await this.#call.caller(auth, request.head);
+    const caller = await this.#deps.call.caller(auth, request.head);
     const message = this.#message('GET', target, request, request.head.signal);
-    const tags = new ThemeTags(this.#styles.rulesName, request.head.headers['if-none-match']);
+    const tags = new ThemeTags(this.#deps.styles.rulesName, request.head.headers['if-none-match']);
     const { forPlatform: tag } = tags;
     const own = { ...message.own, ...(tag !== undefined && { 'if-none-match': tag }) };
-    const reply = await this.#call.send({ ...message, own }, caller);
-    return themeResponse(await this.#call.errors.toBrowserResponse(reply), tags, this.#styles, auth.fields);
+    const reply = await this.#deps.call.send({ ...message, own }, caller);
+    return themeResponse(await this.#deps.call.errors.toBrowserResponse(reply), tags, this.#deps.styles, auth.fields);
   }
 
   async #render(
@@ -161,17 +150,17 @@ export class SurfaceService {
     // (3)
     // Rendering changes nothing.
     const message = { ...this.#message('POST', target, request, signal), isRepeatable: true };
-    const reply = await this.#call.send(message, caller);
+    const reply = await this.#deps.call.send(message, caller);
     // (4), (5)
-    await refuseRedirect(reply.response, PLATFORM);
-    const passed = await this.#call.errors.toBrowserResponse(reply);
+    refuseRedirect(reply.response, PLATFORM);
+    const passed = await this.#deps.call.errors.toBrowserResponse(reply);
     const further = [...RENDER_RESPONSE_FIELDS, ...(reply.credential.fields?.response ?? [])];
     const { status, headers, body } = passed;
     const response = { status, headers: browserResponseHeaders(headers, further), body };
     return { response, isCacheable: isCacheable(passed) && isOfReader(caller, reply), etag: etagOf(passed) };
   }
 
-  /** Whether the widget is still the one of an earlier render: a GET, because a POST has no 304 (RFC 9110 §13.1.2). */
+  /** Asks if the widget is still the one of an earlier render: a GET, because a POST has no 304 (RFC 9110 §13.1.2). */
   async #check(
     ref: SurfaceRef,
     etag: string,
@@ -179,18 +168,14 @@ export class SurfaceService {
     caller: CallContext,
     signal: AbortSignal,
   ): Promise<WidgetCheck> {
-    const { origin, path } = this.#target(ref, 'surface');
     const { 'accept-language': language, traceparent, tracestate } = head.headers;
-    const own = {
-      ...platformFields(this.#api),
-      accept: 'application/json',
-      ...(etag !== '' && { 'if-none-match': etag }),
-    };
-    const browser = { 'accept-language': language, traceparent, tracestate };
-    const reply = await this.#call.send({ method: 'GET', origin, path, browser, own, body: null, signal }, caller);
+    const browser = { headers: { 'accept-language': language, traceparent, tracestate }, query: '' };
+    const message = this.#message('GET', this.#target(ref, 'surface'), { head: browser, body: null }, signal);
+    const own = { ...message.own, accept: 'application/json', ...(etag !== '' && { 'if-none-match': etag }) };
+    const reply = await this.#deps.call.send({ ...message, own }, caller);
     const { response } = reply;
     // A render would be refused alike.
-    if (response.status === 401 && refusesSite(reply)) throw await this.#call.errors.replacing(reply);
+    if (response.status === 401 && refusesSite(reply)) throw await this.#deps.call.errors.replacing(reply);
     discard(response.body);
     if (!isOfReader(caller, reply)) return { kind: 'unknown' };
     switch (response.status) {
@@ -207,11 +192,16 @@ export class SurfaceService {
     }
   }
 
-  #message(method: string, target: Target, request: SurfaceRequest, signal: AbortSignal): PlatformMessage {
-    const { head, body, contentType } = request;
-    const { origin, path } = target;
-    const own = platformFields(this.#api);
+  #message(
+    method: string,
+    { origin, path }: Target,
+    { head, body, contentType }: SentRequest,
+    signal: AbortSignal,
+  ): PlatformMessage {
+    const own = platformFields(this.#deps.api);
     return {
+      counterpart: PLATFORM,
+      timeouts: this.#deps.timeouts,
       method,
       origin,
       path: path + head.query,
@@ -224,7 +214,7 @@ export class SurfaceService {
   }
 
   #target(ref: SurfaceRef, operation: SurfaceOperation, values = {}): Target {
-    return platformTarget(this.#api, pathName(ref, operation), { ...values, [ref.by]: ref.value });
+    return platformTarget(this.#deps.api, pathName(ref, operation), { ...values, [ref.by]: ref.value });
   }
 
   #subject(ref: SurfaceRef, { head, body }: SurfaceRequest, caller: CallContext): RenderSubject | undefined {
@@ -245,7 +235,7 @@ export class SurfaceService {
     const last = this.#lastScope;
     if (last?.auth === auth && last.credential === credential) return last.scope;
     const who = credentialScope(credential);
-    const scope = who && delimited(this.#api.place) + who;
+    const scope = who && delimited(this.#deps.api.place) + who;
     // Neither a user's token nor headers made for one request are held on to for it.
     if (auth.kind === 'service' || auth.kind === 'api-key') this.#lastScope = { auth, credential, scope };
     return scope;
@@ -253,6 +243,7 @@ export class SurfaceService {
 }
 
 type Target = ReturnType<typeof platformTarget>;
+type SentRequest = Omit<SurfaceRequest, 'head'> & { readonly head: Pick<HttpRequest, 'headers' | 'query'> };
 type SurfaceOperation = 'surface' | 'render' | 'action' | 'theme';
 
 function pathName({ by }: SurfaceRef, operation: SurfaceOperation): PlatformPathName {

@@ -1,10 +1,10 @@
 import type { HeaderFields, HttpResponse } from '../../ports/http.js';
-import type { RouteFields } from '../credentials/site-fields.js';
-import { UpstreamError } from '../errors.js';
+import type { RouteFields } from '../credentials/route-auth.js';
+import { UpstreamError } from '../shared/errors.js';
 import { bodyBytes } from '../upstream/body-bytes.js';
 import { discard } from '../shared/body.js';
 import { browserResponseHeaders, choosingNames, isStyleSheet } from '../upstream/header-policy.js';
-import { PLATFORM, refuseRedirect } from '../upstream/platform-call.js';
+import { refuseRedirect, PLATFORM } from '../upstream/platform-error.js';
 import type { PlatformStyles } from '../upstream/platform-styles.js';
 
 const MAX_THEME = 1_048_576;
@@ -70,7 +70,7 @@ export async function themeResponse(
     const { 'content-type': _type, 'content-security-policy': _policy, ...rest } = headers;
     return { status, headers: withTag(rest, tags.of(response.headers['etag'])), body: null };
   }
-  await refuseRedirect(response, PLATFORM);
+  refuseRedirect(response, PLATFORM);
   if (status >= 400)
     return { status, headers: browserResponseHeaders(response.headers, fields?.response), body: response.body };
   if (status !== 200 || !isStyleSheet(response.headers) || response.headers['content-encoding'] !== undefined) {

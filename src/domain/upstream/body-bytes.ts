@@ -1,5 +1,6 @@
 import { cancel, discard, type HttpBody, isStream } from '../shared/body.js';
 import { ByteCollector } from '../shared/bytes.js';
+import { beforeDeadline } from '../shared/deadline.js';
 
 /** A body read from its start: all of it, or, when it is too long or broke, the same body as if nobody had read yet. */
 export type ReadBody =
@@ -71,7 +72,7 @@ export async function readStart(body: HttpBody, limitBytes: number, deadline: Ab
     }
     return false;
   };
-  const isWhole = await Promise.race([toItsEnd(), expiry(deadline)]);
+  const isWhole = await beforeDeadline(deadline, toItsEnd()).catch(() => false);
   // Nobody waits for it: a source that is silent may end when it speaks again, or never.
   void cancel(source);
   return { bytes: collector.take().subarray(0, limitBytes), isWhole };
@@ -79,13 +80,6 @@ export async function readStart(body: HttpBody, limitBytes: number, deadline: Ab
 
 function storedBytes(body: Uint8Array | string | null): Uint8Array {
   return typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? new Uint8Array());
-}
-
-function expiry(deadline: AbortSignal): Promise<false> {
-  return new Promise((resolve) => {
-    if (deadline.aborted) resolve(false);
-    deadline.addEventListener('abort', () => resolve(false), { once: true });
-  });
 }
 
 /** Gives what was read already, then the rest. */

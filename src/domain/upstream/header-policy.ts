@@ -1,5 +1,5 @@
 import type { HeaderFields, HttpResponse } from '../../ports/http.js';
-import { isEventStream, mediaType } from '../shared/media-type.js';
+import { mediaType } from '../shared/media-type.js';
 
 // The one place that says which header fields cross, in each direction. Both lists are closed: what is not named stays behind,
 // so hop-by-hop fields, cookies, forwarding fields and the browser's own credentials need no list of their own; a site may name further fields,
@@ -33,7 +33,7 @@ export const RECORD_REQUEST_FIELDS: readonly string[] = [
   'range',
 ];
 
-/** What a response to a request for records keeps when its body is replaced: a 405 and a 416 are incomplete without (RFC 9110 §15.5.6, §15.5.17). */
+/** Fields that a response to a request for records keeps when its body is replaced: a 405 and a 416 are incomplete without (RFC 9110 §15.5.6, §15.5.17). */
 export const RECORD_ERROR_FIELDS: readonly string[] = ['allow', 'content-range'];
 
 /** Response fields the platform may send to the browser. */
@@ -80,8 +80,9 @@ export function upstreamRequestHeaders(
 export function browserResponseHeaders(upstream: HeaderFields, further: readonly string[] = []): CrossedFields {
   const headers = crossing(upstream, RESPONSE_FIELDS, further);
   headers['x-content-type-options'] = 'nosniff';
-  if (isActive(upstream)) headers['content-security-policy'] = ACTIVE_CONTENT_POLICY;
-  if (isEventStream(upstream)) {
+  const type = mediaType(upstream);
+  if (isActive(upstream, type)) headers['content-security-policy'] = ACTIVE_CONTENT_POLICY;
+  if (type === 'text/event-stream') {
     // RFC 9112 §6: a stream has no length. `no-transform` keeps compressors away, the last one keeps nginx from buffering.
     delete headers['content-length'];
     headers['cache-control'] = 'no-cache, no-store, no-transform';
@@ -99,7 +100,7 @@ export function browserResponseHeaders(upstream: HeaderFields, further: readonly
 const WITHHELD =
   /^(?:a2a-version|accept|accept-encoding|(?:access-control|content|if|proxy|surrogate|www|x-accel|x-ms-token)-.*|auth.*|.*cache-control|(?:set-)?cookie2?|connection|expect|host|http2-settings|keep-alive|range|te|trailer|transfer-encoding|upgrade|x-(?:api-key|cache|content-type-options|project-id)|__proto__)$/;
 
-/** Whether a field, in lower case, never crosses by a site's own choice. */
+/** True if a field, in lower case, never crosses by a site's own choice. */
 export function isWithheld(name: string): boolean {
   return WITHHELD.test(name);
 }
@@ -163,7 +164,7 @@ export function jsonMediaType(headers: HeaderFields, types: readonly string[]): 
   return types.find((known) => known === type.trim());
 }
 
-/** Whether a message is a style sheet in UTF-8, and nothing a browser could take it for besides. */
+/** True if a message is a style sheet in UTF-8, and nothing a browser could take it for besides. */
 export function isStyleSheet(headers: HeaderFields): boolean {
   const field = headers['content-type'];
   if (typeof field !== 'string') return false;
@@ -174,7 +175,7 @@ export function isStyleSheet(headers: HeaderFields): boolean {
 }
 
 /**
- * Whether a success is one an A2A client can read: JSON or a stream of events by its first media type, or nothing where a status promises nothing
+ * True for a success that an A2A client can read: JSON or a stream of events by its first media type, or nothing where a status promises nothing
  * (RFC 9110 §15.3.3, §15.3.5). The head alone decides, since the body streams.
  */
 export function isForA2AClients({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>): boolean {
@@ -199,12 +200,9 @@ function connectionOptions(field: string | readonly string[]): ReadonlySet<strin
 }
 
 /** Types a browser may run on the site's own origin; an absent type is sniffed, so it counts too. */
-function isActive(headers: HeaderFields): boolean {
-  const field = headers['content-type'];
+function isActive({ 'content-type': field }: HeaderFields, type: string): boolean {
   // Of several values a browser believes the last (Fetch, "extract a MIME type"), and we read the first.
-  if (typeof field !== 'string' || field.includes(',')) return true;
-  const type = mediaType(headers);
-  if (type === '') return true;
+  if (typeof field !== 'string' || field.includes(',') || type === '') return true;
   if (type.endsWith('+xml') || type === 'multipart/x-mixed-replace') return true;
   return /^(?:text|application)\/(?:html|xml|xsl|xhtml|x?-?javascript|ecmascript)$/.test(type);
 }

@@ -1,6 +1,6 @@
 import type { HeaderFields } from '../../ports/http.js';
-import { ServiceAuthError } from '../errors.js';
-import { type Endpoint, requireEndpoint } from './upstream-request.js';
+import { ServiceAuthError } from '../shared/errors.js';
+import { type Endpoint, requireEndpoint } from './platform-call.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
 
 /** The calls below `serviceApiUrl`, each with a path of its own. */
@@ -31,7 +31,7 @@ export interface PlatformApi {
   readonly place: string;
 }
 
-/** Where one call goes. */
+/** The address of one call. */
 export interface PlatformTarget {
   readonly origin: string;
   /** Raw path, without a query. */

@@ -5,32 +5,34 @@ import type {
   HttpUpstream,
   RequestContext,
   UpstreamOutcome,
+  UpstreamRequest,
 } from '../../ports/http.js';
+import type { Telemetry } from '../../ports/telemetry.js';
 import type { Credential } from '../credentials/credential.js';
 import type { CredentialBroker } from '../credentials/credential-broker.js';
-import { obtainCredential, renewCredential, type RouteAuth } from '../credentials/route-auth.js';
+import type { RouteAuth } from '../credentials/route-auth.js';
 import { discard, isStream } from '../shared/body.js';
+import { ConfigurationError, ServiceAuthError } from '../shared/errors.js';
+import { type Counterpart, noResponse, type PlatformErrors, type PlatformReply } from './platform-error.js';
 import { upstreamRequestHeaders } from './header-policy.js';
-import type { ErrorExcerpts } from './error-excerpts.js';
-import { type Counterpart, locationOf, quoted, redirected } from './wrong-address.js';
-import { PlatformErrors, type PlatformReply } from './platform-error.js';
-import { UpstreamError } from '../errors.js';
 
-/** What calls to the platform are made with. */
+/** The parts that calls to platform and agent need. */
 export interface PlatformCallDependencies {
   readonly upstream: HttpUpstream;
   readonly credentials: CredentialBroker;
-  readonly excerpts: ErrorExcerpts;
-  readonly headersMs: number;
-  readonly bodyIdleMs: number;
-  /** Milliseconds for a whole response that is no event stream. Default: any. */
-  readonly bodyMs?: number;
-  /** Milliseconds of silence in an event stream. Default: any. */
-  readonly streamIdleMs?: number;
+  readonly errors: PlatformErrors;
+  readonly telemetry: Telemetry;
+  /** Resolves after so many milliseconds, or when the signal is aborted. */
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** One request to the platform, but for its credential. */
+/** The time limits of one kind of call. */
+export type CallTimeouts = Pick<UpstreamRequest, 'headersMs' | 'bodyIdleMs' | 'bodyMs' | 'streamIdleMs'>;
+
+/** One request to the platform, without its credential. */
 export interface PlatformMessage {
+  readonly counterpart: Counterpart;
+  readonly timeouts: CallTimeouts;
   readonly method: string;
   readonly origin: string;
   /** Raw path and query. */
@@ -44,14 +46,14 @@ export interface PlatformMessage {
   /** Media type of a body that was judged as such, sent without the browser's parameters; absent: the browser's field crosses. */
   readonly contentType?: string;
   readonly body: HttpBody;
-  /** Whether it may be sent again though nobody knows what became of it. Default: as its method says (RFC 9110 §9.2.2). */
+  /** True if it may be sent again though its outcome is unknown. Default: as its method says (RFC 9110 §9.2.2). */
   readonly isRepeatable?: boolean;
   readonly signal: AbortSignal;
 }
 
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
-/** On whose behalf a request is sent. */
+/** The caller a request is sent for. */
 export interface CallContext {
   readonly auth: RouteAuth;
   readonly request: RequestContext;
@@ -60,37 +62,27 @@ export interface CallContext {
 }
 
 /**
- * Sends one request to the platform with a credential, and once more when that was refused and can be renewed.
+ * Sends one request to the platform with a credential, and once more when that was refused and can be renewed. Every call to platform and agent is one of these.
  *
  *     (a) send ──► (b) 401? renew ──► (c) send again, once
  */
 export class PlatformCall {
-  /** What becomes of responses of 400 and above. */
+  /** Handles responses of 400 and above. */
   readonly errors: PlatformErrors;
   readonly #deps: PlatformCallDependencies;
-  readonly #counterpart: Counterpart;
-  readonly #deadlines: Pick<PlatformCallDependencies, 'headersMs' | 'bodyIdleMs' | 'bodyMs' | 'streamIdleMs'>;
 
-  constructor(dependencies: PlatformCallDependencies, counterpart: Counterpart) {
+  constructor(dependencies: PlatformCallDependencies) {
     this.#deps = dependencies;
-    this.#counterpart = counterpart;
-    this.errors = new PlatformErrors(dependencies.excerpts, counterpart);
-    const { headersMs, bodyIdleMs, bodyMs, streamIdleMs } = dependencies;
-    this.#deadlines = {
-      headersMs,
-      bodyIdleMs,
-      ...(bodyMs === undefined ? {} : { bodyMs }),
-      ...(streamIdleMs === undefined ? {} : { streamIdleMs }),
-    };
+    this.errors = dependencies.errors;
   }
 
   /**
-   * Who calls, and with what.
+   * The caller with the credential for one request.
    *
    * @throws ServiceAuthError and SessionError when there is no credential.
    */
   async caller(auth: RouteAuth, request: RequestContext): Promise<CallContext> {
-    return { auth, request, credential: await obtainCredential(this.#deps.credentials, auth, request) };
+    return { auth, request, credential: await this.#deps.credentials.obtain(auth, request) };
   }
 
   /**
@@ -100,119 +92,126 @@ export class PlatformCall {
    * @throws UpstreamError when there is no response.
    */
   async send(message: PlatformMessage, caller: CallContext): Promise<PlatformReply> {
-    // (a)
+    const { counterpart, body } = message;
     const { credential } = caller;
-    const response = await this.#dispatch(message, credential);
-    if (response.status !== 401) return { response, credential };
-    // (b) Where nothing else is given in its place, the refusal stands.
-    const renewed = await this.#renew(caller, response);
-    if (renewed === undefined || isStream(message.body)) return { response, credential };
+    // (a)
+    const response = await this.dispatch(message, credential);
+    if (response.status !== 401) return { response, counterpart, credential };
+    // (b) Without another credential, the refusal stands.
+    const renewed = await this.renew(caller, response);
+    if (renewed === undefined || isStream(body)) return { response, counterpart, credential };
     discard(response.body);
     // (c) A 401 says that nothing was done (RFC 9110 §15.5.2), so the same body may be sent again.
-    return { response: await this.#dispatch(message, renewed), credential: renewed };
+    return { response: await this.dispatch(message, renewed), counterpart, credential: renewed };
   }
 
-  async #renew({ auth, request, credential }: CallContext, refusal: HttpResponse): Promise<Credential | undefined> {
+  /**
+   * Another credential in place of a refused one; absent when there is nothing to renew.
+   *
+   * @throws ServiceAuthError when the provider fails; the refusal is discarded then.
+   */
+  async renew({ auth, request, credential }: CallContext, refusal: HttpResponse): Promise<Credential | undefined> {
     try {
-      const date = String(refusal.headers['date'] ?? '');
-      return await renewCredential(this.#deps.credentials, auth, credential, request, date);
+      return await this.#deps.credentials.renew(auth, credential, request, String(refusal.headers['date'] ?? ''));
     } catch (error) {
       discard(refusal.body);
       throw error;
     }
   }
 
-  async #dispatch(message: PlatformMessage, credential: Credential): Promise<HttpResponse> {
-    const { method, origin, path, browser, further, own, contentType, body, signal } = message;
-    const { upstream } = this.#deps;
-    const fields = own === undefined ? credential.headers : { ...credential.headers, ...own, ...credential.own };
-    const headers = upstreamRequestHeaders(browser, fields, further, contentType);
+  /**
+   * Sends the request with this credential and no other; without one, as a stranger.
+   *
+   * @throws UpstreamError when there is no response.
+   */
+  async dispatch(message: PlatformMessage, credential: Credential | undefined): Promise<HttpResponse> {
+    const { counterpart, timeouts, method, origin, path, browser, further, own, contentType, body, signal } = message;
+    const fields = own === undefined ? credential?.headers : { ...credential?.headers, ...own, ...credential?.own };
+    const headers = upstreamRequestHeaders(browser, fields ?? {}, further, contentType);
     // The spread comes first: the engine copies a whole object in one step, and one into another field by field.
-    const outcome = await upstream.send({ ...this.#deadlines, method, origin, path, headers, body, signal });
-    return responseOrThrow(outcome, this.#counterpart, message.isRepeatable ?? IDEMPOTENT.has(method));
+    const request = { ...timeouts, method, origin, path, headers, body, signal };
+    let outcome = await this.#deps.upstream.send(request);
+    if (outcome.kind === 'failure') outcome = await repeated(request, outcome, this.#deps);
+    if (outcome.kind === 'response') return outcome.response;
+    throw noResponse(outcome, counterpart, message.isRepeatable ?? IDEMPOTENT.has(method));
   }
 }
 
-export const AGENT: Counterpart = {
-  name: 'agent',
-  fields: ['a2aUrl'],
-  check: 'check "a2aUrl" in configureServer: it has to be the JSON-RPC endpoint of the agent',
-  expected: 'JSON or a stream of events',
-};
-export const PLATFORM: Counterpart = {
-  name: 'platform',
-  fields: ['serviceApiUrl'],
-  check: 'check "serviceApiUrl" in configureServer',
-  expected: 'what was asked for',
-  holdsMany: true,
-};
+type Failure = Extract<UpstreamOutcome, { kind: 'failure' }>;
+
+/** Long enough for a port that is just being opened again, short enough for a visitor. */
+const PAUSE_MS = 100;
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /**
- * The response of an outcome.
+ * The outcome of a second try of a failed request, where that can do nothing twice; otherwise the failure. The only place that decides so:
  *
- * `isRepeatable`: whether the same request may be sent again though nobody knows what became of the first (RFC 9110 §9.2.2).
- * An agent that was late may have done its work, and a second message would have it done twice.
+ * - nothing was sent, because there was no connection: any method, after a pause;
+ * - it was sent on a connection that the platform may have closed before: GET and HEAD, on a new one.
  *
- * @throws UpstreamError when there is none.
+ * Everything else may have been done already: what is sent once stays sent once.
  */
-export function responseOrThrow(
-  outcome: UpstreamOutcome,
-  { name, fields }: Counterpart,
-  isRepeatable: boolean,
-): HttpResponse {
-  if (outcome.kind === 'response') return outcome.response;
-  const log = outcome.detail;
-  const retryable = isRepeatable || outcome.sent === 'nothing';
-  const place = { block: 'configureServer', fields };
-  const where = `${quoted(fields)} in configureServer`;
-  switch (outcome.reason) {
-    case 'timeout':
-      throw new UpstreamError('upstream_timeout', {
-        detail: `The ${name} did not answer in time.`,
-        hint: `If it needs longer, raise "headersMs" in the "timeouts" configuration block. If it never answers, check ${where}.`,
-        ...place,
-        retryable,
-        log,
-      });
-    case 'invalid':
-      throw new UpstreamError('upstream_invalid_response', {
-        detail: `The ${name} sent a response that is not valid HTTP.`,
-        hint: `Check scheme and port of ${where}.`,
-        ...place,
-        log,
-      });
-    case 'unreachable':
-    case 'reset': {
-      const cause = outcome.reason === 'reset' ? ': a server that expects https ends a request without it' : '';
-      throw new UpstreamError('upstream_unreachable', {
-        detail: `The ${name} cannot be reached.`,
-        hint: `If this lasts, check that the ${name} runs, and ${where}${cause}.`,
-        ...place,
-        retryable: outcome.reason === 'unreachable' || retryable,
-        log,
-      });
-    }
-    case 'aborted':
-      // Nobody reads it, and there is nothing to mend.
-      throw new UpstreamError('upstream_unreachable', {
-        detail: `The ${name} cannot be reached.`,
-        retryable,
-        log,
-      });
-  }
+export async function repeated(
+  request: UpstreamRequest,
+  failure: Failure,
+  { upstream, telemetry, pause }: Pick<PlatformCallDependencies, 'upstream' | 'telemetry' | 'pause'>,
+): Promise<UpstreamOutcome> {
+  const cause = retryCause(request, failure);
+  if (cause === undefined) return failure;
+  telemetry.emit({ type: 'retry', method: request.method, cause, detail: failure.detail });
+  if (cause === 'no_connection') await pause(PAUSE_MS, request.signal);
+  return upstream.send(request);
+}
+
+function retryCause(
+  { method, body }: UpstreamRequest,
+  { reason, sent }: Failure,
+): 'no_connection' | 'stale_connection' | undefined {
+  if (isStream(body)) return undefined;
+  // A deadline is over, and an aborted request is wanted by nobody.
+  if (sent === 'nothing') return reason === 'unreachable' || reason === 'reset' ? 'no_connection' : undefined;
+  return sent === 'on-stale-connection' && SAFE_METHODS.has(method) ? 'stale_connection' : undefined;
+}
+
+/** An address of the platform, split once so that no request parses it again. */
+export interface Endpoint {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** The path as configured; `/` when there is none. */
+  readonly path: string;
 }
 
 /**
- * Lets everything pass but redirects, which are neither followed nor passed on.
+ * Splits a configured address.
  *
- * @throws UpstreamError `upstream_redirect`.
+ * @throws ConfigurationError when it is no absolute http or https address, or carries user names, a query or a fragment.
  */
-export async function refuseRedirect({ status, headers, body }: HttpResponse, counterpart: Counterpart): Promise<void> {
-  if (status < 300 || status >= 400) return;
-  discard(body);
-  const to = locationOf(headers);
-  throw new UpstreamError('upstream_redirect', {
-    ...redirected(headers, counterpart),
-    log: `status ${String(status)} from the ${counterpart.name}${to === '' ? '' : `, to ${to}`}`,
+export function endpoint(field: string, address: string): Endpoint {
+  const trimmed = address.trim();
+  const parts = /^(https?:\/\/)([^/?#\\@\s]+)(\/(?:(?![?#\\])[\x21-\x7e])*)?$/i.exec(trimmed);
+  if (parts === null || !URL.canParse(trimmed)) {
+    throw new ConfigurationError({
+      detail: `Invalid URL in "${field}".`,
+      hint: `Set "${field}" to an absolute http or https address without user name, query or fragment, such as https://platform.example/a2a.`,
+      block: 'configureServer',
+      fields: [field],
+    });
+  }
+  return { origin: `${(parts[1] ?? '').toLowerCase()}${parts[2] ?? ''}`, path: parts[3] ?? '/' };
+}
+
+/**
+ * The endpoint, or the error a visitor gets while the site has not configured it (a missing field is reported when it is first needed).
+ *
+ * @throws ServiceAuthError naming the field.
+ */
+export function requireEndpoint(field: string, known: Endpoint | undefined): Endpoint {
+  if (known !== undefined) return known;
+  throw new ServiceAuthError('service_auth_failed', {
+    detail: `The server does not know the address of the ${field === 'a2aUrl' ? 'agent' : 'platform'}.`,
+    hint: `Set "${field}" in configureServer.`,
+    block: 'configureServer',
+    fields: [field],
   });
 }

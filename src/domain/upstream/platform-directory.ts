@@ -1,52 +1,41 @@
-import { SingleFlight } from '../shared/single-flight.js';
-import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, RequestContext } from '../../ports/http.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
-import { isVaried, readerScope } from '../credentials/credential-scope.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
-import { type AgentBffError, isAgentBffError } from '../errors.js';
-import { parsedJson } from '../shared/json.js';
-import { LruMap, type MapBounds } from '../shared/lru-map.js';
-import { readAhead } from './body-bytes.js';
 import { discard } from '../shared/body.js';
-import { type LookupTime, within } from './deadline.js';
+import { type AgentBffError, isAgentBffError } from '../shared/errors.js';
+import { parsedJson } from '../shared/json.js';
+import { readAhead } from './body-bytes.js';
 import { isStyleSheet } from './header-policy.js';
 import { mediaType } from '../shared/media-type.js';
-import type { PlatformStyles } from './platform-styles.js';
-import { type CallContext, PLATFORM, PlatformCall, type PlatformCallDependencies } from './platform-call.js';
-import type { Counterpart } from './wrong-address.js';
+import { type Found, Lookups, type LookupsDependencies } from './lookups.js';
 import { type PlatformApi, platformFields, platformTarget } from './platform-api.js';
-import { platformError } from './platform-error.js';
+import type { CallContext, CallTimeouts, PlatformCall } from './platform-call.js';
+import { type Counterpart, PLATFORM, platformError } from './platform-error.js';
+import type { PlatformStyles } from './platform-styles.js';
 
-/** What a look-up gave; a failed one gives null and the code of a warning. */
+/** The result of a look-up; a failed one has null and the code of a warning. */
 export interface Lookup {
   readonly value: string | null;
   readonly warning?: string;
 }
 
-/** What look-ups are made with. */
-export interface PlatformDirectoryDependencies extends PlatformCallDependencies, LookupTime, MapBounds {
+/** The parts of the directory. */
+export interface PlatformDirectoryDependencies extends LookupsDependencies {
+  readonly call: PlatformCall;
+  readonly timeouts: CallTimeouts;
   readonly api: PlatformApi;
-  readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly styles: Pick<PlatformStyles, 'brand'>;
-  /** A one-way function without collisions. */
-  readonly hash: (text: string) => string;
 }
 
 type WarningEvent = Extract<TelemetryEvent, { type: 'warning' }>;
 
 type Awaitable<T> = T | Promise<T>;
 
-interface Remembered {
-  readonly lookup: Lookup;
-  readonly until: number;
-}
-
-/** What is looked up. */
+/** The things that are looked up. */
 export type LookupName = 'project' | 'brand';
 
-/** How the response to a look-up is read. */
+/** The rules for reading the response to a look-up. */
 interface LookupKind {
   readonly accept: string;
   /** The value where the platform has none; absent where that is a failure. */
@@ -57,7 +46,7 @@ interface LookupKind {
   readonly read: (bytes: Uint8Array, styles: PlatformDirectoryDependencies['styles']) => Awaitable<string | undefined>;
 }
 
-/** Where each is looked up. */
+/** The place of each, for errors. */
 export const LOOKUPS: Readonly<Record<LookupName, Counterpart>> = {
   project: {
     name: 'platform',
@@ -91,20 +80,14 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 // oxlint-disable-next-line no-control-regex
 const UNSAFE_STYLE = /<\/|[\u0000-\u0008\u000b\u000e-\u001f\u007f]/;
 
-/** Asks the platform for the project and the brand of a site (spec §2.2). What fails degrades: nobody's page goes down with it. */
+/** Asks the platform for the project and the brand of a site (spec §2.2). A failure becomes a warning, so that no page fails with it. */
 export class PlatformDirectory {
   readonly #deps: PlatformDirectoryDependencies;
-  readonly #call: PlatformCall;
-  readonly #remembered: LruMap<Remembered>;
-  /** For callers strangers can make up by what they send along: they push out nobody else. */
-  readonly #varied: LruMap<Remembered>;
-  readonly #flights = new SingleFlight<Lookup>();
+  readonly #lookups: Lookups<Lookup>;
 
   constructor(dependencies: PlatformDirectoryDependencies) {
     this.#deps = dependencies;
-    this.#call = new PlatformCall(dependencies, PLATFORM);
-    this.#remembered = new LruMap(dependencies);
-    this.#varied = new LruMap(dependencies);
+    this.#lookups = new Lookups(dependencies);
   }
 
   /** The configured project, else the one the platform knows for this caller; null when there is none. */
@@ -124,45 +107,31 @@ export class PlatformDirectory {
     if (name === 'project' && projectId !== '') return { value: projectId };
     let caller: CallContext;
     try {
-      caller = await this.#call.caller(auth, request);
+      caller = await this.#deps.call.caller(auth, request);
     } catch (error) {
       return this.#failed(name, error);
     }
     return name === 'project' ? this.project(caller) : this.brand(caller);
   }
 
-  async #look(name: LookupName, caller: CallContext): Promise<Lookup> {
-    // A caller without a stable name is asked for each time.
-    if (caller.credential.owner.principal === undefined) return this.#ask(name, caller);
-    const key = this.#deps.hash(JSON.stringify([name, readerScope(caller.credential)]));
-    const kept = isVaried(caller.credential) ? this.#varied : this.#remembered;
-    const known = kept.get(key);
-    if (known !== undefined && this.#deps.clock.now() < known.until) return known.lookup;
-    return this.#flights.run(key, () => this.#remember(kept, key, this.#ask(name, caller)));
-  }
-
-  async #remember(kept: LruMap<Remembered>, key: string, asking: Promise<Lookup>): Promise<Lookup> {
-    const lookup = await asking;
-    const lifeMs = lookup.warning === undefined ? FOUND_MS : FAILED_MS;
-    kept.set(key, { lookup, until: this.#deps.clock.now() + lifeMs }, lookup.value?.length ?? 0);
-    return lookup;
-  }
-
-  async #ask(name: LookupName, caller: CallContext): Promise<Lookup> {
-    // Nobody's own signal: others may wait for the same response.
-    const deadline = this.#deps.deadline(this.#deps.lookupMs);
-    try {
-      return await within(deadline, PLATFORM, this.#request(name, caller, deadline));
-    } catch (error) {
-      return this.#failed(name, error);
-    }
+  #look(name: LookupName, caller: CallContext): Promise<Lookup> {
+    const { credential } = caller;
+    return this.#lookups.get({
+      counterpart: PLATFORM,
+      // A caller without a stable name is asked for each time.
+      name: credential.owner.principal === undefined ? undefined : name,
+      credential,
+      ask: async (deadline) => remembered(await this.#request(name, caller, deadline), FOUND_MS),
+      failed: (error) => remembered(this.#failed(name, error), FAILED_MS),
+    });
   }
 
   async #request(name: LookupName, caller: CallContext, signal: AbortSignal): Promise<Lookup> {
     const { accept, ifMissing, limitBytes, fits, read } = KINDS[name];
-    const { origin, path } = platformTarget(this.#deps.api, name, {});
-    const own = { ...platformFields(this.#deps.api), accept };
-    const reply = await this.#call.send({ method: 'GET', origin, path, browser: {}, own, body: null, signal }, caller);
+    const { call, timeouts, api, styles } = this.#deps;
+    const own = { ...platformFields(api), accept };
+    const target = { ...platformTarget(api, name, {}), method: 'GET', browser: {}, own, body: null, signal };
+    const reply = await call.send({ counterpart: PLATFORM, timeouts, ...target }, caller);
     const { status, headers } = reply.response;
     let { body } = reply.response;
     if (status === 404 && ifMissing !== undefined) {
@@ -171,11 +140,11 @@ export class PlatformDirectory {
     }
     if (status === 200 && headers['content-encoding'] === undefined && fits(headers)) {
       const start = await readAhead(body, limitBytes);
-      const value = start.complete ? await read(start.bytes, this.#deps.styles) : undefined;
+      const value = start.complete ? await read(start.bytes, styles) : undefined;
       if (value !== undefined) return { value };
       body = start.complete ? start.bytes : start.body;
     }
-    const said = await this.#call.errors.said({ ...reply, response: { status, headers, body } });
+    const said = await call.errors.said({ ...reply, response: { status, headers, body } });
     throw platformError(reply, LOOKUPS[name], said);
   }
 
@@ -186,6 +155,10 @@ export class PlatformDirectory {
     if (this.#deps.api.endpoint !== undefined) this.#deps.telemetry.emit({ type: 'warning', code: warning, ...facts });
     return { value: null, warning };
   }
+}
+
+function remembered(value: Lookup, lifeMs: number): Found<Lookup> {
+  return { value, lifeMs, bytes: value.value?.length ?? 0 };
 }
 
 /** For the log, where nobody sees the error response: what happened, what to do, and what was said. */

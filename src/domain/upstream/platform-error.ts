@@ -1,21 +1,130 @@
-import type { HeaderFields, HttpResponse } from '../../ports/http.js';
+import type { HeaderFields, HttpResponse, UpstreamOutcome, HttpBody } from '../../ports/http.js';
 import type { Credential } from '../credentials/credential.js';
-import { type ErrorFacts, ServiceAuthError, UpstreamError } from '../errors.js';
-import { type AddressFacts, type Counterpart, misplaced, quoted, redirected, unexpected } from './wrong-address.js';
-import type { BodyStart } from './body-bytes.js';
-import type { ErrorExcerpts } from './error-excerpts.js';
-import { isJson } from '../shared/media-type.js';
+import { type ErrorFacts, ServiceAuthError, UpstreamError } from '../shared/errors.js';
+import { discard } from '../shared/body.js';
+import { type BodyStart, readStart } from './body-bytes.js';
+import { isJson, mediaType } from '../shared/media-type.js';
 
-/** A response, and the credential its request was sent with. */
+// What responses say of the address they came from: that nothing is found there, or something else. The one place for these sentences;
+// visitors read them. `text` is the start of the body where it is known.
+
+/** The called party, in the words of an error. */
+export interface Counterpart {
+  readonly name: string;
+  /** The fields that say where it is. */
+  readonly fields: readonly string[];
+  /** The advice where something else is found there: a sentence without its capital and its full stop. */
+  readonly check: string;
+  /** The content of its successful responses. */
+  readonly expected: string;
+  /** True if requests name things that may be missing there though the address is right. Default: false. */
+  readonly holdsMany?: boolean;
+}
+
+/** The public part of an error about such an address. */
+type AddressFacts = Required<Pick<ErrorFacts, 'detail' | 'hint' | 'block' | 'fields'>>;
+
+/** In the text of a page, or the address of one. */
+const SIGN_IN = /\b(?:sign|log)[ _-]?(?:in|on)\b|\bsso\b|\bsaml|\/oauth2?\/|\/authorize\b|type=["']?password/i;
+/** The text of nginx and Go, and of Apache, for a client that speaks without TLS. */
+const NEEDS_TLS = /HTTP request .{0,40}HTTPS|plain HTTP .{0,40}SSL/i;
+
+/** Of a redirect. */
+function redirected(headers: HeaderFields, counterpart: Counterpart): AddressFacts {
+  const { name, fields } = counterpart;
+  if (SIGN_IN.test(locationOf(headers))) {
+    return signIn(`The ${name} redirects to a sign-in page, and redirects are never followed.`, counterpart);
+  }
+  const final = `the final address of the ${name}: mind https, and the slash at its end`;
+  return facts(
+    `The ${name} answered with a redirect, which is never followed.`,
+    `Set ${quoted(fields)} in configureServer to ${final}.`,
+    fields,
+  );
+}
+
+/** Of a success that is not what was expected. */
+function unexpected(headers: HeaderFields, counterpart: Counterpart, text: string): AddressFacts {
+  const { name, fields, check, expected } = counterpart;
+  if (!isPage(headers)) {
+    return facts(`The ${name} answered with something else than ${expected}.`, sentence(check), fields);
+  }
+  return SIGN_IN.test(text)
+    ? signIn(`A sign-in page answers at the address of the ${name}.`, counterpart)
+    : facts(`A web page answers at the address of the ${name}.`, sentence(check), fields);
+}
+
+/** Of an error; `undefined` when it says nothing of the address. */
+function misplaced(
+  { status, headers }: Pick<HttpResponse, 'status' | 'headers'>,
+  counterpart: Counterpart,
+  text: string,
+): AddressFacts | undefined {
+  const { name, fields, check, holdsMany = false } = counterpart;
+  const hint = holdsMany ? `If nothing is found there, ${check}.` : sentence(check);
+  switch (status) {
+    case 400:
+      if (!NEEDS_TLS.test(text)) return undefined;
+      return facts(`The address of the ${name} takes https only.`, `Write https in ${quoted(fields)}.`, fields);
+    case 401:
+      // A challenge for tokens is of an API that reads them, whatever stands beside it (RFC 6750 §3).
+      if (!isPage(headers) || /\bbearer\b/i.test(String(headers['www-authenticate']))) return undefined;
+      return signIn(`A sign-in page answers at the address of the ${name}.`, counterpart);
+    case 404:
+    case 410:
+      if (holdsMany) return facts(`The ${name} did not find what was asked for.`, hint, fields);
+      return facts(`Nothing is found at the address of the ${name}.`, hint, fields);
+    case 405:
+      return facts(`The ${name} does not take this method at this address.`, hint, fields);
+    default:
+      return undefined;
+  }
+}
+
+/** The target of a redirect, for operators, without its query, which may hold secrets. */
+function locationOf(headers: HeaderFields): string {
+  return String(headers['location'] ?? '')
+    .split(/[?#]/, 1)
+    .join('');
+}
+
+/** Fields in a sentence. */
+function quoted(fields: readonly string[]): string {
+  return fields.map((field) => `"${field}"`).join(' and ');
+}
+
+function signIn(detail: string, { fields, check }: Counterpart): AddressFacts {
+  const way = 'If it is right, let requests that carry the credential of this site past the sign-in.';
+  return facts(detail, `${sentence(check)} ${way}`, fields);
+}
+
+function facts(detail: string, hint: string, fields: readonly string[]): AddressFacts {
+  return { detail, hint, block: 'configureServer', fields };
+}
+
+/** True for a page for people. */
+export function isPage(headers: HeaderFields): boolean {
+  return ['text/html', 'application/xhtml+xml'].includes(mediaType(headers));
+}
+
+/** An advice as a sentence. */
+export function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+}
+
+/** A response, and the request's counterpart and credential. */
 export interface PlatformReply {
   readonly response: HttpResponse;
+  readonly counterpart: Counterpart;
   readonly credential: Credential;
 }
 
-/** What an error has to know of the credential that was sent. */
+type QuotedReply = Omit<PlatformReply, 'counterpart'> & { readonly counterpart?: Counterpart };
+
+/** The facts of the credential that an error names. */
 type Refused = Pick<Credential, 'kind' | 'block'> & Partial<Pick<Credential, 'fields'>>;
 
-/** Whether a response refuses a credential of the site's own, which no visitor can change. */
+/** True if a response refuses a credential of the site's own, which no visitor can change. */
 export function refusesSite({
   response: { status },
   credential,
@@ -88,7 +197,7 @@ function tokenRejected(
   });
 }
 
-/** What is true of a refusal that says nothing of the address, whatever the platform says about it. */
+/** The facts of a refusal that says nothing of the address, whatever its body says. */
 function refusal(
   status: number,
   { name, fields }: Counterpart,
@@ -131,14 +240,112 @@ function retryAfter(headers: HeaderFields): { retryAfterMs?: number } {
   return ms > 0 ? { retryAfterMs: ms } : {};
 }
 
-/** Decides what of the platform's own errors a browser may read (decision 81). */
-export class PlatformErrors {
-  readonly #excerpts: ErrorExcerpts;
-  readonly #counterpart: Counterpart;
+export const AGENT: Counterpart = {
+  name: 'agent',
+  fields: ['a2aUrl'],
+  check: 'check "a2aUrl" in configureServer: it has to be the JSON-RPC endpoint of the agent',
+  expected: 'JSON or a stream of events',
+};
+export const PLATFORM: Counterpart = {
+  name: 'platform',
+  fields: ['serviceApiUrl'],
+  check: 'check "serviceApiUrl" in configureServer',
+  expected: 'what was asked for',
+  holdsMany: true,
+};
 
-  constructor(excerpts: ErrorExcerpts, counterpart: Counterpart) {
-    this.#excerpts = excerpts;
-    this.#counterpart = counterpart;
+/**
+ * The error for a call without a response.
+ *
+ * `isRepeatable`: true if the same request may be sent again though the outcome of the first is unknown (RFC 9110 §9.2.2).
+ * An agent that was late may have done its work, and a second message would have it done twice.
+ */
+export function noResponse(
+  { reason, sent, detail: log }: Extract<UpstreamOutcome, { kind: 'failure' }>,
+  { name, fields }: Counterpart,
+  isRepeatable: boolean,
+): UpstreamError {
+  const retryable = isRepeatable || sent === 'nothing';
+  const place = { block: 'configureServer', fields };
+  const where = `${quoted(fields)} in configureServer`;
+  switch (reason) {
+    case 'timeout':
+      return new UpstreamError('upstream_timeout', {
+        detail: `The ${name} did not answer in time.`,
+        hint: `If it needs longer, raise "headersMs" in the "timeouts" configuration block. If it never answers, check ${where}.`,
+        ...place,
+        retryable,
+        log,
+      });
+    case 'invalid':
+      return new UpstreamError('upstream_invalid_response', {
+        detail: `The ${name} sent a response that is not valid HTTP.`,
+        hint: `Check scheme and port of ${where}.`,
+        ...place,
+        log,
+      });
+    case 'unreachable':
+    case 'reset': {
+      const cause = reason === 'reset' ? ': a server that expects https ends a request without it' : '';
+      return new UpstreamError('upstream_unreachable', {
+        detail: `The ${name} cannot be reached.`,
+        hint: `If this lasts, check that the ${name} runs, and ${where}${cause}.`,
+        ...place,
+        retryable: reason === 'unreachable' || retryable,
+        log,
+      });
+    }
+    case 'aborted':
+      // Nobody reads it, and there is nothing to mend.
+      return new UpstreamError('upstream_unreachable', {
+        detail: `The ${name} cannot be reached.`,
+        retryable,
+        log,
+      });
+  }
+}
+
+/**
+ * Lets everything pass but redirects, which are neither followed nor passed on.
+ *
+ * @throws UpstreamError `upstream_redirect`.
+ */
+export function refuseRedirect({ status, headers, body }: HttpResponse, counterpart: Counterpart): void {
+  if (status < 300 || status >= 400) return;
+  discard(body);
+  const to = locationOf(headers);
+  throw new UpstreamError('upstream_redirect', {
+    ...redirected(headers, counterpart),
+    log: `status ${String(status)} from the ${counterpart.name}${to === '' ? '' : `, to ${to}`}`,
+  });
+}
+
+/** The parts that errors of the platform need. */
+export interface PlatformErrorsDependencies {
+  /** Makes a signal that is aborted after so many milliseconds. */
+  readonly deadline: (ms: number) => AbortSignal;
+  /** The text as a log may have it: on one line, without these secrets or any other, and no longer than a log entry may be. */
+  readonly conceal: (text: string, secrets: readonly string[]) => string;
+}
+
+/** Twice what a log entry holds: a secret at the end of an entry is read whole, so that it is recognised. */
+const MAX_READ = 4_096;
+/** Longer error bodies are not looked into, compressed or not: a megabyte of empty objects takes a parser 160 ms. */
+export const MAX_ERROR_BYTES = 262_144;
+/** A visitor waits for it. */
+const READ_MS = 1_000;
+/** A visitor waits for it, and reads it. */
+const WHOLE_READ_MS = 10_000;
+/** Longer secrets consist of the characters of a token. */
+const MAX_ODD_SECRET = 128;
+const TOKEN_CHARACTER = /[\w.~+/=%-]/;
+
+/** Decides what of the platform's own errors a browser may read, and reads how it explains them, for operators alone (decision 81). */
+export class PlatformErrors {
+  readonly #deps: PlatformErrorsDependencies;
+
+  constructor(dependencies: PlatformErrorsDependencies) {
+    this.#deps = dependencies;
   }
 
   /**
@@ -151,26 +358,66 @@ export class PlatformErrors {
     if (response.status < 400) return response;
     const mayPass = response.status < 500 && !refusesSite(reply);
     if (mayPass && isJson(response.headers)) return response;
-    const start = await this.#excerpts.read(response.body);
+    const start = await this.#read(response.body);
     const isBare = start.isWhole && start.bytes.length === 0 && response.headers['content-type'] === undefined;
     if (mayPass && isBare) return { ...response, body: null };
-    const said = this.#excerpts.quote(response, start, reply.credential, this.#counterpart);
-    throw platformError(reply, this.#counterpart, said, kept);
+    throw platformError(reply, reply.counterpart, await this.said(reply, start), kept);
   }
 
-  /** A body that may pass once it has been looked into, as far as it is neither too long nor too slow. */
-  start({ response }: PlatformReply, limitBytes: number): Promise<BodyStart> {
-    return this.#excerpts.readWhole(response.body, limitBytes);
+  /** A body that may pass once it has been looked into: all of it, when it is no longer and no slower than a visitor should wait for. */
+  start({ response }: PlatformReply): Promise<BodyStart> {
+    return readStart(response.body, MAX_ERROR_BYTES, this.#deps.deadline(WHOLE_READ_MS));
   }
 
-  /** The error in place of a response, with what it says for the log alone; its body is discarded, unless its start was read before. */
+  /** The error in place of a response, with its text for the log alone; its body is discarded, unless its start was read before. */
   async replacing(reply: PlatformReply, start?: BodyStart): Promise<ServiceAuthError | UpstreamError> {
-    return platformError(reply, this.#counterpart, await this.said(reply, start));
+    return platformError(reply, reply.counterpart, await this.said(reply, start));
   }
 
-  /** What a response says, for the log alone. */
-  async said({ response, credential }: PlatformReply, start?: BodyStart): Promise<string> {
-    const read = start ?? (await this.#excerpts.read(response.body));
-    return this.#excerpts.quote(response, read, credential, this.#counterpart);
+  /**
+   * A response for the log alone: status, media type and the start of the body, such as `status 502 from the agent, text/html: <h1>…`.
+   * The body is discarded, unless its start was read before.
+   */
+  async said({ response, credential, counterpart }: QuotedReply, start?: BodyStart): Promise<string> {
+    const { bytes, isWhole } = start ?? (await this.#read(response.body));
+    const head = headOf(response, counterpart);
+    const coding = response.headers['content-encoding'];
+    if (coding !== undefined && coding !== 'identity') {
+      return this.#conceal(`${head}, compressed (${String(coding)})`, credential);
+    }
+    if (bytes.length === 0) return this.#conceal(`${head}, ${isWhole ? 'no body' : 'body unread'}`, credential);
+    const text = new TextDecoder().decode(bytes);
+    return this.#conceal(`${head}: ${isWhole ? text : `${withoutEnd(text, bytes.length === MAX_READ)}…`}`, credential);
   }
+
+  /** The start of a body that goes no further; the rest is discarded. */
+  #read(body: HttpBody): Promise<BodyStart> {
+    return readStart(body, MAX_READ, this.#deps.deadline(READ_MS));
+  }
+
+  /** Platforms quote what they refuse, with or without the scheme before it. */
+  #conceal(text: string, { headers }: Credential): string {
+    const values = Object.values(headers).flatMap((value) => value ?? []);
+    return this.#deps.conceal(
+      text,
+      values.flatMap((value) => [value, value.slice(value.indexOf(' ') + 1)]),
+    );
+  }
+}
+
+function headOf(response: Pick<HttpResponse, 'status' | 'headers'>, from: Counterpart | undefined): string {
+  const type =
+    String(response.headers['content-type'] ?? '')
+      .split(';', 1)[0]
+      ?.trim() ?? '';
+  const sender = from === undefined ? '' : ` from the ${from.name}`;
+  return `status ${String(response.status)}${sender}${type === '' ? '' : `, ${type}`}`;
+}
+
+/** Half a secret is recognised by nobody: what the text of a body ends with that was not read to its end stays out. */
+function withoutEnd(text: string, isFull: boolean): string {
+  let end = isFull ? Math.max(0, text.length - MAX_ODD_SECRET) : text.length;
+  while (text.length - end < MAX_ODD_SECRET && /\S/.test(text.charAt(end - 1))) end -= 1;
+  while (TOKEN_CHARACTER.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
 }

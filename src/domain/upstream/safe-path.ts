@@ -6,7 +6,7 @@ const MAX_DECODINGS = 4;
 
 // oxlint-disable-next-line no-control-regex
 const SEPARATOR_OR_CONTROL = /[\u0000-\u001f\u007f-\u009f/\\]/;
-/** What every reader takes for the same text, however often it decodes. */
+/** Segments that every reader takes for the same text, however often it decodes. */
 const PLAIN = /^[\w-][\w.-]*$/;
 /** The first byte of a two-byte form of an ASCII character: no UTF-8, but some readers take it. */
 const OVERLONG = /%c[01]/i;
@@ -23,7 +23,7 @@ export function decodeSegment(raw: string): string | undefined {
   return decoded.length > MAX_CHARACTERS ? undefined : decoded;
 }
 
-/** Whether a raw path, such as `/conversations/7/`, stays below whatever it is appended to, however often it is decoded. */
+/** True if a raw path, such as `/conversations/7/`, stays below whatever it is appended to, however often it is decoded. */
 export function isSafePath(path: string): boolean {
   if (!path.startsWith('/')) return false;
   const segments = path.slice(1).split('/');
@@ -31,7 +31,7 @@ export function isSafePath(path: string): boolean {
   return segments.length > 0 && segments.every(isSafeSegment);
 }
 
-/** Whether a raw query, with its `?` or empty, can stand behind a path and end nowhere else. */
+/** True if a raw query, with its `?` or empty, can stand behind a path and end nowhere else. */
 export function isSafeQuery(query: string): boolean {
   return query === '' || /^\?[\x21\x22\x24-\x7e]*$/.test(query);
 }
@@ -41,7 +41,7 @@ function isSafeSegment(raw: string): boolean {
   return decodeSegment(raw) !== undefined && readingsOf(raw)?.some((reading) => /[?#]/.test(reading)) === false;
 }
 
-/** What readers may take a raw segment for: decoded once first, then ever further, also in compatibility form; `undefined` when there is no end of it. */
+/** The readings of a raw segment: decoded once first, then ever further, also in compatibility form; `undefined` when there is no end of it. */
 function readingsOf(raw: string): readonly string[] | undefined {
   if (!/^[\x21-\x7e]+$/.test(raw) || /[\\#?]/.test(raw)) return undefined;
   const first = decode(raw);
@@ -74,7 +74,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** What a lenient reader makes of a text that does not decode as a whole. */
+/** A text that does not decode as a whole, as a lenient parser reads it. */
 function decodeAscii(text: string): string {
   return text.replaceAll(/%([0-7][0-9a-f])/gi, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }

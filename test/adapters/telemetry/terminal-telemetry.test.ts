@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FaultLog, TerminalTelemetry } from '../../../src/adapters/telemetry/terminal-telemetry.js';
 import { problemResponse } from '../../../src/adapters/web/error-response.js';
-import { AgentBffError, type ErrorCode, type ErrorFacts } from '../../../src/domain/errors.js';
+import { AgentBffError, type ErrorCode, type ErrorFacts } from '../../../src/domain/shared/errors.js';
 import type { TelemetryEvent } from '../../../src/ports/telemetry.js';
 import { telemetryContract } from '../../contracts/telemetry.contract.js';
 

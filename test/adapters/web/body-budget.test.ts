@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BodyBudget, type BodyShare } from '../../../src/adapters/web/body-budget.js';
-import type { RequestError } from '../../../src/domain/errors.js';
+import type { RequestError } from '../../../src/domain/shared/errors.js';
 
 const LARGE = 100_000;
 

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import { chatRoutes, type ChatRoutes, errorHandler } from '../../../src/adapters/web/chat-routes.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
-import { ServiceAuthError } from '../../../src/domain/errors.js';
+import { ServiceAuthError } from '../../../src/domain/shared/errors.js';
 import type { HttpHandler, HttpResponse } from '../../../src/ports/http.js';
 import { ChatWorld, MESSAGE } from '../../domain/chat/chat-world.js';
 import { SERVICE, sessionPlan } from '../../domain/credentials/broker-fixture.js';

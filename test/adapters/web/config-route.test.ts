@@ -4,7 +4,7 @@ import { sha256 } from '../../../src/adapters/system/system.js';
 import { agentCardRoute, type ConfigRoute, configRoute } from '../../../src/adapters/web/config-route.js';
 import { ChatConfig } from '../../../src/domain/chat/chat-config.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
-import type { CredentialAuth } from '../../../src/domain/credentials/credential-broker.js';
+import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
 import type { HeaderFields, HttpHandler, HttpResponse } from '../../../src/ports/http.js';
 import type { LimitVerdict } from '../../../src/ports/visitor-limit.js';
 import { BrokerWorld, SERVICE } from '../../domain/credentials/broker-fixture.js';
@@ -25,9 +25,7 @@ class RouteWorld extends BrokerWorld {
     super();
     this.config = new ChatConfig({
       clock: this.clock,
-      upstream: this.upstream,
-      credentials: this.broker,
-      excerpts: this.excerpts,
+      call: this.callThrough(this.upstream),
       agent: { origin: 'https://agent.internal', path: '/a2a' },
       cardAddress: undefined,
       mediaOrigins: [],
@@ -36,8 +34,7 @@ class RouteWorld extends BrokerWorld {
         brand: () => Promise.resolve({ value: this.brand }),
       },
       hash: sha256,
-      headersMs: 1,
-      bodyIdleMs: 1,
+      timeouts: { headersMs: 1, bodyIdleMs: 1 },
       lookupMs: 1,
       deadline: this.deadlines.start,
       maxEntries: 10,
@@ -64,7 +61,7 @@ function card(fields: object = {}): HttpResponse {
   return { status: 200, headers: {}, body: JSON.stringify({ ...CARD, ...fields }) };
 }
 
-function session(): CredentialAuth {
+function session(): RouteAuth {
   const source = new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada', subject: 'ada' });
   const nameOf = (): readonly string[] => ['subject', 'ada'];
   return { kind: 'session', source, nameOf, audience: '', exchange: undefined, apiKey: undefined, required: true };
@@ -213,7 +210,7 @@ describe('the configuration fails', () => {
   });
 
   it('with 401 when nobody is signed in', async () => {
-    const auth = { ...session(), source: new FakeSessionTokenSource() } as CredentialAuth;
+    const auth = { ...session(), source: new FakeSessionTokenSource() } as RouteAuth;
     expect((await new RouteWorld({ auth }).get()).status).toBe(401);
   });
 
@@ -248,7 +245,7 @@ describe('the agent card alone', () => {
     const world = cards({ auth: session() });
     expect((await world.get()).headers['cache-control']).toBe('private, max-age=0, must-revalidate');
     expect((await world.get({ 'sec-fetch-site': 'cross-site' })).status).toBe(403);
-    const auth = { ...session(), source: new FakeSessionTokenSource() } as CredentialAuth;
+    const auth = { ...session(), source: new FakeSessionTokenSource() } as RouteAuth;
     expect((await cards({ auth }).get()).status).toBe(401);
   });
 
@@ -262,7 +259,7 @@ describe.each([
   ['the record', configRoute],
   ['the card alone', agentCardRoute],
 ])('the limit of visitors and %s', (_what, route) => {
-  const limited = (auth: CredentialAuth, admit: () => LimitVerdict) =>
+  const limited = (auth: RouteAuth, admit: () => LimitVerdict) =>
     new RouteWorld({ auth, site: site({ chatLimit: { admit: () => Promise.resolve(admit()) } }) }, route);
 
   it('counts a configuration that has to be asked for, and none that is known', async () => {

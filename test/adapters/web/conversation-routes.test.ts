@@ -16,8 +16,8 @@ interface Site {
 function start(): Site {
   const upstream = new FakeUpstream();
   const settings = site();
-  const { broker: credentials, excerpts } = new BrokerWorld();
-  const proxy = new ConversationProxy({ upstream, credentials, excerpts, headersMs: 1, bodyIdleMs: 1, api: API });
+  const call = new BrokerWorld().callThrough(upstream);
+  const proxy = new ConversationProxy({ call, timeouts: { headersMs: 1, bodyIdleMs: 1 }, api: API });
   const auth = {
     ...sessionPlan(new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada-token' })),
     required: true,

@@ -10,7 +10,7 @@ import {
   toAgentBffError,
 } from '../../../src/adapters/web/error-response.js';
 import { errorContext, type SiteSettings } from '../../../src/adapters/web/serve-route.js';
-import { AgentBffError, type ErrorCode } from '../../../src/domain/errors.js';
+import { AgentBffError, type ErrorCode } from '../../../src/domain/shared/errors.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { browserRequest, site } from './browser-request.js';
 

@@ -8,7 +8,7 @@ import { ChatForwarder } from '../../../src/domain/chat/chat-forwarder.js';
 import { HttpJsonBinding } from '../../../src/domain/chat/http-json-binding.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { HttpRequest, HttpResponse, UpstreamOutcome, UpstreamRequest } from '../../../src/ports/http.js';
-import { BrokerWorld, SERVICE } from '../../domain/credentials/broker-fixture.js';
+import { BrokerWorld, SERVICE, TIMEOUTS } from '../../domain/credentials/broker-fixture.js';
 import { FakeDeadlines } from '../../domain/upstream/fake-deadlines.js';
 import { browserRequest, bytes, site, streamed } from './browser-request.js';
 
@@ -49,9 +49,7 @@ class RestWorld extends BrokerWorld {
 
   ask(method: string, path: string, changes: Partial<HttpRequest> = {}): Promise<HttpResponse> {
     const agent = { origin: AGENT, path: '/rpc' };
-    const times = { headersMs: 60_000, bodyIdleMs: 30_000 };
-    const { upstream, broker: credentials, excerpts, telemetry } = this;
-    const shared = { upstream, credentials, excerpts, telemetry, agent, ...times };
+    const shared = { call: this.callThrough(this.upstream), telemetry: this.telemetry, agent, timeouts: TIMEOUTS };
     const directory = {
       project: () => Promise.resolve({ value: null }),
       brand: () => Promise.resolve({ value: null }),

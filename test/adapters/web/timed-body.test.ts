@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RequestError } from '../../../src/domain/errors.js';
+import type { RequestError } from '../../../src/domain/shared/errors.js';
 import { readJsonBody, timedBody } from '../../../src/adapters/web/read-body.js';
 import { textOf } from '../../contracts/http-upstream.contract.js';
 import { bodyBudget, browserRequest, bytes, streamed } from './browser-request.js';

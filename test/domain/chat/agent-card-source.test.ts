@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpResponse, UpstreamRequest } from '../../../src/ports/http.js';
-import { type AgentBffError, isAgentBffError } from '../../../src/domain/errors.js';
+import { type AgentBffError, isAgentBffError } from '../../../src/domain/shared/errors.js';
 import { REQUEST, SERVICE } from '../credentials/broker-fixture.js';
 import { WatchedBody } from './chat-world.js';
 import { at, CARD, ConfigWorld, FAR, NEAR, NOT_FOUND, served, session } from './config-world.js';
@@ -99,6 +99,14 @@ describe('the card is looked for', () => {
     await expect(failed).rejects.toMatchObject({ code: 'upstream_unreachable', retryable: true });
     await expect(failed).rejects.not.toThrow(/10\.0\.0\.1/);
     expect(world.paths).toEqual([NEAR]);
+  });
+
+  it('is made again where its connection was closed before', async () => {
+    const world = new ConfigWorld();
+    const stale = { kind: 'failure', reason: 'reset', detail: 'closed', sent: 'on-stale-connection' } as const;
+    world.upstream.willAnswer((request) => (world.paths.length === 1 ? stale : at(NEAR, served())(request)));
+    expect((await world.read()).agentCard['name']).toBe('Agent');
+    expect(world.paths).toEqual([NEAR, NEAR]);
   });
 
   it('and a silent agent is a timeout', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
-import type { CredentialAuth } from '../../../src/domain/credentials/credential-broker.js';
+import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
 import { SERVICE, sessionPlan } from '../credentials/broker-fixture.js';
 import { chatRequest, ChatWorld, inTurn, MESSAGE, WatchedBody } from './chat-world.js';
 
@@ -9,7 +9,7 @@ const CHAT = new MethodPolicy('chat');
 const ALL = new MethodPolicy('all');
 const REFUSED = { status: 401, headers: {}, body: null };
 
-function session(): CredentialAuth {
+function session(): RouteAuth {
   const source = new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada-token' });
   return sessionPlan(source);
 }

@@ -6,7 +6,7 @@ import {
 } from '../../../src/domain/chat/chat-forwarder.js';
 import { readRpcMessage, type Scrutiny } from '../../../src/domain/chat/chat-message.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
-import { BrokerWorld } from '../credentials/broker-fixture.js';
+import { BrokerWorld, TIMEOUTS } from '../credentials/broker-fixture.js';
 
 export const MESSAGE = '{"jsonrpc":"2.0","id":"1","method":"message/send","params":{"message":{}}}';
 
@@ -21,13 +21,10 @@ export class ChatWorld extends BrokerWorld {
   ) {
     super(credentials);
     this.forwarder = new ChatForwarder({
-      upstream: this.upstream,
-      credentials: this.broker,
-      excerpts: this.excerpts,
+      call: this.callThrough(this.upstream),
       telemetry: this.telemetry,
       agent: { origin: 'https://agent.example', path: '/a2a' },
-      headersMs: 60_000,
-      bodyIdleMs: 30_000,
+      timeouts: TIMEOUTS,
       ...settings,
     });
   }

@@ -47,9 +47,7 @@ export class ConfigWorld extends BrokerWorld {
     super(credentials);
     this.config = new ChatConfig({
       clock: this.clock,
-      upstream: this.upstream,
-      credentials: this.broker,
-      excerpts: this.excerpts,
+      call: this.callThrough(this.upstream),
       agent: { origin: 'https://agent.example', path: '/v1/a2a/' },
       cardAddress: undefined,
       mediaOrigins: [],
@@ -61,8 +59,7 @@ export class ConfigWorld extends BrokerWorld {
         brand: () => Promise.resolve({ value: ':root{}' }),
       },
       hash: (text) => `#${text}`,
-      headersMs: 10_000,
-      bodyIdleMs: 5_000,
+      timeouts: { headersMs: 10_000, bodyIdleMs: 5_000 },
       lookupMs: 10_000,
       deadline: this.deadlines.start,
       maxEntries: 100,

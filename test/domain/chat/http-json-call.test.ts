@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { httpJsonCall } from '../../../src/domain/chat/http-json-call.js';
+import { httpJsonCall } from '../../../src/domain/chat/http-json-binding.js';
 
 const told = (path: string): unknown => {
   const call = httpJsonCall(path);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
-import type { AgentBffError } from '../../../src/domain/errors.js';
+import type { AgentBffError } from '../../../src/domain/shared/errors.js';
 import { sessionPlan } from '../credentials/broker-fixture.js';
 import { bodyOf } from '../surfaces/surface-world.js';
 import { WatchedBody } from './chat-world.js';

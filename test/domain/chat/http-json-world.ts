@@ -4,13 +4,12 @@ import {
   HttpJsonBinding,
   type HttpJsonBindingDependencies,
   type HttpJsonRequest,
+  httpJsonCall,
 } from '../../../src/domain/chat/http-json-binding.js';
-import { httpJsonCall } from '../../../src/domain/chat/http-json-call.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
-import type { CredentialAuth } from '../../../src/domain/credentials/credential-broker.js';
 import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
-import { BrokerWorld, SERVICE } from '../credentials/broker-fixture.js';
+import { BrokerWorld, SERVICE, TIMEOUTS } from '../credentials/broker-fixture.js';
 
 export const AGENT = 'https://agent.internal';
 const SITE = 'https://site.example/api/a2a';
@@ -29,7 +28,7 @@ export interface Call {
   readonly head?: Partial<HttpJsonRequest['head']>;
   readonly body?: HttpJsonRequest['body'];
   readonly policy?: ConstructorParameters<typeof MethodPolicy>[0];
-  readonly auth?: CredentialAuth;
+  readonly auth?: RouteAuth;
 }
 
 /** The binding between a browser and an agent whose card is known. */
@@ -43,16 +42,13 @@ export class HttpJsonWorld extends BrokerWorld {
   constructor(settings: Partial<HttpJsonBindingDependencies> = {}) {
     super();
     this.#binding = new HttpJsonBinding({
-      upstream: this.upstream,
-      credentials: this.broker,
-      excerpts: this.excerpts,
+      call: this.callThrough(this.upstream),
       agent: { origin: AGENT, path: '/rpc' },
       card: (version, { auth }) => {
         this.cardsAsked.push([version, auth]);
         return Promise.resolve(this.card);
       },
-      headersMs: 60_000,
-      bodyIdleMs: 30_000,
+      timeouts: TIMEOUTS,
       ...settings,
     });
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatMessage } from '../../../src/domain/chat/chat-message.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
-import { RequestError } from '../../../src/domain/errors.js';
+import { RequestError } from '../../../src/domain/shared/errors.js';
 
 /** Each method in both spellings, and the JSON-RPC code it is refused with. */
 const CHAT: readonly (readonly [string, string])[] = [

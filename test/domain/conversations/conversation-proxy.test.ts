@@ -9,7 +9,7 @@ import {
 import type { PlatformApi } from '../../../src/domain/upstream/platform-api.js';
 import { PATH_CORPUS } from '../../support/path-corpus.js';
 import { WatchedBody } from '../chat/chat-world.js';
-import { BrokerWorld, sessionPlan } from '../credentials/broker-fixture.js';
+import { BrokerWorld, sessionPlan, TIMEOUTS } from '../credentials/broker-fixture.js';
 import { API } from '../surfaces/surface-world.js';
 
 const ADA = { kind: 'token', accessToken: 'ada-token' } as const;
@@ -22,11 +22,8 @@ class ProxyWorld extends BrokerWorld {
   constructor(api: Partial<PlatformApi> = {}) {
     super();
     this.proxy = new ConversationProxy({
-      upstream: this.upstream,
-      credentials: this.broker,
-      excerpts: this.excerpts,
-      headersMs: 60_000,
-      bodyIdleMs: 30_000,
+      call: this.callThrough(this.upstream),
+      timeouts: TIMEOUTS,
       api: { ...API, ...api },
     });
   }

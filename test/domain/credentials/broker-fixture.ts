@@ -2,30 +2,31 @@ import { FakeClock, FakeIdentityProvider, RecordingTelemetry } from '../../../sr
 import {
   CredentialBroker,
   type CredentialBrokerDependencies,
-  type CredentialAuth,
 } from '../../../src/domain/credentials/credential-broker.js';
+import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
 import type { CredentialOwner } from '../../../src/domain/credentials/credential.js';
 import { redactor } from '../../../src/domain/shared/redaction.js';
 import { FLOWS } from '../../../src/composition/config/provider-flows.js';
-import { ErrorExcerpts } from '../../../src/domain/upstream/error-excerpts.js';
+import { PlatformErrors } from '../../../src/domain/upstream/platform-error.js';
 import { FakeDeadlines } from '../upstream/fake-deadlines.js';
 import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
 import { secret } from '../../../src/domain/shared/secret.js';
-import type { RequestContext } from '../../../src/ports/http.js';
+import { PlatformCall } from '../../../src/domain/upstream/platform-call.js';
+import type { HttpUpstream, RequestContext } from '../../../src/ports/http.js';
 import type { SessionTokenSource } from '../../../src/ports/session-token-source.js';
 
 /** A request nobody has touched. */
 export const REQUEST: RequestContext = { headers: {}, native: { request: undefined } };
 
 /** The configured service strategy and key. */
-export const SERVICE: Extract<CredentialAuth, { kind: 'service' }> = {
+export const SERVICE: RouteAuth<'service'> = {
   kind: 'service',
   strategy: '',
   apiKey: undefined,
 };
 
 /** A route that requires a session and sends the user's own token. */
-export function sessionPlan(source: SessionTokenSource, audience = ''): Extract<CredentialAuth, { kind: 'session' }> {
+export function sessionPlan(source: SessionTokenSource, audience = ''): RouteAuth<'session'> {
   return { kind: 'session', source, nameOf, audience, exchange: undefined, required: true, apiKey: undefined };
 }
 
@@ -53,7 +54,7 @@ export class BrokerWorld {
   });
   /** How long what the platform says of its errors is waited for. */
   readonly excerptDeadlines: FakeDeadlines = new FakeDeadlines();
-  readonly excerpts: ErrorExcerpts = new ErrorExcerpts({
+  readonly errors: PlatformErrors = new PlatformErrors({
     deadline: this.excerptDeadlines.start,
     conceal: redactor([]),
   });
@@ -84,4 +85,14 @@ export class BrokerWorld {
       ...settings,
     });
   }
+
+  /** Calls in the name of this broker's credentials. */
+  callThrough(upstream: HttpUpstream): PlatformCall {
+    const { broker: credentials, errors, telemetry } = this;
+    const pause = (): Promise<void> => Promise.resolve();
+    return new PlatformCall({ upstream, credentials, errors, telemetry, pause });
+  }
 }
+
+/** Time limits as a site has them. */
+export const TIMEOUTS = { headersMs: 60_000, bodyIdleMs: 30_000 };

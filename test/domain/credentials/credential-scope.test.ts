@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Credential } from '../../../src/domain/credentials/credential.js';
-import { credentialScope, readerScope } from '../../../src/domain/credentials/credential-scope.js';
+import { Credential, credentialScope, readerScope } from '../../../src/domain/credentials/credential.js';
 import { ownedBy } from './broker-fixture.js';
 
 const FACTS = { kind: 'service', headers: {}, block: 'b', cacheKey: undefined, token: undefined } as const;

@@ -1,7 +1,7 @@
 import { FakeCacheStore, FakeClock, FakeTokenExchange, RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
 import { ExchangedTokens, type UserAssertion } from '../../../src/domain/credentials/exchanged-tokens.js';
 import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
-import { type AgentBffError, isAgentBffError } from '../../../src/domain/errors.js';
+import { type AgentBffError, isAgentBffError } from '../../../src/domain/shared/errors.js';
 
 /** Exchanged tokens, and what they are made of. */
 export class ExchangeWorld {

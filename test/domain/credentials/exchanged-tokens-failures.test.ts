@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { IssueFailure } from '../../../src/ports/identity-provider.js';
-import type { ExchangeRefusal } from '../../../src/ports/token-exchange.js';
+import type { IssueFailure, ExchangeRefusal } from '../../../src/ports/identity-provider.js';
 import { ExchangeWorld } from './exchange-fixture.js';
 
 const expired: ExchangeRefusal = { kind: 'user-refused', reason: 'expired', detail: 'AADSTS700082 for anna' };

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource, FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
 import type { Credential } from '../../../src/domain/credentials/credential.js';
-import type { CredentialAuth } from '../../../src/domain/credentials/credential-broker.js';
-import { AGENT, PlatformCall } from '../../../src/domain/upstream/platform-call.js';
+import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
+import { AGENT } from '../../../src/domain/upstream/platform-error.js';
 import type { HttpBody, HttpResponse, UpstreamRequest } from '../../../src/ports/http.js';
 import type { SessionToken, SessionTokenQuery } from '../../../src/ports/session-token-source.js';
-import { BrokerWorld, REQUEST, sessionPlan } from './broker-fixture.js';
+import { BrokerWorld, REQUEST, sessionPlan, TIMEOUTS } from './broker-fixture.js';
 import { SessionWorld } from './session-fixture.js';
 
 const ADA = { kind: 'token', subject: 'ada' } as const;
@@ -35,13 +35,12 @@ class RefusedWorld extends BrokerWorld {
     const status = this.accepted.includes(String(headers['authorization'])) ? 200 : 401;
     return { status, headers: {}, body: `the platform's own ${String(status)}` };
   });
-  readonly auth: Extract<CredentialAuth, { kind: 'session' }> = sessionPlan(this.source, 'https://platform.example');
+  readonly auth: RouteAuth<'session'> = sessionPlan(this.source, 'https://platform.example');
 
-  async send(body: HttpBody = '{}', auth: CredentialAuth = this.auth): Promise<HttpResponse> {
-    const { upstream, broker: credentials, excerpts } = this;
-    const call = new PlatformCall({ upstream, credentials, excerpts, headersMs: 60_000, bodyIdleMs: 30_000 }, AGENT);
+  async send(body: HttpBody = '{}', auth: RouteAuth = this.auth): Promise<HttpResponse> {
+    const call = this.callThrough(this.upstream);
     const target = { method: 'POST', origin: 'https://platform.example', path: '/a2a', browser: {} };
-    const message = { ...target, body, signal: new AbortController().signal };
+    const message = { counterpart: AGENT, timeouts: TIMEOUTS, ...target, body, signal: new AbortController().signal };
     return (await call.send(message, await call.caller(auth, REQUEST))).response;
   }
 

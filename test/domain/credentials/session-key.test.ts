@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sessionKey } from '../../../src/domain/credentials/session-key.js';
+import { sessionKey } from '../../../src/domain/credentials/coalescing-session-source.js';
 import type { HeaderFields } from '../../../src/ports/http.js';
 
 const key = (headers: HeaderFields): string | undefined => sessionKey({ cookie: 'sid=1', ...headers }, ['sid']);

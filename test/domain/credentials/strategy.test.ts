@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FLOWS } from '../../../src/composition/config/provider-flows.js';
-import { chooseStrategy, type StrategyFacts } from '../../../src/domain/credentials/strategy.js';
+import { chooseStrategy, type StrategyFacts } from '../../../src/domain/credentials/credential-broker.js';
 
 const nothing: StrategyFacts = {
   flows: FLOWS,

@@ -1,8 +1,15 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { ConfigurationError } from '../../../src/domain/errors.js';
-import { callback, flag, methods, text, texts } from '../../../src/domain/shared/option-checks.js';
-import { type OptionShape, readOptions } from '../../../src/domain/shared/options.js';
+import { ConfigurationError } from '../../../src/domain/shared/errors.js';
+import {
+  callback,
+  flag,
+  methods,
+  text,
+  texts,
+  type OptionShape,
+  readOptions,
+} from '../../../src/domain/shared/options.js';
 
 const anything = (): undefined => undefined;
 

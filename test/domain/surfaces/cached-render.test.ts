@@ -4,7 +4,7 @@ import {
   isCacheable,
   readCachedRender,
   writeCachedRender,
-} from '../../../src/domain/surfaces/cached-render.js';
+} from '../../../src/domain/surfaces/render-cache.js';
 
 const RENDER: CachedRender = {
   renderedAt: 1_000,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { COUNTER, COUNTER_BY_NAME, QUOTE, request, streamOf, SurfaceWorld, user } from './surface-world.js';
-import type { ServiceAuthError } from '../../../src/domain/errors.js';
+import type { ServiceAuthError } from '../../../src/domain/shared/errors.js';
 import { secret } from '../../../src/domain/shared/secret.js';
 import { SERVICE } from '../credentials/broker-fixture.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Credential } from '../../../src/domain/credentials/credential.js';
-import type { UpstreamError } from '../../../src/domain/errors.js';
+import type { UpstreamError } from '../../../src/domain/shared/errors.js';
 import { ownedBy, SERVICE } from '../credentials/broker-fixture.js';
 import { ADA, API, bodyOf, COUNTER, COUNTER_BY_NAME, request, SurfaceWorld } from './surface-world.js';
 

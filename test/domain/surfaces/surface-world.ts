@@ -12,7 +12,7 @@ import { type SurfaceRequest, SurfaceService } from '../../../src/domain/surface
 import type { PlatformApi } from '../../../src/domain/upstream/platform-api.js';
 import type { CacheStore } from '../../../src/ports/cache-store.js';
 import type { HeaderFields, HttpResponse } from '../../../src/ports/http.js';
-import { BrokerWorld, sessionPlan } from '../credentials/broker-fixture.js';
+import { BrokerWorld, sessionPlan, TIMEOUTS } from '../credentials/broker-fixture.js';
 import { checkedStyles } from '../upstream/checked-styles.js';
 import { WidgetPlatform } from './widget-platform.js';
 
@@ -59,11 +59,8 @@ export class SurfaceWorld extends BrokerWorld {
   constructor(settings: Partial<RenderCacheSettings> = {}, api: Partial<PlatformApi> = {}) {
     super();
     this.service = new SurfaceService({
-      upstream: this.upstream,
-      credentials: this.broker,
-      excerpts: this.excerpts,
-      headersMs: 60_000,
-      bodyIdleMs: 30_000,
+      call: this.callThrough(this.upstream),
+      timeouts: TIMEOUTS,
       api: { ...API, ...api },
       styles: checkedStyles(this.telemetry),
     });

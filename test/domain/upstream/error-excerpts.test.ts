@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { redactor } from '../../../src/domain/shared/redaction.js';
 import { Credential } from '../../../src/domain/credentials/credential.js';
-import { ErrorExcerpts } from '../../../src/domain/upstream/error-excerpts.js';
-import { AGENT } from '../../../src/domain/upstream/platform-call.js';
+import { PlatformErrors, AGENT } from '../../../src/domain/upstream/platform-error.js';
 import type { HeaderFields, HttpBody } from '../../../src/ports/http.js';
 import { WatchedBody } from '../chat/chat-world.js';
 import { FakeDeadlines } from './fake-deadlines.js';
@@ -22,13 +21,14 @@ const CREDENTIAL = new Credential({
 
 class Said {
   readonly deadlines: FakeDeadlines = new FakeDeadlines();
-  readonly excerpts: ErrorExcerpts = new ErrorExcerpts({
+  readonly errors: PlatformErrors = new PlatformErrors({
     deadline: this.deadlines.start,
     conceal: redactor(['configured password']),
   });
 
   of(body: HttpBody, headers: HeaderFields = HTML): Promise<string> {
-    return this.excerpts.of({ status: 502, headers, body }, CREDENTIAL, AGENT);
+    const response = { status: 502, headers, body };
+    return this.errors.said({ response, credential: CREDENTIAL, counterpart: AGENT });
   }
 }
 
@@ -38,8 +38,9 @@ describe('what the platform says of an error', () => {
   it('is told with its status, its type and who said it', async () => {
     expect(await said('<h1>no</h1>')).toBe('status 502 from the agent, text/html: <h1>no</h1>');
     expect(await said(new WatchedBody('in ', 'two'), {})).toBe('status 502 from the agent: in two');
-    const { excerpts } = new Said();
-    expect(await excerpts.of({ status: 404, headers: {}, body: 'x' }, CREDENTIAL)).toBe('status 404: x');
+    const { errors } = new Said();
+    const response = { status: 404, headers: {}, body: 'x' };
+    expect(await errors.said({ response, credential: CREDENTIAL })).toBe('status 404: x');
   });
 
   it.each([

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentBffError } from '../../../src/domain/errors.js';
-import { AGENT, responseOrThrow, PLATFORM, refuseRedirect } from '../../../src/domain/upstream/platform-call.js';
+import type { AgentBffError } from '../../../src/domain/shared/errors.js';
+import {
+  AGENT,
+  type Counterpart,
+  noResponse,
+  PLATFORM,
+  refuseRedirect,
+} from '../../../src/domain/upstream/platform-error.js';
 import type { HttpResponse, UpstreamFailureReason } from '../../../src/ports/http.js';
 import { WatchedBody } from '../chat/chat-world.js';
 
@@ -8,13 +14,13 @@ function answer(status: number, headers: HttpResponse['headers'] = {}): HttpResp
   return { status, headers, body: new WatchedBody('unread') };
 }
 
-async function errorOf(refusing: Promise<void>): Promise<AgentBffError> {
-  return refusing.then(
-    () => {
-      throw new Error('nothing was refused');
-    },
-    (error: unknown) => error as AgentBffError,
-  );
+function redirectError(response: HttpResponse, counterpart: Counterpart): AgentBffError {
+  try {
+    refuseRedirect(response, counterpart);
+  } catch (error) {
+    return error as AgentBffError;
+  }
+  throw new Error('nothing was refused');
 }
 
 describe('a platform that gives no answer', () => {
@@ -42,18 +48,13 @@ describe('a platform that gives no answer', () => {
   ])(
     'is an error that says why, and its host is told to operators alone: %s',
     (reason, code, detail, retryable, advice) => {
-      let thrown: unknown;
-      try {
-        responseOrThrow({ kind: 'failure', reason, detail: 'ECONNREFUSED 10.0.0.7' }, PLATFORM, true);
-      } catch (error) {
-        thrown = error;
-      }
+      const thrown = noResponse({ kind: 'failure', reason, detail: 'ECONNREFUSED 10.0.0.7' }, PLATFORM, true);
       // Of what nobody waits for there is nothing to mend.
       const isMendable = advice !== undefined;
       const message = isMendable ? `${detail} ${advice}` : detail;
       const fields = isMendable ? ['serviceApiUrl'] : [];
       expect(thrown).toMatchObject({ name: 'UpstreamError', code, message, detail, hint: advice, fields, retryable });
-      expect((thrown as AgentBffError).logDetail()).toBe('ECONNREFUSED 10.0.0.7');
+      expect(thrown.logDetail()).toBe('ECONNREFUSED 10.0.0.7');
     },
   );
 });
@@ -68,7 +69,7 @@ describe('a request that may not be sent twice', () => {
     ['unreachable', undefined, true],
   ])('is retryable only when nothing of it was sent: %s, sent %s', (reason, sent, retryable) => {
     const outcome = { kind: 'failure' as const, reason, detail: '', ...(sent === undefined ? {} : { sent }) };
-    expect(() => responseOrThrow(outcome, PLATFORM, false)).toThrow(expect.objectContaining({ retryable }));
+    expect(noResponse(outcome, PLATFORM, false)).toMatchObject({ retryable });
   });
 });
 
@@ -76,9 +77,9 @@ describe('a redirect', () => {
   it.each([
     [AGENT, 'agent', 'a2aUrl'],
     [PLATFORM, 'platform', 'serviceApiUrl'],
-  ] as const)('is refused, and the field with the final address is named: %j', async (counterpart, name, field) => {
+  ] as const)('is refused, and the field with the final address is named: %j', (counterpart, name, field) => {
     const response = answer(307);
-    const error = await errorOf(refuseRedirect(response, counterpart));
+    const error = redirectError(response, counterpart);
     expect(error).toMatchObject({
       name: 'UpstreamError',
       code: 'upstream_redirect',
@@ -92,9 +93,9 @@ describe('a redirect', () => {
     expect(response.body.ended).toBe(true);
   });
 
-  it('tells operators where it leads, without what may be secret there, and visitors nothing of it', async () => {
+  it('tells operators where it leads, without what may be secret there, and visitors nothing of it', () => {
     const location = 'https://elsewhere.example/a2a/?code=hunter2#s3cret';
-    const error = await errorOf(refuseRedirect(answer(308, { location }), AGENT));
+    const error = redirectError(answer(308, { location }), AGENT);
     expect(error.logDetail()).toBe('status 308 from the agent, to https://elsewhere.example/a2a/');
     expect(error.message).not.toMatch(/elsewhere/);
   });
@@ -104,8 +105,8 @@ describe('a redirect', () => {
     '/sign-in',
     'https://login.example/tenant/oauth2/v2.0/authorize',
     '/saml/sso',
-  ])('to a sign-in page is told as one: %s', async (location) => {
-    const error = await errorOf(refuseRedirect(answer(302, { location }), AGENT));
+  ])('to a sign-in page is told as one: %s', (location) => {
+    const error = redirectError(answer(302, { location }), AGENT);
     expect(error).toMatchObject({
       code: 'upstream_redirect',
       detail: 'The agent redirects to a sign-in page, and redirects are never followed.',
@@ -114,13 +115,13 @@ describe('a redirect', () => {
     });
   });
 
-  it.each([300, 399])('is every answer with %i', async (status) => {
-    expect(await errorOf(refuseRedirect(answer(status), PLATFORM))).toMatchObject({ code: 'upstream_redirect' });
+  it.each([300, 399])('is every answer with %i', (status) => {
+    expect(redirectError(answer(status), PLATFORM)).toMatchObject({ code: 'upstream_redirect' });
   });
 
-  it.each([200, 299, 400, 500])('is not every answer: %i passes unread', async (status) => {
+  it.each([200, 299, 400, 500])('is not every answer: %i passes unread', (status) => {
     const response = answer(status);
-    await refuseRedirect(response, PLATFORM);
+    refuseRedirect(response, PLATFORM);
     expect(response.body.ended).toBe(false);
   });
 });

@@ -3,21 +3,16 @@ import { FakeSessionTokenSource, FakeTokenExchange, FakeUpstream } from '../../.
 import { sha256 } from '../../../src/adapters/system/system.js';
 import { Credential } from '../../../src/domain/credentials/credential.js';
 import { ExchangedTokens } from '../../../src/domain/credentials/exchanged-tokens.js';
-import type { HeadersAuth, RouteAuth } from '../../../src/domain/credentials/route-auth.js';
-import {
-  AGENT,
-  PlatformCall,
-  type PlatformCallDependencies,
-  type PlatformMessage,
-} from '../../../src/domain/upstream/platform-call.js';
-import type { PlatformReply } from '../../../src/domain/upstream/platform-error.js';
+import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
+import type { PlatformCall, PlatformMessage } from '../../../src/domain/upstream/platform-call.js';
+import { AGENT, type PlatformReply } from '../../../src/domain/upstream/platform-error.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { inTurn, WatchedBody } from '../chat/chat-world.js';
-import { BrokerWorld, ownedBy, REQUEST, SERVICE, sessionPlan } from '../credentials/broker-fixture.js';
+import { BrokerWorld, ownedBy, REQUEST, SERVICE, sessionPlan, TIMEOUTS } from '../credentials/broker-fixture.js';
 import { user } from '../surfaces/surface-world.js';
 
 /** Headers the site makes itself. */
-const OWN: HeadersAuth = {
+const OWN: RouteAuth<'headers'> = {
   kind: 'headers',
   obtain: () =>
     Promise.resolve(
@@ -38,19 +33,9 @@ class CallWorld extends BrokerWorld {
   readonly upstream: FakeUpstream = new FakeUpstream();
   readonly call: PlatformCall;
 
-  constructor(settings: Partial<PlatformCallDependencies> = {}) {
+  constructor() {
     super();
-    this.call = new PlatformCall(
-      {
-        upstream: this.upstream,
-        credentials: this.broker,
-        excerpts: this.excerpts,
-        headersMs: 60_000,
-        bodyIdleMs: 30_000,
-        ...settings,
-      },
-      AGENT,
-    );
+    this.call = this.callThrough(this.upstream);
   }
 
   async send(message?: Partial<PlatformMessage>, auth?: RouteAuth): Promise<HttpResponse> {
@@ -60,7 +45,8 @@ class CallWorld extends BrokerWorld {
   async ask(message: Partial<PlatformMessage> = {}, auth: RouteAuth = SERVICE): Promise<PlatformReply> {
     const caller = await this.call.caller(auth, REQUEST);
     const { signal } = new AbortController();
-    const usual = { method: 'POST', origin: 'https://agent.example', path: '/a2a', browser: {}, body: '{}', signal };
+    const address = { method: 'POST', origin: 'https://agent.example', path: '/a2a' };
+    const usual = { counterpart: AGENT, timeouts: TIMEOUTS, ...address, browser: {}, body: '{}', signal };
     return this.call.send({ ...usual, ...message }, caller);
   }
 }
@@ -71,8 +57,8 @@ function refusal(): HttpResponse & { readonly body: WatchedBody } {
 
 describe('a call to the platform', () => {
   it('waits as long as the site allows', async () => {
-    const world = new CallWorld({ bodyMs: 300_000, streamIdleMs: 90_000 });
-    await world.send();
+    const world = new CallWorld();
+    await world.send({ timeouts: { ...TIMEOUTS, bodyMs: 300_000, streamIdleMs: 90_000 } });
     expect(world.upstream.requests).toMatchObject([
       { headersMs: 60_000, bodyIdleMs: 30_000, bodyMs: 300_000, streamIdleMs: 90_000 },
     ]);

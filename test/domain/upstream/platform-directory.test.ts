@@ -7,7 +7,7 @@ import type { CallContext } from '../../../src/domain/upstream/platform-call.js'
 import { PlatformDirectory } from '../../../src/domain/upstream/platform-directory.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { WatchedBody } from '../chat/chat-world.js';
-import { BrokerWorld, REQUEST, SERVICE } from '../credentials/broker-fixture.js';
+import { BrokerWorld, REQUEST, SERVICE, TIMEOUTS } from '../credentials/broker-fixture.js';
 import { API, user } from '../surfaces/surface-world.js';
 import { checkedStyles } from './checked-styles.js';
 import { FakeDeadlines } from './fake-deadlines.js';
@@ -24,15 +24,12 @@ class DirectoryWorld extends BrokerWorld {
   constructor(api: Partial<PlatformApi> = {}, maxEntries = 10) {
     super();
     this.directory = new PlatformDirectory({
-      upstream: this.upstream,
-      credentials: this.broker,
-      excerpts: this.excerpts,
+      call: this.callThrough(this.upstream),
       clock: this.clock,
       telemetry: this.telemetry,
       styles: checkedStyles(this.telemetry),
       hash: sha256,
-      headersMs: 60_000,
-      bodyIdleMs: 30_000,
+      timeouts: TIMEOUTS,
       lookupMs: 10_000,
       deadline: this.deadlines.start,
       maxEntries,

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Credential, type CredentialKind } from '../../../src/domain/credentials/credential.js';
-import type { AgentBffError } from '../../../src/domain/errors.js';
-import { AGENT, PLATFORM } from '../../../src/domain/upstream/platform-call.js';
-import { platformError, type PlatformReply } from '../../../src/domain/upstream/platform-error.js';
+import type { AgentBffError } from '../../../src/domain/shared/errors.js';
+import { PLATFORM, AGENT, platformError, type PlatformReply } from '../../../src/domain/upstream/platform-error.js';
 import type { HeaderFields } from '../../../src/ports/http.js';
 import { ownedBy } from '../credentials/broker-fixture.js';
 
@@ -10,7 +9,11 @@ function credentialOf(kind: CredentialKind, block = 'idpA'): Credential {
   return new Credential({ kind, headers: {}, owner: ownedBy('i'), block, cacheKey: undefined, token: undefined });
 }
 
-function reply(status: number, headers: HeaderFields = {}, kind: CredentialKind = 'session'): PlatformReply {
+function reply(
+  status: number,
+  headers: HeaderFields = {},
+  kind: CredentialKind = 'session',
+): Pick<PlatformReply, 'response' | 'credential'> {
   return { response: { status, headers, body: null }, credential: credentialOf(kind) };
 }
 

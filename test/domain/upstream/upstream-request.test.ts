@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endpoint, requireEndpoint } from '../../../src/domain/upstream/upstream-request.js';
+import { endpoint, requireEndpoint } from '../../../src/domain/upstream/platform-call.js';
 
 describe('a configured address', () => {
   it.each([

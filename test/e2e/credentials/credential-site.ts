@@ -1,5 +1,4 @@
-import { createToolkit, type ServerConfig, type Toolkit, type ToolkitPorts } from 'agent-bff';
-import type { ChatHandlerOptions } from 'agent-bff';
+import { createToolkit, type ServerConfig, type Toolkit, type ToolkitPorts, type ChatHandlerOptions } from 'agent-bff';
 import { createA2ARouter } from 'agent-bff/express';
 import { RecordingTelemetry } from 'agent-bff/testing';
 import express, { type RequestHandler } from 'express';

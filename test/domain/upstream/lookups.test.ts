@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import type { AgentBffError } from '../../../src/domain/errors.js';
-import { within } from '../../../src/domain/upstream/deadline.js';
-import { AGENT, PLATFORM } from '../../../src/domain/upstream/platform-call.js';
+import type { AgentBffError } from '../../../src/domain/shared/errors.js';
+import { within } from '../../../src/domain/upstream/lookups.js';
+import { PLATFORM, AGENT } from '../../../src/domain/upstream/platform-error.js';
 import { Deferred } from '../credentials/token-fixture.js';
 
 describe('a look-up', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeUpstream, RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
-import { RetryingUpstream } from '../../../src/domain/upstream/retrying-upstream.js';
+import { repeated } from '../../../src/domain/upstream/platform-call.js';
 import type { UpstreamFailureReason, UpstreamOutcome, UpstreamRequest } from '../../../src/ports/http.js';
 import { upstreamRequest } from '../../contracts/http-upstream.contract.js';
 
@@ -10,6 +10,12 @@ function failure(reason: UpstreamFailureReason, sent: Sent): UpstreamOutcome {
   return { kind: 'failure', reason, detail: 'what happened', ...(sent === undefined ? {} : { sent }) };
 }
 
+/** The outcome as `PlatformCall` takes it. */
+async function sendOrRepeat(request: UpstreamRequest, by: Parameters<typeof repeated>[2]): Promise<UpstreamOutcome> {
+  const outcome = await by.upstream.send(request);
+  return outcome.kind === 'failure' ? repeated(request, outcome, by) : outcome;
+}
+
 /** How often a request is sent whose first attempt fails so, and what was paused for. */
 async function attempts(first: UpstreamOutcome, changes: Partial<UpstreamRequest> = {}) {
   const upstream = new FakeUpstream(() => (upstream.requests.length === 1 ? first : failure('invalid', undefined)));
@@ -17,7 +23,7 @@ async function attempts(first: UpstreamOutcome, changes: Partial<UpstreamRequest
   const pauses: unknown[] = [];
   const pause = (...wait: unknown[]): Promise<void> => (pauses.push(wait), Promise.resolve());
   const request = upstreamRequest('https://platform.example', changes);
-  const outcome = await new RetryingUpstream({ upstream, telemetry, pause }).send(request);
+  const outcome = await sendOrRepeat(request, { upstream, telemetry, pause });
   const again = upstream.requests.length === 2;
   // Whatever the second attempt gave is the answer, and the first one's is gone.
   expect(outcome).toEqual(again ? failure('invalid', undefined) : first);
@@ -61,12 +67,5 @@ describe('a request is not sent again', () => {
     ['when the answer was no HTTP', failure('invalid', undefined), { method: 'GET' }],
   ])('is sent once %s', async (_when, first, changes) => {
     expect((await attempts(first, changes)).count).toBe(1);
-  });
-
-  it('and closing closes what it sends with', async () => {
-    const upstream = new FakeUpstream();
-    const pause = (): Promise<void> => Promise.resolve();
-    await new RetryingUpstream({ upstream, telemetry: new RecordingTelemetry(), pause }).close();
-    expect(upstream.closed).toBe(true);
   });
 });
