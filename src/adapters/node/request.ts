@@ -77,7 +77,7 @@ interface ReadBody {
 
 /** The body in whatever state the host's middleware left it. */
 function readBody(request: IncomingMessage, fields: HeaderFields, { rawBody, body }: ParsedBody): ReadBody {
-  const isRaw = isWhole(rawBody);
+  const isRaw = rawBody !== undefined && isWhole(rawBody);
   // Express 4's parser sets `req.body = {}` on requests it did not read, so the stream's own state decides.
   if (!isRaw && !request.readableDidRead) {
     return { body: hasBody(request) ? new RequestBody(request) : null, consumed: false };

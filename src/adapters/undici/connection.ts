@@ -45,7 +45,8 @@ export class Connection {
   place: number = BUSY;
   #socket: Socket | undefined;
   #filter: UnsolicitedContinue | undefined;
-  #exchanges = 0;
+  /** Complete exchanges on the same socket. */
+  exchanges: number = 0;
   #readBefore = 0;
   /** The error that broke the socket. undici takes a reset for the end of a close-delimited response. */
   fault: Error | undefined;
@@ -69,14 +70,9 @@ export class Connection {
     this.#filter?.expectHead();
   }
 
-  /** An exchange is complete, and the next one may follow on the same socket. */
-  finish(): void {
-    this.#exchanges += 1;
-  }
-
   /** True when it served before and has sent no byte since: the other side may have closed it while the request was on its way. */
   get isStale(): boolean {
-    return this.#exchanges > 0 && this.#socket?.bytesRead === this.#readBefore;
+    return this.exchanges > 0 && this.#socket?.bytesRead === this.#readBefore;
   }
 
   /** Ends it immediately; what runs on it fails with this error. */
@@ -87,7 +83,7 @@ export class Connection {
   #opened(socket: Socket): void {
     this.#socket = socket;
     this.#filter = new UnsolicitedContinue(socket);
-    this.#exchanges = 0;
+    this.exchanges = 0;
     this.fault = undefined;
     // Before undici's own listener, which may end the response.
     socket.on('error', (error) => {
@@ -133,7 +129,7 @@ export class Connections {
     // The others have been idle for longer, so the platform has closed them too.
     if (end === 'stale') this.#endIdle();
     if (end === 'complete' && !this.#isRetired) {
-      connection.finish();
+      connection.exchanges += 1;
       connection.place = this.#idle.length;
       this.#idle.push(connection);
       return;

@@ -51,7 +51,7 @@ export class RequestGate {
         return this.#counted(await handler(request));
       } finally {
         this.#inFlight -= 1;
-        this.#look();
+        if (this.#waiting.length > 0) this.#look();
       }
     };
   }
@@ -81,11 +81,12 @@ export class RequestGate {
   #add(isEvents: boolean, count: 1 | -1): void {
     if (isEvents) this.#openStreams += count;
     else this.#inFlight += count;
-    this.#look();
+    if (this.#waiting.length > 0) this.#look();
   }
 
+  /** Resolves those who wait when nothing is under way. */
   #look(): void {
-    if (this.#waiting.length === 0 || this.#inFlight + this.#openStreams > 0) return;
+    if (this.#inFlight + this.#openStreams > 0) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }
