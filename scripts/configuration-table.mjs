@@ -40,7 +40,7 @@ const OPTIONS = [
     title: '`createSurfaceHandlerWithServiceAuth`',
   },
   { file: 'routes/route-options.ts', type: 'SurfaceHandlerOptions', title: '`createSurfaceHandler`' },
-  { file: 'toolkit/ports.ts', type: 'ToolkitPorts', title: 'Second argument of `createToolkit`' },
+  { file: 'toolkit/toolkit-type.ts', type: 'ToolkitPorts', title: 'Second argument of `createToolkit`' },
 ];
 
 /** Said once for all of them: the one above the tables, the other in a table of its own. */

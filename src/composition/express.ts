@@ -1,8 +1,7 @@
 import { type ExpressLikeRouter, type ExpressRequestOf, expressRouter } from '../adapters/express/express-router.js';
-import { chatHandler, conversationHandler, surfaceHandler } from './routes/current-handler.js';
+import { processExchange } from './process-state.js';
 import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './routes/route-options.js';
-import { handlerRoutes, type HandlersOptions } from './routes/site-routes.js';
-import { processExchange } from './toolkit/process-exchange.js';
+import { handlerRoutes, type HandlersOptions, ROUTES, soleRoute } from './routes/site-routes.js';
 import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
 export type { ExpressLikeRouter, ExpressRequestOf } from '../adapters/express/express-router.js';
@@ -29,7 +28,7 @@ export function createA2ARouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
   options?: ChatHandlerOptions<ExpressRequestOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return expressRouter(framework, [{ mount: '', handler: chatHandler(options) }], processExchange);
+  return expressRouter(framework, soleRoute(ROUTES.a2a, 'createA2ARouter', options), processExchange);
 }
 
 /**
@@ -53,7 +52,7 @@ export function createServiceSurfaceRouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
   options?: SurfaceRouterOptions<ExpressRequestOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return expressRouter(framework, [{ mount: '', handler: surfaceHandler(options) }], processExchange);
+  return expressRouter(framework, soleRoute(ROUTES.surfaces, 'createServiceSurfaceRouter', options), processExchange);
 }
 
 /**
@@ -78,11 +77,7 @@ export function createServiceProxyRouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
   options: ServiceProxyOptions<ExpressRequestOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return expressRouter(
-    framework,
-    [{ mount: '', handler: conversationHandler('createServiceProxyRouter', options) }],
-    processExchange,
-  );
+  return expressRouter(framework, soleRoute(ROUTES.service, 'createServiceProxyRouter', options), processExchange);
 }
 
 /**

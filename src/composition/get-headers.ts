@@ -1,8 +1,11 @@
 import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
-import { readRouteOptions } from './routes/current-handler.js';
-import { SERVICE_HEADERS, SESSION_HEADERS } from './routes/option-shapes.js';
-import type { AuthHeadersOptions, SessionOptions } from './routes/route-options.js';
-import { currentToolkit } from './server-state.js';
+import {
+  type AuthHeadersOptions,
+  SERVICE_HEADERS,
+  SESSION_HEADERS,
+  type SessionOptions,
+} from './routes/route-options.js';
+import { currentToolkit, readRouteOptions } from './routes/site-routes.js';
 import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
 /**
@@ -29,7 +32,7 @@ export function createGetHeadersWithServiceAuth(
     SERVICE_HEADERS,
     options,
   );
-  return () => (toolkit ?? currentToolkit()).authHeaders(service);
+  return async () => (toolkit ?? (await currentToolkit())).authHeaders(service);
 }
 
 /**
@@ -55,5 +58,5 @@ export function createGetHeadersForSession(
     SESSION_HEADERS,
     options,
   );
-  return (request) => (toolkit ?? currentToolkit()).sessionHeaders(session, request);
+  return async (request) => (toolkit ?? (await currentToolkit())).sessionHeaders(session, request);
 }

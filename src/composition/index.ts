@@ -37,10 +37,22 @@ export { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter }
 export type { ExpressLikeRouter, ExpressRequestOf } from './express.js';
 export type { HandlersOptions, SiteRoutesOptions } from './routes/site-routes.js';
 export { createGetHeadersForSession, createGetHeadersWithServiceAuth } from './get-headers.js';
-export type { ToolkitPorts } from './toolkit/ports.js';
 export * from './sessions.js';
 export type { UpstreamConfig, UpstreamHeadersConfig, UpstreamPathsConfig } from './config/upstream-config.js';
-export type * from './routes/route-options.js';
+export type {
+  AuthHeadersOptions,
+  ChatHandlerOptions,
+  ForwardOptions,
+  GetHeaders,
+  HeadersLike,
+  RenderCacheOptions,
+  ServiceProxyOptions,
+  ServiceSurfaceHandlerOptions,
+  SessionOptions,
+  SiteFieldOptions,
+  SurfaceHandlerOptions,
+  SurfaceRouterOptions,
+} from './routes/route-options.js';
 export {
   configureServer,
   getAuthHeaders,
@@ -48,5 +60,5 @@ export {
   resolveServiceBrand,
   resolveServiceProjectId,
 } from './server.js';
-export type { Toolkit, ToolkitHealth, ToolkitOption } from './toolkit/toolkit-type.js';
+export type { Toolkit, ToolkitHealth, ToolkitOption, ToolkitPorts } from './toolkit/toolkit-type.js';
 export { createToolkit } from './toolkit/toolkit.js';

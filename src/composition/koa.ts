@@ -1,8 +1,7 @@
 import { type KoaContextOf, type KoaLike, type KoaLikeRouter, koaRouter } from '../adapters/koa/koa-router.js';
-import { chatHandler, conversationHandler, surfaceHandler } from './routes/current-handler.js';
+import { processExchange } from './process-state.js';
 import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './routes/route-options.js';
-import { handlerRoutes, type HandlersOptions } from './routes/site-routes.js';
-import { processExchange } from './toolkit/process-exchange.js';
+import { handlerRoutes, type HandlersOptions, ROUTES, soleRoute } from './routes/site-routes.js';
 import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
 export type { KoaContextOf, KoaLike, KoaLikeRouter } from '../adapters/koa/koa-router.js';
@@ -30,7 +29,7 @@ export function createA2ARouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   options?: ChatHandlerOptions<KoaContextOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return koaRouter(framework, [{ mount: '', handler: chatHandler(options) }], processExchange);
+  return koaRouter(framework, soleRoute(ROUTES.a2a, 'createA2ARouter', options), processExchange);
 }
 
 /**
@@ -55,7 +54,7 @@ export function createServiceSurfaceRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   options?: SurfaceRouterOptions<KoaContextOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return koaRouter(framework, [{ mount: '', handler: surfaceHandler(options) }], processExchange);
+  return koaRouter(framework, soleRoute(ROUTES.surfaces, 'createServiceSurfaceRouter', options), processExchange);
 }
 
 /**
@@ -80,11 +79,7 @@ export function createServiceProxyRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   options: ServiceProxyOptions<KoaContextOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return koaRouter(
-    framework,
-    [{ mount: '', handler: conversationHandler('createServiceProxyRouter', options) }],
-    processExchange,
-  );
+  return koaRouter(framework, soleRoute(ROUTES.service, 'createServiceProxyRouter', options), processExchange);
 }
 
 /**

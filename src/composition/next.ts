@@ -1,18 +1,9 @@
-import { type MountRule, type NextRoute, nextRoute, nextRoutes } from '../adapters/next/next-route.js';
-import { callback, type OptionShape } from '../domain/shared/options.js';
+import { type NextRoute, nextRoute, nextRoutes } from '../adapters/next/next-route.js';
+import { callback } from '../domain/shared/options.js';
 import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
-import {
-  conversationHandler,
-  currentHandler,
-  noSuchRoute,
-  readRouteOptions,
-  routeHandler,
-  UNCONFIGURED_CHAT,
-} from './routes/current-handler.js';
-import { SERVICE_SURFACES, service, session, siteFields, source, SURFACES } from './routes/option-shapes.js';
+import { service, session, siteFields, source } from './routes/route-options.js';
 import type {
   AuthHeadersOptions,
-  ChatHandlerOptions,
   GetHeaders,
   ServiceProxyOptions,
   ServiceSurfaceHandlerOptions,
@@ -20,9 +11,18 @@ import type {
   SiteFieldOptions,
   SurfaceHandlerOptions,
 } from './routes/route-options.js';
-
-import { handlerRoutes, type HandlersOptions } from './routes/site-routes.js';
-import type { Toolkit, ToolkitOption } from './toolkit/toolkit-type.js';
+import {
+  handlerRoutes,
+  type HandlersOptions,
+  noSuchRoute,
+  readRouteOptions,
+  type RouteDefinition,
+  routeHandler,
+  ROUTES,
+  SERVICE_SURFACES_ROUTE,
+  SESSION_SURFACES_ROUTE,
+} from './routes/site-routes.js';
+import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
 export type { NextRoute } from '../adapters/next/next-route.js';
 export { createGetHeadersForSession, createGetHeadersWithServiceAuth } from './get-headers.js';
@@ -69,28 +69,33 @@ export interface A2AConfigWebOptions extends A2AWebOptions {
   readonly getHeaders?: GetHeaders<Request> | undefined;
 }
 
-/** The options each function takes besides `toolkit`. */
-type ShapeOf<Options> = OptionShape<Exclude<keyof Options, 'toolkit'> & string>;
+type RouteOf<Options extends ToolkitOption> = RouteDefinition<Omit<Options, 'toolkit'>>;
 
-const SERVICE_CHAT: ShapeOf<A2AServiceHandlerOptions> = {
-  options: { configGetHeaders: callback, ...service, ...siteFields },
+const SERVICE_CHAT: RouteOf<A2AServiceHandlerOptions> = {
+  ...ROUTES.a2a,
+  shape: { options: { configGetHeaders: callback, ...service, ...siteFields } },
 };
 
-const SESSION_CHAT: ShapeOf<A2AProxyHandlerOptions> = {
-  options: { idp: source, configGetHeaders: callback, ...session, ...siteFields },
-  required: ['idp'],
+const SESSION_CHAT: RouteOf<A2AProxyHandlerOptions> = {
+  ...ROUTES.a2a,
+  shape: {
+    options: { idp: source, configGetHeaders: callback, ...session, ...siteFields },
+    required: ['idp'],
+  },
+  session: ({ idp }) => idp,
+  make: (site, { idp, ...options }) => site.chat({ ...options, getSessionToken: idp }),
 };
 
-const MESSAGE: ShapeOf<A2AWebOptions> = { options: { params: () => undefined, ...siteFields } };
+const MESSAGE: RouteOf<A2AWebOptions> = {
+  ...ROUTES.a2a,
+  shape: { options: { params: () => undefined, ...siteFields } },
+};
 
-const LOOKUPS: ShapeOf<A2AConfigWebOptions> = { options: { getHeaders: callback, ...MESSAGE.options } };
-
-const SITE = { usual: '/api' };
-const CHAT = { usual: '/api/a2a' };
-const CONFIG = { usual: '/api/a2a', fixed: '/config' };
-const MESSAGES = { usual: '/api/a2a', fixed: '' };
-const WIDGETS = { usual: '/api/service-surfaces' };
-const RECORDS = { usual: '/api/service' };
+const CONFIG: RouteOf<A2AConfigWebOptions> = {
+  ...ROUTES.a2a,
+  shape: { options: { getHeaders: callback, ...MESSAGE.shape.options } },
+  make: (site, { getHeaders, ...options }) => site.chat({ ...options, configGetHeaders: getHeaders }),
+};
 
 /**
  * The chat routes with the service credential (spec §4.2). In `app/api/a2a/[[...path]]/route.ts` they serve `/config` and the agent card too.
@@ -107,14 +112,7 @@ const RECORDS = { usual: '/api/service' };
  * @public
  */
 export function createA2AProxyHandlerWithServiceAuth(options?: A2AServiceHandlerOptions): NextRoute {
-  const handler = routeHandler<Omit<A2AServiceHandlerOptions, 'toolkit'>>(
-    'createA2AProxyHandlerWithServiceAuth',
-    SERVICE_CHAT,
-    options,
-    (current, given) => current.chatHandler(given),
-    UNCONFIGURED_CHAT,
-  );
-  return nextRoute(handler, CHAT);
+  return mounted(SERVICE_CHAT, 'createA2AProxyHandlerWithServiceAuth', options);
 }
 
 /**
@@ -134,14 +132,7 @@ export function createA2AProxyHandlerWithServiceAuth(options?: A2AServiceHandler
  * @public
  */
 export function createA2AProxyHandler(options: A2AProxyHandlerOptions): NextRoute {
-  const handler = routeHandler<Omit<A2AProxyHandlerOptions, 'toolkit'>>(
-    'createA2AProxyHandler',
-    SESSION_CHAT,
-    options,
-    (current, { idp, ...given }) => current.chatHandler({ ...given, getSessionToken: idp }),
-    UNCONFIGURED_CHAT,
-  );
-  return nextRoute(handler, CHAT);
+  return mounted(SESSION_CHAT, 'createA2AProxyHandler', options);
 }
 
 /**
@@ -181,28 +172,35 @@ export async function handleA2AConfigWebGET(request: Request, options?: A2AConfi
   return serveConfig(request, options);
 }
 
-const serveMessage = webRoute('handleA2AWebPOST', MESSAGE, MESSAGES);
-const serveConfig = webRoute('handleA2AConfigWebGET', LOOKUPS, CONFIG);
+const serveMessage = chatRoute(MESSAGE, 'handleA2AWebPOST', '');
+const serveConfig = chatRoute(CONFIG, 'handleA2AConfigWebGET', '/config');
 
-/** One chat route, whose options come with each request; without any, its handler is made once. */
-function webRoute(
+/** One chat route at its path below the chat, whose options come with each request; without any, its handler is made once. */
+function chatRoute<Options extends A2AWebOptions>(
+  row: RouteOf<Options>,
   maker: string,
-  shape: ShapeOf<A2AWebOptions> | ShapeOf<A2AConfigWebOptions>,
-  rule: MountRule,
-): (request: Request, options: A2AConfigWebOptions | undefined) => Promise<Response> {
-  const route = (toolkit?: Toolkit, options?: ChatHandlerOptions): NextRoute =>
-    nextRoute(
-      currentHandler(toolkit, (current) => current.chatHandler(options), UNCONFIGURED_CHAT),
-      rule,
-    );
-  const usual = route();
+  path: string,
+): (request: Request, options: Options | undefined) => Promise<Response> {
+  const rule = { usual: usual(row), fixed: path };
+  const route = (options?: Options): NextRoute => nextRoute(routeHandler(row, maker, options), rule);
+  const shared = route();
   return async (request, options) => {
-    const read = readRouteOptions<A2AConfigWebOptions>(maker, shape as ShapeOf<A2AConfigWebOptions>, options);
-    const { params: _params, ...given } = read;
-    if (Object.keys(given).length === 0) return usual(request);
-    const { toolkit, getHeaders, ...fields } = given;
-    return route(toolkit, { ...fields, configGetHeaders: getHeaders })(request);
+    const { params: _params, ...given } = readRouteOptions<A2AWebOptions>(maker, row.shape as never, options);
+    return (Object.keys(given).length === 0 ? shared : route(options))(request);
   };
+}
+
+/** A route at its usual place. */
+function mounted<Options extends object>(
+  row: RouteDefinition<Options>,
+  maker: string,
+  options: (Options & ToolkitOption) | undefined,
+): NextRoute {
+  return nextRoute(routeHandler(row, maker, options), { usual: usual(row) });
+}
+
+function usual({ mount }: { readonly mount: string }): string {
+  return `/api${mount}`;
 }
 
 /**
@@ -223,15 +221,7 @@ function webRoute(
 export function createSurfaceHandlerWithServiceAuth(
   options?: ServiceSurfaceHandlerOptions<Request> & ToolkitOption,
 ): NextRoute {
-  return nextRoute(
-    routeHandler<ServiceSurfaceHandlerOptions>(
-      'createSurfaceHandlerWithServiceAuth',
-      SERVICE_SURFACES,
-      options,
-      (current, given) => current.serviceSurfaceHandler(given),
-    ),
-    WIDGETS,
-  );
+  return mounted(SERVICE_SURFACES_ROUTE, 'createSurfaceHandlerWithServiceAuth', options);
 }
 
 /**
@@ -251,12 +241,7 @@ export function createSurfaceHandlerWithServiceAuth(
  * @public
  */
 export function createSurfaceHandler(options?: SurfaceHandlerOptions<Request> & ToolkitOption): NextRoute {
-  return nextRoute(
-    routeHandler<SurfaceHandlerOptions>('createSurfaceHandler', SURFACES, options, (current, given) =>
-      current.surfaceHandler(given),
-    ),
-    WIDGETS,
-  );
+  return mounted(SESSION_SURFACES_ROUTE, 'createSurfaceHandler', options);
 }
 
 /**
@@ -275,7 +260,7 @@ export function createSurfaceHandler(options?: SurfaceHandlerOptions<Request> & 
  * @public
  */
 export function createServiceProxyHandler(options: ServiceProxyOptions<Request> & ToolkitOption): NextRoute {
-  return nextRoute(conversationHandler('createServiceProxyHandler', options), RECORDS);
+  return mounted(ROUTES.service, 'createServiceProxyHandler', options);
 }
 
 /**
@@ -295,5 +280,5 @@ export function createServiceProxyHandler(options: ServiceProxyOptions<Request> 
  * @public
  */
 export function createHandlers(options?: HandlersOptions<Request>): NextRoute {
-  return nextRoutes(handlerRoutes(options), noSuchRoute, SITE);
+  return nextRoutes(handlerRoutes(options), noSuchRoute, { usual: '/api' });
 }

@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import { type NodeListener, nodeListener } from '../adapters/node/node-listener.js';
-import { noSuchRoute } from './routes/current-handler.js';
-import { siteRoutes, type SiteRoutesOptions } from './routes/site-routes.js';
-import { processExchange } from './toolkit/process-exchange.js';
+import { processExchange } from './process-state.js';
+import { noSuchRoute, siteRoutes, type SiteRoutesOptions } from './routes/site-routes.js';
 
 export type { NodeListener } from '../adapters/node/node-listener.js';
 

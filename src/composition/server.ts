@@ -1,9 +1,9 @@
 import { readOptions } from '../domain/shared/options.js';
 import { mergeConfig } from './config/merge.js';
 import type { ServerConfig } from './config/server-config.js';
-import { SERVICE_HEADERS } from './routes/option-shapes.js';
-import type { AuthHeadersOptions } from './routes/route-options.js';
-import { currentToolkit, serverState, siteSessions } from './server-state.js';
+import { serverState, siteSessions } from './process-state.js';
+import { type AuthHeadersOptions, SERVICE_HEADERS } from './routes/route-options.js';
+import { currentToolkit } from './routes/site-routes.js';
 import type { Toolkit } from './toolkit/toolkit-type.js';
 import { buildToolkit } from './toolkit/toolkit.js';
 
@@ -52,7 +52,7 @@ export function configureServer(config: ServerConfig): Toolkit {
  * @public
  */
 export async function getAuthHeaders(options?: AuthHeadersOptions): Promise<Record<string, string>> {
-  const toolkit = currentToolkit();
+  const toolkit = await currentToolkit();
   return toolkit.authHeaders(readOptions('getAuthHeaders', SERVICE_HEADERS, options, { toolkit }));
 }
 
@@ -84,7 +84,7 @@ export function getCachedServiceToken(options?: AuthHeadersOptions): string | un
  * @public
  */
 export async function resolveServiceProjectId(options?: AuthHeadersOptions): Promise<string | null> {
-  return currentToolkit().projectId(options);
+  return (await currentToolkit()).projectId(options);
 }
 
 /**
@@ -98,5 +98,5 @@ export async function resolveServiceProjectId(options?: AuthHeadersOptions): Pro
  * @public
  */
 export async function resolveServiceBrand(options?: AuthHeadersOptions): Promise<string> {
-  return currentToolkit().brandCss(options);
+  return (await currentToolkit()).brandCss(options);
 }

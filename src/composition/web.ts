@@ -1,6 +1,5 @@
 import { fetchHandler } from '../adapters/fetch/fetch-handler.js';
-import { noSuchRoute } from './routes/current-handler.js';
-import { siteRoutes, type SiteRoutesOptions } from './routes/site-routes.js';
+import { noSuchRoute, siteRoutes, type SiteRoutesOptions } from './routes/site-routes.js';
 
 /**
  * All routes of the package as one function from `Request` to `Response`, as Hono, h3, SvelteKit, Astro, React Router, Bun and Deno take it; requests outside its routes get 404.

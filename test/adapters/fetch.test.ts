@@ -6,6 +6,7 @@ import { toResponse } from '../../src/adapters/fetch/response.js';
 import { flowing } from '../../src/domain/shared/body.js';
 import type { HttpBody, HttpRequest, HttpResponse } from '../../src/ports/http.js';
 import { PushFlow } from './web/push-flow.js';
+import { chatRoute } from '../support/toolkit-routes.js';
 
 const MOUNT = '/api/a2a';
 const SITE = 'https://site.example';
@@ -169,7 +170,7 @@ describe('a Web request', () => {
 
   it('whose body is gone is answered with the cause', async () => {
     const toolkit = createToolkit({ a2aUrl: 'https://agent.example/a2a', serviceApiKey: 'key' });
-    const handle = fetchHandler([{ mount: MOUNT, handler: toolkit.chatHandler() }], () => Promise.resolve(text('')));
+    const handle = fetchHandler([{ mount: MOUNT, handler: chatRoute(toolkit) }], () => Promise.resolve(text('')));
     const headers = { 'content-type': 'application/json' };
     const request = new Request(SITE + MOUNT, { method: 'POST', body: '{}', headers });
     await request.text();

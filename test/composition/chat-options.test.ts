@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../src/adapters/fakes/fakes.js';
-import { CHAT } from '../../src/composition/routes/option-shapes.js';
-import type { ChatHandlerOptions } from '../../src/composition/routes/route-options.js';
+import { CHAT, type ChatHandlerOptions } from '../../src/composition/routes/route-options.js';
 import type { RouteAuth } from '../../src/domain/credentials/route-auth.js';
 import { readOptions } from '../../src/domain/shared/options.js';
 import { routeAuths } from './route-auths.js';

@@ -5,6 +5,7 @@ import type { HttpHandler, HttpResponse } from '../../src/ports/http.js';
 import { browserRequest } from '../adapters/web/browser-request.js';
 import { textOf } from '../contracts/http-upstream.contract.js';
 import { type Exchange, RecordingUpstream } from '../support/recording-upstream.js';
+import { chatRoute, recordRoute, surfaceRoute } from '../support/toolkit-routes.js';
 
 let platform: RecordingUpstream;
 beforeEach(async () => {
@@ -21,7 +22,7 @@ const config = (changes: ServerConfig = {}): ServerConfig => ({
   ...changes,
 });
 const build = (changes?: ServerConfig, previous?: Toolkit): Toolkit => buildToolkit(config(changes), {}, previous);
-const chat = (toolkit: Toolkit): Promise<HttpResponse> => toolkit.chatHandler()(browserRequest());
+const chat = (toolkit: Toolkit): Promise<HttpResponse> => chatRoute(toolkit)(browserRequest());
 
 /** The status of an answer that was read to its end. */
 async function served(toolkit: Toolkit): Promise<number> {
@@ -46,10 +47,10 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 
 describe('a toolkit that is closed', () => {
   const roads: readonly (readonly [string, (toolkit: Toolkit) => HttpHandler, string])[] = [
-    ['a chat message', (toolkit) => toolkit.chatHandler(), ''],
-    ['the config route', (toolkit) => toolkit.chatHandler(), '/config'],
-    ['a widget', (toolkit) => toolkit.surfaceRouter(), '/s-1/render'],
-    ['a record', (toolkit) => toolkit.conversationHandler({ auth: () => 'token' }), '/conversations/1'],
+    ['a chat message', (toolkit) => chatRoute(toolkit), ''],
+    ['the config route', (toolkit) => chatRoute(toolkit), '/config'],
+    ['a widget', (toolkit) => surfaceRoute(toolkit), '/s-1/render'],
+    ['a record', (toolkit) => recordRoute(toolkit, { auth: () => 'token' }), '/conversations/1'],
   ];
   it.each(roads)('refuses %s with 503, and says when to come again', async (_what, handlerOf, path) => {
     const toolkit = build();

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { configureServer, getAuthHeaders, getCachedServiceToken } from '../../src/composition/server.js';
-import { currentHandler, UNCONFIGURED_CHAT } from '../../src/composition/routes/current-handler.js';
+import { routeHandler, ROUTES } from '../../src/composition/routes/site-routes.js';
 import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import type { HttpHandler } from '../../src/ports/http.js';
 import { FakeIdentityProvider } from '../../src/adapters/fakes/fakes.js';
@@ -32,7 +32,7 @@ async function answerOf(handler: HttpHandler): Promise<string> {
 
 describe('a route made before the server is configured', () => {
   it('says so until it is, and follows every later configuration from the next request on', async () => {
-    const handler = currentHandler(undefined, (toolkit) => toolkit.chatHandler(), UNCONFIGURED_CHAT);
+    const handler = routeHandler(ROUTES.a2a, 'createA2ARouter', {});
     expect(await answerOf(handler)).toContain('Call configureServer when the server starts.');
     configureServer({});
     expect(await answerOf(handler)).toMatch(/^200 .*-32004/);
@@ -44,10 +44,11 @@ describe('a route made before the server is configured', () => {
 
   it('makes its handler once per configuration, not once per request', async () => {
     let made = 0;
-    const handler = currentHandler(undefined, (toolkit) => {
+    const make: typeof ROUTES.a2a.make = (site, options) => {
       made += 1;
-      return toolkit.chatHandler();
-    });
+      return site.chat(options);
+    };
+    const handler = routeHandler({ ...ROUTES.a2a, make }, 'createA2ARouter', {});
     configureServer({});
     await answerOf(handler);
     await answerOf(handler);
@@ -57,7 +58,8 @@ describe('a route made before the server is configured', () => {
   });
 
   it('with a toolkit of its own follows no configuration', async () => {
-    const handler = currentHandler(createToolkit({ a2aMethods: 'all' }), (toolkit) => toolkit.chatHandler());
+    const toolkit = createToolkit({ a2aMethods: 'all' });
+    const handler = routeHandler(ROUTES.a2a, 'createA2ARouter', { toolkit });
     configureServer({ a2aMethods: 'chat' });
     expect(await answerOf(handler)).toMatch(/^401 .*a2aUrl/);
   });

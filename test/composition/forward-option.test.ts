@@ -3,7 +3,7 @@ import * as express from '../../src/composition/express.js';
 import * as root from '../../src/composition/index.js';
 import * as next from '../../src/composition/next.js';
 import { createWebHandler } from '../../src/composition/web.js';
-import { CONFIG, type Factory, framework, refusal, session, site } from './route-factories.js';
+import { CONFIG, type Factory, framework, refusal, session } from './route-factories.js';
 
 beforeAll(() => {
   root.configureServer(CONFIG);
@@ -36,7 +36,7 @@ describe('the option "forward"', () => {
   const makers = [
     { maker: 'createA2ARouter', make: (options: never) => express.createA2ARouter(framework, options) },
     { maker: 'createSurfaceHandler', make: next.createSurfaceHandler },
-    { maker: 'toolkit.conversationHandler', make: site.conversationHandler, fewest: { auth: session } },
+    { maker: 'createServiceProxyHandler', make: next.createServiceProxyHandler, fewest: { auth: session } },
   ];
 
   describe.each(makers)('of $maker', ({ maker, make: call, fewest = {} }) => {

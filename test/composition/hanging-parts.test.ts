@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { HttpHandler, HttpResponse } from '../../src/ports/http.js';
 import { browserRequest } from '../adapters/web/browser-request.js';
 import { textOf } from '../contracts/http-upstream.contract.js';
+import { chatRoute, serviceSurfaceRoute, sessionSurfaceRoute, surfaceRoute } from '../support/toolkit-routes.js';
 
 const CONFIG: ServerConfig = {
   a2aUrl: 'https://agent.example/a2a',
@@ -35,7 +36,7 @@ const render = (handler: HttpHandler, headers = {}): Promise<HttpResponse> =>
 describe('a part of the site that never answers costs a request its deadline, and no more:', () => {
   it('a session library that never answers costs a request 401', async () => {
     const { toolkit, upstream, telemetry } = site();
-    const handler = toolkit.surfaceHandler({ auth: () => never<string>(), requireSession: true });
+    const handler = sessionSurfaceRoute(toolkit, { auth: () => never<string>(), requireSession: true });
     const response = await render(handler);
     expect(response.status).toBe(401);
     expect(await problem(response)).toMatchObject({ code: 'identity_provider_unavailable', block: 'session' });
@@ -51,7 +52,7 @@ describe('a part of the site that never answers costs a request its deadline, an
       getToken: () =>
         (calls += 1) === 1 ? never<never>() : Promise.resolve({ kind: 'token', accessToken: 't' } as const),
     };
-    const handler = toolkit.surfaceHandler({ auth, requireSession: true });
+    const handler = sessionSurfaceRoute(toolkit, { auth, requireSession: true });
     const cookie = { cookie: 'sid=1' };
     const together = await Promise.all([render(handler, cookie), render(handler, cookie)]);
     expect(together.map(({ status }) => status)).toEqual([401, 401]);
@@ -61,7 +62,7 @@ describe('a part of the site that never answers costs a request its deadline, an
 
   it("the site's own headers", async () => {
     const { toolkit, telemetry } = site();
-    const response = await render(toolkit.surfaceRouter({ getHeaders: () => never() }));
+    const response = await render(surfaceRoute(toolkit, { getHeaders: () => never() }));
     expect(response.status).toBe(401);
     expect(await problem(response)).toMatchObject({ code: 'service_auth_failed', block: 'getHeaders' });
     expect(telemetry.of('error')[0]?.detail).toContain('no response within 30 ms');
@@ -69,7 +70,7 @@ describe('a part of the site that never answers costs a request its deadline, an
 
   it("the site's own headers of the config route", async () => {
     const { toolkit } = site();
-    const handler = toolkit.chatHandler({ strategy: 'service_account', configGetHeaders: () => never() });
+    const handler = chatRoute(toolkit, { strategy: 'service_account', configGetHeaders: () => never() });
     const response = await handler(browserRequest({ method: 'GET', path: '/config', body: null }));
     expect(response.status).toBe(401);
     expect(await problem(response)).toMatchObject({ code: 'service_auth_failed', block: 'getHeaders' });
@@ -82,7 +83,7 @@ describe('a part of the site that never answers costs a request its deadline, an
       Object.assign(provider, { [call]: () => never() });
       const config = { ...CONFIG, serviceAuthStrategy: 'okta' };
       const { toolkit, upstream } = site({ identityProviders: { okta: provider } }, config);
-      const responses = await Promise.all([1, 2, 3].map(() => render(toolkit.serviceSurfaceHandler())));
+      const responses = await Promise.all([1, 2, 3].map(() => render(serviceSurfaceRoute(toolkit))));
       expect(responses.map(({ status }) => status)).toEqual([401, 401, 401]);
       for (const response of responses) {
         expect(await problem(response)).toMatchObject({ code: 'identity_provider_unavailable', retryable: true });
@@ -101,7 +102,9 @@ describe('a part of the site that never answers costs a request its deadline, an
       };
       const { toolkit, upstream } = site({ tokenExchange: exchange });
       const auth = (): string => 'users-own-token';
-      const response = await render(toolkit.surfaceHandler({ auth, requireSession: true, exchange: 'on_behalf_of' }));
+      const response = await render(
+        sessionSurfaceRoute(toolkit, { auth, requireSession: true, exchange: 'on_behalf_of' }),
+      );
       expect(response.status).toBe(401);
       expect(await problem(response)).toMatchObject({ code: 'identity_provider_unavailable', block: 'onBehalfOf' });
       expect(upstream.requests).toEqual([]);
@@ -115,7 +118,7 @@ describe('a part of the site that never answers costs a request its deadline, an
     const cacheStore = { get: never, set: never, delete: never, ...members } as never;
     const config = { ...CONFIG, serviceApiKey: 'key', cacheStore, timeouts: { cacheMs: 30 } };
     const { toolkit, telemetry } = site({}, config);
-    const response = await render(toolkit.surfaceHandler({ cache: { enabled: true } }));
+    const response = await render(sessionSurfaceRoute(toolkit, { cache: { enabled: true } }));
     expect(response.status).toBe(200);
     expect(telemetry.of('cache_fault')[0]).toMatchObject({ operation: 'get', detail: 'Error TIMEOUT' });
   });

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { browserRequest } from '../adapters/web/browser-request.js';
 import { PushStream } from '../adapters/web/push-stream.js';
 import { textOf } from '../contracts/http-upstream.contract.js';
+import { chatRoute } from '../support/toolkit-routes.js';
 
 const CONFIG: ServerConfig = { a2aUrl: 'https://agent.example/a2a', serviceAuthStrategy: 'okta' };
 
@@ -100,7 +101,7 @@ describe('the health of a toolkit', () => {
 
   it('counts requests and open streams', async () => {
     const toolkit = toolkitOf();
-    const handler = toolkit.chatHandler();
+    const handler = chatRoute(toolkit);
     const body = new PushStream();
     upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body }));
     const response = await handler(browserRequest());

@@ -17,6 +17,7 @@ import { buildToolkit, createToolkit } from '../../src/composition/toolkit/toolk
 import type { Toolkit } from '../../src/composition/toolkit/toolkit-type.js';
 import { browserRequest } from '../adapters/web/browser-request.js';
 import { makeClientCertificate, removeClientCertificates } from '../support/identity-provider/index.js';
+import { serviceSurfaceRoute, sessionSurfaceRoute } from '../support/toolkit-routes.js';
 
 const [first, second] = [await generateKeyPair(), await generateKeyPair()];
 const [certificate, renewed] = [makeClientCertificate(), makeClientCertificate()];
@@ -174,8 +175,8 @@ class World {
   async render(toolkit: Toolkit): Promise<unknown> {
     const cache = { enabled: true };
     const handler = this.#isUsers
-      ? toolkit.surfaceHandler({ auth: this.staff, cache })
-      : toolkit.serviceSurfaceHandler({ cache });
+      ? sessionSurfaceRoute(toolkit, { auth: this.staff, cache })
+      : serviceSurfaceRoute(toolkit, { cache });
     const { status, headers } = await handler(browserRequest({ path: '/counter/render', body: null }));
     // What is shared is not waited for.
     await new Promise(setImmediate);

@@ -32,11 +32,7 @@ export const CONFIG = {
 export const site = root.createToolkit(CONFIG, { upstream: new FakeUpstream() });
 export const toolkit: root.Toolkit = {
   ...site,
-  chatHandler: make,
-  surfaceRouter: make,
-  surfaceHandler: make,
-  serviceSurfaceHandler: make,
-  conversationHandler: make,
+  handlers: { auths: site.handlers.auths, chat: make, surfaces: make, conversations: make },
 };
 export const framework = { Router } as never;
 const request = new Request('https://site.example/api/a2a/config');
@@ -57,7 +53,7 @@ export const INVALID: Readonly<Record<string, readonly unknown[]>> = {
   configGetHeaders: ['marker', null, {}],
   headers: ['marker', null, { 'x-tenant': 'marker' }],
   forward: ['marker', null, ['x-marker']],
-  toolkit: ['marker', null, {}, { chatHandler: () => undefined }],
+  toolkit: ['marker', null, {}, { handlers: {} }],
   cache: [true, 'marker', null, []],
   basePath: ['api', 7, null],
   a2a: ['marker', null, []],
@@ -204,11 +200,6 @@ const FACTORIES: readonly Factory[] = [
   { maker: 'createNodeHandler', make: createNodeHandler, ...wholeSite },
   { maker: 'createWebHandler', make: createWebHandler, ...wholeSite },
   { maker: 'getAuthHeaders', make: root.getAuthHeaders, names: ['apiKey', 'strategy'] },
-  { maker: 'toolkit.chatHandler', make: site.chatHandler, ...chat },
-  { maker: 'toolkit.surfaceRouter', make: site.surfaceRouter, ...surfaceRouter },
-  { maker: 'toolkit.surfaceHandler', make: site.surfaceHandler, ...surfaces },
-  { maker: 'toolkit.serviceSurfaceHandler', make: site.serviceSurfaceHandler, ...serviceSurfaces },
-  { maker: 'toolkit.conversationHandler', make: site.conversationHandler, ...proxy },
   { maker: 'toolkit.authHeaders', make: site.authHeaders, names: ['apiKey', 'strategy'] },
   { maker: 'toolkit.sessionHeaders', make: (options) => site.sessionHeaders(options, {}), ...sessionHeaders },
   { maker: 'toolkit.close', make: (options) => root.createToolkit({}).close(options), names: ['graceMs'] },

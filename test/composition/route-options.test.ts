@@ -12,6 +12,7 @@ import { createNodeHandler } from '../../src/composition/node.js';
 import { createWebHandler } from '../../src/composition/web.js';
 import { browserRequest } from '../adapters/web/browser-request.js';
 import { CONFIG, everyFactory, INVALID, refusal, SERVICE, session, site, toolkit } from './route-factories.js';
+import { chatRoute, sessionSurfaceRoute, surfaceRoute } from '../support/toolkit-routes.js';
 
 beforeAll(() => {
   root.configureServer(CONFIG);
@@ -99,7 +100,7 @@ describe.each(everyFactory)('$maker', (factory) => {
         block: maker,
       });
     }
-    expect(await refusal(factory, site)).toMatchObject({ block: maker, fields: ['chatHandler'] });
+    expect(await refusal(factory, site)).toMatchObject({ block: maker, fields: ['handlers'] });
   });
 });
 
@@ -152,7 +153,7 @@ describe('a strategy', () => {
   it('may be a provider of the toolkit the route is given', () => {
     expect(() => next.createA2AProxyHandlerWithServiceAuth({ toolkit: okta, strategy: 'okta' })).not.toThrow();
     expect(() => createWebHandler({ toolkit: okta, a2a: { strategy: 'okta' } })).not.toThrow();
-    expect(() => okta.chatHandler({ strategy: 'okta' })).not.toThrow();
+    expect(() => chatRoute(okta, { strategy: 'okta' })).not.toThrow();
   });
 
   it('is refused with the nearest one, those of the toolkit among them', () => {
@@ -176,8 +177,8 @@ describe('a misspelt requireSession', () => {
 
 describe('requireSession without auth', () => {
   it.each<[string, (toolkit: root.Toolkit) => Promise<{ readonly status: number; readonly body: unknown }>]>([
-    ['toolkit.surfaceHandler', (own) => own.surfaceHandler({ requireSession: true })(RENDER)],
-    ['toolkit.surfaceRouter', (own) => own.surfaceRouter({ requireSession: true, auth: undefined })(RENDER)],
+    ['createSurfaceHandler', (own) => sessionSurfaceRoute(own, { requireSession: true })(RENDER)],
+    ['createServiceSurfaceRouter', (own) => surfaceRoute(own, { requireSession: true, auth: undefined })(RENDER)],
   ])('returns 401 session_required without asking the platform: %s', async (_name, visit) => {
     const upstream = new FakeUpstream();
     const response = await visit(root.createToolkit(CONFIG, { upstream }));

@@ -8,9 +8,8 @@ import { FakeClock, FakeIdentityProvider, FakeUpstream, RecordingTelemetry } fro
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { providerLoader } from '../../src/composition/toolkit/identity-module.js';
-import type { ToolkitPorts } from '../../src/composition/toolkit/ports.js';
 import { buildToolkit, createToolkit } from '../../src/composition/toolkit/toolkit.js';
-import type { Toolkit } from '../../src/composition/toolkit/toolkit-type.js';
+import type { Toolkit, ToolkitPorts } from '../../src/composition/toolkit/toolkit-type.js';
 import type { RouteAuth } from '../../src/domain/credentials/route-auth.js';
 import type { ServiceAuthError } from '../../src/domain/shared/errors.js';
 import type { HttpHandler, HttpResponse } from '../../src/ports/http.js';
@@ -21,6 +20,7 @@ import { RecordingUpstream } from '../support/recording-upstream.js';
 import { newServiceAccountKey } from '../support/service-account.js';
 import { startVisit } from '../support/visitor.js';
 import { routeAuths } from './route-auths.js';
+import { chatRoute, recordRoute, sessionSurfaceRoute } from '../support/toolkit-routes.js';
 
 const CONFIG: ServerConfig = {
   a2aUrl: 'https://agent.example/a2a',
@@ -63,7 +63,7 @@ describe('anonymous visitors who are limited', () => {
     ['over HTTP+JSON 0.3', { ...MESSAGE, path: '/v1/message:send' }],
   ])('are refused with 429 after their last message, %s', async (_binding, changes) => {
     const { toolkit, upstream } = site(1);
-    const handler = toolkit.chatHandler();
+    const handler = chatRoute(toolkit);
     await handler(browserRequest(changes));
     const sent = upstream.requests.length;
     const response = await handler(browserRequest(changes));
@@ -76,7 +76,7 @@ describe('anonymous visitors who are limited', () => {
     ['over HTTP+JSON', MESSAGE],
   ])('leave signed-in users uncounted, %s', async (_binding, changes) => {
     const { toolkit, upstream } = site(0);
-    const response = await toolkit.chatHandler({ getSessionToken: (_request: unknown) => 'of-ada' })(
+    const response = await chatRoute(toolkit, { getSessionToken: (_request: unknown) => 'of-ada' })(
       browserRequest(changes),
     );
     expect(response.status).not.toBe(429);
@@ -92,7 +92,7 @@ describe('what is kept in a shared store', () => {
     const store = new SharedStore();
     const upstream = new FakeUpstream(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body }));
     const toolkit = createToolkit({ ...CONFIG, ...config, cacheStore: store }, { upstream });
-    const handler = toolkit.surfaceHandler({ cache: { enabled: true } });
+    const handler = sessionSurfaceRoute(toolkit, { cache: { enabled: true } });
     const render = (): Promise<HttpResponse> =>
       handler(browserRequest({ path: '/balance/render', body: bytes('{"account":"of-ada"}') }));
     const outcomes = [await render(), await render()].map(({ headers }) => headers['x-cache']);
@@ -111,7 +111,7 @@ describe('what is kept in a shared store', () => {
     const open = buildToolkit({ ...CONFIG, cacheStore: store }, { upstream }, undefined);
     const cacheKeys = [randomBytes(32).toString('base64')];
     const sealed = buildToolkit({ ...CONFIG, cacheStore: store, cacheKeys }, { upstream }, open);
-    await sealed.surfaceHandler({ cache: { enabled: true } })(browserRequest({ path: '/balance/render' }));
+    await sessionSurfaceRoute(sealed, { cache: { enabled: true } })(browserRequest({ path: '/balance/render' }));
     expect(store.entries.size).toBeGreaterThan(0);
     expect(JSON.stringify([...store.entries])).not.toContain('balance');
   });
@@ -148,11 +148,11 @@ describe("another site's page", () => {
   const user = (_request: unknown): string => 'of-ada';
 
   it.each<[string, (toolkit: Toolkit) => HttpHandler, object]>([
-    ['a task over HTTP+JSON', (toolkit) => toolkit.chatHandler({ getSessionToken: user }), { path: '/tasks/t-1' }],
-    ['a record', (toolkit) => toolkit.conversationHandler({ auth: user }), { path: '/records/r-1' }],
-    ['a record to change', (toolkit) => toolkit.conversationHandler({ auth: user }), { path: '/r-1', method: 'PUT' }],
-    ['a theme', (toolkit) => toolkit.surfaceHandler({ auth: user }), { path: '/s-1/theme.css' }],
-    ['the configuration', (toolkit) => toolkit.chatHandler({ getSessionToken: user }), { path: '/config' }],
+    ['a task over HTTP+JSON', (toolkit) => chatRoute(toolkit, { getSessionToken: user }), { path: '/tasks/t-1' }],
+    ['a record', (toolkit) => recordRoute(toolkit, { auth: user }), { path: '/records/r-1' }],
+    ['a record to change', (toolkit) => recordRoute(toolkit, { auth: user }), { path: '/r-1', method: 'PUT' }],
+    ['a theme', (toolkit) => sessionSurfaceRoute(toolkit, { auth: user }), { path: '/s-1/theme.css' }],
+    ['the configuration', (toolkit) => chatRoute(toolkit, { getSessionToken: user }), { path: '/config' }],
   ])('gets nothing of a signed-in user: %s', async (_what, handlerOf, changes) => {
     const upstream = new FakeUpstream();
     const handler = handlerOf(createToolkit({ ...CONFIG, bindings: ['HTTP+JSON'] }, { upstream }));
@@ -178,7 +178,7 @@ describe('a secret that came with a later configuration', () => {
     const first = { ...CONFIG, idpA: { clientSecret: 'the first secret' } };
     const second = { ...CONFIG, idpA: { clientSecret: 'the second secret' } };
     const toolkit = buildToolkit(second, ports, buildToolkit(first, ports, before));
-    await toolkit.chatHandler()(browserRequest());
+    await chatRoute(toolkit)(browserRequest());
     const told = JSON.stringify(telemetry.events);
     expect(told).toContain('refused key [redacted]');
     expect(told).not.toContain(secret);
@@ -191,7 +191,7 @@ describe('a secret of the configuration', () => {
     const said = `${'x '.repeat(at / 2 - 20)}secret-of-the-application-of-this-site and more`;
     const upstream = new FakeUpstream(() => ({ status: 500, headers: { 'content-type': 'text/plain' }, body: said }));
     const config = { ...CONFIG, idpA: { clientSecret: 'secret-of-the-application-of-this-site' } };
-    await createToolkit(config, { upstream, telemetry }).chatHandler()(browserRequest());
+    await chatRoute(createToolkit(config, { upstream, telemetry }))(browserRequest());
     expect(JSON.stringify(telemetry.events)).toContain('x x x');
     expect(JSON.stringify(telemetry.events)).not.toContain('secret-of');
   });
@@ -207,7 +207,7 @@ describe('a function "getHeaders" that fails', () => {
     });
     const obtained = (auth as RouteAuth<'headers'>).obtain({ native: { request: {} }, headers: { cookie } });
     const error = (await obtained.then(String, (failure: unknown) => failure)) as ServiceAuthError;
-    expect(error.logDetail()).toContain('cannot open');
+    expect(error.logDetail()).toMatch(/it threw Error at .*safety-lines\.test\.ts/);
     expect(error.logDetail()).not.toContain('of-ada');
   });
 });
@@ -249,11 +249,11 @@ describe('a provider that was refused', () => {
     const config: ServerConfig = { ...CONFIG, serviceAuthStrategy: 'own' };
     const toolkit = buildToolkit(config, ports, undefined);
     const ask = async (handler: HttpHandler): Promise<number> => (await handler(browserRequest())).status;
-    expect([await ask(toolkit.chatHandler()), await ask(toolkit.chatHandler())]).toEqual([401, 401]);
+    expect([await ask(chatRoute(toolkit)), await ask(chatRoute(toolkit))]).toEqual([401, 401]);
     expect(own.issued).toBe(1);
     own.answer = undefined;
-    expect(await ask(toolkit.chatHandler())).toBe(401);
-    expect(await ask(buildToolkit(config, ports, toolkit).chatHandler())).toBe(200);
+    expect(await ask(chatRoute(toolkit))).toBe(401);
+    expect(await ask(chatRoute(buildToolkit(config, ports, toolkit)))).toBe(200);
   });
 });
 
@@ -291,7 +291,7 @@ describe('the events of one request', () => {
   it('and its error response have one name, which no other request has', async () => {
     const telemetry = new RecordingTelemetry();
     const upstream = new FakeUpstream(() => ({ status: 500, headers: {}, body: null }));
-    const handler = createToolkit(CONFIG, { upstream, telemetry }).chatHandler();
+    const handler = chatRoute(createToolkit(CONFIG, { upstream, telemetry }));
     const names = [];
     for (let count = 0; count < 2; count += 1) {
       const before = telemetry.events.length;

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../src/adapters/fakes/fakes.js';
-import { surfaceHandler } from '../../src/composition/routes/current-handler.js';
+import { routeHandler, ROUTES } from '../../src/composition/routes/site-routes.js';
 import { configureServer } from '../../src/composition/server.js';
-import { serverState } from '../../src/composition/server-state.js';
+import { serverState } from '../../src/composition/process-state.js';
 import type { HttpHandler } from '../../src/ports/http.js';
 import { browserRequest } from '../adapters/web/browser-request.js';
 import { RecordingUpstream } from '../support/recording-upstream.js';
@@ -15,7 +15,8 @@ afterEach(async () => {
 
 const source = (): FakeSessionTokenSource =>
   new FakeSessionTokenSource({ kind: 'token', accessToken: 'token', subject: '1', tenant: 't' });
-const route = (auth: FakeSessionTokenSource): HttpHandler => surfaceHandler({ auth, cache: { enabled: true } });
+const route = (auth: FakeSessionTokenSource): HttpHandler =>
+  routeHandler(ROUTES.surfaces, 'createServiceSurfaceRouter', { auth, cache: { enabled: true } });
 
 async function rendered(handler: HttpHandler): Promise<unknown> {
   const { status, headers } = await handler(browserRequest({ path: '/counter/render', body: null }));

@@ -2,10 +2,11 @@ import { runInNewContext } from 'node:vm';
 import { createToolkit, type ServerConfig, SessionError, type ToolkitPorts, type SiteFieldOptions } from 'agent-bff';
 import { FakeClock, FakeIdentityProvider, FakeUpstream, RecordingTelemetry } from 'agent-bff/testing';
 import { describe, expect, it } from 'vitest';
-import { headerFields } from '../../src/composition/routes/site-fields.js';
+import { headerFields } from '../../src/composition/routes/route-auths.js';
 import type { HttpHandler, HttpRequest, HttpResponse, UpstreamRequest } from '../../src/ports/http.js';
 import { browserRequest } from '../adapters/web/browser-request.js';
 import { textOf } from '../contracts/http-upstream.contract.js';
+import { chatRoute, serviceSurfaceRoute, sessionSurfaceRoute, surfaceRoute } from '../support/toolkit-routes.js';
 
 const CARD = { name: 'Agent', url: 'https://agent.example/a2a', skills: [], capabilities: {} };
 
@@ -124,7 +125,7 @@ describe('a function "headers" that fails', () => {
   it.each(failures)('by one that %s is a 500 that names it, and reaches nobody', async (_words, headers, log) => {
     const settings = { timeouts: { sessionMs: 20 } };
     const { toolkit, upstream, telemetry } = site(settings);
-    const response = await render(toolkit.surfaceHandler({ headers }));
+    const response = await render(sessionSurfaceRoute(toolkit, { headers }));
     expect(response.status).toBe(500);
     expect(await said(response)).toMatchObject({
       code: 'internal_error',
@@ -141,7 +142,7 @@ describe('a function "headers" that fails', () => {
 
   it('is told to a chat as JSON-RPC, and by the config route as a problem', async () => {
     const { toolkit } = site();
-    const handler = toolkit.chatHandler({
+    const handler = chatRoute(toolkit, {
       headers: () => {
         throw new Error('down');
       },
@@ -156,7 +157,7 @@ describe('a function "headers" that fails', () => {
     const headers = (): never => {
       throw new SessionError('session_required', { detail: 'No tenant.' });
     };
-    expect((await render(toolkit.surfaceHandler({ headers }))).status).toBe(401);
+    expect((await render(sessionSurfaceRoute(toolkit, { headers }))).status).toBe(401);
   });
 });
 
@@ -166,7 +167,7 @@ describe('a field that "upstream.headers" names and the function "headers" gives
 
   it('carries what the configuration sends in it, and one warning says so', async () => {
     const { toolkit, upstream, telemetry } = site({ upstream: upstreamNames, serviceProjectId: 'p-1' });
-    const [widgets, records] = [toolkit.surfaceHandler({ headers }), toolkit.chatHandler({ headers })];
+    const [widgets, records] = [sessionSurfaceRoute(toolkit, { headers }), chatRoute(toolkit, { headers })];
     expect([(await render(widgets)).status, (await theme(widgets)).status, (await config(records)).status]).toEqual([
       200, 200, 200,
     ]);
@@ -190,7 +191,7 @@ describe('a field that "upstream.headers" names and the function "headers" gives
 
   it('crosses as the function gives it where the configuration sends nothing in it', async () => {
     const { toolkit, upstream, telemetry } = site({ upstream: upstreamNames });
-    expect((await render(toolkit.surfaceHandler({ headers }))).status).toBe(200);
+    expect((await render(sessionSurfaceRoute(toolkit, { headers }))).status).toBe(200);
     expect(upstream.requests[0]?.headers).toMatchObject({ 'x-tenant': 'acme', 'x-platform-key': 'site-key' });
     expect(telemetry.of('warning')).toHaveLength(1);
   });
@@ -201,7 +202,7 @@ describe('the site’s own fields', () => {
 
   it('go with every look-up of the config route, but not to another host than the agent’s', async () => {
     const { toolkit, upstream } = site({ agentCardUrl: 'https://cards.example/card.json' });
-    const handler = toolkit.chatHandler({ headers: tenantOf, forward: { request: ['prefer'] } });
+    const handler = chatRoute(toolkit, { headers: tenantOf, forward: { request: ['prefer'] } });
     await config(handler, { headers: { prefer: 'wait=1' }, request: { tenant: 'acme' } });
     const sent = upstream.requests.map(({ origin, path, headers }) => [
       origin + path,
@@ -220,7 +221,7 @@ describe('the site’s own fields', () => {
     const getHeaders = () => ({ 'x-tenant': 'of the credential' });
     const forward = { request: ['x-tenant', 'x-user'] };
     const headers = () => ({ 'x-tenant': 'of the site', 'x-user': 'of the site', 'accept-language': 'fr' });
-    await render(toolkit.surfaceRouter({ getHeaders, headers, forward }), {
+    await render(surfaceRoute(toolkit, { getHeaders, headers, forward }), {
       headers: { 'x-user': 'of the browser', 'accept-language': 'de' },
     });
     expect(upstream.requests[0]?.headers).toMatchObject({
@@ -232,7 +233,7 @@ describe('the site’s own fields', () => {
 
   it('stay behind where the browser meant them for the next hop (RFC 9110 §7.6.1)', async () => {
     const { toolkit, upstream } = site();
-    const handler = toolkit.surfaceHandler({ forward: { request: ['prefer'] } });
+    const handler = sessionSurfaceRoute(toolkit, { forward: { request: ['prefer'] } });
     await render(handler, { headers: { connection: 'keep-alive, Prefer', prefer: 'x' } });
     expect(upstream.requests[0]?.headers).not.toHaveProperty('prefer');
   });
@@ -245,7 +246,7 @@ describe('the site’s own fields', () => {
         ? { status: 401, headers: {}, body: null }
         : answer(request),
     );
-    const response = await render(toolkit.serviceSurfaceHandler({ headers: tenantOf }), {
+    const response = await render(serviceSurfaceRoute(toolkit, { headers: tenantOf }), {
       request: { tenant: 'acme' },
     });
     expect(response.status).toBe(200);
@@ -257,21 +258,21 @@ describe('the site’s own fields', () => {
     const forward = { response: ['X-Agent-Trace'] };
     const html = { 'content-type': 'text/html', 'x-agent-trace': 't-1', 'x-internal': 'one' };
     upstream.willAnswer(() => ({ status: 503, headers: html, body: '<h1>' }));
-    const failed = await render(toolkit.surfaceHandler({ forward }));
+    const failed = await render(sessionSurfaceRoute(toolkit, { forward }));
     expect([failed.status, failed.headers['x-agent-trace'], failed.headers['x-internal']]).toEqual([
       503,
       't-1',
       undefined,
     ]);
     upstream.willAnswer(() => ({ status: 422, headers: { ...html, 'content-type': 'application/json' }, body: '{}' }));
-    expect((await render(toolkit.surfaceHandler({ forward }))).headers['x-agent-trace']).toBe('t-1');
+    expect((await render(sessionSurfaceRoute(toolkit, { forward }))).headers['x-agent-trace']).toBe('t-1');
   });
 
   it('are asked for once in each request', async () => {
     const { toolkit } = site();
     let calls = 0;
     const headers = () => ({ 'x-tenant': String((calls += 1)) });
-    await config(toolkit.chatHandler({ headers }));
+    await config(chatRoute(toolkit, { headers }));
     expect(calls).toBe(1);
   });
 });
@@ -287,8 +288,8 @@ describe('what is kept', () => {
     const { toolkit, upstream } = site();
     const headers = (request?: { tenant: string }) => ({ 'x-tenant': request?.tenant });
     const [widgets, agent] = [
-      toolkit.surfaceHandler({ cache, headers, forward }),
-      toolkit.chatHandler({ headers, forward }),
+      sessionSurfaceRoute(toolkit, { cache, headers, forward }),
+      chatRoute(toolkit, { headers, forward }),
     ];
     for (const tenant of ['acme', 'globex', 'acme', 'globex']) {
       const [widget, record] = [await said(await render(widgets, ask(tenant))), await config(agent, ask(tenant))];
@@ -304,7 +305,7 @@ describe('what is kept', () => {
 
   it('is not another caller’s for a field of tracing, which chooses no response', async () => {
     const { toolkit } = site();
-    const handler = toolkit.surfaceHandler({ cache, forward });
+    const handler = sessionSurfaceRoute(toolkit, { cache, forward });
     const seen = await Promise.all(
       ['a=1', 'b=2', 'c=3'].map(
         async (baggage) => (await render(handler, { headers: { baggage, prefer: 'x' } })).headers['x-cache'],
@@ -316,7 +317,7 @@ describe('what is kept', () => {
 
   it('is asked for once for all who wait and agree in their fields, and for nobody else', async () => {
     const { toolkit, upstream } = site();
-    const handler = toolkit.surfaceHandler({ cache, forward });
+    const handler = sessionSurfaceRoute(toolkit, { cache, forward });
     const answers = await Promise.all(
       ['x', 'y', 'x', 'y', 'x'].map((prefer) => render(handler, { headers: { prefer } })),
     );
@@ -326,7 +327,7 @@ describe('what is kept', () => {
 
   it('is dropped by an action, whatever was sent along with it', async () => {
     const { toolkit } = site();
-    const handler = toolkit.surfaceHandler({ cache, forward });
+    const handler = sessionSurfaceRoute(toolkit, { cache, forward });
     const status = async (prefer: string) => (await render(handler, { headers: { prefer } })).headers['x-cache'];
     expect([await status('x'), await status('x')]).toEqual(['MISS', 'HIT']);
     await act(handler, { headers: { prefer: 'y' } });
@@ -335,8 +336,8 @@ describe('what is kept', () => {
 
   it('has no field in it that another route lets through and this one does not', async () => {
     const { toolkit } = site();
-    const open = toolkit.surfaceHandler({ cache, forward: { response: ['x-internal'] } });
-    const closed = toolkit.surfaceHandler({ cache, forward: { response: ['x-agent-trace'] } });
+    const open = sessionSurfaceRoute(toolkit, { cache, forward: { response: ['x-internal'] } });
+    const closed = sessionSurfaceRoute(toolkit, { cache, forward: { response: ['x-agent-trace'] } });
     expect((await render(open)).headers['x-internal']).toBe('one');
     expect((await render(closed)).headers).not.toHaveProperty('x-internal');
     expect((await render(open)).headers).toMatchObject({ 'x-internal': 'one', 'x-cache': 'HIT' });
@@ -350,7 +351,7 @@ describe('what is kept', () => {
     async (_words, ask) => {
       const { toolkit, upstream } = site();
       const headers = (request?: string) => ({ 'x-tenant': request });
-      const handler = toolkit.chatHandler({ headers, forward });
+      const handler = chatRoute(toolkit, { headers, forward });
       await config(handler);
       for (let value = 0; value < 1_050; value += 1) await config(handler, ask(String(value)));
       const before = upstream.requests.length;
@@ -364,7 +365,7 @@ describe('what is kept', () => {
     const { toolkit, upstream } = site({
       chatLimit: { admit: () => Promise.resolve({ kind: 'refused', retryAfterMs: 1_000 }) },
     });
-    const handler = toolkit.chatHandler({ forward });
+    const handler = chatRoute(toolkit, { forward });
     expect((await config(handler, { headers: { prefer: 'made up' } })).status).toBe(429);
     expect(upstream.requests).toEqual([]);
   });
@@ -375,18 +376,18 @@ describe('a browser that keeps responses', () => {
 
   it('is told by which forwarded fields they differ, and to ask each time', async () => {
     const { toolkit } = site();
-    expect((await config(toolkit.chatHandler({ forward }))).headers).toMatchObject({
+    expect((await config(chatRoute(toolkit, { forward }))).headers).toMatchObject({
       vary: 'A2A-Version, Cookie, prefer',
       'cache-control': 'private, max-age=0, must-revalidate',
     });
-    expect((await theme(toolkit.surfaceHandler({ forward }))).headers).toMatchObject({ vary: 'prefer' });
+    expect((await theme(sessionSurfaceRoute(toolkit, { forward }))).headers).toMatchObject({ vary: 'prefer' });
   });
 
   it('asks each time where the site adds fields, which may come from its session', async () => {
     const { toolkit } = site();
     const headers = () => ({ 'x-tenant': 'acme' });
     const cacheControl = async (options: SiteFieldOptions) =>
-      (await config(toolkit.chatHandler(options))).headers['cache-control'];
+      (await config(chatRoute(toolkit, options))).headers['cache-control'];
     expect(await cacheControl({ headers })).toBe('private, max-age=0, must-revalidate');
     expect(await cacheControl({ forward: { response: ['x-agent-trace'] } })).toBe('private, max-age=60');
     expect(await cacheControl({})).toBe('private, max-age=60');
@@ -396,7 +397,7 @@ describe('a browser that keeps responses', () => {
     const { toolkit } = site();
     const crossSite = { headers: { 'sec-fetch-site': 'cross-site' } };
     const status = async (options: SiteFieldOptions) =>
-      (await theme(toolkit.surfaceHandler(options), crossSite)).status;
+      (await theme(sessionSurfaceRoute(toolkit, options), crossSite)).status;
     expect([await status({ headers: () => ({}) }), await status({ forward }), await status({})]).toEqual([
       403, 200, 200,
     ]);
@@ -407,8 +408,8 @@ describe('a route without fields of its own', () => {
   it('sends and keeps what it did before', async () => {
     const visits = async (options: SiteFieldOptions) => {
       const { toolkit, upstream } = site();
-      const widgets = toolkit.surfaceHandler({ cache: { enabled: true }, ...options });
-      const agent = toolkit.chatHandler(options);
+      const widgets = sessionSurfaceRoute(toolkit, { cache: { enabled: true }, ...options });
+      const agent = chatRoute(toolkit, options);
       const visitor = { headers: { prefer: 'x', baggage: 'a=1', 'x-tenant': 'b', traceparent: 't' } };
       const answers = [
         await render(widgets, visitor),

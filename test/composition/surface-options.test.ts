@@ -89,7 +89,7 @@ describe('a surface handler', () => {
 
 describe('the conversation proxy', () => {
   it('always requires a session', () => {
-    expect(KEYED.conversations({ auth, exchange: 'on_behalf_of' })).toMatchObject({
+    expect(KEYED.session(auth, { exchange: 'on_behalf_of' })).toMatchObject({
       kind: 'session',
       required: true,
     });

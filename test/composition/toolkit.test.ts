@@ -2,9 +2,17 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { FakeClock, FakeIdentityProvider, FakeUpstream, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
-import type { ToolkitPorts } from '../../src/composition/toolkit/ports.js';
+import type { Toolkit, ToolkitPorts } from '../../src/composition/toolkit/toolkit-type.js';
+import type { HttpHandler } from '../../src/ports/http.js';
 import { buildToolkit, createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import { browserRequest, bytes } from '../adapters/web/browser-request.js';
+import {
+  chatRoute,
+  recordRoute,
+  serviceSurfaceRoute,
+  sessionSurfaceRoute,
+  surfaceRoute,
+} from '../support/toolkit-routes.js';
 
 const CONFIG: ServerConfig = {
   a2aUrl: 'https://agent.example/a2a',
@@ -37,7 +45,7 @@ function fakes(): Ports {
 describe('a toolkit', () => {
   it("forwards a message to the configured agent with the credential of the site's own provider", async () => {
     const ports = fakes();
-    const response = await createToolkit(CONFIG, ports).chatHandler()(browserRequest());
+    const response = await chatRoute(createToolkit(CONFIG, ports))(browserRequest());
     expect(response.status).toBe(200);
     expect(ports.upstream.requests).toMatchObject([
       {
@@ -72,7 +80,7 @@ describe('a toolkit', () => {
       authorization: 'Bearer ping-token-1',
       'x-api-key': 'other',
     });
-    await toolkit.chatHandler()(browserRequest());
+    await chatRoute(toolkit)(browserRequest());
     expect(ports.identityProviders.okta.issued).toBe(1);
     expect(toolkit.cachedServiceToken()).toBe('okta-token-1');
   });
@@ -137,7 +145,7 @@ describe('a toolkit', () => {
   });
 
   it('starts with nothing configured, and says at the first message what is missing', async () => {
-    const response = await createToolkit({}, fakes()).chatHandler()(browserRequest());
+    const response = await chatRoute(createToolkit({}, fakes()))(browserRequest());
     expect(response.status).toBe(401);
     expect(response.body).toContain('"a2aUrl\\"');
   });
@@ -145,16 +153,16 @@ describe('a toolkit', () => {
   it('lets services chat only, and sessions do everything', async () => {
     const ports = fakes();
     const toolkit = createToolkit(CONFIG, ports);
-    await toolkit.chatHandler()(browserRequest({ body: LIST }));
+    await chatRoute(toolkit)(browserRequest({ body: LIST }));
     expect(ports.upstream.requests).toEqual([]);
-    await toolkit.chatHandler({ getSessionToken: () => 'ada-token' })(browserRequest({ body: LIST }));
+    await chatRoute(toolkit, { getSessionToken: () => 'ada-token' })(browserRequest({ body: LIST }));
     expect(ports.upstream.requests).toMatchObject([{ headers: { authorization: 'Bearer ada-token' } }]);
   });
 
   it('shows no secret however it is printed', async () => {
     const ports = fakes();
     const toolkit = createToolkit({ ...CONFIG, serviceAccount: { privateKeyPem: 'pem-marker' } }, ports);
-    const handler = toolkit.chatHandler({ apiKey: 'route-key' });
+    const handler = chatRoute(toolkit, { apiKey: 'route-key' });
     await toolkit.authHeaders();
     const shown = [toolkit, handler, { ...toolkit }].map((value) => inspect(value, { depth: 12, showHidden: true }));
     expect([...shown, JSON.stringify(toolkit)].join('\n')).not.toMatch(/site-key|route-key|pem-marker|okta-token/);
@@ -172,7 +180,7 @@ describe('settings reach the routes:', () => {
       headers: { 'content-type': 'application/json', host: '10.0.0.7', ...headers },
       body,
     });
-    return (await toolkit.chatHandler()(request)).status;
+    return (await chatRoute(toolkit)(request)).status;
   }
 
   it.each([
@@ -191,29 +199,30 @@ describe('settings reach the routes:', () => {
     expect(await statusOf({}, headers)).toBe(403);
   });
 
-  it.each(['chatHandler', 'surfaceRouter', 'surfaceHandler', 'serviceSurfaceHandler', 'conversationHandler'] as const)(
-    'the hosts, on whatever path and method of %s',
-    async (name) => {
-      const ports = fakes();
-      const toolkit = createToolkit({ ...CONFIG, bindings: ['HTTP+JSON'], allowedHosts: ['site.example'] }, ports);
-      const auth = (): string => 'ada-token';
-      const needsUser = name === 'conversationHandler';
-      const handler = needsUser ? toolkit[name]({ auth }) : toolkit[name]();
-      for (const path of ['', '/config', '/.well-known/agent-card.json', '/message:send', '/x/render', '/nowhere']) {
-        for (const method of ['GET', 'POST', 'OPTIONS', 'TRACE']) {
-          const response = await handler(browserRequest({ method, path, headers: { host: 'evil.example' } }));
-          expect([path, method, response.status]).toEqual([path, method, 421]);
-          const isChat = name === 'chatHandler' && method === 'POST' && path === '';
-          expect(JSON.parse(response.body as string)).toMatchObject(
-            isChat
-              ? { jsonrpc: '2.0', id: null, error: { code: -32603, data: [{ reason: 'HOST_REFUSED' }] } }
-              : { status: 421, code: 'host_refused', fields: ['publicUrl', 'allowedHosts'] },
-          );
-        }
+  it.each<[string, (toolkit: Toolkit) => HttpHandler]>([
+    ['chat', (toolkit) => chatRoute(toolkit)],
+    ['widgets', (toolkit) => surfaceRoute(toolkit)],
+    ['widgets of users', (toolkit) => sessionSurfaceRoute(toolkit)],
+    ['widgets of the service', (toolkit) => serviceSurfaceRoute(toolkit)],
+    ['records', (toolkit) => recordRoute(toolkit, { auth: () => 'ada-token' })],
+  ])('the hosts, on whatever path and method of the route: %s', async (name, make) => {
+    const ports = fakes();
+    const toolkit = createToolkit({ ...CONFIG, bindings: ['HTTP+JSON'], allowedHosts: ['site.example'] }, ports);
+    const handler = make(toolkit);
+    for (const path of ['', '/config', '/.well-known/agent-card.json', '/message:send', '/x/render', '/nowhere']) {
+      for (const method of ['GET', 'POST', 'OPTIONS', 'TRACE']) {
+        const response = await handler(browserRequest({ method, path, headers: { host: 'evil.example' } }));
+        expect([path, method, response.status]).toEqual([path, method, 421]);
+        const isChat = name === 'chat' && method === 'POST' && path === '';
+        expect(JSON.parse(response.body as string)).toMatchObject(
+          isChat
+            ? { jsonrpc: '2.0', id: null, error: { code: -32603, data: [{ reason: 'HOST_REFUSED' }] } }
+            : { status: 421, code: 'host_refused', fields: ['publicUrl', 'allowedHosts'] },
+        );
       }
-      expect(ports.upstream.requests).toEqual([]);
-    },
-  );
+    }
+    expect(ports.upstream.requests).toEqual([]);
+  });
 
   it('applies the configured body limit', async () => {
     expect(await statusOf({ bodyLimitBytes: LIST.length }, {})).toBe(200);
@@ -222,9 +231,7 @@ describe('settings reach the routes:', () => {
 
   it('applies the configured deadlines', async () => {
     const ports = fakes();
-    await createToolkit({ ...CONFIG, timeouts: { headersMs: 7, bodyIdleMs: 8 } }, ports).chatHandler()(
-      browserRequest(),
-    );
+    await chatRoute(createToolkit({ ...CONFIG, timeouts: { headersMs: 7, bodyIdleMs: 8 } }, ports))(browserRequest());
     expect(ports.upstream.requests).toMatchObject([{ headersMs: 7, bodyIdleMs: 8 }]);
   });
 
@@ -233,18 +240,16 @@ describe('settings reach the routes:', () => {
     ports.identityProviders.okta.answer = () => {
       throw new Error('down');
     };
-    const response = await createToolkit({ ...CONFIG, authUnavailableStatus: 503 }, ports).chatHandler()(
-      browserRequest(),
-    );
+    const response = await chatRoute(createToolkit({ ...CONFIG, authUnavailableStatus: 503 }, ports))(browserRequest());
     expect(response.status).toBe(503);
   });
 
   it('the configured listener, unless a port replaces it', async () => {
     const [configured, port] = [new RecordingTelemetry(), new RecordingTelemetry()];
     const { telemetry: _unused, ...others } = fakes();
-    await createToolkit({ ...CONFIG, telemetry: configured }, others).chatHandler()(browserRequest());
+    await chatRoute(createToolkit({ ...CONFIG, telemetry: configured }, others))(browserRequest());
     expect(configured.of('request')).toHaveLength(1);
-    await createToolkit({ ...CONFIG, telemetry: configured }, { ...others, telemetry: port }).chatHandler()(
+    await chatRoute(createToolkit({ ...CONFIG, telemetry: configured }, { ...others, telemetry: port }))(
       browserRequest(),
     );
     expect([configured.of('request').length, port.of('request').length]).toEqual([1, 1]);

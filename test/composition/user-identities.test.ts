@@ -15,6 +15,7 @@ import type { Toolkit } from '../../src/composition/toolkit/toolkit-type.js';
 import type { HttpHandler } from '../../src/ports/http.js';
 import type { SessionToken } from '../../src/ports/session-token-source.js';
 import { browserRequest } from '../adapters/web/browser-request.js';
+import { chatRoute, recordRoute, sessionSurfaceRoute, surfaceRoute } from '../support/toolkit-routes.js';
 
 const CONFIG: ServerConfig = {
   a2aUrl: 'https://agent.example/a2a',
@@ -58,7 +59,7 @@ class Process {
   }
 
   surfaces(auth: SurfaceHandlerOptions['auth'], options: object = {}): HttpHandler {
-    return this.toolkit.surfaceHandler({ auth, cache: { enabled: true }, ...options });
+    return sessionSurfaceRoute(this.toolkit, { auth, cache: { enabled: true }, ...options });
   }
 
   get warnings(): readonly string[] {
@@ -138,7 +139,7 @@ describe('users of several session sources who have the same subject', () => {
       how === 'named' ? sourceOf({ tenant: 't' }, name) : sourceOf({ tenant: 't', issuer: name }),
     );
     for (const source of sources) {
-      const [surfaces, chat] = [site.surfaces(source), site.toolkit.chatHandler({ getSessionToken: source })];
+      const [surfaces, chat] = [site.surfaces(source), chatRoute(site.toolkit, { getSessionToken: source })];
       expect([await rendered(surfaces), await rendered(surfaces)]).toEqual(['MISS', 'HIT']);
       expect([await site.configured(chat), await site.configured(chat)]).toEqual([LOOKED_UP, []]);
     }
@@ -150,7 +151,7 @@ describe('users of several session sources who have the same subject', () => {
     const sources = Array.from({ length: count }, (_, index) => sourceOf({ accessToken: `token-${String(index)}` }));
     const routes = sources.map((source) => [
       site.surfaces(source),
-      site.toolkit.chatHandler({ getSessionToken: source }),
+      chatRoute(site.toolkit, { getSessionToken: source }),
     ]);
     for (const [surfaces, chat] of routes as [HttpHandler, HttpHandler][]) {
       expect([await rendered(surfaces), await rendered(surfaces)]).toEqual(['BYPASS', 'BYPASS']);
@@ -192,7 +193,7 @@ describe('users of several session sources who have the same subject', () => {
   it('keep what they have where a further source is only asked for headers or records', async () => {
     const site = new Process();
     const handler = site.surfaces(sourceOf({ tenant: 't' }));
-    site.toolkit.conversationHandler({ auth: sourceOf() });
+    recordRoute(site.toolkit, { auth: sourceOf() });
     await site.toolkit.sessionHeaders({ authClient: sourceOf() });
     expect([await rendered(handler), await rendered(handler)]).toEqual(['MISS', 'HIT']);
     expect(site.warnings).toEqual([]);
@@ -211,7 +212,7 @@ describe.each([
   it('sees nothing of the one before: renders, agent card, project and brand', async () => {
     const site = new Process();
     const source = sourceOf({ accessToken: before }, 'staff');
-    const [surfaces, chat] = [site.surfaces(source), site.toolkit.chatHandler({ getSessionToken: source })];
+    const [surfaces, chat] = [site.surfaces(source), chatRoute(site.toolkit, { getSessionToken: source })];
     expect([await rendered(surfaces), await rendered(surfaces)]).toEqual(['MISS', 'HIT']);
     expect([await site.configured(chat), await site.configured(chat)]).toEqual([LOOKED_UP, []]);
     source.session = { ...(source.session as Token), accessToken: after };
@@ -275,12 +276,12 @@ describe('headers that a site makes, and API keys', () => {
       new Process({ config: { cacheStore }, clock }),
     ];
     const made = (site: Process, value: string): HttpHandler =>
-      site.toolkit.surfaceRouter({ cache: { enabled: true }, getHeaders: () => ({ 'x-user': value }) });
+      surfaceRoute(site.toolkit, { cache: { enabled: true }, getHeaders: () => ({ 'x-user': value }) });
     expect(await rendered(made(one, 'ada-of-acme'))).toBe('MISS');
     expect(await rendered(made(other, 'ada-of-acme'))).toBe('HIT');
     expect(await rendered(made(other, 'bob-of-acme'))).toBe('MISS');
     const keyed = (site: Process, apiKey: string): HttpHandler =>
-      site.toolkit.surfaceHandler({ cache: { enabled: true }, apiKey });
+      sessionSurfaceRoute(site.toolkit, { cache: { enabled: true }, apiKey });
     expect(await rendered(keyed(one, 'route-key'))).toBe('MISS');
     expect(await rendered(keyed(other, 'route-key'))).toBe('HIT');
     expect(await rendered(keyed(other, 'other-key'))).toBe('MISS');
@@ -301,10 +302,9 @@ describe('two processes in the middle of rotating keys that seal', () => {
     const cacheStore = new FakeCacheStore(clock);
     const old = new Process({ config: { cacheStore, cacheKeys: [before] }, clock });
     const rotated = new Process({ config: { cacheStore, cacheKeys }, clock });
-    const [one, other] = [old, rotated].map((site) => site.toolkit.surfaceHandler({ cache: { enabled: true } })) as [
-      HttpHandler,
-      HttpHandler,
-    ];
+    const [one, other] = [old, rotated].map((site) =>
+      sessionSurfaceRoute(site.toolkit, { cache: { enabled: true } }),
+    ) as [HttpHandler, HttpHandler];
     for (const [first, second] of [
       [one, other],
       [other, one],

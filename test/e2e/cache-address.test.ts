@@ -10,6 +10,7 @@ import { browserRequest } from '../adapters/web/browser-request.js';
 import { textOf } from '../contracts/http-upstream.contract.js';
 import { RecordingUpstream } from '../support/recording-upstream.js';
 import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
+import { surfaceRoute } from '../support/toolkit-routes.js';
 
 /** So long that a machine under load cannot be taken for a store that is down. */
 const PATIENT = { cacheMs: 5_000 };
@@ -48,7 +49,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a shared cache named by its address
   }
   /** How a render was come by. */
   async function render(toolkit: Toolkit, widget: string): Promise<unknown> {
-    const response = await toolkit.surfaceRouter({ cache: { enabled: true, freshMs: 60_000, maxAgeMs: 60_000 } })(
+    const response = await surfaceRoute(toolkit, { cache: { enabled: true, freshMs: 60_000, maxAgeMs: 60_000 } })(
       browserRequest({ path: `/${widget}/render` }),
     );
     await textOf(response.body);
@@ -138,12 +139,14 @@ describe.skipIf(REDIS_SERVER === undefined)('a shared cache named by its address
   it.each(['closed', 'left open'])('does not keep a process whose toolkit is %s', async (how) => {
     const program = `
       import { createToolkit } from 'agent-bff';
+      import { createWebHandler } from 'agent-bff/web';
       const toolkit = createToolkit(${JSON.stringify(site())});
-      const headers = { 'content-type': 'application/json', host: 'site.example' };
-      const response = await toolkit.surfaceRouter({ cache: { enabled: true, freshMs: 60_000, maxAgeMs: 60_000 } })({
-        method: 'POST', path: '/leaving/render', query: '', headers, body: '{}', bodyConsumed: false,
-        publicUrl: 'https://site.example/api', signal: new AbortController().signal, native: { request: undefined },
-      });
+      const cache = { enabled: true, freshMs: 60_000, maxAgeMs: 60_000 };
+      const response = await createWebHandler({ toolkit, surfaces: { cache } })(
+        new Request('https://site.example/api/service-surfaces/leaving/render', {
+          method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}',
+        }),
+      );
       console.log(response.status);
       if (${JSON.stringify(how)} === 'closed') await toolkit.close();
     `;

@@ -1,5 +1,5 @@
 import { type AgentBffError, ConfigurationError, isAgentBffError } from '../../domain/shared/errors.js';
-import type { ToolkitPorts } from '../toolkit/ports.js';
+import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 
 /** A style in which a text stands out. */
 export type TextStyle = 'bold' | 'dim' | 'green' | 'red' | 'yellow';

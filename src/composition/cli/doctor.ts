@@ -11,7 +11,7 @@ import { variablesOf, warningsOf } from '../config/env.js';
 import { FLOWS } from '../config/provider-flows.js';
 import { providerLoader } from '../toolkit/identity-module.js';
 import { type Identities, providerOf, PROVIDERS } from '../toolkit/identity-providers.js';
-import type { ToolkitPorts } from '../toolkit/ports.js';
+import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
 import { type Command, isUsageError, STATUS, type Terminal, type TextStyle } from './command-line.js';
 import { configuration, CONFIGURATION_HELP, SOURCE_OPTIONS } from './configuration-source.js';

@@ -1,6 +1,6 @@
 import { LOOKUPS, type LookupName } from '../../domain/upstream/platform-directory.js';
 import type { ServerConfig } from '../config/server-config.js';
-import type { ToolkitPorts } from '../toolkit/ports.js';
+import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { clocks, failed, type Finding, passed, type Place, skipped, topLevel, warning } from './finding.js';
 import { excerpt, jsonOf, SiteProbe } from './site-probe.js';
@@ -90,7 +90,8 @@ async function render(site: SiteProbe, surface: string): Promise<Finding> {
   const [, name] = /^name:(.+)$/s.exec(surface) ?? [];
   const path = name === undefined ? encodeURIComponent(surface) : `by-name/${encodeURIComponent(name)}`;
   const began = performance.now();
-  const response = await site.ask(site.toolkit.serviceSurfaceHandler(), {
+  const { handlers } = site.toolkit;
+  const response = await site.ask(handlers.surfaces(handlers.auths.service({}), {}), {
     method: 'POST',
     path: `/${path}/render`,
     headers: { 'content-type': 'application/json' },
@@ -163,7 +164,7 @@ async function agentCard(site: SiteProbe, findings: Finding[]): Promise<AgentFac
 
 async function fetchCard(site: SiteProbe, version: string) {
   const before = site.responses.length;
-  const response = await site.ask(site.toolkit.chatHandler(), {
+  const response = await site.ask(site.toolkit.handlers.chat({}), {
     path: '/config',
     headers: version === '' ? {} : { 'a2a-version': version },
   });
@@ -208,7 +209,7 @@ async function streaming(site: SiteProbe, agent: AgentFacts, text: string): Prom
   const tooLong = setTimeout(() => leaving.abort(), MAX_STREAM_MS);
   const began = performance.now();
   try {
-    const response = await site.ask(site.toolkit.chatHandler(), {
+    const response = await site.ask(site.toolkit.handlers.chat({}), {
       method: 'POST',
       headers: {
         'content-type': 'application/json',

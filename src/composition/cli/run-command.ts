@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { isAgentBffError } from '../../domain/shared/errors.js';
 import { similar } from '../../domain/shared/nearest.js';
 import { visibleLine } from '../../domain/shared/redaction.js';
-import type { ToolkitPorts } from '../toolkit/ports.js';
+import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 import { type Command, isUsageError, STATUS, type Terminal, usageError } from './command-line.js';
 import { DEMO } from './demo.js';
 import { DOCTOR, tell } from './doctor.js';

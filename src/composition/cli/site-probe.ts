@@ -3,9 +3,8 @@ import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
 import type { HttpHandler, HttpRequest, HttpResponse, HttpUpstream } from '../../ports/http.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import type { ServerConfig } from '../config/server-config.js';
-import type { ToolkitPorts } from '../toolkit/ports.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import type { Toolkit } from '../toolkit/toolkit-type.js';
+import type { Toolkit, ToolkitPorts } from '../toolkit/toolkit-type.js';
 import { createToolkit } from '../toolkit/toolkit.js';
 import { failed, type Finding, named, networkFix, type Place, topLevel, withMeaning } from './finding.js';
 

@@ -2,33 +2,34 @@ import { asSessionTokenSource } from '../../adapters/sessions/as-session-token-s
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { DeadlineError, inTime } from '../../adapters/system/timed-ports.js';
 import { sha256 } from '../../adapters/system/system.js';
-import { withoutSecrets } from '../../domain/shared/redaction.js';
-import { hideToken, redactingSessionSource, requestSecrets } from '../../adapters/telemetry/request-scope.js';
+import { hideToken, redactingSessionSource } from '../../adapters/telemetry/request-scope.js';
 import type { SessionRequired } from '../../domain/conversations/conversation-proxy.js';
 import { CoalescingSessionSource } from '../../domain/credentials/coalescing-session-source.js';
 import { Credential, type CredentialOwner } from '../../domain/credentials/credential.js';
-import type { RouteAuth } from '../../domain/credentials/route-auth.js';
+import type { RouteAuth, RouteFields } from '../../domain/credentials/route-auth.js';
 import { ExchangedTokens } from '../../domain/credentials/exchanged-tokens.js';
 import type { TokenCache } from '../../domain/credentials/token-cache.js';
 import { UserNames } from '../../domain/credentials/session-credentials.js';
-import { isAgentBffError, ServiceAuthError } from '../../domain/shared/errors.js';
+import { AgentBffError, isAgentBffError, ServiceAuthError } from '../../domain/shared/errors.js';
+import { isFieldValue, isWithheld } from '../../domain/upstream/header-policy.js';
+import { isPlainObject } from '../../domain/shared/options.js';
 import { optionalSecret, type Secret } from '../../domain/shared/secret.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, RequestContext } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
 import type { TokenExchange } from '../../ports/identity-provider.js';
+import type { ResolvedConfig } from '../config/resolve-config.js';
 import type {
   AuthHeadersOptions,
   ChatHandlerOptions,
   GetHeaders,
   HeadersLike,
-  ServiceProxyOptions,
   SessionOptions,
+  SiteFieldOptions,
   SurfaceHandlerOptions,
   SurfaceRouterOptions,
 } from './route-options.js';
-import { headerFields } from './site-fields.js';
 
 const MAX_SESSIONS = 10_000;
 
@@ -48,24 +49,18 @@ const MESSAGE_FIELDS: ReadonlySet<string> = new Set([
 /** A site that has no way to sign in: nobody is. */
 const NOBODY: SessionTokenSource = { getToken: () => Promise.resolve({ kind: 'no-session' }) };
 
-/** What the auth of routes is made with. */
+/** The parts that the credentials of routes are made with. */
 export interface RouteAuthsDependencies {
+  readonly config: Pick<ResolvedConfig, 'serviceApiKey' | 'serviceProjectId' | 'onBehalfOf' | 'timeouts' | 'upstream'>;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   /** The session libraries of all routes, also of those made before this toolkit; added to by each further route. */
   readonly sessions: Set<SessionTokenLike>;
   readonly tokens: TokenCache;
   readonly exchange: TokenExchange;
-  /** Whether every session route exchanges. */
-  readonly alwaysExchange: boolean;
-  /** Milliseconds for one call of a session library, and of the site's own `getHeaders`; 0 waits for ever. */
-  readonly sessionMs: number;
-  /** The configured key, and the name of its field. */
-  readonly apiKey: Secret | undefined;
-  readonly apiKeyHeader: string;
 }
 
-/** Says whose credential a route attaches, from options that `readOptions` has read. */
+/** The credentials of routes with the site's own fields, from options that `readOptions` has read. */
 export class RouteAuths {
   readonly #deps: RouteAuthsDependencies;
   readonly #exchanged: ExchangedTokens;
@@ -80,45 +75,42 @@ export class RouteAuths {
     this.#exchanged = new ExchangedTokens({ exchange, tokens, clock, hash: sha256, block: 'onBehalfOf' });
   }
 
-  chat({ getSessionToken, ...options }: ChatHandlerOptions): RouteAuth<'service' | 'session'> {
+  chat(options: ChatHandlerOptions): RouteAuth<'service' | 'session'> {
+    const { getSessionToken } = options;
     return getSessionToken === undefined ? this.service(options) : this.#caching(getSessionToken, options);
   }
 
-  /** The config route: the site's own headers where it makes them, else the credential of the chat. */
-  config(chat: RouteAuth, getHeaders: GetHeaders | undefined): RouteAuth {
-    return getHeaders === undefined ? chat : this.#headers(getHeaders, undefined);
+  /** The look-ups of the config route: the site's own headers where it makes them, else the credential of the chat. */
+  lookups(chat: RouteAuth, { configGetHeaders }: ChatHandlerOptions): RouteAuth {
+    if (configGetHeaders === undefined) return chat;
+    return { ...this.#headers(configGetHeaders, undefined), fields: chat.fields };
   }
 
-  surfaceRouter({ getHeaders, strategy = '', ...options }: SurfaceRouterOptions): RouteAuth {
+  surfaceRouter(options: SurfaceRouterOptions): RouteAuth {
+    const { getHeaders, strategy } = options;
     if (options.auth !== undefined || options.requireSession === true) return this.surfaces(options);
-    const apiKey = optionalSecret(options.apiKey);
-    const key = apiKey ?? this.#deps.apiKey;
-    if (getHeaders !== undefined) return this.#headers(getHeaders, key);
+    const key = optionalSecret(options.apiKey) ?? this.#deps.config.serviceApiKey;
+    if (getHeaders !== undefined) return { ...this.#headers(getHeaders, key), ...this.#fields(options) };
     // Without any key, a router that could only fail goes by the configured strategy.
-    return strategy === '' && key !== undefined ? { kind: 'api-key', apiKey } : { kind: 'service', strategy, apiKey };
+    return strategy === undefined && key !== undefined ? this.#apiKeyAlone(options) : this.service(options);
   }
 
-  surfaces({
-    auth,
-    requireSession: required = false,
-    ...options
-  }: SurfaceHandlerOptions): RouteAuth<'session' | 'api-key'> {
+  surfaces(options: SurfaceHandlerOptions): RouteAuth<'session' | 'api-key'> {
+    const { auth, requireSession: required = false } = options;
     if (auth !== undefined) return { ...this.#caching(auth, options), required };
-    if (required) return this.session(NOBODY, options);
-    return { kind: 'api-key', apiKey: optionalSecret(options.apiKey) };
+    return required ? this.session(NOBODY, options) : this.#apiKeyAlone(options);
   }
 
-  conversations({ auth, ...options }: ServiceProxyOptions): SessionRequired {
-    return this.session(auth, options);
-  }
-
-  service({ strategy = '', apiKey }: AuthHeadersOptions): RouteAuth<'service'> {
-    return { kind: 'service', strategy, apiKey: optionalSecret(apiKey) };
+  service(options: AuthHeadersOptions & SiteFieldOptions): RouteAuth<'service'> {
+    const { strategy = '', apiKey } = options;
+    return { kind: 'service', strategy, apiKey: optionalSecret(apiKey), ...this.#fields(options) };
   }
 
   /** A request without a session is refused. */
-  session(like: SessionTokenLike, { audience = '', apiKey, exchange }: SessionOptions): SessionRequired {
+  session(like: SessionTokenLike, options: SessionOptions & SiteFieldOptions): SessionRequired {
+    const { audience = '', apiKey, exchange } = options;
     const source = asSessionTokenSource(like);
+    const exchanges = exchange !== undefined || this.#deps.config.onBehalfOf.configured;
     return {
       kind: 'session',
       required: true,
@@ -126,20 +118,26 @@ export class RouteAuths {
       source: this.#coalesced(source),
       nameOf: (token) => this.#names.nameOf(source, token),
       audience,
-      exchange: exchange !== undefined || this.#deps.alwaysExchange ? this.#exchanged : undefined,
+      exchange: exchanges ? this.#exchanged : undefined,
+      ...this.#fields(options),
     };
   }
 
   /** The same for a route that keeps something for its users. */
-  #caching(like: SessionTokenLike, options: SessionOptions): SessionRequired {
+  #caching(like: SessionTokenLike, options: SessionOptions & SiteFieldOptions): SessionRequired {
     this.#deps.sessions.add(like);
     return this.session(like, options);
+  }
+
+  #apiKeyAlone(options: Pick<SessionOptions, 'apiKey'> & SiteFieldOptions): RouteAuth<'api-key'> {
+    return { kind: 'api-key', apiKey: optionalSecret(options.apiKey), ...this.#fields(options) };
   }
 
   #coalesced(source: SessionTokenSource): SessionTokenSource {
     let tokens = this.#sources.get(source);
     if (tokens === undefined) {
-      const { clock, sessionMs } = this.#deps;
+      const { clock, config } = this.#deps;
+      const { sessionMs } = config.timeouts;
       // Inside the shared flight: a call that never ends would keep a whole session waiting.
       const safe = redactingSessionSource(source, (work) => inTime(work, sessionMs, 'the session library'));
       tokens = new CoalescingSessionSource({
@@ -156,12 +154,13 @@ export class RouteAuths {
 
   /** The headers a site makes for each request, and the API key unless they bring one. Alike headers are one caller. */
   #headers(getHeaders: GetHeaders, apiKey: Secret | undefined): RouteAuth<'headers'> {
-    const { sessionMs, apiKeyHeader } = this.#deps;
-    const key = apiKey === undefined ? {} : { [apiKeyHeader]: apiKey.reveal() };
+    const { timeouts, upstream } = this.#deps.config;
+    const key = apiKey === undefined ? {} : { [upstream.headers.apiKey]: apiKey.reveal() };
     return {
       kind: 'headers',
-      obtain: async ({ native, headers: visitor }) => {
-        const headers = { ...key, ...(await madeHeaders(getHeaders, native.request, visitor, sessionMs)) };
+      obtain: async ({ native }) => {
+        const fields = Object.entries(await returnedFields(getHeaders, native.request, timeouts.sessionMs, noHeaders));
+        const headers = { ...key, ...Object.fromEntries(fields.filter(([name]) => !MESSAGE_FIELDS.has(name))) };
         return new Credential({
           kind: 'session',
           headers,
@@ -171,6 +170,35 @@ export class RouteAuths {
           token: undefined,
         });
       },
+    };
+  }
+
+  /** The site's own fields on a route; none when its options name none. */
+  #fields({ headers, forward = {} }: SiteFieldOptions): { readonly fields?: RouteFields } {
+    const request = lowerCase(forward.request);
+    const response = lowerCase(forward.response);
+    if (headers !== undefined) return { fields: { request, response, make: this.#replacedOnce(headers) } };
+    return request.length === 0 && response.length === 0 ? {} : { fields: { request, response } };
+  }
+
+  /** The fields that the site's function returns. A configured value of the same field replaces one (decision 161), with one line in the log. */
+  #replacedOnce(headers: GetHeaders): NonNullable<RouteFields['make']> {
+    const { config, telemetry } = this.#deps;
+    const { apiKey, projectId } = config.upstream.headers;
+    const sent = new Map<string, string>();
+    if (config.serviceApiKey !== undefined) sent.set(apiKey, '"serviceApiKey"');
+    if (config.serviceProjectId !== '') sent.set(projectId, '"serviceProjectId"');
+    return async ({ native }) => {
+      const fields = await returnedFields(headers, native.request, config.timeouts.sessionMs, noFields);
+      const withheld = Object.keys(fields).find(isWithheld);
+      if (withheld !== undefined) throw noFields(`it gave "${withheld}", which no option may set`);
+      for (const [name, value] of sent) {
+        if (fields[name] === undefined) continue;
+        sent.delete(name);
+        const detail = `The function given as "headers" gives "${name}", in which ${value} is sent. Give it another name, or change "upstream.headers".`;
+        telemetry.emit({ type: 'warning', code: 'field_replaced', detail });
+      }
+      return fields;
     };
   }
 }
@@ -191,36 +219,111 @@ function ownerOfHeaders(headers: Readonly<Record<string, string>>): CredentialOw
   return { principal, reader: principal };
 }
 
-async function madeHeaders(
-  getHeaders: GetHeaders,
+/**
+ * Advice about names that `forward` may not have; `undefined` when it may have all of them.
+ * `ownNames` are the fields the site itself named in `upstream.headers`: visitors would choose the API key where none is configured.
+ */
+export function forwardHint(names: readonly string[], ownNames: readonly string[]): string | undefined {
+  if (!names.every((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(name))) return 'Set it to a list of names of header fields.';
+  const withheld = lowerCase(names).find((name) => isWithheld(name) || ownNames.includes(name));
+  return withheld && `Set it to fields that may cross: "${withheld}" never does.`;
+}
+
+/** The header fields that a function of the site returns for a request; `failure` makes the error of any other outcome. */
+async function returnedFields(
+  headers: GetHeaders,
   request: unknown,
-  visitor: HeaderFields,
-  ms: number,
+  sessionMs: number,
+  failure: (reason: string) => AgentBffError,
 ): Promise<Record<string, string>> {
-  let made: HeadersLike;
+  let returned: HeadersLike;
   try {
-    const work = (async () => getHeaders(request))();
-    made = await inTime(work, ms, 'the site');
+    const work = (async () => headers(request))();
+    returned = await inTime(work, sessionMs, 'it');
   } catch (error) {
     if (isAgentBffError(error)) throw error;
-    if (error instanceof DeadlineError) throw notMade(error.message);
-    const text = error instanceof Error ? `${error.name}: ${error.message}` : typeof error;
-    // What reads a session quotes the cookie it cannot read.
-    throw notMade(withoutSecrets(text, requestSecrets(visitor)));
+    throw failure(error instanceof DeadlineError ? error.message : `it threw ${thrown(error)}`);
   }
   try {
-    const fields = Object.entries(headerFields(made));
-    return Object.fromEntries(fields.filter(([name]) => !MESSAGE_FIELDS.has(name)));
+    return headerFields(returned);
   } catch (error) {
-    throw notMade((error as Error).message);
+    throw failure((error as Error).message);
   }
 }
 
-function notMade(log: string): ServiceAuthError {
+/** The kind of an exception, and its place. Without its message: one of `Headers` quotes the value it refuses, a session library the cookie. */
+function thrown(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const [place] = /^ +at .+$/m.exec(String(error.stack).replace(error.message, '')) ?? [''];
+  return `${error.name} ${place.trim()}`.trim();
+}
+
+function noHeaders(reason: string): ServiceAuthError {
   return new ServiceAuthError('service_auth_failed', {
     detail: 'The headers for the platform could not be made.',
     hint: 'Check the function given as "getHeaders" or "configGetHeaders"; the server log says what failed.',
     block: 'getHeaders',
-    log,
+    log: `The function given as "getHeaders" or "configGetHeaders" failed: ${reason}.`,
   });
+}
+
+function noFields(reason: string): AgentBffError {
+  return new AgentBffError('internal_error', {
+    detail: 'The header fields of this site could not be made.',
+    hint: 'Check the function given as "headers"; the server log says what failed.',
+    block: 'headers',
+    log: `The function given as "headers" failed: ${reason}.`,
+  });
+}
+
+function lowerCase(names: readonly string[] = []): readonly string[] {
+  return names.map((name) => name.toLowerCase());
+}
+
+/**
+ * The fields by lower-case name.
+ *
+ * @throws Error when it is nothing header fields can be made of; the text never quotes a value.
+ */
+export function headerFields(made: HeadersLike): Record<string, string> {
+  const headers = new Headers();
+  for (const [name, value] of pairs(made)) {
+    for (const text of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      if (text === undefined || text === null) continue;
+      // Of anything else, such as a promise nobody awaited, all requests would carry the same "[object …]".
+      if (!['string', 'number', 'boolean'].includes(typeof text)) throw new Error('it gave a value that is not text');
+      append(headers, String(name), String(text as string));
+    }
+  }
+  const fields = Object.fromEntries(headers);
+  // `Headers` takes control characters, which no client of HTTP sends.
+  if (!Object.values(fields).every(isFieldValue)) throw notAllowed();
+  return fields;
+}
+
+function pairs(made: unknown): readonly (readonly [unknown, unknown])[] {
+  if (made === undefined || made === null) return [];
+  if (typeof made !== 'object') throw new Error('it gave no header fields');
+  // Whatever lists pairs: a `Headers` of another realm or library, an array, a `Map`.
+  if (!(Symbol.iterator in made)) {
+    const fields = Object.entries(made);
+    if (fields.length > 0 || isPlainObject(made)) return fields;
+    throw new Error('it gave an object without header fields of its own, such as a request in place of its headers');
+  }
+  const listed = [...(made as Iterable<unknown>)];
+  if (listed.every((pair) => Array.isArray(pair) && pair.length === 2)) return listed as [unknown, unknown][];
+  throw new Error('it gave a list that does not consist of pairs of name and value');
+}
+
+function append(headers: Headers, name: string, text: string): void {
+  try {
+    headers.append(name, text);
+  } catch {
+    // The error's own message quotes the value.
+    throw notAllowed();
+  }
+}
+
+function notAllowed(): Error {
+  return new Error('it gave a name or a value that no header field may have');
 }

@@ -1,8 +1,20 @@
 // `any` stands for the request of a framework that is not known; each entry gives the type of its own.
 /* oxlint-disable typescript/no-explicit-any */
 
-import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
+import { sessionKind, type SessionTokenLike } from '../../adapters/sessions/session-like.js';
+import {
+  accept,
+  callback,
+  flag,
+  headerKey,
+  text,
+  texts,
+  wholeNumber,
+  type OptionCheck,
+  type OptionShape,
+} from '../../domain/shared/options.js';
 import type { ServiceAuthStrategy } from '../config/server-config.js';
+import { nameHint, STRATEGIES } from '../config/strategy-names.js';
 
 /**
  * Header fields as the site makes them: an object, a `Headers`, or a list of pairs of name and value. A list of values is sent as one,
@@ -156,3 +168,88 @@ export interface ServiceProxyOptions<NativeRequest = any> extends SessionOptions
   /** Gives the signed-in user's token; without one, nothing is passed on. */
   readonly auth: SessionTokenLike;
 }
+
+// The checks of these options; the functions that take them name themselves when they read them.
+
+type Checks<Options> = OptionShape<keyof Options & string>['options'];
+
+/** The toolkit a route will run on, as far as it decides about options. */
+interface Known {
+  readonly toolkit?:
+    | { readonly customProviders: ReadonlySet<string>; forwardHint(names: readonly string[]): string | undefined }
+    | undefined;
+}
+
+/** The names of the site's own providers come with its toolkit; without one there are none. */
+const strategy: OptionCheck = (value, { toolkit }: Known) =>
+  nameHint(value, [...STRATEGIES, ...(toolkit?.customProviders ?? [])]);
+
+/** The toolkit knows the fields that may cross: here, every entry would carry the list. */
+const fieldNames: OptionCheck = (value, all: Known) =>
+  texts(value, all) ?? all.toolkit?.forwardHint(value as readonly string[]);
+
+export const source: OptionCheck = (value) => {
+  try {
+    sessionKind(value as SessionTokenLike);
+    return undefined;
+  } catch (error) {
+    return `Set it to a session source: ${(error as Error).message}.`;
+  }
+};
+
+const forward: OptionShape<keyof ForwardOptions> = { options: { request: fieldNames, response: fieldNames } };
+
+export const siteFields: Checks<SiteFieldOptions> = { headers: callback, forward };
+
+export const service: Checks<AuthHeadersOptions> = { apiKey: headerKey, strategy };
+
+const exchange: OptionCheck = accept((value) => value === 'on_behalf_of', '"on_behalf_of"');
+
+export const session: Checks<SessionOptions> = { audience: text, apiKey: headerKey, exchange };
+
+const cache: OptionShape<keyof RenderCacheOptions> = {
+  options: {
+    enabled: flag,
+    freshMs: wholeNumber,
+    maxAgeMs: wholeNumber,
+    maxEntries: wholeNumber,
+    maxEntryBytes: wholeNumber,
+  },
+};
+
+export const CHAT: OptionShape<keyof ChatHandlerOptions> = {
+  options: { strategy, getSessionToken: source, configGetHeaders: callback, ...session, ...siteFields },
+  exclusive: [['strategy', 'getSessionToken']],
+  needs: { audience: 'getSessionToken', exchange: 'getSessionToken' },
+};
+
+export const SERVICE_HEADERS: OptionShape<keyof AuthHeadersOptions> = { options: service };
+
+export const SESSION_HEADERS: OptionShape<keyof SessionOptions | 'authClient'> = {
+  options: { authClient: source, ...session },
+  required: ['authClient'],
+};
+
+export const SESSION_SURFACES: OptionShape<keyof SurfaceHandlerOptions> = {
+  options: { auth: source, requireSession: flag, cache, ...session, ...siteFields },
+  needs: { audience: 'auth', exchange: 'auth' },
+};
+
+export const SURFACE_ROUTER: OptionShape<keyof SurfaceRouterOptions> = {
+  ...SESSION_SURFACES,
+  options: { getHeaders: callback, strategy, ...SESSION_SURFACES.options },
+  exclusive: [
+    ['getHeaders', 'strategy', 'auth'],
+    ['getHeaders', 'requireSession'],
+    ['strategy', 'requireSession'],
+  ],
+};
+
+export const SERVICE_SURFACES: OptionShape<keyof ServiceSurfaceHandlerOptions> = {
+  options: { cache, ...service, ...siteFields },
+};
+
+export const PROXY: OptionShape<keyof ServiceProxyOptions> = {
+  options: { auth: source, ...session, ...siteFields },
+  required: ['auth'],
+};

@@ -1,13 +1,21 @@
 // `any` stands for the request of a framework that is not known; each entry gives the type of its own.
 /* oxlint-disable typescript/no-explicit-any */
 
-import { accept } from '../../domain/shared/options.js';
+import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
+import { accept, hasMethods, type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpHandler, MountedHandler } from '../../ports/http.js';
+import { serverState, siteSessions } from '../process-state.js';
+import type { RouteHandlers } from '../toolkit/site-handlers.js';
 import type { Toolkit, ToolkitOption } from '../toolkit/toolkit-type.js';
-import { currentHandler, noteSession, readRouteOptions, UNCONFIGURED_CHAT } from './current-handler.js';
-import { CHAT, PROXY, SURFACE_ROUTER } from './option-shapes.js';
-import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './route-options.js';
+import { CHAT, PROXY, SERVICE_SURFACES, SESSION_SURFACES, SURFACE_ROUTER } from './route-options.js';
+import type {
+  ChatHandlerOptions,
+  ServiceProxyOptions,
+  ServiceSurfaceHandlerOptions,
+  SurfaceHandlerOptions,
+  SurfaceRouterOptions,
+} from './route-options.js';
 
 /**
  * Options of the functions that serve all routes: `createHandlers`, `createNodeHandler` and `createWebHandler`.
@@ -33,38 +41,172 @@ export interface SiteRoutesOptions<NativeRequest = any> extends HandlersOptions<
   readonly basePath?: string | undefined;
 }
 
-const ROUTES = { a2a: CHAT, surfaces: SURFACE_ROUTER, service: PROXY };
+/** @internal One route of a site. */
+export interface RouteDefinition<Options extends object> {
+  readonly shape: OptionShape<keyof Options & string>;
+  /** Its path below that of all routes (spec §4.1). */
+  readonly mount: string;
+  /** The session library of users for whom something is cached; absent where nothing is. */
+  readonly session?: (options: Options) => SessionTokenLike | undefined;
+  readonly make: (site: RouteHandlers, options: Options) => HttpHandler;
+  /** Responds until `configureServer` is called. */
+  readonly unconfigured: HttpHandler;
+}
+
+/** @internal Every route by its option of `createHandlers`. */
+export const ROUTES: {
+  readonly [Name in Exclude<keyof HandlersOptions, 'toolkit'>]: RouteDefinition<NonNullable<HandlersOptions[Name]>>;
+} = {
+  a2a: {
+    shape: CHAT,
+    mount: '/a2a',
+    session: ({ getSessionToken }) => getSessionToken,
+    make: (site, options) => site.chat(options),
+    unconfigured: lazyHandler('unconfiguredChat'),
+  },
+  surfaces: {
+    shape: SURFACE_ROUTER,
+    mount: '/service-surfaces',
+    session: ({ auth }) => auth,
+    make: (site, options) => site.surfaces(site.auths.surfaceRouter(options), options),
+    unconfigured: lazyHandler('unconfigured'),
+  },
+  service: {
+    shape: PROXY,
+    mount: '/service',
+    make: (site, options) => site.conversations(options),
+    unconfigured: lazyHandler('unconfigured'),
+  },
+};
+
+/** @internal The widget routes with the API key, or the signed-in user's token (spec §4.2). */
+export const SESSION_SURFACES_ROUTE: RouteDefinition<SurfaceHandlerOptions> = {
+  ...ROUTES.surfaces,
+  shape: SESSION_SURFACES,
+  make: (site, options) => site.surfaces(site.auths.surfaces(options), options),
+};
+
+/** @internal The widget routes with the service credential (spec §4.2). */
+export const SERVICE_SURFACES_ROUTE: RouteDefinition<ServiceSurfaceHandlerOptions> = {
+  ...ROUTES.surfaces,
+  shape: SERVICE_SURFACES,
+  make: (site, options) => site.surfaces(site.auths.service(options), options),
+};
+
+/** Responds 404 to every request. */
+export const noSuchRoute: HttpHandler = lazyHandler('noRoute');
+
+const TOOLKIT = accept((value) => hasMethods(value, ['authHeaders']), 'a toolkit');
 
 /**
- * Every route of a site with the path it is mounted at (spec §4.1).
+ * Reads the options of a function that may be given a toolkit; else the current one decides what they may be.
+ *
+ * @throws ConfigurationError naming `maker`, before any request.
+ */
+export function readRouteOptions<Options extends ToolkitOption>(
+  maker: string,
+  shape: OptionShape<Exclude<keyof Options, 'toolkit'> & string>,
+  options: Options | undefined,
+): Given<Options> {
+  // Looked at first: a toolkit knows further strategies, and which fields may cross.
+  const taken = { ...shape, options: { toolkit: TOOLKIT, ...shape.options } } as unknown;
+  return readOptions<Options>(maker, taken as OptionShape<keyof Options & string>, options, {
+    ...options,
+    toolkit: options?.toolkit ?? serverState().toolkit,
+  });
+}
+
+/**
+ * @internal
+ * The handler of a route, of the toolkit in its options or else of the current one.
+ *
+ * @throws ConfigurationError naming `maker`, the function the site called, before any request.
+ */
+export function routeHandler<Options extends object>(
+  { shape, session, make, unconfigured }: RouteDefinition<Options>,
+  maker: string,
+  options: (Options & ToolkitOption) | undefined,
+): HttpHandler {
+  type Read = Options & Given<ToolkitOption>;
+  const read = (): Read => readRouteOptions<ToolkitOption>(maker, shape as never, options) as Read;
+  const given = read();
+  if (given.toolkit !== undefined) return make(given.toolkit.handlers, given);
+  const library = session?.(given);
+  if (library !== undefined) siteSessions().add(library);
+  // Read again: another toolkit knows other strategies and fields.
+  return currentHandler((site) => make(site, read()), unconfigured);
+}
+
+/** @internal The route alone, for a framework that mounts it where the site says. */
+export function soleRoute<Options extends object>(
+  route: RouteDefinition<Options>,
+  maker: string,
+  options: (Options & ToolkitOption) | undefined,
+): readonly MountedHandler[] {
+  return [{ mount: '', handler: routeHandler(route, maker, options) }];
+}
+
+/**
+ * Every route of a site with the path it is mounted at.
  *
  * @throws ConfigurationError (code `configuration_invalid`) when options are wrong, before the first request.
  */
 export function siteRoutes(maker: string, options: SiteRoutesOptions | undefined): readonly MountedHandler[] {
-  // Made here, so that entries which do not need it leave it out.
+  // Here, so that entries which do not need it leave it out.
   const path = accept((value) => typeof value === 'string' && value.startsWith('/'), 'a path that starts with "/"');
-  const shape = { options: { basePath: path, ...ROUTES } };
+  const shape = { options: { basePath: path, ...shapes() } };
   const { basePath = '/api', ...given } = readRouteOptions<SiteRoutesOptions>(maker, shape, options);
   const base = withoutTrailingSlashes(basePath);
-  return routesOf(given).map(({ mount, handler }) => ({ mount: base + mount, handler }));
+  return routesOf(maker, given).map(({ mount, handler }) => ({ mount: base + mount, handler }));
 }
 
 /** The same below a path at which the framework mounts them. */
 export function handlerRoutes(options: HandlersOptions | undefined): readonly MountedHandler[] {
-  return routesOf(readRouteOptions<HandlersOptions>('createHandlers', { options: ROUTES }, options));
+  const maker = 'createHandlers';
+  return routesOf(maker, readRouteOptions<HandlersOptions>(maker, { options: shapes() }, options));
 }
 
-function routesOf({ a2a, surfaces, service, toolkit }: HandlersOptions): readonly MountedHandler[] {
-  if (toolkit === undefined) for (const options of [a2a, surfaces]) noteSession(options);
-  const route = (
-    mount: string,
-    handlerOf: (current: Toolkit) => HttpHandler,
-    unconfigured?: HttpHandler,
-  ): MountedHandler => ({ mount, handler: currentHandler(toolkit, handlerOf, unconfigured) });
-  const routes = [
-    route('/a2a', (current) => current.chatHandler(a2a), UNCONFIGURED_CHAT),
-    route('/service-surfaces', (current) => current.surfaceRouter(surfaces)),
-  ];
-  if (service) routes.push(route('/service', (current) => current.conversationHandler(service)));
-  return routes;
+function shapes(): Record<keyof typeof ROUTES, OptionShape> {
+  const rows = Object.entries(ROUTES).map(([name, { shape }]) => [name, shape]);
+  return Object.fromEntries(rows) as Record<keyof typeof ROUTES, OptionShape>;
+}
+
+function routesOf(maker: string, { toolkit, ...given }: HandlersOptions): readonly MountedHandler[] {
+  return Object.entries<RouteDefinition<any>>(ROUTES).flatMap(([name, route]) => {
+    const options = given[name as keyof typeof ROUTES];
+    if (options === undefined && route.shape.required !== undefined) return [];
+    return { mount: route.mount, handler: routeHandler(route, maker, { ...options, toolkit }) };
+  });
+}
+
+/** @throws ServiceAuthError before `configureServer`. */
+export async function currentToolkit(): Promise<Toolkit> {
+  const { toolkit } = serverState();
+  if (toolkit !== undefined) return toolkit;
+  throw (await import('./unconfigured-responses.js')).notConfigured();
+}
+
+/** A handler of the toolkit that is current when a request comes, so that a later `configureServer` takes effect. */
+function currentHandler(handlerOf: (site: RouteHandlers) => HttpHandler, handler: HttpHandler): HttpHandler {
+  let known: Toolkit | undefined;
+  return (request) => {
+    const { toolkit } = serverState();
+    if (toolkit !== undefined && toolkit !== known) {
+      known = toolkit;
+      try {
+        handler = handlerOf(toolkit.handlers);
+      } catch (error) {
+        // Of options that only this toolkit refuses, such as a field that carries its API key.
+        handler = lazyHandler('misconfigured', error);
+      }
+    }
+    return handler(request);
+  };
+}
+
+function lazyHandler(
+  name: 'unconfigured' | 'unconfiguredChat' | 'noRoute' | 'misconfigured',
+  error?: unknown,
+): HttpHandler {
+  return async (request) => (await import('./unconfigured-responses.js'))[name](request, error);
 }

@@ -26,17 +26,20 @@ const BARE_SITE: SiteSettings = {
   clock: { now: () => 0 },
 };
 
-const NOT_CONFIGURED = new ServiceAuthError('service_auth_failed', {
-  detail: 'The server is not configured.',
-  hint: 'Call configureServer when the server starts.',
-  block: 'configureServer',
-});
+/** The error of everything that needs a toolkit before `configureServer` was called. */
+export function notConfigured(): ServiceAuthError {
+  return new ServiceAuthError('service_auth_failed', {
+    detail: 'The server is not configured.',
+    hint: 'Call configureServer when the server starts.',
+    block: 'configureServer',
+  });
+}
 
 /** The chat route before `configureServer` was called. */
-export const unconfiguredChat: HttpHandler = errorHandler(BARE_SITE, NOT_CONFIGURED, true);
+export const unconfiguredChat: HttpHandler = errorHandler(BARE_SITE, notConfigured(), true);
 
 /** Any other route before `configureServer` was called. */
-export const unconfigured: HttpHandler = errorHandler(BARE_SITE, NOT_CONFIGURED, false);
+export const unconfigured: HttpHandler = errorHandler(BARE_SITE, notConfigured(), false);
 
 /** Answers every request with 404. */
 export const noRoute: HttpHandler = (request) => Promise.resolve(notFound(request, errorContext(BARE_SITE, 'none')));

@@ -1,19 +1,65 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import { isKeyv, KeyvCacheStore, keyvLike, keyvOver, type TextStorage } from '../../adapters/keyv/keyv-cache-store.js';
 import { MemoryStorage } from '../../adapters/keyv/memory-storage.js';
 import { isRedisLibraryInstalled, RedisStorage } from '../../adapters/keyv/redis-storage.js';
 import { SealedCacheStore, type SealingKey } from '../../adapters/keyv/sealed-cache-store.js';
+import { TokenCache } from '../../domain/credentials/token-cache.js';
 import { ConfigurationError } from '../../domain/shared/errors.js';
 import { getMany } from '../../domain/shared/get-many.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
+import type { CacheStores } from './container.js';
 
 /** Begins every key, with the name of the package and the format of what is stored. */
 const PREFIX = 'agent-bff:1:';
 
+const MAX_TOKENS = 10_000;
+const PROCESS_KEY = randomBytes(32);
+
 // 10 000 renders, and beside each the versions and names that say what an action drops; their bytes are the real limit.
 const MEMORY_BOUNDS = { maxEntries: 40_000, maxBytes: 67_108_864 };
+
+/** The stores of a configuration; those of the previous one where nothing behind them has changed. */
+export function cacheStores(
+  config: ResolvedConfig,
+  clock: Clock,
+  telemetry: Telemetry,
+  random: () => number,
+  previous: CacheStores | undefined,
+): CacheStores {
+  const settings = [
+    clock,
+    telemetry,
+    config.timeouts.cacheMs,
+    config.cacheStore,
+    config.cacheAddress?.url.reveal(),
+    ...config.cacheKeys.map(({ id }) => id),
+  ];
+  if (previous !== undefined && sameItems(previous.settings, settings)) return previous;
+  const redis = storeAtAddress(config);
+  const sharedTokens = tokenStore(config, sharedStore(config, redis, clock, telemetry), clock, telemetry);
+  const sharedRenders = sealedStore(config, sharedStore(config, redis, clock, telemetry), clock, telemetry);
+  // What is in this process alone has nothing to do with the store, nor with the keys that seal what goes there.
+  const isKept = previous !== undefined && sameItems(previous.settings.slice(0, 2), settings.slice(0, 2));
+  const own: CacheStores['own'] = isKept ? previous.own : {};
+  const newTokens = (shared: { readonly shared?: CacheStore }): TokenCache =>
+    new TokenCache({ clock, telemetry, random, maxEntries: MAX_TOKENS, ...shared });
+  const tokens = sharedTokens === undefined ? (own.tokens ?? newTokens({})) : newTokens({ shared: sharedTokens });
+  const renders = sharedRenders ?? own.renders ?? memoryStore(clock, telemetry);
+  return {
+    settings,
+    redis,
+    renders,
+    tokens,
+    own: {
+      ...(sharedRenders === undefined ? { renders } : {}),
+      ...(sharedTokens === undefined ? { tokens } : {}),
+    },
+    proofKey: proofKey(config),
+  };
+}
 
 /**
  * Connects to the store at the configured address; `undefined` when no address is configured.
@@ -57,7 +103,7 @@ export function sharedStore(
 }
 
 /** The store in this process: what is used when no other one is configured. */
-export function memoryStore(clock: Clock, telemetry: Telemetry): CacheStore {
+function memoryStore(clock: Clock, telemetry: Telemetry): CacheStore {
   return storeOver(new MemoryStorage(clock, MEMORY_BOUNDS), clock, telemetry);
 }
 
@@ -73,7 +119,7 @@ function storeOver(storage: TextStorage, clock: Clock, telemetry: Telemetry, cac
 }
 
 /** The store for tokens: shared only when it can be sealed, since a reader of the store could use the tokens in it. */
-export function tokenStore(
+function tokenStore(
   config: ResolvedConfig,
   shared: CacheStore | undefined,
   clock: Clock,
@@ -93,7 +139,7 @@ export function tokenStore(
 }
 
 /** The store for renders: sealed when there are keys, since renders hold what users see; plain otherwise. */
-export function sealedStore(
+function sealedStore(
   config: ResolvedConfig,
   shared: CacheStore | undefined,
   clock: Clock,
@@ -112,4 +158,14 @@ function sealed(
   prefix: string,
 ): CacheStore {
   return new SealedCacheStore({ store, clock, telemetry, keys, prefix });
+}
+
+/** Processes that share tokens must name one proof alike; without a shared key nobody else reads the names. */
+function proofKey({ cacheKeys: [first] }: ResolvedConfig): Uint8Array {
+  if (first === undefined) return PROCESS_KEY;
+  return createHmac('sha256', first.key).update('agent-bff proof').digest();
+}
+
+export function sameItems(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((item, index) => item === other[index]);
 }

@@ -1,40 +1,25 @@
 import { ContainerModule } from 'inversify';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { sha256 } from '../../adapters/system/system.js';
-import { TimedIdentityProvider, TimedTokenExchange } from '../../adapters/system/timed-ports.js';
+import { TimedIdentityProvider } from '../../adapters/system/timed-ports.js';
 import { CredentialBroker } from '../../domain/credentials/credential-broker.js';
-import type { Clock } from '../../ports/clock.js';
 import type { IdentityProvider, TokenExchange } from '../../ports/identity-provider.js';
-import type { Telemetry } from '../../ports/telemetry.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { FLOWS, type ProviderName } from '../config/provider-flows.js';
 import { RouteAuths } from '../routes/route-auths.js';
-import { provide, TOKENS } from './container.js';
-import type { CacheStores, ProviderLoader } from './site.js';
-import type { ToolkitPorts } from './ports.js';
+import { type ProviderLoader, provide, TOKENS } from './container.js';
 import { type Identities, providerOf, PROVIDERS } from './identity-providers.js';
 
 /** Binds what turns configuration into credentials. */
-export function identityModule(
-  config: ResolvedConfig,
-  ports: ToolkitPorts,
-  sessions: Set<SessionTokenLike>,
-): ContainerModule {
-  const identities = (clock: Clock, { proofKey }: CacheStores, telemetry: Telemetry): Identities => ({
-    fetch: ports.identityFetch,
-    proofKey,
-    telemetry,
-    clock,
-  });
-  const parts = [TOKENS.Clock, TOKENS.CacheStores, TOKENS.Telemetry] as const;
+export function identityModule(config: ResolvedConfig, sessions: Set<SessionTokenLike>): ContainerModule {
+  const parts = [TOKENS.Clock, TOKENS.CacheStores, TOKENS.Telemetry, TOKENS.IdentityFetch] as const;
   return new ContainerModule(({ bind }) => {
-    provide(bind, TOKENS.Providers, parts, (clock, stores, telemetry) =>
-      providerLoader(config, identities(clock, stores, telemetry)),
+    provide(bind, TOKENS.IdentityFetch, [], () => undefined);
+    provide(bind, TOKENS.Providers, parts, (clock, { proofKey }, telemetry, fetch) =>
+      providerLoader(config, { fetch, proofKey, telemetry, clock }),
     );
-    provide(bind, TOKENS.TokenExchange, parts, (clock, stores, telemetry) =>
-      ports.tokenExchange === undefined
-        ? tokenExchange(config, identities(clock, stores, telemetry))
-        : new TimedTokenExchange(ports.tokenExchange, config.timeouts.identityProviderMs),
+    provide(bind, TOKENS.TokenExchange, parts, (clock, { proofKey }, telemetry, fetch) =>
+      tokenExchange(config, { fetch, proofKey, telemetry, clock }),
     );
     provide(
       bind,
@@ -61,17 +46,7 @@ export function identityModule(
       TOKENS.RouteAuths,
       [TOKENS.Clock, TOKENS.Telemetry, TOKENS.CacheStores, TOKENS.TokenExchange],
       (clock, telemetry, { tokens }, exchange) =>
-        new RouteAuths({
-          clock,
-          telemetry,
-          sessions,
-          tokens,
-          exchange,
-          alwaysExchange: config.onBehalfOf.configured,
-          sessionMs: config.timeouts.sessionMs,
-          apiKey: config.serviceApiKey,
-          apiKeyHeader: config.upstream.headers.apiKey,
-        }),
+        new RouteAuths({ config, clock, telemetry, sessions, tokens, exchange }),
     );
   });
 }

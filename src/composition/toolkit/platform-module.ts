@@ -1,4 +1,3 @@
-import { createHmac, randomBytes } from 'node:crypto';
 import { ContainerModule } from 'inversify';
 import { systemClock } from '../../adapters/system/system.js';
 import {
@@ -10,33 +9,38 @@ import {
 import { redactor } from '../../domain/shared/redaction.js';
 import { TerminalTelemetry } from '../../adapters/telemetry/terminal-telemetry.js';
 import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
-import { TokenCache } from '../../domain/credentials/token-cache.js';
 import { PlatformErrors, type PlatformErrorsDependencies } from '../../domain/upstream/platform-error.js';
-import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { configuredSecrets, type ResolvedConfig } from '../config/resolve-config.js';
-import { memoryStore, sealedStore, sharedStore, storeAtAddress, tokenStore } from './cache-stores.js';
-import { provide, TOKENS } from './container.js';
-import type { ToolkitPorts } from './ports.js';
+import { cacheStores, sameItems } from './cache-stores.js';
+import {
+  type Connections,
+  type LastingParts,
+  type OperatorFaults,
+  provide,
+  TOKENS,
+  type UpstreamSource,
+} from './container.js';
 import { processFaults } from './process-wide.js';
-import type { CacheStores, Connections, LastingParts, OperatorFaults } from './site.js';
 
-const MAX_TOKENS = 10_000;
-const PROCESS_KEY = randomBytes(32);
-
-/** Binds what the site runs on; what `previous` has already is kept while the configuration behind it stays the same. */
-export function platformModule(
-  config: ResolvedConfig,
-  ports: ToolkitPorts,
-  previous: LastingParts | undefined,
-): ContainerModule {
+/** Binds what the site runs on; what `previous` has already stays while the configuration behind it does. */
+export function platformModule(config: ResolvedConfig, previous: LastingParts | undefined): ContainerModule {
+  const { connectMs } = config.timeouts;
   return new ContainerModule(({ bind }) => {
-    provide(bind, TOKENS.Clock, [], () => ports.clock ?? systemClock);
-    provide(bind, TOKENS.OperatorFaults, [], () => operatorFaults(config, ports, previous?.faults));
+    provide(bind, TOKENS.Clock, [], () => systemClock);
+    provide(bind, TOKENS.Random, [], () => Math.random);
+    provide(bind, TOKENS.Listeners, [], () => config.telemetry);
+    provide(bind, TOKENS.OperatorFaults, [TOKENS.Listeners], (listeners) =>
+      operatorFaults(config, listeners, previous?.faults),
+    );
     provide(bind, TOKENS.Telemetry, [TOKENS.OperatorFaults], ({ telemetry }) => telemetry);
-    provide(bind, TOKENS.Connections, [], () => connections(config, ports, previous?.connections));
+    provide(bind, TOKENS.UpstreamSource, [], () => ({
+      key: connectMs,
+      connect: () => new UndiciUpstream({ connectMs }),
+    }));
+    provide(bind, TOKENS.Connections, [TOKENS.UpstreamSource], (source) => connections(source, previous?.connections));
     provide(
       bind,
       TOKENS.Upstream,
@@ -49,8 +53,8 @@ export function platformModule(
       [TOKENS.Telemetry],
       (telemetry) => new PlatformErrors({ deadline: (ms) => AbortSignal.timeout(ms), conceal: concealer(telemetry) }),
     );
-    provide(bind, TOKENS.CacheStores, [TOKENS.Clock, TOKENS.Telemetry], (clock, telemetry) =>
-      cacheStores(config, ports, clock, telemetry, previous?.stores),
+    provide(bind, TOKENS.CacheStores, [TOKENS.Clock, TOKENS.Telemetry, TOKENS.Random], (clock, telemetry, random) =>
+      cacheStores(config, clock, telemetry, random, previous?.stores),
     );
   });
 }
@@ -68,14 +72,9 @@ export function retireReplaced(
   void replaced.close().then(forget, forget);
 }
 
-function connections(
-  { timeouts: { connectMs } }: ResolvedConfig,
-  ports: ToolkitPorts,
-  previous: Connections | undefined,
-): Connections {
-  if (previous?.connectMs === connectMs && ports.upstream === undefined) return previous;
-  const retired = previous?.retired ?? new Set();
-  return { connectMs, retired, upstream: ports.upstream ?? new UndiciUpstream({ connectMs }) };
+function connections({ key, connect }: UpstreamSource, previous: Connections | undefined): Connections {
+  if (previous !== undefined && previous.key === key) return previous;
+  return { key, upstream: connect(), retired: previous?.retired ?? new Set() };
 }
 
 /** Calls are told of only where somebody listens. */
@@ -83,53 +82,12 @@ function observed(upstream: HttpUpstream, telemetry: Telemetry, clock: Clock): H
   return telemetry.callStarted === undefined ? upstream : new ObservedUpstream(upstream, telemetry, clock);
 }
 
-function cacheStores(
-  config: ResolvedConfig,
-  ports: ToolkitPorts,
-  clock: Clock,
-  telemetry: Telemetry,
-  previous: CacheStores | undefined,
-): CacheStores {
-  const settings = [
-    clock,
-    telemetry,
-    config.timeouts.cacheMs,
-    config.cacheStore,
-    config.cacheAddress?.url.reveal(),
-    ...config.cacheKeys.map(({ id }) => id),
-  ];
-  if (previous !== undefined && sameItems(previous.settings, settings)) return previous;
-  const redis = storeAtAddress(config);
-  const sharedTokens = tokenStore(config, sharedStore(config, redis, clock, telemetry), clock, telemetry);
-  const sharedRenders = sealedStore(config, sharedStore(config, redis, clock, telemetry), clock, telemetry);
-  // What is in this process alone has nothing to do with the store, nor with the keys that seal what goes there.
-  const isKept = previous !== undefined && sameItems(previous.settings.slice(0, 2), settings.slice(0, 2));
-  const own: CacheStores['own'] = isKept ? previous.own : {};
-  const random = ports.random ?? Math.random;
-  const newTokens = (shared: { readonly shared?: CacheStore }): TokenCache =>
-    new TokenCache({ clock, telemetry, random, maxEntries: MAX_TOKENS, ...shared });
-  const tokens = sharedTokens === undefined ? (own.tokens ?? newTokens({})) : newTokens({ shared: sharedTokens });
-  const renders = sharedRenders ?? own.renders ?? memoryStore(clock, telemetry);
-  return {
-    settings,
-    redis,
-    renders,
-    tokens,
-    own: {
-      ...(sharedRenders === undefined ? { renders } : {}),
-      ...(sharedTokens === undefined ? { tokens } : {}),
-    },
-    proofKey: proofKey(config),
-  };
-}
-
 /** One telemetry for the same listeners, since parts that are kept hold on to it; where nobody is to be told, nothing is paid. */
 function operatorFaults(
   config: ResolvedConfig,
-  ports: ToolkitPorts,
+  listeners: readonly Telemetry[] | undefined,
   previous: OperatorFaults | undefined,
 ): OperatorFaults {
-  const listeners = ports.telemetry === undefined ? config.telemetry : [ports.telemetry];
   if (listeners?.length === 0) return { listeners, telemetry: silentTelemetry };
   const secrets = configuredSecrets(config);
   const known = previous?.telemetry;
@@ -148,14 +106,4 @@ function operatorFaults(
 function concealer(telemetry: Telemetry): PlatformErrorsDependencies['conceal'] {
   if (telemetry instanceof RedactedTelemetry) return (text, secrets) => telemetry.redact(text, secrets);
   return redactor([]);
-}
-
-/** Processes that share tokens must name one proof alike; without a shared key nobody else reads the names. */
-function proofKey({ cacheKeys: [first] }: ResolvedConfig): Uint8Array {
-  if (first === undefined) return PROCESS_KEY;
-  return createHmac('sha256', first.key).update('agent-bff proof').digest();
-}
-
-function sameItems(one: readonly unknown[], other: readonly unknown[]): boolean {
-  return one.length === other.length && one.every((item, index) => item === other[index]);
 }

@@ -3,7 +3,7 @@ import { SendBudget } from '../../adapters/node/send-budget.js';
 import { memorySize } from '../../adapters/system/system.js';
 import { FaultLog, writeToStandardError } from '../../adapters/telemetry/terminal-telemetry.js';
 import { BodyBudget } from '../../adapters/web/body-budget.js';
-import { EXCHANGE } from './process-exchange.js';
+import { EXCHANGE } from '../process-state.js';
 
 const MIN_BYTES = 67_108_864;
 const PART_OF_MEMORY = 0.25;

@@ -25,9 +25,8 @@ import type {
   ChatHandlerOptions,
   RenderCacheOptions,
   ServiceProxyOptions,
-  SiteFieldOptions,
+  SurfaceHandlerOptions,
 } from '../routes/route-options.js';
-import { routeFields } from '../routes/site-fields.js';
 
 /** What the handlers of a site are made of. */
 export interface SiteHandlersDependencies {
@@ -44,10 +43,8 @@ export interface SiteHandlersDependencies {
   readonly clock: Clock;
 }
 
-/** What every widget route may be told besides whose credential it attaches. */
-interface SurfaceOptions extends SiteFieldOptions {
-  readonly cache?: RenderCacheOptions | undefined;
-}
+/** The handlers without their private parts, so that another package copy's toolkit has them too. */
+export type RouteHandlers = Pick<SiteHandlers, keyof SiteHandlers>;
 
 const RENDER_CACHE: RenderCacheSettings = {
   freshMs: 3_000,
@@ -56,77 +53,56 @@ const RENDER_CACHE: RenderCacheSettings = {
   maxEntryBytes: 1_048_576,
 };
 
-/** Makes the handlers of one toolkit, each from its own options. */
+/** Makes the handlers of one toolkit, each from options that `readOptions` has read. */
 export class SiteHandlers {
+  readonly auths: RouteAuths;
   readonly #deps: SiteHandlersDependencies;
 
   constructor(dependencies: SiteHandlersDependencies) {
+    this.auths = dependencies.auths;
     this.#deps = dependencies;
   }
 
   chat(options: ChatHandlerOptions): HttpHandler {
-    return this.#served(this.#chat(options), 'chat');
-  }
-
-  #chat(options: ChatHandlerOptions): HttpHandler {
-    const { site, forwarder, chatConfig, auths, config } = this.#deps;
-    const { publicUrl, bindings, agent } = config;
-    const auth = this.#withFields(auths.chat(options), options);
-    const policy = auth.kind === 'session' ? config.sessionPolicy : config.servicePolicy;
-    const lookupAuth = this.#withFields(auths.config(auth, options.configGetHeaders), options);
-    const lookups = { site, config: chatConfig, auth: lookupAuth, policy, bindings, publicUrl, hash: shortHash };
-    const rest = { site, binding: this.#deps.httpJson, auth, policy, bindings, publicUrl };
-    return chatRoutes({
-      site,
+    const { site, forwarder, chatConfig, httpJson: binding, config } = this.#deps;
+    const { publicUrl, bindings, agent, serviceApi, sessionPolicy, servicePolicy } = config;
+    const auth = this.auths.chat(options);
+    const policy = auth.kind === 'session' ? sessionPolicy : servicePolicy;
+    const shared = { site, policy, bindings, publicUrl };
+    const lookups = { ...shared, config: chatConfig, auth: this.auths.lookups(auth, options), hash: shortHash };
+    const routes = chatRoutes({
+      ...shared,
       forwarder,
       auth,
-      policy,
-      publicUrl,
       served: {
         bindings,
-        platformOrigin: config.serviceApi?.origin,
+        platformOrigin: serviceApi?.origin,
         ...(agent === undefined ? {} : { agentOrigin: agent.origin }),
       },
       config: configRoute(lookups),
       card: agentCardRoute(lookups),
-      ...(bindings.includes('HTTP+JSON') ? { httpJson: httpJsonRoutes(rest) } : {}),
+      ...(bindings.includes('HTTP+JSON') ? { httpJson: httpJsonRoutes({ ...shared, binding, auth }) } : {}),
     });
+    return this.#served(routes, 'chat');
   }
 
-  surfaces(routeAuth: RouteAuth, options: SurfaceOptions): HttpHandler {
-    const settings = renderCacheSettings(options.cache);
-    const auth = this.#withFields(routeAuth, options);
+  surfaces(auth: RouteAuth, options: Pick<SurfaceHandlerOptions, 'cache'>): HttpHandler {
     const { site, surfaces: service, renders: store, clock } = this.#deps;
+    const settings = renderCacheSettings(options.cache);
     const cache =
       settings === undefined
         ? undefined
         : new RenderCache({ ...settings, store, clock, hash: sha256, newGeneration: () => crypto.randomUUID(), later });
-    const routes = surfaceRoutes({ site, service, auth, cache });
-    return this.#served(routes, 'surface');
+    return this.#served(surfaceRoutes({ site, service, auth, cache }), 'surface');
   }
 
   conversations(options: ServiceProxyOptions): HttpHandler {
-    const { site, conversations: proxy, auths } = this.#deps;
-    const auth = this.#withFields(auths.conversations(options), options);
-    const routes = conversationRoutes({ site, proxy, auth });
+    const { site, conversations: proxy } = this.#deps;
+    const routes = conversationRoutes({ site, proxy, auth: this.auths.session(options.auth, options) });
     return this.#served(routes, 'conversation');
   }
 
-  #withFields<Auth extends RouteAuth>(auth: Auth, options: SiteFieldOptions): Auth {
-    const { config, site } = this.#deps;
-    const { apiKey, projectId } = config.upstream.headers;
-    const fields = routeFields(options, {
-      sent: {
-        ...(config.serviceApiKey === undefined ? {} : { [apiKey]: '"serviceApiKey"' }),
-        ...(config.serviceProjectId === '' ? {} : { [projectId]: '"serviceProjectId"' }),
-      },
-      warn: (detail) => site.telemetry.emit({ type: 'warning', code: 'field_replaced', detail }),
-      sessionMs: config.timeouts.sessionMs,
-    });
-    return fields === undefined ? auth : { ...auth, fields };
-  }
-
-  /** What is asked before a route is: by which name, and whether there is room. */
+  /** A route behind the checks that come first: the name it is called by, and room. */
   #served(routes: HttpHandler, route: 'chat' | 'surface' | 'conversation'): HttpHandler {
     const { gate, site } = this.#deps;
     const refuse = (request: HttpRequest, error: RequestError): HttpResponse =>
@@ -135,7 +111,7 @@ export class SiteHandlers {
     return this.#observed(site.hosts === undefined ? guarded : behindHostCheck(guarded, site.hosts, refuse));
   }
 
-  /** Gives each request its name before anything happens, where somebody listens. */
+  /** Names each request before anything happens, where somebody listens. */
   #observed(handler: HttpHandler): HttpHandler {
     const { telemetry } = this.#deps.site;
     if (telemetry.runRequest === undefined) return handler;

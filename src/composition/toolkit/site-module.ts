@@ -1,7 +1,7 @@
 import { ContainerModule } from 'inversify';
 import { writtenDisposition } from '../../adapters/content-disposition/written-disposition.js';
-import { leftOutReporter, type SiteSettings } from '../../adapters/web/serve-route.js';
 import { requestId } from '../../adapters/telemetry/request-scope.js';
+import { leftOutReporter, type SiteSettings } from '../../adapters/web/serve-route.js';
 import { RequestGate } from '../../adapters/web/request-gate.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
@@ -52,17 +52,15 @@ export function siteModule(config: ResolvedConfig): ContainerModule {
       [
         TOKENS.SiteHandlers,
         TOKENS.RequestGate,
-        TOKENS.RouteAuths,
         TOKENS.CredentialBroker,
         TOKENS.PlatformDirectory,
         TOKENS.OperatorFaults,
         TOKENS.Connections,
         TOKENS.CacheStores,
       ],
-      (handlers, gate, auths, broker, directory, faults, connections, stores) => ({
+      (handlers, gate, broker, directory, faults, connections, stores) => ({
         handlers,
         gate,
-        auths,
         broker,
         directory,
         lasting: { faults, connections, stores },

@@ -1,15 +1,11 @@
 import type { ErrorCode } from '../../domain/shared/errors.js';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import type { HttpHandler } from '../../ports/http.js';
-import type {
-  AuthHeadersOptions,
-  ChatHandlerOptions,
-  ServiceProxyOptions,
-  ServiceSurfaceHandlerOptions,
-  SessionOptions,
-  SurfaceHandlerOptions,
-  SurfaceRouterOptions,
-} from '../routes/route-options.js';
+import type { Clock } from '../../ports/clock.js';
+import type { HttpUpstream } from '../../ports/http.js';
+import type { IdentityProvider, TokenExchange } from '../../ports/identity-provider.js';
+import type { Telemetry } from '../../ports/telemetry.js';
+import type { AuthHeadersOptions, SessionOptions } from '../routes/route-options.js';
+import type { RouteHandlers } from './site-handlers.js';
 
 /**
  * Whether a toolkit can serve; may be shown to anybody.
@@ -49,16 +45,8 @@ export interface ToolkitHealth {
  * @public
  */
 export interface Toolkit {
-  /** @internal The chat routes, for a framework adapter to mount (spec §4.1). */
-  chatHandler(options?: ChatHandlerOptions): HttpHandler;
-  /** @internal The widget routes, as `createServiceSurfaceRouter` mounts them (spec §4.3). */
-  surfaceRouter(options?: SurfaceRouterOptions): HttpHandler;
-  /** @internal The widget routes with the API key, or the signed-in user's token (spec §4.2). */
-  surfaceHandler(options?: SurfaceHandlerOptions): HttpHandler;
-  /** @internal The widget routes with the service credential (spec §4.2). */
-  serviceSurfaceHandler(options?: ServiceSurfaceHandlerOptions): HttpHandler;
-  /** @internal The proxy for conversation records, for signed-in users only (spec §4.1). */
-  conversationHandler(options: ServiceProxyOptions): HttpHandler;
+  /** @internal Makes the handlers of its routes, for the table of routes. */
+  readonly handlers: RouteHandlers;
   /** The project: the configured one, else the one the platform knows for this credential; `null` when there is none or it cannot be asked. */
   projectId(options?: AuthHeadersOptions): Promise<string | null>;
   /** The brand's style sheet, as the platform gives it to this credential; empty when there is none or it cannot be asked. */
@@ -125,6 +113,28 @@ export interface Toolkit {
     /** Milliseconds running requests and open streams have to finish. Default 10 000; 0 breaks them off immediately. */
     readonly graceMs?: number | undefined;
   }): Promise<void>;
+}
+
+/**
+ * Parts of the outside world a site may replace: its own providers, or the fakes of `agent-bff/testing`.
+ *
+ * @public
+ */
+export interface ToolkitPorts {
+  /** Default: the system's clock. */
+  readonly clock?: Clock | undefined;
+  /** Default: undici. */
+  readonly upstream?: HttpUpstream | undefined;
+  /** Default: the configuration's `telemetry`. */
+  readonly telemetry?: Telemetry | undefined;
+  /** Further identity providers, beside those of the configuration. */
+  readonly identityProviders?: Readonly<Record<string, IdentityProvider>> | undefined;
+  /** Exchanges users' tokens. Default: the provider the `onBehalfOf` block names. */
+  readonly tokenExchange?: TokenExchange | undefined;
+  /** Calls identity providers, for a proxy or a private certificate authority. Default: the global `fetch`. */
+  readonly identityFetch?: typeof fetch | undefined;
+  /** A number from 0 up to 1, for jitter. Default: `Math.random`. */
+  readonly random?: (() => number) | undefined;
 }
 
 /**

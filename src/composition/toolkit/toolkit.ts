@@ -1,33 +1,27 @@
+import { setImmediate } from 'node:timers/promises';
 import { Container } from 'inversify';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
+import { DeadlineError, inTime, TimedTokenExchange } from '../../adapters/system/timed-ports.js';
+import type { RequestGate } from '../../adapters/web/request-gate.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
-import { accept, type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
-import { resolveConfig } from '../config/resolve-config.js';
-import type { ServerConfig } from '../config/server-config.js';
+import { type Alarm, beforeAlarm, MAX_TIMER_MS } from '../../domain/shared/deadline.js';
+import { isAgentBffError } from '../../domain/shared/errors.js';
+import { accept, callback, methods, type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
+import type { HttpUpstream } from '../../ports/http.js';
 import { warningsOf } from '../config/env.js';
+import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
+import { providers } from '../config/schema.js';
+import type { ServerConfig } from '../config/server-config.js';
 import { chosenNames } from '../config/upstream-config.js';
-import {
-  CHAT,
-  PROXY,
-  SERVICE_HEADERS,
-  SERVICE_SURFACES,
-  SESSION_HEADERS,
-  SURFACE_ROUTER,
-  SURFACES,
-} from '../routes/option-shapes.js';
-import { sessionRequest } from '../routes/route-auths.js';
-import { forwardHint } from '../routes/site-fields.js';
-import { resolve, TOKENS } from './container.js';
+import { forwardHint, sessionRequest } from '../routes/route-auths.js';
+import { SERVICE_HEADERS, SESSION_HEADERS } from '../routes/route-options.js';
+import { type LastingParts, rebind, resolve, TOKENS } from './container.js';
 import { domainModule } from './domain-module.js';
-import { configurationCheck, credentialCheck } from './health.js';
 import { identityModule } from './identity-module.js';
 import { platformModule, retireReplaced } from './platform-module.js';
-import { PORTS, type ToolkitPorts } from './ports.js';
 import { provideExchange } from './process-wide.js';
-import { shutDown } from './shut-down.js';
-import type { LastingParts } from './site.js';
 import { siteModule } from './site-module.js';
-import type { HealthCheck, Toolkit } from './toolkit-type.js';
+import type { HealthCheck, Toolkit, ToolkitPorts } from './toolkit-type.js';
 
 /**
  * Builds everything the routes need from one configuration; keeps no global state, so a process may have many.
@@ -48,7 +42,51 @@ import type { HealthCheck, Toolkit } from './toolkit-type.js';
  * @public
  */
 export function createToolkit(config: ServerConfig, ports?: ToolkitPorts): Toolkit {
-  return buildToolkit(config, readOptions('createToolkit', PORTS, ports), undefined);
+  return buildToolkit(config, readOptions('createToolkit', PORTS, ports));
+}
+
+const PORTS: OptionShape<keyof ToolkitPorts> = {
+  options: {
+    clock: methods('now'),
+    upstream: methods('send', 'close'),
+    telemetry: methods('emit'),
+    identityProviders: providers,
+    tokenExchange: methods('identity', 'exchange'),
+    identityFetch: callback,
+    random: callback,
+  },
+};
+
+/**
+ * The container of one configuration, with everything its toolkit is made of. Each configuration has its own: a singleton of a shared one
+ * would be of the configuration that came first. What `previous` has already stays while the configuration behind it does.
+ */
+export function toolkitContainer(
+  config: ResolvedConfig,
+  previous?: LastingParts,
+  sessions: Set<SessionTokenLike> = new Set(),
+): Container {
+  const container = new Container({ defaultScope: 'Singleton', jitless: true });
+  container.load(
+    platformModule(config, previous),
+    identityModule(config, sessions),
+    domainModule(config),
+    siteModule(config),
+  );
+  return container;
+}
+
+/** Binds the ports that a site gives in place of the usual ones. */
+function rebindPorts(container: Container, ports: ToolkitPorts, identityProviderMs: number): void {
+  const { clock, upstream, telemetry, tokenExchange, identityFetch, random } = ports;
+  if (clock) rebind(container, TOKENS.Clock, clock);
+  if (upstream) rebind(container, TOKENS.UpstreamSource, { key: upstream, connect: () => upstream });
+  if (telemetry) rebind(container, TOKENS.Listeners, [telemetry]);
+  if (tokenExchange) {
+    rebind(container, TOKENS.TokenExchange, new TimedTokenExchange(tokenExchange, identityProviderMs));
+  }
+  if (identityFetch) rebind(container, TOKENS.IdentityFetch, identityFetch);
+  if (random) rebind(container, TOKENS.Random, random);
 }
 
 /**
@@ -58,20 +96,16 @@ export function createToolkit(config: ServerConfig, ports?: ToolkitPorts): Toolk
 export function buildToolkit(
   config: ServerConfig,
   ports: ToolkitPorts,
-  previous: Toolkit | undefined,
-  sessions: Set<SessionTokenLike> = new Set(),
+  previous?: Toolkit,
+  sessions?: Set<SessionTokenLike>,
 ): Toolkit {
   const resolved = resolveConfig(config, ports);
   provideExchange();
-  const kept = previous === undefined ? undefined : LASTING.get(previous);
-  const container = new Container({ defaultScope: 'Singleton', jitless: true });
-  container.load(
-    platformModule(resolved, ports, kept),
-    identityModule(resolved, ports, sessions),
-    domainModule(resolved),
-    siteModule(resolved),
-  );
-  const { handlers, gate, auths, broker, directory, lasting } = resolve(container, TOKENS.Site);
+  const kept = previous && LASTING.get(previous);
+  const container = toolkitContainer(resolved, kept, sessions);
+  rebindPorts(container, ports, resolved.timeouts.identityProviderMs);
+  const { handlers, gate, broker, directory, lasting } = resolve(container, TOKENS.Site);
+  const { auths } = handlers;
   if (kept !== undefined) retireReplaced(kept, lasting);
   let closing: Promise<void> | undefined;
   const read = <Options extends object>(
@@ -80,20 +114,7 @@ export function buildToolkit(
     options: Options | undefined,
   ): Given<Options> => readOptions(`toolkit.${method}`, shape, options, { toolkit });
   const toolkit: Toolkit = {
-    chatHandler: (options) => handlers.chat(read('chatHandler', CHAT, options)),
-    surfaceRouter: (options) => {
-      const given = read('surfaceRouter', SURFACE_ROUTER, options);
-      return handlers.surfaces(auths.surfaceRouter(given), given);
-    },
-    surfaceHandler: (options) => {
-      const given = read('surfaceHandler', SURFACES, options);
-      return handlers.surfaces(auths.surfaces(given), given);
-    },
-    serviceSurfaceHandler: (options) => {
-      const given = read('serviceSurfaceHandler', SERVICE_SURFACES, options);
-      return handlers.surfaces(auths.service(given), given);
-    },
-    conversationHandler: (options) => handlers.conversations(read('conversationHandler', PROXY, options)),
+    handlers,
     projectId: async (options) => {
       const auth = auths.service(read('projectId', SERVICE_HEADERS, options));
       return (await directory.resolve('project', auth, NO_REQUEST)).value;
@@ -166,3 +187,77 @@ const REPLACED = new WeakSet<Toolkit>();
 const SERVICE: RouteAuth = { kind: 'service', strategy: '', apiKey: undefined };
 
 const NO_REQUEST = { headers: {}, native: { request: undefined } };
+
+/** Milliseconds a check waits for the credential: Kubernetes gives a probe one second. */
+const WAIT_MS = 500;
+
+/** Passes where there is an address to forward to. */
+function configurationCheck({ agent, serviceApi }: ResolvedConfig): HealthCheck {
+  if (agent !== undefined || serviceApi !== undefined) return { status: 'pass' };
+  return {
+    status: 'fail',
+    code: 'service_auth_failed',
+    block: 'configureServer',
+    fields: ['a2aUrl', 'serviceApiUrl'],
+  };
+}
+
+/** Passes where the service credential is there or can be had; a site for signed-in users only needs none. */
+async function credentialCheck(config: ResolvedConfig, obtain: () => Promise<unknown>): Promise<HealthCheck> {
+  const { serviceAuthStrategy, authProvider, serviceAccount, serviceApiKey } = config;
+  if (serviceAuthStrategy === '' && authProvider === '' && !serviceAccount.filled && serviceApiKey === undefined) {
+    return { status: 'skipped' };
+  }
+  try {
+    await inTime(obtain(), WAIT_MS, 'the identity provider');
+    return { status: 'pass' };
+  } catch (error) {
+    // What it is asked for goes on, for the next check and for visitors.
+    if (error instanceof DeadlineError) return { status: 'fail', code: 'identity_provider_unavailable', fields: [] };
+    if (!isAgentBffError(error)) return { status: 'fail', code: 'internal_error', fields: [] };
+    const { code, block, fields } = error;
+    return { status: 'fail', code, ...(block === undefined ? {} : { block }), fields };
+  }
+}
+
+/** The parts of a site that end when it shuts down. */
+interface RunningSite {
+  readonly gate: RequestGate;
+  /** Those of this toolkit, and those it replaced whose last responses still run. */
+  readonly upstreams: readonly HttpUpstream[];
+  /** The connection to the shared cache, where the toolkit made one. */
+  readonly store: { close(): Promise<void> } | undefined;
+}
+
+/** For what was cut to be told to the browsers. */
+const FLUSH_GRACE_MS = 250;
+
+/**
+ * Ends a site.
+ *
+ *     (1) no new requests ──► (2) wait for the running ones ──► (3) break off what still runs
+ */
+async function shutDown({ gate, upstreams, store }: RunningSite, graceMs: number): Promise<void> {
+  // (1)
+  gate.close();
+  // (2)
+  const finished = Promise.allSettled([gate.idle(), ...upstreams.map((upstream) => upstream.close())]);
+  await before(finished, Math.min(Math.max(0, graceMs), MAX_TIMER_MS));
+  // (3) Event streams get their error event, other responses are cut: see `EventStream` and `writeStream`.
+  const ended = Promise.allSettled([...upstreams.map((upstream) => upstream.close({ graceMs: 0 })), gate.idle()]);
+  await before(ended, FLUSH_GRACE_MS);
+  await store?.close();
+  // Node hands what was written last to the sockets in the next turn.
+  await setImmediate();
+}
+
+/** Waits for the work, but no longer than so many milliseconds; the process need not stay for it. */
+async function before(work: Promise<unknown>, ms: number): Promise<void> {
+  const alarm: Alarm = (expire) => {
+    const timer = setTimeout(expire, ms).unref();
+    return () => {
+      clearTimeout(timer);
+    };
+  };
+  await beforeAlarm(work, alarm, () => undefined);
+}

@@ -90,7 +90,7 @@ function refusal(
 }
 
 /** True for an object literal: not a list, and no instance of a class, whose members would be taken for options. */
-function isPlainObject(value: unknown): value is Record<string, unknown> {
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   // Each realm (a worker, Next's sandbox) has an `Object.prototype` of its own, which has no prototype itself.

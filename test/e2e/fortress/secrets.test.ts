@@ -12,6 +12,7 @@ import { newServiceAccountKey } from '../../support/service-account.js';
 import { applicationSecret, identityFetch, passwordGrant } from '../credentials/credential-site.js';
 import { SecretScan } from './secret-scan.js';
 import { learnTokens, startSecretiveSite } from './secretive-site.js';
+import { chatRoute } from '../../support/toolkit-routes.js';
 
 const spans = new InMemorySpanExporter();
 const { idp: idpA, trusting: trustingA } = await runIdpA();
@@ -139,7 +140,7 @@ describe.each(Object.keys(WAYS))(
       const { toolkit } = site;
       scan.object('the toolkit', toolkit);
       scan.object('the health', await toolkit.health());
-      scan.object('a chat handler', toolkit.chatHandler({ apiKey: 'another' }));
+      scan.object('a chat handler', chatRoute(toolkit, { apiKey: 'another' }));
       scan.object('the project', await toolkit.projectId());
       scan.object('the resolved configuration', resolveConfig(config));
       site.reveal();

@@ -4,6 +4,7 @@ import type { Toolkit } from 'agent-bff';
 import { startNextHere } from '../../support/next-example.js';
 import { type Framework, nobody } from '../framework.js';
 import { listeningSite } from './listening-site.js';
+import { recordRoute, surfaceRoute } from '../../support/toolkit-routes.js';
 
 /** Which site a request came to: there is one Next for all of them. */
 const sites = new AsyncLocalStorage<Toolkit>();
@@ -25,8 +26,12 @@ export function nextSite(name: string): Framework {
       // The route files know nothing of this site's users and renders.
       const site: Toolkit = {
         ...toolkit,
-        serviceSurfaceHandler: () => toolkit.surfaceRouter({ auth, cache }),
-        conversationHandler: () => toolkit.conversationHandler({ auth }),
+        handlers: {
+          auths: toolkit.handlers.auths,
+          chat: (options) => toolkit.handlers.chat(options),
+          surfaces: () => surfaceRoute(toolkit, { auth, cache }),
+          conversations: () => recordRoute(toolkit, { auth }),
+        },
       };
       return listeningSite((request, response) => {
         const serve = (): void => {

@@ -74,11 +74,15 @@ function brokenToolkit(toolkit: Toolkit, breaks: Break): Toolkit {
       return breaks.answer?.(answer, visit) ?? answer;
     };
   };
+  const { handlers } = toolkit;
   return {
     ...toolkit,
-    chatHandler: (options) => broken(toolkit.chatHandler(options)),
-    surfaceRouter: (options) => broken(toolkit.surfaceRouter(options)),
-    conversationHandler: (options) => broken(toolkit.conversationHandler(options)),
+    handlers: {
+      auths: handlers.auths,
+      chat: (options) => broken(handlers.chat(options)),
+      surfaces: (auth, options) => broken(handlers.surfaces(auth, options)),
+      conversations: (options) => broken(handlers.conversations(options)),
+    },
   };
 }
 

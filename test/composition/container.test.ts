@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock, FakeUpstream } from '../../src/adapters/fakes/fakes.js';
+import { resolveConfig } from '../../src/composition/config/resolve-config.js';
+import { rebind, resolve, type Token, TOKENS } from '../../src/composition/toolkit/container.js';
+import { createToolkit, toolkitContainer } from '../../src/composition/toolkit/toolkit.js';
+import { browserRequest } from '../adapters/web/browser-request.js';
+import { chatRoute } from '../support/toolkit-routes.js';
+
+const config = (name: string) => ({ a2aUrl: `https://${name}.example/a2a`, serviceApiKey: `key-of-${name}` });
+
+describe('two configurations in one process', () => {
+  it('each reach their own agent with their own credential', async () => {
+    const sites = ['one', 'two'].map((name) => {
+      const upstream = new FakeUpstream();
+      return { name, upstream, handler: chatRoute(createToolkit(config(name), { upstream })) };
+    });
+    for (const { handler } of [...sites, ...sites]) expect((await handler(browserRequest())).status).toBe(200);
+    for (const { name, upstream } of sites) {
+      expect(upstream.requests.map(({ origin, headers }) => [origin, headers['x-api-key']])).toEqual([
+        [`https://${name}.example`, `key-of-${name}`],
+        [`https://${name}.example`, `key-of-${name}`],
+      ]);
+    }
+  });
+
+  it('share no part but the clock and the random numbers of the process', () => {
+    const [one, two] = ['one', 'two'].map((name) => toolkitContainer(resolveConfig(config(name))));
+    const shared = Object.entries<Token<unknown>>(TOKENS).filter(([, token]) => {
+      const part = one && resolve(one, token);
+      return part !== undefined && part === (two && resolve(two, token));
+    });
+    expect(shared.map(([name]) => name)).toEqual(['Clock', 'Random']);
+  });
+});
+
+describe('a part that is bound by its token', () => {
+  it('takes the place of the usual one in everything made of it', async () => {
+    const container = toolkitContainer(resolveConfig(config('one')));
+    const [clock, upstream] = [new FakeClock(), new FakeUpstream()];
+    rebind(container, TOKENS.Clock, clock);
+    rebind(container, TOKENS.Upstream, upstream);
+    const { handlers } = resolve(container, TOKENS.Site);
+    expect((await handlers.chat({})(browserRequest())).status).toBe(200);
+    expect(upstream.requests).toHaveLength(1);
+    expect(resolve(container, TOKENS.Clock)).toBe(clock);
+  });
+});
