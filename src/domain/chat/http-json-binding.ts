@@ -3,7 +3,7 @@ import type { RouteAuth } from '../credentials/route-auth.js';
 import { AgentBffError, UpstreamError } from '../shared/errors.js';
 import { isObject, parsedJson } from '../shared/json.js';
 import { browserResponseHeaders, isForA2AClients } from '../upstream/header-policy.js';
-import { isJson } from '../shared/media-type.js';
+import { isJson } from '../shared/body.js';
 import {
   type CallContext,
   type CallTimeouts,

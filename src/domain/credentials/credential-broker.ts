@@ -374,22 +374,20 @@ export interface StrategyFacts {
 export type ChosenStrategy =
   { readonly kind: 'provider'; readonly name: string } | { readonly kind: 'api-key' } | { readonly kind: 'none' };
 
-const provider = (name: string): ChosenStrategy => ({ kind: 'provider', name });
-
 /** The flow for a configuration: the chosen provider's, else that of the provider whose own strategy it is. */
 export function chooseStrategy(facts: StrategyFacts): ChosenStrategy {
   const { strategy, flows } = facts;
-  if (facts.customProviders.has(strategy)) return provider(strategy);
+  if (facts.customProviders.has(strategy)) return { kind: 'provider', name: strategy };
   if (facts.customProviders.has(facts.authProvider) && strategy !== 'service_account')
-    return provider(facts.authProvider);
+    return { kind: 'provider', name: facts.authProvider };
   const chosen = Object.hasOwn(flows, facts.authProvider) ? flows[facts.authProvider] : undefined;
   if (strategy !== '') {
     const own = Object.values(flows).find((one) => Object.keys(one)[0] === strategy);
     const flow = chosen !== undefined && Object.hasOwn(chosen, strategy) ? chosen[strategy] : own?.[strategy];
-    return flow === undefined ? { kind: 'none' } : provider(flow);
+    return flow === undefined ? { kind: 'none' } : { kind: 'provider', name: flow };
   }
   const [first] = Object.values(chosen ?? {});
-  if (first !== undefined) return provider(first);
-  if (facts.hasServiceAccount) return provider('service_account');
+  if (first !== undefined) return { kind: 'provider', name: first };
+  if (facts.hasServiceAccount) return { kind: 'provider', name: 'service_account' };
   return facts.hasApiKey ? { kind: 'api-key' } : { kind: 'none' };
 }

@@ -1,5 +1,5 @@
 import type { HeaderFields, HttpResponse } from '../../ports/http.js';
-import { mediaType } from '../shared/media-type.js';
+import { mediaType } from '../shared/body.js';
 
 // The one place that decides which header fields cross, in each direction. Both lists are closed: what is not named stays behind,
 // so hop-by-hop fields, cookies, forwarding fields and the browser's own credentials need no list of their own; a site may name further fields,

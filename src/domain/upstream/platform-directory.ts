@@ -1,12 +1,11 @@
 import type { HeaderFields, RequestContext } from '../../ports/http.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
-import { discard } from '../shared/body.js';
+import { discard, mediaType } from '../shared/body.js';
 import { type AgentBffError, isAgentBffError } from '../shared/errors.js';
 import { parsedJson } from '../shared/json.js';
 import { readAhead } from './body-bytes.js';
 import { isStyleSheet } from './header-policy.js';
-import { mediaType } from '../shared/media-type.js';
 import { type Found, Lookups, type LookupsDependencies } from './lookups.js';
 import { type PlatformApi, platformFields, platformTarget } from './platform-api.js';
 import type { CallContext, CallTimeouts, PlatformCall } from './platform-call.js';

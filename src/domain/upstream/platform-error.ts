@@ -1,9 +1,8 @@
 import type { HeaderFields, HttpResponse, UpstreamOutcome, HttpBody } from '../../ports/http.js';
 import type { Credential } from '../credentials/credential.js';
 import { type ErrorFacts, ServiceAuthError, UpstreamError } from '../shared/errors.js';
-import { discard } from '../shared/body.js';
+import { discard, isJson, mediaType } from '../shared/body.js';
 import { type BodyStart, readStart } from './body-bytes.js';
-import { isJson, mediaType } from '../shared/media-type.js';
 
 // The one place for sentences about a wrong address: nothing is found there, or something else. Visitors read them.
 // `text` is the start of the body where it is known.
