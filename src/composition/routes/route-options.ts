@@ -2,6 +2,7 @@
 /* oxlint-disable typescript/no-explicit-any */
 
 import { sessionKind, type SessionTokenLike } from '../../adapters/sessions/session-like.js';
+import { nameHint } from '../../domain/shared/nearest.js';
 import {
   accept,
   callback,
@@ -13,8 +14,7 @@ import {
   type OptionCheck,
   type OptionShape,
 } from '../../domain/shared/options.js';
-import type { ServiceAuthStrategy } from '../config/server-config.js';
-import { nameHint, STRATEGIES } from '../config/strategy-names.js';
+import { type ServiceAuthStrategy, STRATEGIES } from '../config/server-config.js';
 
 /**
  * Header fields as the site makes them: an object, a `Headers`, or a list of pairs of name and value. A list of values is sent as one,
