@@ -58,7 +58,7 @@ async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /** A response a compressor may have wrapped. */
-export interface FlushableResponse extends ServerResponse {
+interface FlushableResponse extends ServerResponse {
   /** Sends what a compressor holds back (the `compression` middleware). */
   flush?: () => void;
 }

@@ -1,7 +1,7 @@
 import { ContainerModule } from 'inversify';
 import { systemClock } from '../../adapters/system/system.js';
 import {
-  ObservedUpstream,
+  observedUpstream,
   OperatorTelemetry,
   RedactedTelemetry,
   silentTelemetry,
@@ -79,7 +79,7 @@ function connections({ key, connect }: UpstreamSource, previous: Connections | u
 
 /** Calls are told of only where somebody listens. */
 function observed(upstream: HttpUpstream, telemetry: Telemetry, clock: Clock): HttpUpstream {
-  return telemetry.callStarted === undefined ? upstream : new ObservedUpstream(upstream, telemetry, clock);
+  return telemetry.callStarted === undefined ? upstream : observedUpstream(upstream, telemetry, clock);
 }
 
 /** One telemetry for the same listeners, since parts that are kept hold on to it; where nobody is to be told, nothing is paid. */

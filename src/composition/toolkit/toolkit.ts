@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Container } from 'inversify';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import { DeadlineError, inTime, TimedTokenExchange } from '../../adapters/system/timed-ports.js';
+import { DeadlineError, inTime, timedTokenExchange } from '../../adapters/system/timed-ports.js';
 import type { RequestGate } from '../../adapters/web/request-gate.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import { type Alarm, beforeAlarm, MAX_TIMER_MS } from '../../domain/shared/deadline.js';
@@ -83,7 +83,7 @@ function rebindPorts(container: Container, ports: ToolkitPorts, identityProvider
   if (upstream) rebind(container, TOKENS.UpstreamSource, { key: upstream, connect: () => upstream });
   if (telemetry) rebind(container, TOKENS.Listeners, [telemetry]);
   if (tokenExchange) {
-    rebind(container, TOKENS.TokenExchange, new TimedTokenExchange(tokenExchange, identityProviderMs));
+    rebind(container, TOKENS.TokenExchange, timedTokenExchange(tokenExchange, identityProviderMs));
   }
   if (identityFetch) rebind(container, TOKENS.IdentityFetch, identityFetch);
   if (random) rebind(container, TOKENS.Random, random);
