@@ -13,10 +13,10 @@ const SOURCES = join(ROOT, 'src/composition');
 /** Each table: the interface it lists, in which file, and where its fields are set. `block` is their path in the configuration. */
 const CONFIGURATION = [
   { file: 'config/server-config.ts', type: 'ServerConfig', title: 'All fields', block: '' },
-  { file: 'config/server-config.ts', type: 'ServiceAccountConfig', block: 'serviceAccount' },
-  { file: 'config/server-config.ts', type: 'IdpAConfig', block: 'idpA' },
-  { file: 'config/server-config.ts', type: 'IdpAServiceUserConfig', block: 'idpAServiceUser' },
-  { file: 'config/server-config.ts', type: 'IdpBServiceConfig', block: 'idpBService' },
+  { file: '../adapters/service-account/descriptor.ts', type: 'ServiceAccountConfig', block: 'serviceAccount' },
+  { file: '../adapters/idp-a/descriptor.ts', type: 'IdpAConfig', block: 'idpA' },
+  { file: '../adapters/idp-a/descriptor.ts', type: 'IdpAServiceUserConfig', block: 'idpAServiceUser' },
+  { file: '../adapters/idp-b/descriptor.ts', type: 'IdpBServiceConfig', block: 'idpBService' },
   { file: 'config/server-config.ts', type: 'OnBehalfOfConfig', block: 'onBehalfOf' },
   { file: 'config/server-config.ts', type: 'TimeoutsConfig', block: 'timeouts' },
   { file: 'config/upstream-config.ts', type: 'UpstreamConfig', block: 'upstream' },

@@ -1,5 +1,5 @@
 import { readOptions } from '../domain/shared/options.js';
-import { mergeConfig } from './config/merge.js';
+import { mergeConfig } from './config/resolve-config.js';
 import type { ServerConfig } from './config/server-config.js';
 import { serverState, siteSessions } from './process-state.js';
 import { type AuthHeadersOptions, SERVICE_HEADERS } from './routes/route-options.js';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { IdpAProviderOptions } from '../../src/adapters/idp-a/idp-a.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import { startIdpA, type Fault } from '../support/identity-provider/index.js';
-import { failureOf, NOW, startIdpAWorld } from './oauth-world.js';
+import { failureOf, type IdpAChange, NOW, startIdpAWorld } from './oauth-world.js';
 
 const { idp, provider } = await startIdpAWorld();
 
@@ -44,7 +43,7 @@ describe('a configuration that is not complete', () => {
 
 describe('a refusal of the provider', () => {
   const wrong = secret('wrong');
-  it.each<[string, () => Partial<IdpAProviderOptions>, object]>([
+  it.each<[string, () => IdpAChange, object]>([
     ['a wrong client secret', () => ({ clientSecret: wrong }), APPLICATION],
     ['an unknown client', () => ({ clientId: 'nobody' }), APPLICATION],
     ['a wrong password', () => ({ password: wrong }), USER],

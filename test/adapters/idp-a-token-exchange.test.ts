@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { IdpATokenExchangeOptions } from '../../src/adapters/idp-a/idp-a.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import { TOKEN_EXCHANGE } from '../support/identity-provider/index.js';
-import { exchanged, NOW, startIdpAWorld } from './oauth-world.js';
+import { exchanged, type IdpAChange, NOW, startIdpAWorld } from './oauth-world.js';
 
 const { idp, exchange } = await startIdpAWorld();
 describe('a user’s token', () => {
@@ -43,7 +42,7 @@ describe('a user’s token', () => {
 });
 
 describe('an exchange that fails for all users', () => {
-  it.each<[string, () => Partial<IdpATokenExchangeOptions>, string[]]>([
+  it.each<[string, () => IdpAChange, string[]]>([
     ['with a wrong client secret', () => ({ clientSecret: secret('wrong') }), ['clientId', 'clientSecret']],
     ['for an unknown audience', () => ({ audience: 'https://nowhere.example' }), ['audience']],
     ['for an unknown scope', () => ({ scope: 'everything' }), ['scope']],
@@ -58,14 +57,13 @@ describe('an exchange that fails for all users', () => {
     expect(outcome).toMatchObject({ kind: 'failure', reason: 'refused', block: 'idpA', fields });
   });
 
-  it.each<[string, Partial<IdpATokenExchangeOptions>, string]>([
+  it.each<[string, IdpAChange, string]>([
     ['audience', { audience: 'https://nowhere.example' }, 'onBehalfOf'],
     ['scope', { scope: 'everything' }, 'onBehalfOf'],
     ['clientSecret', { clientSecret: secret('wrong') }, 'idpA'],
   ])('names the block that holds the wrong %s', async (field, change, block) => {
     const assertion = await idp.issueUserToken('ann');
-    const own = new Set(['audience', 'scope']);
-    const outcome = await exchange({ ...change, own }).exchange({ assertion }, NOW);
+    const outcome = await exchange(change, ['audience', 'scope']).exchange({ assertion }, NOW);
     expect(outcome).toMatchObject({ kind: 'failure', block, advice: expect.stringContaining(`"${block}"`) as string });
     expect(outcome).toHaveProperty('fields', expect.arrayContaining([field]));
   });

@@ -1,8 +1,7 @@
 import { AuthError, ClientAuthError, ServerError } from '@azure/msal-node';
 import { describe, expect, it } from 'vitest';
-import { failureRules, type RequestContext } from '../../src/adapters/idp-b/failure-rules.js';
-import type { IdpBOptions } from '../../src/adapters/idp-b/idp-b.js';
-import { issueFailure, placesIn } from '../../src/adapters/oauth/failure.js';
+import { failureRules } from '../../src/adapters/idp-b/idp-b.js';
+import { issueFailure } from '../../src/adapters/oauth/failure.js';
 import { thrownFault } from '../../src/adapters/oauth/provider-error.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import type { CertificateReading, CertificateSource } from '../../src/adapters/keys/certificate.js';
@@ -13,7 +12,15 @@ import {
   type Fault,
   type TrustingFetch,
 } from '../support/identity-provider/index.js';
-import { certificateIn, entraError, failureOf as failure, NOW, startIdpBWorld } from './oauth-world.js';
+import { settingsIn } from '../support/settings.js';
+import {
+  certificateIn,
+  entraError,
+  failureOf as failure,
+  type IdpBChange,
+  NOW,
+  startIdpBWorld,
+} from './oauth-world.js';
 
 const { idp, trusting, registered, provider } = await startIdpBWorld();
 const DAY = 86_400_000;
@@ -126,7 +133,7 @@ describe('a certificate that cannot work', () => {
 });
 
 describe('a refusal of the provider', () => {
-  it.each<[string, () => Partial<IdpBOptions>, object, string]>([
+  it.each<[string, () => IdpBChange, object, string]>([
     ['a wrong client secret', () => ({ clientSecret: secret('wrong') }), refused('clientSecret'), '7000215'],
     [
       'an expired client secret',
@@ -215,15 +222,19 @@ function requestWithout(parameter: string): Fault {
 }
 
 describe('a failure of msal-node itself', () => {
-  const context: RequestContext = {
-    grant: 'client_credentials',
+  const settings = settingsIn('idpBService', {
+    tenantId: 'tenant-1',
+    authority: '',
+    clientId: 'client',
     scope: 'x/.default',
-    credential: 'secret',
-    places: placesIn('idpBService'),
-    hasAuthority: false,
+    clientSecret: secret('secret'),
+    certificatePath: '',
+    privateKeyPath: '',
+  });
+  const verdict = (thrown: unknown, credential: 'secret' | 'certificate' = 'secret'): IssueFailure => {
+    const rules = failureRules('client_credentials', credential, { block: 'idpBService', settings });
+    return issueFailure(thrownFault(thrown, 'local'), rules, []);
   };
-  const verdict = (thrown: unknown, change: Partial<RequestContext> = {}): IssueFailure =>
-    issueFailure(thrownFault(thrown, 'local'), failureRules({ ...context, ...change }), []);
 
   it.each<[string, unknown, object]>([
     ['a tenant that is none', new ClientAuthError('missing_tenant_id_error', ''), refused('tenantId')],
@@ -248,7 +259,7 @@ describe('a failure of msal-node itself', () => {
     const osslError = Object.assign(new Error('unsupported'), { code: 'ERR_OSSL_UNSUPPORTED' });
     const kind = new Error('secretOrPrivateKey must be an asymmetric key when using PS256');
     for (const thrown of [osslError, kind]) {
-      expect(verdict(thrown, { credential: 'certificate' })).toMatchObject(CERTIFICATE);
+      expect(verdict(thrown, 'certificate')).toMatchObject(CERTIFICATE);
     }
   });
 });

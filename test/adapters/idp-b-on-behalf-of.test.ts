@@ -1,9 +1,8 @@
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import type { IdpBOptions } from '../../src/adapters/idp-b/idp-b.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import { JWT_BEARER, makeClientCertificate, type Fault } from '../support/identity-provider/index.js';
-import { certificateIn, entraError, exchanged, NOW, startIdpBWorld } from './oauth-world.js';
+import { certificateIn, entraError, exchanged, type IdpBChange, NOW, startIdpBWorld } from './oauth-world.js';
 
 const { idp, registered, exchange } = await startIdpBWorld();
 describe('a user’s token', () => {
@@ -119,7 +118,7 @@ describe('a user’s token that cannot be exchanged', () => {
 });
 
 describe('an exchange that fails for all users', () => {
-  it.each<[string, () => Partial<IdpBOptions>, string[]]>([
+  it.each<[string, () => IdpBChange, string[]]>([
     ['with a wrong client secret', () => ({ clientSecret: secret('wrong') }), ['clientSecret']],
     [
       'with an expired client secret',

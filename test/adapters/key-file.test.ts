@@ -7,7 +7,8 @@ import { inspect } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { generateKeyPair, type GeneratedKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
 import { fileAdvice } from '../../src/adapters/keys/advice.js';
-import { KeyFile, KeyText, type PrivateKeyReading } from '../../src/adapters/keys/private-key.js';
+import { keyFile, keyText, type PrivateKeyReading } from '../../src/adapters/keys/private-key.js';
+import type { WatchedReading } from '../../src/adapters/keys/watched-file.js';
 import { privateKeySourceContract } from '../contracts/private-key-source.contract.js';
 import { asNobody } from '../support/as-nobody.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -42,7 +43,7 @@ async function put(text: string, mtime = 1_000_000, place = path): Promise<void>
 }
 
 function fingerprintOf(pair: GeneratedKeyPair): Promise<string> {
-  return new KeyText({ text: textOf(pair), block }).read().then(keyIn);
+  return keyText(textOf(pair), block).read().then(keyIn);
 }
 
 function keyIn(reading: PrivateKeyReading): string {
@@ -50,16 +51,16 @@ function keyIn(reading: PrivateKeyReading): string {
   return reading.fingerprint;
 }
 
-async function sourceWithFirstKey(): Promise<KeyFile> {
+async function sourceWithFirstKey(): Promise<WatchedReading<PrivateKeyReading>> {
   await put(textOf(first));
-  const source = new KeyFile({ path, block, clock });
+  const source = keyFile(path, block, clock);
   expect(keyIn(await source.read())).toBe(await fingerprintOf(first));
   return source;
 }
 
-privateKeySourceContract('KeyFile', async () => {
+privateKeySourceContract('keyFile', async () => {
   const at = (name: string): string => join(folder, name);
-  const source = (place: string): KeyFile => new KeyFile({ path: place, block, clock });
+  const source = (place: string) => keyFile(place, block, clock);
   await writeFile(at('contract.pem'), textOf(first));
   await writeFile(at('other.pem'), textOf(second));
   await writeFile(at('half.pem'), textOf(first).slice(0, 900));
@@ -82,7 +83,7 @@ privateKeySourceContract('KeyFile', async () => {
 
 describe('a key file that was never good', () => {
   it('is used once it appears', async () => {
-    const source = new KeyFile({ path, block, clock });
+    const source = keyFile(path, block, clock);
     expect(await source.read()).toMatchObject({ kind: 'unusable' });
     await writeFile(path, textOf(first));
     clock.time += 30_000;
@@ -90,7 +91,7 @@ describe('a key file that was never good', () => {
   });
 
   it('tells the log its path, and the reader only the field', async () => {
-    expect(await new KeyFile({ path, block, clock }).read()).toEqual({
+    expect(await keyFile(path, block, clock).read()).toEqual({
       kind: 'unusable',
       field: 'privateKeyPath',
       advice: 'Point "privateKeyPath" in the "serviceAccount" configuration block at a file that exists.',
@@ -99,21 +100,21 @@ describe('a key file that was never good', () => {
   });
 
   it('is refused when it is a folder', async () => {
-    expect(await new KeyFile({ path: folder, block, clock }).read()).toMatchObject({
+    expect(await keyFile(folder, block, clock).read()).toMatchObject({
       advice: expect.stringContaining('a directory or a device'),
       detail: `privateKeyPath: EISDIR: ${folder}`,
     });
   });
 
   it('is refused when it is a device', async () => {
-    expect(await new KeyFile({ path: devNull, block, clock }).read()).toMatchObject({
+    expect(await keyFile(devNull, block, clock).read()).toMatchObject({
       advice: expect.stringContaining('a directory or a device'),
     });
   });
 
   it('is refused unread when it is too large for a key', async () => {
     await writeFile(path, textOf(first).padEnd(65_537, '\n'));
-    expect(await new KeyFile({ path, block, clock }).read()).toMatchObject({
+    expect(await keyFile(path, block, clock).read()).toMatchObject({
       advice: expect.stringContaining('too large for a key'),
       detail: `privateKeyPath: EFBIG: ${path}`,
     });
@@ -121,14 +122,14 @@ describe('a key file that was never good', () => {
 
   it('is refused with the reason when it holds no usable key', async () => {
     await writeFile(path, '<PRIVATE_KEY>');
-    expect(await new KeyFile({ path, block: 'idpBService', clock }).read()).toMatchObject({
+    expect(await keyFile(path, 'idpBService', clock).read()).toMatchObject({
       advice: expect.stringMatching(/the file of "privateKeyPath" in the "idpBService" .*: it holds a placeholder\.$/),
       detail: `privateKeyPath: placeholder: ${path}`,
     });
   });
 
   it('sends a key that stands in place of its path to the right field', async () => {
-    expect(await new KeyFile({ path: textOf(first), block, clock }).read()).toMatchObject({
+    expect(await keyFile(textOf(first), block, clock).read()).toMatchObject({
       field: 'privateKeyPath',
       advice: expect.stringMatching(/^Move the key to "privateKeyPem"/),
       detail: 'privateKeyPath: the value is a PEM text: a value that is no path',
@@ -138,13 +139,13 @@ describe('a key file that was never good', () => {
   it('is not quoted in the log when a short key stands in place of its path', async () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const text = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-    expect(inspect(await new KeyFile({ path: text, block, clock }).read())).not.toContain(text.slice(30, 60));
+    expect(inspect(await keyFile(text, block, clock).read())).not.toContain(text.slice(30, 60));
   });
 
   it('is refused when the server may not read it', async () => {
     await writeFile(path, textOf(first));
     await chmod(path, 0);
-    expect(await asNobody(() => new KeyFile({ path, block, clock }).read())).toMatchObject({
+    expect(await asNobody(() => keyFile(path, block, clock).read())).toMatchObject({
       advice: 'Let the server read the file of "privateKeyPath" in the "serviceAccount" configuration block.',
       detail: `privateKeyPath: EACCES: ${path}`,
     });
@@ -195,7 +196,7 @@ describe('a key file that changed', () => {
     writeFileSync(path, text);
     source.recheck();
 
-    const expected = keyIn(await new KeyText({ text, block }).read());
+    const expected = keyIn(await keyText(text, block).read());
     expect(keyIn(await source.read())).toBe(expected);
     expect(keyIn(await underWay)).toBe(expected);
   });

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
-import { KeyText } from '../../src/adapters/keys/private-key.js';
+import { keyText } from '../../src/adapters/keys/private-key.js';
 import { privateKeySourceContract } from '../contracts/private-key-source.contract.js';
 
 const block = 'serviceAccount';
 
-privateKeySourceContract('KeyText', async () => {
+privateKeySourceContract('keyText', async () => {
   const [first, second] = await Promise.all([generateKeyPair(), generateKeyPair()]);
   const [text, otherText] = [first.privateKeyPem.reveal(), second.privateKeyPem.reveal()];
   return {
-    usable: new KeyText({ text, block }),
-    other: new KeyText({ text: otherText, block }),
+    usable: keyText(text, block),
+    other: keyText(otherText, block),
     publicKeyPem: first.publicKeyPem,
     unusable: {
-      empty: new KeyText({ text: '', block }),
-      placeholder: new KeyText({ text: '<PRIVATE_KEY>', block }),
-      'cut off': new KeyText({ text: text.slice(0, 900), block }),
+      empty: keyText('', block),
+      placeholder: keyText('<PRIVATE_KEY>', block),
+      'cut off': keyText(text.slice(0, 900), block),
     },
     field: 'privateKeyPem',
     secrets: [text.slice(100, 150), otherText.slice(100, 150)],
@@ -25,7 +25,7 @@ privateKeySourceContract('KeyText', async () => {
 
 describe('a key given as text', () => {
   it('that cannot be used is answered with block, field and reason', async () => {
-    expect(await new KeyText({ text: '<PRIVATE_KEY>', block }).read()).toEqual({
+    expect(await keyText('<PRIVATE_KEY>', block).read()).toEqual({
       kind: 'unusable',
       field: 'privateKeyPem',
       advice:

@@ -1,15 +1,11 @@
 import { afterAll } from 'vitest';
-import {
-  IdpAProvider,
-  type IdpAProviderOptions,
-  IdpATokenExchange,
-  type IdpATokenExchangeOptions,
-} from '../../src/adapters/idp-a/idp-a.js';
-import { type IdpBOptions, IdpBProvider, IdpBTokenExchange } from '../../src/adapters/idp-b/idp-b.js';
+import { IdpAApplication, type IdpAOptions } from '../../src/adapters/idp-a/idp-a.js';
+import { IdpBApplication, type IdpBOptions } from '../../src/adapters/idp-b/idp-b.js';
 import { CertificateFile } from '../../src/adapters/keys/certificate.js';
 import { systemClock } from '../../src/adapters/system/system-clock.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { secret } from '../../src/domain/shared/secret.js';
+import type { ValuesOf } from '../../src/domain/shared/setting.js';
 import type {
   AccessToken,
   IdentityProvider,
@@ -18,6 +14,7 @@ import type {
   TokenExchangeRequest,
 } from '../../src/ports/identity-provider.js';
 import { anyIdentity } from '../support/configured-provider.js';
+import { settingsIn } from '../support/settings.js';
 import {
   type ClientCertificate,
   type Fault,
@@ -35,24 +32,38 @@ import {
 
 export const NOW = Date.now();
 
+type Connection = Partial<Pick<IdpBOptions, 'timeoutMs' | 'fetch' | 'identity'>>;
+/** Other values of the settings of adapters. */
+export type IdpAChange = Connection & Partial<Pick<IdpAOptions, 'grant'> & ValuesOf<IdpAOptions['settings']>>;
+export type IdpBChange = Connection & Partial<Pick<IdpBOptions, 'certificate'> & ValuesOf<IdpBOptions['settings']>>;
+
 /** A running Auth0-like double, and adapters that get tokens there unless a test changes their settings. */
 export async function startIdpAWorld() {
   const { idp, trusting } = await runIdpA();
-  const settings = {
+  const connection = { timeoutMs: 5000, fetch: trusting.fetch, identity: anyIdentity };
+  const application = {
     domain: idp.domain,
     clientId: idp.client.id,
     clientSecret: secret(idp.client.secret),
     audience: idp.audience,
     scope: '',
-    timeoutMs: 5000,
-    fetch: trusting.fetch,
-    identity: anyIdentity,
   };
-  const user = { realm: '', username: idp.user.username, password: secret(idp.user.password) };
-  const provider = (change: Partial<IdpAProviderOptions> = {}): IdpAProvider =>
-    new IdpAProvider({ ...settings, grant: 'password', ...user, ...change });
-  const exchange = (change: Partial<IdpATokenExchangeOptions> = {}): IdpATokenExchange =>
-    new IdpATokenExchange({ ...settings, subjectTokenType: '', ...change });
+  const user = { username: idp.user.username, password: secret(idp.user.password) };
+  const others = { grant: 'password', realm: '', subjectTokenType: '' } as const;
+  /** `own`: the fields that the block `onBehalfOf` sets. */
+  const provider = (change: IdpAChange = {}, own: readonly string[] = []): IdpAApplication => {
+    const all = { ...connection, ...application, ...user, ...others, ...change };
+    const { timeoutMs, fetch, identity, grant, username, password, subjectTokenType, ...values } = all;
+    const owned = Object.entries(settingsIn('onBehalfOf', values)).filter(([name]) => own.includes(name));
+    const settings = {
+      ...settingsIn('idpA', values),
+      ...settingsIn('idpAServiceUser', { username, password }),
+      ...settingsIn('onBehalfOf', { subjectTokenType }),
+      ...Object.fromEntries(owned),
+    };
+    return new IdpAApplication({ timeoutMs, fetch, identity, grant, settings });
+  };
+  const exchange = provider;
   /** The configuration that stands for the same settings. */
   const configured = (
     change: Partial<Record<'idpA' | 'idpAServiceUser' | 'onBehalfOf', object>> = {},
@@ -72,24 +83,31 @@ export async function startIdpAWorld() {
 }
 
 /** A running Entra-like double that knows a certificate, and adapters that get tokens there unless a test changes their settings. */
-export async function startIdpBWorld({ certificates = [], ...options }: DoubleOptions = {}) {
+export async function startIdpBWorld({ certificates = [], ...started }: DoubleOptions = {}) {
   const registered = makeClientCertificate();
   afterAll(removeClientCertificates);
-  const { idp, trusting } = await runIdpB({ ...options, certificates: [registered.certificatePem, ...certificates] });
-  const settings: IdpBOptions = {
+  const { idp, trusting } = await runIdpB({ ...started, certificates: [registered.certificatePem, ...certificates] });
+  const application = {
     tenantId: idp.tenantId,
     clientId: idp.client.id,
     scope: idp.scope,
     clientSecret: secret(idp.client.secret),
-    certificate: undefined,
     authority: `https://${idp.host}`,
-    timeoutMs: 5000,
-    fetch: trusting.fetch,
-    identity: anyIdentity,
+    certificatePath: '',
+    privateKeyPath: '',
   };
-  const provider = (change: Partial<IdpBOptions> = {}): IdpBProvider => new IdpBProvider({ ...settings, ...change });
-  const exchange = (change: Partial<IdpBOptions> = {}): IdpBTokenExchange =>
-    new IdpBTokenExchange({ ...settings, ...change });
+  const provider = (change: IdpBChange = {}): IdpBApplication => {
+    const connection = { timeoutMs: 5000, fetch: trusting.fetch, identity: anyIdentity, certificate: undefined };
+    const { timeoutMs, fetch, identity, certificate, ...values } = { ...connection, ...application, ...change };
+    return new IdpBApplication({
+      timeoutMs,
+      fetch,
+      identity,
+      certificate,
+      settings: settingsIn('idpBService', values),
+    });
+  };
+  const exchange = provider;
   /** The configuration that stands for the same settings. */
   const configured = (change: object = {}, onBehalfOf?: object): ServerConfig => ({
     idpBService: {
@@ -111,7 +129,7 @@ export function certificateIn({ certificatePath, privateKeyPath }: ClientCertifi
 }
 
 /** Settings that both providers have. */
-type Change = Partial<Pick<IdpBOptions, 'clientSecret' | 'scope' | 'timeoutMs'>> & {
+type Change = Pick<IdpBChange, 'clientSecret' | 'scope' | 'timeoutMs'> & {
   readonly fetch?: TrustingFetch['fetch'] | undefined;
 };
 

@@ -6,7 +6,7 @@ import {
   ServiceAccountProvider,
 } from '../../src/adapters/service-account/service-account-provider.js';
 import { type GeneratedKeyPair, generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
-import { KeyText, type PrivateKeyReading, type PrivateKeySource } from '../../src/adapters/keys/private-key.js';
+import { keyText, type PrivateKeyReading, type PrivateKeySource } from '../../src/adapters/keys/private-key.js';
 import type { IdentityProvider } from '../../src/ports/identity-provider.js';
 import { anyIdentity, configuredProvider } from '../support/configured-provider.js';
 import { identityProviderContract } from '../contracts/identity-provider.contract.js';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 
 function keyOf(pair: GeneratedKeyPair): PrivateKeySource {
-  return new KeyText({ text: pair.privateKeyPem.reveal(), block });
+  return keyText(pair.privateKeyPem.reveal(), block);
 }
 
 function provider(settings: Partial<ServiceAccountOptions> = {}): ServiceAccountProvider {
@@ -60,7 +60,7 @@ class CountingKey implements PrivateKeySource {
 }
 
 identityProviderContract('ServiceAccountProvider', async () => {
-  const unusable = new KeyText({ text: first.privateKeyPem.reveal().slice(0, 900), block });
+  const unusable = keyText(first.privateKeyPem.reveal().slice(0, 900), block);
   const made = (change: object = {}): Promise<IdentityProvider> =>
     configuredProvider('service_account', {
       serviceAccount: {

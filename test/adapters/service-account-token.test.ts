@@ -5,7 +5,7 @@ import {
   ServiceAccountProvider,
 } from '../../src/adapters/service-account/service-account-provider.js';
 import { type GeneratedKeyPair, generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
-import { KeyText } from '../../src/adapters/keys/private-key.js';
+import { keyText } from '../../src/adapters/keys/private-key.js';
 
 import { anyIdentity } from '../support/configured-provider.js';
 
@@ -25,7 +25,7 @@ function provider(settings: Partial<ServiceAccountOptions> = {}): ServiceAccount
     subject: 'site-1-subject',
     issuer: 'site-1-issuer',
     claims: {},
-    key: new KeyText({ text: pair.privateKeyPem.reveal(), block: 'serviceAccount' }),
+    key: keyText(pair.privateKeyPem.reveal(), 'serviceAccount'),
     identity: anyIdentity,
     ...settings,
   });

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { createToolkit } from 'agent-bff';
 import { describe, expect, it } from 'vitest';
-import { cacheAddress } from '../../src/composition/config/cache-address.js';
+import { cacheAddress } from '../../src/composition/config/addresses.js';
 import { configuredSecrets, resolveConfig } from '../../src/composition/config/resolve-config.js';
 
 const PASSWORD = 'p%40ss-of-the-cache';

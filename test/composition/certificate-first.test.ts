@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { FakeUpstream, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { configFromEnv } from '../../src/composition/config/env.js';
-import { mergeConfig } from '../../src/composition/config/merge.js';
+import { mergeConfig } from '../../src/composition/config/resolve-config.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import { makeClientCertificate, removeClientCertificates } from '../support/identity-provider/index.js';

@@ -64,6 +64,14 @@ describe('a field nobody knows', () => {
     });
   });
 
+  it.each([
+    ['configureServer', '{ "__proto__": { "a2aUrl": "https://agent.example" } }'],
+    ['serviceAccount', '{ "serviceAccount": { "__proto__": { "keyId": "k" } } }'],
+    ['upstream', '{ "upstream": { "__proto__": {} } }'],
+  ])('is refused in "%s" when its name is __proto__', (block, json) => {
+    expect(refusal(JSON.parse(json))).toMatchObject({ block, fields: ['__proto__'] });
+  });
+
   it('is an environment that was passed as it is', () => {
     expect(refusal({ npm_config_registry: 'x', SHELL: '/bin/sh' })).toMatchObject({
       hint: 'Pass variables through configFromEnv(process.env).',
@@ -180,6 +188,17 @@ describe('an invalid value', () => {
       block: 'configureServer',
     });
   });
+});
+
+describe('an empty text', () => {
+  it.each(['bodyLimitBytes', 'allowedOrigins', 'telemetry', 'onBehalfOf', 'timeouts', 'chatLimit', 'upstream'])(
+    'clears "%s", whatever the field holds otherwise',
+    (field) => {
+      const { place: _place, ...cleared } = resolveConfig({ [field]: '' } as never);
+      const { place: _other, ...unset } = resolveConfig({});
+      expect(inspect(cleared, { depth: 6 })).toBe(inspect(unset, { depth: 6 }));
+    },
+  );
 });
 
 describe('a name nobody knows', () => {

@@ -9,12 +9,13 @@ import {
   FakeUpstream,
 } from '../../src/adapters/fakes/fakes.js';
 import { generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
-import { mergeConfig } from '../../src/composition/config/merge.js';
-import { type AnyRows, FIELDS } from '../../src/composition/config/schema.js';
+import { mergeConfig } from '../../src/composition/config/resolve-config.js';
+import { FIELDS } from '../../src/composition/config/schema.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { resolveUpstream } from '../../src/composition/config/upstream-config.js';
 import { buildToolkit, createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import type { Toolkit } from '../../src/composition/toolkit/toolkit-type.js';
+import type { AnyRows } from '../../src/domain/shared/setting.js';
 import { browserRequest } from '../adapters/web/browser-request.js';
 import { makeClientCertificate, removeClientCertificates } from '../support/identity-provider/index.js';
 import { serviceSurfaceRoute, sessionSurfaceRoute } from '../support/toolkit-routes.js';

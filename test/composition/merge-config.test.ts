@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mergeConfig } from '../../src/composition/config/merge.js';
+import { mergeConfig } from '../../src/composition/config/resolve-config.js';
 
 describe('a second configuration', () => {
   it('adds fields and replaces those it names', () => {

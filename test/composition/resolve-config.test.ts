@@ -2,12 +2,20 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type ResolvedConfig, resolveConfig } from '../../src/composition/config/resolve-config.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
+import { type AnySettings, revealed, valuesOf } from '../../src/domain/shared/setting.js';
 
 const resolve = (config: ServerConfig): ResolvedConfig => resolveConfig(config);
 
+/** The values of settings, secrets in the clear. */
+function texts(settings: object): Record<string, string> {
+  const entries = Object.entries(settings as AnySettings).map(([name, setting]) => [name, revealed(setting)]);
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
 describe('a configuration that sets nothing', () => {
   it('has these defaults, and no others', () => {
-    const { servicePolicy, sessionPolicy, idpA, idpB, onBehalfOf, place, ...rest } = resolve({});
+    const { servicePolicy, sessionPolicy, place, ...others } = resolve({});
+    const { serviceAccount, idpA, idpAServiceUser, idpBService, onBehalfOf, ...rest } = others;
     expect(place).toMatch(/^[\da-f]{64}$/);
     expect(rest).toStrictEqual({
       agent: undefined,
@@ -34,17 +42,7 @@ describe('a configuration that sets nothing', () => {
       serviceProjectId: '',
       serviceAuthStrategy: '',
       authProvider: '',
-      serviceAccount: {
-        filled: false,
-        serviceAccountId: '',
-        keyId: '',
-        privateKeyPem: undefined,
-        privateKeyPath: '',
-        audience: '',
-        subject: '',
-        issuer: '',
-        claims: {},
-      },
+      hasServiceAccount: false,
       publicUrl: '',
       timeouts: {
         chat: { headersMs: 300_000, bodyIdleMs: 300_000, bodyMs: 0 },
@@ -76,34 +74,52 @@ describe('a configuration that sets nothing', () => {
       chatLimit: undefined,
       identityProviders: {},
       customProviders: new Set(),
+      exchangeProvider: 'idp_b',
+      alwaysExchange: false,
     });
-    expect({ ...idpA, clientSecret: idpA.clientSecret.reveal(), password: idpA.password.reveal() }).toStrictEqual({
+    const blocks = { serviceAccount, idpA, idpAServiceUser, idpBService, onBehalfOf };
+    for (const [name, block] of Object.entries(blocks)) {
+      for (const [field, setting] of Object.entries(block as AnySettings))
+        expect(setting).toMatchObject({ block: name, field });
+    }
+    expect(valuesOf(serviceAccount)).toStrictEqual({
+      serviceAccountId: '',
+      keyId: '',
+      privateKeyPem: undefined,
+      privateKeyPath: '',
+      audience: '',
+      subject: '',
+      issuer: '',
+      claims: {},
+    });
+    expect(texts(idpA)).toStrictEqual({
       domain: '',
       clientId: '',
       clientSecret: '',
       audience: '',
       scope: '',
       realm: '',
-      username: '',
-      password: '',
     });
-    for (const block of [idpB, onBehalfOf.idpB]) {
-      expect({ ...block, clientSecret: block.clientSecret.reveal() }).toStrictEqual({
-        tenantId: '',
-        authority: '',
-        clientId: '',
-        scope: '',
-        clientSecret: '',
-        certificatePath: '',
-        privateKeyPath: '',
-      });
-    }
-    expect({ ...onBehalfOf, idpB: undefined }).toStrictEqual({
-      configured: false,
-      provider: 'idp_b',
-      own: new Set(),
-      idpA: { audience: '', scope: '', subjectTokenType: '' },
-      idpB: undefined,
+    expect(texts(idpAServiceUser)).toStrictEqual({ username: '', password: '' });
+    expect(texts(idpBService)).toStrictEqual({
+      tenantId: '',
+      authority: '',
+      clientId: '',
+      scope: '',
+      clientSecret: '',
+      certificatePath: '',
+      privateKeyPath: '',
+    });
+    expect(texts(onBehalfOf)).toStrictEqual({
+      provider: '',
+      scope: '',
+      audience: '',
+      subjectTokenType: '',
+      clientId: '',
+      tenantId: '',
+      clientSecret: '',
+      certificatePath: '',
+      privateKeyPath: '',
     });
     const methods = ['message/send', 'tasks/get', 'tasks/list', 'agent/getAuthenticatedExtendedCard'];
     expect(methods.map((method) => servicePolicy.allows(method))).toEqual([true, true, false, false]);
@@ -115,26 +131,26 @@ describe('a service account', () => {
   const account = { serviceAccountId: 'sa-1' };
 
   it("signs as itself for the platform's address, unless told otherwise", () => {
-    expect(
-      resolve({ serviceApiUrl: ' https://platform.example/api// ', serviceAccount: account }).serviceAccount,
-    ).toMatchObject({
+    const serviceApiUrl = ' https://platform.example/api// ';
+    expect(valuesOf(resolve({ serviceApiUrl, serviceAccount: account }).serviceAccount)).toMatchObject({
       audience: 'https://platform.example/api',
       subject: 'sa-1',
       issuer: 'sa-1',
     });
     const told = { ...account, audience: ['a', 'b'], subject: 's', issuer: 'i', claims: { role: 'site' } };
-    expect(resolve({ serviceAccount: told }).serviceAccount).toMatchObject({
+    expect(valuesOf(resolve({ serviceAccount: told }).serviceAccount)).toMatchObject({
       audience: ['a', 'b'],
       subject: 's',
       issuer: 'i',
       claims: { role: 'site' },
     });
-    expect(resolve({ serviceAccount: { audience: false } }).serviceAccount.audience).toBe(false);
+    expect(resolve({ serviceAccount: { audience: false } }).serviceAccount.audience.value).toBe(false);
   });
 
   it('with empty fields takes the defaults, for empty means absent', () => {
     const empty = { ...account, audience: '', subject: '', issuer: '', privateKeyPem: '' };
-    expect(resolve({ serviceApiUrl: 'https://platform.example', serviceAccount: empty }).serviceAccount).toMatchObject({
+    const { serviceAccount } = resolve({ serviceApiUrl: 'https://platform.example', serviceAccount: empty });
+    expect(valuesOf(serviceAccount)).toMatchObject({
       audience: 'https://platform.example',
       subject: 'sa-1',
       issuer: 'sa-1',
@@ -150,7 +166,7 @@ describe('a service account', () => {
     [{ keyId: 'k' }, true],
     [{ privateKeyPath: '/k' }, true],
   ])('given as %j is filled: %s', (serviceAccount, filled) => {
-    expect(resolve({ serviceAccount }).serviceAccount.filled).toBe(filled);
+    expect(resolve({ serviceAccount }).hasServiceAccount).toBe(filled);
   });
 });
 

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock, FakeIdentityProvider, FakeUpstream, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
-import { providerLoader } from '../../src/composition/toolkit/identity-module.js';
+import { providerContext, providerLoader } from '../../src/composition/toolkit/identity-module.js';
 import { buildToolkit, createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import type { Toolkit, ToolkitPorts } from '../../src/composition/toolkit/toolkit-type.js';
 import type { RouteAuth } from '../../src/domain/credentials/route-auth.js';
@@ -224,8 +224,8 @@ describe('a provider that could not be loaded', () => {
         if (times === 1) throw new Error('loading fails');
       },
     };
-    const identities = { fetch: undefined, proofKey: new Uint8Array(32), telemetry, clock: new FakeClock() };
-    const load = providerLoader(config, identities);
+    const parts = { fetch: undefined, proofKey: new Uint8Array(32), telemetry, clock: new FakeClock() };
+    const load = providerLoader(config, providerContext(config, parts));
     await expect(load('service_account')).rejects.toThrow('loading fails');
     const provider = await load('service_account');
     expect(provider?.block).toBe('serviceAccount');

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { chosenNames, resolveUpstream, type UpstreamConfig } from '../../src/composition/config/upstream-config.js';
+import { resolveConfig } from '../../src/composition/config/resolve-config.js';
+import { chosenNames, type UpstreamConfig } from '../../src/composition/config/upstream-config.js';
+
+const resolveUpstream = (upstream?: UpstreamConfig) => resolveConfig({ upstream }).upstream;
 
 describe("the platform's API", () => {
   it('looks like this unless the site says otherwise', () => {
@@ -43,36 +46,28 @@ describe("the platform's API", () => {
   });
 
   it.each<[UpstreamConfig | object, string, string]>([
-    [{ path: {} }, 'upstream.path', 'Did you mean "paths"?'],
-    [{ paths: { rendr: '/x/{id}' } }, 'upstream.paths.rendr', 'Did you mean "render"?'],
-    [{ headers: { apikey: 'x' } }, 'upstream.headers.apikey', 'Did you mean "apiKey"?'],
-    [{ paths: { render: 7 } }, 'upstream.paths.render', 'Set it to a string.'],
-    [{ paths: '/x' }, 'upstream.paths', 'Set it to an object.'],
-    [{ paths: { render: '/x' } }, 'upstream.paths.render', 'It needs "{id}".'],
-    [{ paths: { action: '/x/{id}' } }, 'upstream.paths.action', 'It needs "{action}".'],
-    [{ paths: { project: '/x/{id}' } }, 'upstream.paths.project', 'This call has no value "{id}".'],
-    [{ paths: { render: 'x/{id}' } }, 'upstream.paths.render', 'Set it to a path such as "/surfaces/{id}/render".'],
-    [
-      { paths: { render: '//evil.example/{id}' } },
-      'upstream.paths.render',
-      'Set it to a path such as "/surfaces/{id}/render".',
-    ],
-    [{ paths: { render: '/../{id}' } }, 'upstream.paths.render', 'Set it to a path such as "/surfaces/{id}/render".'],
-    [{ paths: { render: '/{id}?a=1' } }, 'upstream.paths.render', 'Set it to a path such as "/surfaces/{id}/render".'],
-    [{ paths: { render: '/{id}/{' } }, 'upstream.paths.render', 'Set it to a path such as "/surfaces/{id}/render".'],
-    [{ paths: { conversations: '/x{path}' } }, 'upstream.paths.conversations', 'Set it to a path such as "/{path}".'],
-    [{ paths: { conversations: '/{path}/x' } }, 'upstream.paths.conversations', 'Set it to a path such as "/{path}".'],
-    [
-      { headers: { apiKey: 'x y' } },
-      'upstream.headers.apiKey',
-      'Set it to the name of a header field such as "x-api-key".',
-    ],
+    [{ path: {} }, 'path', 'Did you mean "paths"?'],
+    [{ paths: { rendr: '/x/{id}' } }, 'paths.rendr', 'Did you mean "render"?'],
+    [{ headers: { apikey: 'x' } }, 'headers.apikey', 'Did you mean "apiKey"?'],
+    [{ paths: { render: 7 } }, 'paths.render', 'Set it to a string.'],
+    [{ paths: '/x' }, 'paths', 'Set it to an object.'],
+    [{ paths: { render: '/x' } }, 'paths.render', 'It needs "{id}".'],
+    [{ paths: { action: '/x/{id}' } }, 'paths.action', 'It needs "{action}".'],
+    [{ paths: { project: '/x/{id}' } }, 'paths.project', 'This call has no value "{id}".'],
+    [{ paths: { render: 'x/{id}' } }, 'paths.render', 'Set it to a path such as "/surfaces/{id}/render".'],
+    [{ paths: { render: '//evil.example/{id}' } }, 'paths.render', 'Set it to a path such as "/surfaces/{id}/render".'],
+    [{ paths: { render: '/../{id}' } }, 'paths.render', 'Set it to a path such as "/surfaces/{id}/render".'],
+    [{ paths: { render: '/{id}?a=1' } }, 'paths.render', 'Set it to a path such as "/surfaces/{id}/render".'],
+    [{ paths: { render: '/{id}/{' } }, 'paths.render', 'Set it to a path such as "/surfaces/{id}/render".'],
+    [{ paths: { conversations: '/x{path}' } }, 'paths.conversations', 'Set it to a path such as "/{path}".'],
+    [{ paths: { conversations: '/{path}/x' } }, 'paths.conversations', 'Set it to a path such as "/{path}".'],
+    [{ headers: { apiKey: 'x y' } }, 'headers.apiKey', 'Set it to the name of a header field such as "x-api-key".'],
     [
       { headers: { apiKey: 'Authorization' } },
-      'upstream.headers.apiKey',
+      'headers.apiKey',
       'Set it to the name of a header field such as "x-api-key".',
     ],
-    [{ headers: { projectId: 'X-API-Key' } }, 'upstream.headers.projectId', 'Give each value a field of its own.'],
+    [{ headers: { projectId: 'X-API-Key' } }, 'headers.projectId', 'Give each value a field of its own.'],
   ])('is refused with the field and a way out: %j', (config, field, hint) => {
     expect(() => resolveUpstream(config)).toThrow(
       expect.objectContaining({ code: 'configuration_invalid', block: 'upstream', fields: [field], hint }),

@@ -1,30 +1,26 @@
 import { silentTelemetry } from '../../src/adapters/telemetry/operator-telemetry.js';
 import { systemClock } from '../../src/adapters/system/system-clock.js';
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
-import type { ProviderName } from '../../src/composition/config/provider-flows.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
-import { type Identities, providerOf, PROVIDERS } from '../../src/composition/toolkit/identity-providers.js';
+import { providerContext, providerLoader } from '../../src/composition/toolkit/identity-module.js';
 import type { Identity, IdentityProvider } from '../../src/ports/identity-provider.js';
 
-type Settings = Partial<Omit<Identities, 'fetch'>> & { readonly fetch?: unknown };
-
-function identities(settings: Settings): Identities {
-  return {
-    fetch: undefined,
-    telemetry: silentTelemetry,
-    clock: systemClock,
-    proofKey: new Uint8Array(32),
-    ...settings,
-  } as Identities;
-}
+type Context = Parameters<typeof providerContext>[1];
 
 /** The provider of a flow, as a toolkit of this configuration has it. */
-export function configuredProvider(
+export async function configuredProvider(
   flow: string,
   config: ServerConfig,
-  settings: Settings = {},
+  settings: Partial<Omit<Context, 'fetch'>> & { readonly fetch?: unknown } = {},
 ): Promise<IdentityProvider> {
-  return PROVIDERS[providerOf(flow) as ProviderName].load(flow, resolveConfig(config), identities(settings));
+  const resolved = resolveConfig(config);
+  const usual = { fetch: undefined, telemetry: silentTelemetry, clock: systemClock, proofKey: new Uint8Array(32) };
+  const provider = await providerLoader(
+    resolved,
+    providerContext(resolved, { ...usual, ...settings } as Context),
+  )(flow);
+  if (provider === undefined) throw new Error(`no provider has the flow ${flow}`);
+  return provider;
 }
 
 /** For adapters of which a test is about something else. */

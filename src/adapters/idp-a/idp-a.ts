@@ -1,168 +1,245 @@
 import { allowInsecureRequests, ClientSecretPost, customFetch, discovery, genericGrantRequest } from 'openid-client';
-import type { Secret } from '../../domain/shared/secret.js';
+import { firstFilled } from '../../domain/shared/setting.js';
 import type {
+  ExchangeBlock,
+  ExchangeRefusal,
   Identity,
   IdentityProvider,
   IssueFailure,
   IssueOutcome,
-  ExchangeRefusal,
+  ProviderContext,
   TokenExchange,
   TokenExchangeRequest,
 } from '../../ports/identity-provider.js';
-import { fromRoute, missingFields, type Places, placesIn } from '../oauth/failure.js';
+import {
+  exchangeSettings,
+  type FailureRules,
+  missingFields,
+  refused,
+  type RequestSettings,
+  type Verdict,
+} from '../oauth/failure.js';
 import { type ConnectionOptions, OAuthClient, type TokenRequest } from '../oauth/oauth-client.js';
-import { failureRules, type Grant } from './failure-rules.js';
-import { type IssuerAddress, issuerAddress } from './issuer-address.js';
-import { requestedScope } from './requested-scope.js';
+import type { ErrorResponse } from '../oauth/provider-error.js';
+import { type IdpABlocks, type IssuerAddress, issuerAddress, requestedScope } from './descriptor.js';
 
-/** What every token of `idp_a` depends on; an empty string is a value not supplied. */
-interface ApplicationOptions extends ConnectionOptions {
-  /** Host name or address of the tenant. */
-  readonly domain: string;
-  readonly clientId: string;
-  readonly clientSecret: Secret;
-  /** The API the token is for. An exchange uses it when a request names none. */
-  readonly audience: string;
-  /** An exchange uses it when a request names none. */
-  readonly scope: string;
-  /** Lets `domain` be an http address of this machine, for tests. Default false. */
-  readonly allowInsecure?: boolean | undefined;
-}
+/** The settings of an application at `idp_a`; for an exchange some are those of `onBehalfOf`. */
+export type IdpASettings = IdpABlocks['idpA'] &
+  IdpABlocks['idpAServiceUser'] &
+  Pick<ExchangeBlock['onBehalfOf'], 'subjectTokenType'>;
 
-/** What a service token depends on besides. */
-export interface IdpAProviderOptions extends ApplicationOptions {
+/** An application at `idp_a`; an empty value is one not supplied. An exchange uses `audience` and `scope` when a request names none. */
+export interface IdpAOptions extends ConnectionOptions {
+  readonly settings: IdpASettings;
   /** Signs in as the service user, or as the application itself. */
   readonly grant: 'password' | 'client_credentials';
-  /** Name of the user directory; without one the tenant's default directory is asked. */
-  readonly realm: string;
-  readonly username: string;
-  readonly password: Secret;
-}
-
-/** What an exchanged token depends on besides the user. */
-export interface IdpATokenExchangeOptions extends ApplicationOptions {
-  /** The type of the user's token; Auth0 wants the one registered for the exchange. Empty: `urn:ietf:params:oauth:token-type:access_token`. */
-  readonly subjectTokenType: string;
-  /** Names of the fields the `onBehalfOf` block sets; the others are those of `idpA`. Default: none. */
-  readonly own?: ReadonlySet<string> | undefined;
 }
 
 const PASSWORD_REALM = 'http://auth0.com/oauth/grant-type/password-realm';
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 
-const IN_IDP_A = placesIn('idpA');
-
-/** An application at an Auth0-like provider, which sends its secret in the form. */
-class Application {
-  readonly client: OAuthClient;
-  readonly #options: ApplicationOptions;
+/**
+ * An application at an Auth0-like provider, which sends its secret in the form. It gets service tokens by password grant or
+ * client credentials (spec §5.3), and exchanges users' tokens (RFC 8693); an exchanged token never outlives the user's own.
+ */
+export class IdpAApplication implements IdentityProvider, TokenExchange {
+  readonly block: string = 'idpA';
+  readonly identity: () => Promise<Identity>;
+  readonly #client: OAuthClient;
+  readonly #settings: IdpASettings;
+  readonly #grant: IdpAOptions['grant'];
   readonly #address: IssuerAddress;
 
-  constructor(options: ApplicationOptions) {
-    this.#options = options;
-    this.#address = issuerAddress(options.domain, options.allowInsecure ?? false);
-    this.client = new OAuthClient(options, this.#address.kind === 'issuer' && this.#address.url.protocol === 'http:');
+  constructor(options: IdpAOptions) {
+    this.identity = options.identity;
+    this.#settings = options.settings;
+    this.#grant = options.grant;
+    this.#address = issuerAddress(this.#settings.domain.value);
+    const isHttp = this.#address.kind === 'issuer' && this.#address.url.protocol === 'http:';
+    this.#client = new OAuthClient(options, isHttp);
   }
 
-  missing(): IssueFailure | undefined {
-    const { domain, clientId, clientSecret } = this.#options;
-    return missingFields(IN_IDP_A, { domain, clientId, clientSecret: clientSecret.reveal() });
+  async issue(now: number): Promise<IssueOutcome> {
+    const settings = this.#settings;
+    const { audience, scope, realm, username, password } = settings;
+    const isPassword = this.#grant === 'password';
+    const user = isPassword ? { username, password } : {};
+    const missing = this.#missing() ?? missingFields({ block: username.block, settings: user });
+    if (missing !== undefined) return missing;
+    const request = this.#request(
+      isPassword && realm.value !== '' ? PASSWORD_REALM : this.#grant,
+      {
+        audience: audience.value,
+        scope: requestedScope(scope.value),
+        ...(isPassword && { username: username.value, password: password.value.reveal(), realm: realm.value }),
+      },
+      failureRules(this.#grant, { block: this.block, settings: { ...settings } }),
+    );
+    return this.#client.issue(request, now);
+  }
+
+  async exchange(exchanged: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {
+    const settings = this.#settings;
+    const { assertion, audience = settings.audience.value, scope = settings.scope.value } = exchanged;
+    const missing = this.#missing();
+    if (missing !== undefined) return missing;
+    const routed = exchanged.audience === undefined ? undefined : 'audience';
+    const request = this.#request(
+      TOKEN_EXCHANGE,
+      {
+        subject_token: assertion,
+        subject_token_type: settings.subjectTokenType.value || ACCESS_TOKEN,
+        audience,
+        scope: requestedScope(scope),
+      },
+      failureRules('token_exchange', exchangeSettings(this.block, { ...settings }, routed)),
+    );
+    return this.#client.exchange(assertion, request, now);
+  }
+
+  #missing(): IssueFailure | undefined {
+    const { domain, clientId, clientSecret } = this.#settings;
+    return missingFields({ block: this.block, settings: { domain, clientId, clientSecret } });
   }
 
   /** Lets openid-client find the token endpoint and ask there. Empty parameters are left out. */
-  request(
-    grant: Grant,
-    type: string,
-    parameters: Readonly<Record<string, string>>,
-    secrets: string[],
-    places: Places = IN_IDP_A,
-  ): TokenRequest {
-    const { clientId, clientSecret } = this.#options;
+  #request(type: string, parameters: Readonly<Record<string, string>>, rules: FailureRules): TokenRequest {
+    const { clientId, password, ...settings } = this.#settings;
+    const clientSecret = settings.clientSecret.value.reveal();
     const filled = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
     const send: TokenRequest['send'] = async (call) => {
       if (this.#address.kind === 'unusable') {
         throw Object.assign(new Error(this.#address.detail), { code: 'ERR_INVALID_URL' });
       }
       const { url } = this.#address;
-      const configuration = await discovery(url, clientId, undefined, ClientSecretPost(clientSecret.reveal()), {
+      const configuration = await discovery(url, clientId.value, undefined, ClientSecretPost(clientSecret), {
         [customFetch]: async (to, { method, headers, body }) => {
           const form = body instanceof URLSearchParams ? body.toString() : '';
           return Response.json(await (method === 'GET' ? call.get(to, headers) : call.post(to, headers, form)));
         },
         execute: url.protocol === 'http:' ? [allowInsecureRequests] : [],
       });
-      await genericGrantRequest(configuration, type, filled);
+      const { access_token, expires_in } = await genericGrantRequest(configuration, type, filled);
+      return { value: access_token, expiresInSeconds: expires_in };
     };
-    return { send, rules: failureRules(grant, places), secrets };
+    return { send, rules, secrets: [clientSecret, password.value.reveal()] };
   }
 }
 
-/** Gets service tokens from an Auth0-like provider: password grant or client credentials (spec §5.3). */
-export class IdpAProvider implements IdentityProvider {
-  readonly block: string = 'idpA';
-  readonly #options: IdpAProviderOptions;
-  readonly #application: Application;
+/** The provider of a flow of service tokens. */
+export function provider(flow: string, blocks: IdpABlocks & ExchangeBlock, context: ProviderContext): IdentityProvider {
+  const { idpA, idpAServiceUser } = blocks;
+  const isPassword = flow === 'idp_a.password';
+  const stated = isPassword ? { ...idpA, ...idpAServiceUser } : idpA;
+  return application(flow, isPassword ? 'password' : 'client_credentials', stated, blocks, context);
+}
 
-  constructor(options: IdpAProviderOptions) {
-    this.#options = options;
-    this.#application = new Application(options);
-  }
+/** The exchange of users' tokens: what `onBehalfOf` leaves out is the provider's own. */
+export function exchange(blocks: IdpABlocks & ExchangeBlock, context: ProviderContext): TokenExchange {
+  const { idpA, onBehalfOf } = blocks;
+  const audience = firstFilled(onBehalfOf.audience, idpA.audience);
+  const scope = firstFilled(onBehalfOf.scope, idpA.scope);
+  const stated = { ...idpA, audience, scope, subjectTokenType: onBehalfOf.subjectTokenType };
+  return application('idp_a.exchange', 'client_credentials', stated, blocks, context);
+}
 
-  identity(): Promise<Identity> {
-    return this.#options.identity();
-  }
+/** An application whose tokens depend on the settings `stated`. */
+function application(
+  flow: string,
+  grant: IdpAOptions['grant'],
+  stated: IdpABlocks['idpA'],
+  { idpAServiceUser, onBehalfOf: { subjectTokenType } }: IdpABlocks & ExchangeBlock,
+  { timeoutMs, fetch, identityOf }: ProviderContext,
+): IdpAApplication {
+  const { domain } = stated;
+  // However it is spelled, it is one tenant.
+  const issuer = issuerAddress(domain.value);
+  const tenant = { ...domain, value: issuer.kind === 'issuer' ? issuer.url.href : domain.value };
+  const identity = identityOf(flow, { ...stated, domain: tenant });
+  return new IdpAApplication({
+    grant,
+    settings: { ...idpAServiceUser, subjectTokenType, ...stated },
+    timeoutMs,
+    fetch,
+    identity,
+  });
+}
 
-  async issue(now: number): Promise<IssueOutcome> {
-    const { grant, audience, scope, realm, username, password } = this.#options;
-    const user = grant === 'password' ? { username, password: password.reveal() } : {};
-    const missing = this.#application.missing() ?? missingFields(placesIn('idpAServiceUser'), user);
-    if (missing !== undefined) return missing;
-    const wanted = { audience, scope: requestedScope(scope), ...user };
-    const secrets = this.#secrets();
-    const request =
-      grant === 'password' && realm !== ''
-        ? this.#application.request(grant, PASSWORD_REALM, { ...wanted, realm }, secrets)
-        : this.#application.request(grant, grant, wanted, secrets);
-    return this.#application.client.issue(request, now);
-  }
+/** The kind of token asked for. */
+type Grant = 'password' | 'client_credentials' | 'token_exchange';
 
-  #secrets(): string[] {
-    const { grant, clientSecret, password } = this.#options;
-    return grant === 'password' ? [clientSecret.reveal(), password.reveal()] : [clientSecret.reveal()];
+const APPLICATION = refused('clientId', 'clientSecret');
+const GRANT: Verdict = { ...refused('clientId'), note: 'the grant must be enabled for this application' };
+
+const WRONG_DOMAIN: ReadonlySet<string> = new Set([
+  'OAUTH_HTTP_REQUEST_FORBIDDEN',
+  'OAUTH_REQUEST_PROTOCOL_FORBIDDEN',
+  'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED',
+  'OAUTH_MISSING_SERVER_METADATA',
+  'OAUTH_INVALID_SERVER_METADATA',
+]);
+
+const ABOUT_REALM = /default connection|\brealm\b|connection .*(not found|does not exist|not enabled|disabled)/i;
+
+/** The meaning of the failures of an Auth0-like provider. */
+function failureRules(grant: Grant, request: RequestSettings): FailureRules {
+  return {
+    ...request,
+    addressField: 'domain',
+    fault: ({ code }) => (WRONG_DOMAIN.has(code) ? refused('domain') : undefined),
+    special: ({ stage, status, error, description }) => {
+      if (error === 'too_many_attempts') return user(grant, 'the user is blocked');
+      if (status === 429) return { ...user(grant, 'rate limited'), reason: 'unavailable' };
+      // Auth0 reports a missing default directory as its own failure, in words only.
+      return stage === 'token' && grant === 'password' && ABOUT_REALM.test(description) ? refused('realm') : undefined;
+    },
+    refusal: (response) => refusal(response, grant),
+    // RFC 8693 §2.2.2 wants `invalid_request` for a user's token that is not accepted, which also stands for much else.
+    userRefusal: ({ error, description }) =>
+      error === 'invalid_request' && /subject[_ ]token(?!_type)/i.test(description) ? 'expired' : undefined,
+  };
+}
+
+const REFUSALS: ReadonlyMap<string, Verdict> = new Map([
+  ['invalid_client', APPLICATION],
+  ['unauthorized_client', GRANT],
+  ['unsupported_grant_type', GRANT],
+  ['invalid_scope', refused('scope')],
+  ['invalid_target', refused('audience')],
+]);
+
+function refusal({ status, error, description }: ErrorResponse, grant: Grant): Verdict {
+  switch (error) {
+    case 'invalid_grant':
+      return grant === 'password' ? user(grant, '', 'username', 'password') : APPLICATION;
+    case 'mfa_required':
+    case 'mfa_registration_required':
+      return user(grant, 'a second factor is required of this user');
+    // Auth0's names for a blocked user, a leaked password and a login it finds suspicious.
+    case 'unauthorized':
+    case 'requires_verification':
+      return user(grant);
+    case 'password_leaked':
+      return user(grant, '', 'password');
+    case 'access_denied':
+      // Auth0 says 401 access_denied where others say invalid_client.
+      if (status === 401) return APPLICATION;
+      if (/service not found|not authorized to access|client-grant/i.test(description)) return refused('audience');
+      if (/\bscopes?\b/i.test(description)) return refused('scope');
+      return user(grant, 'a policy of the tenant stands against it');
+    case 'invalid_request':
+      if (/subject_token_type/i.test(description)) return refused('subjectTokenType');
+      if (/grant type/i.test(description)) return GRANT;
+      if (/\b(audience|resource)\b/i.test(description)) return refused('audience');
+      return /\bscope\b/i.test(description) ? refused('scope') : refused();
+    default:
+      return REFUSALS.get(error) ?? refused();
   }
 }
 
-/** Exchanges a user's token at an Auth0-like provider (RFC 8693); the result never outlives the user's own token. */
-export class IdpATokenExchange implements TokenExchange {
-  readonly #options: IdpATokenExchangeOptions;
-  readonly #application: Application;
-  readonly #subjectTokenType: string;
-
-  constructor(options: IdpATokenExchangeOptions) {
-    this.#options = options;
-    this.#application = new Application(options);
-    this.#subjectTokenType = options.subjectTokenType === '' ? ACCESS_TOKEN : options.subjectTokenType;
-  }
-
-  identity(): Promise<Identity> {
-    return this.#options.identity();
-  }
-
-  async exchange(exchanged: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {
-    const { assertion, audience = this.#options.audience, scope = this.#options.scope } = exchanged;
-    const missing = this.#application.missing();
-    if (missing !== undefined) return missing;
-    const parameters = {
-      subject_token: assertion,
-      subject_token_type: this.#subjectTokenType,
-      audience,
-      scope: requestedScope(scope),
-    };
-    const secrets = [this.#options.clientSecret.reveal()];
-    const configured = placesIn('idpA', this.#options.own);
-    const places = exchanged.audience === undefined ? configured : fromRoute(configured, 'audience', 'audience');
-    const request = this.#application.request('token_exchange', TOKEN_EXCHANGE, parameters, secrets, places);
-    return this.#application.client.exchange(assertion, request, now);
-  }
+// Without a service user of its own, a grant can only be refused for its application.
+function user(grant: Grant, note = '', ...fields: readonly string[]): Verdict {
+  if (grant !== 'password') return { ...refused('clientId'), note };
+  return { reason: 'refused', fields: fields.length === 0 ? ['username'] : fields, note };
 }

@@ -1,81 +1,121 @@
 import { ConfidentialClientApplication, type INetworkModule, type NetworkResponse } from '@azure/msal-node';
+import type { Secret } from '../../domain/shared/secret.js';
+import { revealed } from '../../domain/shared/setting.js';
 import type {
+  ExchangeBlock,
+  ExchangeRefusal,
   Identity,
   IdentityProvider,
   IssueFailure,
   IssueOutcome,
-  ExchangeRefusal,
+  ProviderContext,
   TokenExchange,
   TokenExchangeRequest,
 } from '../../ports/identity-provider.js';
-import { fromRoute, missingFields, type Places, placesIn } from '../oauth/failure.js';
+import type { CertificateSource } from '../keys/certificate.js';
+import {
+  exchangeSettings,
+  type FailureRules,
+  missingFields,
+  refused,
+  type RequestSettings,
+  type Verdict,
+} from '../oauth/failure.js';
 import { type ConnectionOptions, OAuthClient, type TokenRequest } from '../oauth/oauth-client.js';
+import { type ErrorResponse, type Fault, member, textMember } from '../oauth/provider-error.js';
 import type { TokenCall } from '../oauth/token-call.js';
-import { type ClientCredential, clientCredential, type ClientCredentialOptions } from './client-credential.js';
-import { failureRules, type Grant } from './failure-rules.js';
-import { type TenantAddress, tenantAddress } from './tenant-address.js';
+import {
+  certificateOf,
+  exchangeApplication,
+  type IdpBBlocks,
+  type IdpBSettings,
+  type TenantAddress,
+  tenantAddress,
+} from './descriptor.js';
 
-/** What every token of `idp_b` depends on; an empty string is a value not supplied. */
-export interface IdpBOptions extends ClientCredentialOptions, ConnectionOptions {
-  /** Identifier or domain of the tenant. */
-  readonly tenantId: string;
-  readonly clientId: string;
-  /** Sent as it is; Entra wants one that ends in `/.default`. An exchange uses it when a request names neither scope nor audience. */
-  readonly scope: string;
-  /** Address of the cloud or directory, without the tenant; http is for this machine alone. Default: `https://login.microsoftonline.com`. */
-  readonly authority?: string | undefined;
-  /** Names of the fields the `onBehalfOf` block sets; the others are those of `idpBService`. Default: none. */
-  readonly own?: ReadonlySet<string> | undefined;
+/** An application at `idp_b`; an empty value is one not supplied. An exchange uses `scope` when a request names neither scope nor audience. */
+export interface IdpBOptions extends ConnectionOptions {
+  readonly settings: IdpBSettings;
+  /** The certificate, used before the secret; `undefined` when neither of its paths is set. */
+  readonly certificate: CertificateSource | undefined;
 }
 
 // Else a variable of the environment could send the credential to another host.
 const NO_REGION = 'DisableMsalForceRegion';
 
-/** An application at an Entra-like provider. */
-class Application {
-  readonly client: OAuthClient;
-  /** As configured. */
-  readonly scope: string;
-  /** Where its values were configured. */
-  readonly places: Places;
-  readonly #options: IdpBOptions;
+/**
+ * An application at an Entra-like provider. It gets service tokens, by certificate or by secret (spec §5.4), and exchanges
+ * users' tokens (On-Behalf-Of); an exchanged token never outlives the user's own.
+ */
+export class IdpBApplication implements IdentityProvider, TokenExchange {
+  readonly block: string = 'idpBService';
+  readonly identity: () => Promise<Identity>;
+  readonly #client: OAuthClient;
+  readonly #settings: IdpBSettings;
+  readonly #certificate: CertificateSource | undefined;
   readonly #address: TenantAddress;
-  readonly #clientId: string;
 
   constructor(options: IdpBOptions) {
-    this.#options = options;
-    this.scope = options.scope;
-    this.places = placesIn('idpBService', options.own);
-    this.#address = tenantAddress(options.tenantId.trim(), options.authority ?? '');
-    this.#clientId = options.clientId.trim();
-    this.client = new OAuthClient(options, this.#address.kind === 'address' && this.#address.isHttp);
+    this.identity = options.identity;
+    this.#settings = options.settings;
+    this.#certificate = options.certificate;
+    this.#address = tenantAddress(this.#settings.tenantId.value.trim(), this.#settings.authority.value);
+    this.#client = new OAuthClient(options, this.#address.kind === 'address' && this.#address.isHttp);
   }
 
-  /** The request for a list of scopes separated by spaces, or the reason why nobody can be asked. */
-  async request(
+  async issue(now: number): Promise<IssueOutcome> {
+    const request = await this.#request(
+      'client_credentials',
+      { block: this.block, settings: this.#settings },
+      now,
+      (library, scopes) => library.acquireTokenByClientCredential({ scopes, skipCache: true, azureRegion: NO_REGION }),
+    );
+    return 'kind' in request ? request : this.#client.issue(request, now);
+  }
+
+  async exchange(exchanged: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {
+    const { assertion, scope = '', audience = '' } = exchanged;
+    const settings = this.#settings;
+    // Entra has no audience: it is the part of a scope before the last slash, and `.default` stands for all that was consented to.
+    const value = scope || (audience === '' ? settings.scope.value : `${audience}/.default`);
+    const wanted = { ...settings, scope: { ...settings.scope, value } };
+    const request = await this.#request(
+      'on_behalf_of',
+      exchangeSettings(this.block, wanted, scope || audience === '' ? undefined : 'scope'),
+      now,
+      (library, scopes) => library.acquireTokenOnBehalfOf({ scopes, oboAssertion: assertion, skipCache: true }),
+    );
+    return 'kind' in request ? request : this.#client.exchange(assertion, request, now);
+  }
+
+  /** The request for the scopes of these settings, or the reason why nobody can be asked. */
+  async #request(
     grant: Grant,
-    scope: string,
+    { block, settings }: RequestSettings<IdpBSettings>,
     now: number,
-    places: Places,
     ask: (library: ConfidentialClientApplication, scopes: string[]) => Promise<unknown>,
   ): Promise<TokenRequest | IssueFailure> {
-    const { tenantId, clientId, certificate } = this.#options;
-    const hasAuthority = (this.#options.authority ?? '').trim() !== '';
-    const clientSecret = certificate === undefined ? this.#options.clientSecret.reveal() : 'not needed';
+    const { tenantId, clientId, scope, clientSecret } = settings;
+    const secret = this.#certificate === undefined ? { clientSecret } : {};
     const instead = { clientSecret: ['certificatePath', 'privateKeyPath'] };
-    const missing = missingFields(places, { tenantId, clientId, scope, clientSecret }, instead);
+    const missing = missingFields({ block, settings: { tenantId, clientId, scope, ...secret } }, instead);
     if (missing !== undefined) return missing;
     const address = this.#address;
     if (address.kind === 'unusable') {
-      const { block, field } = places.of(address.field);
+      const { block, field } = settings[address.field];
       const advice = `Check "${field}" in the "${block}" configuration block: it ${address.note}.`;
       return { kind: 'failure', reason: 'refused', block, fields: [field], advice, detail: `${field} ${address.note}` };
     }
-    const credential = await clientCredential(this.#options, places, now);
+    const credential = await clientCredential(settings, this.#certificate, now);
     if (credential.kind === 'failure') return credential;
     return {
-      send: (call) => ask(this.#library(address, credential, call), scope.trim().split(/\s+/)),
-      rules: failureRules({ grant, scope, credential: credential.kind, places, hasAuthority }),
+      send: async (call) => {
+        await ask(this.#library(address, credential, call), scope.value.trim().split(/\s+/));
+        // msal-node fills in a life of its own, so the response itself counts.
+        if (call.token === undefined) throw new Error('the library sent no request for a token');
+        return call.token;
+      },
+      rules: failureRules(grant, credential.kind, { block, settings }),
       secrets: [credential.secret.reveal()],
     };
   }
@@ -88,7 +128,7 @@ class Application {
   ): ConfidentialClientApplication {
     return new ConfidentialClientApplication({
       auth: {
-        clientId: this.#clientId,
+        clientId: this.#settings.clientId.value.trim(),
         // It takes https only; an address on this machine is called by http all the same.
         authority: isHttp ? authority.replace('http:', 'https:') : authority,
         // Else msal-node asks a public address of Microsoft whether to trust a host it has not in its list.
@@ -118,44 +158,218 @@ function networkOf(call: TokenCall, httpHost: string | undefined): INetworkModul
   };
 }
 
-/** An object that gets tokens as an application, and has its identity. */
-class OfApplication {
-  readonly identity: () => Promise<Identity>;
-  protected readonly application: Application;
+/** The provider of service tokens. */
+export function provider(flow: string, { idpBService }: IdpBBlocks, context: ProviderContext): IdentityProvider {
+  warnOfSecret(idpBService, context);
+  return application(flow, idpBService, context);
+}
 
-  constructor(options: IdpBOptions) {
-    this.identity = options.identity;
-    this.application = new Application(options);
+/** The exchange of users' tokens. */
+export function exchange(blocks: IdpBBlocks & ExchangeBlock, context: ProviderContext): TokenExchange {
+  const settings = exchangeApplication(blocks);
+  // A credential of the provider's own block is that block's to warn of.
+  if (settings.clientSecret !== blocks.idpBService.clientSecret) warnOfSecret(settings, context);
+  return application('idp_b.exchange', settings, context);
+}
+
+function application(
+  flow: string,
+  settings: IdpBSettings,
+  { timeoutMs, fetch, telemetry, clock, identityOf }: ProviderContext,
+): IdpBApplication {
+  const certificate = certificateOf(settings, clock, (warning) => telemetry.emit({ type: 'warning', ...warning }));
+  const { tenantId, authority, clientSecret } = settings;
+  // However they are spelled, they are one tenant.
+  const tenant = tenantAddress(tenantId.value.trim(), authority.value);
+  const stated = {
+    ...settings,
+    ...(tenant.kind === 'address' && {
+      tenantId: { ...tenantId, value: '' },
+      authority: { ...authority, value: tenant.authority },
+    }),
+    // A secret that a certificate stands before proves nothing.
+    ...(certificate !== undefined && { clientSecret: { ...clientSecret, value: '' } }),
+  };
+  const identity = identityOf(flow, stated, async () => {
+    const reading = await certificate?.read();
+    // By its advice: another fault is another failure, so a back-off must not repeat the words of the last one.
+    return reading?.kind === 'certificate' ? reading.thumbprintSha256 : (reading?.advice ?? '');
+  });
+  return new IdpBApplication({ settings, certificate, timeoutMs, fetch, identity });
+}
+
+/** Of a certificate and a secret, one is not used. */
+function warnOfSecret(
+  { clientSecret, certificatePath, privateKeyPath }: IdpBSettings,
+  { telemetry }: ProviderContext,
+): void {
+  if (revealed(clientSecret) === '') return;
+  if (certificatePath.value !== '') {
+    const detail = `${clientSecret.block} has both certificatePath and clientSecret; the certificate is used`;
+    telemetry.emit({ type: 'warning', code: 'client_secret_unused', detail });
+  } else if (privateKeyPath.value !== '') {
+    const detail = `${clientSecret.block} has privateKeyPath without certificatePath; clientSecret is used`;
+    telemetry.emit({ type: 'warning', code: 'certificate_incomplete', detail });
   }
 }
 
-/** Gets service tokens from an Entra-like provider: client credentials, by certificate or by secret (spec §5.4). */
-export class IdpBProvider extends OfApplication implements IdentityProvider {
-  readonly block: string = 'idpBService';
-
-  async issue(now: number): Promise<IssueOutcome> {
-    const request = await this.application.request(
-      'client_credentials',
-      this.application.scope,
-      now,
-      this.application.places,
-      (library, scopes) => library.acquireTokenByClientCredential({ scopes, skipCache: true, azureRegion: NO_REGION }),
-    );
-    return 'kind' in request ? request : this.application.client.issue(request, now);
-  }
+/** The proof of the application. */
+interface ClientCredential {
+  readonly kind: 'secret' | 'certificate';
+  /** The client secret, or the private key of the certificate in PEM form. */
+  readonly secret: Secret;
+  /** Of the certificate; empty for a client secret. */
+  readonly thumbprintSha256: string;
 }
 
-/** Exchanges a user's token at an Entra-like provider (On-Behalf-Of); the result never outlives the user's own token. */
-export class IdpBTokenExchange extends OfApplication implements TokenExchange {
-  async exchange(exchanged: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {
-    const { assertion, scope = '', audience = '' } = exchanged;
-    // Entra has no audience: it is the part of a scope before the last slash, and `.default` stands for all that was consented to.
-    const wanted = scope || (audience === '' ? this.application.scope : `${audience}/.default`);
-    const configured = this.application.places;
-    const places = scope || audience === '' ? configured : fromRoute(configured, 'scope', 'audience');
-    const request = await this.application.request('on_behalf_of', wanted, now, places, (library, scopes) =>
-      library.acquireTokenOnBehalfOf({ scopes, oboAssertion: assertion, skipCache: true }),
-    );
-    return 'kind' in request ? request : this.application.client.exchange(assertion, request, now);
+/** Chooses the credential, and finds a certificate that cannot work before anybody is asked; `now` is milliseconds since the epoch. */
+async function clientCredential(
+  { clientSecret, certificatePath }: IdpBSettings,
+  certificate: CertificateSource | undefined,
+  now: number,
+): Promise<ClientCredential | IssueFailure> {
+  if (certificate === undefined) return { kind: 'secret', secret: clientSecret.value, thumbprintSha256: '' };
+  const reading = await certificate.read();
+  const { block } = certificatePath;
+  if (reading.kind === 'unusable') return { ...reading, kind: 'failure', block };
+  const { thumbprintSha256, privateKeyPem: secret, notBefore, notAfter } = reading;
+  if (now > notAfter) return outOfDates(block, 'has expired', 'ended', notAfter);
+  if (now < notBefore) return outOfDates(block, 'is not valid yet', 'starts', notBefore);
+  return { kind: 'certificate', secret, thumbprintSha256 };
+}
+
+function outOfDates(block: string, state: string, verb: string, at: number): IssueFailure {
+  return {
+    kind: 'failure',
+    reason: 'refused',
+    block,
+    fields: ['certificatePath', 'privateKeyPath'],
+    advice: `Replace the certificate of "certificatePath" and "privateKeyPath" in the "${block}" configuration block: it ${state}.`,
+    detail: `the certificate ${state}: its validity ${verb} on ${new Date(at).toISOString()}, by the clock of this server`,
+  };
+}
+
+/** The kind of token asked for. */
+type Grant = 'client_credentials' | 'on_behalf_of';
+
+const CERTIFICATE = refused('certificatePath', 'privateKeyPath');
+
+/** The meaning of the failures of an Entra-like provider, and of msal-node itself. */
+export function failureRules(
+  grant: Grant,
+  credential: ClientCredential['kind'],
+  { block, settings }: RequestSettings<IdpBSettings>,
+): FailureRules {
+  const { scope, authority } = settings;
+  return {
+    block,
+    settings: { ...settings },
+    addressField: 'tenantId',
+    hostField: authority.value.trim() === '' ? 'tenantId' : 'authority',
+    fault: (fault) => faultOfLibrary(fault, credential),
+    special: ({ status }) =>
+      status === 429 ? { reason: 'unavailable', fields: ['clientId'], note: 'rate limited' } : undefined,
+    refusal: (response) => refusal(response, credential),
+    userRefusal,
+    codes: (response) => {
+      const numbers = numbersOf(response).filter((number) => !response.description.includes(String(number)));
+      return [textMember(response.body, 'suberror'), ...numbers.map((number) => `AADSTS${number}`)];
+    },
+    advice: ({ reason, fields }, check) => {
+      if (reason === 'unavailable') return `Try again later; if that does not help, ${check}.`;
+      const isIncomplete = grant === 'client_credentials' && !scope.value.trim().endsWith('/.default');
+      if (!fields.includes('scope') || !isIncomplete) return undefined;
+      return `Let "scope" in the "${scope.block}" configuration block end in "/.default".`;
+    },
+  };
+}
+
+const CREDENTIAL = refused('clientSecret', 'certificatePath');
+const LIBRARY_FAULTS: ReadonlyMap<string, Verdict> = new Map([
+  ['missing_tenant_id_error', refused('tenantId')],
+  ['authority_uri_insecure', refused('tenantId')],
+  ['empty_input_scopes_error', refused('scope')],
+  ['invalid_client_credential', CREDENTIAL],
+  // What msal-node says when a certificate comes without its thumbprint.
+  ['state_not_found', CREDENTIAL],
+]);
+
+function faultOfLibrary({ code, description }: Fault, credential: ClientCredential['kind']): Verdict | undefined {
+  // What signs for msal-node has no codes for a key it cannot use.
+  const isKey = code.startsWith('ERR_OSSL_') || /secretOrPrivateKey/.test(description);
+  return credential === 'certificate' && isKey ? CERTIFICATE : LIBRARY_FAULTS.get(code);
+}
+
+// They only choose among fields of what was refused anyway: Microsoft may renumber them at any time.
+const REFUSALS_BY_NUMBER: readonly (readonly [numbers: readonly number[], verdict: Verdict])[] = [
+  [[7000215, 7000222], refused('clientSecret')],
+  [[700016, 7000229], refused('clientId', 'tenantId')],
+  [[7000112], refused('clientId')],
+  [[90002, 900021, 900023], refused('tenantId')],
+  [[500011, 70011, 1002012], refused('scope')],
+  [[700023, 700027, 700030], CERTIFICATE],
+];
+
+const POLICY = {
+  ...refused('clientId'),
+  note: 'a policy or an assignment of the tenant stands against the application',
+};
+const REFUSALS: ReadonlyMap<string, Verdict> = new Map([
+  ['unauthorized_client', refused('clientId', 'tenantId')],
+  ['invalid_tenant', refused('tenantId')],
+  ['invalid_scope', refused('scope')],
+  ['invalid_resource', refused('scope')],
+  ['invalid_target', refused('scope')],
+  ['unsupported_grant_type', POLICY],
+  ['invalid_grant', POLICY],
+  ['access_denied', POLICY],
+]);
+
+function refusal(response: ErrorResponse, credential: ClientCredential['kind']): Verdict {
+  const { error, description } = response;
+  const found = numbersOf(response);
+  const sharper = REFUSALS_BY_NUMBER.find(([numbers]) => numbers.some((number) => found.includes(number)));
+  if (sharper !== undefined) return sharper[1];
+  if (error === 'invalid_client') {
+    if (credential === 'secret') return refused('clientId', 'clientSecret');
+    return { ...CERTIFICATE, note: 'not registered, or the clock of this server is wrong' };
   }
+  if (error === 'invalid_request') {
+    if (/\btenant\b/i.test(description)) return refused('tenantId');
+    return /\b(scope|resource)\b/i.test(description) ? refused('scope') : refused();
+  }
+  return REFUSALS.get(error) ?? refused();
+}
+
+function userRefusal(response: ErrorResponse): ExchangeRefusal['reason'] | undefined {
+  const numbers = numbersOf(response);
+  const isInteraction =
+    INTERACTION_SUBERRORS.has(textMember(response.body, 'suberror')) ||
+    numbers.some((number) => INTERACTION_NUMBERS.has(number));
+  if (response.error === 'invalid_grant' && isInteraction) return 'interaction';
+  // Entra has no better word for a user's token it cannot read.
+  const isAssertion = response.error === 'invalid_request' && numbers.some((number) => ASSERTION_NUMBERS.has(number));
+  return isAssertion ? 'expired' : undefined;
+}
+
+const INTERACTION_SUBERRORS: ReadonlySet<string> = new Set([
+  'consent_required',
+  'basic_action',
+  'additional_action',
+  'message_only',
+]);
+
+// Consent, assignment to the application, second factor, conditional access.
+const INTERACTION_NUMBERS: ReadonlySet<number> = new Set([
+  65001, 65004, 50105, 50072, 50074, 50076, 50079, 50158, 53000, 53001, 53003,
+]);
+
+const ASSERTION_NUMBERS: ReadonlySet<number> = new Set([50013, 500131, 500133, 50027]);
+
+/** Entra's numbers, from the member for them or from the description. */
+function numbersOf({ body, description }: ErrorResponse): readonly number[] {
+  const codes = member(body, 'error_codes');
+  const listed = Array.isArray(codes) ? codes.filter((code) => typeof code === 'number') : [];
+  const written = /\bAADSTS(\d{4,8})\b/.exec(description)?.[1];
+  return listed.length > 0 || written === undefined ? listed : [Number(written)];
 }

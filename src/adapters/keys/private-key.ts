@@ -39,54 +39,15 @@ export interface PrivateKeySource {
   read(): Promise<PrivateKeyReading>;
 }
 
-/** Where a key given as text comes from. */
-export interface KeyTextOptions {
-  /** The value of `privateKeyPem`. */
-  readonly text: string;
-  /** The configuration block named in advice, such as `serviceAccount`. */
-  readonly block: string;
+/** A private key that is written in the configuration; advice names the configuration block `block`. */
+export function keyText(text: string, block: string): PrivateKeySource {
+  const reading = parse(text, 'privateKeyPem', block);
+  return { read: () => Promise.resolve(reading) };
 }
 
-/** A private key that stands in the configuration as text. */
-export class KeyText implements PrivateKeySource {
-  readonly #reading: PrivateKeyReading;
-
-  constructor({ text, block }: KeyTextOptions) {
-    this.#reading = parse(text, 'privateKeyPem', block);
-  }
-
-  read(): Promise<PrivateKeyReading> {
-    return Promise.resolve(this.#reading);
-  }
-}
-
-/** Where a key given as a path comes from. */
-export interface KeyFileOptions {
-  /** The value of `privateKeyPath`. */
-  readonly path: string;
-  /** The configuration block named in advice, such as `serviceAccount`. */
-  readonly block: string;
-  readonly clock: Clock;
-}
-
-/**
- * A private key in a file. The file is looked at when it was not for 30 seconds, and read again when it changed.
- * A file that breaks after a good read leaves its last key in use for five more minutes.
- */
-export class KeyFile implements PrivateKeySource {
-  readonly #key: WatchedReading<PrivateKeyReading>;
-
-  constructor({ path, block, clock }: KeyFileOptions) {
-    this.#key = new WatchedReading(clock, keyFileReader(path, block));
-  }
-
-  read(): Promise<PrivateKeyReading> {
-    return this.#key.read();
-  }
-
-  recheck(): void {
-    this.#key.recheck();
-  }
+/** A private key in a file; advice names the configuration block `block`. */
+export function keyFile(path: string, block: string, clock: Clock): WatchedReading<PrivateKeyReading> {
+  return new WatchedReading(clock, keyFileReader(path, block));
 }
 
 /** Reads the key of a file, and parses it again only when the file changed. */
@@ -122,6 +83,6 @@ export function privateKeySource(
   block: string,
   clock: Clock,
 ): PrivateKeySource | undefined {
-  if (privateKeyPem !== undefined) return new KeyText({ text: privateKeyPem.reveal(), block });
-  return privateKeyPath === '' ? undefined : new KeyFile({ path: privateKeyPath, block, clock });
+  if (privateKeyPem !== undefined) return keyText(privateKeyPem.reveal(), block);
+  return privateKeyPath === '' ? undefined : keyFile(privateKeyPath, block, clock);
 }

@@ -1,57 +1,57 @@
 import { redactor } from '../../domain/shared/redaction.js';
-import type { IssueFailure, ExchangeRefusal } from '../../ports/identity-provider.js';
+import { type AnySettings, revealed, type Setting } from '../../domain/shared/setting.js';
+import type { ExchangeRefusal, IssueFailure } from '../../ports/identity-provider.js';
 import type { ErrorResponse, Fault, ProviderError } from './provider-error.js';
 
-/** What an error of the provider means for the configuration. */
+/** The meaning of a provider's error for the configuration. */
 export interface Verdict {
   readonly reason: 'refused' | 'unavailable';
+  /** Fields to check, by their names in the settings. */
   readonly fields: readonly string[];
-  /** Default: what `places` says. */
-  readonly block?: string;
-  /** What an operator should know beyond the provider's own words. */
+  /** Facts for operators beyond the provider's own words. */
   readonly note?: string;
 }
 
-/** Where the value of a field was configured. */
-export interface Place {
+/** The settings a request was made of, by field. */
+export interface RequestSettings<Settings = AnySettings> {
+  /** The block to name where no field is. */
   readonly block: string;
-  readonly field: string;
+  readonly settings: Settings;
 }
 
-/** Where the values of one application were configured: in the provider's own block, or in `onBehalfOf`. */
-export interface Places {
-  /** The block of whatever has no field. */
-  readonly block: string;
-  readonly of: (field: string) => Place;
-}
-
-/** The places of an application all of whose values stand in `block`, but for those of an exchange's `own`. */
-export function placesIn(block: string, own: ReadonlySet<string> = new Set()): Places {
+/**
+ * The settings of an exchange of users' tokens; `block` is the provider's own, used where the exchange sets nothing else.
+ * `routed`: the field whose value the option `audience` of the route replaces.
+ */
+export function exchangeSettings<Settings extends object>(
+  block: string,
+  settings: Settings,
+  routed?: keyof Settings,
+): RequestSettings<Settings> {
+  const all: readonly Setting<unknown>[] = Object.values(settings);
+  const own = all.find((setting) => setting.block === 'onBehalfOf' && revealed(setting) !== '');
   return {
-    block: own.size === 0 ? block : 'onBehalfOf',
-    of: (field) => ({ block: own.has(field) ? 'onBehalfOf' : block, field }),
+    block: own?.block ?? block,
+    settings:
+      routed === undefined
+        ? settings
+        : { ...settings, [routed]: { ...settings[routed], block: 'route', field: 'audience' } },
   };
 }
 
-/** The same places, but that the value of one field came with the request: from an option of the route. */
-export function fromRoute(places: Places, field: string, option: string): Places {
-  return { ...places, of: (name) => (name === field ? { block: 'route', field: option } : places.of(name)) };
-}
-
-/** What tells the failures of one provider from those of others, for one kind of request. */
-export interface FailureRules {
-  readonly places: Places;
-  /** The field that says where the provider is. */
+/** The meaning of one provider's failures, for one kind of request. */
+export interface FailureRules extends RequestSettings {
+  /** The field with the provider's address. */
   readonly addressField: string;
-  /** The field that says which host it is, where that is another one. */
+  /** The field with its host, where that is another one. */
   readonly hostField?: string;
-  /** What a code of the provider's library means; undefined: what it means everywhere. */
+  /** Judges a code of the provider's library; `undefined`: as for every provider. */
   fault(fault: Fault): Verdict | undefined;
-  /** What counts before the status does; undefined for nothing. */
+  /** Judges a response before its status is looked at; `undefined`: as for every provider. */
   special(response: ErrorResponse): Verdict | undefined;
-  /** What an OAuth error of the token endpoint means. */
+  /** Judges an OAuth error of the token endpoint. */
   refusal(response: ErrorResponse): Verdict;
-  /** Whether an error of an exchange is the user's in words of this provider. */
+  /** Recognises an error of an exchange that is the user's, in words of this provider. */
   userRefusal?(response: ErrorResponse): ExchangeRefusal['reason'] | undefined;
   /** Codes of this provider beside `error`, for the log. */
   codes?(response: ErrorResponse): readonly string[];
@@ -69,14 +69,11 @@ export function refused(...fields: readonly string[]): Verdict {
   return { reason: 'refused', fields };
 }
 
-/** Turns what went wrong into the block and the fields to check; `secrets` are kept out of the detail. */
+/** The failure with the block and the fields to check; `secrets` are kept out of its detail. */
 export function issueFailure(error: ProviderError, rules: FailureRules, secrets: readonly string[]): IssueFailure {
   const verdict = error.kind === 'fault' ? judgeFault(error, rules) : judgeResponse(error, rules);
   const { reason, note } = verdict;
-  const [first, ...others] = grouped(
-    verdict.fields,
-    verdict.block === undefined ? rules.places : placesIn(verdict.block),
-  );
+  const [first, ...others] = grouped(verdict.fields, rules);
   const check = `check ${[first, ...others].map(inWords).join('; and ')}`;
   return {
     kind: 'failure',
@@ -90,12 +87,12 @@ export function issueFailure(error: ProviderError, rules: FailureRules, secrets:
 
 type Group = Pick<IssueFailure, 'block' | 'fields'>;
 
-/** The fields by the block to check. The exchange's own comes first: it was set to differ. */
-function grouped(fields: readonly string[], { block, of }: Places): [Group, ...Group[]] {
-  const found = fields.map(of);
-  const blocks = new Set([block, ...found.map((place) => place.block)]);
+/** The fields by the block to check. The request's own block comes first: an exchange sets what differs. */
+function grouped(names: readonly string[], { block, settings }: RequestSettings): [Group, ...Group[]] {
+  const found = names.flatMap((name) => settings[name] ?? []);
+  const blocks = new Set([block, ...found.map((setting) => setting.block)]);
   const [first = { block, fields: [] }, ...others] = [...blocks]
-    .map((name) => ({ block: name, fields: found.filter((place) => place.block === name).map(({ field }) => field) }))
+    .map((name) => ({ block: name, fields: found.filter((one) => one.block === name).map(({ field }) => field) }))
     .filter((group) => group.fields.length > 0);
   return [first, ...others];
 }
@@ -167,17 +164,19 @@ const USER_REFUSALS: ReadonlyMap<string, ExchangeRefusal['reason']> = new Map([
 ]);
 
 /**
- * The failure that names every field without a value; undefined when all are filled. Fields are in the order given.
+ * The failure that names every setting without a value; undefined when all are filled. Fields are in the order of the settings.
  * `alternatives`: fields that may be filled together in the place of one.
  */
 export function missingFields(
-  places: Places,
-  values: Readonly<Record<string, string>>,
+  request: RequestSettings,
   alternatives: Readonly<Record<string, readonly string[]>> = {},
 ): IssueFailure | undefined {
-  const empty = Object.keys(values).filter((field) => values[field]?.trim() === '');
+  const empty = Object.entries(request.settings).filter(([, setting]) => revealed(setting).trim() === '');
   if (empty.length === 0) return undefined;
-  const groups = grouped(empty, places);
+  const groups = grouped(
+    empty.map(([name]) => name),
+    request,
+  );
   const named = (field: string): string => {
     const instead = alternatives[field];
     return instead === undefined ? `"${field}"` : `"${field}", or ${quoted(instead, ' and ')}`;
@@ -192,7 +191,7 @@ export function missingFields(
     block,
     fields: fields.flatMap((field) => [field, ...(alternatives[field] ?? [])]),
     advice: `Fill in ${blanks.join('; and ')}.`,
-    detail: `not configured: ${empty.map((field) => `${places.of(field).block}.${field}`).join(', ')}`,
+    detail: `not configured: ${empty.map(([, setting]) => `${setting.block}.${setting.field}`).join(', ')}`,
   };
 }
 

@@ -1,23 +1,23 @@
-import type { Identity, IssueOutcome, ExchangeRefusal } from '../../ports/identity-provider.js';
+import { jwtClaims } from '../../domain/shared/json.js';
+import type { ExchangeRefusal, Identity, IssueOutcome } from '../../ports/identity-provider.js';
 import { type FailureRules, issueFailure, userRefusal } from './failure.js';
 import { type ProviderError, thrownFault } from './provider-error.js';
 import { type Fetch, type ReceivedToken, TokenCall, type TokenCallOptions } from './token-call.js';
-import { jwtExpiry, tokenExpiry } from './token-expiry.js';
 
-/** How requests to a provider are sent. */
+/** The connection to a provider, and the identity of its application. */
 export interface ConnectionOptions {
   /** Milliseconds for one call as a whole, discovery included. */
   readonly timeoutMs: number;
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: Fetch | undefined;
-  /** Whose tokens they are, and by which proof. */
+  /** The owner of the tokens, and its proof. */
   readonly identity: () => Promise<Identity>;
 }
 
 /** A request for one token, in the hands of a provider's library. */
 export interface TokenRequest {
-  /** Lets the library ask over the network of the call; its result is not read. */
-  readonly send: (call: TokenCall) => Promise<unknown>;
+  /** Lets the library ask over the network of the call. */
+  readonly send: (call: TokenCall) => Promise<ReceivedToken>;
   readonly rules: FailureRules;
   /** Texts to keep out of the log. */
   readonly secrets: readonly string[];
@@ -56,9 +56,7 @@ export class OAuthClient {
   async #request({ send }: TokenRequest, now: number): Promise<ReceivedToken | ProviderError> {
     const call = new TokenCall({ ...this.#options, now });
     try {
-      await send(call);
-      if (call.token !== undefined) return call.token;
-      throw new Error('the library sent no request for a token');
+      return await send(call);
     } catch (thrown) {
       // Also metadata that came with status 200 and are none.
       if (call.stage === 'metadata') this.#options.metadata.clear();
@@ -70,4 +68,24 @@ export class OAuthClient {
 function token({ value, expiresInSeconds }: ReceivedToken, now: number, latest = Infinity): IssueOutcome {
   const expiresAt = Math.min(tokenExpiry(value, expiresInSeconds, now), latest);
   return { kind: 'token', token: { value, expiresAt } };
+}
+
+const UNKNOWN_LIFE_MS = 60_000;
+const MAX_LIFE_MS = 86_400_000;
+
+/**
+ * The end of a token, in milliseconds since the epoch: by `expires_in`, else by the token's own `exp`.
+ * A token without either, or with a date in the past, is cached for a minute; none is cached for more than a day.
+ */
+function tokenExpiry(token: string, expiresInSeconds: number | undefined, now: number): number {
+  if (expiresInSeconds !== undefined) return now + Math.min(expiresInSeconds * 1000, MAX_LIFE_MS);
+  const expiresAt = jwtExpiry(token);
+  if (expiresAt !== undefined && expiresAt > now) return Math.min(expiresAt, now + MAX_LIFE_MS);
+  return now + UNKNOWN_LIFE_MS;
+}
+
+/** The `exp` of a JWT in milliseconds since the epoch; undefined for any other text. The signature is not checked. */
+function jwtExpiry(token: string): number | undefined {
+  const exp = jwtClaims(token)?.['exp'];
+  return typeof exp === 'number' && Number.isFinite(exp) ? exp * 1000 : undefined;
 }

@@ -1,5 +1,3 @@
-import { requestedBackoffMs } from './requested-backoff.js';
-
 /** Which request to the provider went wrong; `local` when none did, and the library failed by itself. */
 export type Stage = 'local' | 'metadata' | 'token';
 
@@ -45,6 +43,20 @@ export function responseError(
     body,
     retryAfterMs: requestedBackoffMs(headers, status, now),
   };
+}
+
+/** The milliseconds that a provider asks its clients to wait: `Retry-After` (RFC 9110 §10.2.3), else `X-RateLimit-Reset`, which Auth0 sends with a 429 as seconds since the epoch. */
+function requestedBackoffMs(headers: Pick<Headers, 'get'>, status: number, now: number): number | undefined {
+  const retryAfter = headers.get('retry-after')?.trim();
+  if (retryAfter !== undefined) {
+    return /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) * 1000 : until(Date.parse(retryAfter), now);
+  }
+  const reset = headers.get('x-ratelimit-reset')?.trim() ?? '';
+  return status === 429 && /^\d{1,12}$/.test(reset) ? until(Number(reset) * 1000, now) : undefined;
+}
+
+function until(at: number, now: number): number | undefined {
+  return at > now ? at - now : undefined;
 }
 
 /** Reads anything thrown on the way to a response. */

@@ -28,9 +28,10 @@ export interface TokenCallOptions {
   readonly now: number;
 }
 
-/** A token, and how long the provider says it lives. */
+/** A token, and its life by the word of the provider. */
 export interface ReceivedToken {
   readonly value: string;
+  /** Above 0. */
   readonly expiresInSeconds: number | undefined;
 }
 
@@ -46,8 +47,8 @@ const MAX_BYTES = 262_144;
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * The network as a provider's library sees it while it gets one token. It remembers the token and what went wrong, before
- * the library makes less of it: a library reads good responses only, with the members needed of them (decision 8).
+ * The network of a provider's library during one request for a token. It records the token and the failure before the
+ * library reduces them: a library gets good responses only, with the members it needs (decision 8).
  */
 export class TokenCall {
   readonly #options: TokenCallOptions;
@@ -83,8 +84,9 @@ export class TokenCall {
     if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) {
       throw this.#failed(unreadable(this.stage, 'no token that could stand in a header field'));
     }
-    this.token = { value, expiresInSeconds: seconds(expiresIn) };
-    return { token_type: 'Bearer', access_token: value };
+    const expiresInSeconds = seconds(expiresIn);
+    this.token = { value, expiresInSeconds };
+    return { token_type: 'Bearer', access_token: value, expires_in: expiresInSeconds };
   }
 
   async #goodBody(received: Promise<Received>): Promise<JsonObject> {
@@ -140,5 +142,5 @@ function jsonObject(text: string | undefined): JsonObject | undefined {
 
 function seconds(value: unknown): number | undefined {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+  return typeof number === 'number' && Number.isFinite(number) && number > 0 ? number : undefined;
 }

@@ -3,28 +3,32 @@ import { randomUUID } from 'node:crypto';
 import type { CryptoKey } from 'jose';
 import { SignJWT } from 'jose/jwt/sign';
 import { importPKCS8 } from 'jose/key/import';
-import type { Identity, IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
+import { type ValuesOf, valuesOf } from '../../domain/shared/setting.js';
+import type {
+  Identity,
+  IdentityProvider,
+  IssueFailure,
+  IssueOutcome,
+  ProviderContext,
+} from '../../ports/identity-provider.js';
 import type { PrivateKeyReading, PrivateKeySource } from '../keys/private-key.js';
+import { hasUnusedFile, keyOf, type ServiceAccountBlocks, type ServiceAccountSettings } from './descriptor.js';
 
 const ALGORITHM = 'RS256';
 const LIFETIME_SECONDS = 300;
 const REGISTERED_CLAIMS: ReadonlySet<string> = new Set(['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'nbf']);
 const KEY_FIELDS = ['privateKeyPem', 'privateKeyPath'] as const;
 
-/** What the tokens of a service account are made of; an empty string, and `false` as audience, leaves a part out. */
-export interface ServiceAccountOptions {
-  readonly serviceAccountId: string;
-  readonly keyId: string;
-  readonly audience: string | readonly string[] | false;
-  readonly subject: string;
-  readonly issuer: string;
-  /** Further claims; registered ones (`iss`, `exp` and so on) among them are ignored. */
-  readonly claims: Readonly<Record<string, unknown>>;
-  /** Where the key comes from; `undefined` when neither `privateKeyPem` nor `privateKeyPath` is given. */
+/** The values of a service account; an empty string, and `false` as audience, leaves a part out of the tokens. */
+export interface ServiceAccountOptions extends Omit<
+  ValuesOf<ServiceAccountSettings>,
+  'privateKeyPem' | 'privateKeyPath'
+> {
+  /** The source of the key; `undefined` when neither `privateKeyPem` nor `privateKeyPath` is set. */
   readonly key: PrivateKeySource | undefined;
-  /** Whose tokens they are, and by which proof. */
+  /** The owner of the tokens, and its proof. */
   readonly identity: () => Promise<Identity>;
-  /** Makes the `jti` of each token. Default: a random UUID. */
+  /** Returns the `jti` of each token. Default: a random UUID. */
   readonly newId?: () => string;
 }
 
@@ -111,6 +115,25 @@ export class ServiceAccountProvider implements IdentityProvider {
     const advice = `${todo} in the "${this.block}" configuration block.`;
     return { kind: 'failure', reason, block: this.block, fields, advice, detail };
   }
+}
+
+/** The provider of a service account. */
+export function provider(
+  flow: string,
+  { serviceAccount }: ServiceAccountBlocks,
+  { telemetry, clock, identityOf }: ProviderContext,
+): ServiceAccountProvider {
+  if (hasUnusedFile(serviceAccount)) {
+    const detail = 'serviceAccount has both privateKeyPem and privateKeyPath; the file is not read';
+    telemetry.emit({ type: 'warning', code: 'second_key_unused', detail });
+  }
+  const key = keyOf(serviceAccount, clock);
+  const identity = identityOf(flow, { ...serviceAccount }, async () => {
+    const reading = await key?.read();
+    // By its advice: another fault is another failure, so a back-off must not repeat the words of the last one.
+    return reading?.kind === 'key' ? reading.fingerprint : (reading?.advice ?? '');
+  });
+  return new ServiceAccountProvider({ ...valuesOf(serviceAccount), key, identity });
 }
 
 // As text: a copy the caller cannot change between an identity and the token it stands for.

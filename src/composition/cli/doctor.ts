@@ -4,23 +4,19 @@ import { systemClock } from '../../adapters/system/system-clock.js';
 import { type ChosenStrategy, chooseStrategy } from '../../domain/credentials/credential-broker.js';
 import { visibleLine } from '../../domain/shared/redaction.js';
 import type { Endpoint } from '../../domain/upstream/platform-call.js';
-import type { Clock } from '../../ports/clock.js';
-import type { IssueOutcome } from '../../ports/identity-provider.js';
+import type { IssueOutcome, ProviderContext, ProviderFacts } from '../../ports/identity-provider.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { variablesOf, warningsOf } from '../config/env.js';
-import { FLOWS } from '../config/provider-flows.js';
-import { providerLoader } from '../toolkit/identity-module.js';
-import { type Identities, providerOf, PROVIDERS } from '../toolkit/identity-providers.js';
+import { FLOWS, providerOf, PROVIDERS } from '../config/providers.js';
+import { loadExchange, providerContext, providerLoader } from '../toolkit/identity-module.js';
 import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
 import { type Command, isUsageError, STATUS, type Terminal, type TextStyle } from './command-line.js';
 import { configuration, CONFIGURATION_HELP, SOURCE_OPTIONS } from './configuration-source.js';
 import { cacheFindings, errorPage } from './deployment-findings.js';
 import { failed, type Finding, named, passed, type Place, refused, skipped, topLevel, warning } from './finding.js';
-import { certificate, serviceAccountKey } from './key-findings.js';
 import { platformFindings, type Trials } from './platform-findings.js';
-import { providerReach } from './discovery-check.js';
-import { tokenFindings } from './token-findings.js';
+import { providerFindings, tokenFindings } from './provider-findings.js';
 
 const MARKS: Readonly<Record<Finding['result'], readonly [mark: string, style: TextStyle]>> = {
   ok: ['✓', 'green'],
@@ -137,18 +133,22 @@ export async function examine(
     flows: FLOWS,
     strategy: resolved.serviceAuthStrategy,
     authProvider: resolved.authProvider,
-    hasServiceAccount: resolved.serviceAccount.filled,
+    hasServiceAccount: resolved.hasServiceAccount,
     hasApiKey: resolved.serviceApiKey !== undefined,
     customProviders: resolved.customProviders,
   });
-  const clock = ports.clock ?? systemClock;
+  const { clock = systemClock, telemetry = silentTelemetry, identityFetch, tokenExchange } = ports;
+  const parts = { fetch: identityFetch, telemetry, clock, proofKey: new Uint8Array(32) };
+  const context = providerContext(resolved, parts);
   begin('credential');
+  const provider = chosen.kind === 'provider' ? providerOf(chosen.name) : undefined;
+  const facts = provider === undefined ? NO_FACTS : await PROVIDERS[provider].examine(resolved, clock);
   const credential = [
     // The chat does without; tokens signed here take their audience from it.
-    address('platform address', 'serviceApiUrl', resolved.serviceApi, needsAudience(chosen, resolved)),
+    address('platform address', 'serviceApiUrl', resolved.serviceApi, needsAudience(facts)),
     strategy(chosen, resolved),
-    ...(chosen.kind === 'provider' ? await serviceCredential(resolved, chosen.name, ports) : []),
-    ...(resolved.onBehalfOf.configured ? await userExchange(resolved, chosen, ports) : []),
+    ...(chosen.kind === 'provider' ? await serviceCredential(resolved, chosen.name, facts, context) : []),
+    ...(resolved.alwaysExchange ? await userExchange(resolved, facts, context, tokenExchange !== undefined) : []),
   ];
   begin('cache store');
   const cache = await cacheFindings(resolved, clock);
@@ -203,88 +203,83 @@ function publicAddress({ publicUrl }: ResolvedConfig, isProduction: boolean): re
   return [warning(check, message, topLevel('publicUrl'), fix)];
 }
 
-function needsAudience(chosen: ChosenStrategy, { serviceAccount }: ResolvedConfig): boolean {
-  return chosen.kind === 'provider' && chosen.name === 'service_account' && serviceAccount.audience === '';
+/** A provider of the site's own, or none. */
+const NO_FACTS: ProviderFacts = { keys: [] };
+
+function needsAudience({ expected, address: reached }: ProviderFacts): boolean {
+  return reached === undefined && expected?.audience.includes('') === true;
 }
 
-function strategy(chosen: ChosenStrategy, { onBehalfOf }: ResolvedConfig): Finding {
+function strategy(chosen: ChosenStrategy, { alwaysExchange }: ResolvedConfig): Finding {
   const check = 'strategy';
   if (chosen.kind === 'provider') return passed(check, chosen.name);
   if (chosen.kind === 'api-key') return passed(check, 'the API key alone; there is no token to try');
-  if (onBehalfOf.configured) return skipped(check, "no service credential: only users' tokens are exchanged");
+  if (alwaysExchange) return skipped(check, "no service credential: only users' tokens are exchanged");
   return failed(check, 'no credential is configured', topLevel('serviceAuthStrategy', 'serviceApiKey'), CHOOSE);
 }
 
 /** Key, provider and token of the configured strategy, up to the first that fails. */
-async function serviceCredential(config: ResolvedConfig, flow: string, ports: ToolkitPorts): Promise<Finding[]> {
-  const clock = ports.clock ?? systemClock;
-  const findings: Finding[] = [];
-  const provider = providerOf(flow);
-  if (provider === 'service_account') findings.push(await serviceAccountKey(config.serviceAccount, clock));
-  if (provider === 'idp_b') findings.push(...(await certificate(config.idpB, clock)));
-  if (provider !== undefined) {
-    findings.push(...(await providerReach(provider, config, false, ports.identityFetch ?? fetch)));
-  }
+async function serviceCredential(
+  config: ResolvedConfig,
+  flow: string,
+  facts: ProviderFacts,
+  context: ProviderContext,
+): Promise<Finding[]> {
+  const findings = await providerFindings(facts, context);
   if (findings.some(({ result }) => result === 'failed')) return [...findings, skipped('token')];
-  return [...findings, ...(await token(config, flow, ports, clock))];
+  return [...findings, ...(await token(config, flow, facts, context))];
 }
 
-async function token(config: ResolvedConfig, flow: string, ports: ToolkitPorts, clock: Clock): Promise<Finding[]> {
+async function token(
+  config: ResolvedConfig,
+  flow: string,
+  { expected }: ProviderFacts,
+  context: ProviderContext,
+): Promise<Finding[]> {
   const check = 'token';
-  const load = providerLoader(config, identities(ports));
-  const now = clock.now();
+  const now = context.clock.now();
   let outcome: IssueOutcome | undefined;
   try {
-    outcome = await (await load(flow))?.issue(now);
+    outcome = await (await providerLoader(config, context)(flow))?.issue(now);
   } catch (error) {
     const message = `the provider of this strategy failed: ${error instanceof Error ? error.name : typeof error}`;
     return [failed(check, message, STRATEGY)];
   }
   if (outcome === undefined) return [failed(check, 'this strategy has no identity provider', STRATEGY, CHOOSE)];
-  if (outcome.kind === 'failure') {
-    const { block, fields, advice, detail } = outcome;
-    return [failed(check, detail, { block, fields }, advice)];
-  }
-  return [passed(check, 'obtained'), ...tokenFindings(config, flow, outcome.token, now)];
+  if (outcome.kind === 'failure') return [failed(check, outcome.detail, outcome, outcome.advice)];
+  const name = providerOf(flow);
+  const block = name === undefined ? flow : PROVIDERS[name].suspects.block;
+  return [passed(check, 'obtained'), ...tokenFindings(block, expected, outcome.token, now)];
 }
 
-/** What can be said of the exchange while nobody is signed in; what the service credential showed already is not said twice. */
-async function userExchange(config: ResolvedConfig, chosen: ChosenStrategy, ports: ToolkitPorts): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  const { own, idpB } = config.onBehalfOf;
-  const provider = config.onBehalfOf.provider === 'idp_a' ? 'idp_a' : 'idp_b';
-  const seen = chosen.kind === 'provider' && providerOf(chosen.name) === provider;
-  const block = (field: string): string => (own.has(field) ? 'onBehalfOf' : 'idpBService');
-  const { clock = systemClock, identityFetch = fetch } = ports;
-  if (provider === 'idp_b' && (!seen || own.has('certificatePath'))) {
-    findings.push(...(await certificate(idpB, clock, block('certificatePath'))));
-  }
-  if (!seen || own.has('tenantId')) {
-    findings.push(...(await providerReach(provider, config, true, identityFetch)));
-  }
-  if (!findings.some(({ result }) => result === 'failed')) findings.push(await exchange(config, provider, ports));
-  return findings;
-}
-
-/** Without a user's token nobody is asked: what is missing in the configuration is found before. */
-async function exchange(config: ResolvedConfig, provider: 'idp_a' | 'idp_b', ports: ToolkitPorts): Promise<Finding> {
-  const check = 'exchange';
-  const { clock = systemClock, tokenExchange } = ports;
-  const ours =
-    tokenExchange === undefined ? await PROVIDERS[provider].exchange?.(config, identities(ports)) : undefined;
-  const outcome = await ours?.exchange({ assertion: '' }, clock.now());
-  if (outcome?.kind !== 'failure') return skipped(check, 'needs a signed-in user');
-  const { block, fields, advice, detail } = outcome;
-  return failed(check, detail, { block, fields }, advice);
-}
-
-function identities({ identityFetch, telemetry = silentTelemetry, clock = systemClock }: ToolkitPorts): Identities {
-  return { fetch: identityFetch, proofKey: new Uint8Array(32), telemetry, clock };
+/** Findings about the exchange while nobody is signed in, except those that the service credential has shown already. */
+async function userExchange(
+  config: ResolvedConfig,
+  service: ProviderFacts,
+  context: ProviderContext,
+  isOwn: boolean,
+): Promise<Finding[]> {
+  const facts = (await PROVIDERS[config.exchangeProvider].examineExchange?.(config, context.clock)) ?? NO_FACTS;
+  const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+  const keys = facts.keys.filter((key) => !service.keys.some((other) => isSame(key, other)));
+  const fresh = isSame(facts.address, service.address) ? { keys } : { ...facts, keys };
+  const findings = await providerFindings(fresh, context);
+  if (findings.some(({ result }) => result === 'failed')) return findings;
+  // Without a user's token: missing fields are found before the provider is called.
+  const exchange = isOwn ? undefined : await loadExchange(config, context);
+  const outcome = await exchange?.exchange({ assertion: '' }, context.clock.now());
+  const isFailure = outcome?.kind === 'failure';
+  return [
+    ...findings,
+    isFailure
+      ? failed('exchange', outcome.detail, outcome, outcome.advice)
+      : skipped('exchange', 'needs a signed-in user'),
+  ];
 }
 
 /** The place to look at when the platform rejects a credential that could be obtained. */
 function placeOf(chosen: ChosenStrategy): Place {
   if (chosen.kind !== 'provider') return topLevel('serviceApiKey');
   const name = providerOf(chosen.name);
-  return name === undefined ? STRATEGY : PROVIDERS[name];
+  return name === undefined ? STRATEGY : PROVIDERS[name].suspects;
 }

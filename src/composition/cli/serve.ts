@@ -6,7 +6,7 @@ import { behindHostCheck, type HostPolicy } from '../../adapters/web/host-check.
 import { refusal } from '../../adapters/web/error-response.js';
 import type { HttpHandler } from '../../ports/http.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
-import { hostPolicy } from '../config/allowed-hosts.js';
+import { hostPolicy } from '../config/addresses.js';
 import { warningsOf } from '../config/env.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';

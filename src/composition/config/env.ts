@@ -1,5 +1,7 @@
 import { distance, nearest } from '../../domain/shared/nearest.js';
-import { type AnyRows, FIELDS } from './schema.js';
+import type { AnyRows } from '../../domain/shared/setting.js';
+import { PROVIDERS } from './providers.js';
+import { FIELDS } from './schema.js';
 import type { ServerConfig } from './server-config.js';
 
 /** Where an environment variable goes. */
@@ -12,7 +14,13 @@ interface Place {
 const VARIABLES: ReadonlyMap<string, Place> = new Map(places(FIELDS));
 const NAMES = [...VARIABLES.keys()];
 /** The site, its host and its cluster have variables under these too: only a name close to one of ours is a slip of the hand. */
-const PREFIXES = ['A2A_', 'SERVICE_API_', 'SERVICE_PROJECT_', 'SERVICE_AUTH_', 'SERVICE_ACCOUNT_', 'IDP_A_', 'IDP_B_'];
+const PREFIXES = [
+  'A2A_',
+  'SERVICE_API_',
+  'SERVICE_PROJECT_',
+  'SERVICE_AUTH_',
+  ...Object.values(PROVIDERS).map(({ prefix }) => prefix),
+];
 const MAX_SLIPS = 3;
 /** What names its file as Unicode, where an editor wrote it. */
 const BYTE_ORDER_MARK = '\uFEFF';

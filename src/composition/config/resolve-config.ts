@@ -1,34 +1,38 @@
+import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { MethodPolicy } from '../../domain/chat/method-policy.js';
 import { ConfigurationError } from '../../domain/shared/errors.js';
 import { nearest, similar } from '../../domain/shared/nearest.js';
-import type { Secret } from '../../domain/shared/secret.js';
+import { type OptionShape, readOptions, type Refusal } from '../../domain/shared/options.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
+import type { Secret } from '../../domain/shared/secret.js';
+import { type AnyRows, hasFields, type ValuesOf, valuesOf } from '../../domain/shared/setting.js';
 import type { Endpoint } from '../../domain/upstream/platform-call.js';
 import type { CacheStore } from '../../ports/cache-store.js';
-import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
-import { principalOf } from './identity-fields.js';
-import { type CacheAddress, cacheAddress } from './cache-address.js';
-import { type AnyRows, type ConfigFields, FIELDS, isObject, object, type Values } from './schema.js';
+import type { ExchangeBlock } from '../../ports/identity-provider.js';
+import { type CacheAddress, cacheAddress } from './addresses.js';
+import { warningsOf, withWarnings } from './env.js';
+import { DEFAULT_EXCHANGE, EXCHANGES, principalOf, type ProviderBlocks, type ProviderName } from './providers.js';
+import { type ConfigSettings, FIELDS, type PlainSettings } from './schema.js';
 import type { ServerConfig } from './server-config.js';
-import { AUTH_PROVIDERS } from './provider-flows.js';
-import { nameHint, STRATEGIES } from './strategy-names.js';
 
-type Derived = 'a2aUrl' | 'agentCardUrl' | 'serviceApiUrl' | 'a2aMethods' | 'idpAServiceUser' | 'idpBService';
+type Derived = 'a2aUrl' | 'agentCardUrl' | 'serviceApiUrl' | 'a2aMethods' | 'cacheStore';
 
-/** Text fields are empty when absent; secrets are wrapped. Behind this type nothing has a default any more. */
-export interface ResolvedConfig extends Omit<ConfigFields, Derived | 'serviceAccount' | 'timeouts' | 'onBehalfOf'> {
+/** Texts are empty when absent; secrets are wrapped. Behind this type nothing has a default any more. */
+export interface ResolvedConfig extends Omit<ValuesOf<PlainSettings>, Derived>, ProviderBlocks, ExchangeBlock {
   readonly agent: Endpoint | undefined;
-  /** Where the agent's card is; undefined when it is to be looked for. */
+  /** The address of the agent's card; undefined when it is to be looked for. */
   readonly agentCard: Endpoint | undefined;
   readonly serviceApi: Endpoint | undefined;
-  readonly serviceAccount: ResolvedServiceAccount;
-  readonly idpA: ResolvedIdpA;
-  readonly idpB: ResolvedIdpB;
+  /** True if any field of the block `serviceAccount` is filled. */
+  readonly hasServiceAccount: boolean;
   /** One policy for all credentials when configured; else closed for services and open for sessions. */
   readonly servicePolicy: MethodPolicy;
   readonly sessionPolicy: MethodPolicy;
   readonly timeouts: ResolvedTimeouts;
-  readonly onBehalfOf: ResolvedOnBehalfOf;
+  /** The provider that exchanges users' tokens. */
+  readonly exchangeProvider: ProviderName;
+  /** True if every session route exchanges; else those that ask for it. */
+  readonly alwaysExchange: boolean;
   /** Undefined when there is none, or one at `cacheAddress`. */
   readonly cacheStore: CacheStore | KeyvLike | undefined;
   readonly cacheAddress: CacheAddress | undefined;
@@ -37,31 +41,16 @@ export interface ResolvedConfig extends Omit<ConfigFields, Derived | 'serviceAcc
   readonly place: string;
 }
 
-/** The `serviceAccount` block, complete. */
-export type ResolvedServiceAccount = ConfigFields['serviceAccount'] & { readonly filled: boolean };
-
-/** The blocks `idpA` and `idpAServiceUser`, complete. */
-export type ResolvedIdpA = ConfigFields['idpA'] & ConfigFields['idpAServiceUser'];
-
-/** The block `idpBService`, complete. */
-export type ResolvedIdpB = ConfigFields['idpBService'];
-
-/** The exchange of users' tokens, complete: what the `onBehalfOf` block leaves out comes from the provider's own block. */
-export interface ResolvedOnBehalfOf {
-  /** Whether every session route exchanges; else those that ask for it. */
-  readonly configured: boolean;
-  readonly provider: string;
-  /** The fields whose value, or want of one, is of this block; the others are of the provider's own. */
-  readonly own: ReadonlySet<string>;
-  readonly idpA: Pick<ConfigFields['onBehalfOf'], 'audience' | 'scope' | 'subjectTokenType'>;
-  readonly idpB: ResolvedIdpB;
-}
-
 /** All deadlines in milliseconds. */
-export type ResolvedTimeouts = ConfigFields['timeouts'] & {
+export type ResolvedTimeouts = ValuesOf<ConfigSettings['timeouts']> & {
   /** For chat messages, whose agents may work for minutes before they speak. */
-  readonly chat: Pick<ConfigFields['timeouts'], 'headersMs' | 'bodyIdleMs' | 'bodyMs'>;
+  readonly chat: Pick<ValuesOf<ConfigSettings['timeouts']>, 'headersMs' | 'bodyIdleMs' | 'bodyMs'>;
 };
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** The rows of all fields as the options of one function. */
+const SHAPE = shapeOf(FIELDS) as OptionShape<keyof ServerConfig>;
 
 /**
  * Checks a configuration and completes it, with further providers of a toolkit: the table of fields says how, and here is what is made of several fields.
@@ -72,38 +61,43 @@ export function resolveConfig(
   config: ServerConfig,
   { identityProviders = {} }: Pick<ServerConfig, 'identityProviders'> = {},
 ): ResolvedConfig {
-  check(config);
-  const providers = { ...config.identityProviders, ...identityProviders };
-  const customProviders: ReadonlySet<string> = new Set(Object.keys(providers));
-  checkName('serviceAuthStrategy', config.serviceAuthStrategy, [...STRATEGIES, ...customProviders]);
-  checkName('provider', config.onBehalfOf?.provider, AUTH_PROVIDERS, 'onBehalfOf');
-  checkName('authProvider', config.authProvider, [...AUTH_PROVIDERS, ...customProviders]);
-  const fields = read(FIELDS, config as Values) as ConfigFields;
-  const { a2aUrl, agentCardUrl, serviceApiUrl, a2aMethods, idpAServiceUser, idpBService, cacheStore, ...same } = fields;
+  if (!hasFields(config)) {
+    const hint = 'Pass an object to configureServer.';
+    throw new ConfigurationError({ detail: 'The configuration is not an object.', hint, block: 'configureServer' });
+  }
+  // Merged with nothing, an instance of a class becomes an object of its fields.
+  const plain = mergeConfig({}, config);
+  const providers = { ...plain.identityProviders, ...identityProviders };
+  const all = { ...plain, identityProviders: providers };
+  const given = readOptions<ServerConfig>('configureServer', SHAPE, plain, all, refusal);
+  const read = unwrapped(settingsOf(FIELDS, given as Values, 'configureServer') as ConfigSettings);
+  const { a2aUrl, agentCardUrl, serviceApiUrl, a2aMethods, cacheStore, timeouts, ...same } = read;
+  const { authProvider, onBehalfOf } = same;
+  const exchangeProvider =
+    onBehalfOf.provider.value || (EXCHANGES.includes(authProvider) ? authProvider : DEFAULT_EXCHANGE);
   return {
     ...same,
     agent: a2aUrl,
     agentCard: agentCardUrl,
     serviceApi: serviceApiUrl,
-    serviceAccount: serviceAccount(fields.serviceAccount, config),
-    idpA: { ...fields.idpA, ...idpAServiceUser },
-    idpB: idpBService,
+    serviceAccount: completedAccount(same.serviceAccount, given.serviceApiUrl),
+    hasServiceAccount: Object.keys(given.serviceAccount ?? {}).length > 0,
     servicePolicy: new MethodPolicy(a2aMethods ?? 'chat'),
     sessionPolicy: new MethodPolicy(a2aMethods ?? 'all'),
     timeouts: {
-      ...fields.timeouts,
+      ...valuesOf(timeouts),
       chat: {
-        headersMs: config.timeouts?.headersMs ?? CHAT_SILENCE_MS,
-        bodyIdleMs: config.timeouts?.bodyIdleMs ?? CHAT_SILENCE_MS,
-        bodyMs: config.timeouts?.bodyMs ?? 0,
+        headersMs: given.timeouts?.headersMs ?? CHAT_SILENCE_MS,
+        bodyIdleMs: given.timeouts?.bodyIdleMs ?? CHAT_SILENCE_MS,
+        bodyMs: given.timeouts?.bodyMs ?? 0,
       },
     },
-    onBehalfOf: onBehalfOf(fields, config.onBehalfOf !== undefined),
+    exchangeProvider: exchangeProvider as ProviderName,
+    alwaysExchange: given.onBehalfOf !== undefined,
     cacheStore: typeof cacheStore === 'string' ? undefined : cacheStore,
-    cacheAddress: typeof cacheStore === 'string' && cacheStore !== '' ? cacheAddress(cacheStore) : undefined,
+    cacheAddress: typeof cacheStore === 'string' ? cacheAddress(cacheStore) : undefined,
     identityProviders: providers,
-    customProviders,
-    place: principalOf(FIELDS, fields as unknown as Values),
+    customProviders: new Set(Object.keys(providers)),
   };
 }
 
@@ -115,38 +109,66 @@ export function configuredSecrets(config: ResolvedConfig): string[] {
   return secretsIn(config, 4);
 }
 
-/** Refuses values of a wrong kind and unknown fields. Values are never quoted: a secret may sit in the wrong field. */
-function check(values: unknown, rows: AnyRows = FIELDS, block = ''): void {
-  const { place, inside } = placeOf(block);
-  if (!isObject(values)) {
-    const hint = 'Pass an object to configureServer.';
-    throw new ConfigurationError({ detail: 'The configuration is not an object.', hint, block: place });
-  }
-  for (const [name, row] of Object.entries(rows)) {
-    const value = values[name];
-    if (value === undefined) continue;
-    const hint = (row.check ?? object)(value, values);
-    if (hint !== undefined) {
-      throw invalid(name, block, hint);
-    }
-    if (row.check === undefined) check(value, row.fields, name);
-  }
-  const unknown = Object.keys(values).find((name) => !Object.hasOwn(rows, name));
-  if (unknown === undefined) return;
-  const detail = `Unknown field "${unknown}" in ${inside}.`;
-  const hint = unknownHint(unknown, Object.keys(values), Object.keys(rows));
-  throw new ConfigurationError({ detail, hint, block: place, fields: [unknown] });
+/**
+ * Merges field by field, also inside blocks: `undefined` leaves a value, an empty string clears it (spec §2.1).
+ * A value given in one form replaces one given earlier in another: a key file the key that was configured as text.
+ */
+export function mergeConfig(current: ServerConfig, changes: ServerConfig): ServerConfig {
+  // What is no object is refused where configurations are checked, in words.
+  if (!hasFields(changes)) return changes as ServerConfig;
+  // Warnings of earlier calls have been reported.
+  return withWarnings(merged(FIELDS, current as Values, changes), warningsOf(changes));
 }
 
-function unknownHint(unknown: string, names: readonly string[], known: readonly string[]): string {
+function merged(rows: AnyRows, current: Values, changes: Values): Values {
+  // A map, since `__proto__` as a property of an object would vanish here, and pass where unknown names are refused.
+  const values = new Map(Object.entries(current));
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) continue;
+    const { fields, replaces = [] } = (Object.hasOwn(rows, name) ? rows[name] : undefined) ?? {};
+    const replaced = value === '' ? [] : replaces.filter((other) => changes[other] === undefined);
+    for (const other of replaced) values.delete(other);
+    const isBlock = fields !== undefined && hasFields(value) && !Array.isArray(value);
+    values.set(name, isBlock ? merged(fields, (values.get(name) ?? {}) as Values, value) : value);
+  }
+  return Object.fromEntries(values);
+}
+
+function shapeOf(rows: AnyRows): OptionShape {
+  const options = Object.entries(rows).map(([name, { check, fields = {} }]) => [name, check ?? shapeOf(fields)]);
+  return { options: Object.fromEntries(options) as OptionShape['options'] };
+}
+
+/** The errors of a configuration name block and field. */
+const refusal: Refusal = ({ path, all }, problem, names, hint) => {
+  const [block = 'configureServer', ...blocks] = path.split('.').slice(0, -1);
+  const fields = names.map((name) => [...blocks, name].join('.'));
+  const inside = path === '' ? block : `the "${block}" configuration block`;
+  const quoted = fields.map((field) => `"${field}"`).join(' and ');
+  return new ConfigurationError({
+    detail: `${problem.replace('option', 'field')} ${quoted} in ${inside}.`,
+    hint: problem === 'Unknown option' ? names.map((name) => unknownHint(name, path, all)).join(' ') : hint,
+    block,
+    fields,
+  });
+};
+
+function unknownHint(unknown: string, path: string, config: object): string {
+  let [shape, values]: [OptionShape, object] = [SHAPE, config];
+  for (const name of path.split('.').slice(0, -1)) {
+    shape = shape.options[name] as OptionShape;
+    values = (values as Values)[name] as object;
+  }
   // `process.env` itself.
-  if (names.some((name) => /^[A-Z][A-Z\d_]+$/.test(name))) return 'Pass variables through configFromEnv(process.env).';
+  const isEnvironment = Object.keys(values).some((name) => /^[A-Z][A-Z\d_]+$/.test(name));
+  if (isEnvironment) return 'Pass variables through configFromEnv(process.env).';
+  const known = Object.keys(shape.options);
   const shortened = known.filter((name) => isShortened(unknown, name));
   const meant = similar(unknown, known) ?? nearest(unknown, shortened);
   return meant === '' ? `Known fields: ${known.join(', ')}.` : `Did you mean "${meant}"?`;
 }
 
-/** Whether a name has letters of another in their order, as "kid" has those of "keyId", and "apiKey" of "serviceApiKey". */
+/** True if a name has the letters of another in their order, as "keyId" has those of "kid", and "serviceApiKey" those of "apiKey". */
 function isShortened(short: string, name: string): boolean {
   const letters = short.toLowerCase();
   let found = 0;
@@ -154,72 +176,41 @@ function isShortened(short: string, name: string): boolean {
   return found === letters.length;
 }
 
-function placeOf(block: string): { readonly place: string; readonly inside: string } {
-  if (block === '') return { place: 'configureServer', inside: 'configureServer' };
-  return { place: block, inside: `the "${block}" configuration block` };
-}
-
-function invalid(field: string, block: string, hint: string): ConfigurationError {
-  const { place, inside } = placeOf(block);
-  return new ConfigurationError({
-    detail: `Invalid value for "${field}" in ${inside}.`,
-    hint,
-    block: place,
-    fields: [field],
+/** The settings of all fields of a block, and of the blocks inside. */
+function settingsOf(rows: AnyRows, values: Values, block: string): object {
+  const entries = Object.entries(rows).map(([field, { read, side, fields = {} }]) => {
+    const value = values[field];
+    if (read === undefined) return [field, settingsOf(fields, (value ?? {}) as Values, field)];
+    return [field, { value: read(value), block, field, side }];
   });
+  return Object.fromEntries(entries) as object;
 }
 
-function checkName(field: string, value: string | undefined, known: readonly string[], block = ''): void {
-  const hint = value === undefined || value === '' ? undefined : nameHint(value, known);
-  if (hint === undefined) return;
-  throw invalid(field, block, hint);
+/** The values of the settings outside of all blocks, and the settings of the blocks. */
+function unwrapped(
+  settings: ConfigSettings,
+): ValuesOf<PlainSettings> & Omit<ConfigSettings, keyof PlainSettings> & { readonly place: string } {
+  const entries = Object.entries(settings).map(([name, setting]) => [
+    name,
+    'side' in setting ? setting.value : setting,
+  ]);
+  return { ...Object.fromEntries(entries), place: principalOf(settings) };
 }
 
-function read(rows: AnyRows, values: Values): Values {
-  const entries = Object.entries(rows).map(([name, row]) => {
-    const value = values[name];
-    return [name, row.read === undefined ? read(row.fields ?? {}, (value ?? {}) as Values) : row.read(value)];
-  });
-  return Object.fromEntries(entries) as Values;
-}
-
-function serviceAccount(
-  block: ConfigFields['serviceAccount'],
-  { serviceAccount: given = {}, serviceApiUrl = '' }: ServerConfig,
-): ResolvedServiceAccount {
+/** A service account is its own issuer and subject, and its tokens are for the platform, unless it is configured otherwise. */
+function completedAccount(
+  account: ProviderBlocks['serviceAccount'],
+  serviceApiUrl = '',
+): ProviderBlocks['serviceAccount'] {
+  const { serviceAccountId, subject, issuer, audience } = account;
   return {
-    ...block,
-    filled: Object.values(given).some((value) => value !== undefined && value !== ''),
-    audience: block.audience === '' ? withoutTrailingSlashes(serviceApiUrl.trim()) : block.audience,
-    subject: block.subject || block.serviceAccountId,
-    issuer: block.issuer || block.serviceAccountId,
-  };
-}
-
-function onBehalfOf(
-  { onBehalfOf: block, idpA, idpBService: idpB, authProvider }: ConfigFields,
-  configured: boolean,
-): ResolvedOnBehalfOf {
-  // A certificate or a secret of the block stands for itself: half of one and half of the other fits nobody.
-  const hasCredential = [block.clientSecret.reveal(), block.certificatePath, block.privateKeyPath].some(Boolean);
-  const { clientSecret, certificatePath, privateKeyPath } = hasCredential ? block : idpB;
-  const provider = block.provider || (authProvider === 'idp_a' ? 'idp_a' : 'idp_b');
-  const credential = { clientSecret, certificatePath, privateKeyPath };
-  const { tenantId, clientId, scope, audience, subjectTokenType } = block;
-  const texts = Object.entries(provider === 'idp_a' ? { scope, audience } : { tenantId, clientId, scope });
-  const own = texts.filter(([name, value]) => value !== '' || (clientId !== '' && idpB[name as 'scope'] === ''));
-  return {
-    configured,
-    provider,
-    own: new Set([...own.map(([name]) => name), ...(hasCredential ? Object.keys(credential) : [])]),
-    idpA: { audience: audience || idpA.audience, scope: scope || idpA.scope, subjectTokenType },
-    idpB: {
-      tenantId: tenantId || idpB.tenantId,
-      authority: idpB.authority,
-      clientId: clientId || idpB.clientId,
-      scope: scope || idpB.scope,
-      ...credential,
+    ...account,
+    audience: {
+      ...audience,
+      value: audience.value === '' ? withoutTrailingSlashes(serviceApiUrl.trim()) : audience.value,
     },
+    subject: { ...subject, value: subject.value || serviceAccountId.value },
+    issuer: { ...issuer, value: issuer.value || serviceAccountId.value },
   };
 }
 

@@ -1,9 +1,14 @@
+import type { IdpAConfig, IdpAServiceUserConfig } from '../../adapters/idp-a/descriptor.js';
+import type { IdpBServiceConfig } from '../../adapters/idp-b/descriptor.js';
 import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
+import type { ServiceAccountConfig } from '../../adapters/service-account/descriptor.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { IdentityProvider } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
 import type { UpstreamConfig } from './upstream-config.js';
+
+export type { IdpAConfig, IdpAServiceUserConfig, IdpBServiceConfig, ServiceAccountConfig };
 
 /**
  * How the server proves itself to the platform when nobody is signed in (spec §2.1, §5).
@@ -13,90 +18,19 @@ import type { UpstreamConfig } from './upstream-config.js';
  */
 export type ServiceAuthStrategy = 'service_account' | 'resource_owner_password' | 'client_credentials';
 
+/** The service strategies of this package (spec §5). */
+export const STRATEGIES: readonly ServiceAuthStrategy[] = [
+  'service_account',
+  'resource_owner_password',
+  'client_credentials',
+];
+
 /**
  * Which identity provider a service strategy asks: `idp_a` is Auth0-like, `idp_b` is Entra-like.
  *
  * @public
  */
 export type AuthProvider = 'idp_a' | 'idp_b';
-
-/**
- * The service account whose key signs the server's own tokens (spec §5.2).
- *
- * @public
- */
-export interface ServiceAccountConfig {
-  /** Identifier of the service account at the platform; issuer and subject of each token. */
-  readonly serviceAccountId?: string | undefined;
-  /** Identifier of the registered public key; the `kid` of each token, left out when empty. */
-  readonly keyId?: string | undefined;
-  /** The private key in PEM form; `\n` escapes, quotes, base64 and PKCS#1 are understood. Wins over a `privateKeyPath` given with it; whichever is given later replaces the other. */
-  readonly privateKeyPem?: string | undefined;
-  /** Path of the private key file; read again when the file changes. */
-  readonly privateKeyPath?: string | undefined;
-  /** Audience of each token; `false` leaves it out. Default: `serviceApiUrl` without a trailing slash. */
-  readonly audience?: string | readonly string[] | false | undefined;
-  /** Subject of each token. Default: `serviceAccountId`. */
-  readonly subject?: string | undefined;
-  /** Issuer of each token. Default: `serviceAccountId`. */
-  readonly issuer?: string | undefined;
-  /** Further claims; the registered ones cannot be replaced here. */
-  readonly claims?: Readonly<Record<string, unknown>> | undefined;
-}
-
-/**
- * The confidential application at `idp_a` (spec §5.3).
- *
- * @public
- */
-export interface IdpAConfig {
-  /** Domain of the tenant, such as `acme.eu.auth0.com`; a full `https` address works too. */
-  readonly domain?: string | undefined;
-  /** Client identifier of the application. */
-  readonly clientId?: string | undefined;
-  /** Client secret of the application. */
-  readonly clientSecret?: string | undefined;
-  /** Audience of the protected API. */
-  readonly audience?: string | undefined;
-  /** Scope to ask for. Default: none. */
-  readonly scope?: string | undefined;
-  /** Name of the user directory (Auth0: realm, connection). Default: the tenant's default directory. */
-  readonly realm?: string | undefined;
-}
-
-/**
- * The user the server signs in as at `idp_a` (spec §5.3).
- *
- * @public
- */
-export interface IdpAServiceUserConfig {
-  /** Name of the service user. */
-  readonly username?: string | undefined;
-  /** Password of the service user. */
-  readonly password?: string | undefined;
-}
-
-/**
- * The application registration at `idp_b` (spec §5.4); a certificate is used before a secret, whichever was given later.
- *
- * @public
- */
-export interface IdpBServiceConfig {
-  /** Directory (tenant) identifier; never `common` or `organizations`. */
-  readonly tenantId?: string | undefined;
-  /** Address of the cloud or directory the tenant is in, such as `https://login.microsoftonline.us`; `https`, but for `http` on this machine. Default: `https://login.microsoftonline.com`. */
-  readonly authority?: string | undefined;
-  /** Application (client) identifier. */
-  readonly clientId?: string | undefined;
-  /** Often of the form `api://<app_id>/.default`. */
-  readonly scope?: string | undefined;
-  /** Client secret; not used when a certificate is configured. */
-  readonly clientSecret?: string | undefined;
-  /** Path of the certificate in PEM form. */
-  readonly certificatePath?: string | undefined;
-  /** Path of the certificate's private key in PEM form. */
-  readonly privateKeyPath?: string | undefined;
-}
 
 /**
  * What the signed-in user's token is exchanged for before it goes to the platform (On-Behalf-Of at `idp_b`, RFC 8693 at `idp_a`).

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../../domain/shared/errors.js';
-import { nearest } from '../../domain/shared/nearest.js';
+import { type OptionCheck, type OptionShape, text } from '../../domain/shared/options.js';
 import type { PlatformPathName } from '../../domain/upstream/platform-api.js';
 import { isSafePath } from '../../domain/upstream/safe-path.js';
 
@@ -102,88 +102,69 @@ export function chosenNames(headers: ResolvedUpstream['headers']): readonly stri
   return Object.values(headers).filter((name) => !defaults.includes(name));
 }
 
+/** The options of the block `upstream`. */
+export const UPSTREAM: OptionShape<keyof UpstreamConfig> = {
+  options: {
+    paths: { options: checks(PATHS, templateHint) },
+    headers: { options: checks(HEADERS, headerHint) },
+  },
+};
+
+/** The block as it was read: what is absent is left out. */
+interface GivenUpstream {
+  readonly paths?: Partial<ResolvedUpstream['paths']>;
+  readonly headers?: Partial<ResolvedUpstream['headers']>;
+}
+
 /**
  * Completes the block `upstream`.
  *
- * @throws ConfigurationError naming the field.
+ * @throws ConfigurationError when one header field is to carry both values.
  */
-export function resolveUpstream(config: UpstreamConfig = {}): ResolvedUpstream {
-  const { paths, headers } = completed('upstream', { paths: {}, headers: {} }, config, isBlock);
-  const resolved = {
-    paths: completed('upstream.paths', PATHS, paths, isText),
-    headers: completed('upstream.headers', HEADERS, headers, isText),
-  };
-  for (const [name, template] of Object.entries(resolved.paths)) checkTemplate(name as PlatformPathName, template);
-  const names = {
-    apiKey: headerName('apiKey', resolved.headers),
-    projectId: headerName('projectId', resolved.headers),
-  };
-  if (names.apiKey === names.projectId)
-    throw wrong('upstream.headers.projectId', 'Give each value a field of its own.');
-  return { paths: resolved.paths, headers: names };
+export function resolveUpstream({ paths, headers }: GivenUpstream = {}): ResolvedUpstream {
+  const { apiKey, projectId } = { ...HEADERS, ...headers };
+  const names = { apiKey: apiKey.toLowerCase(), projectId: projectId.toLowerCase() };
+  if (names.apiKey !== names.projectId) return { paths: { ...PATHS, ...paths }, headers: names };
+  throw new ConfigurationError({
+    detail: 'Invalid value for "headers.projectId" in the "upstream" configuration block.',
+    hint: 'Give each value a field of its own.',
+    block: 'upstream',
+    fields: ['headers.projectId'],
+  });
 }
 
-/** The defaults with what was set; an empty string is unset. */
-function completed<Block extends object>(
-  block: string,
-  defaults: Block,
-  changes: unknown,
-  isRight: (value: unknown) => boolean,
-): Block {
-  const merged = { ...defaults };
-  if (changes === undefined) return merged;
-  if (!isBlock(changes)) throw wrong(block, 'Set it to an object.');
-  for (const [name, value] of Object.entries(changes)) {
-    if (!Object.hasOwn(defaults, name)) {
-      throw wrong(`${block}.${name}`, `Did you mean "${nearest(name, Object.keys(defaults))}"?`);
-    }
-    if (value === undefined || value === '') continue;
-    if (!isRight(value))
-      throw wrong(`${block}.${name}`, isRight === isText ? 'Set it to a string.' : 'Set it to an object.');
-    merged[name as keyof Block] = value as Block[keyof Block];
-  }
-  return merged;
+function checks<Name extends string>(
+  defaults: Readonly<Record<Name, string>>,
+  hint: (value: string, initial: string, name: string) => string | undefined,
+): Record<Name, OptionCheck> {
+  const entries = Object.entries<string>(defaults).map(([name, initial]): [string, OptionCheck] => [
+    name,
+    (value, all) => text(value, all) ?? hint(String(value), initial, name),
+  ]);
+  return Object.fromEntries(entries) as Record<Name, OptionCheck>;
 }
 
-/** A path that stays one whatever its values are, and names exactly the values its call has. */
-function checkTemplate(name: PlatformPathName, template: string): void {
-  const needed = placeholders(PATHS[name]);
+/** Takes a path that stays one whatever its values are, and names exactly the values its call has. */
+function templateHint(template: string, initial: string, name: string): string | undefined {
+  const needed = placeholders(initial);
   const used = placeholders(template);
   const missing = needed.find((placeholder) => !used.includes(placeholder));
-  if (missing !== undefined) throw wrong(`upstream.paths.${name}`, `It needs "{${missing}}".`);
+  if (missing !== undefined) return `It needs "{${missing}}".`;
   const unknown = used.find((placeholder) => !needed.includes(placeholder) && placeholder !== 'projectId');
-  if (unknown !== undefined) throw wrong(`upstream.paths.${name}`, `This call has no value "{${unknown}}".`);
+  if (unknown !== undefined) return `This call has no value "{${unknown}}".`;
   const sample = template.replaceAll(/\{\w+\}/g, 'x');
   const isPath = isSafePath(sample) && !/[{}]/.test(sample);
   // What the browser sent may hold slashes, so nothing but the end of a path may be made of it.
-  if (!isPath || (name === 'conversations' && !template.endsWith('/{path}'))) {
-    throw wrong(`upstream.paths.${name}`, `Set it to a path such as "${PATHS[name]}".`);
-  }
+  if (isPath && (name !== 'conversations' || template.endsWith('/{path}'))) return undefined;
+  return `Set it to a path such as "${initial}".`;
 }
 
 function placeholders(template: string): readonly string[] {
   return [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
 
-function headerName(field: 'apiKey' | 'projectId', headers: ResolvedUpstream['headers']): string {
-  const name = headers[field].toLowerCase();
-  if (/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name) && !TAKEN_HEADERS.has(name)) return name;
-  throw wrong(`upstream.headers.${field}`, `Set it to the name of a header field such as "${HEADERS[field]}".`);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
-}
-
-function isBlock(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function wrong(field: string, hint: string): ConfigurationError {
-  return new ConfigurationError({
-    detail: `Invalid value for "${field}".`,
-    hint,
-    block: 'upstream',
-    fields: [field],
-  });
+function headerHint(value: string, initial: string): string | undefined {
+  const name = value.toLowerCase();
+  if (/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name) && !TAKEN_HEADERS.has(name)) return undefined;
+  return `Set it to the name of a header field such as "${initial}".`;
 }

@@ -52,7 +52,10 @@ const NOBODY: SessionTokenSource = { getToken: () => Promise.resolve({ kind: 'no
 
 /** The parts that the credentials of routes are made with. */
 export interface RouteAuthsDependencies {
-  readonly config: Pick<ResolvedConfig, 'serviceApiKey' | 'serviceProjectId' | 'onBehalfOf' | 'timeouts' | 'upstream'>;
+  readonly config: Pick<
+    ResolvedConfig,
+    'serviceApiKey' | 'serviceProjectId' | 'alwaysExchange' | 'timeouts' | 'upstream'
+  >;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   /** The session libraries of all routes, also of those made before this toolkit; added to by each further route. */
@@ -111,7 +114,7 @@ export class RouteAuths {
   session(like: SessionTokenLike, options: SessionOptions & SiteFieldOptions): SessionRequired {
     const { audience = '', apiKey, exchange } = options;
     const source = asSessionTokenSource(like);
-    const exchanges = exchange !== undefined || this.#deps.config.onBehalfOf.configured;
+    const exchanges = exchange !== undefined || this.#deps.config.alwaysExchange;
     return {
       kind: 'session',
       required: true,

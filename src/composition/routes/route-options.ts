@@ -13,8 +13,8 @@ import {
   type OptionCheck,
   type OptionShape,
 } from '../../domain/shared/options.js';
-import type { ServiceAuthStrategy } from '../config/server-config.js';
-import { nameHint, STRATEGIES } from '../config/strategy-names.js';
+import { nameHint } from '../../domain/shared/nearest.js';
+import { type ServiceAuthStrategy, STRATEGIES } from '../config/server-config.js';
 
 /**
  * Header fields as the site makes them: an object, a `Headers`, or a list of pairs of name and value. A list of values is sent as one,

@@ -3,12 +3,11 @@ import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { sha256 } from '../../adapters/system/sha256.js';
 import { TimedIdentityProvider } from '../../adapters/system/timed-ports.js';
 import { CredentialBroker } from '../../domain/credentials/credential-broker.js';
-import type { IdentityProvider, TokenExchange } from '../../ports/identity-provider.js';
+import type { IdentityProvider, ProviderContext, TokenExchange } from '../../ports/identity-provider.js';
+import { configuredIdentity, FLOWS, providerOf, PROVIDERS } from '../config/providers.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import { FLOWS, type ProviderName } from '../config/provider-flows.js';
 import { RouteAuths } from '../routes/route-auths.js';
 import { type ProviderLoader, provide, TOKENS } from './container.js';
-import { type Identities, providerOf, PROVIDERS } from './identity-providers.js';
 
 /** Binds what turns configuration into credentials. */
 export function identityModule(config: ResolvedConfig, sessions: Set<SessionTokenLike>): ContainerModule {
@@ -16,10 +15,10 @@ export function identityModule(config: ResolvedConfig, sessions: Set<SessionToke
   return new ContainerModule(({ bind }) => {
     provide(bind, TOKENS.IdentityFetch, [], () => undefined);
     provide(bind, TOKENS.Providers, parts, (clock, { proofKey }, telemetry, fetch) =>
-      providerLoader(config, { fetch, proofKey, telemetry, clock }),
+      providerLoader(config, providerContext(config, { fetch, clock, proofKey, telemetry })),
     );
     provide(bind, TOKENS.TokenExchange, parts, (clock, { proofKey }, telemetry, fetch) =>
-      tokenExchange(config, { fetch, proofKey, telemetry, clock }),
+      tokenExchange(config, providerContext(config, { fetch, clock, proofKey, telemetry })),
     );
     provide(
       bind,
@@ -34,7 +33,7 @@ export function identityModule(config: ResolvedConfig, sessions: Set<SessionToke
           flows: FLOWS,
           strategy: config.serviceAuthStrategy,
           authProvider: config.authProvider,
-          hasServiceAccount: config.serviceAccount.filled,
+          hasServiceAccount: config.hasServiceAccount,
           customProviders: config.customProviders,
           apiKey: config.serviceApiKey,
           apiKeyHeader: config.upstream.headers.apiKey,
@@ -51,8 +50,20 @@ export function identityModule(config: ResolvedConfig, sessions: Set<SessionToke
   });
 }
 
+/** Everything the providers of this package need besides their settings. `proofKey` keys the digests that tell two proofs apart. */
+export function providerContext(
+  { timeouts }: ResolvedConfig,
+  { proofKey, ...context }: Pick<ProviderContext, 'fetch' | 'telemetry' | 'clock'> & { readonly proofKey: Uint8Array },
+): ProviderContext {
+  return {
+    ...context,
+    timeoutMs: timeouts.identityProviderMs,
+    identityOf: (flow, settings, material) => configuredIdentity({ flow, settings, proofKey, material }),
+  };
+}
+
 /** Loads each provider once, when it is first asked for. */
-export function providerLoader(config: ResolvedConfig, identities: Identities): ProviderLoader {
+export function providerLoader(config: ResolvedConfig, context: ProviderContext): ProviderLoader {
   const custom = config.identityProviders;
   const flows = new Map<string, () => Promise<IdentityProvider>>();
   const load = (flow: string): (() => Promise<IdentityProvider>) | undefined => {
@@ -61,7 +72,7 @@ export function providerLoader(config: ResolvedConfig, identities: Identities): 
       return () => Promise.resolve(new TimedIdentityProvider(own, config.timeouts.identityProviderMs));
     }
     const name = providerOf(flow);
-    return name && (() => PROVIDERS[name].load(flow, config, identities));
+    return name && (async () => (await PROVIDERS[name].adapter()).provider(flow, config, context));
   };
   return (flow) => {
     let once = flows.get(flow);
@@ -75,12 +86,21 @@ export function providerLoader(config: ResolvedConfig, identities: Identities): 
   };
 }
 
-/** The exchange of users' tokens a configuration asks for; its library is loaded with the first token. */
-function tokenExchange(config: ResolvedConfig, identities: Identities): TokenExchange {
+/** The exchange of users' tokens that a configuration asks for; undefined where its provider has none. */
+export async function loadExchange(
+  config: ResolvedConfig,
+  context: ProviderContext,
+): Promise<TokenExchange | undefined> {
+  const adapter = await PROVIDERS[config.exchangeProvider].adapter();
+  return adapter.exchange?.(config, context);
+}
+
+/** The same, with its library loaded for the first token. */
+function tokenExchange(config: ResolvedConfig, context: ProviderContext): TokenExchange {
   const load = loadedOnce(async () => {
-    const { exchange } = PROVIDERS[config.onBehalfOf.provider as ProviderName];
+    const exchange = await loadExchange(config, context);
     if (exchange === undefined) throw new Error('this provider exchanges no tokens');
-    return exchange(config, identities);
+    return exchange;
   });
   return {
     identity: async () => (await load()).identity(),
@@ -88,7 +108,7 @@ function tokenExchange(config: ResolvedConfig, identities: Identities): TokenExc
   };
 }
 
-/** What `load` gives, asked for once. A library that failed to load may be installed by now when the next request comes. */
+/** Calls `load` once. After a failure the next request tries again: the library may be installed by then. */
 function loadedOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined;
   return () => {

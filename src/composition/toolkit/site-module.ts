@@ -6,7 +6,7 @@ import { RequestGate } from '../../adapters/web/request-gate.js';
 import type { SiteSettings } from '../../adapters/web/serve-route.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { hostPolicy } from '../config/allowed-hosts.js';
+import { hostPolicy } from '../config/addresses.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { provide, TOKENS } from './container.js';
 import { processBodies } from './process-wide.js';

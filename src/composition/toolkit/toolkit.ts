@@ -204,8 +204,8 @@ function configurationCheck({ agent, serviceApi }: ResolvedConfig): HealthCheck 
 
 /** Passes where the service credential is there or can be had; a site for signed-in users only needs none. */
 async function credentialCheck(config: ResolvedConfig, obtain: () => Promise<unknown>): Promise<HealthCheck> {
-  const { serviceAuthStrategy, authProvider, serviceAccount, serviceApiKey } = config;
-  if (serviceAuthStrategy === '' && authProvider === '' && !serviceAccount.filled && serviceApiKey === undefined) {
+  const { serviceAuthStrategy, authProvider, hasServiceAccount, serviceApiKey } = config;
+  if (serviceAuthStrategy === '' && authProvider === '' && !hasServiceAccount && serviceApiKey === undefined) {
     return { status: 'skipped' };
   }
   try {

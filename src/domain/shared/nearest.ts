@@ -9,6 +9,13 @@ export function similar(name: string, candidates: readonly string[]): string | u
   return distance(name, best) <= Math.ceil(name.length / 3) ? best : undefined;
 }
 
+/** The hint for a name that is none of the known ones; `undefined` when it is one. */
+export function nameHint(name: unknown, known: readonly string[]): string | undefined {
+  if (known.some((one) => one === name)) return undefined;
+  const near = typeof name === 'string' ? similar(name, known) : undefined;
+  return `${near === undefined ? '' : `Did you mean "${near}"? `}Known values: ${known.join(', ')}.`;
+}
+
 /** Levenshtein distance in any case, one row at a time. */
 export function distance(from: string, target: string): number {
   const to = target.toLowerCase();

@@ -20,6 +20,7 @@ export type Given<Options> = { readonly [Name in keyof Options]: Exclude<Options
 
 /**
  * Reads an option object strictly (decision 79). `undefined` and an empty string are absent; errors never quote a value.
+ * `refuse` words the errors where the options are not those of a function.
  *
  * @throws ConfigurationError naming `maker`, the function the site called, and the option.
  */
@@ -28,18 +29,30 @@ export function readOptions<Options extends object>(
   shape: OptionShape<keyof Options & string>,
   options: Options | undefined = {} as Options,
   all: object = options,
+  refuse: Refusal = refusal,
 ): Given<Options> {
-  const place = { maker, all, path: '' };
+  const place = { maker, all, path: '', refuse };
   if (isPlainObject(options)) return read(place, shape as OptionShape, options) as Given<Options>;
-  throw refusal(place, 'Invalid value for', ['options'], 'Set it to an object.');
+  throw refuse(place, 'Invalid value for', ['options'], 'Set it to an object.');
 }
 
-interface Place {
+/** The place of options that are read. */
+export interface Place {
   readonly maker: string;
   readonly all: object;
   /** The path of a nested object, with a dot at its end. */
   readonly path: string;
+  readonly refuse: Refusal;
 }
+
+/** The error for options of a place; `others` are named in its fields only. */
+export type Refusal = (
+  place: Place,
+  problem: 'Unknown option' | 'Invalid value for' | 'Missing option' | 'Conflicting options',
+  names: readonly string[],
+  hint: string,
+  others?: readonly string[],
+) => ConfigurationError;
 
 function read(place: Place, shape: OptionShape, options: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const known = Object.keys(shape.options);
@@ -47,7 +60,7 @@ function read(place: Place, shape: OptionShape, options: Readonly<Record<string,
     if (known.includes(name)) continue;
     const near = similar(name, known);
     const hint = near === undefined ? `Known options: ${known.join(', ')}.` : `Did you mean "${place.path}${near}"?`;
-    throw refusal(place, 'Unknown option', [name], hint);
+    throw place.refuse(place, 'Unknown option', [name], hint);
   }
   const given: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(shape.options)) {
@@ -56,29 +69,23 @@ function read(place: Place, shape: OptionShape, options: Readonly<Record<string,
     if (isAbsent && shape.required?.includes(name) !== true) continue;
     const nested = typeof option !== 'function' && isPlainObject(value);
     const hint = typeof option === 'function' ? option(value, place.all) : nested ? undefined : 'Set it to an object.';
-    if (hint !== undefined) throw refusal(place, isAbsent ? 'Missing option' : 'Invalid value for', [name], hint);
+    if (hint !== undefined) throw place.refuse(place, isAbsent ? 'Missing option' : 'Invalid value for', [name], hint);
     given[name] = nested ? read({ ...place, path: `${place.path}${name}.` }, option, value) : value;
   }
   for (const group of shape.exclusive ?? []) {
     const set = group.filter((name) => (given[name] ?? false) !== false);
     if (set.length < 2) continue;
-    throw refusal(place, 'Conflicting options', set, 'Keep one of them.');
+    throw place.refuse(place, 'Conflicting options', set, 'Keep one of them.');
   }
   for (const [name, other = ''] of Object.entries(shape.needs ?? {})) {
     if (given[name] === undefined || given[other] !== undefined) continue;
     const hint = `"${place.path}${name}" needs it.`;
-    throw refusal(place, 'Missing option', [other], hint, [name]);
+    throw place.refuse(place, 'Missing option', [other], hint, [name]);
   }
   return given;
 }
 
-function refusal(
-  { maker, path }: Pick<Place, 'maker' | 'path'>,
-  problem: string,
-  names: readonly string[],
-  hint: string,
-  others: readonly string[] = [],
-): ConfigurationError {
+const refusal: Refusal = ({ maker, path }, problem, names, hint, others = []) => {
   const fields = [...names, ...others].map((name) => path + name);
   const quoted = fields.slice(0, names.length).map((name) => `"${name}"`);
   return new ConfigurationError({
@@ -87,7 +94,7 @@ function refusal(
     block: maker,
     fields,
   });
-}
+};
 
 /** True for an object literal: not a list, and no instance of a class, whose members would be taken for options. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {

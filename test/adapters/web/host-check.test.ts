@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { behindHostCheck, type HostPolicy } from '../../../src/adapters/web/host-check.js';
-import { hostPolicy, allowedHost } from '../../../src/composition/config/allowed-hosts.js';
+import { hostPolicy, allowedHost } from '../../../src/composition/config/addresses.js';
 import type { HeaderFields } from '../../../src/ports/http.js';
 import { browserRequest } from './browser-request.js';
 

@@ -6,7 +6,7 @@ import {
 import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
 import type { CredentialOwner } from '../../../src/domain/credentials/credential.js';
 import { redactor } from '../../../src/domain/shared/redaction.js';
-import { FLOWS } from '../../../src/composition/config/provider-flows.js';
+import { FLOWS } from '../../../src/composition/config/providers.js';
 import { PlatformErrors } from '../../../src/domain/upstream/platform-error.js';
 import { FakeDeadlines } from '../upstream/fake-deadlines.js';
 import { TokenCache } from '../../../src/domain/credentials/token-cache.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FLOWS } from '../../../src/composition/config/provider-flows.js';
+import { FLOWS } from '../../../src/composition/config/providers.js';
 import { chooseStrategy, type StrategyFacts } from '../../../src/domain/credentials/credential-broker.js';
 
 const nothing: StrategyFacts = {

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { type ConfigurationError, configFromEnv, createToolkit, type ServerConfig } from 'agent-bff';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { KeyText } from '../../../src/adapters/keys/private-key.js';
+import { keyText } from '../../../src/adapters/keys/private-key.js';
 import { readPem } from '../../../src/adapters/keys/pem.js';
 import { resolveConfig } from '../../../src/composition/config/resolve-config.js';
 
@@ -246,7 +246,7 @@ describe('whatever text comes as a key,', () => {
   it('nothing that is said of it repeats any of it', async () => {
     await fc.assert(
       fc.asyncProperty(damaged, async (pem) => {
-        const source = new KeyText({ text: pem, block: 'serviceAccount' });
+        const source = keyText(pem, 'serviceAccount');
         const reading = await source.read();
         const said =
           JSON.stringify(reading) + inspect(reading, { depth: 5 }) + inspect(source, { depth: 5, showHidden: true });

@@ -1,0 +1,113 @@
+import { isLoopback, withoutTrailingSlashes } from '../../domain/shared/paths.js';
+import type { Secret } from '../../domain/shared/secret.js';
+import { secretRow, type Setting, type SettingsOf, textRow } from '../../domain/shared/setting.js';
+import type { ProviderAddress, ProviderDescriptor } from '../../ports/identity-provider.js';
+
+/**
+ * The confidential application at `idp_a` (spec §5.3).
+ *
+ * @public
+ */
+export interface IdpAConfig {
+  /** Domain of the tenant, such as `acme.eu.auth0.com`; a full `https` address works too. */
+  readonly domain?: string | undefined;
+  /** Client identifier of the application. */
+  readonly clientId?: string | undefined;
+  /** Client secret of the application. */
+  readonly clientSecret?: string | undefined;
+  /** Audience of the protected API. */
+  readonly audience?: string | undefined;
+  /** Scope to ask for. Default: none. */
+  readonly scope?: string | undefined;
+  /** Name of the user directory (Auth0: realm, connection). Default: the tenant's default directory. */
+  readonly realm?: string | undefined;
+}
+
+/**
+ * The user the server signs in as at `idp_a` (spec §5.3).
+ *
+ * @public
+ */
+export interface IdpAServiceUserConfig {
+  /** Name of the service user. */
+  readonly username?: string | undefined;
+  /** Password of the service user. */
+  readonly password?: string | undefined;
+}
+
+/** The settings of `idp_a`, by block. */
+export interface IdpABlocks {
+  readonly idpA: SettingsOf<IdpAConfig, { readonly clientSecret: Secret }>;
+  readonly idpAServiceUser: SettingsOf<IdpAServiceUserConfig, { readonly password: Secret }>;
+}
+
+/** An Auth0-like provider. */
+export const IDP_A: ProviderDescriptor<IdpABlocks> = {
+  blocks: {
+    idpA: {
+      domain: textRow('principal', 'IDP_A_DOMAIN'),
+      clientId: textRow('principal', 'IDP_A_CLIENT_ID'),
+      clientSecret: secretRow('IDP_A_CLIENT_SECRET'),
+      audience: textRow('principal', 'IDP_A_AUDIENCE'),
+      scope: textRow('principal', 'IDP_A_SCOPE'),
+      realm: textRow('principal', 'IDP_A_REALM'),
+    },
+    idpAServiceUser: {
+      username: textRow('principal', 'IDP_A_SERVICE_USER_USERNAME'),
+      password: secretRow('IDP_A_SERVICE_USER_PASSWORD'),
+    },
+  },
+  prefix: 'IDP_A_',
+  flows: { resource_owner_password: 'idp_a.password', client_credentials: 'idp_a.client_credentials' },
+  suspects: { block: 'idpA', fields: ['audience', 'scope'] },
+
+  examine: ({ idpA: { domain, audience, scope } }) => {
+    const scopes = requestedScope(scope.value).split(' ').filter(Boolean);
+    const expected = { audience: [audience.value], setting: audience, scopes };
+    return Promise.resolve({ keys: [], address: address(domain), expected });
+  },
+  examineExchange: ({ idpA }) => Promise.resolve({ keys: [], address: address(idpA.domain) }),
+};
+
+function address(domain: Setting): ProviderAddress {
+  if (domain.value.trim() === '') return { setting: domain };
+  const issuer = issuerAddress(domain.value);
+  if (issuer.kind === 'unusable') return { setting: domain, fault: issuer.detail };
+  return {
+    setting: domain,
+    url: `${withoutTrailingSlashes(issuer.url.href)}/.well-known/openid-configuration`,
+  };
+}
+
+/** The issuer that a configured domain stands for. */
+export type IssuerAddress =
+  { readonly kind: 'issuer'; readonly url: URL } | { readonly kind: 'unusable'; readonly detail: string };
+
+/**
+ * Turns a configured domain into the issuer's address: `acme.eu.auth0.com` is `https://acme.eu.auth0.com/`.
+ * An address with a path stays as it is, since an issuer is compared letter by letter.
+ */
+export function issuerAddress(domain: string): IssuerAddress {
+  const text = domain.trim().replace(/\/\.well-known\/openid-configuration$/, '');
+  const address = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`;
+  // The value itself stays out of every text: somebody may have pasted a secret into the wrong field.
+  if (!URL.canParse(address)) return { kind: 'unusable', detail: 'domain is neither a host name nor an address' };
+  const url = new URL(address);
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    return { kind: 'unusable', detail: 'domain must have no user, query or fragment' };
+  }
+  if (url.protocol === 'https:') return { kind: 'issuer', url };
+  if (url.protocol === 'http:' && isLoopback(url.hostname)) return { kind: 'issuer', url };
+  return { kind: 'unusable', detail: 'domain must be an https address; http is for tests on this machine' };
+}
+
+/**
+ * The scope to ask for. `openid` is left out because an id_token is of no use here and a bad one spoils the response,
+ * `offline_access` because a new token is simpler than refresh tokens that rotate across processes.
+ */
+export function requestedScope(scope: string): string {
+  return scope
+    .split(/\s+/)
+    .filter((one) => one !== '' && one !== 'openid' && one !== 'offline_access')
+    .join(' ');
+}

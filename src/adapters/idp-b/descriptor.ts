@@ -1,0 +1,185 @@
+import { isLoopback, withoutTrailingSlashes } from '../../domain/shared/paths.js';
+import type { Secret } from '../../domain/shared/secret.js';
+import { firstFilled, revealed, secretRow, type SettingsOf, textRow } from '../../domain/shared/setting.js';
+import type { Clock } from '../../ports/clock.js';
+import type { ExchangeBlock, KeyFact, ProviderAddress, ProviderDescriptor } from '../../ports/identity-provider.js';
+import { CertificateFile, type CertificateWarning } from '../keys/certificate.js';
+
+/**
+ * The application registration at `idp_b` (spec §5.4); a certificate is used before a secret, whichever was given later.
+ *
+ * @public
+ */
+export interface IdpBServiceConfig {
+  /** Directory (tenant) identifier; never `common` or `organizations`. */
+  readonly tenantId?: string | undefined;
+  /** Address of the cloud or directory the tenant is in, such as `https://login.microsoftonline.us`; `https`, but for `http` on this machine. Default: `https://login.microsoftonline.com`. */
+  readonly authority?: string | undefined;
+  /** Application (client) identifier. */
+  readonly clientId?: string | undefined;
+  /** Often of the form `api://<app_id>/.default`. */
+  readonly scope?: string | undefined;
+  /** Client secret; not used when a certificate is configured. */
+  readonly clientSecret?: string | undefined;
+  /** Path of the certificate in PEM form. */
+  readonly certificatePath?: string | undefined;
+  /** Path of the certificate's private key in PEM form. */
+  readonly privateKeyPath?: string | undefined;
+}
+
+/** The settings of an application at `idp_b`; for an exchange some are those of `onBehalfOf`. */
+export type IdpBSettings = SettingsOf<IdpBServiceConfig, { readonly clientSecret: Secret }>;
+
+/** The settings of `idp_b`, by block. */
+export interface IdpBBlocks {
+  readonly idpBService: IdpBSettings;
+}
+
+/** An Entra-like provider. */
+export const IDP_B: ProviderDescriptor<IdpBBlocks> = {
+  blocks: {
+    idpBService: {
+      tenantId: textRow('principal', 'IDP_B_TENANT_ID'),
+      authority: textRow('principal', 'IDP_B_AUTHORITY'),
+      clientId: textRow('principal', 'IDP_B_CLIENT_ID'),
+      scope: textRow('principal', 'IDP_B_SCOPE'),
+      clientSecret: secretRow('IDP_B_CLIENT_SECRET'),
+      certificatePath: textRow('proof', 'IDP_B_CERTIFICATE_PATH'),
+      privateKeyPath: textRow('proof', 'IDP_B_PRIVATE_KEY_PATH'),
+    },
+  },
+  prefix: 'IDP_B_',
+  flows: { client_credentials: 'idp_b.client_credentials', resource_owner_password: 'idp_b.client_credentials' },
+  suspects: { block: 'idpBService', fields: ['clientId', 'scope'] },
+
+  async examine({ idpBService }, clock) {
+    const { scope } = idpBService;
+    const [first = ''] = scope.value.trim().split(/\s+/, 1);
+    const resource = first.replace(/\/[^/]+$/, '');
+    return {
+      keys: await certificateFacts(idpBService, clock),
+      address: address(idpBService),
+      // `api://app/.default` gets a token whose audience is either form of the application's name.
+      expected: { audience: [resource, resource.replace(/^api:\/\//, '')], setting: scope, scopes: [] },
+    };
+  },
+
+  async examineExchange(blocks, clock) {
+    const settings = exchangeApplication(blocks);
+    return { keys: await certificateFacts(settings, clock), address: address(settings) };
+  },
+};
+
+/** The application that exchanges users' tokens: what `onBehalfOf` leaves out is the provider's own. */
+export function exchangeApplication({ idpBService, onBehalfOf }: IdpBBlocks & ExchangeBlock): IdpBSettings {
+  // An application of its own is completed in its own block.
+  const last = onBehalfOf.clientId.value === '' ? idpBService : onBehalfOf;
+  const setting = (name: 'tenantId' | 'clientId' | 'scope') =>
+    firstFilled(onBehalfOf[name], idpBService[name], last[name]);
+  // A certificate or a secret of the block stands for itself: half of one and half of the other fits nobody.
+  const own = [onBehalfOf.clientSecret, onBehalfOf.certificatePath, onBehalfOf.privateKeyPath];
+  const hasCredential = own.some((one) => revealed(one) !== '');
+  const { clientSecret, certificatePath, privateKeyPath } = hasCredential ? onBehalfOf : idpBService;
+  return {
+    tenantId: setting('tenantId'),
+    authority: idpBService.authority,
+    clientId: setting('clientId'),
+    scope: setting('scope'),
+    clientSecret,
+    certificatePath,
+    privateKeyPath,
+  };
+}
+
+/** The certificate of an application; undefined when a secret is used. */
+export function certificateOf(
+  { certificatePath, privateKeyPath, clientSecret }: IdpBSettings,
+  clock: Clock,
+  onWarning?: (warning: CertificateWarning) => void,
+): CertificateFile | undefined {
+  // A key alone is no certificate, and must not stand before a secret that works.
+  if (certificatePath.value === '' && (privateKeyPath.value === '' || revealed(clientSecret) !== '')) return undefined;
+  return new CertificateFile({
+    certificatePath: certificatePath.value,
+    privateKeyPath: privateKeyPath.value,
+    block: certificatePath.block,
+    clock,
+    onWarning,
+  });
+}
+
+async function certificateFacts(settings: IdpBSettings, clock: Clock): Promise<readonly KeyFact[]> {
+  const reading = await certificateOf(settings, clock)?.read();
+  if (reading === undefined) return [];
+  const { block } = settings.certificatePath;
+  if (reading.kind === 'unusable') {
+    const { fields, advice, detail } = reading;
+    return [{ check: 'certificate', block, fields, isUsable: false, detail, advice }];
+  }
+  const { notBefore, notAfter, thumbprintSha256 } = reading;
+  const unused = revealed(settings.clientSecret) === '' ? '' : '; used before the client secret';
+  const detail = `matches its key, SHA-256 ${thumbprintSha256}${unused}`;
+  const fields = ['certificatePath', 'privateKeyPath'];
+  return [{ check: 'certificate', block, fields, isUsable: true, detail, validity: { notBefore, notAfter } }];
+}
+
+function address({ tenantId, authority }: IdpBSettings): ProviderAddress {
+  if (tenantId.value.trim() === '') return { setting: tenantId };
+  const found = tenantAddress(tenantId.value.trim(), authority.value);
+  if (found.kind === 'unusable') {
+    return { setting: found.field === 'tenantId' ? tenantId : authority, fault: `${found.field} ${found.note}` };
+  }
+  const url = `${found.authority}/v2.0/.well-known/openid-configuration`;
+  return { setting: authority.value === '' ? tenantId : authority, url };
+}
+
+/** The address that tenant and authority stand for together. */
+export type TenantAddress =
+  | {
+      readonly kind: 'address';
+      /** Cloud and tenant. */
+      readonly authority: string;
+      readonly host: string;
+      readonly isHttp: boolean;
+    }
+  | { readonly kind: 'unusable'; readonly field: 'tenantId' | 'authority'; readonly note: string };
+
+const PUBLIC_CLOUD = 'https://login.microsoftonline.com';
+
+// Entra's names for "whatever tenant the user has"; an application signs in to one tenant.
+const NOT_A_TENANT: ReadonlySet<string> = new Set(['common', 'organizations', 'consumers']);
+
+/** The address of a tenant at its authority; an empty authority is the public cloud, one without a scheme a host. */
+export function tenantAddress(tenantId: string, authority: string): TenantAddress {
+  // The values stay out of every text: somebody may have pasted a secret into the wrong field.
+  if (NOT_A_TENANT.has(tenantId.toLowerCase())) {
+    return { kind: 'unusable', field: 'tenantId', note: 'must name one tenant, neither "common" nor "organizations"' };
+  }
+  if (!/^[a-z\d](?:[\w.-]*[a-z\d])?$/i.test(tenantId)) {
+    return { kind: 'unusable', field: 'tenantId', note: 'must be the identifier or the domain of a tenant' };
+  }
+  const text = authority.trim() || PUBLIC_CLOUD;
+  const address = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url === undefined || !isAllowed(url)) {
+    const note = 'must be an https address without user, query or fragment; http is for tests on this machine';
+    return { kind: 'unusable', field: 'authority', note };
+  }
+  return {
+    kind: 'address',
+    authority: `${url.origin}${pathOf(url, tenantId)}/${tenantId}`,
+    host: url.host,
+    isHttp: url.protocol === 'http:',
+  };
+}
+
+function isAllowed({ protocol, hostname, username, password, search, hash }: URL): boolean {
+  if (username !== '' || password !== '' || search !== '' || hash !== '') return false;
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+}
+
+/** Without the tenant, which other libraries want in their authority, and without the version an issuer ends in. */
+function pathOf({ pathname }: URL, tenantId: string): string {
+  const path = withoutTrailingSlashes(pathname).replace(/\/v2\.0$/, '');
+  return path.endsWith(`/${tenantId}`) ? path.slice(0, -tenantId.length - 1) : path;
+}

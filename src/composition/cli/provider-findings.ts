@@ -1,0 +1,168 @@
+import { jwtClaims } from '../../domain/shared/json.js';
+import type {
+  AccessToken,
+  ExpectedClaims,
+  KeyFact,
+  ProviderAddress,
+  ProviderContext,
+  ProviderFacts,
+} from '../../ports/identity-provider.js';
+import {
+  clockProblem,
+  clocks,
+  failed,
+  type Finding,
+  named,
+  networkFix,
+  passed,
+  type Place,
+  skipped,
+  warning,
+  withMeaning,
+} from './finding.js';
+
+const DAY_MS = 86_400_000;
+const SOON_DAYS = 30;
+const SHORT_LIFE_SECONDS = 60;
+
+/** Findings about keys, certificates and the address of a provider. */
+export async function providerFindings({ keys, address }: ProviderFacts, context: ProviderContext): Promise<Finding[]> {
+  const findings = keys.flatMap((key) => keyFindings(key, context.clock.now()));
+  return address === undefined ? findings : [...findings, await reach(address, context)];
+}
+
+function keyFindings(fact: KeyFact, now: number): readonly Finding[] {
+  const { check, isUsable, detail, advice, validity } = fact;
+  const usable = advice === undefined ? passed(check, detail) : warning(check, detail, fact, advice);
+  const finding = isUsable ? usable : failed(check, detail, fact, advice);
+  return validity === undefined ? [finding] : [finding, dates(validity, now, fact)];
+}
+
+function dates({ notBefore, notAfter }: NonNullable<KeyFact['validity']>, now: number, place: Place): Finding {
+  const check = 'certificate dates';
+  const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
+  const renew = `Register a new certificate, and set ${named(place)} to it.`;
+  if (now < notBefore) {
+    const fix = `Set the clock of this machine, or wait, or use another certificate in ${named(place)}.`;
+    return failed(check, `it is not valid yet: it starts on ${day(notBefore)}`, place, fix);
+  }
+  if (now > notAfter) return failed(check, `it has expired: it ended on ${day(notAfter)}`, place, renew);
+  const days = Math.floor((notAfter - now) / DAY_MS);
+  if (days >= SOON_DAYS) return passed(check, `valid until ${day(notAfter)}`);
+  return warning(check, `valid until ${day(notAfter)}, ${String(days)} days from now`, place, renew);
+}
+
+/** Requests the public description of a provider, without a credential. */
+async function reach(
+  { setting: { block, field }, url, fault }: ProviderAddress,
+  { fetch = globalThis.fetch, timeoutMs }: ProviderContext,
+): Promise<Finding> {
+  const check = 'provider';
+  const place = { block, fields: [field] };
+  if (fault !== undefined) return failed(check, fault, place, `Correct ${named(place)}.`);
+  // The token or the exchange reports it with all other missing fields.
+  if (url === undefined) return skipped(check, `${field} is not set`);
+  const { origin } = new URL(url);
+  try {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(url, { redirect: 'manual', signal });
+    await response.body?.cancel();
+    if (response.status === 200) return passed(check, `${origin} responds`);
+    const message = `${url} responds ${String(response.status)}, so there is no provider of this name`;
+    return failed(check, message, place, `Correct ${named(place)}.`);
+  } catch (error) {
+    const code = codeOf(error);
+    return failed(check, `${origin} cannot be reached: ${withMeaning(code) ?? code}`, place, networkFix(code, place));
+  }
+}
+
+/** The code of the network's error, which stands at the end of its causes; its text may hold anything. */
+function codeOf(error: unknown): string {
+  const { cause, code, name } = Object(error) as { cause?: unknown; code?: unknown; name?: unknown };
+  if (typeof cause === 'object' && cause !== null) return codeOf(cause);
+  return typeof code === 'string' ? code : String(name);
+}
+
+/** Compares a token with what is configured in `block`; `now` is milliseconds since the epoch. */
+export function tokenFindings(
+  block: string,
+  expected: ExpectedClaims | undefined,
+  { value, expiresAt }: AccessToken,
+  now: number,
+): readonly Finding[] {
+  const claims = tokenClaims(value);
+  if (claims === undefined) {
+    return [expiry(expiresAt, now, block), skipped('claims', 'the token is opaque, so only the platform can read it')];
+  }
+  const { audience, scopes, expiresAt: until = expiresAt, issuedAt = now } = claims;
+  return [
+    expiry(until, now, block),
+    audienceFinding(audience, expected),
+    scopeFinding(scopes, expected, block),
+    clocks('clock', now - issuedAt, "the provider's"),
+  ];
+}
+
+function audienceFinding(audience: readonly string[], expected: ExpectedClaims | undefined): Finding {
+  const anyOf = (expected?.audience ?? []).filter((one) => one !== '');
+  if (expected === undefined || anyOf.length === 0 || anyOf.some((one) => audience.includes(one))) {
+    return passed('audience', listed(audience));
+  }
+  const { block, field } = expected.setting;
+  return failed('audience', `the token is for ${listed(audience)}`, { block, fields: [field] });
+}
+
+function scopeFinding(scopes: readonly string[], expected: ExpectedClaims | undefined, block: string): Finding {
+  const missing = (expected?.scopes ?? []).filter((one) => !scopes.includes(one));
+  if (missing.length === 0) return passed('scope', listed(scopes));
+  return failed('scope', `not granted: ${missing.join(' ')}`, { block, fields: ['scope'] }, granting(block));
+}
+
+function granting(block: string): string {
+  return `Grant the application these scopes at the provider, or leave them out of "scope" in the "${block}" configuration block.`;
+}
+
+function listed(values: readonly string[]): string {
+  return values.length === 0 ? 'none in the token' : values.join(' ');
+}
+
+function expiry(at: number, now: number, block: string): Finding {
+  const check = 'expiry';
+  const seconds = Math.round((at - now) / 1_000);
+  if (seconds <= 0) return clockProblem(check, `the token ended ${String(-seconds)} s ago, by the local clock`);
+  const message = `in ${String(seconds)} s`;
+  if (seconds >= SHORT_LIFE_SECONDS) return passed(check, message);
+  const fix = `Give the access tokens of the "${block}" configuration block a longer life at the provider.`;
+  return warning(check, message, { block, fields: [] }, fix);
+}
+
+/** The claims of a JWT that the doctor compares with the configuration. */
+interface TokenClaims {
+  readonly audience: readonly string[];
+  /** Scopes and roles together. */
+  readonly scopes: readonly string[];
+  /** Milliseconds since the epoch; absent when the token does not say. */
+  readonly expiresAt: number | undefined;
+  readonly issuedAt: number | undefined;
+}
+
+/** Reads a token without checking its signature; `undefined` when it is no JWT. */
+function tokenClaims(token: string): TokenClaims | undefined {
+  const claims = jwtClaims(token);
+  if (claims === undefined) return undefined;
+  const { aud, scope, scp, roles, exp, iat } = claims;
+  return {
+    audience: texts(aud),
+    scopes: [...words(scope), ...words(scp), ...texts(roles)],
+    expiresAt: typeof exp === 'number' ? exp * 1000 : undefined,
+    issuedAt: typeof iat === 'number' ? iat * 1000 : undefined,
+  };
+}
+
+function texts(value: unknown): string[] {
+  return (Array.isArray(value) ? value : [value]).filter((item): item is string => typeof item === 'string');
+}
+
+function words(value: unknown): string[] {
+  return typeof value === 'string' ? value.split(' ').filter((word) => word !== '') : texts(value);
+}
