@@ -284,6 +284,24 @@ describe('a store that a site wrote', () => {
     expect(calls).toEqual([['a', 'b', 'c']]);
   });
 
+  it('works when its methods return values, or throw, without a promise', async () => {
+    const clock = new FakeClock();
+    const entries = new Map<string, string>();
+    const plain = {
+      get: (key: string) => entries.get(key),
+      set: (key: string, value: string) => void entries.set(key, value),
+      delete: () => {
+        throw new TypeError('not supported');
+      },
+    };
+    const { store, telemetry } = connect(plain as unknown as CacheStore, clock);
+    await store.set('key', 'value', clock.now() + 1_000);
+    expect(await store.get('key')).toBe('value');
+    expect(await store.getMany(['key', 'other'])).toEqual(['value', undefined]);
+    await store.delete('key');
+    expect(telemetry.of('cache_fault')).toMatchObject([{ operation: 'delete', detail: 'TypeError' }]);
+  });
+
   it('is told under which key, and until when, an entry is to be kept', async () => {
     const clock = new FakeClock();
     const calls: unknown[] = [];

@@ -1,17 +1,10 @@
 import { type CSSToken, TokenType } from '@csstools/css-tokenizer';
-import { cssText } from './css-text.js';
+import { cssText, LOADING } from './css-text.js';
 
 const MAX_DEPTH = 100;
 const MAX_SELECTORS = 100;
 /** Functions that load something, or read the page's markup. */
-const REFUSED_FUNCTIONS: ReadonlySet<string> = new Set([
-  'url',
-  'src',
-  'image',
-  'image-set',
-  '-webkit-image-set',
-  'attr',
-]);
+const REFUSED_FUNCTIONS: ReadonlySet<string> = new Set([...LOADING, 'attr']);
 /** Tokens that no value of a custom property may hold. */
 const REFUSED_TOKENS: ReadonlySet<TokenType> = new Set([
   TokenType.URL,

@@ -1,5 +1,8 @@
 import { type CSSToken, HashType, TokenType } from '@csstools/css-tokenizer';
 
+/** Functions that take a string for an address. */
+export const LOADING: ReadonlySet<string> = new Set(['url', 'src', 'image', 'image-set', '-webkit-image-set']);
+
 /** Stands where a token cannot be written: what is invalid there stays invalid. */
 export const INVALID = ' ! ';
 

@@ -1,5 +1,5 @@
 import { type CSSToken, TokenType } from '@csstools/css-tokenizer';
-import { cssText, INVALID, quoted } from './css-text.js';
+import { cssText, INVALID, LOADING, quoted } from './css-text.js';
 
 /** An image of nothing, and a font that is none: what a rule says besides goes on working. */
 const EMPTY_ADDRESS = 'data:,';
@@ -8,9 +8,7 @@ const MAX_DEPTH = 100;
 /** Each costs a stack trace in the tokenizer. */
 const MAX_BROKEN = 200;
 
-/** Functions that take a string for an address. What is in them must be there to read: a `var()` could bring any string along. */
-const LOADING: ReadonlySet<string> = new Set(['url', 'src', 'image', 'image-set', '-webkit-image-set']);
-/** Functions that bring no string into one that loads. */
+/** Functions that bring no string into one that loads: what is in that must be there to read, and a `var()` could bring any string along. */
 const LITERAL: ReadonlySet<string> = new Set(
   (
     'url src image type calc min max clamp rgb rgba hsl hsla hwb lab lch oklab oklch color color-mix light-dark ' +

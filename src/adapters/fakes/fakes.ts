@@ -2,10 +2,10 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpResponse, HttpUpstream, RequestContext, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
 import type {
+  ExchangeOutcome,
+  Identity,
   IdentityProvider,
   IssueOutcome,
-  Identity,
-  ExchangeOutcome,
   TokenExchange,
   TokenExchangeRequest,
 } from '../../ports/identity-provider.js';

@@ -16,7 +16,7 @@ export interface KeyvLike {
   set(key: string, value: string, ttl: number): Promise<unknown>;
   /** Removes an entry. */
   delete(key: string): Promise<unknown>;
-  /** Keyv reports faults of its store this way. */
+  /** Keyv tells faults of its store this way. */
   on?(event: 'error', listener: (error: unknown) => void): unknown;
 }
 
@@ -75,17 +75,12 @@ export interface KeyvCacheStoreDependencies {
  * `set` and `delete` wait for the store no longer than a `get` does; what the store says of them is not believed.
  */
 export class KeyvCacheStore implements CacheStore {
-  readonly #keyv: KeyvLike;
-  readonly #getMany: (keys: string[]) => Promise<readonly unknown[]>;
-  readonly #clock: Clock;
-  readonly #telemetry: Telemetry;
+  readonly #deps: KeyvCacheStoreDependencies;
   readonly #breaker: StoreBreaker | undefined;
 
-  constructor({ keyv, getMany, clock, telemetry, cacheMs }: KeyvCacheStoreDependencies) {
-    this.#keyv = keyv;
-    this.#getMany = getMany ?? ((keys) => Promise.all(keys.map((key) => keyv.get(key))));
-    this.#clock = clock;
-    this.#telemetry = telemetry;
+  constructor(dependencies: KeyvCacheStoreDependencies) {
+    this.#deps = dependencies;
+    const { keyv, clock, telemetry, cacheMs } = dependencies;
     const breaker = cacheMs === undefined ? undefined : new StoreBreaker({ clock, telemetry, cacheMs });
     this.#breaker = breaker;
     // Without a listener, Keyv 6 ends the process when Redis goes away.
@@ -93,25 +88,26 @@ export class KeyvCacheStore implements CacheStore {
   }
 
   async get(key: string): Promise<string | undefined> {
-    return this.#read(key, await this.#run('get', () => this.#keyv.get(key)));
+    return this.#read(key, await this.#run('get', () => this.#deps.keyv.get(key)));
   }
 
   async getMany(keys: readonly string[]): Promise<readonly (string | undefined)[]> {
-    const stored = await this.#run('get', () => this.#getMany([...keys]));
+    const { keyv, getMany = (all) => Promise.all(all.map((key) => keyv.get(key))) } = this.#deps;
+    const stored = await this.#run('get', () => getMany([...keys]));
     return keys.map((key, index) => this.#read(key, stored?.[index]));
   }
 
   async set(key: string, value: string, expiresAt: number): Promise<void> {
-    const life = Math.floor(expiresAt - this.#clock.now());
+    const life = Math.floor(expiresAt - this.#deps.clock.now());
     // A Keyv takes a life of 0 for eternity.
     if (!(life > 0)) return this.delete(key);
     await this.#run('set', () =>
-      this.#keyv.set(key, this.#breaker === undefined ? value : pack(key, value, expiresAt), life),
+      this.#deps.keyv.set(key, this.#breaker === undefined ? value : pack(key, value, expiresAt), life),
     );
   }
 
   async delete(key: string): Promise<void> {
-    await this.#run('delete', () => this.#keyv.delete(key));
+    await this.#run('delete', () => this.#deps.keyv.delete(key));
   }
 
   #run<T>(operation: StoreOperation, call: () => Promise<T>): Promise<T | undefined> {
@@ -123,10 +119,14 @@ export class KeyvCacheStore implements CacheStore {
     if (this.#breaker === undefined) return stored as string;
     const entry = typeof stored === 'string' ? unpack(key, stored) : undefined;
     if (entry === undefined) {
-      this.#telemetry.emit({ type: 'cache_fault', operation: 'get', detail: 'the entry is not the one that was set' });
+      this.#deps.telemetry.emit({
+        type: 'cache_fault',
+        operation: 'get',
+        detail: 'the entry is not the one that was set',
+      });
       return undefined;
     }
-    return this.#clock.now() < entry.expiresAt ? entry.value : undefined;
+    return this.#deps.clock.now() < entry.expiresAt ? entry.value : undefined;
   }
 }
 

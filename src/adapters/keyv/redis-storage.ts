@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { beforeAlarm } from '../../domain/shared/deadline.js';
 import type { Secret } from '../../domain/shared/secret.js';
 import type { StoredText, TextStorage } from './keyv-cache-store.js';
 
@@ -160,12 +160,13 @@ export class RedisStorage implements TextStorage {
 }
 
 /** Resolves with the work or after so many milliseconds, whichever comes first. */
-async function before(work: Promise<unknown>, ms: number): Promise<void> {
-  const settled = new AbortController();
-  const late = setTimeout(ms, undefined, { signal: settled.signal, ref: false }).catch(() => undefined);
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    settled.abort();
-  }
+function before(work: Promise<unknown>, ms: number): Promise<unknown> {
+  return beforeAlarm(
+    work,
+    (expire) => {
+      const timer = setTimeout(expire, ms).unref();
+      return () => clearTimeout(timer);
+    },
+    () => undefined,
+  );
 }

@@ -50,52 +50,46 @@ const MIN_DISTINCT = 16;
  * A reader of the store learns neither; an entry that was changed, swapped, outlived or sealed by an unknown key is a miss.
  */
 export class SealedCacheStore implements CacheStore {
-  readonly #store: CacheStore;
-  readonly #clock: Clock;
-  readonly #telemetry: Telemetry;
-  readonly #keys: readonly [SealingKey, ...SealingKey[]];
-  readonly #prefix: string;
+  readonly #deps: SealedCacheStoreDependencies;
 
   constructor(dependencies: SealedCacheStoreDependencies) {
-    this.#store = dependencies.store;
-    this.#clock = dependencies.clock;
-    this.#telemetry = dependencies.telemetry;
-    this.#keys = dependencies.keys;
-    this.#prefix = dependencies.prefix;
+    this.#deps = dependencies;
   }
 
   async get(key: string): Promise<string | undefined> {
-    return this.#open(key, await this.#store.get(this.#storeKey(key)));
+    return this.#open(key, await this.#deps.store.get(this.#storeKey(key)));
   }
 
   async getMany(keys: readonly string[]): Promise<readonly (string | undefined)[]> {
     const sealed = await getMany(
-      this.#store,
+      this.#deps.store,
       keys.map((key) => this.#storeKey(key)),
     );
     return keys.map((key, index) => this.#open(key, sealed[index]));
   }
 
   async set(key: string, value: string, expiresAt: number): Promise<void> {
-    await this.#store.set(this.#storeKey(key), this.#seal(key, `${String(expiresAt)} ${value}`), expiresAt);
+    await this.#deps.store.set(this.#storeKey(key), this.#seal(key, `${String(expiresAt)} ${value}`), expiresAt);
   }
 
   async delete(key: string): Promise<void> {
-    await this.#store.delete(this.#storeKey(key));
+    await this.#deps.store.delete(this.#storeKey(key));
   }
 
   #storeKey(key: string): string {
-    return this.#prefix + createHash('sha256').update(key).digest('hex');
+    return this.#deps.prefix + createHash('sha256').update(key).digest('hex');
   }
 
   /** Version, name of the key and sealed text; of several keys each name with the sealed key of the entry, then the text. */
   #seal(key: string, text: string): string {
-    const [first, ...further] = this.#keys;
+    const [first, ...further] = this.#deps.keys;
     if (further.length === 0) {
       return [VERSION, first.id, encrypted(first.key, key, Buffer.from(text)).toString('base64url')].join('.');
     }
     const own = randomBytes(KEY_BYTES);
-    const wrapped = this.#keys.map((outer) => `${outer.id}.${encrypted(outer.key, key, own).toString('base64url')}`);
+    const wrapped = this.#deps.keys.map(
+      (outer) => `${outer.id}.${encrypted(outer.key, key, own).toString('base64url')}`,
+    );
     const sealed = encrypted(createSecretKey(own), key, Buffer.from(text)).toString('base64url');
     return [VERSION, ...wrapped, sealed].join('.');
   }
@@ -103,21 +97,21 @@ export class SealedCacheStore implements CacheStore {
   #open(key: string, sealed: string | undefined): string | undefined {
     if (sealed === undefined) return undefined;
     const [version, ...parts] = sealed.split('.');
-    const outer = version === VERSION ? this.#keys.find(({ id }) => parts.includes(id)) : undefined;
+    const outer = version === VERSION ? this.#deps.keys.find(({ id }) => parts.includes(id)) : undefined;
     if (outer === undefined) return this.#fault('no configured key opens the entry');
     try {
       const inner = decrypted(outer.key, key, parts[parts.indexOf(outer.id) + 1]);
       const bytes = parts.length === 2 ? inner : decrypted(createSecretKey(inner), key, parts.at(-1));
       const text = bytes.toString('utf8');
       const space = text.indexOf(' ');
-      return this.#clock.now() < Number(text.slice(0, space)) ? text.slice(space + 1) : undefined;
+      return this.#deps.clock.now() < Number(text.slice(0, space)) ? text.slice(space + 1) : undefined;
     } catch {
       return this.#fault('the entry was changed, or belongs to another key');
     }
   }
 
   #fault(detail: string): undefined {
-    this.#telemetry.emit({ type: 'cache_fault', operation: 'open', detail });
+    this.#deps.telemetry.emit({ type: 'cache_fault', operation: 'open', detail });
   }
 }
 

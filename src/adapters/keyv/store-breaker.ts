@@ -1,3 +1,4 @@
+import { beforeAlarm } from '../../domain/shared/deadline.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 
@@ -13,7 +14,6 @@ export interface StoreBreakerDependencies {
 }
 
 const PAUSE_MS = 2_000;
-const TIMED_OUT = Symbol('timed out');
 
 /**
  * Gives each call to a store a deadline, and leaves the store alone after a fault.
@@ -22,9 +22,7 @@ const TIMED_OUT = Symbol('timed out');
  * a store that stays away costs its deadline once, not once per pause.
  */
 export class StoreBreaker {
-  readonly #clock: Clock;
-  readonly #telemetry: Telemetry;
-  readonly #cacheMs: number;
+  readonly #deps: StoreBreakerDependencies;
   #open = false;
   #probing = false;
   #pauseEnd = 0;
@@ -32,15 +30,13 @@ export class StoreBreaker {
   #last: StoreOperation = 'get';
 
   constructor(dependencies: StoreBreakerDependencies) {
-    this.#clock = dependencies.clock;
-    this.#telemetry = dependencies.telemetry;
-    this.#cacheMs = dependencies.cacheMs;
+    this.#deps = dependencies;
   }
 
   /** Result of the call, or `undefined` when it fails, takes too long or is not made. */
   async run<T>(operation: StoreOperation, call: () => Promise<T>): Promise<T | undefined> {
     if (!this.#open) return this.#attempt(operation, call);
-    if (!this.#probing && this.#clock.now() >= this.#pauseEnd) void this.#probe(operation, call);
+    if (!this.#probing && this.#deps.clock.now() >= this.#pauseEnd) void this.#probe(operation, call);
     return undefined;
   }
 
@@ -60,33 +56,35 @@ export class StoreBreaker {
 
   async #attempt<T>(operation: StoreOperation, call: () => Promise<T>): Promise<T | undefined> {
     this.#last = operation;
-    let timer: NodeJS.Timeout | undefined;
-    const deadline = new Promise<typeof TIMED_OUT>((resolve) => {
-      // One more turn of the event loop: a response that is there already must not lose to our own long turn.
-      timer = setTimeout(() => setImmediate(resolve, TIMED_OUT), this.#cacheMs);
-    });
     try {
-      const result = await Promise.race([call(), deadline]);
-      if (result !== TIMED_OUT) return result;
-      this.#fault(operation, new Error(`TIMEOUT after ${String(this.#cacheMs)} ms`));
+      // Awaited where it is called: a site's store may throw, or return a value, without a promise.
+      return await beforeAlarm(
+        (async () => call())(),
+        (expire) => {
+          // One more turn of the event loop: a response that is there already must not lose to our own long turn.
+          const timer = setTimeout(() => setImmediate(expire), this.#deps.cacheMs);
+          return () => clearTimeout(timer);
+        },
+        () => {
+          throw new Error(`TIMEOUT after ${String(this.#deps.cacheMs)} ms`);
+        },
+      );
     } catch (error) {
       this.#fault(operation, error);
-    } finally {
-      clearTimeout(timer);
+      return undefined;
     }
-    return undefined;
   }
 
   #fault(operation: StoreOperation, error: unknown): void {
     // The next entry may parse.
     const isGarbage = error instanceof SyntaxError;
-    const isNew = isGarbage || !this.#open || this.#clock.now() >= this.#pauseEnd;
+    const isNew = isGarbage || !this.#open || this.#deps.clock.now() >= this.#pauseEnd;
     if (!isGarbage) {
       this.#faults += 1;
       this.#open = true;
-      this.#pauseEnd = this.#clock.now() + PAUSE_MS;
+      this.#pauseEnd = this.#deps.clock.now() + PAUSE_MS;
     }
-    if (isNew) this.#telemetry.emit({ type: 'cache_fault', operation, detail: nameOf(error) });
+    if (isNew) this.#deps.telemetry.emit({ type: 'cache_fault', operation, detail: nameOf(error) });
   }
 }
 

@@ -1,3 +1,4 @@
+import { beforeAlarm, MAX_TIMER_MS } from '../../domain/shared/deadline.js';
 import { accept, callback, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { LimitVerdict, VisitorLimit } from '../../ports/visitor-limit.js';
 
@@ -18,18 +19,17 @@ export interface RateLimiterOptions {
   readonly deadlineMs?: number | undefined;
 }
 
-/** The longest a timer of Node can wait; one that is to wait longer fires immediately, and every visitor would go on. */
-const MAX_MS = 2_147_483_647;
-
 const OPTIONS: OptionShape<keyof RateLimiterOptions> = {
   options: {
     visitor: callback,
     deadlineMs: accept(
-      (value) => typeof value === 'number' && value > 0 && value <= MAX_MS,
-      `a number of milliseconds above 0 and up to ${String(MAX_MS)}`,
+      (value) => typeof value === 'number' && value > 0 && value <= MAX_TIMER_MS,
+      `a number of milliseconds above 0 and up to ${String(MAX_TIMER_MS)}`,
     ),
   },
 };
+
+const LATE: LimitVerdict = { kind: 'unknown', detail: 'the limiter did not answer in time' };
 
 /**
  * Limits what one visitor may send, with a limiter of the library `rate-limiter-flexible` (`RateLimiterMemory`, `RateLimiterRedis`, `RateLimiterValkey` and the others); give it to `chatLimit`.
@@ -63,7 +63,14 @@ export function rateLimiter(
       try {
         const name = visitor(request);
         if (name === undefined || name === '') return { kind: 'unknown', detail: 'the request names no visitor' };
-        return await within(deadlineMs, consumed(limiter, name));
+        return await beforeAlarm(
+          consumed(limiter, name),
+          (expire) => {
+            const timer = setTimeout(expire, deadlineMs);
+            return () => clearTimeout(timer);
+          },
+          () => LATE,
+        );
       } catch (error) {
         return { kind: 'unknown', detail: nameOf(error) };
       }
@@ -81,18 +88,6 @@ async function consumed(limiter: { consume(key: string): Promise<unknown> }, nam
     // The store's own message may name its address, and whose key it was.
     return { kind: 'unknown', detail: nameOf(rejected) };
   }
-}
-
-function within(deadlineMs: number, verdict: Promise<LimitVerdict>): Promise<LimitVerdict> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => {
-      resolve({ kind: 'unknown', detail: 'the limiter did not answer in time' });
-    }, deadlineMs);
-    void verdict.then((value) => {
-      clearTimeout(timer);
-      resolve(value);
-    });
-  });
 }
 
 function nameOf(error: unknown): string {

@@ -12,8 +12,7 @@ const PATIENT_MS = 5_000;
 
 /** Writes, reads and removes one entry of the shared cache; nothing when none is configured. */
 export async function cacheFindings(config: ResolvedConfig, clock: Clock): Promise<readonly Finding[]> {
-  const { cacheStore, cacheAddress, cacheKeys, timeouts } = config;
-  if (cacheStore === undefined && cacheAddress === undefined) return [];
+  const { cacheKeys, timeouts } = config;
   const patient = { ...config, timeouts: { ...timeouts, cacheMs: Math.max(PATIENT_MS, timeouts.cacheMs) } };
   const faults: string[] = [];
   const telemetry: Telemetry = {
@@ -25,13 +24,14 @@ export async function cacheFindings(config: ResolvedConfig, clock: Clock): Promi
   try {
     connected = storeAtAddress(patient);
     const store = sharedStore(patient, connected, clock, telemetry);
+    if (store === undefined) return [];
     const key = `agent-bff:1:doctor:${crypto.randomUUID()}`;
-    await store?.get(key); // Connects.
+    await store.get(key); // Connects.
     const began = performance.now();
-    await store?.set(key, 'doctor', clock.now() + LIFE_MS);
-    const found = await store?.get(key);
+    await store.set(key, 'doctor', clock.now() + LIFE_MS);
+    const found = await store.get(key);
     const ms = (performance.now() - began) / 2;
-    await store?.delete(key);
+    await store.delete(key);
     return [reach(found === 'doctor', faults[0], ms, timeouts.cacheMs), ...keys(cacheKeys.length)];
   } catch (error) {
     return [refused('cache store', error)];

@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { nodeListener, type NodeListener } from '../../adapters/node/node-listener.js';
@@ -107,15 +108,15 @@ export async function serve(settings: GatewaySettings): Promise<Gateway> {
   const { allowedHosts: _allowedHosts, ...own } = config;
   const telemetry = lines(log);
   const toolkit = createToolkit({ ...own, telemetry }, ports);
-  const server = createServer();
+  const server = createServer().listen(port, host);
   try {
-    await listen(server, port, host);
+    await once(server, 'listening');
   } catch (error) {
     await toolkit.close({ graceMs: 0 });
     throw error;
   }
   const { address, port: chosen } = server.address() as AddressInfo;
-  const routes = routesFor(hostPolicy(resolved, isLoopback(address)), { toolkit, basePath, telemetry });
+  const routes = routesFor(hostPolicy(resolved, isLoopback(address)), toolkit, basePath, telemetry);
   server.on('request', (request, response) => {
     if (request.url?.split('?', 1)[0] === HEALTH) void serveHealth(toolkit, request, response);
     else routes(request, response);
@@ -130,14 +131,13 @@ export async function serve(settings: GatewaySettings): Promise<Gateway> {
   };
 }
 
-interface ServedRoutes {
-  readonly toolkit: Toolkit;
-  readonly basePath: string;
-  readonly telemetry: Telemetry;
-}
-
 /** The routes, and 404 for everything else, for those who call them by a name of the policy. */
-function routesFor(hosts: HostPolicy | undefined, { toolkit, basePath, telemetry }: ServedRoutes): NodeListener {
+function routesFor(
+  hosts: HostPolicy | undefined,
+  toolkit: Toolkit,
+  basePath: string,
+  telemetry: Telemetry,
+): NodeListener {
   const checked = (handler: HttpHandler, route: string): HttpHandler =>
     hosts === undefined
       ? handler
@@ -158,16 +158,6 @@ function routesFor(hosts: HostPolicy | undefined, { toolkit, basePath, telemetry
 /** True for an address that only this machine reaches. */
 function isLoopback(address: string): boolean {
   return address === '::1' || /^(?:::ffff:)?127\./.test(address);
-}
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }
 
 async function serveHealth(toolkit: Toolkit, request: IncomingMessage, response: ServerResponse): Promise<void> {

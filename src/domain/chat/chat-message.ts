@@ -2,7 +2,7 @@ import { RequestError } from '../shared/errors.js';
 import { JsonCursor, type JsonSpan, JsonTextError, MAX_JSON_DEPTH } from '../shared/json-cursor.js';
 
 /** A member that readers act upon, as one of its spellings leads to it. */
-export interface MemberName {
+interface MemberName {
   /** Its name in the specification; undefined when no reader takes the name for a member of this level. */
   readonly member: string | undefined;
   /** The name as a lenient parser reads it. */
@@ -12,7 +12,7 @@ export interface MemberName {
 }
 
 /** The members of one level of a message, by spelling. */
-export class MemberNames {
+class MemberNames {
   readonly #exact = new Map<string, MemberName>();
   readonly #folded = new Map<string, string>();
 

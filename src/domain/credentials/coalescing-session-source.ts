@@ -37,10 +37,7 @@ interface CachedToken {
  */
 export class CoalescingSessionSource implements SessionTokenSource {
   readonly name?: string;
-  readonly #source: SessionTokenSource;
-  readonly #clock: Clock;
-  readonly #hash: (text: string) => string;
-  readonly #hide: (token: string) => void;
+  readonly #deps: CoalescingSessionSourceDependencies;
   readonly #kept: LruMap<CachedToken>;
   readonly #flights = new SingleFlight<SessionToken>();
   readonly #forced = new SingleFlight<SessionToken>();
@@ -49,10 +46,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
 
   constructor(dependencies: CoalescingSessionSourceDependencies) {
     if (dependencies.source.name !== undefined) this.name = dependencies.source.name;
-    this.#source = dependencies.source;
-    this.#clock = dependencies.clock;
-    this.#hash = dependencies.hash;
-    this.#hide = dependencies.hide;
+    this.#deps = dependencies;
     this.#kept = new LruMap(dependencies);
     this.#forcedAt = new LruMap(dependencies);
   }
@@ -60,16 +54,17 @@ export class CoalescingSessionSource implements SessionTokenSource {
   async getToken(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const found = await this.#shared(request, query);
     // A token that is shared belongs to every request that is given it.
-    if (found.kind === 'token') this.#hide(found.accessToken);
+    if (found.kind === 'token') this.#deps.hide(found.accessToken);
     return found;
   }
 
   async #shared(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const session =
-      this.#source.sessionVersion?.(request) ?? sessionKey(request.headers, this.#source.sessionCookies ?? []);
+      this.#deps.source.sessionVersion?.(request) ??
+      sessionKey(request.headers, this.#deps.source.sessionCookies ?? []);
     if (session === undefined) return this.#ask(request, unforced(query));
     // Tokens differ by audience and scope: sharing by session alone would hand out one for another API.
-    const key = this.#hash(JSON.stringify([session, query.audience ?? null, query.scope ?? null]));
+    const key = this.#deps.hash(JSON.stringify([session, query.audience ?? null, query.scope ?? null]));
     const running = this.#forced.running(key);
     if (running !== undefined) return adopted(await running, request);
     if (query.forceRefresh !== true) return this.#current(key, request, query);
@@ -95,45 +90,45 @@ export class CoalescingSessionSource implements SessionTokenSource {
   }
 
   #wasForced({ accessToken }: FoundToken): boolean {
-    const at = this.#forcedAt.get(this.#hash(accessToken));
-    return at !== undefined && this.#clock.now() - at < FORCED_PAUSE_MS;
+    const at = this.#forcedAt.get(this.#deps.hash(accessToken));
+    return at !== undefined && this.#deps.clock.now() - at < FORCED_PAUSE_MS;
   }
 
   #noteForced({ accessToken }: FoundToken): void {
-    this.#forcedAt.set(this.#hash(accessToken), this.#clock.now());
+    this.#forcedAt.set(this.#deps.hash(accessToken), this.#deps.clock.now());
   }
 
   async #obtain(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const found = await this.#ask(request, query);
     // A session that the server holds knows of its own refreshes, and of a sign-out, which must count immediately.
-    if (found.kind === 'token' && (this.#source.sessionInCookie === true || found.adopt !== undefined)) {
+    if (found.kind === 'token' && (this.#deps.source.sessionInCookie === true || found.adopt !== undefined)) {
       this.#keep(key, found);
     }
     return found;
   }
 
   async #ask(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
-    const askedAt = this.#clock.now();
-    const found = await this.#source.getToken(request, query);
+    const askedAt = this.#deps.clock.now();
+    const found = await this.#deps.source.getToken(request, query);
     if (!this.#hasEnded(found)) return found;
     // It ended while it was fetched, so the source took it for good: asked again, it sees the end and refreshes.
-    const again = found.expiresAt < askedAt ? found : await this.#source.getToken(request, unforced(query));
+    const again = found.expiresAt < askedAt ? found : await this.#deps.source.getToken(request, unforced(query));
     return this.#hasEnded(again) ? { kind: 'expired', detail: 'the session gave a token that has expired' } : again;
   }
 
   #hasEnded(found: SessionToken): found is FoundToken & { readonly expiresAt: number } {
-    return found.kind === 'token' && found.expiresAt !== undefined && found.expiresAt <= this.#clock.now();
+    return found.kind === 'token' && found.expiresAt !== undefined && found.expiresAt <= this.#deps.clock.now();
   }
 
   #fresh(key: string): FoundToken | undefined {
     const kept = this.#kept.get(key);
-    if (kept !== undefined && this.#clock.now() < kept.until) return kept.token;
+    if (kept !== undefined && this.#deps.clock.now() < kept.until) return kept.token;
     this.#kept.delete(key);
     return undefined;
   }
 
   #keep(key: string, token: FoundToken): void {
-    const now = this.#clock.now();
+    const now = this.#deps.clock.now();
     this.#kept.set(key, { token, until: Math.min(now + GRACE_MS, token.expiresAt ?? Number.POSITIVE_INFINITY) });
     // No token stays in memory for longer than it is of use.
     for (const [oldest, { until }] of this.#kept) {

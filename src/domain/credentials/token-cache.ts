@@ -132,42 +132,36 @@ class Entry {
  * A valid token is never replaced by an error, and a failure is not repeated before its back-off is over.
  */
 export class TokenCache {
-  readonly #clock: Clock;
-  readonly #telemetry: Telemetry;
-  readonly #random: () => number;
-  readonly #shared: CacheStore | undefined;
+  readonly #deps: TokenCacheDependencies;
   readonly #entries: LruMap<Entry>;
   readonly #renewals = new SingleFlight<IssueOutcome>();
 
   constructor(dependencies: TokenCacheDependencies) {
-    this.#clock = dependencies.clock;
-    this.#telemetry = dependencies.telemetry;
-    this.#random = dependencies.random;
-    this.#shared = dependencies.shared;
+    this.#deps = dependencies;
     this.#entries = new LruMap(dependencies);
   }
 
   /** The token in memory when it needs no renewal yet; never waits and never asks. */
   fresh(key: string): AccessToken | undefined {
     const entry = this.#entries.get(key);
-    return entry === undefined || entry.isDue(this.#clock.now()) ? undefined : entry.token;
+    return entry === undefined || entry.isDue(this.#deps.clock.now()) ? undefined : entry.token;
   }
 
   /** A token that is still valid, from memory, the shared store or the provider; else why there is none. */
   async get(key: string, block: string, issue: IssueToken): Promise<IssueOutcome> {
-    const now = this.#clock.now();
+    const now = this.#deps.clock.now();
     const entry = this.#entry(key, block);
     const { token, failure } = entry;
     if (token !== undefined && !entry.mustWait(now)) {
       if (entry.isDue(now) && !entry.isResting(now)) void this.#renew(key, entry, block, issue);
-      if (entry.isDue(now)) this.#telemetry.emit({ type: 'token', outcome: 'stale_served', block });
+      if (entry.isDue(now)) this.#deps.telemetry.emit({ type: 'token', outcome: 'stale_served', block });
       return { kind: 'token', token };
     }
     if (this.#renewals.running(key) === undefined && failure !== undefined && entry.isResting(now)) {
       return unexpired(entry, now) ?? { ...failure, retryAfterMs: entry.restMs(now) };
     }
     const outcome = await this.#renew(key, entry, block, issue);
-    return outcome.kind === 'failure' ? (unexpired(entry, this.#clock.now()) ?? outcome) : outcome;
+    return outcome.kind === 'failure' ? (unexpired(entry, this.#deps.clock.now()) ?? outcome) : outcome;
   }
 
   /**
@@ -179,9 +173,9 @@ export class TokenCache {
     if (entry === undefined) return true;
     if (entry.token !== undefined && entry.token.value !== value) return true;
     if (entry.token === undefined) return entry.rejected === value;
-    if (!entry.reject(value, this.#clock.now())) return false;
-    this.#telemetry.emit({ type: 'token', outcome: 'rejected', block: entry.block });
-    await this.#shared?.delete(key);
+    if (!entry.reject(value, this.#deps.clock.now())) return false;
+    this.#deps.telemetry.emit({ type: 'token', outcome: 'rejected', block: entry.block });
+    await this.#deps.shared?.delete(key);
     return true;
   }
 
@@ -190,13 +184,13 @@ export class TokenCache {
    * For one key at most every 30 seconds: a site that lifts with each request must not lock its own user out.
    */
   liftBackOffs(): void {
-    const now = this.#clock.now();
+    const now = this.#deps.clock.now();
     for (const [, entry] of this.#entries) entry.lift(now);
   }
 
   /** The newest unexpired token of a key in memory, even when it is due for renewal. */
   peek(key: string): AccessToken | undefined {
-    return this.#entries.get(key)?.valid(this.#clock.now());
+    return this.#entries.get(key)?.valid(this.#deps.clock.now());
   }
 
   #entry(key: string, block: string): Entry {
@@ -219,7 +213,7 @@ export class TokenCache {
   async #ask(key: string, entry: Entry, block: string, issue: IssueToken): Promise<IssueOutcome> {
     const shared = await this.#fromShared(key, entry);
     if (shared !== undefined) return { kind: 'token', token: shared };
-    const startedAt = this.#clock.now();
+    const startedAt = this.#deps.clock.now();
     let outcome: IssueOutcome;
     try {
       outcome = await issue(startedAt);
@@ -227,7 +221,7 @@ export class TokenCache {
       const kind = error instanceof Error ? error.name : typeof error;
       outcome = unusable(block, `the identity provider adapter threw ${kind}`);
     }
-    const now = this.#clock.now();
+    const now = this.#deps.clock.now();
     // Also of an end that is no number: it would never come, and the token never count as fresh.
     if (outcome.kind === 'token' && !(outcome.token.expiresAt > now)) {
       outcome = unusable(block, 'the provider issued a token that has already expired', CLOCKS);
@@ -237,8 +231,8 @@ export class TokenCache {
     }
     const renewed = entry.token !== undefined;
     if (outcome.kind === 'token') {
-      entry.keep(outcome.token, now, this.#random());
-      this.#telemetry.emit({
+      entry.keep(outcome.token, now, this.#deps.random());
+      this.#deps.telemetry.emit({
         type: 'token',
         outcome: renewed ? 'renewed' : 'acquired',
         block,
@@ -247,32 +241,32 @@ export class TokenCache {
       void this.#share(key, outcome.token, now);
       return outcome;
     }
-    entry.backOff(outcome, now, this.#random);
-    this.#telemetry.emit({ type: 'token', outcome: 'backoff', block: outcome.block, detail: outcome.detail });
+    entry.backOff(outcome, now, this.#deps.random);
+    this.#deps.telemetry.emit({ type: 'token', outcome: 'backoff', block: outcome.block, detail: outcome.detail });
     // The caller whose own request failed is told when to come back like those who come during the back-off.
     return outcome.reason === 'unavailable' ? { ...outcome, retryAfterMs: entry.restMs(now) } : outcome;
   }
 
   async #fromShared(key: string, entry: Entry): Promise<AccessToken | undefined> {
-    if (this.#shared === undefined) return undefined;
-    const text = await this.#shared.get(key);
+    if (this.#deps.shared === undefined) return undefined;
+    const text = await this.#deps.shared.get(key);
     const found = text === undefined ? undefined : parseShared(text);
     if (found === undefined || found.token.value === entry.rejected) return undefined;
-    const now = this.#clock.now();
+    const now = this.#deps.clock.now();
     const known = entry.token?.expiresAt ?? 0;
     if (found.token.expiresAt <= now || found.token.expiresAt <= known) return undefined;
     const candidate = new Entry(entry.block);
     // Another process's clock may be ahead; a token issued later than it ends would never be due.
     const issuedAt = Math.min(found.issuedAt, now);
-    candidate.keep(found.token, issuedAt, this.#random());
+    candidate.keep(found.token, issuedAt, this.#deps.random());
     // A shared token that is due itself would only bring every process back here.
     if (candidate.isDue(now)) return undefined;
-    entry.keep(found.token, issuedAt, this.#random());
+    entry.keep(found.token, issuedAt, this.#deps.random());
     return found.token;
   }
 
   async #share(key: string, token: AccessToken, issuedAt: number): Promise<void> {
-    await this.#shared?.set(key, JSON.stringify({ ...token, issuedAt }), token.expiresAt);
+    await this.#deps.shared?.set(key, JSON.stringify({ ...token, issuedAt }), token.expiresAt);
   }
 }
 

@@ -1,11 +1,9 @@
-import type { CacheStore } from '../../ports/cache-store.js';
-import type { Clock } from '../../ports/clock.js';
 import type { HttpResponse, HeaderFields } from '../../ports/http.js';
 import { getMany } from '../shared/get-many.js';
 import { LruMap } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import { readAhead } from '../upstream/body-bytes.js';
-import { RenderGenerations } from './render-generations.js';
+import { RenderGenerations, type RenderGenerationsDependencies } from './render-generations.js';
 import { type SurfaceNames, surfaceNames, type SurfaceRef } from './surface-ref.js';
 import { RenderKeys, type RenderKeySet, type RenderScope, type RenderSubject } from './render-keys.js';
 import { parsedJson } from '../shared/json.js';
@@ -23,15 +21,9 @@ export interface RenderCacheSettings {
 }
 
 /** The parts of a render cache. */
-export interface RenderCacheDependencies extends RenderCacheSettings {
-  readonly store: CacheStore;
-  readonly clock: Clock;
+export interface RenderCacheDependencies extends RenderCacheSettings, Omit<RenderGenerationsDependencies, 'keys'> {
   /** A one-way function without collisions. */
   readonly hash: (data: string | Uint8Array) => string;
-  /** A text that nobody ever makes twice, here or elsewhere. */
-  readonly newGeneration: () => string;
-  /** Runs a task once, after so many milliseconds; the process need not stay for it. */
-  readonly later: (ms: number, task: () => void) => void;
 }
 
 /** The platform's verdict on a widget since a render. */

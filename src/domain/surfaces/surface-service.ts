@@ -53,18 +53,12 @@ const NAMED_REPLY_LIMIT = 1_048_576;
  *     browser ◄──(5) body──────── (4) response
  */
 export class SurfaceService {
-  readonly #api: PlatformApi;
-  readonly #styles: ThemeStyles;
-  readonly #call: PlatformCall;
-  readonly #timeouts: CallTimeouts;
+  readonly #deps: SurfaceServiceDependencies;
   /** Whose renders the last request with the site's own credential was about: the next one's too, as a rule. */
   #lastScope: (Pick<CallContext, 'auth' | 'credential'> & { readonly scope: RenderScope | undefined }) | undefined;
 
   constructor(dependencies: SurfaceServiceDependencies) {
-    this.#api = dependencies.api;
-    this.#styles = dependencies.styles;
-    this.#call = dependencies.call;
-    this.#timeouts = dependencies.timeouts;
+    this.#deps = dependencies;
   }
 
   /**
@@ -80,9 +74,9 @@ export class SurfaceService {
     auth: RouteAuth,
     cache: RenderCache | undefined,
   ): Promise<HttpResponse> {
-    requireTarget(this.#api, pathName(ref, 'render'));
+    requireTarget(this.#deps.api, pathName(ref, 'render'));
     // (1)
-    const caller = await this.#call.caller(auth, request.head);
+    const caller = await this.#deps.call.caller(auth, request.head);
     const render = (signal = request.head.signal): Promise<RenderReply> => this.#render(ref, request, caller, signal);
     // (2)
     const subject = cache && this.#subject(ref, request, caller);
@@ -108,16 +102,16 @@ export class SurfaceService {
     cache: RenderCache | undefined,
   ): Promise<HttpResponse> {
     const target = this.#target(ref, 'action', { action });
-    const caller = await this.#call.caller(auth, request.head);
+    const caller = await this.#deps.call.caller(auth, request.head);
     const scope = cache && this.#scope(caller);
     const invalidate = async (reply?: Uint8Array): Promise<void> => {
       if (cache !== undefined && scope !== undefined) await cache.invalidate(scope, ref, surfaceNames(reply));
     };
     let response: HttpResponse;
     try {
-      const reply = await this.#call.send(this.#message('POST', target, request, request.head.signal), caller);
+      const reply = await this.#deps.call.send(this.#message('POST', target, request, request.head.signal), caller);
       refuseRedirect(reply.response, PLATFORM);
-      const passed = await this.#call.errors.toBrowserResponse(reply);
+      const passed = await this.#deps.call.errors.toBrowserResponse(reply);
       response = { ...passed, headers: browserResponseHeaders(passed.headers, reply.credential.fields?.response) };
     } catch (error) {
       // It may have been done all the same.
@@ -141,13 +135,13 @@ export class SurfaceService {
    */
   async theme(ref: SurfaceRef, request: SurfaceRequest, auth: RouteAuth): Promise<HttpResponse> {
     const target = this.#target(ref, 'theme');
-    const caller = await this.#call.caller(auth, request.head);
+    const caller = await this.#deps.call.caller(auth, request.head);
     const message = this.#message('GET', target, request, request.head.signal);
-    const tags = new ThemeTags(this.#styles.rulesName, request.head.headers['if-none-match']);
+    const tags = new ThemeTags(this.#deps.styles.rulesName, request.head.headers['if-none-match']);
     const { forPlatform: tag } = tags;
     const own = { ...message.own, ...(tag !== undefined && { 'if-none-match': tag }) };
-    const reply = await this.#call.send({ ...message, own }, caller);
-    return themeResponse(await this.#call.errors.toBrowserResponse(reply), tags, this.#styles, auth.fields);
+    const reply = await this.#deps.call.send({ ...message, own }, caller);
+    return themeResponse(await this.#deps.call.errors.toBrowserResponse(reply), tags, this.#deps.styles, auth.fields);
   }
 
   async #render(
@@ -160,10 +154,10 @@ export class SurfaceService {
     // (3)
     // Rendering changes nothing.
     const message = { ...this.#message('POST', target, request, signal), isRepeatable: true };
-    const reply = await this.#call.send(message, caller);
+    const reply = await this.#deps.call.send(message, caller);
     // (4), (5)
     refuseRedirect(reply.response, PLATFORM);
-    const passed = await this.#call.errors.toBrowserResponse(reply);
+    const passed = await this.#deps.call.errors.toBrowserResponse(reply);
     const further = [...RENDER_RESPONSE_FIELDS, ...(reply.credential.fields?.response ?? [])];
     const { status, headers, body } = passed;
     const response = { status, headers: browserResponseHeaders(headers, further), body };
@@ -182,10 +176,10 @@ export class SurfaceService {
     const browser = { headers: { 'accept-language': language, traceparent, tracestate }, query: '' };
     const message = this.#message('GET', this.#target(ref, 'surface'), { head: browser, body: null }, signal);
     const own = { ...message.own, accept: 'application/json', ...(etag !== '' && { 'if-none-match': etag }) };
-    const reply = await this.#call.send({ ...message, own }, caller);
+    const reply = await this.#deps.call.send({ ...message, own }, caller);
     const { response } = reply;
     // A render would be refused alike.
-    if (response.status === 401 && refusesSite(reply)) throw await this.#call.errors.replacing(reply);
+    if (response.status === 401 && refusesSite(reply)) throw await this.#deps.call.errors.replacing(reply);
     discard(response.body);
     if (!isOfReader(caller, reply)) return { kind: 'unknown' };
     switch (response.status) {
@@ -208,10 +202,10 @@ export class SurfaceService {
     { head, body, contentType }: SentRequest,
     signal: AbortSignal,
   ): PlatformMessage {
-    const own = platformFields(this.#api);
+    const own = platformFields(this.#deps.api);
     return {
       counterpart: PLATFORM,
-      timeouts: this.#timeouts,
+      timeouts: this.#deps.timeouts,
       method,
       origin,
       path: path + head.query,
@@ -224,7 +218,7 @@ export class SurfaceService {
   }
 
   #target(ref: SurfaceRef, operation: SurfaceOperation, values = {}): Target {
-    return platformTarget(this.#api, pathName(ref, operation), { ...values, [ref.by]: ref.value });
+    return platformTarget(this.#deps.api, pathName(ref, operation), { ...values, [ref.by]: ref.value });
   }
 
   #subject(ref: SurfaceRef, { head, body }: SurfaceRequest, caller: CallContext): RenderSubject | undefined {
@@ -245,7 +239,7 @@ export class SurfaceService {
     const last = this.#lastScope;
     if (last?.auth === auth && last.credential === credential) return last.scope;
     const who = credentialScope(credential);
-    const scope = who && delimited(this.#api.place) + who;
+    const scope = who && delimited(this.#deps.api.place) + who;
     // Neither a user's token nor headers made for one request are held on to for it.
     if (auth.kind === 'service' || auth.kind === 'api-key') this.#lastScope = { auth, credential, scope };
     return scope;

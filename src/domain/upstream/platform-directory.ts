@@ -45,30 +45,29 @@ interface LookupKind {
   readonly read: (bytes: Uint8Array, styles: PlatformDirectoryDependencies['styles']) => Awaitable<string | undefined>;
 }
 
-/** The place of each, for errors. */
-export const LOOKUPS: Readonly<Record<LookupName, Counterpart>> = {
+/** Each of them, with its place for errors. */
+export const LOOKUPS: Readonly<Record<LookupName, Counterpart & LookupKind>> = {
   project: {
     name: 'platform',
     fields: ['serviceApiUrl', 'upstream.paths.project', 'serviceProjectId'],
     check: 'check "serviceApiUrl" and "upstream.paths.project" in configureServer, or set "serviceProjectId"',
     expected: 'JSON with the id of the project',
+    accept: 'application/json',
+    limitBytes: 65_536,
+    fits: (headers) => mediaType(headers) === 'application/json',
+    read: projectIn,
   },
   brand: {
     name: 'platform',
     fields: ['serviceApiUrl', 'upstream.paths.brand'],
     check: 'check "serviceApiUrl" and "upstream.paths.brand" in configureServer',
     expected: 'a style sheet',
+    accept: 'text/css',
+    ifMissing: '',
+    limitBytes: 1_048_576,
+    fits: isStyleSheet,
+    read: styleSheetIn,
   },
-};
-
-const KINDS: Readonly<Record<LookupName, LookupKind>> = {
-  project: {
-    accept: 'application/json',
-    limitBytes: 65_536,
-    fits: (headers) => mediaType(headers) === 'application/json',
-    read: projectIn,
-  },
-  brand: { accept: 'text/css', ifMissing: '', limitBytes: 1_048_576, fits: isStyleSheet, read: styleSheetIn },
 };
 
 const FOUND_MS = 60_000;
@@ -126,7 +125,7 @@ export class PlatformDirectory {
   }
 
   async #request(name: LookupName, caller: CallContext, signal: AbortSignal): Promise<Lookup> {
-    const { accept, ifMissing, limitBytes, fits, read } = KINDS[name];
+    const { accept, ifMissing, limitBytes, fits, read } = LOOKUPS[name];
     const { call, timeouts, api, styles } = this.#deps;
     const own = { ...platformFields(api), accept };
     const target = { ...platformTarget(api, name, {}), method: 'GET', browser: {}, own, body: null, signal };

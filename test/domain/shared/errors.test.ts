@@ -8,7 +8,7 @@ import {
   ServiceAuthError,
   SessionError,
   UpstreamError,
-} from '../../src/domain/shared/errors.js';
+} from '../../../src/domain/shared/errors.js';
 
 describe('an error of this package', () => {
   it('says in its message what happened and what to do', () => {

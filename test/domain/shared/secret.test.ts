@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { secret } from '../../src/domain/shared/secret.js';
+import { secret } from '../../../src/domain/shared/secret.js';
 
 const VALUE = 'hunter2-and-more';
 
