@@ -17,7 +17,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { IdentityProvider, TokenExchange } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { RouteAuths } from '../routes/route-auths.js';
+import type { RouteCredentials } from '../routes/route-credentials.js';
 import type { SiteHandlers } from './site-handlers.js';
 
 /** The parts of a toolkit that the container is asked for. */
@@ -98,7 +98,7 @@ export const TOKENS = {
   Providers: Symbol('Providers') as Token<ProviderLoader>,
   TokenExchange: Symbol('TokenExchange') as Token<TokenExchange>,
   CredentialBroker: Symbol('CredentialBroker') as Token<CredentialBroker>,
-  RouteAuths: Symbol('RouteAuths') as Token<RouteAuths>,
+  RouteCredentials: Symbol('RouteCredentials') as Token<RouteCredentials>,
   ChatForwarder: Symbol('ChatForwarder') as Token<ChatForwarder>,
   ChatConfig: Symbol('ChatConfig') as Token<ChatConfig>,
   HttpJsonBinding: Symbol('HttpJsonBinding') as Token<HttpJsonBinding>,

@@ -6,7 +6,7 @@ import { CredentialBroker } from '../../domain/credentials/credential-broker.js'
 import type { IdentityProvider, ProviderContext, TokenExchange } from '../../ports/identity-provider.js';
 import { configuredIdentity, FLOWS, providerOf, PROVIDERS } from '../config/providers.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import { RouteAuths } from '../routes/route-auths.js';
+import { RouteCredentials } from '../routes/route-credentials.js';
 import { type ProviderLoader, provide, TOKENS } from './container.js';
 
 /** Binds what turns configuration into credentials. */
@@ -42,10 +42,10 @@ export function identityModule(config: ResolvedConfig, sessions: Set<SessionToke
     );
     provide(
       bind,
-      TOKENS.RouteAuths,
+      TOKENS.RouteCredentials,
       [TOKENS.Clock, TOKENS.Telemetry, TOKENS.CacheStores, TOKENS.TokenExchange],
       (clock, telemetry, { tokens }, exchange) =>
-        new RouteAuths({ config, clock, telemetry, sessions, tokens, exchange }),
+        new RouteCredentials({ config, clock, telemetry, sessions, tokens, exchange }),
     );
   });
 }

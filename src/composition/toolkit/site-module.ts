@@ -22,7 +22,7 @@ export function siteModule(config: ResolvedConfig): ContainerModule {
       TOKENS.SiteHandlers,
       [
         TOKENS.RequestGate,
-        TOKENS.RouteAuths,
+        TOKENS.RouteCredentials,
         TOKENS.ChatForwarder,
         TOKENS.ChatConfig,
         TOKENS.HttpJsonBinding,
@@ -32,12 +32,12 @@ export function siteModule(config: ResolvedConfig): ContainerModule {
         TOKENS.Clock,
         TOKENS.Telemetry,
       ],
-      (gate, auths, forwarder, chatConfig, httpJson, surfaces, conversations, { renders }, clock, telemetry) =>
+      (gate, credentials, forwarder, chatConfig, httpJson, surfaces, conversations, { renders }, clock, telemetry) =>
         new SiteHandlers({
           config,
           site: siteSettings(config, clock, telemetry),
           gate,
-          auths,
+          credentials,
           forwarder,
           chatConfig,
           httpJson,

@@ -13,7 +13,7 @@ import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js'
 import { providers } from '../config/schema.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { chosenNames } from '../config/upstream-config.js';
-import { forwardHint, sessionRequest } from '../routes/route-auths.js';
+import { forwardHint, sessionRequest } from '../routes/route-credentials.js';
 import { SERVICE_HEADERS, SESSION_HEADERS } from '../routes/route-options.js';
 import { type LastingParts, rebind, resolve, TOKENS } from './container.js';
 import { domainModule } from './domain-module.js';
@@ -105,7 +105,7 @@ export function buildToolkit(
   const container = toolkitContainer(resolved, kept, sessions);
   rebindPorts(container, ports, resolved.timeouts.identityProviderMs);
   const { handlers, gate, broker, directory, lasting } = resolve(container, TOKENS.Site);
-  const { auths } = handlers;
+  const { credentials } = handlers;
   if (kept !== undefined) retireReplaced(kept, lasting);
   let closing: Promise<void> | undefined;
   const read = <Options extends object>(
@@ -116,20 +116,20 @@ export function buildToolkit(
   const toolkit: Toolkit = {
     handlers,
     projectId: async (options) => {
-      const auth = auths.service(read('projectId', SERVICE_HEADERS, options));
+      const auth = credentials.service(read('projectId', SERVICE_HEADERS, options));
       return (await directory.resolve('project', auth, NO_REQUEST)).value;
     },
     brandCss: async (options) => {
-      const auth = auths.service(read('brandCss', SERVICE_HEADERS, options));
+      const auth = credentials.service(read('brandCss', SERVICE_HEADERS, options));
       return (await directory.resolve('brand', auth, NO_REQUEST)).value ?? '';
     },
     authHeaders: async (options) => {
-      const auth = auths.service(read('authHeaders', SERVICE_HEADERS, options));
+      const auth = credentials.service(read('authHeaders', SERVICE_HEADERS, options));
       return { ...(await broker.obtain(auth, NO_REQUEST)).headers } as Record<string, string>;
     },
     sessionHeaders: async (options, request) => {
       const { authClient, ...user } = read('sessionHeaders', SESSION_HEADERS, options);
-      const auth = auths.session(authClient, user);
+      const auth = credentials.session(authClient, user);
       return { ...(await broker.obtain(auth, sessionRequest(request))).headers } as Record<string, string>;
     },
     customProviders: resolved.customProviders,
