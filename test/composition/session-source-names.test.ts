@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../src/adapters/fakes/fakes.js';
 import { fromFunction } from '../../src/adapters/sessions/stored-token.js';
-import { redactingSessionSource } from '../../src/adapters/telemetry/redacting-session-source.js';
+import { redactingSessionSource } from '../../src/adapters/telemetry/request-scope.js';
 import { CoalescingSessionSource } from '../../src/domain/credentials/coalescing-session-source.js';
 import type { SessionTokenSource } from '../../src/ports/session-token-source.js';
 import { routeCredentials } from './route-credentials.js';

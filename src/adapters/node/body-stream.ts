@@ -2,8 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { type BodySink, flowing, type FlowingBody, type HttpBody, isStream } from '../../domain/shared/body.js';
 import { abortResponse, tellsProgress } from './http2-exchange.js';
-import type { SendBudget } from './send-budget.js';
-import { SendWatch } from './send-watch.js';
+import { type SendBudget, SendWatch } from './send-budget.js';
 
 /** A body as frameworks send it that write to the socket themselves. */
 export type NodeBody = BodyStream | Buffer | string | null;

@@ -1,3 +1,4 @@
+import { beforeDeadline } from '../../domain/shared/deadline.js';
 import type {
   Identity,
   IdentityProvider,
@@ -7,22 +8,21 @@ import type {
   TokenExchangeRequest,
 } from '../../ports/identity-provider.js';
 
-/** The result of the work, or a rejection that names it when it does not come in time; the work itself goes on. 0 waits for ever. */
+/** The result of the work, or a `DeadlineError` that names it after so many milliseconds; the work itself goes on. 0 waits forever. */
 export function inTime<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
   if (ms === 0) return work;
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(new DeadlineError(what, ms));
-    }, ms);
-    // A request that waits has a connection, which keeps the process alive.
-    timer.unref();
-    work.then(resolve, reject).finally(() => {
-      clearTimeout(timer);
-    });
+  const deadline = new AbortController();
+  const timer = setTimeout(() => {
+    deadline.abort(new DeadlineError(what, ms));
+  }, ms);
+  // A request that waits has a connection, which keeps the process alive.
+  timer.unref();
+  return beforeDeadline(deadline.signal, work).finally(() => {
+    clearTimeout(timer);
   });
 }
 
-/** Nothing came in time. */
+/** No result came in time. */
 export class DeadlineError extends Error {
   override readonly name: string = 'DeadlineError';
 
@@ -31,7 +31,7 @@ export class DeadlineError extends Error {
   }
 }
 
-/** A provider whose callers do not wait for ever: one that never settles is out of order. */
+/** A provider whose callers do not wait forever: one that never settles is out of order. */
 export class TimedIdentityProvider implements IdentityProvider {
   readonly block: string;
   readonly signsLocally: boolean;
@@ -71,7 +71,7 @@ export class TimedIdentityProvider implements IdentityProvider {
   }
 }
 
-/** An exchange whose callers do not wait for ever; what does not come in time is a throw, and counts as out of order. */
+/** An exchange whose callers do not wait forever; a late result is an exception, and counts as out of order. */
 export class TimedTokenExchange implements TokenExchange {
   readonly #exchange: TokenExchange;
   readonly #ms: number;

@@ -1,8 +1,9 @@
 import type { Dispatcher } from 'undici';
 import type { HeaderFields, UpstreamFailureReason, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
 import type { Connection, Connections, ExchangeEnd } from './connection.js';
-import { type Framing, isEventStream, responseFraming, UpstreamBody } from './upstream-body.js';
+import { isEventStream } from '../../domain/shared/media-type.js';
 import { networkFault } from '../../domain/shared/network-fault.js';
+import { type Framing, responseFraming, UpstreamBody } from './upstream-body.js';
 
 type Controller = Dispatcher.DispatchController;
 
@@ -13,7 +14,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     UpstreamRequest,
     'method' | 'signal' | 'headersMs' | 'bodyIdleMs' | 'bodyMs' | 'streamIdleMs'
   >;
-  readonly #acceptedCodings: string;
+  readonly #accepted: HeaderFields[string];
   readonly #connections: Connections;
   readonly #connection: Connection;
   #resolve: ((outcome: UpstreamOutcome) => void) | undefined;
@@ -30,7 +31,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     resolve: (outcome: UpstreamOutcome) => void,
   ) {
     this.#request = { method, signal, headersMs, bodyIdleMs, bodyMs, streamIdleMs };
-    this.#acceptedCodings = acceptedCodings(headers);
+    this.#accepted = headers['accept-encoding'];
     this.#connections = connections;
     this.#connection = connections.acquire();
     this.#resolve = resolve;
@@ -81,7 +82,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
       controller.abort(new Error(`status ${String(status)}`));
       return;
     }
-    const unreadable = unreadableField(headers, this.#acceptedCodings);
+    const unreadable = unreadableField(headers, this.#accepted);
     if (unreadable !== undefined) {
       controller.abort(new Error(`unreadable ${unreadable}`));
       return;
@@ -142,7 +143,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     this.#respond({ kind: 'failure', reason, detail, ...(sent === undefined ? {} : { sent }) });
   }
 
-  /** What was told is not held on to: the response in it may stay open for hours. */
+  /** Releases the outcome: the response in it may stay open for hours. */
   #respond(outcome: UpstreamOutcome): void {
     this.#resolve?.(outcome);
     this.#resolve = undefined;
@@ -173,7 +174,10 @@ const COMMON_CODINGS: ReadonlySet<string> = new Set(['identity', 'gzip', 'x-gzip
  * The field of a response that nobody could read for sure, whose response is refused (decision 85): a coding upon another, one that is unknown,
  * or one that was not asked for. Several types become one field, which says the same (RFC 9110 §5.3) and which every host can write.
  */
-function unreadableField(headers: Record<string, string | string[] | undefined>, accepted: string): string | undefined {
+function unreadableField(
+  headers: Record<string, string | string[] | undefined>,
+  accepted: HeaderFields[string],
+): string | undefined {
   const { 'content-type': type, 'content-encoding': coding } = headers;
   if (Array.isArray(type)) headers['content-type'] = [...new Set(type)].join(', ');
   if (coding === undefined) return undefined;
@@ -182,14 +186,13 @@ function unreadableField(headers: Record<string, string | string[] | undefined>,
     : 'content-encoding';
 }
 
-/** The codings a request asks for. */
-function acceptedCodings(headers: HeaderFields): string {
-  return String(headers['accept-encoding'] ?? '').toLowerCase();
-}
-
-function isReadable(coding: string, accepted: string): boolean {
+/** True for a coding that the request accepts, or that everyone knows. */
+function isReadable(coding: string, accepted: HeaderFields[string]): boolean {
   if (COMMON_CODINGS.has(coding)) return true;
-  const names = accepted.split(',').map((one) => (one.split(';', 1)[0] ?? '').trim());
+  const names = String(accepted ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((one) => (one.split(';', 1)[0] ?? '').trim());
   return !coding.includes(',') && (names.includes(coding) || names.includes('*'));
 }
 

@@ -1,10 +1,10 @@
 import type { HeaderFields, HttpBody, HttpUpstream, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
-import { Connections } from './connection.js';
+import { Connections, type UndiciParts, undiciParts } from './connection.js';
 import { ResponseReader } from './response-reader.js';
 
 /** Connection settings; everything else comes with each request. */
 export interface UndiciUpstreamOptions {
-  /** Milliseconds to wait for a connection; 0 waits for ever. */
+  /** Milliseconds to wait for a connection; 0 waits forever. */
   readonly connectMs: number;
 }
 
@@ -15,27 +15,38 @@ export interface UndiciUpstreamOptions {
 export class UndiciUpstream implements HttpUpstream {
   readonly #options: UndiciUpstreamOptions;
   readonly #connections = new Map<string, Connections>();
+  readonly #loading: Promise<void>;
+  #undici: UndiciParts | undefined;
   #isRetired = false;
   #isEnded = false;
 
   constructor(options: UndiciUpstreamOptions) {
     this.#options = options;
+    // From now on, so that the first request seldom waits for it.
+    this.#loading = undiciParts().then((undici) => {
+      this.#undici = undici;
+    });
   }
 
   send(request: UpstreamRequest): Promise<UpstreamOutcome> {
+    const undici = this.#undici;
+    if (undici === undefined) return this.#loading.then(() => this.send(request));
     return new Promise((resolve) => {
       if (this.#isEnded || request.signal.aborted) {
         const detail = this.#isEnded ? 'the connections are closed' : 'the browser left before the request was sent';
         resolve({ kind: 'failure', reason: 'aborted', detail, sent: 'nothing' });
         return;
       }
-      exchange(request, new ResponseReader(request, this.#connectionsTo(request.origin), resolve));
+      const connections = this.#connections.get(request.origin) ?? this.#connect(request.origin, undici);
+      exchange(request, new ResponseReader(request, connections, resolve));
     });
   }
 
   async close(options?: { readonly graceMs: number }): Promise<void> {
     this.#isRetired = true;
     if (options?.graceMs === 0) this.#end();
+    // Requests that wait for it are running ones.
+    await this.#loading;
     const finished = Promise.all([...this.#connections.values()].map((connections) => connections.drain()));
     if (options === undefined) {
       await finished;
@@ -56,13 +67,10 @@ export class UndiciUpstream implements HttpUpstream {
     for (const connections of this.#connections.values()) connections.destroy(shuttingDown());
   }
 
-  #connectionsTo(origin: string): Connections {
-    let connections = this.#connections.get(origin);
-    if (connections === undefined) {
-      connections = new Connections(origin, this.#options.connectMs);
-      if (this.#isRetired) void connections.drain();
-      this.#connections.set(origin, connections);
-    }
+  #connect(origin: string, undici: UndiciParts): Connections {
+    const connections = new Connections(undici, origin, this.#options.connectMs);
+    if (this.#isRetired) void connections.drain();
+    this.#connections.set(origin, connections);
     return connections;
   }
 }

@@ -1,15 +1,14 @@
 import { RequestError } from '../../domain/shared/errors.js';
-import { late } from './timed-body.js';
 
 /** Bodies up to here are small: they have a reserve of their own, which no large one can fill. */
 const SMALL_BODY_BYTES = 65_536;
 /** The reserve's part of the whole. */
 const RESERVED = 0.25;
 const AGAIN_MS = 1_000;
-/** After so long a byte counts half of what it counted: what came in one go must not pass for quick for ever. */
+/** After so long a byte counts half of what it counted: a burst must not count as quick forever. */
 const HALF_LIFE_MS = 1_000;
 
-/** What a budget is made of. */
+/** Settings of a budget. */
 export interface BodyBudgetSettings {
   /** Bytes of request bodies that may be held together. */
   readonly limitBytes: number;
@@ -58,8 +57,9 @@ export class BodyBudget {
    * @throws RequestError `server_busy` when there is no room.
    */
   hold(bytes: number): BodyShare {
-    const share = new BodyShare(this, this.#poolOf(bytes), undefined);
-    this.charge(share, bytes);
+    const pool = this.#poolOf(bytes);
+    const share = new BodyShare(this, pool, undefined);
+    this.#add(pool, share, bytes);
     return share;
   }
 
@@ -79,7 +79,11 @@ export class BodyBudget {
       if (isReading) pool.reading.add(share);
       bytes = total;
     }
-    share.bytes = total;
+    this.#add(pool, share, bytes);
+  }
+
+  #add(pool: Pool, share: BodyShare, bytes: number): void {
+    share.bytes += bytes;
     pool.used += bytes;
     while (pool.used > pool.limit) this.#makeRoom(pool, share);
   }
@@ -101,7 +105,7 @@ export class BodyBudget {
   }
 }
 
-/** What one body has of the budget. */
+/** The share of one body in the budget. */
 export class BodyShare {
   readonly #budget: BodyBudget;
   readonly cut: ((error: RequestError) => void) | undefined;
@@ -177,5 +181,15 @@ function full(): RequestError {
     retryable: true,
     retryAfterMs: AGAIN_MS,
     log: 'the memory for request bodies is full of messages that wait for the platform',
+  });
+}
+
+/** The error of a body that is not waited for; `log` says to operators why. */
+export function late(log: string): RequestError {
+  return new RequestError('body_timeout', {
+    detail: 'The request body did not arrive in time.',
+    hint: 'Send it again.',
+    retryable: true,
+    log,
   });
 }

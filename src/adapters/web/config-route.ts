@@ -4,12 +4,11 @@ import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-a
 import { choosingNames } from '../../domain/upstream/header-policy.js';
 import type { HeaderFields, HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { methodNotAllowed } from './error-response.js';
-import { checkOrigin } from './origin-check.js';
-import { chatAddress } from './public-address.js';
+import { checkOrigin, checkVisitor } from './admission.js';
+import { chatAddress } from './chat-routes.js';
 import { serveRoute, type SiteSettings } from './serve-route.js';
-import { checkVisitor } from './visitor-limit.js';
 
-/** What the config route needs. */
+/** Parts of the config route. */
 export interface ConfigRoute {
   readonly site: SiteSettings;
   readonly config: ChatConfig;
@@ -36,14 +35,12 @@ export function agentCardRoute(route: ConfigRoute): HttpHandler {
 }
 
 function readable(route: ConfigRoute, what: 'record' | 'agentCard'): HttpHandler {
-  return async (request) => {
-    const response = await serveRoute({ site: route.site, route: ROUTE }, request, (context) =>
+  return (request) =>
+    serveRoute({ site: route.site, route: ROUTE }, request, (context) =>
       request.method === 'GET' || request.method === 'HEAD'
         ? serve(route, request, what)
         : methodNotAllowed('GET, HEAD', context),
     );
-    return request.method === 'HEAD' ? { ...response, body: null } : response;
-  };
 }
 
 async function serve(route: ConfigRoute, request: HttpRequest, what: 'record' | 'agentCard'): Promise<HttpResponse> {

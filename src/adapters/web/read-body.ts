@@ -1,22 +1,21 @@
 import { RequestError } from '../../domain/shared/errors.js';
+import { type HttpBody, isStream } from '../../domain/shared/body.js';
 import { ByteCollector } from '../../domain/shared/bytes.js';
-import { isStream } from '../../domain/shared/body.js';
 import { jsonMediaType } from '../../domain/upstream/header-policy.js';
 import type { HttpRequest } from '../../ports/http.js';
-import type { BodyShare } from './body-budget.js';
+import { type BodyShare, late } from './body-budget.js';
 import type { SiteSettings } from './serve-route.js';
-import { TimedBody } from './timed-body.js';
 
 /** A JSON body as it will be sent. */
 export interface JsonBody {
   readonly bytes: Uint8Array;
   /** Its media type, without parameters. */
   readonly type: string;
-  /** To be called when the platform's response has begun, or there will be none: the body counts as held until then. */
-  release(): void;
+  /** To be released when the platform's response has begun, or there will be none: the body counts as held until then. */
+  readonly share: BodyShare;
 }
 
-/** What a site takes of a body. */
+/** Limits a site sets for a body. */
 export type BodyLimits = Pick<SiteSettings, 'bodies' | 'bodyLimitBytes' | 'requestBodyMs' | 'requestIdleMs'>;
 
 /** The media types of JSON without a vocabulary of its own. */
@@ -24,18 +23,28 @@ const JSON_TYPES: readonly string[] = ['application/json'];
 const encoder = new TextEncoder();
 
 /**
- * Reads a JSON request body of one of these media types, as long and as large as the site takes it. What it holds is not looked at.
+ * Reads a JSON request body of one of these media types, within the limits of the site. Its content is not checked.
  *
  * @throws RequestError `content_type_unsupported`, `content_encoding_unsupported`, `body_too_large`, `body_timeout`, `server_busy`, `body_consumed` or `body_invalid`.
  */
-export function readJsonBody(
+export async function readJsonBody(
   request: HttpRequest,
   limits: BodyLimits,
   types: readonly string[] = JSON_TYPES,
-): JsonBody | Promise<JsonBody> {
+): Promise<JsonBody> {
   const type = declaredType(request, limits, types);
-  const { body } = request;
-  return isStream(body) ? readComing(request, limits, type) : readWhole(body, limits, type);
+  let { body } = request;
+  if (isStream(body)) {
+    // Node reads a short message together with its head: after its callback all of it is there, and needs no events.
+    await Promise.resolve();
+    ({ body } = request);
+    if (isStream(body)) return readStream(body, limits, type);
+  }
+  // A text here was written by the bridge from a parsed value, under the parser's own limit.
+  const bytes = typeof body === 'string' ? encoder.encode(body) : body;
+  if (bytes === null || bytes.length === 0) throw invalid('The request body is empty.');
+  if (typeof body !== 'string' && bytes.length > limits.bodyLimitBytes) throw tooLarge(limits.bodyLimitBytes);
+  return { bytes, type, share: limits.bodies.hold(bytes.length) };
 }
 
 function declaredType(request: HttpRequest, { bodyLimitBytes }: BodyLimits, types: readonly string[]): string {
@@ -63,41 +72,6 @@ function declaredType(request: HttpRequest, { bodyLimitBytes }: BodyLimits, type
   return type;
 }
 
-async function readComing(request: HttpRequest, limits: BodyLimits, type: string): Promise<JsonBody> {
-  // Node reads a short message together with its head: after its callback all of it is there, and needs no events.
-  await Promise.resolve();
-  const { body } = request;
-  return isStream(body) ? readStream(body, limits, type) : readWhole(body, limits, type);
-}
-
-function readWhole(body: Uint8Array | string | null, { bodyLimitBytes, bodies }: BodyLimits, type: string): JsonBody {
-  const bytes = notEmpty(whole(body, bodyLimitBytes));
-  return new BufferedBody(bytes, type, bodies.hold(bytes.length));
-}
-
-class BufferedBody implements JsonBody {
-  readonly bytes: Uint8Array;
-  readonly type: string;
-  readonly #share: BodyShare;
-
-  constructor(bytes: Uint8Array, type: string, share: BodyShare) {
-    this.bytes = bytes;
-    this.type = type;
-    this.#share = share;
-  }
-
-  release(): void {
-    this.#share.release();
-  }
-}
-
-function whole(body: Uint8Array | string | null, limitBytes: number): Uint8Array {
-  // A text here was written by the bridge from a parsed value, under the parser's own limit.
-  if (typeof body === 'string') return encoder.encode(body);
-  if (body !== null && body.length > limitBytes) throw tooLarge(limitBytes);
-  return body ?? new Uint8Array();
-}
-
 async function readStream(
   body: AsyncIterable<Uint8Array>,
   { bodyLimitBytes, requestBodyMs, requestIdleMs, bodies }: BodyLimits,
@@ -112,8 +86,9 @@ async function readStream(
       share.charge(chunk.length);
       collector.push(chunk);
     }
+    if (collector.length === 0) throw invalid('The request body is empty.');
     share.keep();
-    return new BufferedBody(notEmpty(collector.take()), type, share);
+    return { bytes: collector.take(), type, share };
   } catch (error) {
     share.release();
     if (error instanceof RequestError) throw error;
@@ -121,11 +96,6 @@ async function readStream(
     if (error instanceof RangeError) throw invalid('The request body is nested too deep.', -32600);
     throw invalid('The request body ended before it was complete.');
   }
-}
-
-function notEmpty(bytes: Uint8Array): Uint8Array {
-  if (bytes.length === 0) throw invalid('The request body is empty.');
-  return bytes;
 }
 
 function invalid(detail: string, rpcCode?: number): RequestError {
@@ -139,4 +109,100 @@ function tooLarge(limitBytes: number): RequestError {
     hint: 'Send less, or raise "bodyLimitBytes" in configureServer.',
     fields: ['bodyLimitBytes'],
   });
+}
+
+/** Milliseconds a browser has for a body; 0 is any time. */
+export interface BodyDeadlines {
+  /** For its next bytes, while its reader waits for them. */
+  readonly idleMs: number;
+  /** For all of it. */
+  readonly totalMs: number;
+}
+
+/** The same body, whose reader does not wait for a browser that stopped sending. */
+export function timedBody(body: HttpBody, deadlines: BodyDeadlines): HttpBody {
+  const isTimed = isStream(body) && deadlines.idleMs + deadlines.totalMs > 0;
+  return isTimed ? new TimedBody(body, deadlines) : body;
+}
+
+/** The error of a body that came too late for its reader, who may have taken it for something else. */
+export function timeoutError(body: HttpBody): RequestError | undefined {
+  return body instanceof TimedBody ? body.cutBy : undefined;
+}
+
+/** A body that can be cut while its reader waits: by its deadlines, or by somebody else. */
+export class TimedBody implements AsyncIterableIterator<Uint8Array> {
+  readonly #source: AsyncIterator<Uint8Array>;
+  readonly #deadlines: BodyDeadlines;
+  #idle: ReturnType<typeof setTimeout> | undefined;
+  #total: ReturnType<typeof setTimeout> | undefined;
+  #refuse: ((error: RequestError) => void) | undefined;
+  #cutBy: RequestError | undefined;
+
+  constructor(body: AsyncIterable<Uint8Array>, deadlines: BodyDeadlines) {
+    this.#source = body[Symbol.asyncIterator]();
+    this.#deadlines = deadlines;
+  }
+
+  get cutBy(): RequestError | undefined {
+    return this.#cutBy;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Uint8Array>> {
+    if (this.#cutBy !== undefined) return Promise.reject(this.#cutBy);
+    this.#start();
+    return new Promise((resolve, reject) => {
+      this.#refuse = reject;
+      this.#source.next().then(
+        (step) => {
+          clearTimeout(this.#idle);
+          if (step.done === true) this.#stop();
+          resolve(step);
+        },
+        (error: unknown) => {
+          this.#stop();
+          reject(error as Error);
+        },
+      );
+    });
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array>> {
+    this.#stop();
+    const ended = this.#source.return?.();
+    // A source that is silent ends when it speaks again, and nobody waits for that.
+    if (this.#cutBy !== undefined) ended?.catch(() => undefined);
+    else await ended;
+    return { done: true, value: undefined };
+  }
+
+  /** Gives the reader this error immediately, and ends the source. */
+  cut(error: RequestError): void {
+    this.#cutBy = error;
+    this.#refuse?.(error);
+    void this.return();
+  }
+
+  #start(): void {
+    const { idleMs, totalMs } = this.#deadlines;
+    if (idleMs > 0) this.#idle = this.#cutAfter(idleMs, 'requestIdleMs');
+    if (totalMs > 0) this.#total ??= this.#cutAfter(totalMs, 'requestBodyMs');
+  }
+
+  #stop(): void {
+    clearTimeout(this.#idle);
+    clearTimeout(this.#total);
+  }
+
+  #cutAfter(ms: number, field: string): ReturnType<typeof setTimeout> {
+    const timer = setTimeout(() => {
+      this.cut(late(`the browser stopped sending: see "timeouts.${field}"`));
+    }, ms);
+    timer.unref?.();
+    return timer;
+  }
 }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { nodeListener, type NodeListener } from '../../adapters/node/node-listener.js';
-import { behindHostCheck, type HostPolicy } from '../../adapters/web/host-check.js';
+import { behindHostCheck, type HostPolicy } from '../../adapters/web/admission.js';
 import { refusal } from '../../adapters/web/error-response.js';
 import type { HttpHandler } from '../../ports/http.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';

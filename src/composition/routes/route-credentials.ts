@@ -1,9 +1,8 @@
 import { asSessionTokenSource } from '../../adapters/sessions/as-session-token-source.js';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { DeadlineError, inTime } from '../../adapters/system/timed-ports.js';
-import { sha256 } from '../../adapters/system/sha256.js';
-import { redactingSessionSource } from '../../adapters/telemetry/redacting-session-source.js';
-import { hideToken } from '../../adapters/telemetry/request-scope.js';
+import { sha256 } from '../../adapters/system/system.js';
+import { hideToken, redactingSessionSource } from '../../adapters/telemetry/request-scope.js';
 import type { SessionRequired } from '../../domain/conversations/conversation-proxy.js';
 import { CoalescingSessionSource } from '../../domain/credentials/coalescing-session-source.js';
 import { Credential, type CredentialOwner } from '../../domain/credentials/credential.js';

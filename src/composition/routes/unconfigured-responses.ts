@@ -23,7 +23,7 @@ const BARE_SITE: SiteSettings = {
   keepAliveMs: 0,
   authUnavailableStatus: 401,
   newRequestId,
-  now: () => 0,
+  clock: { now: () => 0 },
 };
 
 /** The error of everything that needs a toolkit before `configureServer` was called. */

@@ -1,6 +1,5 @@
 import { ContainerModule } from 'inversify';
-import { sha256 } from '../../adapters/system/sha256.js';
-import { pause } from '../../adapters/system/system-clock.js';
+import { pause, sha256 } from '../../adapters/system/system.js';
 import { ChatConfig } from '../../domain/chat/chat-config.js';
 import { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
 import { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';

@@ -1,6 +1,6 @@
 import { ContainerModule } from 'inversify';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import { sha256 } from '../../adapters/system/sha256.js';
+import { sha256 } from '../../adapters/system/system.js';
 import { TimedIdentityProvider } from '../../adapters/system/timed-ports.js';
 import { CredentialBroker } from '../../domain/credentials/credential-broker.js';
 import type { IdentityProvider, ProviderContext, TokenExchange } from '../../ports/identity-provider.js';

@@ -1,9 +1,12 @@
 import { ContainerModule } from 'inversify';
-import { systemClock } from '../../adapters/system/system-clock.js';
-import { ObservedUpstream } from '../../adapters/telemetry/observed-upstream.js';
-import { OperatorTelemetry, silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
+import { systemClock } from '../../adapters/system/system.js';
+import {
+  ObservedUpstream,
+  OperatorTelemetry,
+  RedactedTelemetry,
+  silentTelemetry,
+} from '../../adapters/telemetry/operator-telemetry.js';
 import { redactor } from '../../domain/shared/redaction.js';
-import { RedactedTelemetry } from '../../adapters/telemetry/redacted-telemetry.js';
 import { TerminalTelemetry } from '../../adapters/telemetry/terminal-telemetry.js';
 import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
 import { PlatformErrors, type PlatformErrorsDependencies } from '../../domain/upstream/platform-error.js';
@@ -21,7 +24,6 @@ import {
   type UpstreamSource,
 } from './container.js';
 import { processFaults } from './process-wide.js';
-import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 
 /** Binds what the site runs on; what `previous` has already stays while the configuration behind it does. */
 export function platformModule(config: ResolvedConfig, previous: LastingParts | undefined): ContainerModule {
@@ -77,8 +79,7 @@ function connections({ key, connect }: UpstreamSource, previous: Connections | u
 
 /** Calls are told of only where somebody listens. */
 function observed(upstream: HttpUpstream, telemetry: Telemetry, clock: Clock): HttpUpstream {
-  if (telemetry.callStarted === undefined) return upstream;
-  return new ObservedUpstream({ upstream, telemetry, clock, newCallId: newRequestId });
+  return telemetry.callStarted === undefined ? upstream : new ObservedUpstream(upstream, telemetry, clock);
 }
 
 /** One telemetry for the same listeners, since parts that are kept hold on to it; where nobody is to be told, nothing is paid. */

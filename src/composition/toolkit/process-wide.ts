@@ -1,7 +1,7 @@
 import { NodeExchange } from '../../adapters/node/exchange.js';
 import { SendBudget } from '../../adapters/node/send-budget.js';
-import { memorySize } from '../../adapters/system/memory-size.js';
-import { FaultLog, writeToStandardError } from '../../adapters/telemetry/fault-log.js';
+import { memorySize } from '../../adapters/system/system.js';
+import { FaultLog, writeToStandardError } from '../../adapters/telemetry/terminal-telemetry.js';
 import { BodyBudget } from '../../adapters/web/body-budget.js';
 import { EXCHANGE } from '../process-state.js';
 

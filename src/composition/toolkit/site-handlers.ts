@@ -1,13 +1,12 @@
-import { chatRoutes } from '../../adapters/web/chat-routes.js';
+import { chatRoutes, httpJsonRoutes } from '../../adapters/web/chat-routes.js';
 import { agentCardRoute, configRoute } from '../../adapters/web/config-route.js';
 import { conversationRoutes } from '../../adapters/web/conversation-routes.js';
-import { behindHostCheck } from '../../adapters/web/host-check.js';
-import { httpJsonRoutes } from '../../adapters/web/http-json-routes.js';
+import { behindHostCheck } from '../../adapters/web/admission.js';
 import { refusal } from '../../adapters/web/error-response.js';
 import type { RequestGate } from '../../adapters/web/request-gate.js';
 import { errorContext, type SiteSettings } from '../../adapters/web/serve-route.js';
 import { surfaceRoutes } from '../../adapters/web/surface-routes.js';
-import { sha256 } from '../../adapters/system/sha256.js';
+import { sha256 } from '../../adapters/system/system.js';
 import type { ChatConfig } from '../../domain/chat/chat-config.js';
 import type { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';

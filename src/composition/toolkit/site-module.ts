@@ -1,9 +1,8 @@
 import { ContainerModule } from 'inversify';
 import { writtenDisposition } from '../../adapters/content-disposition/written-disposition.js';
-import { currentRequestId, newRequestId } from '../../adapters/telemetry/request-scope.js';
-import { leftOutReporter } from '../../adapters/web/left-out-fields.js';
+import { requestId } from '../../adapters/telemetry/request-scope.js';
+import { leftOutReporter, type SiteSettings } from '../../adapters/web/serve-route.js';
 import { RequestGate } from '../../adapters/web/request-gate.js';
-import type { SiteSettings } from '../../adapters/web/serve-route.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { hostPolicy } from '../config/addresses.js';
@@ -84,8 +83,8 @@ function siteSettings(config: ResolvedConfig, clock: Clock, telemetry: Telemetry
     requestIdleMs: config.timeouts.requestIdleMs,
     keepAliveMs: config.keepAliveMs,
     authUnavailableStatus: config.authUnavailableStatus,
-    newRequestId: () => currentRequestId() ?? newRequestId(),
+    newRequestId: requestId,
     ...(config.chatLimit === undefined ? {} : { chatLimit: config.chatLimit }),
-    now: () => clock.now(),
+    clock,
   };
 }

@@ -2,7 +2,8 @@ import type { HttpRequest, HttpResponse, HeaderFields } from '../../ports/http.j
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { AgentBffError } from '../shared/errors.js';
-import { browserResponseHeaders, isEventStream, isForA2AClients, isJson } from '../upstream/header-policy.js';
+import { browserResponseHeaders, isForA2AClients } from '../upstream/header-policy.js';
+import { isEventStream, isJson } from '../shared/media-type.js';
 import { type CallTimeouts, type Endpoint, type PlatformCall, requireEndpoint } from '../upstream/platform-call.js';
 import { refuseRedirect, AGENT, type PlatformReply, refusesSite, MAX_ERROR_BYTES } from '../upstream/platform-error.js';
 import { isSafeQuery } from '../upstream/safe-path.js';

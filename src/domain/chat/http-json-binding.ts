@@ -2,7 +2,8 @@ import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { AgentBffError, UpstreamError } from '../shared/errors.js';
 import { isObject, parsedJson } from '../shared/json.js';
-import { browserResponseHeaders, isForA2AClients, isJson } from '../upstream/header-policy.js';
+import { browserResponseHeaders, isForA2AClients } from '../upstream/header-policy.js';
+import { isJson } from '../shared/media-type.js';
 import {
   type CallContext,
   type CallTimeouts,

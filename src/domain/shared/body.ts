@@ -32,6 +32,14 @@ export function isStream(body: HttpBody): body is AsyncIterable<Uint8Array> {
   return body !== null && typeof body !== 'string' && !(body instanceof Uint8Array);
 }
 
+/** Statuses whose responses have no body, whatever the platform sends (RFC 9110 §6.4.1, §15.3.6). */
+const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/** True for a response that has no body, whatever its handler returns. */
+export function isBodiless(method: string, status: number): boolean {
+  return method === 'HEAD' || BODILESS.has(status);
+}
+
 /** The same body as one that flows. */
 export function flowing(body: AsyncIterable<Uint8Array>): FlowingBody {
   // By its members: bundlers copy modules, and a class is another one in each copy.

@@ -7,7 +7,7 @@ import { RenderGenerations, type RenderGenerationsDependencies } from './render-
 import { type SurfaceNames, surfaceNames, type SurfaceRef } from './surface-ref.js';
 import { RenderKeys, type RenderKeySet, type RenderScope, type RenderSubject } from './render-keys.js';
 import { parsedJson } from '../shared/json.js';
-import { mediaType } from '../upstream/header-policy.js';
+import { mediaType } from '../shared/media-type.js';
 
 /** The limits of a render cache. */
 export interface RenderCacheSettings {

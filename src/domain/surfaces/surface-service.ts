@@ -4,12 +4,8 @@ import type { RouteAuth } from '../credentials/route-auth.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { discard, isStream } from '../shared/body.js';
 import { delimited } from '../shared/json.js';
-import {
-  browserResponseHeaders,
-  choosingFields,
-  mediaType,
-  RENDER_RESPONSE_FIELDS,
-} from '../upstream/header-policy.js';
+import { browserResponseHeaders, choosingFields, RENDER_RESPONSE_FIELDS } from '../upstream/header-policy.js';
+import { mediaType } from '../shared/media-type.js';
 import type { CallContext, CallTimeouts, PlatformCall, PlatformMessage } from '../upstream/platform-call.js';
 import { refuseRedirect, PLATFORM, type PlatformReply, refusesSite } from '../upstream/platform-error.js';
 import {

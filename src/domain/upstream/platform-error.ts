@@ -3,7 +3,7 @@ import type { Credential } from '../credentials/credential.js';
 import { type ErrorFacts, ServiceAuthError, UpstreamError } from '../shared/errors.js';
 import { discard } from '../shared/body.js';
 import { type BodyStart, readStart } from './body-bytes.js';
-import { isJson, mediaType } from './header-policy.js';
+import { isJson, mediaType } from '../shared/media-type.js';
 
 // What responses say of the address they came from: that nothing is found there, or something else. The one place for these sentences;
 // visitors read them. `text` is the start of the body where it is known.

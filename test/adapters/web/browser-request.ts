@@ -36,7 +36,7 @@ export function site(changes: Partial<SiteSettings> = {}): SiteSettings & { read
       count += 1;
       return `req-${String(count)}`;
     },
-    now: () => 0,
+    clock: { now: () => 0 },
     ...changes,
     telemetry: new RecordingTelemetry(),
   };
