@@ -15,7 +15,7 @@ import type { ServerConfig } from '../config/server-config.js';
 import { chosenNames } from '../config/upstream-config.js';
 import { forwardHint, sessionRequest } from '../routes/route-credentials.js';
 import { SERVICE_HEADERS, SESSION_HEADERS } from '../routes/route-options.js';
-import { type LastingParts, rebind, resolve, TOKENS } from './container.js';
+import { type LastingParts, type Parts, rebind, resolve } from './container.js';
 import { domainModule } from './domain-module.js';
 import { identityModule } from './identity-module.js';
 import { platformModule, retireReplaced } from './platform-module.js';
@@ -79,14 +79,12 @@ export function toolkitContainer(
 /** Binds the ports that a site gives in place of the usual ones. */
 function rebindPorts(container: Container, ports: ToolkitPorts, identityProviderMs: number): void {
   const { clock, upstream, telemetry, tokenExchange, identityFetch, random } = ports;
-  if (clock) rebind(container, TOKENS.Clock, clock);
-  if (upstream) rebind(container, TOKENS.UpstreamSource, { key: upstream, connect: () => upstream });
-  if (telemetry) rebind(container, TOKENS.Listeners, [telemetry]);
-  if (tokenExchange) {
-    rebind(container, TOKENS.TokenExchange, new TimedTokenExchange(tokenExchange, identityProviderMs));
-  }
-  if (identityFetch) rebind(container, TOKENS.IdentityFetch, identityFetch);
-  if (random) rebind(container, TOKENS.Random, random);
+  if (clock) rebind(container, 'clock', clock);
+  if (upstream) rebind(container, 'upstreamSource', { key: upstream, connect: () => upstream });
+  if (telemetry) rebind(container, 'listeners', [telemetry]);
+  if (tokenExchange) rebind(container, 'exchange', new TimedTokenExchange(tokenExchange, identityProviderMs));
+  if (identityFetch) rebind(container, 'fetch', identityFetch);
+  if (random) rebind(container, 'random', random);
 }
 
 /**
@@ -104,7 +102,9 @@ export function buildToolkit(
   const kept = previous && LASTING.get(previous);
   const container = toolkitContainer(resolved, kept, sessions);
   rebindPorts(container, ports, resolved.timeouts.identityProviderMs);
-  const { handlers, gate, broker, directory, lasting } = resolve(container, TOKENS.Site);
+  const part = <Name extends keyof Parts>(name: Name): Parts[Name] => resolve(container, name);
+  const [handlers, gate, broker, directory] = [part('handlers'), part('gate'), part('credentials'), part('directory')];
+  const lasting = { faults: part('faults'), connections: part('connections'), stores: part('stores') };
   const { credentials } = handlers;
   if (kept !== undefined) retireReplaced(kept, lasting);
   let closing: Promise<void> | undefined;
