@@ -54,25 +54,21 @@ export function providerOf(flow: string): ProviderName | undefined {
   return NAMES.find((name) => Object.values(FLOWS[name]).includes(flow));
 }
 
-/** The inputs of a built-in provider's identity. */
-export interface IdentityFacts {
-  /** The flow, such as `idp_a.password`. */
-  readonly flow: string;
-  /** The settings its tokens depend on. */
-  readonly settings: AnySettings;
-  /** Keys the proof: a bare digest of a weak password in a shared store could be guessed. */
-  readonly proofKey: Uint8Array;
-  /** Names the present content of key files. Default: there are none. */
-  readonly material?: (() => Promise<string>) | undefined;
-}
-
-/** The identity of a built-in provider: each of its settings is on the side that its row says. */
-export function configuredIdentity({ flow, settings, proofKey, material }: IdentityFacts): () => Promise<Identity> {
+/**
+ * The identity of a built-in provider: each of its settings is on the side that its row says. `material` names the present
+ * content of key files. `proofKey` keys the proof: a bare digest of a weak password in a shared store could be guessed.
+ */
+export function configuredIdentity(
+  flow: string,
+  settings: AnySettings,
+  proofKey: Uint8Array,
+  material: () => Promise<string> = () => Promise.resolve(''),
+): () => Promise<Identity> {
   const principal = `${flow} ${principalOf(settings)}`;
   const proofs = onSide('proof', settings).map(([, setting]) => revealed(setting));
   let last: { readonly held: string; readonly identity: Identity } | undefined;
   return async () => {
-    const held = (await material?.()) ?? '';
+    const held = await material();
     if (last?.held !== held) {
       const proof = createHmac('sha256', proofKey)
         .update(JSON.stringify([...proofs, held]))

@@ -2,6 +2,7 @@
 /* oxlint-disable typescript/no-explicit-any */
 
 import { sessionKind, type SessionTokenLike } from '../../adapters/sessions/session-like.js';
+import { nameHint } from '../../domain/shared/nearest.js';
 import {
   accept,
   callback,
@@ -13,7 +14,6 @@ import {
   type OptionCheck,
   type OptionShape,
 } from '../../domain/shared/options.js';
-import { nameHint } from '../../domain/shared/nearest.js';
 import { type ServiceAuthStrategy, STRATEGIES } from '../config/server-config.js';
 
 /**

@@ -53,7 +53,7 @@ export function providerContext(
   return {
     ...context,
     timeoutMs: timeouts.identityProviderMs,
-    identityOf: (flow, settings, material) => configuredIdentity({ flow, settings, proofKey, material }),
+    identityOf: (flow, settings, material) => configuredIdentity(flow, settings, proofKey, material),
   };
 }
 
