@@ -8,31 +8,21 @@ import { drain, isComing, isWasteful } from './request.js';
 import { writeHttpResponse } from './response.js';
 import type { SendBudget } from './send-budget.js';
 
-/** Takes requests through their handlers, and their responses to the connection. */
-export interface Exchange {
-  /** The response of a handler when it may be written, as its connection needs it; `undefined` when nothing is to be written. */
-  respond(
-    request: IncomingMessage,
-    response: ServerResponse,
-    respond: () => Promise<HttpResponse>,
-  ): Promise<HttpResponse | undefined>;
-  /** The same, written to the connection; a body that streams goes on being written. */
-  serve(request: IncomingMessage, response: ServerResponse, respond: () => Promise<HttpResponse>): Promise<void>;
-  /** The body of a response for a framework that writes to the socket itself. */
-  body(body: HttpBody, response: ServerResponse, sendIdleMs: number): NodeBody;
-}
+/** Takes requests through their handlers, and their responses to the connection. By its members: bundlers copy modules. */
+export type Exchange = Pick<NodeExchange, keyof NodeExchange>;
 
 /**
  * Exchanges whose waiting responses share one memory. Hosts are given it by the process's first toolkit: what only mounts routes loads
  * none of this.
  */
-export class NodeExchange implements Exchange {
+export class NodeExchange {
   readonly #memory: SendBudget;
 
   constructor(memory: SendBudget) {
     this.#memory = memory;
   }
 
+  /** The response of a handler when it may be written, as its connection needs it; `undefined` when nothing is to be written. */
   async respond(
     request: IncomingMessage,
     response: ServerResponse,
@@ -53,6 +43,7 @@ export class NodeExchange implements Exchange {
     if (given !== undefined) writeHttpResponse(response, given, request.method ?? '', this.#memory);
   }
 
+  /** The body of a response for a framework that writes to the socket itself. */
   body(body: HttpBody, response: ServerResponse, sendIdleMs: number): NodeBody {
     return toNodeBody(body, response, sendIdleMs, this.#memory);
   }

@@ -58,7 +58,7 @@ async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /** A response a compressor may have wrapped. */
-export interface FlushableResponse extends ServerResponse {
+interface FlushableResponse extends ServerResponse {
   /** Sends what a compressor holds back (the `compression` middleware). */
   flush?: () => void;
 }
@@ -69,7 +69,7 @@ export interface FlushableResponse extends ServerResponse {
  * Without `await`: a function that waits holds on to the last chunk for as long as the stream is silent, and every promise and closure
  * is there once for each open stream.
  */
-export class StreamWriter implements BodySink {
+class StreamWriter implements BodySink {
   readonly #response: FlushableResponse;
   readonly #watch: SendWatch;
   #body: FlowingBody | undefined;

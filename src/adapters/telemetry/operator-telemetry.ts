@@ -1,6 +1,6 @@
 import { redactor } from '../../domain/shared/redaction.js';
 import type { Clock } from '../../ports/clock.js';
-import type { HttpUpstream, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
+import type { HttpUpstream } from '../../ports/http.js';
 import type { ObservedCall, ObservedRequest, Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import { currentRequestId, currentSecrets, inRequest, newRequestId } from './request-scope.js';
 
@@ -111,39 +111,28 @@ function ignoreErrors(tell: () => void): void {
 }
 
 /** An upstream that reports every call to operators, and sends their trace along. */
-export class ObservedUpstream implements HttpUpstream {
-  readonly #upstream: HttpUpstream;
-  readonly #telemetry: Telemetry;
-  readonly #clock: Clock;
-
-  constructor(upstream: HttpUpstream, telemetry: Telemetry, clock: Clock) {
-    this.#upstream = upstream;
-    this.#telemetry = telemetry;
-    this.#clock = clock;
-  }
-
-  async send(request: UpstreamRequest): Promise<UpstreamOutcome> {
-    const { method, origin, path } = request;
-    const callId = newRequestId();
-    const startedAt = this.#clock.now();
-    const fields = this.#telemetry.callStarted?.({ callId, method, origin });
-    const traced = fields === undefined ? request : { ...request, headers: { ...request.headers, ...fields } };
-    const outcome = await this.#upstream.send(traced);
-    this.#telemetry.emit({
-      type: 'upstream',
-      callId,
-      method,
-      origin,
-      path: path.split('?', 1)[0] ?? path,
-      ...(outcome.kind === 'response' ? { status: outcome.response.status } : { failure: outcome.reason }),
-      durationMs: this.#clock.now() - startedAt,
-    });
-    return outcome;
-  }
-
-  close(options?: { readonly graceMs: number }): Promise<void> {
-    return this.#upstream.close(options);
-  }
+export function observedUpstream(upstream: HttpUpstream, telemetry: Telemetry, clock: Clock): HttpUpstream {
+  return {
+    send: async (request) => {
+      const { method, origin, path } = request;
+      const callId = newRequestId();
+      const startedAt = clock.now();
+      const fields = telemetry.callStarted?.({ callId, method, origin });
+      const traced = fields === undefined ? request : { ...request, headers: { ...request.headers, ...fields } };
+      const outcome = await upstream.send(traced);
+      telemetry.emit({
+        type: 'upstream',
+        callId,
+        method,
+        origin,
+        path: path.split('?', 1)[0] ?? path,
+        ...(outcome.kind === 'response' ? { status: outcome.response.status } : { failure: outcome.reason }),
+        durationMs: clock.now() - startedAt,
+      });
+      return outcome;
+    },
+    close: (options) => upstream.close(options),
+  };
 }
 
 /** Telemetry without listeners. */

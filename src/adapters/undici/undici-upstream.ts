@@ -13,15 +13,15 @@ export interface UndiciUpstreamOptions {
  * The dispatcher is the cheapest client there is in Node, and has no redirects, retries or decoding to switch off.
  */
 export class UndiciUpstream implements HttpUpstream {
-  readonly #options: UndiciUpstreamOptions;
+  readonly #connectMs: number;
   readonly #connections = new Map<string, Connections>();
   readonly #loading: Promise<void>;
   #undici: UndiciParts | undefined;
   #isRetired = false;
   #isEnded = false;
 
-  constructor(options: UndiciUpstreamOptions) {
-    this.#options = options;
+  constructor({ connectMs }: UndiciUpstreamOptions) {
+    this.#connectMs = connectMs;
     // From now on, so that the first request seldom waits for it.
     this.#loading = undiciParts().then((undici) => {
       this.#undici = undici;
@@ -68,7 +68,7 @@ export class UndiciUpstream implements HttpUpstream {
   }
 
   #connect(origin: string, undici: UndiciParts): Connections {
-    const connections = new Connections(undici, origin, this.#options.connectMs);
+    const connections = new Connections(undici, origin, this.#connectMs);
     if (this.#isRetired) void connections.drain();
     this.#connections.set(origin, connections);
     return connections;
@@ -80,8 +80,7 @@ function exchange({ path, method, headers, body }: UpstreamRequest, reader: Resp
   const fields = { ...headers };
   // Nothing is decoded here, and some responses are read.
   fields['accept-encoding'] ??= 'identity';
-  const turns = { pauseHeadTimer: () => reader.pauseHeadTimer(), resumeHeadTimer: () => reader.resumeHeadTimer() };
-  const sent = upload(body, headers['accept'], turns);
+  const sent = upload(body, headers['accept'], reader);
   // undici cannot see its length, and not every platform reads chunks.
   if (sent instanceof PassingBytes) fields['content-length'] = String(sent.length);
   try {
@@ -108,16 +107,8 @@ const encoder = new TextEncoder();
 /** A body up to here is little beside what an open stream costs anyway, and is sent in the cheapest way. */
 const LITTLE_BYTES = 4_096;
 
-/** Whose turn it is while a body is sent as it comes. */
-export interface UploadTurns {
-  /** The browser's: its next chunk is awaited. */
-  readonly pauseHeadTimer: () => void;
-  /** The platform's: it has a chunk to take, or everything to respond to. */
-  readonly resumeHeadTimer: () => void;
-}
-
-/** The body to send; one that streams tells whose turn it is. */
-function upload(body: HttpBody, accept: HeaderFields[string], turns: UploadTurns): HttpBody {
+/** The body to send; the head of a response cannot be late while a body that streams waits for the browser. */
+function upload(body: HttpBody, accept: HeaderFields[string], reader: ResponseReader): HttpBody {
   if (body === null) return body;
   if (body instanceof Uint8Array) return body.length > LITTLE_BYTES ? new PassingBytes(body) : body;
   // An open stream keeps the message that began it. undici puts short texts into a block with others, which is cheaper, but keeps the whole block.
@@ -127,9 +118,9 @@ function upload(body: HttpBody, accept: HeaderFields[string], turns: UploadTurns
       const source = body[Symbol.asyncIterator]();
       return {
         next: async () => {
-          turns.pauseHeadTimer();
+          reader.pauseHeadTimer();
           const step = await source.next();
-          turns.resumeHeadTimer();
+          reader.resumeHeadTimer();
           return step;
         },
         return: async () => {

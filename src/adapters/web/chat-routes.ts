@@ -11,6 +11,16 @@ import { errorResponse, methodNotAllowed, notFound, PROBLEMS, REST_ERRORS, RPC_E
 import { type BodyLimits, type JsonBody, readJsonBody } from './read-body.js';
 import { errorContext, serveRoute, type SiteSettings } from './serve-route.js';
 
+/** Settings that all routes below a chat mount share. */
+export interface ChatMount {
+  readonly site: SiteSettings;
+  readonly policy: MethodPolicy;
+  /** Protocol bindings of the chat routes. */
+  readonly bindings: readonly string[];
+  /** The configured public address; empty when there is none. */
+  readonly publicUrl: string;
+}
+
 /** Parts of the chat routes. */
 export interface ChatRoutes {
   readonly site: SiteSettings;
@@ -79,15 +89,9 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
 }
 
 /** Parts of the routes of the HTTP+JSON binding. */
-export interface HttpJsonRoutes {
-  readonly site: SiteSettings;
+export interface HttpJsonRoutes extends ChatMount {
   readonly binding: HttpJsonBinding;
   readonly auth: RouteAuth;
-  readonly policy: MethodPolicy;
-  /** Protocol bindings of the chat routes. */
-  readonly bindings: readonly string[];
-  /** The configured public address; empty when there is none. */
-  readonly publicUrl: string;
 }
 
 const JSON_TYPES = ['application/json', 'application/a2a+json'];

@@ -1,23 +1,16 @@
 import type { ChatConfig } from '../../domain/chat/chat-config.js';
-import type { MethodPolicy } from '../../domain/chat/method-policy.js';
 import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-auth.js';
 import { choosingNames } from '../../domain/upstream/header-policy.js';
 import type { HeaderFields, HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { methodNotAllowed } from './error-response.js';
 import { checkOrigin, checkVisitor } from './admission.js';
-import { chatAddress } from './chat-routes.js';
-import { serveRoute, type SiteSettings } from './serve-route.js';
+import { chatAddress, type ChatMount } from './chat-routes.js';
+import { serveRoute } from './serve-route.js';
 
 /** Parts of the config route. */
-export interface ConfigRoute {
-  readonly site: SiteSettings;
+export interface ConfigRoute extends ChatMount {
   readonly config: ChatConfig;
   readonly auth: RouteAuth;
-  readonly policy: MethodPolicy;
-  /** Protocol bindings of the chat routes. */
-  readonly bindings: readonly string[];
-  /** The configured public address; empty when there is none. */
-  readonly publicUrl: string;
   /** A short name for a text, the same for the same text in every process. */
   readonly hash: (text: string) => string;
 }

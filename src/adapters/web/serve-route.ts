@@ -51,7 +51,13 @@ export async function serveRoute(
     ...(streams && { streams }),
   });
   if (coming === undefined) return response;
-  const watch = new StreamWatch(context, errors, site, request.signal, streams ? startedAt : undefined);
+  const watch = new StreamWatch({
+    context,
+    errors,
+    site,
+    signal: request.signal,
+    startedAt: streams ? startedAt : undefined,
+  });
   // Into compressed bytes nothing can be added: they pass as they are, and break as they break.
   const isWritable = errors.endsStreams && isPlainEventStream(response.headers);
   return { ...response, body: isWritable ? new EventStream(coming, watch) : new ObservedBody(coming, watch) };
@@ -69,43 +75,38 @@ function withoutBody({ status, headers, body }: HttpResponse): HttpResponse {
   return { status, headers: isEmpty ? { ...headers, 'content-length': undefined } : headers, body: null };
 }
 
+/** An open body, and whose request it belongs to. */
+interface OpenBody {
+  readonly context: ErrorContext;
+  readonly errors: ErrorForm;
+  readonly site: SiteSettings;
+  readonly signal: HttpRequest['signal'];
+  /** Absent where the body is no stream of events. */
+  readonly startedAt: number | undefined;
+}
+
 /** Its own object and no functions, since there is one for each open stream, which must not keep the message that began it. */
 class StreamWatch implements EventStreamOptions {
-  readonly #context: ErrorContext;
-  readonly #errors: ErrorForm;
-  readonly #site: SiteSettings;
-  readonly #signal: HttpRequest['signal'];
-  /** Absent where the body is no stream of events. */
-  readonly #startedAt: number | undefined;
+  readonly #body: OpenBody;
   #outcome: 'complete' | 'upstream' | 'browser' | 'site' = 'complete';
 
-  constructor(
-    context: ErrorContext,
-    errors: ErrorForm,
-    site: SiteSettings,
-    signal: HttpRequest['signal'],
-    startedAt: number | undefined,
-  ) {
-    this.#context = context;
-    this.#errors = errors;
-    this.#site = site;
-    this.#signal = signal;
-    this.#startedAt = startedAt;
+  constructor(body: OpenBody) {
+    this.#body = body;
   }
 
   get keepAliveMs(): number {
-    return this.#site.keepAliveMs;
+    return this.#body.site.keepAliveMs;
   }
 
   brokenEvent(): string {
-    return `event: error\ndata: ${errorEventData(interrupted(), this.#errors, this.#context.requestId)}\n\n`;
+    return `event: error\ndata: ${errorEventData(interrupted(), this.#body.errors, this.#body.context.requestId)}\n\n`;
   }
 
   onBroken(error: unknown, side?: 'browser'): void {
-    const { telemetry, requestId, route } = this.#context;
+    const { telemetry, requestId, route } = this.#body.context;
     // What this process ends by itself is an AbortError.
     const own = error instanceof Error && error.name === 'AbortError' ? 'site' : 'upstream';
-    this.#outcome = side ?? (this.#signal.aborted ? 'browser' : own);
+    this.#outcome = side ?? (this.#body.signal.aborted ? 'browser' : own);
     telemetry.emit({
       type: 'stream_broken',
       requestId,
@@ -116,16 +117,17 @@ class StreamWatch implements EventStreamOptions {
   }
 
   onOver(): void {
-    if (this.#startedAt === undefined) return;
-    const { telemetry, requestId, route } = this.#context;
+    const { site, startedAt } = this.#body;
+    if (startedAt === undefined) return;
+    const { telemetry, requestId, route } = this.#body.context;
     // A browser that leaves between two chunks breaks nothing.
-    const outcome = this.#outcome === 'complete' && this.#signal.aborted ? 'browser' : this.#outcome;
+    const outcome = this.#outcome === 'complete' && this.#body.signal.aborted ? 'browser' : this.#outcome;
     telemetry.emit({
       type: 'stream_ended',
       requestId,
       route,
       outcome,
-      durationMs: this.#site.clock.now() - this.#startedAt,
+      durationMs: site.clock.now() - startedAt,
     });
   }
 }

@@ -1,7 +1,7 @@
 import { ContainerModule } from 'inversify';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { sha256 } from '../../adapters/system/system.js';
-import { TimedIdentityProvider } from '../../adapters/system/timed-ports.js';
+import { timedIdentityProvider } from '../../adapters/system/timed-ports.js';
 import { CredentialBroker } from '../../domain/credentials/credential-broker.js';
 import type { IdentityProvider, ProviderContext, TokenExchange } from '../../ports/identity-provider.js';
 import { configuredIdentity, FLOWS, providerOf, PROVIDERS } from '../config/providers.js';
@@ -64,7 +64,7 @@ export function providerLoader(config: ResolvedConfig, context: ProviderContext)
   const load = (flow: string): (() => Promise<IdentityProvider>) | undefined => {
     const own = Object.hasOwn(custom, flow) ? custom[flow] : undefined;
     if (own !== undefined) {
-      return () => Promise.resolve(new TimedIdentityProvider(own, config.timeouts.identityProviderMs));
+      return () => Promise.resolve(timedIdentityProvider(own, config.timeouts.identityProviderMs));
     }
     const name = providerOf(flow);
     return name && (async () => (await PROVIDERS[name].adapter()).provider(flow, config, context));

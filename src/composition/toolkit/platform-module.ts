@@ -1,7 +1,7 @@
 import { ContainerModule } from 'inversify';
 import { systemClock } from '../../adapters/system/system.js';
 import {
-  ObservedUpstream,
+  observedUpstream,
   OperatorTelemetry,
   RedactedTelemetry,
   silentTelemetry,
@@ -35,7 +35,7 @@ export function platformModule(config: ResolvedConfig, previous: LastingParts | 
       'upstream',
       ['connections', 'telemetry', 'clock'],
       ({ connections: { upstream }, telemetry, clock }) =>
-        telemetry.callStarted === undefined ? upstream : new ObservedUpstream(upstream, telemetry, clock),
+        telemetry.callStarted === undefined ? upstream : observedUpstream(upstream, telemetry, clock),
     );
     provide(
       bind,

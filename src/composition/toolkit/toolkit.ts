@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Container } from 'inversify';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import { DeadlineError, inTime, TimedTokenExchange } from '../../adapters/system/timed-ports.js';
+import { DeadlineError, inTime, timedTokenExchange } from '../../adapters/system/timed-ports.js';
 import type { RequestGate } from '../../adapters/web/request-gate.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import { type Alarm, beforeAlarm, MAX_TIMER_MS } from '../../domain/shared/deadline.js';
@@ -82,7 +82,7 @@ function rebindPorts(container: Container, ports: ToolkitPorts, identityProvider
   if (clock) rebind(container, 'clock', clock);
   if (upstream) rebind(container, 'upstreamSource', { key: upstream, connect: () => upstream });
   if (telemetry) rebind(container, 'listeners', [telemetry]);
-  if (tokenExchange) rebind(container, 'exchange', new TimedTokenExchange(tokenExchange, identityProviderMs));
+  if (tokenExchange) rebind(container, 'exchange', timedTokenExchange(tokenExchange, identityProviderMs));
   if (identityFetch) rebind(container, 'fetch', identityFetch);
   if (random) rebind(container, 'random', random);
 }
