@@ -50,7 +50,7 @@ const MESSAGE_FIELDS: ReadonlySet<string> = new Set([
 const NOBODY: SessionTokenSource = { getToken: () => Promise.resolve({ kind: 'no-session' }) };
 
 /** The parts that the credentials of routes are made with. */
-export interface RouteAuthsDependencies {
+export interface RouteCredentialsDependencies {
   readonly config: Pick<
     ResolvedConfig,
     'serviceApiKey' | 'serviceProjectId' | 'alwaysExchange' | 'timeouts' | 'upstream'
@@ -64,14 +64,14 @@ export interface RouteAuthsDependencies {
 }
 
 /** The credentials of routes with the site's own fields, from options that `readOptions` has read. */
-export class RouteAuths {
-  readonly #deps: RouteAuthsDependencies;
+export class RouteCredentials {
+  readonly #deps: RouteCredentialsDependencies;
   readonly #exchanged: ExchangedTokens;
   readonly #names: UserNames;
   /** One set of coalesced refreshes for each session library, whichever route uses it. */
   readonly #sources = new Map<SessionTokenSource, SessionTokenSource>();
 
-  constructor(dependencies: RouteAuthsDependencies) {
+  constructor(dependencies: RouteCredentialsDependencies) {
     const { clock, tokens, exchange, sessions, telemetry } = dependencies;
     this.#deps = dependencies;
     this.#names = new UserNames({ sources: () => [...sessions].map(asSessionTokenSource), telemetry });
