@@ -29,8 +29,8 @@ export function requestFields(request: IncomingMessage): HeaderFields {
 
 /** True when a body follows the fields of a request. Under HTTP/2 no field need announce it. */
 export function hasBody(request: IncomingMessage): boolean {
-  if (isHttp2(request)) return !request.stream.endAfterHeaders;
-  const { headers } = request;
+  const { headers, httpVersionMajor } = request;
+  if (httpVersionMajor === 2) return !(request as unknown as Http2ServerRequest).stream.endAfterHeaders;
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 

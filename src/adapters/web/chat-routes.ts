@@ -8,7 +8,7 @@ import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { checkOrigin, checkVisitor } from './admission.js';
 import { errorResponse, methodNotAllowed, notFound, PROBLEMS, REST_ERRORS, RPC_ERRORS } from './error-response.js';
-import { type BodyLimits, type JsonBody, readJsonBody } from './read-body.js';
+import { type BodyLimits, type JsonBody, readJsonBody } from './request-body.js';
 import { errorContext, serveRoute, type SiteSettings } from './serve-route.js';
 
 /** Settings that all routes below a chat mount share. */

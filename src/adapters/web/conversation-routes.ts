@@ -8,7 +8,7 @@ import type { HttpHandler } from '../../ports/http.js';
 import { methodNotAllowed } from './error-response.js';
 import { checkOrigin } from './admission.js';
 import { serveRoute, type SiteSettings } from './serve-route.js';
-import { timedBody, timeoutError } from './read-body.js';
+import { timedBody, timeoutError } from './request-body.js';
 
 /** Parts of the conversation routes. */
 export interface ConversationRoutes {

@@ -10,8 +10,8 @@ import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { HostPolicy, OriginPolicy, VisitorPolicy } from './admission.js';
-import type { BodyBudget } from './body-budget.js';
 import { type ErrorContext, errorEventData, type ErrorForm, errorResponse, PROBLEMS } from './error-response.js';
+import type { BodyLimits } from './request-body.js';
 import { EventStream, type EventStreamOptions, ObservedBody } from './response-body.js';
 
 /** A route, as operators and clients know it. */
@@ -145,19 +145,12 @@ function isPlainEventStream(headers: HeaderFields): boolean {
 }
 
 /** Settings that all routes of a site share; complete, so that no route knows a default. */
-export interface SiteSettings extends VisitorPolicy {
+export interface SiteSettings extends BodyLimits, VisitorPolicy {
   readonly origins: OriginPolicy;
   /** The names by which the routes may be called; absent where any will do. */
   readonly hosts?: HostPolicy;
   /** The rules by which response fields are written. */
   readonly fields: BrowserFieldRules;
-  readonly bodyLimitBytes: number;
-  /** The memory of request bodies, which all sites of a process share. */
-  readonly bodies: BodyBudget;
-  /** Milliseconds for a request body that is read here; 0 is any time. */
-  readonly requestBodyMs: number;
-  /** Milliseconds for each pause in a request body; 0 is any time. */
-  readonly requestIdleMs: number;
   readonly keepAliveMs: number;
   readonly authUnavailableStatus: number;
   /** A name for one request, for logs and error responses. */

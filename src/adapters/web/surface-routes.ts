@@ -8,7 +8,7 @@ import { isSafeQuery } from '../../domain/upstream/safe-path.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { methodNotAllowed, notFound } from './error-response.js';
 import { checkOrigin } from './admission.js';
-import { readJsonBody } from './read-body.js';
+import { readJsonBody } from './request-body.js';
 import { errorContext, serveRoute, type SiteSettings } from './serve-route.js';
 
 /** Parts of the surface routes. */
