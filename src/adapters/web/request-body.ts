@@ -398,7 +398,7 @@ function full(): RequestError {
 }
 
 /** The error of a body that is not waited for; `log` says to operators why. */
-export function late(log: string): RequestError {
+function late(log: string): RequestError {
   return new RequestError('body_timeout', {
     detail: 'The request body did not arrive in time.',
     hint: 'Send it again.',
