@@ -1,8 +1,7 @@
 export type { KeyvLike } from '../adapters/keyv/keyv-cache-store.js';
 export { rateLimiter, type RateLimiterOptions } from '../adapters/rate-limit/rate-limiter.js';
 export { loggerTelemetry } from '../adapters/telemetry/logger.js';
-export { openTelemetry } from '../adapters/telemetry/opentelemetry.js';
-export type { OpenTelemetryLike } from '../adapters/telemetry/opentelemetry-like.js';
+export { openTelemetry, type OpenTelemetryLike } from '../adapters/telemetry/opentelemetry.js';
 export { rewriteAgentCard, type AgentCardRewrite } from '../domain/chat/agent-card.js';
 export type { ChatConfigRecord } from '../domain/chat/chat-config.js';
 export {

@@ -34,6 +34,13 @@ export function siteSessions(): Set<SessionTokenLike> {
 /** The exchange of a process, for all its toolkits: the first one provides it. */
 export const processExchange: Exchange = {
   respond: (request, response, respond) => shared[EXCHANGE_KEY]?.respond(request, response, respond) ?? respond(),
-  write: (response, given, method) => shared[EXCHANGE_KEY]?.write(response, given, method),
+  serve: (request, response, respond) =>
+    shared[EXCHANGE_KEY]?.serve(request, response, respond) ?? serveFirst(request, response, respond),
   body: (body, response, sendIdleMs) => shared[EXCHANGE_KEY]?.body(body, response, sendIdleMs) ?? null,
+};
+
+/** Serves before any toolkit: the response provides the exchange. */
+const serveFirst: Exchange['serve'] = async (request, response, respond) => {
+  const given = await respond();
+  await shared[EXCHANGE_KEY]?.serve(request, response, () => Promise.resolve(given));
 };

@@ -1,9 +1,8 @@
 import { createToolkit } from 'agent-bff';
 import { describe, expect, it } from 'vitest';
 import { fetchHandler } from '../../src/adapters/fetch/fetch-handler.js';
-import { requestAddress } from '../../src/adapters/fetch/request-address.js';
-import { toHttpRequest } from '../../src/adapters/fetch/to-http-request.js';
-import { toResponse } from '../../src/adapters/fetch/to-response.js';
+import { FetchRequest, requestAddress } from '../../src/adapters/fetch/request.js';
+import { toResponse } from '../../src/adapters/fetch/response.js';
 import { flowing } from '../../src/domain/shared/body.js';
 import type { HttpBody, HttpRequest, HttpResponse } from '../../src/ports/http.js';
 import { PushFlow } from './web/push-flow.js';
@@ -20,11 +19,11 @@ const text = (body: HttpBody, headers: HttpResponse['headers'] = {}, status = 20
 
 const read = (request: Request, mount = MOUNT) => {
   const address = requestAddress(request.url);
-  return toHttpRequest(request, address, { mount, path: address.path.slice(mount.length) });
+  return new FetchRequest(request, address, { mount, path: address.path.slice(mount.length) });
 };
 
 /** What a browser gets for one answer. */
-const sent = (answer: HttpResponse, init: RequestInit = {}): Response =>
+const sent = (answer: HttpResponse, init: RequestInit = {}): Promise<Response> =>
   toResponse(answer, read(new Request(SITE + MOUNT, init)));
 
 /** A body whose chunks the test hands out, and which tells what happened to it. */
@@ -189,21 +188,21 @@ describe('a Web response', () => {
     ['a Web stream', new Blob(['grü', 'ezi']).stream()],
     ['nothing', null],
   ])('has a body of %s and no field that nobody set', async (_kind, body) => {
-    const response = sent(text(body, { 'x-one': '1' }, 201));
+    const response = await sent(text(body, { 'x-one': '1' }, 201));
     expect(response.status).toBe(201);
     expect([...response.headers]).toEqual([['x-one', '1']]);
     expect(await response.text()).toBe(body === null ? '' : 'grüezi');
   });
 
-  it('keeps cookies apart, and the other fields of one name together', () => {
+  it('keeps cookies apart, and the other fields of one name together', async () => {
     const cookies = ['a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'b=2'];
-    const { headers } = sent(text('', { 'set-cookie': cookies, vary: ['a', 'b'], gone: undefined }));
+    const { headers } = await sent(text('', { 'set-cookie': cookies, vary: ['a', 'b'], gone: undefined }));
     expect(headers.getSetCookie()).toEqual(cookies);
     expect(headers.get('vary')).toBe('a, b');
     expect(headers.has('gone')).toBe(false);
   });
 
-  it('carries what a session library wrote meanwhile, and takes nothing later', () => {
+  it('carries what a session library wrote meanwhile, and takes nothing later', async () => {
     const request = read(new Request(SITE + MOUNT));
     const { response: written } = request.native;
     written.setHeader('Cache-Control', 'private').appendHeader('set-cookie', 'session=1').appendHeader('x-lib', ['1']);
@@ -211,29 +210,29 @@ describe('a Web response', () => {
     expect([written.getHeader('x-lib'), written.getHeader('x-none')]).toEqual(['1', undefined]);
     expect(written.headersSent).toBe(false);
     const answer = text('', { 'cache-control': 'no-store', 'set-cookie': 'b=2' });
-    const { headers } = toResponse(answer, request);
+    const { headers } = await toResponse(answer, request);
     expect(written.headersSent).toBe(true);
     expect(headers.getSetCookie()).toEqual(['session=1', 'b=2']);
     expect([headers.get('cache-control'), headers.get('x-lib')]).toEqual(['no-store', '1']);
   });
 
-  it.each([204, 205, 304])('of status %i has no body, and lets go of the one there is', (status) => {
+  it.each([204, 205, 304])('of status %i has no body, and lets go of the one there is', async (status) => {
     const body = new WatchedBody('x');
-    const response = sent(text(body, { etag: '"1"' }, status));
+    const response = await sent(text(body, { etag: '"1"' }, status));
     expect([response.status, response.body, response.headers.get('etag')]).toEqual([status, null, '"1"']);
     expect([body.asked, body.returned]).toEqual([0, true]);
   });
 
-  it('to a HEAD has the fields alone, the length included', () => {
+  it('to a HEAD has the fields alone, the length included', async () => {
     const body = new WatchedBody('x');
-    const response = sent(text(body, { 'content-length': '1' }), { method: 'HEAD' });
+    const response = await sent(text(body, { 'content-length': '1' }), { method: 'HEAD' });
     expect([response.body, response.headers.get('content-length')]).toEqual([null, '1']);
     expect([body.asked, body.returned]).toEqual([0, true]);
   });
 
-  it('to a HEAD lets go of a body that would flow', () => {
+  it('to a HEAD lets go of a body that would flow', async () => {
     const body = new WatchedBody('x');
-    sent(text(flowing(body)), { method: 'HEAD' });
+    await sent(text(flowing(body)), { method: 'HEAD' });
     expect([body.asked, body.returned]).toEqual([0, true]);
   });
 });
@@ -244,7 +243,7 @@ describe.each<[string, (body: WatchedBody) => AsyncIterable<Uint8Array>]>([
   ['that flows', flowing],
 ])('a Web response with a body %s', (_kind, as) => {
   const readerOf = async (body: WatchedBody): Promise<ReadableStreamDefaultReader<Uint8Array>> => {
-    const reader = sent(text(as(body))).body?.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+    const reader = (await sent(text(as(body)))).body?.getReader() as ReadableStreamDefaultReader<Uint8Array>;
     // Servers keep the head back until the first chunk.
     expect(await reader.read()).toEqual({ done: false, value: new Uint8Array(0) });
     return reader;
@@ -296,7 +295,7 @@ describe.each<[string, (body: WatchedBody) => AsyncIterable<Uint8Array>]>([
 describe('a Web response that flows', () => {
   it('tells its body after each chunk whether one more is waited for', async () => {
     const body = new PushFlow();
-    const reader = sent(text(body)).body?.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+    const reader = (await sent(text(body))).body?.getReader() as ReadableStreamDefaultReader<Uint8Array>;
     await reader.read();
     const reads = [reader.read(), reader.read()];
     await turn();

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createNodeHandler } from 'agent-bff/node';
 import { createToolkit } from 'agent-bff';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { readJsonBody } from '../../src/adapters/web/read-body.js';
+import { readJsonBody } from '../../src/adapters/web/request-body.js';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
 import { NodeExchange } from '../../src/adapters/node/exchange.js';
 import { SendBudget } from '../../src/adapters/node/send-budget.js';

@@ -2,7 +2,7 @@ import { afterAll } from 'vitest';
 import { IdpAApplication, type IdpAOptions } from '../../src/adapters/idp-a/idp-a.js';
 import { IdpBApplication, type IdpBOptions } from '../../src/adapters/idp-b/idp-b.js';
 import { CertificateFile } from '../../src/adapters/keys/certificate.js';
-import { systemClock } from '../../src/adapters/system/system-clock.js';
+import { systemClock } from '../../src/adapters/system/system.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import type { ValuesOf } from '../../src/domain/shared/setting.js';

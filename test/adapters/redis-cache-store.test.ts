@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { FakeClock, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { KeyvCacheStore } from '../../src/adapters/keyv/keyv-cache-store.js';
 import { readSealingKey, SealedCacheStore } from '../../src/adapters/keyv/sealed-cache-store.js';
-import { systemClock } from '../../src/adapters/system/system-clock.js';
+import { systemClock } from '../../src/adapters/system/system.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import type { CacheStore } from '../../src/ports/cache-store.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { FakeClock, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { KeyvCacheStore, keyvOver } from '../../src/adapters/keyv/keyv-cache-store.js';
 import { isRedisLibraryInstalled, RedisStorage } from '../../src/adapters/keyv/redis-storage.js';
-import { systemClock } from '../../src/adapters/system/system-clock.js';
+import { systemClock } from '../../src/adapters/system/system.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';
 import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';

@@ -3,11 +3,11 @@ import { FakeSessionTokenSource } from '../../src/adapters/fakes/fakes.js';
 import { CHAT, type ChatHandlerOptions } from '../../src/composition/routes/route-options.js';
 import type { RouteAuth } from '../../src/domain/credentials/route-auth.js';
 import { readOptions } from '../../src/domain/shared/options.js';
-import { routeAuths } from './route-auths.js';
+import { routeCredentials } from './route-credentials.js';
 
 function auth(options: ChatHandlerOptions, custom: readonly string[] = []): RouteAuth<'service' | 'session'> {
   const toolkit = { customProviders: new Set(custom) };
-  return routeAuths().chat(readOptions('createA2ARouter', CHAT, options, { toolkit }));
+  return routeCredentials().chat(readOptions('createA2ARouter', CHAT, options, { toolkit }));
 }
 
 describe('a chat route', () => {

@@ -3,16 +3,16 @@ import type { GetHeaders, HeadersLike } from '../../src/composition/routes/route
 import { ServiceAuthError } from '../../src/domain/shared/errors.js';
 import type { RouteAuth } from '../../src/domain/credentials/route-auth.js';
 import { REQUEST, SERVICE } from '../domain/credentials/broker-fixture.js';
-import { routeAuths } from './route-auths.js';
+import { routeCredentials } from './route-credentials.js';
 
 const headersAuth = (getHeaders: GetHeaders) =>
-  routeAuths().lookups(SERVICE, { configGetHeaders: getHeaders }) as RouteAuth<'headers'>;
+  routeCredentials().lookups(SERVICE, { configGetHeaders: getHeaders }) as RouteAuth<'headers'>;
 
 const made = (headers: HeadersLike) => headersAuth(() => headers).obtain(REQUEST);
 
 describe('the credentials of the config route', () => {
   it('are those of the chat where the site makes none', () => {
-    expect(routeAuths().lookups(SERVICE, {})).toBe(SERVICE);
+    expect(routeCredentials().lookups(SERVICE, {})).toBe(SERVICE);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memorySize, smallestSize } from '../../src/adapters/system/memory-size.js';
+import { memorySize, smallestSize } from '../../src/adapters/system/system.js';
 import { bodyMemory, processBodies } from '../../src/composition/toolkit/process-wide.js';
 
 const MIB = 1_048_576;

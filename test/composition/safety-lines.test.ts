@@ -19,7 +19,7 @@ import { textOf } from '../contracts/http-upstream.contract.js';
 import { RecordingUpstream } from '../support/recording-upstream.js';
 import { newServiceAccountKey } from '../support/service-account.js';
 import { startVisit } from '../support/visitor.js';
-import { routeAuths } from './route-auths.js';
+import { routeCredentials } from './route-credentials.js';
 import { chatRoute, recordRoute, sessionSurfaceRoute } from '../support/toolkit-routes.js';
 
 const CONFIG: ServerConfig = {
@@ -200,7 +200,7 @@ describe('a secret of the configuration', () => {
 describe('a function "getHeaders" that fails', () => {
   it('and quotes the cookie it was given is reported without the cookie', async () => {
     const cookie = 'sid=s%3Aof-ada-and-long-enough.signature';
-    const auth = routeAuths().surfaceRouter({
+    const auth = routeCredentials().surfaceRouter({
       getHeaders: () => {
         throw new Error(`cannot open ${cookie} of-ada-and-long-enough`);
       },

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../src/adapters/fakes/fakes.js';
 import { fromFunction } from '../../src/adapters/sessions/stored-token.js';
-import { redactingSessionSource } from '../../src/adapters/telemetry/redacting-session-source.js';
+import { redactingSessionSource } from '../../src/adapters/telemetry/request-scope.js';
 import { CoalescingSessionSource } from '../../src/domain/credentials/coalescing-session-source.js';
 import type { SessionTokenSource } from '../../src/ports/session-token-source.js';
-import { routeAuths } from './route-auths.js';
+import { routeCredentials } from './route-credentials.js';
 
 const redacting = (source: SessionTokenSource): SessionTokenSource => redactingSessionSource(source, (work) => work);
 const coalescing = (source: SessionTokenSource): SessionTokenSource =>
@@ -19,7 +19,7 @@ const coalescing = (source: SessionTokenSource): SessionTokenSource =>
 it.each<[string, (source: SessionTokenSource) => SessionTokenSource]>([
   ['one whose refusals quote nothing', redacting],
   ['one shared by the requests of a session', coalescing],
-  ['the one of a route', (getSessionToken) => routeAuths().session(getSessionToken, {}).source],
+  ['the one of a route', (getSessionToken) => routeCredentials().session(getSessionToken, {}).source],
 ])('a session source has its name as %s', (_what, wrapped) => {
   expect(wrapped(fromFunction(() => null, { name: 'staff' })).name).toBe('staff');
   expect(wrapped(fromFunction(() => null)).name).toBeUndefined();

@@ -2,7 +2,7 @@ import { runInNewContext } from 'node:vm';
 import { createToolkit, type ServerConfig, SessionError, type ToolkitPorts, type SiteFieldOptions } from 'agent-bff';
 import { FakeClock, FakeIdentityProvider, FakeUpstream, RecordingTelemetry } from 'agent-bff/testing';
 import { describe, expect, it } from 'vitest';
-import { headerFields } from '../../src/composition/routes/route-auths.js';
+import { headerFields } from '../../src/composition/routes/route-credentials.js';
 import type { HttpHandler, HttpRequest, HttpResponse, UpstreamRequest } from '../../src/ports/http.js';
 import { browserRequest } from '../adapters/web/browser-request.js';
 import { textOf } from '../contracts/http-upstream.contract.js';

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../src/adapters/fakes/fakes.js';
 import { renderCacheSettings } from '../../src/composition/toolkit/site-handlers.js';
 import { REQUEST } from '../domain/credentials/broker-fixture.js';
-import { routeAuths } from './route-auths.js';
+import { routeCredentials } from './route-credentials.js';
 
-const KEYED = routeAuths('site-key');
-const KEYLESS = routeAuths();
+const KEYED = routeCredentials('site-key');
+const KEYLESS = routeCredentials();
 const auth = new FakeSessionTokenSource();
 
 describe('a surface router', () => {

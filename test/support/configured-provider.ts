@@ -1,5 +1,5 @@
 import { silentTelemetry } from '../../src/adapters/telemetry/operator-telemetry.js';
-import { systemClock } from '../../src/adapters/system/system-clock.js';
+import { systemClock } from '../../src/adapters/system/system.js';
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { providerContext, providerLoader } from '../../src/composition/toolkit/identity-module.js';

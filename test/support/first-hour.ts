@@ -1,5 +1,4 @@
-import { FaultLog } from '../../src/adapters/telemetry/fault-log.js';
-import { TerminalTelemetry } from '../../src/adapters/telemetry/terminal-telemetry.js';
+import { FaultLog, TerminalTelemetry } from '../../src/adapters/telemetry/terminal-telemetry.js';
 import { once } from 'node:events';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';

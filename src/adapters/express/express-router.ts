@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hasMethods } from '../../domain/shared/options.js';
-import type { HttpHandler, MountedHandler } from '../../ports/http.js';
+import type { MountedHandler } from '../../ports/http.js';
 import type { Exchange } from '../node/exchange.js';
-import { toHttpRequest } from '../node/to-http-request.js';
+import { NodeRequest } from '../node/request.js';
 
 /**
  * The part of an Express router this package uses; `express.Router` of Express 4 and 5 has it.
@@ -51,22 +51,11 @@ export function expressRouter<AnyRouter extends ExpressLikeRouter>(
   const router = framework.Router();
   for (const { mount, handler } of routes) {
     router.use(mount || '/', (request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void) => {
-      serve(request, response, handler, exchange).catch(next);
+      const at = { target: targetOf(request), publicUrl: () => publicUrl(request) };
+      exchange.serve(request, response, () => handler(new NodeRequest(request, response, at))).catch(next);
     });
   }
   return router;
-}
-
-async function serve(
-  request: ExpressRequest,
-  response: ServerResponse,
-  handler: HttpHandler,
-  exchange: Exchange,
-): Promise<void> {
-  const mount = { target: targetOf(request), publicUrl: () => publicUrl(request) };
-  const respond = () => handler(toHttpRequest(request, response, mount));
-  const given = await exchange.respond(request, response, respond);
-  if (given !== undefined) exchange.write(response, given, request.method);
 }
 
 /** Of two slashes behind the mount point, Express 4 takes one for the mount point's: the path must mean the same in both versions. */

@@ -1,8 +1,7 @@
 import { isBelow } from '../../domain/shared/paths.js';
 import type { HttpHandler, MountedHandler } from '../../ports/http.js';
-import { requestAddress } from './request-address.js';
-import { toHttpRequest } from './to-http-request.js';
-import { toResponse } from './to-response.js';
+import { FetchRequest, requestAddress } from './request.js';
+import { toResponse } from './response.js';
 
 /** Answers Web requests by the route they lie below; `otherwise` answers the rest. */
 export function fetchHandler(
@@ -13,7 +12,7 @@ export function fetchHandler(
     const address = requestAddress(request.url);
     const route = routes.find(({ mount }) => isBelow(address.path, mount));
     const { mount, handler } = route ?? { mount: '', handler: otherwise };
-    const read = toHttpRequest(request, address, { mount, path: address.path.slice(mount.length) });
+    const read = new FetchRequest(request, address, { mount, path: address.path.slice(mount.length) });
     return toResponse(await handler(read), read);
   };
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpHandler, HttpRequest, HttpResponse, MountedHandler } from '../../ports/http.js';
 import type { BodyStream } from '../node/body-stream.js';
 import type { Exchange } from '../node/exchange.js';
-import { type ParsedBody, toHttpRequest } from '../node/to-http-request.js';
+import { NodeRequest, type ParsedBody } from '../node/request.js';
 
 /**
  * The part of a Koa router this package uses; the routers of `@koa/router` 15 have it.
@@ -45,7 +45,7 @@ interface KoaContext {
   /** Both honour the application's `proxy` setting. */
   readonly protocol: string;
   readonly host: string;
-  /** What the path holds in place of the parameters of the route, not decoded. */
+  /** The parts of the path that match the parameters of the route, not decoded. */
   readonly captures?: readonly string[];
   status: number;
   body: unknown;
@@ -92,7 +92,7 @@ async function serve(context: KoaContext, below: string, handler: HttpHandler, e
 function toRequest(context: KoaContext, below: string): HttpRequest {
   const { req, res, request } = context;
   const query = req.url?.indexOf('?') ?? -1;
-  return toHttpRequest(
+  return new NodeRequest(
     req,
     res,
     { target: query < 0 ? below : below + (req.url ?? '').slice(query), publicUrl: () => publicUrl(context, below) },

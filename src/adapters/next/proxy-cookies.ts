@@ -1,12 +1,12 @@
-import { PROXY_COOKIES } from './next-route.js';
-
 /**
  * The header fields with the cookies that `proxy.ts` has just set: a session it refreshed is in no field of the browser yet,
  * and the one the browser sent is spent.
  */
-export function withProxyCookies(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const { [PROXY_COOKIES]: written = '', ...rest } = headers;
-  const cookies = new Map((rest['cookie'] ?? '').split(';').map(pairOf));
+export function withProxyCookies(
+  headers: Readonly<Record<string, string>>,
+  written: string,
+): Readonly<Record<string, string>> {
+  const cookies = new Map((headers['cookie'] ?? '').split(';').map(pairOf));
   // A comma divides two cookies where a name follows it; the one inside a date is followed by a day.
   for (const line of written.split(/,\s*(?=[^\s;,=]+=)/)) {
     const [pair = '', ...attributes] = line.split(';');
@@ -15,7 +15,7 @@ export function withProxyCookies(headers: Readonly<Record<string, string>>): Rea
     else cookies.set(name, value);
   }
   cookies.delete('');
-  return { ...rest, cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') };
+  return { ...headers, cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') };
 }
 
 function pairOf(text: string): [name: string, value: string] {
@@ -23,7 +23,7 @@ function pairOf(text: string): [name: string, value: string] {
   return [name.trim(), value.join('=').trim()];
 }
 
-/** Whether an attribute takes the cookie away (RFC 6265 §5.3). */
+/** True for an attribute that takes the cookie away (RFC 6265 §5.3). */
 function isPast(attribute: string): boolean {
   const [name, value] = pairOf(attribute);
   if (/^max-age$/i.test(name)) return Number(value) <= 0;

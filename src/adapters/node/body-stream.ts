@@ -2,8 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { type BodySink, flowing, type FlowingBody, type HttpBody, isStream } from '../../domain/shared/body.js';
 import { abortResponse, tellsProgress } from './http2-exchange.js';
-import type { SendBudget } from './send-budget.js';
-import { SendWatch } from './send-watch.js';
+import { type SendBudget, SendWatch } from './send-budget.js';
 
 /** A body as frameworks send it that write to the socket themselves. */
 export type NodeBody = BodyStream | Buffer | string | null;
@@ -54,41 +53,28 @@ export class BodyStream extends Readable {
     callback(error);
   }
 
-  /** Apart from the stream: what has a `write` passes for a writable one. */
+  /** Kept outside the stream: Node treats any object with `write` as a Writable. */
   readonly #sink: BodySink = {
     write: (chunk) => {
       this.#isWriting = true;
-      const hasRoom = this.#hand(chunk);
+      const waits = this.#response.writableLength > 0;
+      const hasRoom = this.push(chunk);
+      this.#watch.written += chunk.length;
+      if (waits || !hasRoom) this.#watch.begin();
+      if (!hasRoom) this.#watch.hold();
       this.#isWriting = false;
       return hasRoom;
     },
     end: () => {
-      this.#finish();
+      this.push(null);
+      // The rest still goes through the framework's hands.
+      if (this.#response.closed) return;
+      this.#watch.begin();
+      if (this.readableLength > 0) this.#watch.hold();
     },
     fail: (error) => {
-      this.#break(error);
+      this.failure = error instanceof Error ? error : new Error('the body broke', { cause: error });
+      this.destroy(this.failure);
     },
   };
-
-  #hand(chunk: Uint8Array): boolean {
-    const waits = this.#response.writableLength > 0;
-    const hasRoom = this.push(chunk);
-    this.#watch.written += chunk.length;
-    if (waits || !hasRoom) this.#watch.begin();
-    if (!hasRoom) this.#watch.hold();
-    return hasRoom;
-  }
-
-  #finish(): void {
-    this.push(null);
-    // What is left still goes through the framework's hands.
-    if (this.#response.closed) return;
-    this.#watch.begin();
-    if (this.readableLength > 0) this.#watch.hold();
-  }
-
-  #break(error: unknown): void {
-    this.failure = error instanceof Error ? error : new Error('the body broke', { cause: error });
-    this.destroy(this.failure);
-  }
 }

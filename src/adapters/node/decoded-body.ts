@@ -24,7 +24,7 @@ export function decodedBody(body: Exclude<HttpBody, null>, coding: string): Asyn
   return bounded(decoder);
 }
 
-/** What a body may grow to in any case, and how many times its size beyond. Text seldom shrinks to a hundredth. */
+/** The size a body may always grow to, and beyond it how many times its compressed size. Text seldom shrinks to a hundredth. */
 const FREE_BYTES = 16_777_216;
 const MAX_TIMES = 250;
 

@@ -8,7 +8,7 @@ import type { HeaderFields, HttpResponse } from '../../ports/http.js';
 /** The code of a stream that a server cannot complete (RFC 9113 §7). */
 export const INTERNAL_ERROR = 2;
 
-/** What only HTTP/1.1 has, and Node refuses to send over HTTP/2 (RFC 9113 §8.2.2). */
+/** Fields of HTTP/1.1 that Node refuses to send over HTTP/2 (RFC 9113 §8.2.2). */
 const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -19,28 +19,28 @@ const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
 
 /** The fields of a request without the pseudo-header fields. `:authority` is the host (RFC 9113 §8.3.1), also where a `host` came beside it. */
 export function requestFields(request: IncomingMessage): HeaderFields {
-  if (!isHttp2(request)) return request.headers;
+  if (request.httpVersionMajor === 1) return request.headers;
+  const { headers, authority } = request as unknown as Http2ServerRequest;
   const fields: Record<string, string | readonly string[] | undefined> = {};
-  for (const name in request.headers) if (!name.startsWith(':')) fields[name] = request.headers[name];
-  fields['host'] = request.authority;
+  for (const name in headers) if (!name.startsWith(':')) fields[name] = headers[name];
+  fields['host'] = authority;
   return fields;
 }
 
-/** Whether a body follows the fields of a request: under HTTP/2 none of them need tell. */
+/** True when a body follows the fields of a request. Under HTTP/2 no field need announce it. */
 export function hasBody(request: IncomingMessage): boolean {
-  if (isHttp2(request)) return !request.stream.endAfterHeaders;
-  const { headers } = request;
+  const { headers, httpVersionMajor } = request;
+  if (httpVersionMajor === 2) return !(request as unknown as Http2ServerRequest).stream.endAfterHeaders;
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
-/** Whether a body that has ended may lack its end: of a stream that was reset the request tells an end as of any other. */
+/** True when a body that has ended may lack its end: Node ends the request of a stream that was reset like any other. */
 export function maybeTruncated(request: IncomingMessage): boolean {
   return isHttp2(request) && request.aborted;
 }
 
-/** The fields of a response that its protocol can carry. */
-export function responseFields(response: ServerResponse, fields: HeaderFields): HeaderFields {
-  if (streamOf(response) === undefined) return fields;
+/** The fields of a response that HTTP/2 can carry. */
+export function http2Fields(fields: HeaderFields): HeaderFields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !CONNECTION_FIELDS.has(name)));
 }
 
@@ -49,36 +49,31 @@ export function closing(response: HttpResponse): HttpResponse {
   return { ...response, headers: { ...response.headers, connection: 'close' } };
 }
 
-/** What tells whether the browser is still there: the response, or the stream it goes over. */
-export function connectionOf(response: ServerResponse): Pick<ServerResponse, 'closed' | 'destroyed'> {
-  return streamOf(response) ?? response;
-}
-
-/** Whether everything was handed over; a stream that was reset is finished too, but nobody has ended its response. */
+/** True when everything was handed over. A stream that was reset is finished too, but its response was not ended. */
 export function isComplete(response: ServerResponse): boolean {
   return response.writableEnded && response.writableFinished;
 }
 
-/** Ends a response so that nobody takes it for complete: a stream that is only destroyed tells the browser of no error. */
+/** Ends a response as incomplete: a stream that is only destroyed reports no error to the browser. */
 export function abortResponse(response: ServerResponse): void {
   const stream = streamOf(response);
   if (stream === undefined) response.destroy();
   else stream.close(INTERNAL_ERROR);
 }
 
-/** What the system has not taken yet of the write under way; undefined where nobody tells. Node's own `net` timeouts go by the same number. */
+/** Bytes of the current write that the system has not taken yet; undefined where Node does not know. Its own `net` timeouts use the same number. */
 export function unsentBytes(response: ServerResponse): number | undefined {
   if (streamOf(response) !== undefined) return undefined;
   const socket = response.socket as { readonly _handle?: { readonly writeQueueSize?: number } | null } | null;
   return socket?._handle?.writeQueueSize;
 }
 
-/** Whether it can be told of one long write that the browser takes it slowly. */
+/** True where one long write shows how far the browser has taken it. */
 export function tellsProgress(response: ServerResponse): boolean {
   return unsentBytes(response) !== undefined;
 }
 
-/** Takes nothing more of a request whose response is complete. */
+/** Stops reading a request whose response is complete. */
 export function refuseRest(request: IncomingMessage): void {
   if (isHttp2(request)) request.stream.close();
   else request.destroy();
@@ -98,7 +93,7 @@ export function streamOf(response: ServerResponse | Http2ServerResponse): Http2S
 /** A connection of either protocol. */
 export type Connection = Socket | Http2Session;
 
-/** Ends a connection at once. One that is only closed would keep what waits in the system, for as long as the browser answers. */
+/** Resets a connection. One that is only closed would keep what waits in the system while the browser responds. */
 export function resetConnection(connection: Connection): void {
   try {
     if ('resetAndDestroy' in connection) connection.resetAndDestroy();

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { isBelow } from '../../domain/shared/paths.js';
-import type { HttpHandler, MountedHandler } from '../../ports/http.js';
+import type { HttpHandler, HttpResponse, MountedHandler } from '../../ports/http.js';
 import type { Exchange } from './exchange.js';
 import { abortResponse, requestFields } from './http2-exchange.js';
-import { toHttpRequest } from './to-http-request.js';
+import { NodeRequest } from './request.js';
 
 /**
  * A request listener for `node:http` and `node:http2`, and a middleware for Connect-style hosts: with `next`, requests outside the routes go there.
@@ -38,24 +38,14 @@ export function nodeListener(
       next();
       return;
     }
-    serve(request, response, target, route ?? { mount: '', handler: otherwise }, exchange).catch((error: unknown) => {
+    const { mount, handler } = route ?? { mount: '', handler: otherwise };
+    const below = { target: target.slice(mount.length), publicUrl: () => publicUrl(request, mount) };
+    const respond = (): Promise<HttpResponse> => handler(new NodeRequest(request, response, below));
+    exchange.serve(request, response, respond).catch((error: unknown) => {
       if (next !== undefined) next(error);
       else abortResponse(response);
     });
   };
-}
-
-async function serve(
-  request: IncomingMessage,
-  response: ServerResponse,
-  target: string,
-  { mount, handler }: MountedHandler,
-  exchange: Exchange,
-): Promise<void> {
-  const below = { target: target.slice(mount.length), publicUrl: () => publicUrl(request, mount) };
-  const respond = () => handler(toHttpRequest(request, response, below));
-  const given = await exchange.respond(request, response, respond);
-  if (given !== undefined) exchange.write(response, given, request.method);
 }
 
 /** No forwarded field is believed here: behind a proxy, the configured `publicUrl` says it. */

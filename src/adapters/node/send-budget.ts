@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Connection, connectionOf, resetConnection, streamOf } from './http2-exchange.js';
+import { type Connection, resetConnection, streamOf } from './http2-exchange.js';
+import type { StallWatch, StallWatchOptions } from './stall-watch.js';
 
 /** Bytes that one connection holds. */
 interface Holder {
@@ -87,7 +88,7 @@ export class SendShare {
   /** Replaces the bytes that wait; 0 when none do. */
   set(bytes: number): void {
     if (this.#holder === undefined) return;
-    const { closed, destroyed } = connectionOf(this.#response);
+    const { closed, destroyed } = streamOf(this.#response) ?? this.#response;
     const held = bytes === 0 || closed || destroyed ? 0 : bytes + RESPONSE_BYTES;
     if (held > 0 && !this.#isWatched) {
       this.#isWatched = true;
@@ -98,5 +99,75 @@ export class SendShare {
     const change = held - this.#bytes;
     this.#bytes = held;
     if (change !== 0) this.#budget.charge(this.#holder, change);
+  }
+}
+
+/** Settings of a watch, besides the response. */
+export interface SendWatchOptions extends StallWatchOptions {
+  readonly budget: SendBudget;
+}
+
+/**
+ * Follows the bytes of a response that wait for its browser: counts them (decision 130), and ends a browser that takes none (decision 84).
+ * What looks for the latter is loaded when bytes first wait: most processes that mount routes never need it, and its spans are long.
+ */
+export class SendWatch {
+  /** Bytes of the body handed over, from any moment on. */
+  written = 0;
+  readonly #response: ServerResponse;
+  readonly #options: SendWatchOptions;
+  #share: SendShare | undefined;
+  /** `null` until it is known whether it is needed, and loaded. */
+  #watch: StallWatch | null | undefined;
+
+  constructor(response: ServerResponse, options: SendWatchOptions) {
+    this.#response = response;
+    this.#options = options;
+  }
+
+  /** Bytes wait: from now on it is looked whether the browser takes any, until none wait any more. */
+  begin(): void {
+    if (this.#watch !== undefined || this.#options.idleMs === 0) {
+      this.#watch?.begin();
+      return;
+    }
+    this.#watch = null;
+    // Mostly the system has taken them by then.
+    setImmediate(() => {
+      if (this.#waiting === 0) this.#watch = undefined;
+      else
+        void import('./stall-watch.js').then(({ StallWatch }) => {
+          this.#watch = new StallWatch(this.#response, this.#options, this);
+          this.#watch.begin();
+        });
+    });
+  }
+
+  /** Counts what waits now, or so many bytes, until they are released or the response closes. */
+  hold(bytes: number = this.#waiting): void {
+    this.#share ??= this.#options.budget.share(this.#response);
+    this.#share.set(bytes);
+  }
+
+  /** Nothing waits any more. */
+  release(): void {
+    this.#share?.set(0);
+  }
+
+  /** Follows what a response that was handed over whole leaves waiting; a framework or a compressor may end it later. */
+  watchRest(): void {
+    const response = this.#response;
+    if (!response.writableEnded) {
+      response.once('prefinish', () => {
+        this.watchRest();
+      });
+    } else if (response.writableLength > 0) {
+      if (this.#share === undefined) this.hold();
+      this.begin();
+    }
+  }
+
+  get #waiting(): number {
+    return this.#response.writableLength + (this.#options.front?.readableLength ?? 0);
   }
 }

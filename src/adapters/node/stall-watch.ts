@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
+import { StallCounter, type StallWatched } from '../../domain/shared/stall-counter.js';
 import { INTERNAL_ERROR, resetConnection, streamOf, unsentBytes } from './http2-exchange.js';
 
 /** Settings of a watch, besides the response. */
@@ -12,62 +13,56 @@ export interface StallWatchOptions {
   readonly front?: Readable;
 }
 
-/** Looks in one span: the more, the nearer to the last byte taken it is counted. */
-const LOOKS = 4;
-
-/**
- * Cuts a response whose browser takes nothing while bytes wait for it (decision 84).
- * It looks four times in a span instead of timing each write, so a stream that flows pays for four timers a minute, and a silent one for none.
- */
-export class StallWatch {
+/** Cuts a response whose browser takes nothing while bytes wait for it (decision 84). */
+export class StallWatch implements StallWatched {
   readonly #response: ServerResponse;
   readonly #options: StallWatchOptions;
   readonly #body: { readonly written: number };
-  #timer: NodeJS.Timeout | undefined;
+  readonly #stalls: StallCounter;
   #taken = 0;
   #unsent: number | undefined;
-  #still = 0;
-  #isOver = false;
+  #isOver: boolean;
 
   constructor(response: ServerResponse, options: StallWatchOptions, body: { readonly written: number }) {
     this.#response = response;
     this.#options = options;
     this.#body = body;
+    this.#stalls = new StallCounter(this, options.idleMs, startTimer);
     this.#isOver = response.closed;
     response.on('close', () => {
       this.#isOver = true;
-      clearTimeout(this.#timer);
+      this.#stalls.end();
     });
   }
 
-  /** Bytes wait: from now on it is looked whether the browser takes any, until none wait any more. */
+  /** Counts from now on, until no bytes wait any more. */
   begin(): void {
-    if (this.#timer !== undefined || this.#isOver) return;
+    if (this.#stalls.isRunning || this.#isOver) return;
     this.#remember();
-    this.#timer = setTimeout(this.#look, Math.ceil(this.#options.idleMs / LOOKS));
-    this.#timer.unref();
+    this.#stalls.begin();
   }
 
-  readonly #look = (): void => {
-    if (!this.#hasBacklog()) {
-      this.#still = 0;
-      this.#timer = undefined;
-      return;
-    }
-    this.#still = this.#remember() ? 0 : this.#still + 1;
-    if (this.#still < LOOKS) this.#timer?.refresh();
-    else this.#cut();
-  };
-
-  /** Nothing of a framework's own stream waits for the browser before the framework has written it. */
-  #hasBacklog(): boolean {
-    return this.#response.writableLength > 0 || (this.#options.front?.readableLength ?? 0) > 0;
+  look(): 'moved' | 'still' | 'done' {
+    if (this.#backlog === 0) return 'done';
+    return this.#remember() ? 'moved' : 'still';
   }
 
-  /** Whether the browser took something since the last time, or cannot yet. */
+  onStalled(): void {
+    this.#isOver = true;
+    const { idleMs, onStalled } = this.#options;
+    onStalled?.(new Error(`the browser took nothing for ${String(idleMs)} ms: see "timeouts.sendIdleMs"`));
+    breakOff(this.#response, idleMs);
+  }
+
+  /** Bytes that wait; those of a framework's own stream wait for the browser once the framework has written them. */
+  get #backlog(): number {
+    return this.#response.writableLength + (this.#options.front?.readableLength ?? 0);
+  }
+
+  /** True when the browser took something since the last time, or cannot yet. */
   #remember(): boolean {
     const response = this.#response;
-    const taken = this.#body.written - response.writableLength - (this.#options.front?.readableLength ?? 0);
+    const taken = this.#body.written - this.#backlog;
     const unsent = unsentBytes(response);
     // Of one long write the system takes a part at a time. What was written meanwhile makes `taken` smaller, by its framing.
     const hasMoved = taken > this.#taken || unsent !== this.#unsent;
@@ -75,13 +70,13 @@ export class StallWatch {
     this.#unsent = unsent;
     return hasMoved || response.writableLength === 0;
   }
+}
 
-  #cut(): void {
-    this.#isOver = true;
-    const { idleMs, onStalled } = this.#options;
-    onStalled?.(new Error(`the browser took nothing for ${String(idleMs)} ms: see "timeouts.sendIdleMs"`));
-    breakOff(this.#response, idleMs);
-  }
+function startTimer(task: () => void, ms: number): () => void {
+  const timer = setTimeout(task, ms).unref();
+  return () => {
+    clearTimeout(timer);
+  };
 }
 
 /**

@@ -1,6 +1,4 @@
 import type { ObservedCall, Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
-import type { MeterLike, OpenTelemetryLike, SpanLike, TracerLike } from './opentelemetry-like.js';
-import { serverOf, SiteMetrics } from './site-metrics.js';
 
 const NAME = 'agent-bff';
 /** Values of `SpanKind` and `SpanStatusCode` (OpenTelemetry specification, trace API). */
@@ -30,7 +28,7 @@ const MAX_OPEN_SPANS = 10_000;
  */
 export function openTelemetry(api: OpenTelemetryLike): Telemetry {
   const tracer = api.trace.getTracer(NAME) as TracerLike;
-  const metrics = new SiteMetrics(api.metrics.getMeter(NAME) as MeterLike);
+  const count = siteMetrics(api.metrics.getMeter(NAME) as MeterLike);
   const requests = new OpenSpans();
   const calls = new OpenSpans();
 
@@ -55,7 +53,7 @@ export function openTelemetry(api: OpenTelemetryLike): Telemetry {
       return fields;
     },
     emit: (event) => {
-      metrics.count(event);
+      count(event);
       if (event.type === 'request') {
         const { requestId, streams = false } = event;
         describeRequest(requests.get(requestId), event);
@@ -117,4 +115,155 @@ class OpenSpans {
     this.#spans.delete(name);
     return span;
   }
+}
+
+type Attributes = Record<string, string | number>;
+
+/** Seconds, as the semantic conventions of OpenTelemetry advise for HTTP; a stream may last minutes. */
+const RESPONSE_S = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+const STREAM_S = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+
+/** Every other method is `_OTHER`: visitors choose it, and each name would be a series of its own. */
+const METHODS: ReadonlySet<string> = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
+
+/** Measurements of a site, from its events. No attribute has more values than a site has routes, codes, blocks and platforms. */
+function siteMetrics(meter: MeterLike): (event: TelemetryEvent) => void {
+  const seconds = (name: string, description: string, explicitBucketBoundaries: number[]): HistogramLike =>
+    meter.createHistogram(`agent_bff.${name}`, { unit: 's', description, advice: { explicitBucketBoundaries } });
+  const counter = (name: string, unit: string, description: string): CounterLike =>
+    meter.createCounter(`agent_bff.${name}`, { unit, description });
+  const requests = seconds('request.duration', 'Time to the head of the response', RESPONSE_S);
+  const streams = seconds('stream.duration', 'Time to the end of a stream of events', STREAM_S);
+  const calls = seconds('upstream.duration', "Time to the head of the platform's response", RESPONSE_S);
+  const openStreams = meter.createUpDownCounter('agent_bff.streams.open', {
+    unit: '{stream}',
+    description: 'Streams of events that are open',
+  });
+  const errors = counter('errors', '{error}', 'Error responses by route and code');
+  const tokens = counter('tokens', '{event}', 'Token events by configuration block and outcome');
+  const cache = counter('cache', '{render}', 'Renders by cache outcome');
+  const retries = counter('retries', '{call}', 'Calls sent again, by cause');
+  const broken = counter('streams.broken', '{response}', 'Responses that broke after their head, by who broke them');
+  return (event) => {
+    switch (event.type) {
+      case 'request':
+        requests.record(event.durationMs / 1_000, {
+          'agent_bff.route': event.route,
+          'http.request.method': METHODS.has(event.method) ? event.method : '_OTHER',
+          'http.response.status_code': event.status,
+          ...(event.status >= 500 && { 'error.type': String(event.status) }),
+        });
+        if (event.streams === true) openStreams.add(1, { 'agent_bff.route': event.route });
+        break;
+      case 'stream_ended': {
+        const route = { 'agent_bff.route': event.route };
+        openStreams.add(-1, route);
+        streams.record(event.durationMs / 1_000, { ...route, 'agent_bff.outcome': event.outcome });
+        break;
+      }
+      case 'upstream':
+        calls.record(event.durationMs / 1_000, {
+          'http.request.method': event.method,
+          ...serverOf(event.origin),
+          ...(event.status !== undefined && { 'http.response.status_code': event.status }),
+          ...(event.failure !== undefined && { 'error.type': event.failure }),
+        });
+        break;
+      case 'error':
+        errors.add(1, { 'agent_bff.route': event.route, 'error.type': event.code });
+        break;
+      case 'token':
+        tokens.add(1, { 'agent_bff.block': event.block, 'agent_bff.outcome': event.outcome });
+        break;
+      case 'cache':
+        cache.add(1, { 'agent_bff.route': event.route, 'agent_bff.outcome': event.outcome });
+        break;
+      case 'cache_fault':
+        cache.add(1, { 'agent_bff.route': 'store', 'agent_bff.outcome': `${event.operation} failed` });
+        break;
+      case 'stream_broken':
+        broken.add(1, { 'agent_bff.route': event.route, 'agent_bff.side': event.side });
+        break;
+      case 'retry':
+        retries.add(1, { 'agent_bff.cause': event.cause });
+        break;
+      case 'warning':
+        break;
+    }
+  };
+}
+
+/** `server.address` and `server.port` of an origin (OpenTelemetry semantic conventions, "Server"). */
+function serverOf(origin: string): Attributes {
+  const { protocol, hostname, port } = new URL(origin);
+  return {
+    'server.address': hostname.replace(/^\[(.*)\]$/, '$1'),
+    'server.port': port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port),
+  };
+}
+
+/** The part of a span that is used. */
+interface SpanLike {
+  /** Notes a property. */
+  setAttribute(key: string, value: string | number): unknown;
+  /** Notes how it went. */
+  setStatus(status: { readonly code: number }): unknown;
+  /** Gives it its last name. */
+  updateName(name: string): unknown;
+  /** Ends it now. */
+  end(): void;
+}
+
+/** The part of a tracer that is used. */
+interface TracerLike {
+  startSpan(
+    name: string,
+    options: { kind?: number; startTime?: number; attributes?: Record<string, string | number> },
+    context?: unknown,
+  ): SpanLike;
+}
+
+/** The part of a counter that is used; it may go up and down. */
+interface CounterLike {
+  add(value: number, attributes: Record<string, string | number>): void;
+}
+
+/** The part of a histogram that is used. */
+interface HistogramLike {
+  record(value: number, attributes: Record<string, string | number>): void;
+}
+
+interface InstrumentOptions {
+  unit: string;
+  description: string;
+  advice?: { explicitBucketBoundaries: number[] };
+}
+
+/** The part of a meter that is used. */
+interface MeterLike {
+  createCounter(name: string, options: InstrumentOptions): CounterLike;
+  createUpDownCounter(name: string, options: InstrumentOptions): CounterLike;
+  createHistogram(name: string, options: InstrumentOptions): HistogramLike;
+}
+
+/**
+ * The module `@opentelemetry/api`, version 1, as far as it is used: the site brings it, so that it is the one its SDK set up.
+ * Values that only pass from one of its functions to the next are `any` here, since its own types are narrower.
+ *
+ * @public
+ */
+/* oxlint-disable typescript/no-explicit-any */
+export interface OpenTelemetryLike {
+  /** Contexts. */
+  readonly context: { active(): any; with(context: any, work: () => any): any };
+  /** Spans. */
+  readonly trace: {
+    getTracer(name: string): any;
+    getSpan(context: any): unknown;
+    setSpan(context: any, span: any): any;
+  };
+  /** Measurements. */
+  readonly metrics: { getMeter(name: string): any };
+  /** Trace context in header fields. */
+  readonly propagation: { extract(context: any, carrier: unknown): any; inject(context: any, carrier: unknown): void };
 }

@@ -1,10 +1,39 @@
+import { redactor } from '../../domain/shared/redaction.js';
+import type { Clock } from '../../ports/clock.js';
+import type { HttpUpstream } from '../../ports/http.js';
 import type { ObservedCall, ObservedRequest, Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
-import { RedactedTelemetry } from './redacted-telemetry.js';
-import { currentRequestId, currentSecrets, inRequest } from './request-scope.js';
+import { currentRequestId, currentSecrets, inRequest, newRequestId } from './request-scope.js';
+
+/** Takes secrets out of the texts of events. */
+export class RedactedTelemetry {
+  readonly #secrets = new Set<string>();
+  /** The text without the secrets of the configuration. */
+  protected redactor: ReturnType<typeof redactor> = redactor([]);
+
+  /** `secrets`: every secret of the configuration, as it would appear in a text. */
+  constructor(secrets: readonly string[]) {
+    this.#add(secrets);
+  }
+
+  /** Takes out the secrets of another configuration too; a text may still quote the earlier ones. */
+  learn(secrets: readonly string[]): void {
+    this.#add(secrets);
+  }
+
+  /** The text as an event would have it, also without these secrets. Half a secret is recognised by nobody: what is to be shortened is redacted first. */
+  redact(text: string, secrets: readonly string[]): string {
+    return this.redactor(text, [...secrets, ...currentSecrets()]);
+  }
+
+  #add(secrets: readonly string[]): void {
+    for (const secret of secrets) this.#secrets.add(secret);
+    this.redactor = redactor([...this.#secrets]);
+  }
+}
 
 /**
- * What stands between the package and its listeners. The one place where events are redacted.
- * Adds the name of the request an event belongs to. A listener that throws costs its own event and nothing else.
+ * Hands events to the listeners, redacted, with the name of the request they belong to.
+ * A listener that throws loses its own event and nothing else.
  */
 export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {
   readonly #listeners: readonly Telemetry[];
@@ -16,10 +45,10 @@ export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {
 
   emit(event: TelemetryEvent): void {
     const requestId = currentRequestId();
-    const told = this.#redacted(requestId === undefined ? event : { requestId, ...event });
+    const redacted = this.#redacted(requestId === undefined ? event : { requestId, ...event });
     for (const listener of this.#listeners)
       ignoreErrors(() => {
-        listener.emit(told);
+        listener.emit(redacted);
       });
   }
 
@@ -81,5 +110,30 @@ function ignoreErrors(tell: () => void): void {
   }
 }
 
-/** Nobody listens. */
+/** An upstream that reports every call to operators, and sends their trace along. */
+export function observedUpstream(upstream: HttpUpstream, telemetry: Telemetry, clock: Clock): HttpUpstream {
+  return {
+    send: async (request) => {
+      const { method, origin, path } = request;
+      const callId = newRequestId();
+      const startedAt = clock.now();
+      const fields = telemetry.callStarted?.({ callId, method, origin });
+      const traced = fields === undefined ? request : { ...request, headers: { ...request.headers, ...fields } };
+      const outcome = await upstream.send(traced);
+      telemetry.emit({
+        type: 'upstream',
+        callId,
+        method,
+        origin,
+        path: path.split('?', 1)[0] ?? path,
+        ...(outcome.kind === 'response' ? { status: outcome.response.status } : { failure: outcome.reason }),
+        durationMs: clock.now() - startedAt,
+      });
+      return outcome;
+    },
+    close: (options) => upstream.close(options),
+  };
+}
+
+/** Telemetry without listeners. */
 export const silentTelemetry: Telemetry = { emit: () => undefined };

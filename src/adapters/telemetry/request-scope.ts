@@ -1,7 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HeaderFields } from '../../ports/http.js';
 import type { ObservedRequest } from '../../ports/telemetry.js';
+import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { cookiePairs } from '../../domain/shared/cookies.js';
+import { withoutSecrets } from '../../domain/shared/redaction.js';
 
 /** Shorter parts of a value are words of everyday texts. */
 const MIN_PART = 16;
@@ -29,7 +31,7 @@ export function hideToken(token: string): void {
   running.getStore()?.tokens.push(token);
 }
 
-/** What no text about the request that runs may show: what it holds itself, and the tokens it led to. */
+/** Secrets that no text about the current request may show: its own, and the tokens it led to. */
 export function currentSecrets(): readonly string[] {
   const scope = running.getStore();
   return scope === undefined ? [] : [...scope.tokens, ...requestSecrets(scope.request.headers)];
@@ -39,6 +41,11 @@ export function currentSecrets(): readonly string[] {
 const prefix = crypto.randomUUID().slice(0, 8);
 let count = 0;
 
+/** The name of the current request, or a new one where it has none yet. */
+export function requestId(): string {
+  return running.getStore()?.request.requestId ?? newRequestId();
+}
+
 /** A name for one request, such as `3f9a1c07-2s`. */
 export function newRequestId(): string {
   count += 1;
@@ -46,7 +53,7 @@ export function newRequestId(): string {
 }
 
 /**
- * What of a request's fields must not stand in a text: each cookie's value and the credential of `authorization`, as sent and decoded,
+ * Secrets in a request's fields that must not appear in a text: each cookie's value and the credential of `authorization`, as sent and decoded,
  * and their longer parts, since a library that opens `s:<id>.<signature>` may speak of the id alone.
  */
 export function requestSecrets(headers: HeaderFields): string[] {
@@ -60,7 +67,7 @@ export function requestSecrets(headers: HeaderFields): string[] {
   return [...new Set(secrets)].filter((secret) => secret !== '');
 }
 
-/** A value as it was sent, as libraries read it, and what is inside. */
+/** A value as it was sent, as libraries read it, and its parts. */
 function readingsOf(value: string): string[] {
   const plain = decoded(value.replace(/^"(.*)"$/s, '$1'));
   if (plain.length < MIN_PART) return [value, plain];
@@ -86,4 +93,45 @@ function fromBase64(value: string): string {
 
 function text(field: string | readonly string[] | undefined, separator: string): string {
   return typeof field === 'string' ? field : (field ?? []).join(separator);
+}
+
+/**
+ * A session source as its site gives it, whose refusals and failures do not quote the cookies and credentials it was given:
+ * session libraries repeat what they cannot read. `inTime` ends the wait for one that never settles.
+ */
+export function redactingSessionSource(
+  source: SessionTokenSource,
+  inTime: (work: Promise<SessionToken>) => Promise<SessionToken>,
+): SessionTokenSource {
+  const { name, sessionCookies, sessionInCookie } = source;
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(sessionCookies === undefined ? {} : { sessionCookies }),
+    ...(sessionInCookie === undefined ? {} : { sessionInCookie }),
+    sessionVersion: (request) => {
+      try {
+        return source.sessionVersion?.(request);
+      } catch (error) {
+        throw quoteless(error, requestSecrets(request.headers));
+      }
+    },
+    getToken: async (request, query) => {
+      try {
+        const found = await inTime(source.getToken(request, query));
+        if (found.kind !== 'expired' || found.detail === undefined) return found;
+        return { ...found, detail: withoutSecrets(found.detail, requestSecrets(request.headers)) };
+      } catch (error) {
+        throw quoteless(error, requestSecrets(request.headers));
+      }
+    },
+  };
+}
+
+/** The error itself when it quotes nothing; else one without its stack and cause, which quote it too. */
+function quoteless(error: unknown, secrets: readonly string[]): unknown {
+  if (!(error instanceof Error)) return error;
+  const { name, message } = error;
+  const clean = { name: withoutSecrets(name, secrets), message: withoutSecrets(message, secrets) };
+  if (clean.name === name && clean.message === message) return error;
+  return Object.assign(new Error(clean.message), { name: clean.name });
 }

@@ -1,8 +1,36 @@
 import type { Socket } from 'node:net';
-import type { buildConnector as ConnectorFactory, Client } from 'undici';
-import UndiciClient from 'undici/lib/dispatcher/client.js';
-import { UnsolicitedContinue } from './unsolicited-continue.js';
-import buildConnector from 'undici/lib/core/connect.js';
+import type { buildConnector, Client } from 'undici';
+
+/** The parts of undici that connections are built from. */
+export interface UndiciParts {
+  readonly Client: typeof Client;
+  readonly buildConnector: typeof buildConnector;
+}
+
+let parts: Promise<UndiciParts> | undefined;
+
+/** Loads the parts once for a process. */
+export function undiciParts(): Promise<UndiciParts> {
+  return (parts ??= privateParts().catch(publicParts));
+}
+
+/** The whole package takes three times as long to load, and replaces the dispatcher of the process's own `fetch` (decision 73). */
+async function privateParts(): Promise<UndiciParts> {
+  const [client, connector] = await Promise.all([
+    import('undici/lib/dispatcher/client.js'),
+    import('undici/lib/core/connect.js'),
+  ]);
+  return { Client: client.default, buildConnector: connector.default };
+}
+
+async function publicParts(): Promise<UndiciParts> {
+  process.emitWarning(
+    'The start takes longer, and the global fetch has another dispatcher: the installed version of undici has moved the files agent-bff imports, ' +
+      'so all of it is loaded. Check "overrides" in your package.json; docs/decisions/0073-parts-of-undici.md in agent-bff names the files.',
+    { code: 'AGENT_BFF_UNDICI' },
+  );
+  return import('undici');
+}
 
 // Node's own limit is 16 KB and can be raised from outside; ours is the same everywhere.
 const MAX_HEAD_BYTES = 32_768;
@@ -10,19 +38,21 @@ const MAX_HEAD_BYTES = 32_768;
 /** The place of a connection that is not idle. */
 const BUSY = -1;
 
-/** One connection to the platform, and what undici does not tell of it. */
+/** One connection to the platform, with the facts undici does not report. */
 export class Connection {
   readonly client: Client;
-  /** Where it stands among the idle ones, so that one that times out is taken out immediately. */
+  /** Its place among the idle ones, so that one that times out is removed without a search. */
   place: number = BUSY;
   #socket: Socket | undefined;
   #filter: UnsolicitedContinue | undefined;
-  #exchanges = 0;
+  /** Complete exchanges on the same socket. */
+  exchanges: number = 0;
   #readBefore = 0;
-  #fault: Error | undefined;
+  /** The error that broke the socket. undici takes a reset for the end of a close-delimited response. */
+  fault: Error | undefined;
 
-  constructor(origin: URL, connect: ConnectorFactory.connector) {
-    this.client = new UndiciClient(origin, {
+  constructor(client: UndiciParts['Client'], origin: URL, connect: buildConnector.connector) {
+    this.client = new client(origin, {
       pipelining: 1,
       maxHeaderSize: MAX_HEAD_BYTES,
       connect: (options, callback) => {
@@ -40,19 +70,9 @@ export class Connection {
     this.#filter?.expectHead();
   }
 
-  /** An exchange is complete, and the next one may follow on the same socket. */
-  finish(): void {
-    this.#exchanges += 1;
-  }
-
-  /** Whether it served before and has given no byte since: the other side may have closed it while the request was on its way. */
+  /** True when it served before and has sent no byte since: the other side may have closed it while the request was on its way. */
   get isStale(): boolean {
-    return this.#exchanges > 0 && this.#socket?.bytesRead === this.#readBefore;
-  }
-
-  /** What broke the socket. undici takes a reset for the end of a close-delimited response. */
-  get fault(): Error | undefined {
-    return this.#fault;
+    return this.exchanges > 0 && this.#socket?.bytesRead === this.#readBefore;
   }
 
   /** Ends it immediately; what runs on it fails with this error. */
@@ -63,11 +83,11 @@ export class Connection {
   #opened(socket: Socket): void {
     this.#socket = socket;
     this.#filter = new UnsolicitedContinue(socket);
-    this.#exchanges = 0;
-    this.#fault = undefined;
+    this.exchanges = 0;
+    this.fault = undefined;
     // Before undici's own listener, which may end the response.
     socket.on('error', (error) => {
-      this.#fault = error;
+      this.fault = error;
     });
   }
 }
@@ -84,15 +104,17 @@ export type ExchangeEnd = 'complete' | 'broken' | 'stale';
 export class Connections {
   /** One for all connections: undici would make one for each, and an open stream holds on to its connection. */
   readonly #origin: URL;
-  readonly #connect: ConnectorFactory.connector;
+  readonly #client: UndiciParts['Client'];
+  readonly #connect: buildConnector.connector;
   readonly #open = new Set<Connection>();
   readonly #idle: Connection[] = [];
   readonly #waiting: (() => void)[] = [];
   #isRetired = false;
 
-  constructor(origin: string, connectMs: number) {
+  constructor(undici: UndiciParts, origin: string, connectMs: number) {
     this.#origin = new URL(origin);
-    this.#connect = buildConnector({ timeout: connectMs });
+    this.#client = undici.Client;
+    this.#connect = undici.buildConnector({ timeout: connectMs });
   }
 
   /** An idle connection, the last one used first: it is the least likely to be timed out by the other side. Else a new one. */
@@ -107,7 +129,7 @@ export class Connections {
     // The others have been idle for longer, so the platform has closed them too.
     if (end === 'stale') this.#endIdle();
     if (end === 'complete' && !this.#isRetired) {
-      connection.finish();
+      connection.exchanges += 1;
       connection.place = this.#idle.length;
       this.#idle.push(connection);
       return;
@@ -131,13 +153,13 @@ export class Connections {
     for (const connection of this.#open) if (connection.place === BUSY) connection.destroy(error);
   }
 
-  /** Whether no exchange is under way. */
+  /** True when no exchange is under way. */
   get #isQuiet(): boolean {
     return this.#open.size === this.#idle.length;
   }
 
   #opened(): Connection {
-    const connection = new Connection(this.#origin, this.#connect);
+    const connection = new Connection(this.#client, this.#origin, this.#connect);
     this.#open.add(connection);
     connection.client.on('disconnect', () => {
       this.#remove(connection);
@@ -165,4 +187,70 @@ export class Connections {
     this.#open.delete(connection);
     connection.destroy();
   }
+}
+
+/** As far as the status of a head: `HTTP/1.1 100`. */
+const STATUS_END = 12;
+const HEAD_END = '\r\n\r\n';
+const NOTHING = Buffer.alloc(0);
+// Longer ones go to the parser, which refuses them.
+const MAX_BYTES = 32_768;
+
+/**
+ * Drops a 100 (Continue) that no request asked for: a client must be able to read it, and may ignore it (RFC 9110 §15.2).
+ * undici ends the connection instead, after the platform has the message. Reads between the socket and undici, the first bytes of each response only.
+ */
+class UnsolicitedContinue {
+  readonly #socket: Socket;
+  readonly #read: Socket['read'];
+  /** The part of a head that has come so far. */
+  #head: Buffer = NOTHING;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    this.#read = socket.read.bind(socket);
+  }
+
+  /** A response comes next. */
+  expectHead(): void {
+    this.#head = NOTHING;
+    this.#socket.read = this.#next;
+  }
+
+  readonly #next = (size?: number): Buffer | null => {
+    for (;;) {
+      const chunk = this.#read(size) as Buffer | null;
+      if (chunk === null) return null;
+      // Most heads come whole and are no interim ones, as their tenth byte shows.
+      const isFinal = this.#head === NOTHING && chunk.length >= STATUS_END && chunk[9] !== 0x31;
+      const rest = isFinal
+        ? chunk
+        : this.#without(this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk]));
+      if (rest === undefined) continue;
+      this.#socket.read = this.#read;
+      return rest;
+    }
+  };
+
+  /** The bytes after the interim responses; undefined when more has to come first. */
+  #without(bytes: Buffer): Buffer | undefined {
+    let rest = bytes;
+    for (;;) {
+      const end = isContinue(rest) ? rest.indexOf(HEAD_END) : -1;
+      const isShort = rest.length < STATUS_END || isContinue(rest);
+      if (end < 0 && isShort && rest.length < MAX_BYTES) {
+        this.#head = rest;
+        return undefined;
+      }
+      if (end < 0) return rest;
+      rest = rest.subarray(end + HEAD_END.length);
+    }
+  }
+}
+
+function isContinue(head: Buffer): boolean {
+  // The tenth byte rules out all others.
+  return (
+    head.length >= STATUS_END && head[9] === 0x31 && /^HTTP\/1\.\d 100$/.test(head.toString('latin1', 0, STATUS_END))
+  );
 }

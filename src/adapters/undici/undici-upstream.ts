@@ -1,10 +1,20 @@
-import type { HeaderFields, HttpBody, HttpUpstream, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
-import { Connections } from './connection.js';
-import { ResponseReader } from './response-reader.js';
+import type { Dispatcher } from 'undici';
+import { isEventStream } from '../../domain/shared/body.js';
+import { networkFault } from '../../domain/shared/network-fault.js';
+import type {
+  HeaderFields,
+  HttpBody,
+  HttpUpstream,
+  UpstreamFailureReason,
+  UpstreamOutcome,
+  UpstreamRequest,
+} from '../../ports/http.js';
+import { type Connection, Connections, type ExchangeEnd, type UndiciParts, undiciParts } from './connection.js';
+import { type Framing, responseFraming, UpstreamBody } from './upstream-body.js';
 
 /** Connection settings; everything else comes with each request. */
 export interface UndiciUpstreamOptions {
-  /** Milliseconds to wait for a connection; 0 waits for ever. */
+  /** Milliseconds to wait for a connection; 0 waits forever. */
   readonly connectMs: number;
 }
 
@@ -13,29 +23,40 @@ export interface UndiciUpstreamOptions {
  * The dispatcher is the cheapest client there is in Node, and has no redirects, retries or decoding to switch off.
  */
 export class UndiciUpstream implements HttpUpstream {
-  readonly #options: UndiciUpstreamOptions;
+  readonly #connectMs: number;
   readonly #connections = new Map<string, Connections>();
+  readonly #loading: Promise<void>;
+  #undici: UndiciParts | undefined;
   #isRetired = false;
   #isEnded = false;
 
-  constructor(options: UndiciUpstreamOptions) {
-    this.#options = options;
+  constructor({ connectMs }: UndiciUpstreamOptions) {
+    this.#connectMs = connectMs;
+    // From now on, so that the first request seldom waits for it.
+    this.#loading = undiciParts().then((undici) => {
+      this.#undici = undici;
+    });
   }
 
   send(request: UpstreamRequest): Promise<UpstreamOutcome> {
+    const undici = this.#undici;
+    if (undici === undefined) return this.#loading.then(() => this.send(request));
     return new Promise((resolve) => {
       if (this.#isEnded || request.signal.aborted) {
         const detail = this.#isEnded ? 'the connections are closed' : 'the browser left before the request was sent';
         resolve({ kind: 'failure', reason: 'aborted', detail, sent: 'nothing' });
         return;
       }
-      exchange(request, new ResponseReader(request, this.#connectionsTo(request.origin), resolve));
+      const connections = this.#connections.get(request.origin) ?? this.#connect(request.origin, undici);
+      exchange(request, new ResponseReader(request, connections, resolve));
     });
   }
 
   async close(options?: { readonly graceMs: number }): Promise<void> {
     this.#isRetired = true;
     if (options?.graceMs === 0) this.#end();
+    // Requests that wait for it are running ones.
+    await this.#loading;
     const finished = Promise.all([...this.#connections.values()].map((connections) => connections.drain()));
     if (options === undefined) {
       await finished;
@@ -56,13 +77,10 @@ export class UndiciUpstream implements HttpUpstream {
     for (const connections of this.#connections.values()) connections.destroy(shuttingDown());
   }
 
-  #connectionsTo(origin: string): Connections {
-    let connections = this.#connections.get(origin);
-    if (connections === undefined) {
-      connections = new Connections(origin, this.#options.connectMs);
-      if (this.#isRetired) void connections.drain();
-      this.#connections.set(origin, connections);
-    }
+  #connect(origin: string, undici: UndiciParts): Connections {
+    const connections = new Connections(undici, origin, this.#connectMs);
+    if (this.#isRetired) void connections.drain();
+    this.#connections.set(origin, connections);
     return connections;
   }
 }
@@ -72,8 +90,7 @@ function exchange({ path, method, headers, body }: UpstreamRequest, reader: Resp
   const fields = { ...headers };
   // Nothing is decoded here, and some responses are read.
   fields['accept-encoding'] ??= 'identity';
-  const turns = { pauseHeadTimer: () => reader.pauseHeadTimer(), resumeHeadTimer: () => reader.resumeHeadTimer() };
-  const sent = upload(body, headers['accept'], turns);
+  const sent = upload(body, headers['accept'], reader);
   // undici cannot see its length, and not every platform reads chunks.
   if (sent instanceof PassingBytes) fields['content-length'] = String(sent.length);
   try {
@@ -100,16 +117,8 @@ const encoder = new TextEncoder();
 /** A body up to here is little beside what an open stream costs anyway, and is sent in the cheapest way. */
 const LITTLE_BYTES = 4_096;
 
-/** Whose turn it is while a body is sent as it comes. */
-export interface UploadTurns {
-  /** The browser's: its next chunk is awaited. */
-  readonly pauseHeadTimer: () => void;
-  /** The platform's: it has a chunk to take, or everything to respond to. */
-  readonly resumeHeadTimer: () => void;
-}
-
-/** The body to send; one that streams tells whose turn it is. */
-function upload(body: HttpBody, accept: HeaderFields[string], turns: UploadTurns): HttpBody {
+/** The body to send; the head of a response cannot be late while a body that streams waits for the browser. */
+function upload(body: HttpBody, accept: HeaderFields[string], reader: ResponseReader): HttpBody {
   if (body === null) return body;
   if (body instanceof Uint8Array) return body.length > LITTLE_BYTES ? new PassingBytes(body) : body;
   // An open stream keeps the message that began it. undici puts short texts into a block with others, which is cheaper, but keeps the whole block.
@@ -119,9 +128,9 @@ function upload(body: HttpBody, accept: HeaderFields[string], turns: UploadTurns
       const source = body[Symbol.asyncIterator]();
       return {
         next: async () => {
-          turns.pauseHeadTimer();
+          reader.pauseHeadTimer();
           const step = await source.next();
-          turns.resumeHeadTimer();
+          reader.resumeHeadTimer();
           return step;
         },
         return: async () => {
@@ -160,4 +169,229 @@ class PassingBytes implements AsyncIterableIterator<Uint8Array> {
     this.#bytes = undefined;
     return this.next();
   }
+}
+
+type Controller = Dispatcher.DispatchController;
+
+/** Turns undici's callbacks for one exchange into one outcome and a body; gives the connection back when the exchange is over. */
+class ResponseReader implements Dispatcher.DispatchHandler {
+  /** All but the body: a stream that stays open for hours must not keep the message that began it. */
+  readonly #request: Pick<
+    UpstreamRequest,
+    'method' | 'signal' | 'headersMs' | 'bodyIdleMs' | 'bodyMs' | 'streamIdleMs'
+  >;
+  readonly #accepted: HeaderFields[string];
+  readonly #connections: Connections;
+  readonly #connection: Connection;
+  #resolve: ((outcome: UpstreamOutcome) => void) | undefined;
+  #controller: Controller | undefined;
+  #body: UpstreamBody | undefined;
+  #end: Framing | undefined;
+  #headTimer: NodeJS.Timeout | undefined;
+  #gaveUp: 'aborted' | 'timeout' | undefined;
+  #settled = false;
+
+  constructor(
+    { method, headers, signal, headersMs, bodyIdleMs, bodyMs = 0, streamIdleMs = 0 }: UpstreamRequest,
+    connections: Connections,
+    resolve: (outcome: UpstreamOutcome) => void,
+  ) {
+    this.#request = { method, signal, headersMs, bodyIdleMs, bodyMs, streamIdleMs };
+    this.#accepted = headers['accept-encoding'];
+    this.#connections = connections;
+    this.#connection = connections.acquire();
+    this.#resolve = resolve;
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** Sends on the connection that was taken for this exchange. */
+  dispatch(options: Dispatcher.DispatchOptions): void {
+    this.#connection.client.dispatch(options, this);
+  }
+
+  onRequestStart(controller: Controller): void {
+    this.#controller = controller;
+    this.#connection.begin();
+    if (this.#gaveUp === undefined) this.resumeHeadTimer();
+    else controller.abort(new Error('aborted'));
+  }
+
+  /** It is the platform's turn: the deadline of the head runs from now. Our own timer, because undici's counts the time of an upload too. */
+  resumeHeadTimer(): void {
+    clearTimeout(this.#headTimer);
+    const { headersMs } = this.#request;
+    if (headersMs === 0 || this.#body !== undefined || this.#settled) return;
+    this.#headTimer = setTimeout(() => {
+      this.#gaveUp = 'timeout';
+      this.#controller?.abort(new Error(`no response head within ${String(headersMs)} ms`));
+    }, headersMs);
+    this.#headTimer.unref();
+  }
+
+  /** It is the browser's turn: the platform cannot be late. */
+  pauseHeadTimer(): void {
+    clearTimeout(this.#headTimer);
+  }
+
+  onRequestUpgrade(controller: Controller): void {
+    controller.abort(new Error('unexpected upgrade'));
+  }
+
+  onResponseStart(
+    controller: Controller,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status > 101 && status < 200) return;
+    // Of a status below 100, or a 101 without its fields, undici would make a bare assertion, for whose message Node 20 reads the whole file it stands in: minutes, where that is a bundle.
+    if (status < 200 || status > 599) {
+      controller.abort(new Error(`status ${String(status)}`));
+      return;
+    }
+    const unreadable = unreadableField(headers, this.#accepted);
+    if (unreadable !== undefined) {
+      controller.abort(new Error(`unreadable ${unreadable}`));
+      return;
+    }
+    clearTimeout(this.#headTimer);
+    // Views of the first bytes that came, all of which they would keep for as long as the response lasts.
+    controller.rawHeaders = null;
+    const { method, bodyIdleMs, bodyMs = 0, streamIdleMs = 0 } = this.#request;
+    const isStream = isEventStream(headers as HeaderFields);
+    const body = isStream
+      ? new UpstreamBody(controller, streamIdleMs, 0)
+      : new UpstreamBody(controller, bodyIdleMs, bodyMs);
+    this.#body = body;
+    const end = responseFraming(method, status, headers as HeaderFields);
+    if (end.kind === 'checked') this.#end = end.check;
+    const closeDelimited = end.kind === 'unknown';
+    // By then undici has told what came together with the head: a short response is complete, and nobody needs to wait for it.
+    queueMicrotask(() => {
+      const whole = isStream ? undefined : body.whole();
+      if (whole === undefined) body.watch();
+      const response = { status, headers: headers as HeaderFields, body: whole ?? body };
+      this.#respond({
+        kind: 'response',
+        response: closeDelimited ? { ...response, closeDelimited: closeDelimited } : response,
+      });
+    });
+  }
+
+  onResponseData(_controller: Controller, chunk: Uint8Array): void {
+    this.#end?.push(chunk);
+    this.#body?.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const fault =
+      this.#connection.fault ??
+      (this.#end?.isComplete === false ? new Error('the connection ended inside a response') : undefined);
+    this.#settle(fault === undefined ? 'complete' : 'broken');
+    if (fault === undefined) this.#body?.end();
+    else this.#body?.fail(fault);
+  }
+
+  onResponseError(_controller: Controller | undefined, error: Error): void {
+    if (this.#body !== undefined) {
+      this.#settle('broken');
+      this.#body.fail(error);
+      return;
+    }
+    const reason = this.#gaveUp ?? reasonOf(error);
+    const isStale = reason === 'reset' && this.#controller !== undefined && this.#connection.isStale;
+    this.#settle(isStale ? 'stale' : 'broken');
+    this.#fail(reason, describeError(error), isStale);
+  }
+
+  #fail(reason: UpstreamFailureReason, detail: string, isStale: boolean): void {
+    // undici names the controller when it begins to write.
+    const sent = this.#controller === undefined ? 'nothing' : isStale ? 'on-stale-connection' : undefined;
+    this.#respond({ kind: 'failure', reason, detail, ...(sent === undefined ? {} : { sent }) });
+  }
+
+  /** Releases the outcome: the response in it may stay open for hours. */
+  #respond(outcome: UpstreamOutcome): void {
+    this.#resolve?.(outcome);
+    this.#resolve = undefined;
+  }
+
+  #settle(end: ExchangeEnd): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#headTimer);
+    this.#request.signal.removeEventListener('abort', this.#onAbort);
+    this.#connections.release(this.#connection, end);
+  }
+
+  readonly #onAbort = (): void => {
+    this.#gaveUp ??= 'aborted';
+    this.#controller?.abort(new Error('the browser left'));
+    if (this.#controller !== undefined) return;
+    // It still waits for its connection, which nobody needs any more either.
+    this.#settle('broken');
+    this.#fail('aborted', 'the browser left', false);
+  };
+}
+
+/** Codings every browser and every host of ours knows, also when nobody asked for them. */
+const COMMON_CODINGS: ReadonlySet<string> = new Set(['identity', 'gzip', 'x-gzip', 'deflate', 'br']);
+
+/**
+ * The field of a response that nobody could read for sure, whose response is refused (decision 85): a coding upon another, one that is unknown,
+ * or one that was not asked for. Several types become one field, which says the same (RFC 9110 §5.3) and which every host can write.
+ */
+function unreadableField(
+  headers: Record<string, string | string[] | undefined>,
+  accepted: HeaderFields[string],
+): string | undefined {
+  const { 'content-type': type, 'content-encoding': coding } = headers;
+  if (Array.isArray(type)) headers['content-type'] = [...new Set(type)].join(', ');
+  if (coding === undefined) return undefined;
+  return typeof coding === 'string' && isReadable(coding.trim().toLowerCase(), accepted)
+    ? undefined
+    : 'content-encoding';
+}
+
+/** True for a coding that the request accepts, or that everyone knows. */
+function isReadable(coding: string, accepted: HeaderFields[string]): boolean {
+  if (COMMON_CODINGS.has(coding)) return true;
+  const names = String(accepted ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((one) => (one.split(';', 1)[0] ?? '').trim());
+  return !coding.includes(',') && (names.includes(coding) || names.includes('*'));
+}
+
+/** undici's and Node's error codes, by what they mean to the caller; all others are `unreachable`. */
+const REASONS: Readonly<Record<string, UpstreamFailureReason>> = {
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  ETIMEDOUT: 'timeout',
+  ECONNRESET: 'reset',
+  EPIPE: 'reset',
+  UND_ERR_HEADERS_OVERFLOW: 'invalid',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'invalid',
+  ERR_ASSERTION: 'invalid',
+};
+
+function reasonOf(error: Error): UpstreamFailureReason {
+  const code = codeOf(error);
+  // "bad upgrade", "bad response": a 101 nobody asked for, or bytes without a request.
+  if (code === 'UND_ERR_SOCKET') return error.message.startsWith('bad ') ? 'invalid' : 'reset';
+  if (REASONS[code] !== undefined) return REASONS[code];
+  if (error.name === 'AbortError') return 'aborted';
+  if (error.name === 'HTTPParserError' || code.startsWith('HPE_')) return 'invalid';
+  return /^(?:unexpected upgrade|status \d+|unreadable [a-z-]+)$/.test(error.message) ? 'invalid' : 'unreachable';
+}
+
+/** For operators; undici's messages hold addresses and codes, and never a header field. */
+function describeError(error: Error): string {
+  const code = codeOf(error);
+  if (code === '') return `${error.name}: ${error.message}`;
+  const fault = networkFault(code);
+  return `${code}: ${error.message}${fault === undefined ? '' : ` (${fault})`}`;
+}
+
+function codeOf(error: Error): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return typeof code === 'string' ? code : '';
 }

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { type BodySink, ReadableFlow } from '../../domain/shared/body.js';
+import { type BodySink, isBodiless, ReadableFlow, isEventStream, isJson } from '../../domain/shared/body.js';
 import type { HeaderFields } from '../../ports/http.js';
 
 // Enough to keep the socket busy while the reader takes a turn; small, because each open stream may hold this much.
@@ -15,12 +15,12 @@ export class UpstreamBody extends ReadableFlow {
   #chunks: Uint8Array[] = [];
   #size = 0;
   #sink: BodySink | undefined;
-  /** Whether chunks go straight to the sink. */
+  /** True while chunks go straight to the sink. */
   #isFlowing = false;
   #ended = false;
   #error: Error | undefined;
   #idle: NodeJS.Timeout | undefined;
-  /** What is left of the time for the whole body; 0 when it may take for ever. */
+  /** The rest of the time for the whole body; 0 when it may take forever. */
   #leftMs: number;
   #watchedAt = 0;
   #total: NodeJS.Timeout | undefined;
@@ -135,37 +135,23 @@ export interface Framing {
   readonly isComplete: boolean;
 }
 
-/** How the end of a response is known. */
+/** The sign by which the end of a response is known. */
 export type ResponseFraming =
   /** By its length, or its last chunk. */
   | { readonly kind: 'framed' }
   /** By what is in it. */
   | { readonly kind: 'checked'; readonly check: Framing }
-  /** Not at all: a response that was cut looks like a whole one. */
+  /** Unknown: a response that was cut looks like a whole one. */
   | { readonly kind: 'unknown' };
 
 export function responseFraming(method: string, status: number, headers: HeaderFields): ResponseFraming {
   const isFramed = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-  const isEmpty = method === 'HEAD' || status === 204 || status === 304;
-  if (isFramed || isEmpty) return { kind: 'framed' };
+  if (isFramed || isBodiless(method, status)) return { kind: 'framed' };
   const coding = headers['content-encoding'];
   // Compressed bytes tell nothing of the text; their reader misses their own end when they were cut.
   if (coding !== undefined && coding !== 'identity') return { kind: 'unknown' };
   if (isEventStream(headers)) return { kind: 'checked', check: new EventEnd() };
   return isJson(headers) ? { kind: 'checked', check: new JsonEnd() } : { kind: 'unknown' };
-}
-
-export function isEventStream(headers: HeaderFields): boolean {
-  return /^text\/event-stream\s*(?:;|$)/i.test(typeOf(headers));
-}
-
-function isJson(headers: HeaderFields): boolean {
-  return /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(typeOf(headers));
-}
-
-function typeOf(headers: HeaderFields): string {
-  const type = headers['content-type'];
-  return typeof type === 'string' ? type : '';
 }
 
 const TAIL_BYTES = 4;
@@ -191,7 +177,7 @@ const BACKSLASH = 0x5c;
 const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
-/** A JSON text ends when all its brackets and quotes are closed. Whether it is valid is not asked. */
+/** A JSON text ends when all its brackets and quotes are closed. It need not be valid. */
 class JsonEnd implements Framing {
   #depth = 0;
   #inText = false;

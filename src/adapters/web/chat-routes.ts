@@ -1,17 +1,27 @@
-import { type ChatForwarder, isExtendedCardMethod, rewriteExtendedCard } from '../../domain/chat/chat-forwarder.js';
 import type { CardRewrite } from '../../domain/chat/agent-card.js';
+import { type ChatForwarder, isExtendedCardMethod, rewriteExtendedCard } from '../../domain/chat/chat-forwarder.js';
 import { readRpcMessage } from '../../domain/chat/chat-message.js';
+import { type HttpJsonBinding, httpJsonCall } from '../../domain/chat/http-json-binding.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
-import type { RouteAuth } from '../../domain/credentials/route-auth.js';
+import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-auth.js';
+import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
-import { methodNotAllowed, notFound, problemResponse, rpcErrorResponse, RpcErrors } from './error-response.js';
-import { checkOrigin } from './origin-check.js';
-import { chatAddress } from './public-address.js';
-import { readJsonBody } from './read-body.js';
+import { checkOrigin, checkVisitor } from './admission.js';
+import { errorResponse, methodNotAllowed, notFound, PROBLEMS, REST_ERRORS, RPC_ERRORS } from './error-response.js';
+import { type BodyLimits, type JsonBody, readJsonBody } from './request-body.js';
 import { errorContext, serveRoute, type SiteSettings } from './serve-route.js';
-import { checkVisitor } from './visitor-limit.js';
 
-/** What the chat routes need. */
+/** Settings that all routes below a chat mount share. */
+export interface ChatMount {
+  readonly site: SiteSettings;
+  readonly policy: MethodPolicy;
+  /** Protocol bindings of the chat routes. */
+  readonly bindings: readonly string[];
+  /** The configured public address; empty when there is none. */
+  readonly publicUrl: string;
+}
+
+/** Parts of the chat routes. */
 export interface ChatRoutes {
   readonly site: SiteSettings;
   readonly forwarder: ChatForwarder;
@@ -58,7 +68,7 @@ function handlerFor(path: string, { config, card, httpJson }: ChatRoutes): HttpH
 }
 
 function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
-  const errors = new RpcErrors();
+  const errors = { ...RPC_ERRORS };
   const { site, auth, policy, forwarder } = routes;
   return serveRoute({ site, route: ROUTE, errors }, request, async () => {
     checkOrigin(request, site.origins, auth.kind === 'session');
@@ -73,9 +83,74 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
       const { url } = chatAddress(request.publicUrl, routes.publicUrl ?? '');
       return await rewriteExtendedCard(response, { ...routes.served, url, policy });
     } finally {
-      body.release();
+      body.share.release();
     }
   });
+}
+
+/** Parts of the routes of the HTTP+JSON binding. */
+export interface HttpJsonRoutes extends ChatMount {
+  readonly binding: HttpJsonBinding;
+  readonly auth: RouteAuth;
+}
+
+const JSON_TYPES = ['application/json', 'application/a2a+json'];
+
+/** Routes below the chat mount point for clients of the HTTP+JSON binding, v1.0 and v0.3; everything else there is 404. */
+export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
+  const { site, auth, policy, bindings } = routes;
+  return async (request) => {
+    const call = httpJsonCall(request.path);
+    if (call === undefined) return notFound(request, errorContext(site, ROUTE));
+    if (!Object.hasOwn(call.methods, request.method)) {
+      return methodNotAllowed(Object.keys(call.methods).join(', '), errorContext(site, ROUTE));
+    }
+    return serveRoute({ site, route: ROUTE, errors: REST_ERRORS }, request, async () => {
+      checkOrigin(request, site.origins, mayHoldSession(auth));
+      if (auth.kind !== 'session') await checkVisitor(request, site);
+      const { url } = chatAddress(request.publicUrl, routes.publicUrl);
+      const body = await bodyOf(request, site);
+      try {
+        return await routes.binding.forward({ head: request, call, body }, auth, policy, { url, policy, bindings });
+      } finally {
+        body?.share.release();
+      }
+    });
+  };
+}
+
+/** Cancelling and subscribing need no body, so its absence is no fault of the request. */
+async function bodyOf(request: HttpRequest, limits: BodyLimits): Promise<JsonBody | undefined> {
+  if (request.method !== 'POST' || (request.body === null && !request.bodyConsumed)) return undefined;
+  return readJsonBody(request, limits, JSON_TYPES);
+}
+
+/** Where visitors reach the chat route. */
+export interface PublicAddress {
+  /** Scheme, host and path, such as `https://site.example/api/a2a`. */
+  readonly url: string;
+  /** The path alone. */
+  readonly path: string;
+}
+
+/**
+ * The public address of the chat route, from the address a request of it (or of its `/config`) was sent to.
+ * Scheme and host of a configured public address win: behind a TLS terminator the request itself does not know them.
+ * A path of the configured address stands before the mount path, unless the host application already mounted the route below it.
+ */
+export function chatAddress(requested: string, configured: string): PublicAddress {
+  const { origin, path } = split(requested);
+  const mount = withoutTrailingSlashes(path).replace(/\/config$/, '');
+  if (configured === '') return { url: origin + mount, path: mount === '' ? '/' : mount };
+  const site = split(configured);
+  const prefix = withoutTrailingSlashes(site.path);
+  const full = mount === prefix || mount.startsWith(`${prefix}/`) ? mount : prefix + mount;
+  return { url: site.origin + full, path: full === '' ? '/' : full };
+}
+
+function split(address: string): { readonly origin: string; readonly path: string } {
+  const [, origin = '', path = ''] = /^(https?:\/\/[^/?#]*)([^?#]*)/i.exec(address) ?? [];
+  return { origin, path };
 }
 
 /** A mount that can only say why it does not work; `chat` mounts say it to A2A clients. */
@@ -83,6 +158,6 @@ export function errorHandler(site: SiteSettings, cause: unknown, chat: boolean):
   return (request) => {
     const context = errorContext(site, ROUTE);
     const isChat = chat && request.method === 'POST';
-    return Promise.resolve(isChat ? rpcErrorResponse(cause, 'null', context) : problemResponse(cause, context));
+    return Promise.resolve(errorResponse(cause, isChat ? RPC_ERRORS : PROBLEMS, context));
   };
 }

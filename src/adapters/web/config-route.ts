@@ -1,24 +1,16 @@
 import type { ChatConfig } from '../../domain/chat/chat-config.js';
-import type { MethodPolicy } from '../../domain/chat/method-policy.js';
 import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-auth.js';
 import { choosingNames } from '../../domain/upstream/header-policy.js';
 import type { HeaderFields, HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { methodNotAllowed } from './error-response.js';
-import { checkOrigin } from './origin-check.js';
-import { chatAddress } from './public-address.js';
-import { serveRoute, type SiteSettings } from './serve-route.js';
-import { checkVisitor } from './visitor-limit.js';
+import { checkOrigin, checkVisitor } from './admission.js';
+import { chatAddress, type ChatMount } from './chat-routes.js';
+import { serveRoute } from './serve-route.js';
 
-/** What the config route needs. */
-export interface ConfigRoute {
-  readonly site: SiteSettings;
+/** Parts of the config route. */
+export interface ConfigRoute extends ChatMount {
   readonly config: ChatConfig;
   readonly auth: RouteAuth;
-  readonly policy: MethodPolicy;
-  /** Protocol bindings of the chat routes. */
-  readonly bindings: readonly string[];
-  /** The configured public address; empty when there is none. */
-  readonly publicUrl: string;
   /** A short name for a text, the same for the same text in every process. */
   readonly hash: (text: string) => string;
 }
@@ -36,14 +28,12 @@ export function agentCardRoute(route: ConfigRoute): HttpHandler {
 }
 
 function readable(route: ConfigRoute, what: 'record' | 'agentCard'): HttpHandler {
-  return async (request) => {
-    const response = await serveRoute({ site: route.site, route: ROUTE }, request, (context) =>
+  return (request) =>
+    serveRoute({ site: route.site, route: ROUTE }, request, (context) =>
       request.method === 'GET' || request.method === 'HEAD'
         ? serve(route, request, what)
         : methodNotAllowed('GET, HEAD', context),
     );
-    return request.method === 'HEAD' ? { ...response, body: null } : response;
-  };
 }
 
 async function serve(route: ConfigRoute, request: HttpRequest, what: 'record' | 'agentCard'): Promise<HttpResponse> {

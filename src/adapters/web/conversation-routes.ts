@@ -6,11 +6,11 @@ import {
 import { RequestError } from '../../domain/shared/errors.js';
 import type { HttpHandler } from '../../ports/http.js';
 import { methodNotAllowed } from './error-response.js';
-import { checkOrigin } from './origin-check.js';
+import { checkOrigin } from './admission.js';
 import { serveRoute, type SiteSettings } from './serve-route.js';
-import { timeoutError, timedBody } from './timed-body.js';
+import { timedBody, timeoutError } from './request-body.js';
 
-/** What the conversation routes need. */
+/** Parts of the conversation routes. */
 export interface ConversationRoutes {
   readonly site: SiteSettings;
   readonly proxy: ConversationProxy;

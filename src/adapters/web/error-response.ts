@@ -53,7 +53,7 @@ const RPC_CODE: Partial<Readonly<Record<ErrorCode, number>>> = {
   method_denied: -32601,
 };
 
-/** What an error response is made for: which request, and how it is told to operators. */
+/** The request of an error response, and the telemetry that reports it. */
 export interface ErrorContext {
   readonly requestId: string;
   readonly route: string;
@@ -62,107 +62,114 @@ export interface ErrorContext {
   readonly authUnavailableStatus: number;
 }
 
-/** How a route writes its errors. */
+/** The form in which a route writes its errors. */
 export interface ErrorForm {
-  /** A whole response. */
-  response(cause: unknown, context: ErrorContext): HttpResponse;
-  /** The data of an event, on one line; absent where a stream that breaks gets no event. */
-  eventData?(error: AgentBffError, requestId: string): string;
+  readonly mediaType: string;
+  /** True where a stream that breaks ends with an event. */
+  readonly endsStreams: boolean;
+  /** One error as JSON on one line, so that it also fits an event. */
+  text(error: AgentBffError, requestId: string, status: number): string;
+}
+
+/** RFC 9457 problem documents. */
+export const PROBLEMS: ErrorForm = {
+  mediaType: 'application/problem+json',
+  endsStreams: false,
+  text: (error, requestId, status) =>
+    JSON.stringify({
+      type: `urn:agent-bff:error:${error.code}`,
+      title: TITLE[error.code] ?? error.code.charAt(0).toUpperCase() + error.code.slice(1).replaceAll('_', ' '),
+      status,
+      code: error.code,
+      detail: error.detail,
+      hint: error.hint,
+      block: error.block,
+      fields: error.fields.length === 0 ? undefined : error.fields,
+      retryable: error.retryable,
+      requestId,
+    }),
+};
+
+/** The errors of one JSON-RPC request. */
+export interface RpcErrors extends ErrorForm {
+  /** The id of the request as JSON text; `null` until it has been read. */
+  id: string;
+}
+
+/** JSON-RPC responses, which every A2A client shows to its user; each request has a copy, which gets its id. */
+export const RPC_ERRORS: RpcErrors = {
+  mediaType: 'application/json',
+  endsStreams: true,
+  id: 'null',
+  text(error, requestId) {
+    const body = JSON.stringify({
+      code: error.rpcCode ?? RPC_CODE[error.code] ?? -32603,
+      message: error.message,
+      data: [errorInfo(error, requestId)],
+    });
+    // As the client wrote it: a number beyond 2^53 would come back as another one.
+    return `{"jsonrpc":"2.0","id":${this.id},"error":${body}}`;
+  },
+};
+
+/** Errors of the HTTP+JSON binding (A2A v1.0 §11.6). */
+export const REST_ERRORS: ErrorForm = {
+  mediaType: 'application/json',
+  endsStreams: true,
+  text: (error, requestId, status) =>
+    JSON.stringify({
+      error: {
+        code: status,
+        status: error.code.toUpperCase(),
+        message: error.message,
+        details: [errorInfo(error, requestId)],
+      },
+    }),
+};
+
+/** The response to an error, which operators are told of. */
+export function errorResponse(cause: unknown, form: ErrorForm, context: ErrorContext): HttpResponse {
+  const error = toAgentBffError(cause);
+  const status = statusOf(error, form, context);
+  const { requestId, route, telemetry } = context;
+  telemetry.emit({
+    type: 'error',
+    requestId,
+    route,
+    status,
+    code: error.code,
+    summary: error.message,
+    detail: error.logDetail(),
+    ...(error.block === undefined ? {} : { block: error.block }),
+    ...(error.fields.length === 0 ? {} : { fields: error.fields }),
+  });
+  return { status, headers: headers(error, status, form.mediaType), body: form.text(error, requestId, status) };
+}
+
+/** The data of the event that ends a stream. */
+export function errorEventData(error: AgentBffError, form: ErrorForm, requestId: string): string {
+  return form.text(error, requestId, STATUS[error.code]);
+}
+
+function statusOf(error: AgentBffError, form: ErrorForm, { authUnavailableStatus }: ErrorContext): number {
+  // JSON-RPC states a denied method in a successful response; in the other binding the status is all there is.
+  if (error.code === 'method_denied' && form === REST_ERRORS) return 403;
+  if (error.code === 'identity_provider_unavailable') return authUnavailableStatus;
+  return error.upstreamStatus ?? STATUS[error.code];
 }
 
 /** An RFC 9457 problem document. */
 export function problemResponse(cause: unknown, context: ErrorContext): HttpResponse {
-  const error = toAgentBffError(cause);
-  const status = report(error, context);
-  const problem = {
-    type: `urn:agent-bff:error:${error.code}`,
-    title: titleOf(error.code),
-    status,
-    code: error.code,
-    detail: error.detail,
-    hint: error.hint,
-    block: error.block,
-    fields: error.fields.length === 0 ? undefined : error.fields,
-    retryable: error.retryable,
-    requestId: context.requestId,
-  };
-  return { status, headers: headers(error, status, 'application/problem+json'), body: JSON.stringify(problem) };
+  return errorResponse(cause, PROBLEMS, context);
 }
 
-export const PROBLEMS: ErrorForm = { response: problemResponse };
-
-/** Errors of one JSON-RPC request, in whose response its id is repeated. */
-export class RpcErrors implements ErrorForm {
-  /** JSON text; `null` until the request has been read. */
-  id: string = 'null';
-
-  response(cause: unknown, context: ErrorContext): HttpResponse {
-    return rpcErrorResponse(cause, this.id, context);
-  }
-
-  eventData(error: AgentBffError, requestId: string): string {
-    return rpcErrorText(error, this.id, requestId);
-  }
-}
-
-/** The same error as a JSON-RPC response, which every A2A client shows to its user; the id is JSON text. */
-export function rpcErrorResponse(cause: unknown, id: string, context: ErrorContext): HttpResponse {
-  const error = toAgentBffError(cause);
-  const status = report(error, context);
-  return {
-    status,
-    headers: headers(error, status, 'application/json'),
-    body: rpcErrorText(error, id, context.requestId),
-  };
-}
-
-/** One JSON-RPC error object as text, on one line so that it also fits an event. */
-function rpcErrorText(error: AgentBffError, id: string, requestId: string): string {
-  const body = JSON.stringify({
-    code: error.rpcCode ?? RPC_CODE[error.code] ?? -32603,
-    message: error.message,
-    data: [errorInfo(error, requestId)],
-  });
-  // As the client wrote it: a number beyond 2^53 would come back as another one.
-  return `{"jsonrpc":"2.0","id":${id},"error":${body}}`;
-}
-
-/** The same error in the HTTP+JSON binding (A2A v1.0 §11.6). */
-function restErrorResponse(cause: unknown, context: ErrorContext): HttpResponse {
-  const error = toAgentBffError(cause);
-  // JSON-RPC tells a denied method in a successful response; here the status is all there is.
-  const status = report(error, context, error.code === 'method_denied' ? 403 : undefined);
-  return {
-    status,
-    headers: headers(error, status, 'application/json'),
-    body: restErrorText(error, context.requestId, status),
-  };
-}
-
-/** One error of the HTTP+JSON binding as text, on one line so that it also fits an event. */
-function restErrorText(error: AgentBffError, requestId: string, status: number = STATUS[error.code]): string {
-  return JSON.stringify({
-    error: {
-      code: status,
-      status: error.code.toUpperCase(),
-      message: error.message,
-      details: [errorInfo(error, requestId)],
-    },
-  });
-}
-
-export const REST_ERRORS: ErrorForm = {
-  response: restErrorResponse,
-  eventData: (error, requestId) => restErrorText(error, requestId),
-};
-
-/** What a request gets that is not let in to a route: before anything of it is read, in the shape its client reads. */
+/** The response to a request that no route accepts, before anything of it is read, in the form its client reads. */
 export function refusal(cause: unknown, { method, path }: HttpRequest, context: ErrorContext): HttpResponse {
   const isChat = context.route === 'chat' && method === 'POST' && (path === '' || path === '/');
-  return isChat ? rpcErrorResponse(cause, 'null', context) : problemResponse(cause, context);
+  return errorResponse(cause, isChat ? RPC_ERRORS : PROBLEMS, context);
 }
 
-/** A known path asked with a wrong method (RFC 9110 §15.5.6). */
+/** The response to a wrong method on a known path (RFC 9110 §15.5.6). */
 export function methodNotAllowed(allow: string, context: ErrorContext): HttpResponse {
   const detail = `This address takes ${allow} only.`;
   const hint =
@@ -171,7 +178,7 @@ export function methodNotAllowed(allow: string, context: ErrorContext): HttpResp
   return { ...response, headers: { ...response.headers, allow } };
 }
 
-/** A path outside the routes of the site. What was asked for, below the mount, is in the log. */
+/** The response to a path outside the routes of the site. The path below the mount is in the log. */
 export function notFound({ method, path }: HttpRequest, context: ErrorContext): HttpResponse {
   const detail = 'There is no such route.';
   const hint = 'Compare the path of the request with the one where the routes are mounted.';
@@ -187,7 +194,7 @@ export function toAgentBffError(cause: unknown): AgentBffError {
   });
 }
 
-/** What programs read of an error, in every A2A binding. */
+/** The part of an error that programs read, in every A2A binding. */
 function errorInfo(error: AgentBffError, requestId: string): Readonly<Record<string, unknown>> {
   const metadata: Record<string, string> = { code: error.code, requestId, retryable: String(error.retryable) };
   if (error.block !== undefined) metadata['configBlock'] = error.block;
@@ -198,30 +205,6 @@ function errorInfo(error: AgentBffError, requestId: string): Readonly<Record<str
     domain: 'agent-bff',
     metadata,
   };
-}
-
-function titleOf(code: ErrorCode): string {
-  return TITLE[code] ?? code.charAt(0).toUpperCase() + code.slice(1).replaceAll('_', ' ');
-}
-
-function report(error: AgentBffError, context: ErrorContext, own?: number): number {
-  const status =
-    own ??
-    (error.code === 'identity_provider_unavailable'
-      ? context.authUnavailableStatus
-      : (error.upstreamStatus ?? STATUS[error.code]));
-  context.telemetry.emit({
-    type: 'error',
-    requestId: context.requestId,
-    route: context.route,
-    status,
-    code: error.code,
-    summary: error.message,
-    detail: error.logDetail(),
-    ...(error.block === undefined ? {} : { block: error.block }),
-    ...(error.fields.length === 0 ? {} : { fields: error.fields }),
-  });
-  return status;
 }
 
 function headers(error: AgentBffError, status: number, contentType: string): Record<string, string> {

@@ -1,10 +1,9 @@
 import { RequestError } from '../../domain/shared/errors.js';
-import { discard, isStream } from '../../domain/shared/body.js';
-import { isEventStream } from '../../domain/upstream/header-policy.js';
+import { isStream, isEventStream } from '../../domain/shared/body.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
-import { ObservedBody } from './observed-body.js';
+import { ObservedBody } from './response-body.js';
 
-/** How many requests a gate lets in. */
+/** Limits of a gate. */
 export interface RequestGateSettings {
   /** Most requests under way, open event streams not counted; 0 sets no limit. */
   readonly maxInFlight: number;
@@ -13,9 +12,6 @@ export interface RequestGateSettings {
 }
 
 const AGAIN_MS = 1_000;
-
-/** Statuses whose responses have no body, whatever the platform sends (RFC 9110 §6.4.1, §15.3.6). */
-const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** Counts the requests of a site, from their start to the end of their response; lets no more in than may be, and none when the site closes. */
 export class RequestGate {
@@ -47,14 +43,14 @@ export class RequestGate {
   /** A handler behind this gate; `refuse` responds to those who are not let in. */
   guard(handler: HttpHandler, refuse: (request: HttpRequest, error: RequestError) => HttpResponse): HttpHandler {
     return async (request) => {
-      const refusal = this.#refusal();
-      if (refusal !== undefined) return refuse(request, refusal);
+      if (this.#isClosed) return refuse(request, closing());
+      if (this.#maxInFlight > 0 && this.#inFlight >= this.#maxInFlight) return refuse(request, busy());
       this.#inFlight += 1;
       try {
         return this.#counted(await handler(request));
       } finally {
         this.#inFlight -= 1;
-        this.#look();
+        if (this.#waiting.length > 0) this.#look();
       }
     };
   }
@@ -72,27 +68,7 @@ export class RequestGate {
     });
   }
 
-  #refusal(): RequestError | undefined {
-    if (this.#isClosed) {
-      return new RequestError('server_closing', {
-        detail: 'The server is shutting down.',
-        hint: 'Send the request again.',
-        retryable: true,
-        retryAfterMs: AGAIN_MS,
-      });
-    }
-    if (this.#maxInFlight === 0 || this.#inFlight < this.#maxInFlight) return undefined;
-    return new RequestError('server_busy', {
-      detail: 'The server has too many requests under way.',
-      hint: 'Send the request again in a moment.',
-      retryable: true,
-      retryAfterMs: AGAIN_MS,
-      log: 'as many requests are under way as "maxInFlight" allows',
-    });
-  }
-
   #counted(response: HttpResponse): HttpResponse {
-    if (WITHOUT_BODY.has(response.status)) return withoutBody(response);
     const sendIdleMs = this.#sendIdleMs;
     const { body } = response;
     if (!isStream(body)) return { ...response, sendIdleMs };
@@ -104,17 +80,31 @@ export class RequestGate {
   #add(isEvents: boolean, count: 1 | -1): void {
     if (isEvents) this.#openStreams += count;
     else this.#inFlight += count;
-    this.#look();
+    if (this.#waiting.length > 0) this.#look();
   }
 
+  /** Resolves those who wait when nothing is under way. */
   #look(): void {
-    if (this.#waiting.length === 0 || this.#inFlight + this.#openStreams > 0) return;
+    if (this.#inFlight + this.#openStreams > 0) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }
 
-/** A length that is told waits for bytes in some hosts; only 304 tells that of a response it does not hold. */
-function withoutBody({ status, headers, body }: HttpResponse): HttpResponse {
-  discard(body);
-  return { status, headers: status === 304 ? headers : { ...headers, 'content-length': undefined }, body: null };
+function closing(): RequestError {
+  return new RequestError('server_closing', {
+    detail: 'The server is shutting down.',
+    hint: 'Send the request again.',
+    retryable: true,
+    retryAfterMs: AGAIN_MS,
+  });
+}
+
+function busy(): RequestError {
+  return new RequestError('server_busy', {
+    detail: 'The server has too many requests under way.',
+    hint: 'Send the request again in a moment.',
+    retryable: true,
+    retryAfterMs: AGAIN_MS,
+    log: 'as many requests are under way as "maxInFlight" allows',
+  });
 }

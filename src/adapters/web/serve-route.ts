@@ -1,39 +1,42 @@
 import { UpstreamError } from '../../domain/shared/errors.js';
-import { isStream } from '../../domain/shared/body.js';
-import { browserFields, type BrowserFieldRules } from '../../domain/upstream/browser-fields.js';
-import { isEventStream } from '../../domain/upstream/header-policy.js';
+import { discard, isBodiless, isStream, isEventStream } from '../../domain/shared/body.js';
+import {
+  browserFields,
+  type BrowserFieldRules,
+  type LeftOutField,
+  type LeftOutReason,
+} from '../../domain/upstream/browser-fields.js';
+import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, HttpRequest, HttpResponse } from '../../ports/http.js';
-import { type ErrorContext, type ErrorForm, PROBLEMS } from './error-response.js';
-import { EventStream, type EventStreamOptions } from './event-stream.js';
-import { type BodyObserver, ObservedBody } from './observed-body.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { VisitorLimit } from '../../ports/visitor-limit.js';
-import type { BodyBudget } from './body-budget.js';
-import type { HostPolicy } from './host-check.js';
-import type { OriginPolicy } from './origin-check.js';
+import type { HostPolicy, OriginPolicy, VisitorPolicy } from './admission.js';
+import { type ErrorContext, errorEventData, type ErrorForm, errorResponse, PROBLEMS } from './error-response.js';
+import type { BodyLimits } from './request-body.js';
+import { EventStream, type EventStreamOptions, ObservedBody } from './response-body.js';
 
 /** A route, as operators and clients know it. */
 export interface ServedRoute {
   readonly site: SiteSettings;
   readonly route: string;
-  /** How its errors are written. Default: as problem documents. */
+  /** The form of its errors. Default: problem documents. */
   readonly errors?: ErrorForm;
 }
 
-/** Serves one request: what is thrown becomes a response, operators are told of it, and a stream is watched to its end. */
+/** Serves one request: an exception becomes a response, operators get an event, and a stream is watched to its end. */
 export async function serveRoute(
   { site, route, errors = PROBLEMS }: ServedRoute,
   request: Pick<HttpRequest, 'method' | 'signal'>,
   respond: (context: ErrorContext) => Promise<HttpResponse> | HttpResponse,
 ): Promise<HttpResponse> {
-  const startedAt = site.now();
+  const startedAt = site.clock.now();
   const context = errorContext(site, route);
   let response: HttpResponse;
   try {
     response = withBrowserFields(await respond(context), site);
   } catch (error) {
-    response = withBrowserFields(errors.response(error, context), site);
+    response = withBrowserFields(errorResponse(error, errors, context), site);
   }
+  if (isBodiless(request.method, response.status)) response = withoutBody(response);
   const { body } = response;
   const coming = isStream(body) ? body : undefined;
   const streams = coming !== undefined && isEventStream(response.headers);
@@ -43,13 +46,19 @@ export async function serveRoute(
     route,
     method: request.method,
     status: response.status,
-    durationMs: site.now() - startedAt,
+    durationMs: site.clock.now() - startedAt,
     ...(streams && { streams }),
   });
   if (coming === undefined) return response;
-  const watch = new StreamWatch(context, errors, site, request.signal, streams ? startedAt : undefined);
+  const watch = new StreamWatch({
+    context,
+    errors,
+    site,
+    signal: request.signal,
+    startedAt: streams ? startedAt : undefined,
+  });
   // Into compressed bytes nothing can be added: they pass as they are, and break as they break.
-  const isWritable = errors.eventData !== undefined && isPlainEventStream(response.headers);
+  const isWritable = errors.endsStreams && isPlainEventStream(response.headers);
   return { ...response, body: isWritable ? new EventStream(coming, watch) : new ObservedBody(coming, watch) };
 }
 
@@ -58,43 +67,45 @@ function withBrowserFields(response: HttpResponse, { fields }: SiteSettings): Ht
   return headers === response.headers ? response : { ...response, headers };
 }
 
-/** Its own object and no functions, since there is one for each open stream, which must not keep the message that began it. */
-class StreamWatch implements EventStreamOptions, BodyObserver {
-  readonly #context: ErrorContext;
-  readonly #errors: ErrorForm;
-  readonly #site: SiteSettings;
-  readonly #signal: HttpRequest['signal'];
+/** Some hosts wait for the bytes of a length; only a response to HEAD and a 304 state that of a body they do not have (RFC 9110 §8.6). */
+function withoutBody({ status, headers, body }: HttpResponse): HttpResponse {
+  discard(body);
+  const isEmpty = status === 204 || status === 205;
+  return { status, headers: isEmpty ? { ...headers, 'content-length': undefined } : headers, body: null };
+}
+
+/** An open body, and whose request it belongs to. */
+interface OpenBody {
+  readonly context: ErrorContext;
+  readonly errors: ErrorForm;
+  readonly site: SiteSettings;
+  readonly signal: HttpRequest['signal'];
   /** Absent where the body is no stream of events. */
-  readonly #startedAt: number | undefined;
+  readonly startedAt: number | undefined;
+}
+
+/** Its own object and no functions, since there is one for each open stream, which must not keep the message that began it. */
+class StreamWatch implements EventStreamOptions {
+  readonly #body: OpenBody;
   #outcome: 'complete' | 'upstream' | 'browser' | 'site' = 'complete';
 
-  constructor(
-    context: ErrorContext,
-    errors: ErrorForm,
-    site: SiteSettings,
-    signal: HttpRequest['signal'],
-    startedAt: number | undefined,
-  ) {
-    this.#context = context;
-    this.#errors = errors;
-    this.#site = site;
-    this.#signal = signal;
-    this.#startedAt = startedAt;
+  constructor(body: OpenBody) {
+    this.#body = body;
   }
 
   get keepAliveMs(): number {
-    return this.#site.keepAliveMs;
+    return this.#body.site.keepAliveMs;
   }
 
   brokenEvent(): string {
-    return `event: error\ndata: ${this.#errors.eventData?.(interrupted(), this.#context.requestId) ?? ''}\n\n`;
+    return `event: error\ndata: ${errorEventData(interrupted(), this.#body.errors, this.#body.context.requestId)}\n\n`;
   }
 
   onBroken(error: unknown, side?: 'browser'): void {
-    const { telemetry, requestId, route } = this.#context;
+    const { telemetry, requestId, route } = this.#body.context;
     // What this process ends by itself is an AbortError.
     const own = error instanceof Error && error.name === 'AbortError' ? 'site' : 'upstream';
-    this.#outcome = side ?? (this.#signal.aborted ? 'browser' : own);
+    this.#outcome = side ?? (this.#body.signal.aborted ? 'browser' : own);
     telemetry.emit({
       type: 'stream_broken',
       requestId,
@@ -105,16 +116,17 @@ class StreamWatch implements EventStreamOptions, BodyObserver {
   }
 
   onOver(): void {
-    if (this.#startedAt === undefined) return;
-    const { telemetry, requestId, route } = this.#context;
+    const { site, startedAt } = this.#body;
+    if (startedAt === undefined) return;
+    const { telemetry, requestId, route } = this.#body.context;
     // A browser that leaves between two chunks breaks nothing.
-    const outcome = this.#outcome === 'complete' && this.#signal.aborted ? 'browser' : this.#outcome;
+    const outcome = this.#outcome === 'complete' && this.#body.signal.aborted ? 'browser' : this.#outcome;
     telemetry.emit({
       type: 'stream_ended',
       requestId,
       route,
       outcome,
-      durationMs: this.#site.now() - this.#startedAt,
+      durationMs: site.clock.now() - startedAt,
     });
   }
 }
@@ -132,29 +144,18 @@ function isPlainEventStream(headers: HeaderFields): boolean {
   return isEventStream(headers) && (coding === undefined || coding === 'identity');
 }
 
-/** What all routes of a site share; complete, so that no route knows a default. */
-export interface SiteSettings {
-  readonly telemetry: Telemetry;
+/** Settings that all routes of a site share; complete, so that no route knows a default. */
+export interface SiteSettings extends BodyLimits, VisitorPolicy {
   readonly origins: OriginPolicy;
-  /** By which names the routes may be called; absent where any will do. */
+  /** The names by which the routes may be called; absent where any will do. */
   readonly hosts?: HostPolicy;
   /** The rules by which response fields are written. */
   readonly fields: BrowserFieldRules;
-  readonly bodyLimitBytes: number;
-  /** The memory of request bodies, which all sites of a process share. */
-  readonly bodies: BodyBudget;
-  /** Milliseconds for a request body that is read here; 0 is any time. */
-  readonly requestBodyMs: number;
-  /** Milliseconds for each pause in a request body; 0 is any time. */
-  readonly requestIdleMs: number;
   readonly keepAliveMs: number;
   readonly authUnavailableStatus: number;
-  /** Counts the messages of visitors who are not signed in; absent where they are not limited. */
-  readonly chatLimit?: VisitorLimit;
   /** A name for one request, for logs and error responses. */
   readonly newRequestId: () => string;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  readonly clock: Clock;
 }
 
 /** The context of one request's errors. */
@@ -164,5 +165,34 @@ export function errorContext(site: SiteSettings, route: string): ErrorContext {
     route,
     telemetry: site.telemetry,
     authUnavailableStatus: site.authUnavailableStatus,
+  };
+}
+
+const REASONS: Readonly<Record<LeftOutReason, string>> = {
+  characters: 'characters other than printable ASCII',
+  length: 'too long',
+  name: 'not a name that may cross',
+  number: 'too many or too long together',
+  repeated: 'sent several times, the first was taken',
+  syntax: 'could not be read',
+};
+
+/** Faults that are reported: sites forward few names, but an odd store may hold many. */
+const MAX_KNOWN = 100;
+
+/** Warns of each field that is left out once, by its name and never by its value. */
+export function leftOutReporter(telemetry: Telemetry): BrowserFieldRules['leftOut'] {
+  const known = new Set<string>();
+  const isNew = ({ name, reason }: LeftOutField): boolean => {
+    const fault = `${name} ${reason}`;
+    if (known.has(fault) || known.size === MAX_KNOWN) return false;
+    known.add(fault);
+    return true;
+  };
+  return (fields) => {
+    const list = fields.filter(isNew).map(({ name, reason }) => `${name} (${REASONS[reason]})`);
+    if (list.length === 0) return;
+    const detail = `The platform sent response fields that were left out: ${list.join(', ')}.`;
+    telemetry.emit({ type: 'warning', code: 'field_left_out', detail });
   };
 }

@@ -7,11 +7,11 @@ import { JsonCursor, JsonTextError } from '../../domain/shared/json-cursor.js';
 import { isSafeQuery } from '../../domain/upstream/safe-path.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { methodNotAllowed, notFound } from './error-response.js';
-import { checkOrigin } from './origin-check.js';
-import { readJsonBody } from './read-body.js';
+import { checkOrigin } from './admission.js';
+import { readJsonBody } from './request-body.js';
 import { errorContext, serveRoute, type SiteSettings } from './serve-route.js';
 
-/** What the surface routes need. */
+/** Parts of the surface routes. */
 export interface SurfaceRoutes {
   readonly site: SiteSettings;
   readonly service: SurfaceService;
@@ -80,14 +80,13 @@ async function withBody(
   serve: (request: SurfaceRequest) => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
   if (request.body === null && !request.bodyConsumed) return serve({ head: request, body: null });
-  const read = readJsonBody(request, site);
-  const body = read instanceof Promise ? await read : read;
+  const body = await readJsonBody(request, site);
   try {
     // Nothing that is not JSON crosses, whether or not renders are kept.
     checkJson(body.bytes);
     return await serve({ head: request, body: body.bytes, contentType: body.type });
   } finally {
-    body.release();
+    body.share.release();
   }
 }
 

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
-import { systemClock } from '../../adapters/system/system-clock.js';
+import { systemClock } from '../../adapters/system/system.js';
 import { type ChosenStrategy, chooseStrategy } from '../../domain/credentials/credential-broker.js';
 import { visibleLine } from '../../domain/shared/redaction.js';
 import type { Endpoint } from '../../domain/upstream/platform-call.js';

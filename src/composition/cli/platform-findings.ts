@@ -91,7 +91,7 @@ async function render(site: SiteProbe, surface: string): Promise<Finding> {
   const path = name === undefined ? encodeURIComponent(surface) : `by-name/${encodeURIComponent(name)}`;
   const began = performance.now();
   const { handlers } = site.toolkit;
-  const response = await site.ask(handlers.surfaces(handlers.auths.service({}), {}), {
+  const response = await site.ask(handlers.surfaces(handlers.credentials.service({}), {}), {
     method: 'POST',
     path: `/${path}/render`,
     headers: { 'content-type': 'application/json' },

@@ -1,4 +1,4 @@
-import { systemClock } from '../../adapters/system/system-clock.js';
+import { systemClock } from '../../adapters/system/system.js';
 import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
 import type { HttpHandler, HttpRequest, HttpResponse, HttpUpstream } from '../../ports/http.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';

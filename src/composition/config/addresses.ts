@@ -1,5 +1,4 @@
-import type { HostPolicy } from '../../adapters/web/host-check.js';
-import type { HostName } from '../../adapters/web/host-name.js';
+import type { HostName, HostPolicy } from '../../adapters/web/admission.js';
 import { ConfigurationError } from '../../domain/shared/errors.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import { type Secret, secret } from '../../domain/shared/secret.js';

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { IDP_A, type IdpABlocks } from '../../adapters/idp-a/descriptor.js';
 import { IDP_B, type IdpBBlocks } from '../../adapters/idp-b/descriptor.js';
 import { SERVICE_ACCOUNT, type ServiceAccountBlocks } from '../../adapters/service-account/descriptor.js';
-import { sha256 } from '../../adapters/system/sha256.js';
+import { sha256 } from '../../adapters/system/system.js';
 import { type AnySettings, revealed, type Setting, type Side } from '../../domain/shared/setting.js';
 import { canonicalJson } from '../../domain/surfaces/canonical-json.js';
 import type { Identity, ProviderAdapter, ProviderDescriptor } from '../../ports/identity-provider.js';

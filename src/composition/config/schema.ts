@@ -1,6 +1,6 @@
 import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { readSealingKey, type SealingKey } from '../../adapters/keyv/sealed-cache-store.js';
-import type { HostName } from '../../adapters/web/host-name.js';
+import type { HostName } from '../../adapters/web/admission.js';
 import { ConfigurationError } from '../../domain/shared/errors.js';
 import { MAX_TIMER_MS } from '../../domain/shared/deadline.js';
 import { nameHint } from '../../domain/shared/nearest.js';

@@ -68,7 +68,7 @@ export const ROUTES: {
     shape: SURFACE_ROUTER,
     mount: '/service-surfaces',
     session: ({ auth }) => auth,
-    make: (site, options) => site.surfaces(site.auths.surfaceRouter(options), options),
+    make: (site, options) => site.surfaces(site.credentials.surfaceRouter(options), options),
     unconfigured: lazyHandler('unconfigured'),
   },
   service: {
@@ -83,14 +83,14 @@ export const ROUTES: {
 export const SESSION_SURFACES_ROUTE: RouteDefinition<SurfaceHandlerOptions> = {
   ...ROUTES.surfaces,
   shape: SESSION_SURFACES,
-  make: (site, options) => site.surfaces(site.auths.surfaces(options), options),
+  make: (site, options) => site.surfaces(site.credentials.surfaces(options), options),
 };
 
 /** @internal The widget routes with the service credential (spec §4.2). */
 export const SERVICE_SURFACES_ROUTE: RouteDefinition<ServiceSurfaceHandlerOptions> = {
   ...ROUTES.surfaces,
   shape: SERVICE_SURFACES,
-  make: (site, options) => site.surfaces(site.auths.service(options), options),
+  make: (site, options) => site.surfaces(site.credentials.service(options), options),
 };
 
 /** Responds 404 to every request. */

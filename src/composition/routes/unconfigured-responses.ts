@@ -1,5 +1,5 @@
 import { TerminalTelemetry } from '../../adapters/telemetry/terminal-telemetry.js';
-import { BodyBudget } from '../../adapters/web/body-budget.js';
+import { BodyBudget } from '../../adapters/web/request-body.js';
 import { errorHandler } from '../../adapters/web/chat-routes.js';
 import { notFound } from '../../adapters/web/error-response.js';
 import { errorContext, type SiteSettings } from '../../adapters/web/serve-route.js';
@@ -23,7 +23,7 @@ const BARE_SITE: SiteSettings = {
   keepAliveMs: 0,
   authUnavailableStatus: 401,
   newRequestId,
-  now: () => 0,
+  clock: { now: () => 0 },
 };
 
 /** The error of everything that needs a toolkit before `configureServer` was called. */

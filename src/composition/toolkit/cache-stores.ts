@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { isKeyv, KeyvCacheStore, keyvLike, keyvOver, type TextStorage } from '../../adapters/keyv/keyv-cache-store.js';
 import { MemoryStorage } from '../../adapters/keyv/memory-storage.js';
 import { isRedisLibraryInstalled, RedisStorage } from '../../adapters/keyv/redis-storage.js';
-import { SealedCacheStore, type SealingKey } from '../../adapters/keyv/sealed-cache-store.js';
+import { SealedCacheStore } from '../../adapters/keyv/sealed-cache-store.js';
 import { TokenCache } from '../../domain/credentials/token-cache.js';
 import { ConfigurationError } from '../../domain/shared/errors.js';
 import { getMany } from '../../domain/shared/get-many.js';
@@ -10,7 +10,7 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import type { CacheStores } from './container.js';
+import type { CacheStores, Parts } from './container.js';
 
 /** Begins every key, with the name of the package and the format of what is stored. */
 const PREFIX = 'agent-bff:1:';
@@ -24,9 +24,7 @@ const MEMORY_BOUNDS = { maxEntries: 40_000, maxBytes: 67_108_864 };
 /** The stores of a configuration; those of the previous one where nothing behind them has changed. */
 export function cacheStores(
   config: ResolvedConfig,
-  clock: Clock,
-  telemetry: Telemetry,
-  random: () => number,
+  { clock, telemetry, random }: Pick<Parts, 'clock' | 'telemetry' | 'random'>,
   previous: CacheStores | undefined,
 ): CacheStores {
   const settings = [
@@ -39,15 +37,34 @@ export function cacheStores(
   ];
   if (previous !== undefined && sameItems(previous.settings, settings)) return previous;
   const redis = storeAtAddress(config);
-  const sharedTokens = tokenStore(config, sharedStore(config, redis, clock, telemetry), clock, telemetry);
-  const sharedRenders = sealedStore(config, sharedStore(config, redis, clock, telemetry), clock, telemetry);
+  const shared = (): CacheStore | undefined => sharedStore(config, redis, clock, telemetry);
+  const [first, ...rest] = config.cacheKeys;
+  const sealed = (kind: 'token' | 'sealed'): CacheStore | undefined => {
+    const store = first && shared();
+    return (
+      store && new SealedCacheStore({ store, clock, telemetry, keys: [first, ...rest], prefix: PREFIX + kind + ':' })
+    );
+  };
+  // A reader of the store could use the tokens in it: they are shared only when they can be sealed.
+  const sharedTokens = sealed('token');
+  // Renders hold what users see.
+  const sharedRenders = sealed('sealed') ?? shared();
+  if (first === undefined && sharedRenders !== undefined) {
+    telemetry.emit({
+      type: 'warning',
+      code: 'cache_keys_missing',
+      detail: 'Tokens stay in this process: set "cacheKeys" in configureServer to share them through "cacheStore".',
+    });
+  }
   // What is in this process alone has nothing to do with the store, nor with the keys that seal what goes there.
   const isKept = previous !== undefined && sameItems(previous.settings.slice(0, 2), settings.slice(0, 2));
   const own: CacheStores['own'] = isKept ? previous.own : {};
-  const newTokens = (shared: { readonly shared?: CacheStore }): TokenCache =>
-    new TokenCache({ clock, telemetry, random, maxEntries: MAX_TOKENS, ...shared });
-  const tokens = sharedTokens === undefined ? (own.tokens ?? newTokens({})) : newTokens({ shared: sharedTokens });
-  const renders = sharedRenders ?? own.renders ?? memoryStore(clock, telemetry);
+  const cache = { clock, telemetry, random, maxEntries: MAX_TOKENS };
+  const tokens =
+    sharedTokens === undefined
+      ? (own.tokens ?? new TokenCache(cache))
+      : new TokenCache({ ...cache, shared: sharedTokens });
+  const renders = sharedRenders ?? own.renders ?? storeOver(new MemoryStorage(clock, MEMORY_BOUNDS), clock, telemetry);
   return {
     settings,
     redis,
@@ -102,11 +119,6 @@ export function sharedStore(
   });
 }
 
-/** The store in this process: what is used when no other one is configured. */
-function memoryStore(clock: Clock, telemetry: Telemetry): CacheStore {
-  return storeOver(new MemoryStorage(clock, MEMORY_BOUNDS), clock, telemetry);
-}
-
 function storeOver(storage: TextStorage, clock: Clock, telemetry: Telemetry, cacheMs?: number): CacheStore {
   const keyv = keyvOver(storage);
   return new KeyvCacheStore({
@@ -116,48 +128,6 @@ function storeOver(storage: TextStorage, clock: Clock, telemetry: Telemetry, cac
     telemetry,
     ...(cacheMs === undefined ? {} : { cacheMs }),
   });
-}
-
-/** The store for tokens: shared only when it can be sealed, since a reader of the store could use the tokens in it. */
-function tokenStore(
-  config: ResolvedConfig,
-  shared: CacheStore | undefined,
-  clock: Clock,
-  telemetry: Telemetry,
-): CacheStore | undefined {
-  if (shared === undefined) return undefined;
-  const [first, ...rest] = config.cacheKeys;
-  if (first === undefined) {
-    telemetry.emit({
-      type: 'warning',
-      code: 'cache_keys_missing',
-      detail: 'Tokens stay in this process: set "cacheKeys" in configureServer to share them through "cacheStore".',
-    });
-    return undefined;
-  }
-  return sealed(shared, [first, ...rest], clock, telemetry, `${PREFIX}token:`);
-}
-
-/** The store for renders: sealed when there are keys, since renders hold what users see; plain otherwise. */
-function sealedStore(
-  config: ResolvedConfig,
-  shared: CacheStore | undefined,
-  clock: Clock,
-  telemetry: Telemetry,
-): CacheStore | undefined {
-  const [first, ...rest] = config.cacheKeys;
-  if (shared === undefined || first === undefined) return shared;
-  return sealed(shared, [first, ...rest], clock, telemetry, `${PREFIX}sealed:`);
-}
-
-function sealed(
-  store: CacheStore,
-  keys: readonly [SealingKey, ...SealingKey[]],
-  clock: Clock,
-  telemetry: Telemetry,
-  prefix: string,
-): CacheStore {
-  return new SealedCacheStore({ store, clock, telemetry, keys, prefix });
 }
 
 /** Processes that share tokens must name one proof alike; without a shared key nobody else reads the names. */

@@ -1,4 +1,4 @@
-import type { Container, ContainerModuleLoadOptions, ServiceIdentifier } from 'inversify';
+import type { Container, ContainerModuleLoadOptions } from 'inversify';
 import type { RedisStorage } from '../../adapters/keyv/redis-storage.js';
 import type { RequestGate } from '../../adapters/web/request-gate.js';
 import type { ChatConfig } from '../../domain/chat/chat-config.js';
@@ -17,18 +17,8 @@ import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { IdentityProvider, TokenExchange } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { RouteAuths } from '../routes/route-auths.js';
+import type { RouteCredentials } from '../routes/route-credentials.js';
 import type { SiteHandlers } from './site-handlers.js';
-
-/** The parts of a toolkit that the container is asked for. */
-export interface Site {
-  readonly handlers: SiteHandlers;
-  readonly gate: RequestGate;
-  readonly broker: CredentialBroker;
-  readonly directory: PlatformDirectory;
-  /** What the toolkit of the next configuration may keep. */
-  readonly lasting: LastingParts;
-}
 
 /** What outlives a change of configuration that does not touch it. */
 export interface LastingParts {
@@ -76,60 +66,54 @@ export interface CacheStores {
 /** Gives the identity provider of a flow; its library is loaded when it is first asked for. */
 export type ProviderLoader = (name: string) => Promise<IdentityProvider> | undefined;
 
-declare const service: unique symbol;
+/** Everything a toolkit is made of, by the name under which it is bound. */
+export interface Parts {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly listeners: readonly Telemetry[] | undefined;
+  readonly faults: OperatorFaults;
+  readonly telemetry: Telemetry;
+  readonly upstreamSource: UpstreamSource;
+  readonly connections: Connections;
+  readonly upstream: HttpUpstream;
+  readonly errors: PlatformErrors;
+  readonly stores: CacheStores;
+  readonly fetch: typeof fetch | undefined;
+  readonly provider: ProviderLoader;
+  readonly exchange: TokenExchange;
+  readonly credentials: CredentialBroker;
+  readonly routeCredentials: RouteCredentials;
+  readonly call: PlatformCall;
+  readonly styles: PlatformStyles;
+  readonly directory: PlatformDirectory;
+  readonly chatConfig: ChatConfig;
+  readonly forwarder: ChatForwarder;
+  readonly httpJson: HttpJsonBinding;
+  readonly surfaces: SurfaceService;
+  readonly conversations: ConversationProxy;
+  readonly gate: RequestGate;
+  readonly handlers: SiteHandlers;
+}
 
-/** A symbol that knows the type bound to it. */
-export type Token<S> = symbol & { readonly [service]?: S };
-
-/** Everything a toolkit is made of. The container is asked for one of them, the `Site`. */
-export const TOKENS = {
-  Clock: Symbol('Clock') as Token<Clock>,
-  Random: Symbol('Random') as Token<() => number>,
-  Listeners: Symbol('Listeners') as Token<readonly Telemetry[] | undefined>,
-  OperatorFaults: Symbol('OperatorFaults') as Token<OperatorFaults>,
-  Telemetry: Symbol('Telemetry') as Token<Telemetry>,
-  UpstreamSource: Symbol('UpstreamSource') as Token<UpstreamSource>,
-  Connections: Symbol('Connections') as Token<Connections>,
-  Upstream: Symbol('Upstream') as Token<HttpUpstream>,
-  PlatformErrors: Symbol('PlatformErrors') as Token<PlatformErrors>,
-  PlatformCall: Symbol('PlatformCall') as Token<PlatformCall>,
-  CacheStores: Symbol('CacheStores') as Token<CacheStores>,
-  IdentityFetch: Symbol('IdentityFetch') as Token<typeof fetch | undefined>,
-  Providers: Symbol('Providers') as Token<ProviderLoader>,
-  TokenExchange: Symbol('TokenExchange') as Token<TokenExchange>,
-  CredentialBroker: Symbol('CredentialBroker') as Token<CredentialBroker>,
-  RouteAuths: Symbol('RouteAuths') as Token<RouteAuths>,
-  ChatForwarder: Symbol('ChatForwarder') as Token<ChatForwarder>,
-  ChatConfig: Symbol('ChatConfig') as Token<ChatConfig>,
-  HttpJsonBinding: Symbol('HttpJsonBinding') as Token<HttpJsonBinding>,
-  PlatformStyles: Symbol('PlatformStyles') as Token<PlatformStyles>,
-  PlatformDirectory: Symbol('PlatformDirectory') as Token<PlatformDirectory>,
-  SurfaceService: Symbol('SurfaceService') as Token<SurfaceService>,
-  ConversationProxy: Symbol('ConversationProxy') as Token<ConversationProxy>,
-  RequestGate: Symbol('RequestGate') as Token<RequestGate>,
-  SiteHandlers: Symbol('SiteHandlers') as Token<SiteHandlers>,
-  Site: Symbol('Site') as Token<Site>,
-};
-
-type Resolved<D extends readonly Token<unknown>[]> = { [K in keyof D]: D[K] extends Token<infer U> ? U : never };
-
-/** Binds a service to a function of its dependencies; swapped dependencies do not compile, which inversify's own types allow. */
-export function provide<S, const D extends readonly Token<unknown>[]>(
+/** Binds a part to a function of others; one that is missing, or has another type, does not compile, which inversify's own types allow. */
+export function provide<Name extends keyof Parts, const Need extends keyof Parts>(
   bind: ContainerModuleLoadOptions['bind'],
-  to: Token<S>,
-  dependencies: D,
-  make: (...resolved: Resolved<D>) => NoInfer<S>,
+  name: Name,
+  needs: readonly Need[],
+  make: (parts: Pick<Parts, Need>) => NoInfer<Parts[Name]>,
 ): void {
-  bind<S>(to as ServiceIdentifier<S>)
-    .toResolvedValue(make as unknown as (...resolved: unknown[]) => S, [...dependencies] as ServiceIdentifier[])
+  const part = (...values: unknown[]): Parts[Name] =>
+    make(Object.fromEntries(needs.map((need, index) => [need, values[index]])) as Pick<Parts, Need>);
+  bind<Parts[Name]>(name)
+    .toResolvedValue(part, [...needs])
     .inSingletonScope();
 }
 
-/** Replaces a bound service before anything is made of it. */
-export function rebind<S>(container: Container, token: Token<S>, value: NoInfer<S>): void {
-  container.rebind<S>(token as ServiceIdentifier<S>).toConstantValue(value);
+/** Replaces a bound part before anything is made of it. */
+export function rebind<Name extends keyof Parts>(container: Container, name: Name, part: Parts[Name]): void {
+  container.rebind<Parts[Name]>(name).toConstantValue(part);
 }
 
-export function resolve<S>(container: Container, token: Token<S>): S {
-  return container.get<S>(token as ServiceIdentifier<S>);
+export function resolve<Name extends keyof Parts>(container: Container, name: Name): Parts[Name] {
+  return container.get<Parts[Name]>(name);
 }

@@ -1,6 +1,5 @@
 import { ContainerModule } from 'inversify';
-import { sha256 } from '../../adapters/system/sha256.js';
-import { pause } from '../../adapters/system/system-clock.js';
+import { pause, sha256 } from '../../adapters/system/system.js';
 import { ChatConfig } from '../../domain/chat/chat-config.js';
 import { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
 import { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
@@ -10,7 +9,7 @@ import { PlatformCall } from '../../domain/upstream/platform-call.js';
 import { PlatformDirectory } from '../../domain/upstream/platform-directory.js';
 import { PlatformStyles } from '../../domain/upstream/platform-styles.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import { provide, TOKENS } from './container.js';
+import { provide } from './container.js';
 
 /** Callers whose look-ups, and agent cards, are remembered at most. */
 const MAX_LOOKUPS = 1_000;
@@ -49,22 +48,21 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
   return new ContainerModule(({ bind }) => {
     provide(
       bind,
-      TOKENS.PlatformCall,
-      [TOKENS.Upstream, TOKENS.CredentialBroker, TOKENS.PlatformErrors, TOKENS.Telemetry],
-      (upstream, credentials, errors, telemetry) =>
-        new PlatformCall({ upstream, credentials, errors, telemetry, pause }),
+      'call',
+      ['upstream', 'credentials', 'errors', 'telemetry'],
+      (parts) => new PlatformCall({ ...parts, pause }),
     );
     provide(
       bind,
-      TOKENS.ChatForwarder,
-      [TOKENS.PlatformCall, TOKENS.Telemetry],
-      (call, telemetry) => new ChatForwarder({ call, telemetry, agent, timeouts: chatTimeouts }),
+      'forwarder',
+      ['call', 'telemetry'],
+      (parts) => new ChatForwarder({ ...parts, agent, timeouts: chatTimeouts }),
     );
     provide(
       bind,
-      TOKENS.PlatformStyles,
-      [TOKENS.Telemetry],
-      (telemetry) =>
+      'styles',
+      ['telemetry'],
+      ({ telemetry }) =>
         new PlatformStyles({
           checker: async () => {
             const { CssChecker } = await import('../../adapters/css/css-checker.js');
@@ -80,19 +78,17 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
     );
     provide(
       bind,
-      TOKENS.PlatformDirectory,
-      [TOKENS.PlatformCall, TOKENS.Clock, TOKENS.Telemetry, TOKENS.PlatformStyles],
-      (call, clock, telemetry, styles) => new PlatformDirectory({ call, clock, telemetry, styles, api, ...lookups }),
+      'directory',
+      ['call', 'clock', 'telemetry', 'styles'],
+      (parts) => new PlatformDirectory({ ...parts, api, ...lookups }),
     );
     provide(
       bind,
-      TOKENS.ChatConfig,
-      [TOKENS.PlatformCall, TOKENS.Clock, TOKENS.PlatformDirectory],
-      (call, clock, directory) =>
+      'chatConfig',
+      ['call', 'clock', 'directory'],
+      (parts) =>
         new ChatConfig({
-          call,
-          clock,
-          directory,
+          ...parts,
           agent,
           cardAddress: agentCard,
           platformOrigin,
@@ -102,9 +98,9 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
     );
     provide(
       bind,
-      TOKENS.HttpJsonBinding,
-      [TOKENS.PlatformCall, TOKENS.ChatConfig],
-      (call, chatConfig) =>
+      'httpJson',
+      ['call', 'chatConfig'],
+      ({ call, chatConfig }) =>
         new HttpJsonBinding({
           call,
           timeouts: chatTimeouts,
@@ -115,16 +111,16 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
     );
     provide(
       bind,
-      TOKENS.SurfaceService,
-      [TOKENS.PlatformCall, TOKENS.PlatformStyles],
-      (call, styles) => new SurfaceService({ call, timeouts: platformTimeouts, api, styles }),
+      'surfaces',
+      ['call', 'styles'],
+      (parts) => new SurfaceService({ ...parts, timeouts: platformTimeouts, api }),
     );
     provide(
       bind,
-      TOKENS.ConversationProxy,
-      [TOKENS.PlatformCall],
+      'conversations',
+      ['call'],
       // Records are as large as they are: what streams through has no time for the whole.
-      (call) => new ConversationProxy({ call, timeouts: { ...platformTimeouts, bodyMs: 0 }, api }),
+      ({ call }) => new ConversationProxy({ call, timeouts: { ...platformTimeouts, bodyMs: 0 }, api }),
     );
   });
 }

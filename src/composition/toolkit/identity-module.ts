@@ -1,35 +1,31 @@
 import { ContainerModule } from 'inversify';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import { sha256 } from '../../adapters/system/sha256.js';
-import { TimedIdentityProvider } from '../../adapters/system/timed-ports.js';
+import { sha256 } from '../../adapters/system/system.js';
+import { timedIdentityProvider } from '../../adapters/system/timed-ports.js';
 import { CredentialBroker } from '../../domain/credentials/credential-broker.js';
 import type { IdentityProvider, ProviderContext, TokenExchange } from '../../ports/identity-provider.js';
 import { configuredIdentity, FLOWS, providerOf, PROVIDERS } from '../config/providers.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import { RouteAuths } from '../routes/route-auths.js';
-import { type ProviderLoader, provide, TOKENS } from './container.js';
+import { RouteCredentials } from '../routes/route-credentials.js';
+import { type Parts, type ProviderLoader, provide } from './container.js';
 
 /** Binds what turns configuration into credentials. */
 export function identityModule(config: ResolvedConfig, sessions: Set<SessionTokenLike>): ContainerModule {
-  const parts = [TOKENS.Clock, TOKENS.CacheStores, TOKENS.Telemetry, TOKENS.IdentityFetch] as const;
   return new ContainerModule(({ bind }) => {
-    provide(bind, TOKENS.IdentityFetch, [], () => undefined);
-    provide(bind, TOKENS.Providers, parts, (clock, { proofKey }, telemetry, fetch) =>
-      providerLoader(config, providerContext(config, { fetch, clock, proofKey, telemetry })),
-    );
-    provide(bind, TOKENS.TokenExchange, parts, (clock, { proofKey }, telemetry, fetch) =>
-      tokenExchange(config, providerContext(config, { fetch, clock, proofKey, telemetry })),
-    );
+    provide(bind, 'fetch', [], () => undefined);
+    const needs = ['fetch', 'clock', 'telemetry', 'stores'] as const;
+    const context = ({ stores: { proofKey }, ...parts }: Pick<Parts, (typeof needs)[number]>): ProviderContext =>
+      providerContext(config, { ...parts, proofKey });
+    provide(bind, 'provider', needs, (parts) => providerLoader(config, context(parts)));
+    provide(bind, 'exchange', needs, (parts) => tokenExchange(config, context(parts)));
     provide(
       bind,
-      TOKENS.CredentialBroker,
-      [TOKENS.Clock, TOKENS.Telemetry, TOKENS.CacheStores, TOKENS.Providers],
-      (clock, telemetry, { tokens }, provider) =>
+      'credentials',
+      ['clock', 'telemetry', 'stores', 'provider'],
+      ({ stores: { tokens }, ...parts }) =>
         new CredentialBroker({
-          clock,
-          telemetry,
+          ...parts,
           tokens,
-          provider,
           flows: FLOWS,
           strategy: config.serviceAuthStrategy,
           authProvider: config.authProvider,
@@ -42,10 +38,9 @@ export function identityModule(config: ResolvedConfig, sessions: Set<SessionToke
     );
     provide(
       bind,
-      TOKENS.RouteAuths,
-      [TOKENS.Clock, TOKENS.Telemetry, TOKENS.CacheStores, TOKENS.TokenExchange],
-      (clock, telemetry, { tokens }, exchange) =>
-        new RouteAuths({ config, clock, telemetry, sessions, tokens, exchange }),
+      'routeCredentials',
+      ['clock', 'telemetry', 'stores', 'exchange'],
+      ({ stores: { tokens }, ...parts }) => new RouteCredentials({ ...parts, config, sessions, tokens }),
     );
   });
 }
@@ -69,7 +64,7 @@ export function providerLoader(config: ResolvedConfig, context: ProviderContext)
   const load = (flow: string): (() => Promise<IdentityProvider>) | undefined => {
     const own = Object.hasOwn(custom, flow) ? custom[flow] : undefined;
     if (own !== undefined) {
-      return () => Promise.resolve(new TimedIdentityProvider(own, config.timeouts.identityProviderMs));
+      return () => Promise.resolve(timedIdentityProvider(own, config.timeouts.identityProviderMs));
     }
     const name = providerOf(flow);
     return name && (async () => (await PROVIDERS[name].adapter()).provider(flow, config, context));

@@ -1,59 +1,50 @@
 import { ContainerModule } from 'inversify';
-import { systemClock } from '../../adapters/system/system-clock.js';
-import { ObservedUpstream } from '../../adapters/telemetry/observed-upstream.js';
-import { OperatorTelemetry, silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
+import { systemClock } from '../../adapters/system/system.js';
+import {
+  observedUpstream,
+  OperatorTelemetry,
+  RedactedTelemetry,
+  silentTelemetry,
+} from '../../adapters/telemetry/operator-telemetry.js';
 import { redactor } from '../../domain/shared/redaction.js';
-import { RedactedTelemetry } from '../../adapters/telemetry/redacted-telemetry.js';
 import { TerminalTelemetry } from '../../adapters/telemetry/terminal-telemetry.js';
 import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
 import { PlatformErrors, type PlatformErrorsDependencies } from '../../domain/upstream/platform-error.js';
-import type { Clock } from '../../ports/clock.js';
-import type { HttpUpstream } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { configuredSecrets, type ResolvedConfig } from '../config/resolve-config.js';
 import { cacheStores, sameItems } from './cache-stores.js';
-import {
-  type Connections,
-  type LastingParts,
-  type OperatorFaults,
-  provide,
-  TOKENS,
-  type UpstreamSource,
-} from './container.js';
+import { type Connections, type LastingParts, type OperatorFaults, provide, type UpstreamSource } from './container.js';
 import { processFaults } from './process-wide.js';
-import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 
 /** Binds what the site runs on; what `previous` has already stays while the configuration behind it does. */
 export function platformModule(config: ResolvedConfig, previous: LastingParts | undefined): ContainerModule {
   const { connectMs } = config.timeouts;
   return new ContainerModule(({ bind }) => {
-    provide(bind, TOKENS.Clock, [], () => systemClock);
-    provide(bind, TOKENS.Random, [], () => Math.random);
-    provide(bind, TOKENS.Listeners, [], () => config.telemetry);
-    provide(bind, TOKENS.OperatorFaults, [TOKENS.Listeners], (listeners) =>
-      operatorFaults(config, listeners, previous?.faults),
+    provide(bind, 'clock', [], () => systemClock);
+    provide(bind, 'random', [], () => Math.random);
+    provide(bind, 'listeners', [], () => config.telemetry);
+    provide(bind, 'faults', ['listeners'], ({ listeners }) => operatorFaults(config, listeners, previous?.faults));
+    provide(bind, 'telemetry', ['faults'], ({ faults }) => faults.telemetry);
+    provide(bind, 'upstreamSource', [], () => ({ key: connectMs, connect: () => new UndiciUpstream({ connectMs }) }));
+    provide(bind, 'connections', ['upstreamSource'], ({ upstreamSource }) =>
+      connections(upstreamSource, previous?.connections),
     );
-    provide(bind, TOKENS.Telemetry, [TOKENS.OperatorFaults], ({ telemetry }) => telemetry);
-    provide(bind, TOKENS.UpstreamSource, [], () => ({
-      key: connectMs,
-      connect: () => new UndiciUpstream({ connectMs }),
-    }));
-    provide(bind, TOKENS.Connections, [TOKENS.UpstreamSource], (source) => connections(source, previous?.connections));
+    // Calls are reported only where somebody listens.
     provide(
       bind,
-      TOKENS.Upstream,
-      [TOKENS.Connections, TOKENS.Telemetry, TOKENS.Clock],
-      ({ upstream }, telemetry, clock) => observed(upstream, telemetry, clock),
+      'upstream',
+      ['connections', 'telemetry', 'clock'],
+      ({ connections: { upstream }, telemetry, clock }) =>
+        telemetry.callStarted === undefined ? upstream : observedUpstream(upstream, telemetry, clock),
     );
     provide(
       bind,
-      TOKENS.PlatformErrors,
-      [TOKENS.Telemetry],
-      (telemetry) => new PlatformErrors({ deadline: (ms) => AbortSignal.timeout(ms), conceal: concealer(telemetry) }),
+      'errors',
+      ['telemetry'],
+      ({ telemetry }) =>
+        new PlatformErrors({ deadline: (ms) => AbortSignal.timeout(ms), conceal: concealer(telemetry) }),
     );
-    provide(bind, TOKENS.CacheStores, [TOKENS.Clock, TOKENS.Telemetry, TOKENS.Random], (clock, telemetry, random) =>
-      cacheStores(config, clock, telemetry, random, previous?.stores),
-    );
+    provide(bind, 'stores', ['clock', 'telemetry', 'random'], (parts) => cacheStores(config, parts, previous?.stores));
   });
 }
 
@@ -73,12 +64,6 @@ export function retireReplaced(
 function connections({ key, connect }: UpstreamSource, previous: Connections | undefined): Connections {
   if (previous !== undefined && previous.key === key) return previous;
   return { key, upstream: connect(), retired: previous?.retired ?? new Set() };
-}
-
-/** Calls are told of only where somebody listens. */
-function observed(upstream: HttpUpstream, telemetry: Telemetry, clock: Clock): HttpUpstream {
-  if (telemetry.callStarted === undefined) return upstream;
-  return new ObservedUpstream({ upstream, telemetry, clock, newCallId: newRequestId });
 }
 
 /** One telemetry for the same listeners, since parts that are kept hold on to it; where nobody is to be told, nothing is paid. */

@@ -1,13 +1,12 @@
-import { chatRoutes } from '../../adapters/web/chat-routes.js';
+import { chatRoutes, httpJsonRoutes } from '../../adapters/web/chat-routes.js';
 import { agentCardRoute, configRoute } from '../../adapters/web/config-route.js';
 import { conversationRoutes } from '../../adapters/web/conversation-routes.js';
-import { behindHostCheck } from '../../adapters/web/host-check.js';
-import { httpJsonRoutes } from '../../adapters/web/http-json-routes.js';
+import { behindHostCheck } from '../../adapters/web/admission.js';
 import { refusal } from '../../adapters/web/error-response.js';
 import type { RequestGate } from '../../adapters/web/request-gate.js';
 import { errorContext, type SiteSettings } from '../../adapters/web/serve-route.js';
 import { surfaceRoutes } from '../../adapters/web/surface-routes.js';
-import { sha256 } from '../../adapters/system/sha256.js';
+import { sha256 } from '../../adapters/system/system.js';
 import type { ChatConfig } from '../../domain/chat/chat-config.js';
 import type { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
@@ -21,7 +20,7 @@ import type { RequestError } from '../../domain/shared/errors.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import type { RouteAuths } from '../routes/route-auths.js';
+import type { RouteCredentials } from '../routes/route-credentials.js';
 import type {
   ChatHandlerOptions,
   RenderCacheOptions,
@@ -34,7 +33,7 @@ export interface SiteHandlersDependencies {
   readonly config: ResolvedConfig;
   readonly site: SiteSettings;
   readonly gate: RequestGate;
-  readonly auths: RouteAuths;
+  readonly credentials: RouteCredentials;
   readonly forwarder: ChatForwarder;
   readonly chatConfig: ChatConfig;
   readonly httpJson: HttpJsonBinding;
@@ -56,21 +55,21 @@ const RENDER_CACHE: RenderCacheSettings = {
 
 /** Makes the handlers of one toolkit, each from options that `readOptions` has read. */
 export class SiteHandlers {
-  readonly auths: RouteAuths;
+  readonly credentials: RouteCredentials;
   readonly #deps: SiteHandlersDependencies;
 
   constructor(dependencies: SiteHandlersDependencies) {
-    this.auths = dependencies.auths;
+    this.credentials = dependencies.credentials;
     this.#deps = dependencies;
   }
 
   chat(options: ChatHandlerOptions): HttpHandler {
     const { site, forwarder, chatConfig, httpJson: binding, config } = this.#deps;
     const { publicUrl, bindings, agent, serviceApi, sessionPolicy, servicePolicy } = config;
-    const auth = this.auths.chat(options);
+    const auth = this.credentials.chat(options);
     const policy = auth.kind === 'session' ? sessionPolicy : servicePolicy;
     const shared = { site, policy, bindings, publicUrl };
-    const lookups = { ...shared, config: chatConfig, auth: this.auths.lookups(auth, options), hash: shortHash };
+    const lookups = { ...shared, config: chatConfig, auth: this.credentials.lookups(auth, options), hash: shortHash };
     const routes = chatRoutes({
       ...shared,
       forwarder,
@@ -99,7 +98,7 @@ export class SiteHandlers {
 
   conversations(options: ServiceProxyOptions): HttpHandler {
     const { site, conversations: proxy } = this.#deps;
-    const routes = conversationRoutes({ site, proxy, auth: this.auths.session(options.auth, options) });
+    const routes = conversationRoutes({ site, proxy, auth: this.credentials.session(options.auth, options) });
     return this.#served(routes, 'conversation');
   }
 

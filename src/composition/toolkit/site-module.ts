@@ -1,71 +1,34 @@
 import { ContainerModule } from 'inversify';
 import { writtenDisposition } from '../../adapters/content-disposition/written-disposition.js';
-import { currentRequestId, newRequestId } from '../../adapters/telemetry/request-scope.js';
-import { leftOutReporter } from '../../adapters/web/left-out-fields.js';
+import { requestId } from '../../adapters/telemetry/request-scope.js';
+import { leftOutReporter, type SiteSettings } from '../../adapters/web/serve-route.js';
 import { RequestGate } from '../../adapters/web/request-gate.js';
-import type { SiteSettings } from '../../adapters/web/serve-route.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { hostPolicy } from '../config/addresses.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import { provide, TOKENS } from './container.js';
+import { provide } from './container.js';
 import { processBodies } from './process-wide.js';
 import { SiteHandlers } from './site-handlers.js';
 
-/** Binds the routes of a site, and the site itself. */
+/** Binds the routes of a site. */
 export function siteModule(config: ResolvedConfig): ContainerModule {
   const { maxInFlight, timeouts } = config;
   return new ContainerModule(({ bind }) => {
-    provide(bind, TOKENS.RequestGate, [], () => new RequestGate({ maxInFlight, sendIdleMs: timeouts.sendIdleMs }));
+    provide(bind, 'gate', [], () => new RequestGate({ maxInFlight, sendIdleMs: timeouts.sendIdleMs }));
+    const routes = ['chatConfig', 'forwarder', 'httpJson', 'surfaces', 'conversations'] as const;
     provide(
       bind,
-      TOKENS.SiteHandlers,
-      [
-        TOKENS.RequestGate,
-        TOKENS.RouteAuths,
-        TOKENS.ChatForwarder,
-        TOKENS.ChatConfig,
-        TOKENS.HttpJsonBinding,
-        TOKENS.SurfaceService,
-        TOKENS.ConversationProxy,
-        TOKENS.CacheStores,
-        TOKENS.Clock,
-        TOKENS.Telemetry,
-      ],
-      (gate, auths, forwarder, chatConfig, httpJson, surfaces, conversations, { renders }, clock, telemetry) =>
+      'handlers',
+      [...routes, 'routeCredentials', 'gate', 'stores', 'clock', 'telemetry'],
+      ({ routeCredentials: credentials, stores: { renders }, telemetry, ...parts }) =>
         new SiteHandlers({
+          ...parts,
           config,
-          site: siteSettings(config, clock, telemetry),
-          gate,
-          auths,
-          forwarder,
-          chatConfig,
-          httpJson,
-          surfaces,
-          conversations,
+          site: siteSettings(config, parts.clock, telemetry),
+          credentials,
           renders,
-          clock,
         }),
-    );
-    provide(
-      bind,
-      TOKENS.Site,
-      [
-        TOKENS.SiteHandlers,
-        TOKENS.RequestGate,
-        TOKENS.CredentialBroker,
-        TOKENS.PlatformDirectory,
-        TOKENS.OperatorFaults,
-        TOKENS.Connections,
-        TOKENS.CacheStores,
-      ],
-      (handlers, gate, broker, directory, faults, connections, stores) => ({
-        handlers,
-        gate,
-        broker,
-        directory,
-        lasting: { faults, connections, stores },
-      }),
     );
   });
 }
@@ -84,8 +47,8 @@ function siteSettings(config: ResolvedConfig, clock: Clock, telemetry: Telemetry
     requestIdleMs: config.timeouts.requestIdleMs,
     keepAliveMs: config.keepAliveMs,
     authUnavailableStatus: config.authUnavailableStatus,
-    newRequestId: () => currentRequestId() ?? newRequestId(),
+    newRequestId: requestId,
     ...(config.chatLimit === undefined ? {} : { chatLimit: config.chatLimit }),
-    now: () => clock.now(),
+    clock,
   };
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Container } from 'inversify';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import { DeadlineError, inTime, TimedTokenExchange } from '../../adapters/system/timed-ports.js';
+import { DeadlineError, inTime, timedTokenExchange } from '../../adapters/system/timed-ports.js';
 import type { RequestGate } from '../../adapters/web/request-gate.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import { type Alarm, beforeAlarm, MAX_TIMER_MS } from '../../domain/shared/deadline.js';
@@ -13,9 +13,9 @@ import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js'
 import { providers } from '../config/schema.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { chosenNames } from '../config/upstream-config.js';
-import { forwardHint, sessionRequest } from '../routes/route-auths.js';
+import { forwardHint, sessionRequest } from '../routes/route-credentials.js';
 import { SERVICE_HEADERS, SESSION_HEADERS } from '../routes/route-options.js';
-import { type LastingParts, rebind, resolve, TOKENS } from './container.js';
+import { type LastingParts, type Parts, rebind, resolve } from './container.js';
 import { domainModule } from './domain-module.js';
 import { identityModule } from './identity-module.js';
 import { platformModule, retireReplaced } from './platform-module.js';
@@ -79,14 +79,12 @@ export function toolkitContainer(
 /** Binds the ports that a site gives in place of the usual ones. */
 function rebindPorts(container: Container, ports: ToolkitPorts, identityProviderMs: number): void {
   const { clock, upstream, telemetry, tokenExchange, identityFetch, random } = ports;
-  if (clock) rebind(container, TOKENS.Clock, clock);
-  if (upstream) rebind(container, TOKENS.UpstreamSource, { key: upstream, connect: () => upstream });
-  if (telemetry) rebind(container, TOKENS.Listeners, [telemetry]);
-  if (tokenExchange) {
-    rebind(container, TOKENS.TokenExchange, new TimedTokenExchange(tokenExchange, identityProviderMs));
-  }
-  if (identityFetch) rebind(container, TOKENS.IdentityFetch, identityFetch);
-  if (random) rebind(container, TOKENS.Random, random);
+  if (clock) rebind(container, 'clock', clock);
+  if (upstream) rebind(container, 'upstreamSource', { key: upstream, connect: () => upstream });
+  if (telemetry) rebind(container, 'listeners', [telemetry]);
+  if (tokenExchange) rebind(container, 'exchange', timedTokenExchange(tokenExchange, identityProviderMs));
+  if (identityFetch) rebind(container, 'fetch', identityFetch);
+  if (random) rebind(container, 'random', random);
 }
 
 /**
@@ -104,8 +102,10 @@ export function buildToolkit(
   const kept = previous && LASTING.get(previous);
   const container = toolkitContainer(resolved, kept, sessions);
   rebindPorts(container, ports, resolved.timeouts.identityProviderMs);
-  const { handlers, gate, broker, directory, lasting } = resolve(container, TOKENS.Site);
-  const { auths } = handlers;
+  const part = <Name extends keyof Parts>(name: Name): Parts[Name] => resolve(container, name);
+  const [handlers, gate, broker, directory] = [part('handlers'), part('gate'), part('credentials'), part('directory')];
+  const lasting = { faults: part('faults'), connections: part('connections'), stores: part('stores') };
+  const { credentials } = handlers;
   if (kept !== undefined) retireReplaced(kept, lasting);
   let closing: Promise<void> | undefined;
   const read = <Options extends object>(
@@ -116,20 +116,20 @@ export function buildToolkit(
   const toolkit: Toolkit = {
     handlers,
     projectId: async (options) => {
-      const auth = auths.service(read('projectId', SERVICE_HEADERS, options));
+      const auth = credentials.service(read('projectId', SERVICE_HEADERS, options));
       return (await directory.resolve('project', auth, NO_REQUEST)).value;
     },
     brandCss: async (options) => {
-      const auth = auths.service(read('brandCss', SERVICE_HEADERS, options));
+      const auth = credentials.service(read('brandCss', SERVICE_HEADERS, options));
       return (await directory.resolve('brand', auth, NO_REQUEST)).value ?? '';
     },
     authHeaders: async (options) => {
-      const auth = auths.service(read('authHeaders', SERVICE_HEADERS, options));
+      const auth = credentials.service(read('authHeaders', SERVICE_HEADERS, options));
       return { ...(await broker.obtain(auth, NO_REQUEST)).headers } as Record<string, string>;
     },
     sessionHeaders: async (options, request) => {
       const { authClient, ...user } = read('sessionHeaders', SESSION_HEADERS, options);
-      const auth = auths.session(authClient, user);
+      const auth = credentials.session(authClient, user);
       return { ...(await broker.obtain(auth, sessionRequest(request))).headers } as Record<string, string>;
     },
     customProviders: resolved.customProviders,

@@ -1,6 +1,7 @@
 import type { HeaderFields, HttpResponse } from '../../ports/http.js';
+import { mediaType } from '../shared/body.js';
 
-// The one place that says which header fields cross, in each direction. Both lists are closed: what is not named stays behind,
+// The one place that decides which header fields cross, in each direction. Both lists are closed: what is not named stays behind,
 // so hop-by-hop fields, cookies, forwarding fields and the browser's own credentials need no list of their own; a site may name further fields,
 // but for those it must not.
 
@@ -104,7 +105,7 @@ export function isWithheld(name: string): boolean {
   return WITHHELD.test(name);
 }
 
-/** Fields that tell which request it is, and choose no response (W3C Trace Context, W3C Baggage). */
+/** Fields that identify the request, and choose no response (W3C Trace Context, W3C Baggage). */
 const TRACING_FIELDS: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage']);
 
 /** The names of fields by which a response may be chosen. */
@@ -148,14 +149,6 @@ export function isFieldValue(value: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 }
 
-/** The media type of a message in lower case, without parameters; empty when it has none. */
-export function mediaType(headers: HeaderFields): string {
-  const field = headers['content-type'];
-  const text = typeof field === 'string' ? field : (field?.[0] ?? '');
-  const end = text.indexOf(';');
-  return (end < 0 ? text : text.slice(0, end)).trim().toLowerCase();
-}
-
 /**
  * The media type of a JSON body in UTF-8 when it is one of these, without its parameters; `undefined` when it is another,
  * or when a parameter could make a reader decode the bytes in another charset (RFC 8259 §8.1 knows none but UTF-8).
@@ -171,13 +164,6 @@ export function jsonMediaType(headers: HeaderFields, types: readonly string[]): 
   return types.find((known) => known === type.trim());
 }
 
-/** True if a message is JSON by its media type (RFC 6839 §3.1), and nothing a browser could take it for besides. */
-export function isJson(headers: HeaderFields): boolean {
-  if (typeof headers['content-type'] !== 'string') return false;
-  const type = mediaType(headers);
-  return type === 'application/json' || (type.endsWith('+json') && !type.includes(','));
-}
-
 /** True if a message is a style sheet in UTF-8, and nothing a browser could take it for besides. */
 export function isStyleSheet(headers: HeaderFields): boolean {
   const field = headers['content-type'];
@@ -186,11 +172,6 @@ export function isStyleSheet(headers: HeaderFields): boolean {
   const charsets = parameters.filter((parameter) => parameter !== '');
   const isUtf8 = charsets.every((charset) => /^charset\s*=\s*"?(?:utf-8|us-ascii)"?$/.test(charset));
   return type === 'text/css' && charsets.length <= 1 && isUtf8;
-}
-
-/** True for a stream of server-sent events. */
-export function isEventStream(headers: HeaderFields): boolean {
-  return mediaType(headers) === 'text/event-stream';
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FaultLog } from '../../../src/adapters/telemetry/fault-log.js';
+import { FaultLog } from '../../../src/adapters/telemetry/terminal-telemetry.js';
 
 function openLog() {
   let now = 0;
@@ -8,7 +8,7 @@ function openLog() {
   return {
     lines,
     pass: (ms: number) => (now += ms),
-    tell: (key: string) => log.tell(key, (times) => (times === '' ? key : `${key}, ${times}`)),
+    tell: (key: string) => log.write(key, (times) => (times === '' ? key : `${key}, ${times}`)),
   };
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FaultLog } from '../../../src/adapters/telemetry/fault-log.js';
-import { TerminalTelemetry } from '../../../src/adapters/telemetry/terminal-telemetry.js';
+import { FaultLog, TerminalTelemetry } from '../../../src/adapters/telemetry/terminal-telemetry.js';
 import { problemResponse } from '../../../src/adapters/web/error-response.js';
 import { AgentBffError, type ErrorCode, type ErrorFacts } from '../../../src/domain/shared/errors.js';
 import type { TelemetryEvent } from '../../../src/ports/telemetry.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BodyBudget, type BodyShare } from '../../../src/adapters/web/body-budget.js';
+import { BodyBudget, type BodyShare } from '../../../src/adapters/web/request-body.js';
 import type { RequestError } from '../../../src/domain/shared/errors.js';
 
 const LARGE = 100_000;

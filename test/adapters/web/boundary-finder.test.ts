@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BoundaryFinder } from '../../../src/adapters/web/event-stream.js';
+import { BoundaryFinder } from '../../../src/adapters/web/response-body.js';
 import { bytes } from './browser-request.js';
 
 /** Slow and plain: all bytes so far, line ends made one kind (HTML, "Parsing an event stream"), end in an empty line. */

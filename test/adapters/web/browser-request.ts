@@ -1,6 +1,6 @@
 import { writtenDisposition } from '../../../src/adapters/content-disposition/written-disposition.js';
 import { RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
-import { BodyBudget } from '../../../src/adapters/web/body-budget.js';
+import { BodyBudget } from '../../../src/adapters/web/request-body.js';
 import type { SiteSettings } from '../../../src/adapters/web/serve-route.js';
 import type { HttpRequest } from '../../../src/ports/http.js';
 
@@ -36,7 +36,7 @@ export function site(changes: Partial<SiteSettings> = {}): SiteSettings & { read
       count += 1;
       return `req-${String(count)}`;
     },
-    now: () => 0,
+    clock: { now: () => 0 },
     ...changes,
     telemetry: new RecordingTelemetry(),
   };

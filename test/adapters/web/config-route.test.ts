@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource, FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
-import { sha256 } from '../../../src/adapters/system/sha256.js';
+import { sha256 } from '../../../src/adapters/system/system.js';
 import { agentCardRoute, type ConfigRoute, configRoute } from '../../../src/adapters/web/config-route.js';
 import { ChatConfig } from '../../../src/domain/chat/chat-config.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';

@@ -1,19 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import {
+  type ErrorContext,
+  errorResponse,
   methodNotAllowed,
-  toAgentBffError,
   notFound,
   problemResponse,
-  rpcErrorResponse,
-  RpcErrors,
+  RPC_ERRORS,
+  type RpcErrors,
+  toAgentBffError,
 } from '../../../src/adapters/web/error-response.js';
 import { errorContext, type SiteSettings } from '../../../src/adapters/web/serve-route.js';
 import { AgentBffError, type ErrorCode } from '../../../src/domain/shared/errors.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { browserRequest, site } from './browser-request.js';
 
+const rpcErrors = (id: string): RpcErrors => ({ ...RPC_ERRORS, id });
 const rpcErrorText = (error: AgentBffError, id: string, requestId: string): string =>
-  Object.assign(new RpcErrors(), { id }).eventData(error, requestId);
+  rpcErrors(id).text(error, requestId, 200);
+const rpcErrorResponse = (cause: unknown, id: string, of: ErrorContext): HttpResponse =>
+  errorResponse(cause, rpcErrors(id), of);
 
 /** A change here is a change of what every site sees. */
 const TABLE: Readonly<Record<ErrorCode, readonly [number, string, number]>> = {

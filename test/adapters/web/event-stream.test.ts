@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { EventStream } from '../../../src/adapters/web/event-stream.js';
+import { EventStream } from '../../../src/adapters/web/response-body.js';
 import { bytes, streamed } from './browser-request.js';
 import type { BodySink } from '../../../src/domain/shared/body.js';
 import { PushFlow } from './push-flow.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { behindHostCheck, type HostPolicy } from '../../../src/adapters/web/host-check.js';
+import { behindHostCheck, type HostPolicy } from '../../../src/adapters/web/admission.js';
 import { hostPolicy, allowedHost } from '../../../src/composition/config/addresses.js';
 import type { HeaderFields } from '../../../src/ports/http.js';
 import { browserRequest } from './browser-request.js';

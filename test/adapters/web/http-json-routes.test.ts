@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
-import { chatRoutes } from '../../../src/adapters/web/chat-routes.js';
+import { chatRoutes, httpJsonRoutes } from '../../../src/adapters/web/chat-routes.js';
 import { agentCardRoute } from '../../../src/adapters/web/config-route.js';
-import { httpJsonRoutes } from '../../../src/adapters/web/http-json-routes.js';
-import { sha256 } from '../../../src/adapters/system/sha256.js';
+import { sha256 } from '../../../src/adapters/system/system.js';
 import { ChatConfig } from '../../../src/domain/chat/chat-config.js';
 import { ChatForwarder } from '../../../src/domain/chat/chat-forwarder.js';
 import { HttpJsonBinding } from '../../../src/domain/chat/http-json-binding.js';

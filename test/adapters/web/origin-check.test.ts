@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkOrigin, type OriginPolicy } from '../../../src/adapters/web/origin-check.js';
+import { checkOrigin, type OriginPolicy } from '../../../src/adapters/web/admission.js';
 import type { HeaderFields } from '../../../src/ports/http.js';
 
 const OWN: OriginPolicy = { publicOrigin: '', allowedOrigins: new Set() };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type BodyLimits, readJsonBody } from '../../../src/adapters/web/read-body.js';
+import { type BodyLimits, readJsonBody } from '../../../src/adapters/web/request-body.js';
 import type { HttpRequest } from '../../../src/ports/http.js';
 import { bodyBudget, browserRequest, bytes, streamed } from './browser-request.js';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RequestError } from '../../../src/domain/shared/errors.js';
-import { timedBody } from '../../../src/adapters/web/timed-body.js';
-import { readJsonBody } from '../../../src/adapters/web/read-body.js';
+import { readJsonBody, timedBody } from '../../../src/adapters/web/request-body.js';
 import { textOf } from '../../contracts/http-upstream.contract.js';
 import { bodyBudget, browserRequest, bytes, streamed } from './browser-request.js';
 import { PushStream } from './push-stream.js';

@@ -1,5 +1,5 @@
 import { FakeCacheStore, FakeSessionTokenSource, FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
-import { sha256 } from '../../../src/adapters/system/sha256.js';
+import { sha256 } from '../../../src/adapters/system/system.js';
 import { resolveUpstream } from '../../../src/composition/config/upstream-config.js';
 import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
 import {

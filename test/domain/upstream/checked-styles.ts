@@ -1,5 +1,5 @@
 import { CssChecker } from '../../../src/adapters/css/css-checker.js';
-import { sha256 } from '../../../src/adapters/system/sha256.js';
+import { sha256 } from '../../../src/adapters/system/system.js';
 import { PlatformStyles, type PlatformStylesDependencies } from '../../../src/domain/upstream/platform-styles.js';
 import type { Telemetry } from '../../../src/ports/telemetry.js';
 

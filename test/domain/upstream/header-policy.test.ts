@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  forwardedFields,
-  isEventStream,
-  isStyleSheet,
-  mediaType,
-  upstreamRequestHeaders,
-} from '../../../src/domain/upstream/header-policy.js';
+import { forwardedFields, isStyleSheet, upstreamRequestHeaders } from '../../../src/domain/upstream/header-policy.js';
+import { isEventStream, mediaType } from '../../../src/domain/shared/body.js';
 
 const ALLOWED = [
   'content-type',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource, FakeTokenExchange, FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
-import { sha256 } from '../../../src/adapters/system/sha256.js';
+import { sha256 } from '../../../src/adapters/system/system.js';
 import { Credential } from '../../../src/domain/credentials/credential.js';
 import { ExchangedTokens } from '../../../src/domain/credentials/exchanged-tokens.js';
 import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
@@ -21,8 +21,6 @@ const OWN: RouteAuth<'headers'> = {
         headers: { authorization: 'Bearer made-by-the-site' },
         owner: ownedBy(),
         block: 'headers',
-        cacheKey: undefined,
-        token: undefined,
       }),
     ),
 };

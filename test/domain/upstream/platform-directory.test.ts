@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
-import { sha256 } from '../../../src/adapters/system/sha256.js';
+import { sha256 } from '../../../src/adapters/system/system.js';
 import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
 import type { PlatformApi } from '../../../src/domain/upstream/platform-api.js';
 import type { CallContext } from '../../../src/domain/upstream/platform-call.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { EventStream } from '../../../src/adapters/web/event-stream.js';
+import { EventStream } from '../../../src/adapters/web/response-body.js';
 import { bodyBytes, readAhead } from '../../../src/domain/upstream/body-bytes.js';
 
 // Thousands of runs take their time on a busy machine.

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { checkOrigin } from '../../../src/adapters/web/origin-check.js';
+import { checkOrigin } from '../../../src/adapters/web/admission.js';
 import { isAgentBffError } from '../../../src/domain/shared/errors.js';
 import { matchSurface } from '../../../src/domain/surfaces/surface-ref.js';
 import { platformTarget } from '../../../src/domain/upstream/platform-api.js';

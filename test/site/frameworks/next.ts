@@ -27,7 +27,7 @@ export function nextSite(name: string): Framework {
       const site: Toolkit = {
         ...toolkit,
         handlers: {
-          auths: toolkit.handlers.auths,
+          credentials: toolkit.handlers.credentials,
           chat: (options) => toolkit.handlers.chat(options),
           surfaces: () => surfaceRoute(toolkit, { auth, cache }),
           conversations: () => recordRoute(toolkit, { auth }),

@@ -78,7 +78,7 @@ function brokenToolkit(toolkit: Toolkit, breaks: Break): Toolkit {
   return {
     ...toolkit,
     handlers: {
-      auths: handlers.auths,
+      credentials: handlers.credentials,
       chat: (options) => broken(handlers.chat(options)),
       surfaces: (auth, options) => broken(handlers.surfaces(auth, options)),
       conversations: (options) => broken(handlers.conversations(options)),

@@ -1,27 +1,32 @@
 import type { HeaderFields, HttpBody, HttpRequest } from '../../ports/http.js';
-import type { RequestAddress } from './request-address.js';
-import { ResponseFields } from './response-fields.js';
 
-/** A Web request as ours, with what session libraries write for its response. */
-export interface FetchRequest extends HttpRequest {
-  readonly native: { readonly request: Request; readonly response: ResponseFields };
+/** The parts of a request's address, raw. */
+export interface RequestAddress {
+  /** With its colon, such as `https:`. */
+  readonly scheme: string;
+  /** With its port. */
+  readonly host: string;
+  /** Starts with `/`; dot segments and backslashes are resolved already, escapes are as they came. */
+  readonly path: string;
+  /** With its `?`, or empty. */
+  readonly query: string;
 }
 
-/** Where a request lies: its mount point begins its path, and the rest is what routes read. */
+/**
+ * Cuts the `url` of a Web `Request` into its parts. `Request` has parsed and written it by the rules of the URL standard:
+ * it is absolute, `..` (also as `%2e%2e`) has gone as far as it goes, so a path below a mount point stays below it.
+ */
+export function requestAddress(url: string): RequestAddress {
+  const { protocol: scheme, host, pathname: path, search } = new URL(url);
+  // `search` of an empty query is empty.
+  return { scheme, host, path, query: search || (url.endsWith('?') ? '?' : '') };
+}
+
+/** The path of a request: its mount point, and the rest, which routes read. */
 export interface Target {
   readonly mount: string;
   /** Empty, or starting with `/`. */
   readonly path: string;
-}
-
-/** Reads a Web `Request` as ours, without copying its body; `headers` stand for its own where a host knows them better. */
-export function toHttpRequest(
-  request: Request,
-  address: RequestAddress,
-  target: Target,
-  headers: HeaderFields = headerFields(request),
-): FetchRequest {
-  return new WebRequest(request, address, target, headers);
 }
 
 /** The header fields of a Web request, which has one value for each name. */
@@ -29,18 +34,25 @@ export function headerFields(request: Request): Readonly<Record<string, string>>
   return Object.fromEntries(request.headers);
 }
 
-class WebRequest implements FetchRequest {
+/** A Web `Request` as ours, its body not copied, with what session libraries write for its response. */
+export class FetchRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly headers: HeaderFields;
   readonly body: HttpBody;
   readonly bodyConsumed: boolean;
-  readonly native: FetchRequest['native'];
+  readonly native: { readonly request: Request; readonly response: ResponseFields };
   readonly #scheme: string;
   readonly #mount: string;
 
-  constructor(request: Request, address: RequestAddress, { mount, path }: Target, headers: HeaderFields) {
+  /** `headers` replace the request's own where a host knows them better. */
+  constructor(
+    request: Request,
+    address: RequestAddress,
+    { mount, path }: Target,
+    headers: HeaderFields = headerFields(request),
+  ) {
     // `Request` knows some methods in upper case only, and leaves `patch` as it is.
     this.method = request.method.toUpperCase();
     this.path = path;
@@ -69,8 +81,33 @@ class WebRequest implements FetchRequest {
 }
 
 /**
+ * Header fields written before there is a `Response`, as session libraries write them on a Node response:
+ * a web-standard server gives them nothing to write on.
+ */
+export class ResponseFields {
+  readonly headers: Headers = new Headers();
+  /** True when nothing written here reaches the browser any more. */
+  headersSent = false;
+
+  getHeader(name: string): string | string[] | undefined {
+    if (name.toLowerCase() === 'set-cookie') return this.headers.getSetCookie();
+    return this.headers.get(name) ?? undefined;
+  }
+
+  setHeader(name: string, value: number | string | readonly string[]): this {
+    this.headers.delete(name);
+    return this.appendHeader(name, typeof value === 'number' ? String(value) : value);
+  }
+
+  appendHeader(name: string, value: string | readonly string[]): this {
+    for (const single of typeof value === 'string' ? [value] : value) this.headers.append(name, single);
+    return this;
+  }
+}
+
+/**
  * The stream itself. A reader that stops early must not cancel it: servers over Node then destroy the socket, and the browser never sees why.
- * The rest runs off, or a browser that reads no response before it has sent everything waits for ever.
+ * The rest runs off, or a browser that reads no response before it has sent everything waits forever.
  */
 function unread(body: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
   return {

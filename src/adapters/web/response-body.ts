@@ -1,88 +1,129 @@
 import { type BodySink, flowing, type FlowingBody, ReadableFlow } from '../../domain/shared/body.js';
 
-/** How a stream is watched while it passes. */
-export interface EventStreamOptions {
+/** Learns how a body ends. */
+export interface BodyObserver {
+  /** Called once when the body has ended, broken or been given up. */
+  onOver?(): void;
+  /** Called before that when it breaks; `side` is absent where the request's signal tells it. */
+  onBroken?(error: unknown, side?: 'browser'): void;
+}
+
+/** Passes a body through and reports when and how it ends. */
+export class ObservedBody extends ReadableFlow implements BodySink {
+  readonly #source: FlowingBody;
+  #observer: BodyObserver | undefined;
+  protected sink: BodySink | undefined;
+
+  constructor(source: AsyncIterable<Uint8Array>, observer: BodyObserver) {
+    super();
+    this.#source = flowing(source);
+    this.#observer = observer;
+  }
+
+  protected get isOver(): boolean {
+    return this.#observer === undefined;
+  }
+
+  flowTo(sink: BodySink): void {
+    this.sink = sink;
+    this.#source.flowTo(this);
+  }
+
+  cancel(reason?: Error): void {
+    this.sink = undefined;
+    if (reason !== undefined) this.#observer?.onBroken?.(reason, 'browser');
+    this.finish();
+    this.#source.cancel(reason);
+  }
+
+  write(chunk: Uint8Array): boolean {
+    return this.sink?.write(chunk) === true;
+  }
+
+  end(): void {
+    this.finish();
+    this.sink?.end();
+  }
+
+  fail(error: unknown): void {
+    this.#observer?.onBroken?.(error);
+    this.finish();
+    this.breakOff(error);
+  }
+
+  /** Ends a body that broke. */
+  protected breakOff(error: unknown): void {
+    this.sink?.fail(error);
+  }
+
+  protected finish(): void {
+    this.#observer?.onOver?.();
+    this.#observer = undefined;
+  }
+}
+
+/** Settings of an event stream, and its observer. */
+export interface EventStreamOptions extends BodyObserver {
   /** Silence after which a comment is sent, in milliseconds; 0 sends none. */
   readonly keepAliveMs: number;
   /** The event that tells the client that the stream broke; called when it breaks between two events. */
   brokenEvent(): string;
-  /** Called once when the stream breaks; `side` is absent where the request's signal tells it. */
-  onBroken(error: unknown, side?: 'browser'): void;
-  /** Called once, after that, when the stream has ended, broken or been given up. */
-  onOver?(): void;
 }
 
 const encoder = new TextEncoder();
 // A comment is ignored by every reader of server-sent events; it keeps proxies and phones from closing a silent connection.
 const KEEP_ALIVE = encoder.encode(': keep-alive\n\n');
 
-const LF = 0x0a;
-const CR = 0x0d;
-
 /**
- * Passes a stream of server-sent events on, byte for byte.
+ * Passes a stream of server-sent events through, byte for byte.
  * Comments are added in silence, and only between two events. A stream that breaks there ends with an error event; one that breaks inside an event
  * throws, so that the connection is cut: completing half an event would hand the client a message nobody sent.
  */
-export class EventStream extends ReadableFlow implements BodySink {
-  readonly #source: FlowingBody;
+export class EventStream extends ObservedBody {
   readonly #options: EventStreamOptions;
   readonly #boundary = new BoundaryFinder();
-  #sink: BodySink | undefined;
-  /** Whether the sink waits for the next chunk: a slow reader is no silence. */
+  /** True while the sink waits for the next chunk: a slow reader is no silence. */
   #isAwaited = true;
-  /** One timer, started anew for each wait between two events: a timer for each event costs more than the event. */
+  /** One timer, refreshed for each wait between two events: a timer for each event costs more than the event. */
   #silence: ReturnType<typeof setTimeout> | undefined;
-  #isOver = false;
 
   constructor(source: AsyncIterable<Uint8Array>, options: EventStreamOptions) {
-    super();
-    this.#source = flowing(source);
+    super(source, options);
     this.#options = options;
   }
 
-  flowTo(sink: BodySink): void {
-    if (this.#isOver) return;
-    this.#sink = sink;
+  override flowTo(sink: BodySink): void {
+    if (this.isOver) return;
     this.#isAwaited = true;
     this.#expectSilence();
-    this.#source.flowTo(this);
+    super.flowTo(sink);
   }
 
-  cancel(reason?: Error): void {
-    if (reason !== undefined && !this.#isOver) this.#options.onBroken(reason, 'browser');
-    this.#sink = undefined;
-    this.#finish();
-    this.#source.cancel();
-  }
-
-  write(chunk: Uint8Array): boolean {
+  override write(chunk: Uint8Array): boolean {
     this.#boundary.push(chunk);
-    this.#isAwaited = this.#sink?.write(chunk) === true;
+    this.#isAwaited = super.write(chunk);
     if (this.#isAwaited) this.#expectSilence();
     return this.#isAwaited;
   }
 
-  end(): void {
-    this.#finish();
-    this.#sink?.end();
+  protected override breakOff(error: unknown): void {
+    if (!this.#boundary.atBoundary) {
+      super.breakOff(error);
+      return;
+    }
+    this.sink?.write(encoder.encode(this.#options.brokenEvent()));
+    this.sink?.end();
   }
 
-  fail(error: unknown): void {
-    this.#options.onBroken(error);
-    this.#finish();
-    if (this.#boundary.atBoundary) {
-      this.#sink?.write(encoder.encode(this.#options.brokenEvent()));
-      this.#sink?.end();
-    } else {
-      this.#sink?.fail(error);
-    }
+  protected override finish(): void {
+    this.#forgetSilence();
+    super.finish();
   }
 
   /** The wait never keeps the process alive. */
   #expectSilence(): void {
     const { keepAliveMs } = this.#options;
-    if (!this.#boundary.atBoundary || this.#isOver) {
+    if (!this.#boundary.atBoundary || this.isOver) {
       this.#forgetSilence();
     } else if (this.#silence !== undefined) {
       this.#silence.refresh();
@@ -94,7 +135,7 @@ export class EventStream extends ReadableFlow implements BodySink {
 
   readonly #comment = (): void => {
     if (!this.#isAwaited) return;
-    this.#isAwaited = this.#sink?.write(KEEP_ALIVE) === true;
+    this.#isAwaited = this.sink?.write(KEEP_ALIVE) === true;
     this.#expectSilence();
   };
 
@@ -102,17 +143,13 @@ export class EventStream extends ReadableFlow implements BodySink {
     clearTimeout(this.#silence);
     this.#silence = undefined;
   }
-
-  #finish(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#forgetSilence();
-    this.#options.onOver?.();
-  }
 }
 
+const LF = 0x0a;
+const CR = 0x0d;
+
 /**
- * Knows whether the bytes seen so far end between two events (HTML, "Parsing an event stream": lines end with LF, CR or CRLF, and an empty line ends an event).
+ * Tracks if the bytes so far end between two events (HTML, "Parsing an event stream": lines end with LF, CR or CRLF, and an empty line ends an event).
  */
 export class BoundaryFinder {
   #atBoundary = true;

@@ -1,9 +1,8 @@
 import { asSessionTokenSource } from '../../adapters/sessions/as-session-token-source.js';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { DeadlineError, inTime } from '../../adapters/system/timed-ports.js';
-import { sha256 } from '../../adapters/system/sha256.js';
-import { redactingSessionSource } from '../../adapters/telemetry/redacting-session-source.js';
-import { hideToken } from '../../adapters/telemetry/request-scope.js';
+import { sha256 } from '../../adapters/system/system.js';
+import { hideToken, redactingSessionSource } from '../../adapters/telemetry/request-scope.js';
 import type { SessionRequired } from '../../domain/conversations/conversation-proxy.js';
 import { CoalescingSessionSource } from '../../domain/credentials/coalescing-session-source.js';
 import { Credential, type CredentialOwner } from '../../domain/credentials/credential.js';
@@ -51,7 +50,7 @@ const MESSAGE_FIELDS: ReadonlySet<string> = new Set([
 const NOBODY: SessionTokenSource = { getToken: () => Promise.resolve({ kind: 'no-session' }) };
 
 /** The parts that the credentials of routes are made with. */
-export interface RouteAuthsDependencies {
+export interface RouteCredentialsDependencies {
   readonly config: Pick<
     ResolvedConfig,
     'serviceApiKey' | 'serviceProjectId' | 'alwaysExchange' | 'timeouts' | 'upstream'
@@ -65,14 +64,14 @@ export interface RouteAuthsDependencies {
 }
 
 /** The credentials of routes with the site's own fields, from options that `readOptions` has read. */
-export class RouteAuths {
-  readonly #deps: RouteAuthsDependencies;
+export class RouteCredentials {
+  readonly #deps: RouteCredentialsDependencies;
   readonly #exchanged: ExchangedTokens;
   readonly #names: UserNames;
   /** One set of coalesced refreshes for each session library, whichever route uses it. */
   readonly #sources = new Map<SessionTokenSource, SessionTokenSource>();
 
-  constructor(dependencies: RouteAuthsDependencies) {
+  constructor(dependencies: RouteCredentialsDependencies) {
     const { clock, tokens, exchange, sessions, telemetry } = dependencies;
     this.#deps = dependencies;
     this.#names = new UserNames({ sources: () => [...sessions].map(asSessionTokenSource), telemetry });
@@ -170,8 +169,6 @@ export class RouteAuths {
           headers,
           owner: () => ownerOfHeaders(headers),
           block: 'getHeaders',
-          cacheKey: undefined,
-          token: undefined,
         });
       },
     };

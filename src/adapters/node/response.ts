@@ -1,11 +1,64 @@
-import { type BodySink, flowing, type FlowingBody } from '../../domain/shared/body.js';
-import { abortResponse, isComplete, connectionOf } from './http2-exchange.js';
 import type { ServerResponse } from 'node:http';
-import type { SendBudget } from './send-budget.js';
-import { SendWatch } from './send-watch.js';
+import { type BodySink, discard, flowing, type FlowingBody, isBodiless, isStream } from '../../domain/shared/body.js';
+import type { HttpResponse } from '../../ports/http.js';
+import { abortResponse, http2Fields, isComplete, streamOf, tellsProgress } from './http2-exchange.js';
+import { type SendBudget, SendWatch } from './send-budget.js';
+
+/**
+ * Writes our response to Node's; a body that streams goes on being written.
+ * A body that breaks destroys the connection, or resets the stream of HTTP/2: a clean end would claim that the response was complete.
+ */
+export function writeHttpResponse(
+  response: FlushableResponse,
+  given: HttpResponse,
+  method: string,
+  budget: SendBudget,
+): void {
+  const { body, sendIdleMs = 0 } = given;
+  const stream = streamOf(response);
+  if ((stream ?? response).destroyed || response.headersSent) {
+    discard(body);
+    return;
+  }
+  response.statusCode = given.status;
+  const fields = stream === undefined ? given.headers : http2Fields(given.headers);
+  for (const name in fields) {
+    const value = fields[name];
+    // `appendHeader` for cookies the host has already set: its own stay.
+    if (value === undefined) continue;
+    if (name === 'set-cookie') response.appendHeader(name, value);
+    else response.setHeader(name, value as string | string[]);
+  }
+  if (body === null || isBodiless(method, given.status)) {
+    response.end();
+    discard(body);
+  } else if (isStream(body)) {
+    new StreamWriter(response, sendIdleMs, budget).start(body);
+  } else {
+    if (body.length > PIECE_BYTES && !tellsProgress(response)) {
+      const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+      if (!response.hasHeader('content-length')) response.setHeader('content-length', bytes.length);
+      budget.share(response).set(bytes.length);
+      new StreamWriter(response, sendIdleMs, budget).start(pieces(bytes));
+      return;
+    }
+    response.end(body);
+    // Mostly the system has taken it by now.
+    if (!response.writableEnded || response.writableLength > 0) {
+      new SendWatch(response, { idleMs: sendIdleMs, budget }).watchRest();
+    }
+  }
+}
+
+const PIECE_BYTES = 65_536;
+
+/** Where nobody tells how far one long write has got, a slow reader would look like one that takes nothing. */
+async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
+}
 
 /** A response a compressor may have wrapped. */
-export interface FlushableResponse extends ServerResponse {
+interface FlushableResponse extends ServerResponse {
   /** Sends what a compressor holds back (the `compression` middleware). */
   flush?: () => void;
 }
@@ -16,7 +69,7 @@ export interface FlushableResponse extends ServerResponse {
  * Without `await`: a function that waits holds on to the last chunk for as long as the stream is silent, and every promise and closure
  * is there once for each open stream.
  */
-export class StreamWriter implements BodySink {
+class StreamWriter implements BodySink {
   readonly #response: FlushableResponse;
   readonly #watch: SendWatch;
   #body: FlowingBody | undefined;
@@ -43,7 +96,7 @@ export class StreamWriter implements BodySink {
   write(chunk: Uint8Array): boolean {
     this.#forgetHead();
     const response = this.#response;
-    if (this.#isGivenUp || connectionOf(response).destroyed) return false;
+    if (this.#isGivenUp || (streamOf(response) ?? response).destroyed) return false;
     try {
       const waits = response.writableLength > 0;
       const isReady = response.write(chunk);
@@ -66,7 +119,7 @@ export class StreamWriter implements BodySink {
     this.#forgetHead();
     const response = this.#response;
     try {
-      if (this.#isGivenUp || connectionOf(response).destroyed) return;
+      if (this.#isGivenUp || (streamOf(response) ?? response).destroyed) return;
       response.end();
       this.#watch.watchRest();
     } catch {
@@ -112,5 +165,5 @@ function whenDrained(response: ServerResponse, goOn: () => void): void {
   };
   response.on('drain', done);
   response.on('close', done);
-  if (connectionOf(response).destroyed) done();
+  if ((streamOf(response) ?? response).destroyed) done();
 }

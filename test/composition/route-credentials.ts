@@ -1,11 +1,11 @@
 import { FakeClock, FakeTokenExchange, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
-import { RouteAuths } from '../../src/composition/routes/route-auths.js';
+import { RouteCredentials } from '../../src/composition/routes/route-credentials.js';
 import { BrokerWorld } from '../domain/credentials/broker-fixture.js';
 
 /** The credentials of routes where this key is configured. */
-export function routeAuths(serviceApiKey?: string): RouteAuths {
-  return new RouteAuths({
+export function routeCredentials(serviceApiKey?: string): RouteCredentials {
+  return new RouteCredentials({
     config: resolveConfig({ serviceApiKey }),
     clock: new FakeClock(),
     telemetry: new RecordingTelemetry(),

@@ -1,0 +1,103 @@
+import { type BodySink, flowing, type FlowingBody } from '../../domain/shared/body.js';
+import { StallCounter, type StallWatched } from '../../domain/shared/stall-counter.js';
+
+/**
+ * A body that comes in pieces, as a Web stream. It is pulled as the reader asks, and let go when the reader cancels; one that breaks errors the
+ * stream, since a clean end would claim that the response was complete.
+ */
+export function webStream(body: AsyncIterable<Uint8Array>, sendIdleMs: number): ReadableStream<Uint8Array> {
+  // Nothing is read ahead: a slow browser slows the platform down.
+  return new ReadableStream<Uint8Array>(new BodySource(flowing(body), sendIdleMs), { highWaterMark: 0 });
+}
+
+/**
+ * The source of a Web stream: takes one chunk of a body for each that the reader requests.
+ * A reader that has a chunk and requests no more is cut: a server requests the next one when the browser took the last (decision 84).
+ */
+class BodySource implements UnderlyingDefaultSource<Uint8Array>, BodySink, StallWatched {
+  readonly #body: FlowingBody;
+  readonly #stalls: StallCounter | undefined;
+  /** Absent when the stream is over. */
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  /** True while the stream waits for a chunk it requested. */
+  #isWanted = false;
+  #isWriting = false;
+  /** True after a request for a chunk since the last look. */
+  #hasAsked = false;
+
+  /** Milliseconds without a pull; 0 allows any. */
+  constructor(body: FlowingBody, idleMs: number) {
+    this.#body = body;
+    if (idleMs > 0) this.#stalls = new StallCounter(this, idleMs, startTimer);
+  }
+
+  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#controller = controller;
+    // Sends the head: servers keep it back until the first chunk of a stream, which may be long in coming. An empty one changes no byte of the body.
+    controller.enqueue(new Uint8Array(0));
+    this.#expectPull();
+  }
+
+  pull(): void {
+    this.#isWanted = true;
+    this.#hasAsked = true;
+    if (!this.#isWriting) this.#body.flowTo(this); // Else `write` tells.
+  }
+
+  cancel(): void {
+    this.#over();
+    this.#body.cancel();
+  }
+
+  write(chunk: Uint8Array): boolean {
+    this.#isWanted = false;
+    this.#isWriting = true;
+    this.#expectPull();
+    this.#controller?.enqueue(chunk);
+    this.#isWriting = false;
+    return this.#isWanted;
+  }
+
+  end(): void {
+    this.#over()?.close();
+  }
+
+  fail(error: unknown): void {
+    this.#over()?.error(error);
+  }
+
+  look(): 'moved' | 'still' | 'done' {
+    const hasMoved = this.#hasAsked;
+    this.#hasAsked = false;
+    if (this.#isWanted) return 'done';
+    return hasMoved ? 'moved' : 'still';
+  }
+
+  onStalled(): void {
+    const reason = new Error('the browser took nothing: see "timeouts.sendIdleMs"');
+    this.#over()?.error(reason);
+    this.#body.cancel(reason);
+  }
+
+  #expectPull(): void {
+    if (this.#stalls === undefined || this.#stalls.isRunning) return;
+    this.#hasAsked = false;
+    this.#stalls.begin();
+  }
+
+  #over(): ReadableStreamDefaultController<Uint8Array> | undefined {
+    const controller = this.#controller;
+    this.#controller = undefined;
+    this.#stalls?.end();
+    return controller;
+  }
+}
+
+/** The wait never keeps the process alive; not every host's timers know that. */
+function startTimer(task: () => void, ms: number): () => void {
+  const timer = setTimeout(task, ms);
+  timer.unref?.();
+  return () => {
+    clearTimeout(timer);
+  };
+}

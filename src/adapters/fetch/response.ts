@@ -1,0 +1,39 @@
+import { discard, type HttpBody, isBodiless, isStream } from '../../domain/shared/body.js';
+import type { HttpResponse } from '../../ports/http.js';
+import type { FetchRequest } from './request.js';
+
+const encoder = new TextEncoder();
+
+/** Writes our response as a Web `Response`, with the fields that session libraries wrote for it. */
+export async function toResponse(given: HttpResponse, request: FetchRequest): Promise<Response> {
+  const { status, body, sendIdleMs = 0 } = given;
+  const headers = headersOf(given, request);
+  if (isBodiless(request.method, status)) {
+    discard(body);
+    return new Response(null, { status, headers });
+  }
+  return new Response(await bodyInit(body, sendIdleMs), { status, headers });
+}
+
+function headersOf(given: HttpResponse, { native: { response: written } }: FetchRequest): Headers {
+  const { headers } = written;
+  written.headersSent = true;
+  for (const name in given.headers) {
+    const value = given.headers[name];
+    if (value === undefined) continue;
+    if (name !== 'set-cookie') headers.delete(name);
+    // One by one: cookies in one field would be one broken cookie.
+    for (const single of typeof value === 'string' ? [value] : value) headers.append(name, single);
+  }
+  return headers;
+}
+
+async function bodyInit(body: HttpBody, sendIdleMs: number): Promise<BodyInit | null> {
+  if (body === null) return null;
+  // As bytes: for a text, `Response` would add a content type.
+  if (typeof body === 'string') return encoder.encode(body);
+  if (!isStream(body)) return body as Uint8Array<ArrayBuffer>;
+  // Loaded with the first stream: a process that mounts routes starts without it.
+  const { webStream } = await import('./body-stream.js');
+  return webStream(body, sendIdleMs);
+}

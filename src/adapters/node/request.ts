@@ -1,0 +1,234 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HeaderFields, HttpBody, HttpRequest, NativeRequest } from '../../ports/http.js';
+import { hasBody, isComplete, maybeTruncated, refuseRest, requestFields, streamOf } from './http2-exchange.js';
+
+/** The place where the host mounted the route, as the framework knows it. */
+export interface Mount {
+  /** Raw target below the mount, with its query. */
+  readonly target: string;
+  /** Scheme, host and mount path as the browser sees them; called only when a route needs it. */
+  readonly publicUrl: () => string;
+}
+
+/** The result of a body parser. */
+export interface ParsedBody {
+  body?: unknown;
+  /** The bytes or the text a parser kept (`express.json({ verify })`, Koa's parsers, serverless hosts). */
+  rawBody?: unknown;
+}
+
+/** Parts that a framework keeps on objects of its own instead of Node's. */
+export interface FrameworkObjects {
+  readonly parsed: ParsedBody;
+  readonly native: NativeRequest;
+}
+
+/** Node's request as ours; neither its header fields nor its body are copied. */
+export class NodeRequest implements HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: HeaderFields;
+  readonly bodyConsumed: boolean;
+  readonly native: NativeRequest;
+  #body: HttpBody;
+  readonly #response: ServerResponse;
+  readonly #publicUrl: () => string;
+  #signal: AbortSignal | undefined;
+
+  constructor(request: IncomingMessage, response: ServerResponse, mount: Mount, framework?: FrameworkObjects) {
+    const { target } = mount;
+    const query = target.indexOf('?');
+    this.method = request.method ?? 'GET';
+    this.path = query < 0 ? target : target.slice(0, query);
+    this.query = query < 0 ? '' : target.slice(query);
+    const fields = requestFields(request);
+    this.native = framework?.native ?? { request, response };
+    this.#response = response;
+    this.#publicUrl = mount.publicUrl;
+    // Express, Connect, Fastify's raw request and serverless hosts leave a parsed body here; each parser types it in its own way.
+    const read = readBody(request, fields, framework?.parsed ?? (request as unknown as ParsedBody));
+    this.headers = read.headers ?? fields;
+    this.#body = read.body;
+    this.bodyConsumed = read.consumed;
+  }
+
+  /** Read when a route needs it: the rest of a short message has arrived by then. */
+  get body(): HttpBody {
+    if (this.#body instanceof RequestBody) this.#body = this.#body.whole() ?? this.#body;
+    return this.#body;
+  }
+
+  get publicUrl(): string {
+    return this.#publicUrl();
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= closeSignal(this.#response);
+    return this.#signal;
+  }
+}
+
+interface ReadBody {
+  readonly body: HttpBody;
+  readonly consumed: boolean;
+  readonly headers?: HeaderFields;
+}
+
+/** The body in whatever state the host's middleware left it. */
+function readBody(request: IncomingMessage, fields: HeaderFields, { rawBody, body }: ParsedBody): ReadBody {
+  const isRaw = rawBody !== undefined && isWhole(rawBody);
+  // Express 4's parser sets `req.body = {}` on requests it did not read, so the stream's own state decides.
+  if (!isRaw && !request.readableDidRead) {
+    return { body: hasBody(request) ? new RequestBody(request) : null, consumed: false };
+  }
+  const given = isRaw ? rawBody : body;
+  const whole = isWhole(given) ? given : written(given);
+  if (whole === undefined) return { body: null, consumed: given !== undefined || hasBody(request) };
+  // A parser decoded the bytes, so the coding and the length no longer describe them.
+  const headers = { ...fields, 'content-encoding': undefined, 'content-length': undefined };
+  return { body: whole, consumed: false, headers };
+}
+
+function isWhole(body: unknown): body is Uint8Array | string {
+  return body instanceof Uint8Array || typeof body === 'string';
+}
+
+/** A parsed value as JSON again; `undefined` when it is none. One too deep to be written is a body whose reading fails. */
+function written(value: unknown): HttpBody | undefined {
+  try {
+    return JSON.stringify(value) as string | undefined;
+  } catch (error) {
+    return error instanceof RangeError ? TOO_DEEP : undefined;
+  }
+}
+
+/** JSON is written with as many calls as it has levels, which the stack does not hold. */
+const TOO_DEEP: HttpBody = {
+  [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new RangeError()) }),
+};
+
+/**
+ * Aborted when the browser leaves. The response tells it: the request closes as soon as its own body is read (nodejs/node#40775).
+ */
+function closeSignal(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  const { closed, destroyed } = streamOf(response) ?? response;
+  if ((closed || destroyed) && !isComplete(response)) controller.abort();
+  else {
+    response.on('close', () => {
+      if (!isComplete(response)) controller.abort();
+    });
+  }
+  return controller.signal;
+}
+
+type Step = IteratorResult<Uint8Array>;
+
+const DONE: Step = { done: true, value: undefined };
+
+/** Requests whose bodies were taken whole: Node calls them complete only when it has parsed on. */
+const taken = new WeakSet<IncomingMessage>();
+
+/** True while the end of a request's body has not arrived. */
+export function isComing(request: IncomingMessage): boolean {
+  return !request.complete && hasBody(request) && !taken.has(request);
+}
+
+/**
+ * The body of a request as it comes.
+ *
+ * A reader that stops early does not destroy the socket, or the browser would never see why. The rest is drained, as some browsers read no
+ * response before they have sent everything; `linger` in `exchange.ts` says for how long.
+ */
+class RequestBody implements AsyncIterableIterator<Uint8Array> {
+  readonly #request: IncomingMessage;
+  #chunks: ChunkCount | undefined;
+  #steps: AsyncIterator<Uint8Array> | undefined;
+  #isOver = false;
+
+  constructor(request: IncomingMessage) {
+    this.#request = request;
+  }
+
+  /**
+   * All of it, when it is there already: a short message mostly comes together with its head. Who takes this reads nothing else, and pays
+   * for no events, promises and deadlines.
+   */
+  whole(): Uint8Array | undefined {
+    const request = this.#request;
+    const { readableLength: length, headers } = request;
+    const isThere = length > 0 && Number(headers['content-length']) === length;
+    if (!isThere || this.#isOver || this.#steps !== undefined) return undefined;
+    this.#isOver = true;
+    taken.add(request);
+    const bytes = request.read() as Uint8Array;
+    // Node ends a request for its host only when somebody reads on.
+    request.resume();
+    return bytes;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<Step> {
+    if (this.#isOver) return DONE;
+    this.#steps ??= this.#request.iterator({ destroyOnReturn: false });
+    this.#chunks ??= new ChunkCount();
+    const step = (await this.#steps.next()) as Step;
+    if (step.done === true ? !maybeTruncated(this.#request) : !this.#chunks.add(step.value)) return step;
+    void this.return();
+    throw new Error(step.done === true ? 'the request is incomplete' : 'the chunks are too small');
+  }
+
+  return(): Promise<Step> {
+    if (!this.#isOver) {
+      this.#isOver = true;
+      void this.#steps?.return?.();
+      drain(this.#request, this.#chunks);
+    }
+    return Promise.resolve(DONE);
+  }
+}
+
+const wasteful = new WeakSet<IncomingMessage>();
+
+/** True for a request whose body is no longer read, because its chunks are too small. */
+export function isWasteful(request: IncomingMessage): boolean {
+  return wasteful.has(request);
+}
+
+/** Reads what is left of a body and drops it; stops where its chunks are too small. */
+export function drain(request: IncomingMessage, chunks: ChunkCount = new ChunkCount()): void {
+  if (chunks.areTooSmall) {
+    wasteful.add(request);
+    request.pause();
+  } else {
+    request.on('data', (chunk: Uint8Array) => {
+      if (chunks.add(chunk)) refuseRest(request);
+    });
+    request.resume();
+  }
+}
+
+/** Chunks of any size that a body may have, beside one for each 16 bytes. */
+const FREE_CHUNKS = 500;
+const MIN_BYTES_PER_CHUNK = 16;
+
+/**
+ * Knows bodies that come in chunks much smaller than anybody needs. Node tells of each by itself, and each costs the same whatever its length:
+ * in chunks of one byte, two megabytes take seconds in which nobody else is served.
+ */
+class ChunkCount {
+  areTooSmall: boolean = false;
+  #bytes = 0;
+  #chunks = 0;
+
+  /** Counts a chunk; true when they are too small. */
+  add(chunk: Uint8Array): boolean {
+    this.#bytes += chunk.length;
+    this.#chunks += 1;
+    return (this.areTooSmall = this.#chunks > FREE_CHUNKS + this.#bytes / MIN_BYTES_PER_CHUNK);
+  }
+}

@@ -1,0 +1,186 @@
+import { RequestError } from '../../domain/shared/errors.js';
+import { isLoopback } from '../../domain/shared/paths.js';
+import type { HeaderFields, HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
+import type { Telemetry } from '../../ports/telemetry.js';
+import type { VisitorLimit } from '../../ports/visitor-limit.js';
+
+// The checks a request passes before a route reads it: the host it names, the page it comes from, the messages of its visitor.
+
+/** The names by which a server may be called. */
+export interface HostPolicy {
+  /** Names that count on every port. */
+  readonly names: ReadonlySet<string>;
+  /** Names that count on one port, such as `site.example:8443`; `site.example:` where the field leaves the port out. */
+  readonly places: ReadonlySet<string>;
+  /** True where every name of this machine counts, on every port. */
+  readonly loopback: boolean;
+}
+
+/** A handler that is reached only by the names of a policy; `refuse` responds to all other requests (RFC 9110 §15.5.20). */
+export function behindHostCheck(
+  handler: HttpHandler,
+  policy: HostPolicy,
+  refuse: (request: HttpRequest, error: RequestError) => HttpResponse,
+): HttpHandler {
+  return (request) =>
+    isServed(request.headers, policy) ? handler(request) : Promise.resolve(refuse(request, hostRefused()));
+}
+
+function isServed(headers: HeaderFields, { names, places, loopback }: HostPolicy): boolean {
+  const { host } = headers;
+  if (typeof host !== 'string') return false;
+  if (names.has(host)) return true; // The spelling of browsers, which is nearly always the case.
+  const read = readHost(host);
+  if (read === undefined) return false;
+  const { name, port } = read;
+  return names.has(name) || places.has(`${name}:${port}`) || (loopback && isLocal(name));
+}
+
+/** Names that no resolver may lead elsewhere (RFC 6761 §6.3), and the addresses of this machine. */
+function isLocal(name: string): boolean {
+  return name.endsWith('.localhost') || isLoopback(name);
+}
+
+function hostRefused(): RequestError {
+  return new RequestError('host_refused', {
+    detail: 'The request names a host that this server does not serve.',
+    hint: 'Set "publicUrl" to the address visitors use, or add the host to "allowedHosts" in configureServer.',
+    fields: ['publicUrl', 'allowedHosts'],
+  });
+}
+
+/** The pages that may use the routes. */
+export interface OriginPolicy {
+  /** Origin of the configured public address, such as `https://site.example`; empty when none is configured. */
+  readonly publicOrigin: string;
+  /** Further origins, such as `https://shop.example`. */
+  readonly allowedOrigins: ReadonlySet<string>;
+}
+
+const CALL_OR_ALLOW =
+  'Call the route from the site itself, or add the page\'s origin to "allowedOrigins" in configureServer.';
+const EXACT_ADDRESS =
+  'Set "publicUrl" to the address visitors use, and add other origins of the site to "allowedOrigins" in configureServer: www. beside the bare name, another scheme and another port each count as one.';
+
+/**
+ * Refuses requests that another site's page caused (decision 80).
+ * Reading is safe with a service credential, so GET, HEAD and OPTIONS are checked on session routes only.
+ *
+ * @throws RequestError `origin_refused`.
+ */
+export function checkOrigin(
+  request: Pick<HttpRequest, 'method' | 'headers'>,
+  policy: OriginPolicy,
+  session: boolean,
+): void {
+  const { method, headers } = request;
+  const site = single(headers, 'sec-fetch-site');
+  const safe = method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
+  if (safe && !(session && site === 'cross-site')) return;
+  const origin = single(headers, 'origin');
+  if (origin === undefined && site === undefined) return; // Not a browser: every browser sends one of the two.
+  if (origin !== undefined && isListed(origin, policy.allowedOrigins)) return;
+  // With any other value the browser itself says that the page is of another site.
+  const isOwn = site === undefined || site === 'same-origin' || site === 'none';
+  if (isOwn && isOwnPage(origin, site, single(headers, 'host') ?? '', policy.publicOrigin)) return;
+  throw policy.publicOrigin === ''
+    ? foreignPage(CALL_OR_ALLOW, ['allowedOrigins'])
+    : foreignPage(EXACT_ADDRESS, ['publicUrl', 'allowedOrigins']);
+}
+
+function isOwnPage(origin: string | undefined, site: string | undefined, host: string, publicOrigin: string): boolean {
+  if (publicOrigin !== '') {
+    // A name that leads here without being ours (DNS rebinding) is the same origin to the browser: its word and the Host field prove nothing.
+    if (origin !== undefined) return origin === publicOrigin || readOrigin(origin) === publicOrigin;
+    return readOrigin(`${schemeOf(publicOrigin)}://${host}`) === publicOrigin;
+  }
+  if (site !== undefined || origin === undefined) return site !== undefined;
+  const page = readOrigin(origin);
+  // The scheme is the page's: behind a TLS terminator the server does not know its own.
+  return page !== undefined && readOrigin(`${schemeOf(page)}://${host}`) === page;
+}
+
+function isListed(origin: string, allowedOrigins: ReadonlySet<string>): boolean {
+  if (allowedOrigins.size === 0) return false;
+  return allowedOrigins.has(origin) || allowedOrigins.has(readOrigin(origin) ?? '');
+}
+
+function schemeOf(origin: string): string {
+  return origin.slice(0, origin.indexOf(':'));
+}
+
+function foreignPage(hint: string, fields: readonly string[]): RequestError {
+  return new RequestError('origin_refused', { detail: 'The request comes from a page of another site.', hint, fields });
+}
+
+/** A field that must come once; two of them count as none. */
+function single(headers: HeaderFields, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' || value === undefined ? value : value.join(',');
+}
+
+/** The limit of visitors who are not signed in. */
+export interface VisitorPolicy {
+  /** Counts their messages; absent where they are not limited. */
+  readonly chatLimit?: VisitorLimit;
+  readonly telemetry: Telemetry;
+}
+
+/**
+ * Counts one message of an anonymous visitor, where the site limits them: each message costs the site money.
+ *
+ * @throws RequestError (code `rate_limited`) with the time to wait.
+ */
+export async function checkVisitor(
+  request: Pick<HttpRequest, 'native'>,
+  { chatLimit, telemetry }: VisitorPolicy,
+): Promise<void> {
+  if (chatLimit === undefined) return;
+  const verdict = await chatLimit.admit(request.native.request);
+  if (verdict.kind === 'admitted') return;
+  if (verdict.kind === 'unknown') {
+    telemetry.emit({ type: 'warning', code: 'limit_unknown', detail: verdict.detail });
+    return;
+  }
+  const { retryAfterMs } = verdict;
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
+  throw new RequestError('rate_limited', {
+    detail: 'Too many messages in a short time.',
+    hint: `Try again in ${String(seconds)} ${seconds === 1 ? 'second' : 'seconds'}.`,
+    retryable: true,
+    retryAfterMs: seconds * 1000,
+  });
+}
+
+/** A host and its port, as a header field names them. */
+export interface HostName {
+  /** In lower case; an IPv6 address in brackets and in its shortest form. */
+  readonly name: string;
+  /** Empty where none is written. */
+  readonly port: string;
+}
+
+const HOST = /^(\[[0-9a-f:.]+\]|[\w.-]+)(?::(0|[1-9]\d{0,4}))?$/i;
+const HIGHEST_PORT = 65_535;
+
+/**
+ * Reads a host in the spelling browsers send (RFC 9110 §7.2). `undefined` for every spelling that another reader could take
+ * for another host: user names, lists, escapes, and numbers such as `127.1`, which the URL standard reads as an address.
+ */
+function readHost(text: string): HostName | undefined {
+  const [, written = '', port = ''] = HOST.exec(text) ?? [];
+  if (written === '' || Number(port) > HIGHEST_PORT || !URL.canParse(`http://${written}`)) return undefined;
+  const { hostname: name } = new URL(`http://${written}`);
+  // An IPv6 address has many spellings, and every reader takes them for the same one (RFC 5952).
+  return written.startsWith('[') || name === written.toLowerCase() ? { name, port } : undefined;
+}
+
+/** Reads an origin of the web (RFC 6454 §6) as browsers write it: lower case, without the scheme's own port; `undefined` for `null`, lists and everything else. */
+function readOrigin(text: string): string | undefined {
+  const [, written = '', rest = ''] = /^(https?):\/\/(.+)$/i.exec(text) ?? [];
+  const host = readHost(rest);
+  if (host === undefined) return undefined;
+  const scheme = written.toLowerCase();
+  const isUsual = host.port === '' || host.port === (scheme === 'https' ? '443' : '80');
+  return `${scheme}://${host.name}${isUsual ? '' : `:${host.port}`}`;
+}

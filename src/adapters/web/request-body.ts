@@ -1,0 +1,408 @@
+import { type HttpBody, isStream } from '../../domain/shared/body.js';
+import { ByteCollector } from '../../domain/shared/bytes.js';
+import { RequestError } from '../../domain/shared/errors.js';
+import { jsonMediaType } from '../../domain/upstream/header-policy.js';
+import type { HttpRequest } from '../../ports/http.js';
+
+/** A JSON body as it will be sent. */
+export interface JsonBody {
+  readonly bytes: Uint8Array;
+  /** Its media type, without parameters. */
+  readonly type: string;
+  /** To be released when the platform's response has begun, or there will be none: the body counts as held until then. */
+  readonly share: BodyShare;
+}
+
+/** Limits a site sets for a body. */
+export interface BodyLimits {
+  readonly bodyLimitBytes: number;
+  /** The memory of request bodies, which all sites of a process share. */
+  readonly bodies: BodyBudget;
+  /** Milliseconds for a request body that is read here; 0 is any time. */
+  readonly requestBodyMs: number;
+  /** Milliseconds for each pause in a request body; 0 is any time. */
+  readonly requestIdleMs: number;
+}
+
+/** The media types of JSON without a vocabulary of its own. */
+const JSON_TYPES: readonly string[] = ['application/json'];
+const encoder = new TextEncoder();
+
+/**
+ * Reads a JSON request body of one of these media types, within the limits of the site. Its content is not checked.
+ *
+ * @throws RequestError `content_type_unsupported`, `content_encoding_unsupported`, `body_too_large`, `body_timeout`, `server_busy`, `body_consumed` or `body_invalid`.
+ */
+export async function readJsonBody(
+  request: HttpRequest,
+  limits: BodyLimits,
+  types: readonly string[] = JSON_TYPES,
+): Promise<JsonBody> {
+  const type = declaredType(request, limits, types);
+  let { body } = request;
+  if (isStream(body)) {
+    // Node reads a short message together with its head: after its callback all of it is there, and needs no events.
+    await Promise.resolve();
+    ({ body } = request);
+    if (isStream(body)) return readStream(body, limits, type);
+  }
+  // A text here was written by the bridge from a parsed value, under the parser's own limit.
+  const bytes = typeof body === 'string' ? encoder.encode(body) : body;
+  if (bytes === null || bytes.length === 0) throw invalid('The request body is empty.');
+  if (typeof body !== 'string' && bytes.length > limits.bodyLimitBytes) throw tooLarge(limits.bodyLimitBytes);
+  return { bytes, type, share: limits.bodies.hold(bytes.length) };
+}
+
+function declaredType(request: HttpRequest, { bodyLimitBytes }: BodyLimits, types: readonly string[]): string {
+  const type = jsonMediaType(request.headers, types);
+  if (type === undefined) {
+    throw new RequestError('content_type_unsupported', {
+      detail: 'The request body is not declared as JSON in UTF-8.',
+      hint: `Send the header "Content-Type: ${types.join('" or "')}".`,
+    });
+  }
+  if (request.bodyConsumed) {
+    throw new RequestError('body_consumed', {
+      detail: 'A middleware of this server read the request body before the route and left nothing of it.',
+      hint: 'Mount the router before that middleware, or let it keep the result in "req.body" or "req.rawBody".',
+    });
+  }
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new RequestError('content_encoding_unsupported', {
+      detail: 'The request body is compressed, and no parser of this server decoded it.',
+      hint: 'Send it without "Content-Encoding", or mount express.json() before the router.',
+    });
+  }
+  if (Number(request.headers['content-length']) > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
+  return type;
+}
+
+async function readStream(
+  body: AsyncIterable<Uint8Array>,
+  { bodyLimitBytes, requestBodyMs, requestIdleMs, bodies }: BodyLimits,
+  type: string,
+): Promise<JsonBody> {
+  const timed = new TimedBody(body, { idleMs: requestIdleMs, totalMs: requestBodyMs });
+  const share = bodies.open((error) => timed.cut(error));
+  const collector = new ByteCollector();
+  try {
+    for await (const chunk of timed) {
+      if (collector.length + chunk.length > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
+      share.charge(chunk.length);
+      collector.push(chunk);
+    }
+    if (collector.length === 0) throw invalid('The request body is empty.');
+    share.keep();
+    return { bytes: collector.take(), type, share };
+  } catch (error) {
+    share.release();
+    if (error instanceof RequestError) throw error;
+    // A parser of the host took what its bridge cannot write again.
+    if (error instanceof RangeError) throw invalid('The request body is nested too deep.', -32600);
+    throw invalid('The request body ended before it was complete.');
+  }
+}
+
+function invalid(detail: string, rpcCode?: number): RequestError {
+  const hint = 'Send one JSON object.';
+  return new RequestError('body_invalid', { detail, hint, ...(rpcCode === undefined ? {} : { rpcCode }) });
+}
+
+function tooLarge(limitBytes: number): RequestError {
+  return new RequestError('body_too_large', {
+    detail: `The request body is larger than ${String(limitBytes)} bytes.`,
+    hint: 'Send less, or raise "bodyLimitBytes" in configureServer.',
+    fields: ['bodyLimitBytes'],
+  });
+}
+
+/** Milliseconds a browser has for a body; 0 is any time. */
+export interface BodyDeadlines {
+  /** For its next bytes, while its reader waits for them. */
+  readonly idleMs: number;
+  /** For all of it. */
+  readonly totalMs: number;
+}
+
+/** The same body, whose reader does not wait for a browser that stopped sending. */
+export function timedBody(body: HttpBody, deadlines: BodyDeadlines): HttpBody {
+  const isTimed = isStream(body) && deadlines.idleMs + deadlines.totalMs > 0;
+  return isTimed ? new TimedBody(body, deadlines) : body;
+}
+
+/** The error of a body that came too late for its reader, who may have taken it for something else. */
+export function timeoutError(body: HttpBody): RequestError | undefined {
+  return body instanceof TimedBody ? body.cutBy : undefined;
+}
+
+/** A body that can be cut while its reader waits: by its deadlines, or by somebody else. */
+class TimedBody implements AsyncIterableIterator<Uint8Array> {
+  readonly #source: AsyncIterator<Uint8Array>;
+  readonly #deadlines: BodyDeadlines;
+  #idle: ReturnType<typeof setTimeout> | undefined;
+  #total: ReturnType<typeof setTimeout> | undefined;
+  #refuse: ((error: RequestError) => void) | undefined;
+  #cutBy: RequestError | undefined;
+
+  constructor(body: AsyncIterable<Uint8Array>, deadlines: BodyDeadlines) {
+    this.#source = body[Symbol.asyncIterator]();
+    this.#deadlines = deadlines;
+  }
+
+  get cutBy(): RequestError | undefined {
+    return this.#cutBy;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Uint8Array>> {
+    if (this.#cutBy !== undefined) return Promise.reject(this.#cutBy);
+    this.#start();
+    return new Promise((resolve, reject) => {
+      this.#refuse = reject;
+      this.#source.next().then(
+        (step) => {
+          clearTimeout(this.#idle);
+          if (step.done === true) this.#stop();
+          resolve(step);
+        },
+        (error: unknown) => {
+          this.#stop();
+          reject(error as Error);
+        },
+      );
+    });
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array>> {
+    this.#stop();
+    const ended = this.#source.return?.();
+    // A source that is silent ends when it speaks again, and nobody waits for that.
+    if (this.#cutBy !== undefined) ended?.catch(() => undefined);
+    else await ended;
+    return { done: true, value: undefined };
+  }
+
+  /** Gives the reader this error immediately, and ends the source. */
+  cut(error: RequestError): void {
+    this.#cutBy = error;
+    this.#refuse?.(error);
+    void this.return();
+  }
+
+  #start(): void {
+    const { idleMs, totalMs } = this.#deadlines;
+    if (idleMs > 0) this.#idle = this.#cutAfter(idleMs, 'requestIdleMs');
+    if (totalMs > 0) this.#total ??= this.#cutAfter(totalMs, 'requestBodyMs');
+  }
+
+  #stop(): void {
+    clearTimeout(this.#idle);
+    clearTimeout(this.#total);
+  }
+
+  #cutAfter(ms: number, field: string): ReturnType<typeof setTimeout> {
+    const timer = setTimeout(() => {
+      this.cut(late(`the browser stopped sending: see "timeouts.${field}"`));
+    }, ms);
+    timer.unref?.();
+    return timer;
+  }
+}
+
+/** Bodies up to here are small: they have a reserve of their own, which no large one can fill. */
+const SMALL_BODY_BYTES = 65_536;
+/** The reserve's part of the whole. */
+const RESERVED = 0.25;
+const AGAIN_MS = 1_000;
+/** After so long a byte counts half of what it counted: a burst must not count as quick forever. */
+const HALF_LIFE_MS = 1_000;
+
+/** Settings of a budget. */
+export interface BodyBudgetSettings {
+  /** Bytes of request bodies that may be held together. */
+  readonly limitBytes: number;
+  /** Milliseconds that only grow. */
+  readonly now: () => number;
+}
+
+/**
+ * The memory of request bodies, counted in bytes received, from the first of them until the platform's response has begun.
+ *
+ * When it is full, the slowest body that is still being read is cut (408), and not the one that came last: a visitor who stops half-way
+ * would otherwise shut the others out. Who has sent the fewest bytes of late is the slowest. Where nothing is being read that could be cut,
+ * all of it waits for the platform, and a further body is refused (503).
+ */
+export class BodyBudget {
+  readonly #now: () => number;
+  readonly #small: Pool;
+  readonly #large: Pool;
+
+  constructor({ limitBytes, now }: BodyBudgetSettings) {
+    this.#now = now;
+    this.#small = new Pool(limitBytes * RESERVED);
+    this.#large = new Pool(limitBytes * (1 - RESERVED));
+  }
+
+  /** Bytes held now. */
+  get heldBytes(): number {
+    return this.#small.used + this.#large.used;
+  }
+
+  /** Makes room for two bodies of this size: what a site takes from one visitor, it must be able to take. */
+  admit(bodyBytes: number): void {
+    this.#large.limit = Math.max(this.#large.limit, 2 * bodyBytes);
+  }
+
+  /** The share of a body that is about to be read; `cut` ends its reading. */
+  open(cut: (error: RequestError) => void): BodyShare {
+    const share = new BodyShare(this, this.#small, cut);
+    this.#small.reading.add(share);
+    return share;
+  }
+
+  /**
+   * The share of a body that is there already.
+   *
+   * @throws RequestError `server_busy` when there is no room.
+   */
+  hold(bytes: number): BodyShare {
+    const pool = this.#poolOf(bytes);
+    const share = new BodyShare(this, pool, undefined);
+    this.#add(pool, share, bytes);
+    return share;
+  }
+
+  /**
+   * Counts bytes of a body that have come.
+   *
+   * @throws RequestError `body_timeout` when this body is the slowest of too many, `server_busy` when there is no room and nothing to cut.
+   */
+  charge(share: BodyShare, bytes: number): void {
+    const total = share.bytes + bytes;
+    const pool = this.#poolOf(total);
+    if (share.cut !== undefined) share.came(bytes, this.#now());
+    if (pool !== share.pool) {
+      const isReading = share.pool.reading.has(share);
+      share.release();
+      share.pool = pool;
+      if (isReading) pool.reading.add(share);
+      bytes = total;
+    }
+    this.#add(pool, share, bytes);
+  }
+
+  #add(pool: Pool, share: BodyShare, bytes: number): void {
+    share.bytes += bytes;
+    pool.used += bytes;
+    while (pool.used > pool.limit) this.#makeRoom(pool, share);
+  }
+
+  #poolOf(bytes: number): Pool {
+    return bytes > SMALL_BODY_BYTES ? this.#large : this.#small;
+  }
+
+  #makeRoom(pool: Pool, share: BodyShare): void {
+    const slowest = pool.slowest(this.#now());
+    if (slowest === undefined || (slowest === share && pool.reading.size === 1)) {
+      share.release();
+      throw full();
+    }
+    const error = late('the memory for request bodies was full, and this one was the slowest');
+    slowest.release();
+    if (slowest === share) throw error;
+    slowest.cut?.(error);
+  }
+}
+
+/** The share of one body in the budget. */
+export class BodyShare {
+  readonly #budget: BodyBudget;
+  readonly cut: ((error: RequestError) => void) | undefined;
+  pool: Pool;
+  bytes: number = 0;
+  #recent = 0;
+  #cameAt = 0;
+
+  constructor(budget: BodyBudget, pool: Pool, cut: ((error: RequestError) => void) | undefined) {
+    this.#budget = budget;
+    this.pool = pool;
+    this.cut = cut;
+  }
+
+  /**
+   * Counts bytes that have come.
+   *
+   * @throws RequestError as `BodyBudget.charge` does.
+   */
+  charge(bytes: number): void {
+    this.#budget.charge(this, bytes);
+  }
+
+  /** The whole body is there: it is counted, and no longer cut. */
+  keep(): void {
+    this.pool.reading.delete(this);
+  }
+
+  /** The body is gone. */
+  release(): void {
+    this.pool.reading.delete(this);
+    this.pool.used -= this.bytes;
+    this.bytes = 0;
+  }
+
+  came(bytes: number, now: number): void {
+    this.#recent = this.recent(now) + bytes;
+    this.#cameAt = now;
+  }
+
+  /** Bytes that came of late; older ones count less. */
+  recent(now: number): number {
+    return this.#recent * 2 ** ((this.#cameAt - now) / HALF_LIFE_MS);
+  }
+}
+
+class Pool {
+  limit: number;
+  used: number = 0;
+  /** Bodies that are not complete. */
+  readonly reading: Set<BodyShare> = new Set();
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  slowest(now: number): BodyShare | undefined {
+    let slowest: BodyShare | undefined;
+    let least = Infinity;
+    for (const share of this.reading) {
+      const recent = share.recent(now);
+      // One that has nothing yet gives nothing back.
+      if (share.bytes > 0 && recent < least) [slowest, least] = [share, recent];
+    }
+    return slowest;
+  }
+}
+
+function full(): RequestError {
+  return new RequestError('server_busy', {
+    detail: 'The server holds too many request bodies.',
+    hint: 'Send the request again in a moment.',
+    retryable: true,
+    retryAfterMs: AGAIN_MS,
+    log: 'the memory for request bodies is full of messages that wait for the platform',
+  });
+}
+
+/** The error of a body that is not waited for; `log` says to operators why. */
+function late(log: string): RequestError {
+  return new RequestError('body_timeout', {
+    detail: 'The request body did not arrive in time.',
+    hint: 'Send it again.',
+    retryable: true,
+    log,
+  });
+}
