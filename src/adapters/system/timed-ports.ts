@@ -1,18 +1,20 @@
-import { beforeDeadline } from '../../domain/shared/deadline.js';
+import { beforeAlarm } from '../../domain/shared/deadline.js';
 import type { IdentityProvider, TokenExchange } from '../../ports/identity-provider.js';
 
 /** The result of the work, or a `DeadlineError` that names it after so many milliseconds; the work itself goes on. 0 waits forever. */
 export function inTime<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
   if (ms === 0) return work;
-  const deadline = new AbortController();
-  const timer = setTimeout(() => {
-    deadline.abort(new DeadlineError(what, ms));
-  }, ms);
-  // A request that waits has a connection, which keeps the process alive.
-  timer.unref();
-  return beforeDeadline(deadline.signal, work).finally(() => {
-    clearTimeout(timer);
-  });
+  return beforeAlarm(
+    work,
+    (expire) => {
+      // A request that waits has a connection, which keeps the process alive.
+      const timer = setTimeout(expire, ms).unref();
+      return () => clearTimeout(timer);
+    },
+    () => {
+      throw new DeadlineError(what, ms);
+    },
+  );
 }
 
 /** No result came in time. */

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { HeaderFields, UpstreamFailureReason, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
 import type { Connection, Connections, ExchangeEnd } from './connection.js';
-import { isEventStream } from '../../domain/shared/media-type.js';
+import { isEventStream } from '../../domain/shared/body.js';
 import { networkFault } from '../../domain/shared/network-fault.js';
 import { type Framing, responseFraming, UpstreamBody } from './upstream-body.js';
 

@@ -1,6 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { type BodySink, isBodiless, ReadableFlow } from '../../domain/shared/body.js';
-import { isEventStream, isJson } from '../../domain/shared/media-type.js';
+import { type BodySink, isBodiless, ReadableFlow, isEventStream, isJson } from '../../domain/shared/body.js';
 import type { HeaderFields } from '../../ports/http.js';
 
 // Enough to keep the socket busy while the reader takes a turn; small, because each open stream may hold this much.

@@ -1,4 +1,5 @@
 import { RequestError } from '../../domain/shared/errors.js';
+import { isLoopback } from '../../domain/shared/paths.js';
 import type { HeaderFields, HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
@@ -32,12 +33,12 @@ function isServed(headers: HeaderFields, { names, places, loopback }: HostPolicy
   const read = readHost(host);
   if (read === undefined) return false;
   const { name, port } = read;
-  return names.has(name) || places.has(`${name}:${port}`) || (loopback && isLoopback(name));
+  return names.has(name) || places.has(`${name}:${port}`) || (loopback && isLocal(name));
 }
 
 /** Names that no resolver may lead elsewhere (RFC 6761 §6.3), and the addresses of this machine. */
-function isLoopback(name: string): boolean {
-  return name === 'localhost' || name.endsWith('.localhost') || name === '[::1]' || /^127(?:\.\d+){3}$/.test(name);
+function isLocal(name: string): boolean {
+  return name.endsWith('.localhost') || isLoopback(name);
 }
 
 function hostRefused(): RequestError {
@@ -166,7 +167,7 @@ const HIGHEST_PORT = 65_535;
  * Reads a host in the spelling browsers send (RFC 9110 §7.2). `undefined` for every spelling that another reader could take
  * for another host: user names, lists, escapes, and numbers such as `127.1`, which the URL standard reads as an address.
  */
-export function readHost(text: string): HostName | undefined {
+function readHost(text: string): HostName | undefined {
   const [, written = '', port = ''] = HOST.exec(text) ?? [];
   if (written === '' || Number(port) > HIGHEST_PORT || !URL.canParse(`http://${written}`)) return undefined;
   const { hostname: name } = new URL(`http://${written}`);
@@ -175,7 +176,7 @@ export function readHost(text: string): HostName | undefined {
 }
 
 /** Reads an origin of the web (RFC 6454 §6) as browsers write it: lower case, without the scheme's own port; `undefined` for `null`, lists and everything else. */
-export function readOrigin(text: string): string | undefined {
+function readOrigin(text: string): string | undefined {
   const [, written = '', rest = ''] = /^(https?):\/\/(.+)$/i.exec(text) ?? [];
   const host = readHost(rest);
   if (host === undefined) return undefined;

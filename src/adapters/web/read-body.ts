@@ -131,7 +131,7 @@ export function timeoutError(body: HttpBody): RequestError | undefined {
 }
 
 /** A body that can be cut while its reader waits: by its deadlines, or by somebody else. */
-export class TimedBody implements AsyncIterableIterator<Uint8Array> {
+class TimedBody implements AsyncIterableIterator<Uint8Array> {
   readonly #source: AsyncIterator<Uint8Array>;
   readonly #deadlines: BodyDeadlines;
   #idle: ReturnType<typeof setTimeout> | undefined;

@@ -1,6 +1,5 @@
 import { RequestError } from '../../domain/shared/errors.js';
-import { isStream } from '../../domain/shared/body.js';
-import { isEventStream } from '../../domain/shared/media-type.js';
+import { isStream, isEventStream } from '../../domain/shared/body.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { ObservedBody } from './response-body.js';
 

@@ -1,6 +1,5 @@
 import { UpstreamError } from '../../domain/shared/errors.js';
-import { discard, isBodiless, isStream } from '../../domain/shared/body.js';
-import { isEventStream } from '../../domain/shared/media-type.js';
+import { discard, isBodiless, isStream, isEventStream } from '../../domain/shared/body.js';
 import {
   browserFields,
   type BrowserFieldRules,

@@ -25,6 +25,7 @@ import {
   wholeNumber,
 } from './command-line.js';
 import { configuration, CONFIGURATION_HELP, SOURCE_OPTIONS } from './configuration-source.js';
+import { isLoopback } from '../../domain/shared/paths.js';
 
 /** Settings of the stand-alone gateway. */
 export interface GatewaySettings {
@@ -116,7 +117,7 @@ export async function serve(settings: GatewaySettings): Promise<Gateway> {
     throw error;
   }
   const { address, port: chosen } = server.address() as AddressInfo;
-  const routes = routesFor(hostPolicy(resolved, isLoopback(address)), toolkit, basePath, telemetry);
+  const routes = routesFor(hostPolicy(resolved, isLocal(address)), toolkit, basePath, telemetry);
   server.on('request', (request, response) => {
     if (request.url?.split('?', 1)[0] === HEALTH) void serveHealth(toolkit, request, response);
     else routes(request, response);
@@ -156,8 +157,8 @@ function routesFor(
 }
 
 /** True for an address that only this machine reaches. */
-function isLoopback(address: string): boolean {
-  return address === '::1' || /^(?:::ffff:)?127\./.test(address);
+function isLocal(address: string): boolean {
+  return isLoopback(address === '::1' ? '[::1]' : address.replace('::ffff:', ''));
 }
 
 async function serveHealth(toolkit: Toolkit, request: IncomingMessage, response: ServerResponse): Promise<void> {

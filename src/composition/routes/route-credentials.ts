@@ -169,8 +169,6 @@ export class RouteCredentials {
           headers,
           owner: () => ownerOfHeaders(headers),
           block: 'getHeaders',
-          cacheKey: undefined,
-          token: undefined,
         });
       },
     };

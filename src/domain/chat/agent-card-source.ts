@@ -49,7 +49,7 @@ interface CardlessResponse {
 /** The result of all addresses together. */
 type Discovery =
   | { readonly kind: 'found'; readonly stored: StoredCard }
-  /** `silence` is there when the agent did not answer at all, `best` when a response of it says more than that there is no card; a 401 most of all. */
+  /** `silence` is there when the agent did not answer at all, `best` when a response of it explains more than the absence of a card; a 401 most of all. */
   | {
       readonly kind: 'missing';
       readonly silence: AgentBffError | undefined;
@@ -57,11 +57,11 @@ type Discovery =
       readonly log: string;
     };
 
-/** Characters of what one address said, so that there is room for what the others did. */
+/** Characters of one address's response in the log, so that the others fit too. */
 const MAX_EXCERPT = 400;
 const DEFAULT_LIFE_MS = 60_000;
 const MAX_LIFE_MS = 300_000;
-/** Between two searches for versions nobody knows, for one caller. */
+/** Time between two searches for unknown versions, for one caller. */
 const MADE_UP_EVERY_MS = 1_000;
 
 /** The places of the card, for errors; `agentCardUrl` may be set already. */
@@ -116,7 +116,7 @@ export class AgentCardSource {
     return stored;
   }
 
-  /** The rules for a version that nobody is known to have. */
+  /** The rules for an unknown version. */
   #madeUp(version: string): Pick<LookupTask<Search>, 'isFresh' | 'failed'> {
     const now = (): number => this.#deps.clock.now();
     return {
@@ -288,13 +288,13 @@ function tagOf(headers: HeaderFields): string | undefined {
   return stored && typeof etag === 'string' ? etag : undefined;
 }
 
-/** True if a response without a card says why there is none: it is a page, a redirect, a refusal of the caller, or of an agent out of order. */
+/** True if a response without a card explains its absence: it is a page, a redirect, a refusal of the caller, or of an agent out of order. */
 function saysMore({ status, headers }: HttpResponse): boolean {
   if (status < 300) return isPage(headers);
   return status < 400 ? status !== 304 : status === 403 || status === 429 || status >= 500;
 }
 
-/** The error when no agent card was found: what the most specific response says, where there is one. `log` is what all of them said. */
+/** The error when no agent card was found: that of the most specific response, where there is one. `log` has the texts of all of them. */
 async function missingCard(
   best: CardlessResponse | undefined,
   credential: Credential,

@@ -6,7 +6,7 @@ import { bodyText } from '../upstream/body-bytes.js';
 import { hostIn, withoutHiddenAddresses } from './card-addresses.js';
 import { MethodPolicy } from './method-policy.js';
 
-/** An agent card as it came: JSON of any protocol generation, with fields nobody has to know. */
+/** An agent card as it came: JSON of any protocol generation, with any further fields. */
 export type AgentCardJson = Readonly<Record<string, unknown>>;
 
 /**
@@ -27,7 +27,7 @@ export interface AgentCardRewrite {
   readonly platformOrigin?: string;
 }
 
-/** Tells whether a method, in either spelling, crosses. */
+/** Decides which methods, in either spelling, cross. */
 export type CardPolicy = Pick<MethodPolicy, 'allows'>;
 
 /** The same for the package's own routes, which have their policy already. */
@@ -95,7 +95,7 @@ export function rewriteAgentCard(
   return rewrittenCard(card, readOptions('rewriteAgentCard', REWRITE, rewrite));
 }
 
-/** The same for what the package itself says, which is checked already. */
+/** The same for the package's own options, which are checked already. */
 export function rewrittenCard(card: AgentCardJson, rewrite: CardRewrite): Record<string, unknown> {
   const { url, policy = 'chat', bindings = [JSON_RPC], agentOrigin, platformOrigin = '' } = rewrite;
   const names = new Set(bindings.map(normalize));

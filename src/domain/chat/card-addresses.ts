@@ -81,7 +81,7 @@ function hostOf({ hostname }: URL): string {
 /** Names that are resolved inside a network only (RFC 6761, RFC 6762, RFC 8375; `.internal` as ICANN reserved it). */
 const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|corp|home|home\.arpa)$/;
 
-/** True if a host, as the URL standard writes it, is one of a private network, of this machine, or of nobody on the internet. */
+/** True if a host, as the URL standard writes it, is one of a private network, of this machine, or of no one on the internet. */
 function isPrivateHost(host: string): boolean {
   if (host.startsWith('[')) return isPrivateIpv6(groupsOf(host.slice(1, -1)));
   if (/^[\d.]+$/.test(host)) return isPrivateIpv4(host.split('.').map(Number));

@@ -55,11 +55,11 @@ interface Kept<Value> {
   readonly parts: readonly unknown[];
 }
 
-/** Tells the browser what it needs before its first message (spec §2.2). */
+/** Gives the browser what it needs before its first message (spec §2.2). */
 export class ChatConfig {
   readonly #deps: ChatConfigDependencies;
   readonly #kept: LruMap<Kept<object>>;
-  /** For callers strangers can make up by what they send along: they push out nobody else. */
+  /** For callers whose keys visitors can create at will: they evict only each other. */
   readonly #varied: LruMap<Kept<object>>;
   readonly #names = new ObjectNames();
   #cards: AgentCardSource | undefined;

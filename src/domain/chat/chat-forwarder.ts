@@ -3,7 +3,7 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { AgentBffError } from '../shared/errors.js';
 import { browserResponseHeaders, isForA2AClients } from '../upstream/header-policy.js';
-import { isEventStream, isJson } from '../shared/media-type.js';
+import { isEventStream, isJson } from '../shared/body.js';
 import { type CallTimeouts, type Endpoint, type PlatformCall, requireEndpoint } from '../upstream/platform-call.js';
 import { refuseRedirect, AGENT, type PlatformReply, refusesSite, MAX_ERROR_BYTES } from '../upstream/platform-error.js';
 import { isSafeQuery } from '../upstream/safe-path.js';
@@ -136,7 +136,7 @@ export async function rewriteExtendedCard(response: HttpResponse, rewrite: CardR
 const FORMATS: Readonly<Record<string, CompressionFormat>> = { gzip: 'gzip', 'x-gzip': 'gzip', deflate: 'deflate' };
 
 /**
- * True if a body says nothing but JSON-RPC errors (JSON-RPC 2.0 §5.1), which are meant for the client: one, a batch of them,
+ * True if a body holds only JSON-RPC errors (JSON-RPC 2.0 §5.1), which are meant for the client: one, a batch of them,
  * or a stream of events that hold one each; also when it is compressed.
  */
 async function isRpcErrorBody(headers: HeaderFields, body: Uint8Array): Promise<boolean> {

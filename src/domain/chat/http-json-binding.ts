@@ -3,7 +3,7 @@ import type { RouteAuth } from '../credentials/route-auth.js';
 import { AgentBffError, UpstreamError } from '../shared/errors.js';
 import { isObject, parsedJson } from '../shared/json.js';
 import { browserResponseHeaders, isForA2AClients } from '../upstream/header-policy.js';
-import { isJson } from '../shared/media-type.js';
+import { isJson } from '../shared/body.js';
 import {
   type CallContext,
   type CallTimeouts,
@@ -130,7 +130,7 @@ export class HttpJsonBinding {
     const { errors } = this.#deps.call;
     refuseRedirect(response, INTERFACE);
     if (response.status < 300) {
-      // What was removed is told by the status alone; the binding names no body for it.
+      // The status alone reports a removal; the binding names no body for it.
       const isBare = method === 'DELETE' && response.headers['content-type'] === undefined;
       if (isBare || isForA2AClients(response)) return response;
       throw await errors.replacing(reply);
@@ -189,11 +189,11 @@ function isBindingError(bytes: Uint8Array): boolean {
   return isObject(value) && isObject(value['error']);
 }
 
-/** A call in the HTTP+JSON binding, as its path tells it. */
+/** A call in the HTTP+JSON binding, by its path. */
 export interface HttpJsonCall {
   /** The A2A method behind each HTTP method of this path. */
   readonly methods: Readonly<Record<string, string>>;
-  /** The path below the agent's interface, written anew. */
+  /** The path below the agent's interface, re-encoded. */
   readonly path: string;
   /** True for the binding of v0.3, whose paths start with `/v1`. */
   readonly legacy: boolean;
@@ -250,7 +250,7 @@ function known(path: string, prefix: string, legacy: boolean): HttpJsonCall | un
   return undefined;
 }
 
-/** An id, percent-encoded anew. One that a reader could take for another call has no place here. */
+/** An id, re-encoded; `undefined` for one that a reader could confuse with another call. */
 function segment(raw: string): string | undefined {
   const decoded = decodeSegment(raw);
   return decoded === undefined || /:(?:cancel|subscribe)$/i.test(decoded) ? undefined : encodeURIComponent(decoded);

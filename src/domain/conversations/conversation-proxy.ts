@@ -54,7 +54,7 @@ export class ConversationProxy {
    * The platform's response as soon as its head is there; both bodies stream.
    *
    * @throws RequestError when the path could leave the platform's API, or the request is none that crosses.
-   * @throws SessionError when nobody is signed in, before anything is sent.
+   * @throws SessionError without a session, before anything is sent.
    * @throws UpstreamError when the platform gives no response that can be passed on.
    */
   async forward(request: ConversationRequest, auth: SessionRequired): Promise<HttpResponse> {

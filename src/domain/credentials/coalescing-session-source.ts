@@ -12,7 +12,7 @@ export interface CoalescingSessionSourceDependencies {
   readonly clock: Clock;
   /** A one-way function without collisions, so that no cookie stays in memory. */
   readonly hash: (text: string) => string;
-  /** Told of every token a request is given, so that no text about the request shows it. */
+  /** Takes every token that a request is given, so that no text about the request shows it. */
   readonly hide: (token: string) => void;
   /** Most tokens kept; the least recently used goes first. */
   readonly maxEntries: number;
@@ -33,7 +33,7 @@ interface CachedToken {
  *
  * Without it, parallel requests each spend the session's refresh token, and with rotating tokens all but one fail.
  * The first request is the one handed to the library, which writes the new cookie on that request's response.
- * A request without a session's version or one of the source's session cookies shares with nobody, and forces no refresh: nothing would hold back the next one.
+ * A request without a session's version or one of the source's session cookies does not share, and forces no refresh: there would be no limit to them.
  */
 export class CoalescingSessionSource implements SessionTokenSource {
   readonly name?: string;
@@ -41,7 +41,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
   readonly #kept: LruMap<CachedToken>;
   readonly #flights = new SingleFlight<SessionToken>();
   readonly #forced = new SingleFlight<SessionToken>();
-  /** When a refresh of this token was forced, or gave it. A cookie changes with each refresh, so it cannot tell. */
+  /** When a refresh of this token was forced, or gave it. A cookie changes with each refresh, so it is no key. */
   readonly #forcedAt: LruMap<number>;
 
   constructor(dependencies: CoalescingSessionSourceDependencies) {
@@ -148,7 +148,7 @@ function adopted(found: SessionToken, request: RequestContext): SessionToken {
   return found;
 }
 
-/** Fields that also tell one session from another: some libraries read a bearer token, or serve several hosts. */
+/** Fields that also distinguish sessions: some libraries read a bearer token, or serve several hosts. */
 const FIELDS = ['authorization', 'host', 'x-forwarded-host'];
 
 /**
@@ -156,7 +156,7 @@ const FIELDS = ['authorization', 'host', 'x-forwarded-host'];
  * Other cookies stay out: one set by an analytics script must not split a session.
  */
 export function sessionKey(headers: HeaderFields, cookieNames: readonly string[]): string | undefined {
-  // In the order sent: of two cookies with one name, a library reads the first, and which it is tells two users apart.
+  // In the order sent: of two cookies with one name, a library reads the first, so their order distinguishes users.
   const cookies = cookiePairs(headers['cookie']).filter((cookie) => cookieNames.some((name) => isNamed(cookie, name)));
   if (cookies.length === 0) return undefined;
   return JSON.stringify([cookies, ...FIELDS.map((name) => String(headers[name] ?? ''))]);

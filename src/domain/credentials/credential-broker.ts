@@ -114,7 +114,7 @@ export class CredentialBroker {
     await this.#identify(chosen.name).catch(() => undefined);
   }
 
-  /** The service token of a strategy in memory, when there is one that has not expired; an empty one is the configured. Asks nobody. */
+  /** The service token of a strategy in memory, when there is one that has not expired; an empty one is the configured. Sends no request. */
   cachedServiceToken(strategy = ''): AccessToken | undefined {
     const chosen = this.#choose(strategy, this.#deps.apiKey);
     const known = chosen.kind === 'provider' ? this.#known.get(chosen.name) : undefined;
@@ -142,7 +142,7 @@ export class CredentialBroker {
     return this.#credentialOf(name, known, outcome.token, planKey);
   }
 
-  /** The provider of a strategy and the key of its tokens; the last known ones when the provider cannot even say who it is. */
+  /** The provider of a strategy and the key of its tokens; the last known ones when the provider cannot state its identity. */
   async #identify(name: string): Promise<KnownProvider> {
     const loading = this.#deps.provider(name);
     if (loading === undefined) throw noStrategy();
@@ -250,8 +250,6 @@ export class CredentialBroker {
       headers: this.#headers(undefined, apiKey),
       owner: () => owner,
       block: 'serviceApiKey',
-      cacheKey: undefined,
-      token: undefined,
     });
     this.#keyCredentials.set(apiKey, credential);
     return credential;
@@ -326,7 +324,7 @@ const TOLERATED_SKEW_MS = 30_000;
 /** A platform further away is not followed: one that names a date decades ahead would be given a token good until then. */
 const FOLLOWED_SKEW_MS = 3_600_000;
 
-/** The platform's clock, as far as its refusals tell: tokens signed here must be valid by it. */
+/** The platform's clock, by the dates of its refusals: tokens signed here must be valid by it. */
 class PlatformClock {
   readonly #deps: Pick<CredentialBrokerDependencies, 'clock' | 'telemetry'>;
   #skewMs = 0;
@@ -340,7 +338,7 @@ class PlatformClock {
     return Math.abs(this.#skewMs) > FOLLOWED_SKEW_MS ? 0 : this.#skewMs;
   }
 
-  /** Takes note of what it shows now, in milliseconds since the epoch; operators are told when that is news. `NaN` says nothing. */
+  /** Takes its time, in milliseconds since the epoch, and warns operators when the difference has changed; ignores `NaN`. */
   compare(platformNow: number): void {
     const skewMs = platformNow - this.#deps.clock.now();
     if (Number.isNaN(skewMs) || Math.abs(skewMs - this.#skewMs) <= TOLERATED_SKEW_MS) return;
@@ -376,22 +374,20 @@ export interface StrategyFacts {
 export type ChosenStrategy =
   { readonly kind: 'provider'; readonly name: string } | { readonly kind: 'api-key' } | { readonly kind: 'none' };
 
-const provider = (name: string): ChosenStrategy => ({ kind: 'provider', name });
-
 /** The flow for a configuration: the chosen provider's, else that of the provider whose own strategy it is. */
 export function chooseStrategy(facts: StrategyFacts): ChosenStrategy {
   const { strategy, flows } = facts;
-  if (facts.customProviders.has(strategy)) return provider(strategy);
+  if (facts.customProviders.has(strategy)) return { kind: 'provider', name: strategy };
   if (facts.customProviders.has(facts.authProvider) && strategy !== 'service_account')
-    return provider(facts.authProvider);
+    return { kind: 'provider', name: facts.authProvider };
   const chosen = Object.hasOwn(flows, facts.authProvider) ? flows[facts.authProvider] : undefined;
   if (strategy !== '') {
     const own = Object.values(flows).find((one) => Object.keys(one)[0] === strategy);
     const flow = chosen !== undefined && Object.hasOwn(chosen, strategy) ? chosen[strategy] : own?.[strategy];
-    return flow === undefined ? { kind: 'none' } : provider(flow);
+    return flow === undefined ? { kind: 'none' } : { kind: 'provider', name: flow };
   }
   const [first] = Object.values(chosen ?? {});
-  if (first !== undefined) return provider(first);
-  if (facts.hasServiceAccount) return provider('service_account');
+  if (first !== undefined) return { kind: 'provider', name: first };
+  if (facts.hasServiceAccount) return { kind: 'provider', name: 'service_account' };
   return facts.hasApiKey ? { kind: 'api-key' } : { kind: 'none' };
 }

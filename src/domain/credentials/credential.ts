@@ -10,7 +10,7 @@ export type CredentialKind = 'service' | 'session' | 'api-key';
 export interface CredentialOwner {
   /** A stable name of the caller, alike in every process; absent when there is none. */
   readonly principal: string | undefined;
-  /** Tells apart all whom the platform may show different things: the principal, or the token where neither user nor tenant is known otherwise. */
+  /** Distinguishes all callers to whom the platform may show different things: the principal, or the token where neither user nor tenant is known otherwise. */
   readonly reader: string;
 }
 
@@ -20,8 +20,8 @@ interface CredentialFacts {
   /** Called when a cache first asks. */
   readonly owner: () => CredentialOwner;
   readonly block: string;
-  readonly cacheKey: string | undefined;
-  readonly token: string | undefined;
+  readonly cacheKey?: string | undefined;
+  readonly token?: string | undefined;
   readonly fields?: SiteFields | undefined;
 }
 

@@ -79,7 +79,7 @@ export class ExchangedTokens {
     return { token: capped(outcome.token, end), cacheKey, principal };
   }
 
-  /** An exchange that cannot even say who it is, is out of order. */
+  /** The identity of the exchange; one that cannot state it is out of order. */
   async #identity(): Promise<Identity> {
     const { exchange, block } = this.#deps;
     try {

@@ -25,7 +25,7 @@ export interface UserToken {
 }
 
 /**
- * The signed-in user's token for one request, exchanged when the route says so; `undefined` when nobody is signed in.
+ * The signed-in user's token for one request, exchanged where the route is configured so; `undefined` without a session.
  * There is no way from here to another credential. `forceRefresh`: the platform refused the last one.
  *
  * @throws SessionError (`session_expired`, `interaction_required`) when the user must act.
@@ -77,7 +77,7 @@ export async function refreshedToken(
   }
 }
 
-/** A source that throws could not look: that is no absent session, and no reason to sign in again. An error of this package says itself what to do. */
+/** The session's token. A source that throws is out of order: that is no absent session, and no reason to sign in again. Errors of this package pass. */
 async function readSession(
   source: SessionTokenSource,
   request: RequestContext,

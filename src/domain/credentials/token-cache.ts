@@ -98,7 +98,7 @@ class Entry {
 
   /** Takes a failure of the provider. */
   backOff(failure: IssueFailure, now: number, random: () => number): void {
-    // Nobody was asked, so asking again is free: the next request after the missing field is filled must work.
+    // No request was sent, so another try is free: the next request after the missing field is filled must work.
     if (failure.reason === 'incomplete') return;
     const refused = failure.reason === 'refused';
     const first = refused ? REFUSED_FIRST_MS : UNAVAILABLE_FIRST_MS;
@@ -243,7 +243,7 @@ export class TokenCache {
     }
     entry.backOff(outcome, now, this.#deps.random);
     this.#deps.telemetry.emit({ type: 'token', outcome: 'backoff', block: outcome.block, detail: outcome.detail });
-    // The caller whose own request failed is told when to come back like those who come during the back-off.
+    // The caller whose own request failed gets the same time to retry as those during the back-off.
     return outcome.reason === 'unavailable' ? { ...outcome, retryAfterMs: entry.restMs(now) } : outcome;
   }
 

@@ -23,7 +23,7 @@ export interface BodySink {
 export interface FlowingBody extends AsyncIterable<Uint8Array> {
   /** Begins, or goes on after the sink had no room. What has come already goes to the sink before this returns. */
   flowTo(sink: BodySink): void;
-  /** Nobody wants the rest; `reason` where the browser did not leave by itself. */
+  /** Aborts the rest; `reason` where the browser did not leave by itself. */
   cancel(reason?: Error): void;
 }
 
@@ -46,12 +46,12 @@ export function flowing(body: AsyncIterable<Uint8Array>): FlowingBody {
   return 'flowTo' in body ? (body as FlowingBody) : new PulledBody(body);
 }
 
-/** Ends a body nobody will read, so that its connection is free. */
+/** Ends an unread body, so that its connection is free. */
 export function discard(body: HttpBody): void {
   if (isStream(body)) flowing(body).cancel();
 }
 
-/** Ends the reading of a body; nobody is left to be told what it says of its end. */
+/** Ends the reading of a body; exceptions are ignored. */
 export async function cancel(source: AsyncIterator<Uint8Array>, reason?: Error): Promise<void> {
   try {
     await source.return?.(reason);
@@ -184,4 +184,27 @@ class FlowReader implements AsyncIterableIterator<Uint8Array>, BodySink {
     this.#waiting = undefined;
     return waiting;
   }
+}
+
+/** Header fields of a message, by lower-case name. */
+type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** The media type of a message in lower case, without parameters; empty when it has none. */
+export function mediaType(headers: Fields): string {
+  const field = headers['content-type'];
+  const text = typeof field === 'string' ? field : (field?.[0] ?? '');
+  const end = text.indexOf(';');
+  return (end < 0 ? text : text.slice(0, end)).trim().toLowerCase();
+}
+
+/** True for a message that is JSON by its media type (RFC 6839 §3.1), and nothing a browser could take it for besides. */
+export function isJson(headers: Fields): boolean {
+  if (typeof headers['content-type'] !== 'string') return false;
+  const type = mediaType(headers);
+  return type === 'application/json' || (type.endsWith('+json') && !type.includes(','));
+}
+
+/** True for a stream of server-sent events. */
+export function isEventStream(headers: Fields): boolean {
+  return mediaType(headers) === 'text/event-stream';
 }

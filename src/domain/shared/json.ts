@@ -62,7 +62,7 @@ function fromBase64Url(text: string): string | undefined {
   }
 }
 
-/** A part of a key, with its end told by its length or its brackets: two lists of parts never give one text. */
+/** A part of a key, marked off by its length or its brackets: two lists of parts never give one text. */
 export function delimited(part: unknown): string {
   if (typeof part === 'string') return `${part.length.toString()} ${part}`;
   return part === null ? 'null' : JSON.stringify(part);

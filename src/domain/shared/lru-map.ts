@@ -5,7 +5,7 @@ export interface MapBounds {
   readonly maxBytes?: number;
 }
 
-/** An entry between its neighbours by last use: every cached render is read on each hit, and moving it within a `Map` makes that grow anew. */
+/** An entry between its neighbours by last use: every cached render is read on each hit, and each move within a `Map` adds to its table. */
 interface Entry<V> {
   readonly key: string;
   readonly value: V;

@@ -104,7 +104,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** A check that tells in words what it takes, such as `a string`. */
+/** A check with its values in words, such as `a string`. */
 export function accept(isRight: (value: unknown) => boolean, words: string): OptionCheck {
   return (value) => (isRight(value) ? undefined : `Set it to ${words}.`);
 }

@@ -7,7 +7,7 @@ import { RenderGenerations, type RenderGenerationsDependencies } from './render-
 import { type SurfaceNames, surfaceNames, type SurfaceRef } from './surface-ref.js';
 import { RenderKeys, type RenderKeySet, type RenderScope, type RenderSubject } from './render-keys.js';
 import { parsedJson } from '../shared/json.js';
-import { mediaType } from '../shared/media-type.js';
+import { mediaType } from '../shared/body.js';
 
 /** The limits of a render cache. */
 export interface RenderCacheSettings {
@@ -139,7 +139,7 @@ export class RenderCache {
     upstream: RenderUpstream,
   ): Promise<Obtained> {
     const { clock } = this.#deps;
-    // Nobody's own signal: the first caller leaving must not fail those who wait with it.
+    // A signal of its own: the first caller leaving must not fail those who wait with it.
     const { signal } = new AbortController();
     let etag = '';
     // (2)
@@ -243,7 +243,7 @@ export interface CachedRender {
   readonly body: string;
 }
 
-/** One line that says what it is, then the body as it is: a long body is never parsed. */
+/** One line of metadata, then the body as it is: a long body is never parsed. */
 export function writeCachedRender({ body, ...head }: CachedRender): string {
   return `${JSON.stringify(head)}\n${body}`;
 }

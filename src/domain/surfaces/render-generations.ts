@@ -13,7 +13,7 @@ export interface RenderGenerationsDependencies {
   readonly store: CacheStore;
   readonly clock: Clock;
   readonly keys: RenderKeys;
-  /** A text that nobody ever makes twice, here or elsewhere. */
+  /** Creates a text that is unique, here and elsewhere. */
   readonly newGeneration: () => string;
   /** Lifetime of a render, in milliseconds. */
   readonly maxAgeMs: number;
@@ -42,7 +42,7 @@ const MAX_LOST = 10_000;
 export class RenderGenerations {
   readonly #deps: RenderGenerationsDependencies;
   readonly #creations = new SingleFlight<string>();
-  /** Tags the store did not take, and until when that matters. Those beyond would only be told to others: renders from before are doubtful here. */
+  /** Tags the store did not take, and until when that matters. Others would only inform other processes: renders from before are doubtful here. */
   readonly #lost = new LruMap<number>({ maxEntries: MAX_LOST });
   #isRepairing = false;
   /** When the store was last seen to fail: from before, version tags may be missing, those of other processes too. */

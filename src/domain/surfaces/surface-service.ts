@@ -2,10 +2,9 @@ import type { HttpBody, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { credentialScope } from '../credentials/credential.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { readAhead } from '../upstream/body-bytes.js';
-import { discard, isStream } from '../shared/body.js';
+import { discard, isStream, mediaType } from '../shared/body.js';
 import { delimited } from '../shared/json.js';
 import { browserResponseHeaders, choosingFields, RENDER_RESPONSE_FIELDS } from '../upstream/header-policy.js';
-import { mediaType } from '../shared/media-type.js';
 import type { CallContext, CallTimeouts, PlatformCall, PlatformMessage } from '../upstream/platform-call.js';
 import { refuseRedirect, PLATFORM, type PlatformReply, refusesSite } from '../upstream/platform-error.js';
 import {
@@ -58,7 +57,7 @@ export class SurfaceService {
   }
 
   /**
-   * A widget for this caller; from `cache` when there is one and it is young enough. Says in `x-cache` where the render came from.
+   * A widget for this caller, from `cache` when it has one that is young enough. `x-cache` names the source of the render.
    *
    * @throws ServiceAuthError when there is no service credential, or the platform refuses it.
    * @throws SessionError when there is no session.
@@ -264,7 +263,7 @@ function marked(response: HttpResponse, status: CacheStatus): HttpResponse {
   return { ...response, headers: { ...response.headers, 'x-cache': status } };
 }
 
-/** A body that streams may tell of work that goes on: what is rendered meanwhile is from before its end. */
+/** A body that invalidates renders again when it ends: a stream may report work that goes on meanwhile. */
 function followed(body: HttpBody, end: () => Promise<void>): HttpBody {
   if (!isStream(body)) return body;
   return followedStream(body, end);

@@ -2,7 +2,7 @@ import { cancel, discard, type HttpBody, isStream } from '../shared/body.js';
 import { ByteCollector } from '../shared/bytes.js';
 import { beforeDeadline } from '../shared/deadline.js';
 
-/** A body read from its start: all of it, or, when it is too long or broke, the same body as if nobody had read yet. */
+/** A body read from its start: all of it, or, when it is too long or broke, the same body from its start again. */
 export type ReadBody =
   | { readonly complete: true; readonly bytes: Uint8Array }
   | { readonly complete: false; readonly body: AsyncIterable<Uint8Array> };
@@ -73,7 +73,7 @@ export async function readStart(body: HttpBody, limitBytes: number, deadline: Ab
     return false;
   };
   const isWhole = await beforeDeadline(deadline, toItsEnd()).catch(() => false);
-  // Nobody waits for it: a source that is silent may end when it speaks again, or never.
+  // Not awaited: a silent source may end with its next chunk, or never.
   void cancel(source);
   return { bytes: collector.take().subarray(0, limitBytes), isWhole };
 }

@@ -117,7 +117,7 @@ class FieldWriter {
     const written = new Map<string, string>();
     const names: string[] = [];
     for (const name in fields) if (!PROTECTING.has(name)) names.push(name);
-    // Those that say what the body is first: no other field takes their room.
+    // Those that describe the body first: no other field takes their space.
     for (const name of names.sort((one, other) => rank(one) - rank(other))) {
       const value = this.#value(name, fields[name]);
       if (value !== undefined && this.#fits(name, value)) written.set(name, value);

@@ -1,7 +1,7 @@
 import type { HeaderFields, HttpResponse } from '../../ports/http.js';
-import { mediaType } from '../shared/media-type.js';
+import { mediaType } from '../shared/body.js';
 
-// The one place that says which header fields cross, in each direction. Both lists are closed: what is not named stays behind,
+// The one place that decides which header fields cross, in each direction. Both lists are closed: what is not named stays behind,
 // so hop-by-hop fields, cookies, forwarding fields and the browser's own credentials need no list of their own; a site may name further fields,
 // but for those it must not.
 
@@ -105,7 +105,7 @@ export function isWithheld(name: string): boolean {
   return WITHHELD.test(name);
 }
 
-/** Fields that tell which request it is, and choose no response (W3C Trace Context, W3C Baggage). */
+/** Fields that identify the request, and choose no response (W3C Trace Context, W3C Baggage). */
 const TRACING_FIELDS: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage']);
 
 /** The names of fields by which a response may be chosen. */

@@ -27,7 +27,7 @@ export interface PlatformApi {
   readonly projectId: string;
   /** Name of the field the project is sent in, in lower case. */
   readonly projectIdHeader: string;
-  /** Tells this platform (address, project, paths, names of fields) from others that share a store; the same in every process of a site. */
+  /** Distinguishes this platform (address, project, paths, names of fields) from others that share a store; the same in every process of a site. */
   readonly place: string;
 }
 

@@ -169,7 +169,7 @@ function retryCause(
   { reason, sent }: Failure,
 ): 'no_connection' | 'stale_connection' | undefined {
   if (isStream(body)) return undefined;
-  // A deadline is over, and an aborted request is wanted by nobody.
+  // A deadline is over, and an aborted request has no reader.
   if (sent === 'nothing') return reason === 'unreachable' || reason === 'reset' ? 'no_connection' : undefined;
   return sent === 'on-stale-connection' && SAFE_METHODS.has(method) ? 'stale_connection' : undefined;
 }

@@ -1,12 +1,11 @@
 import type { HeaderFields, RequestContext } from '../../ports/http.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
-import { discard } from '../shared/body.js';
+import { discard, mediaType } from '../shared/body.js';
 import { type AgentBffError, isAgentBffError } from '../shared/errors.js';
 import { parsedJson } from '../shared/json.js';
 import { readAhead } from './body-bytes.js';
 import { isStyleSheet } from './header-policy.js';
-import { mediaType } from '../shared/media-type.js';
 import { type Found, Lookups, type LookupsDependencies } from './lookups.js';
 import { type PlatformApi, platformFields, platformTarget } from './platform-api.js';
 import type { CallContext, CallTimeouts, PlatformCall } from './platform-call.js';
@@ -160,7 +159,7 @@ function remembered(value: Lookup, lifeMs: number): Found<Lookup> {
   return { value, lifeMs, bytes: value.value?.length ?? 0 };
 }
 
-/** For the log, where nobody sees the error response: what happened, what to do, and what was said. */
+/** For the log, since there is no error response: what happened, what to do, and the text of the response. */
 function explained(error: AgentBffError): Pick<WarningEvent, 'detail' | 'summary' | 'block' | 'fields'> {
   const { message: summary, block, fields } = error;
   const said = error.logDetail();

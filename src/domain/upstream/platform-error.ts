@@ -1,17 +1,16 @@
 import type { HeaderFields, HttpResponse, UpstreamOutcome, HttpBody } from '../../ports/http.js';
 import type { Credential } from '../credentials/credential.js';
 import { type ErrorFacts, ServiceAuthError, UpstreamError } from '../shared/errors.js';
-import { discard } from '../shared/body.js';
+import { discard, isJson, mediaType } from '../shared/body.js';
 import { type BodyStart, readStart } from './body-bytes.js';
-import { isJson, mediaType } from '../shared/media-type.js';
 
-// What responses say of the address they came from: that nothing is found there, or something else. The one place for these sentences;
-// visitors read them. `text` is the start of the body where it is known.
+// The one place for sentences about a wrong address: nothing is found there, or something else. Visitors read them.
+// `text` is the start of the body where it is known.
 
 /** The called party, in the words of an error. */
 export interface Counterpart {
   readonly name: string;
-  /** The fields that say where it is. */
+  /** The fields with its address. */
   readonly fields: readonly string[];
   /** The advice where something else is found there: a sentence without its capital and its full stop. */
   readonly check: string;
@@ -54,7 +53,7 @@ function unexpected(headers: HeaderFields, counterpart: Counterpart, text: strin
     : facts(`A web page answers at the address of the ${name}.`, sentence(check), fields);
 }
 
-/** Of an error; `undefined` when it says nothing of the address. */
+/** Of an error; `undefined` when the address is not the cause. */
 function misplaced(
   { status, headers }: Pick<HttpResponse, 'status' | 'headers'>,
   counterpart: Counterpart,
@@ -137,7 +136,7 @@ export function refusesSite({
 
 /**
  * The error that stands for a response that is not passed on: of 400 and above, whose status it keeps, and the fields that are named;
- * or a success that is not what was expected. `log` is what the log gets, `said` what the response said, where that is not the same.
+ * or a success that is not what was expected. `log` is for the log; `said` is the text of the response, where that is not the same.
  */
 export function platformError(
   reply: { readonly response: Pick<HttpResponse, 'status' | 'headers'>; readonly credential: Refused },
@@ -197,7 +196,7 @@ function tokenRejected(
   });
 }
 
-/** The facts of a refusal that says nothing of the address, whatever its body says. */
+/** The facts of a refusal that is not about the address, whatever its body holds. */
 function refusal(
   status: number,
   { name, fields }: Counterpart,
@@ -296,7 +295,7 @@ export function noResponse(
       });
     }
     case 'aborted':
-      // Nobody reads it, and there is nothing to mend.
+      // The visitor has left, and there is nothing to fix.
       return new UpstreamError('upstream_unreachable', {
         detail: `The ${name} cannot be reached.`,
         retryable,
@@ -414,7 +413,7 @@ function headOf(response: Pick<HttpResponse, 'status' | 'headers'>, from: Counte
   return `status ${String(response.status)}${sender}${type === '' ? '' : `, ${type}`}`;
 }
 
-/** Half a secret is recognised by nobody: what the text of a body ends with that was not read to its end stays out. */
+/** The text of a cut body without its last word: half a secret would not be recognised. */
 function withoutEnd(text: string, isFull: boolean): string {
   let end = isFull ? Math.max(0, text.length - MAX_ODD_SECRET) : text.length;
   while (text.length - end < MAX_ODD_SECRET && /\S/.test(text.charAt(end - 1))) end -= 1;

@@ -6,7 +6,7 @@ const MAX_DECODINGS = 4;
 
 // oxlint-disable-next-line no-control-regex
 const SEPARATOR_OR_CONTROL = /[\u0000-\u001f\u007f-\u009f/\\]/;
-/** Segments that every reader takes for the same text, however often it decodes. */
+/** Segments that every reader decodes to the same text. */
 const PLAIN = /^[\w-][\w.-]*$/;
 /** The first byte of a two-byte form of an ASCII character: no UTF-8, but some readers take it. */
 const OVERLONG = /%c[01]/i;

@@ -100,7 +100,5 @@ export function credentialOf(headers: Record<string, string>): Credential {
     headers,
     owner: ownedBy(JSON.stringify(headers)),
     block: 'getHeaders',
-    cacheKey: undefined,
-    token: undefined,
   });
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Credential, credentialScope, readerScope } from '../../../src/domain/credentials/credential.js';
 import { ownedBy } from './broker-fixture.js';
 
-const FACTS = { kind: 'service', headers: {}, block: 'b', cacheKey: undefined, token: undefined } as const;
+const FACTS = { kind: 'service', headers: {}, block: 'b' } as const;
 
 describe('what tells callers apart in a cache', () => {
   it('is the owner of the credential alone, whatever its header fields', () => {

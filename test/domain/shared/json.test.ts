@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jwtClaims, parsedJson } from '../../../src/domain/shared/json.js';
+import { isObject, jwtClaims, parsedJson } from '../../../src/domain/shared/json.js';
 
 function jwt(payload: string): string {
   return `eyJhbGciOiJub25lIn0.${Buffer.from(payload).toString('base64url')}.c2ln`;
@@ -42,4 +42,11 @@ describe('the claims of a JWT', () => {
       expect(jwtClaims(token)).toBeUndefined();
     },
   );
+});
+
+describe('an object', () => {
+  it('is a value with members, and no list', () => {
+    expect([{}, { a: 1 }, Object.create(null)].every(isObject)).toBe(true);
+    expect([null, undefined, [], 'text', 1, true].some(isObject)).toBe(false);
+  });
 });

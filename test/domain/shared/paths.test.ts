@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isBelow, withoutTrailingSlashes } from '../../../src/domain/shared/paths.js';
+import { isBelow, isLoopback, withoutTrailingSlashes } from '../../../src/domain/shared/paths.js';
 
 describe('a path', () => {
   it.each([
@@ -15,4 +15,17 @@ describe('a path', () => {
   it('loses every slash at its end and no other', () => {
     expect(['/a/b///', '/a', '///'].map(withoutTrailingSlashes)).toEqual(['/a/b', '/a', '']);
   });
+});
+
+describe('a host', () => {
+  it.each(['localhost', '[::1]', '127.0.0.1', '127.255.0.9'])('%s is this machine', (host) => {
+    expect(isLoopback(host)).toBe(true);
+  });
+
+  it.each(['', '::1', '[::2]', '127.0.0', '127.0.0.1.example', '1127.0.0.1', 'a.localhost', 'localhost.example'])(
+    '%s is another one, or none',
+    (host) => {
+      expect(isLoopback(host)).toBe(false);
+    },
+  );
 });

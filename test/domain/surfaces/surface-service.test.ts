@@ -113,7 +113,7 @@ describe('a render', () => {
     const world = new SurfaceWorld();
     const made = { authorization: 'Bearer made', 'x-project-id': 'made' };
     const facts = { kind: 'session', headers: made, owner: ownedBy(), block: 'getHeaders' } as const;
-    const credential = new Credential({ ...facts, cacheKey: undefined, token: undefined });
+    const credential = new Credential({ ...facts });
     world.upstream.willAnswer(() => ({ status: 401, headers: {}, body: null }));
     const { response } = await world.render({ kind: 'headers', obtain: () => Promise.resolve(credential) });
     expect(response.status).toBe(401);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { forwardedFields, isStyleSheet, upstreamRequestHeaders } from '../../../src/domain/upstream/header-policy.js';
-import { isEventStream, mediaType } from '../../../src/domain/shared/media-type.js';
+import { isEventStream, mediaType } from '../../../src/domain/shared/body.js';
 
 const ALLOWED = [
   'content-type',

@@ -21,8 +21,6 @@ const OWN: RouteAuth<'headers'> = {
         headers: { authorization: 'Bearer made-by-the-site' },
         owner: ownedBy(),
         block: 'headers',
-        cacheKey: undefined,
-        token: undefined,
       }),
     ),
 };

@@ -6,7 +6,7 @@ import type { HeaderFields } from '../../../src/ports/http.js';
 import { ownedBy } from '../credentials/broker-fixture.js';
 
 function credentialOf(kind: CredentialKind, block = 'idpA'): Credential {
-  return new Credential({ kind, headers: {}, owner: ownedBy('i'), block, cacheKey: undefined, token: undefined });
+  return new Credential({ kind, headers: {}, owner: ownedBy('i'), block });
 }
 
 function reply(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { browserResponseHeaders } from '../../../src/domain/upstream/header-policy.js';
-import { isJson } from '../../../src/domain/shared/media-type.js';
+import { isJson } from '../../../src/domain/shared/body.js';
 
 const ALLOWED = [
   'content-type',
