@@ -28,7 +28,7 @@ export interface ChatRoutes {
   readonly auth: RouteAuth;
   readonly policy: MethodPolicy;
   /** Serves `/config`; absent routes are 404. */
-  readonly config?: HttpHandler;
+  readonly configRoute?: HttpHandler;
   /** Serves the agent card at its well-known paths. */
   readonly card?: HttpHandler;
   /** Serves the rest of the paths, for clients of the HTTP+JSON binding; absent, they are 404. */
@@ -61,8 +61,8 @@ async function other(routes: ChatRoutes, request: HttpRequest): Promise<HttpResp
   return handlerFor(path, routes)?.(request) ?? notFound(request, errorContext(routes.site, ROUTE));
 }
 
-function handlerFor(path: string, { config, card, httpJson }: ChatRoutes): HttpHandler | undefined {
-  if (config !== undefined && (path === '/config' || path === '/config/')) return config;
+function handlerFor(path: string, { configRoute, card, httpJson }: ChatRoutes): HttpHandler | undefined {
+  if (configRoute !== undefined && (path === '/config' || path === '/config/')) return configRoute;
   if (card !== undefined && CARD.test(path)) return card;
   return httpJson;
 }

@@ -9,7 +9,7 @@ import { serveRoute } from './serve-route.js';
 
 /** Parts of the config route. */
 export interface ConfigRoute extends ChatMount {
-  readonly config: ChatConfig;
+  readonly chatConfig: ChatConfig;
   readonly auth: RouteAuth;
   /** A short name for a text, the same for the same text in every process. */
   readonly hash: (text: string) => string;
@@ -37,14 +37,14 @@ function readable(route: ConfigRoute, what: 'record' | 'agentCard'): HttpHandler
 }
 
 async function serve(route: ConfigRoute, request: HttpRequest, what: 'record' | 'agentCard'): Promise<HttpResponse> {
-  const { config, auth, policy, bindings } = route;
+  const { chatConfig, auth, policy, bindings } = route;
   const isSession = mayHoldSession(auth);
   checkOrigin(request, route.site.origins, isSession);
   const varied = choosingNames(auth.fields?.request ?? []);
   const entrance = { ...chatAddress(request.publicUrl, route.publicUrl), policy, bindings };
   // What is kept costs nobody anything; what the agent is asked for, strangers can ask for at will.
   const admit = auth.kind === 'session' ? undefined : () => checkVisitor(request, route.site);
-  const { body, etag } = textOf(await config[what](versionOf(request), request, auth, entrance, admit), route.hash);
+  const { body, etag } = textOf(await chatConfig[what](versionOf(request), request, auth, entrance, admit), route.hash);
   const headers = {
     // What the visitor's own session may see, or a field another proxy may add, is asked for each time; the rest may rest a minute.
     'cache-control': isSession || varied.length > 0 ? 'private, max-age=0, must-revalidate' : 'private, max-age=60',

@@ -8,6 +8,8 @@ import { EXCHANGE } from '../process-state.js';
 const MIN_BYTES = 67_108_864;
 const PART_OF_MEMORY = 0.25;
 
+const now = performance.now.bind(performance);
+
 /** Bytes of request bodies that a process with so much memory holds together, and as many of responses. */
 export function bodyMemory(memoryBytes: number): number {
   return Math.max(MIN_BYTES, Math.floor(memoryBytes * PART_OF_MEMORY));
@@ -15,10 +17,7 @@ export function bodyMemory(memoryBytes: number): number {
 
 /** The memory of request bodies: one for all toolkits of a process, which share its memory. */
 export function processBodies(bodyLimitBytes: number): BodyBudget {
-  const budget = processWide(
-    'agent-bff/bodies@1',
-    () => new BodyBudget({ limitBytes: bodyMemory(memorySize()), now: () => performance.now() }),
-  );
+  const budget = processWide('agent-bff/bodies@1', () => new BodyBudget({ limitBytes: bodyMemory(memorySize()), now }));
   budget.admit(bodyLimitBytes);
   return budget;
 }
@@ -30,10 +29,7 @@ export function provideExchange(): void {
 
 /** The log of faults: one for all toolkits of a process, which share its terminal. */
 export function processFaults(): FaultLog {
-  return processWide(
-    'agent-bff/faults@1',
-    () => new FaultLog({ now: () => performance.now(), write: writeToStandardError }),
-  );
+  return processWide('agent-bff/faults@1', () => new FaultLog({ now, write: writeToStandardError }));
 }
 
 /** On a registered symbol of the global object, because a bundler gives each of its entries its own copy of this module. */

@@ -69,7 +69,7 @@ export class SiteHandlers {
     const auth = this.credentials.chat(options);
     const policy = auth.kind === 'session' ? sessionPolicy : servicePolicy;
     const shared = { site, policy, bindings, publicUrl };
-    const lookups = { ...shared, config: chatConfig, auth: this.credentials.lookups(auth, options), hash: shortHash };
+    const lookups = { ...shared, chatConfig, auth: this.credentials.lookups(auth, options), hash: shortHash };
     const routes = chatRoutes({
       ...shared,
       forwarder,
@@ -79,7 +79,7 @@ export class SiteHandlers {
         platformOrigin: serviceApi?.origin,
         ...(agent === undefined ? {} : { agentOrigin: agent.origin }),
       },
-      config: configRoute(lookups),
+      configRoute: configRoute(lookups),
       card: agentCardRoute(lookups),
       ...(bindings.includes('HTTP+JSON') ? { httpJson: httpJsonRoutes({ ...shared, binding, auth }) } : {}),
     });

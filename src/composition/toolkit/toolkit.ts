@@ -4,7 +4,7 @@ import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { DeadlineError, inTime, timedTokenExchange } from '../../adapters/system/timed-ports.js';
 import type { RequestGate } from '../../adapters/web/request-gate.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
-import { type Alarm, beforeAlarm, MAX_TIMER_MS } from '../../domain/shared/deadline.js';
+import { MAX_TIMER_MS } from '../../domain/shared/deadline.js';
 import { isAgentBffError } from '../../domain/shared/errors.js';
 import { accept, callback, methods, type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { HttpUpstream } from '../../ports/http.js';
@@ -242,7 +242,7 @@ async function shutDown({ gate, upstreams, store }: RunningSite, graceMs: number
   gate.close();
   // (2)
   const finished = Promise.allSettled([gate.idle(), ...upstreams.map((upstream) => upstream.close())]);
-  await before(finished, Math.min(Math.max(0, graceMs), MAX_TIMER_MS));
+  await before(finished, Math.min(graceMs, MAX_TIMER_MS));
   // (3) Event streams get their error event, other responses are cut: see `EventStream` and `writeStream`.
   const ended = Promise.allSettled([...upstreams.map((upstream) => upstream.close({ graceMs: 0 })), gate.idle()]);
   await before(ended, FLUSH_GRACE_MS);
@@ -251,13 +251,7 @@ async function shutDown({ gate, upstreams, store }: RunningSite, graceMs: number
   await setImmediate();
 }
 
-/** Waits for the work, but no longer than so many milliseconds; the process need not stay for it. */
+/** Waits for the work, but no longer than so many milliseconds, of which 0 is one. */
 async function before(work: Promise<unknown>, ms: number): Promise<void> {
-  const alarm: Alarm = (expire) => {
-    const timer = setTimeout(expire, ms).unref();
-    return () => {
-      clearTimeout(timer);
-    };
-  };
-  await beforeAlarm(work, alarm, () => undefined);
+  await inTime(work, Math.max(1, ms), 'the site').catch(() => undefined);
 }

@@ -41,7 +41,7 @@ const answering =
   (body: string): HttpHandler =>
   ({ method }) =>
     Promise.resolve({ status: 200, headers: {}, body: `${body} by ${method}` });
-const lookups = { config: answering('the config'), card: answering('the card') };
+const lookups = { configRoute: answering('the config'), card: answering('the card') };
 
 describe('the addresses of the chat', () => {
   it.each(['', '/'])('lead to the agent by POST to the mount point with "%s" behind it', async (path) => {

@@ -42,7 +42,7 @@ class RouteWorld extends BrokerWorld {
     });
     this.handle = route({
       site: this.settings,
-      config: this.config,
+      chatConfig: this.config,
       auth: SERVICE,
       policy: new MethodPolicy('chat'),
       bindings: ['JSONRPC'],
@@ -311,7 +311,7 @@ describe('a thousand visitors', () => {
 
   it('are shown only what their own policy allows, though they share a card', async () => {
     const world = new RouteWorld();
-    const closed = new RouteWorld({ config: world.config, policy: new MethodPolicy(['SendMessage']) });
+    const closed = new RouteWorld({ chatConfig: world.config, policy: new MethodPolicy(['SendMessage']) });
     expect(record(await world.get())).toMatchObject({ supportsStreaming: true });
     expect(record(await closed.get())).toMatchObject({ supportsStreaming: false });
   });

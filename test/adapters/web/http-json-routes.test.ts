@@ -54,7 +54,7 @@ class RestWorld extends BrokerWorld {
       project: () => Promise.resolve({ value: null }),
       brand: () => Promise.resolve({ value: null }),
     };
-    const config = new ChatConfig({
+    const chatConfig = new ChatConfig({
       ...shared,
       lookupMs: 10_000,
       deadline: new FakeDeadlines().start,
@@ -67,8 +67,8 @@ class RestWorld extends BrokerWorld {
       maxBytes: 1_000_000,
     });
     const routes = { site: this.settings, auth: SERVICE, policy: this.#policy, bindings: BINDINGS, publicUrl: '' };
-    const binding = new HttpJsonBinding({ ...shared, card: (version, caller) => config.card(version, caller) });
-    const card = agentCardRoute({ ...routes, config, hash: sha256 });
+    const binding = new HttpJsonBinding({ ...shared, card: (version, caller) => chatConfig.card(version, caller) });
+    const card = agentCardRoute({ ...routes, chatConfig, hash: sha256 });
     const handle = chatRoutes({
       ...routes,
       served: { bindings: BINDINGS, agentOrigin: AGENT },
