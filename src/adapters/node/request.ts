@@ -141,7 +141,7 @@ export function isComing(request: IncomingMessage): boolean {
  * A reader that stops early does not destroy the socket, or the browser would never see why. The rest is drained, as some browsers read no
  * response before they have sent everything; `linger` in `exchange.ts` says for how long.
  */
-export class RequestBody implements AsyncIterableIterator<Uint8Array> {
+class RequestBody implements AsyncIterableIterator<Uint8Array> {
   readonly #request: IncomingMessage;
   #chunks: ChunkCount | undefined;
   #steps: AsyncIterator<Uint8Array> | undefined;

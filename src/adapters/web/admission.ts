@@ -166,7 +166,7 @@ const HIGHEST_PORT = 65_535;
  * Reads a host in the spelling browsers send (RFC 9110 §7.2). `undefined` for every spelling that another reader could take
  * for another host: user names, lists, escapes, and numbers such as `127.1`, which the URL standard reads as an address.
  */
-export function readHost(text: string): HostName | undefined {
+function readHost(text: string): HostName | undefined {
   const [, written = '', port = ''] = HOST.exec(text) ?? [];
   if (written === '' || Number(port) > HIGHEST_PORT || !URL.canParse(`http://${written}`)) return undefined;
   const { hostname: name } = new URL(`http://${written}`);
@@ -175,7 +175,7 @@ export function readHost(text: string): HostName | undefined {
 }
 
 /** Reads an origin of the web (RFC 6454 §6) as browsers write it: lower case, without the scheme's own port; `undefined` for `null`, lists and everything else. */
-export function readOrigin(text: string): string | undefined {
+function readOrigin(text: string): string | undefined {
   const [, written = '', rest = ''] = /^(https?):\/\/(.+)$/i.exec(text) ?? [];
   const host = readHost(rest);
   if (host === undefined) return undefined;

@@ -137,7 +137,7 @@ export function timeoutError(body: HttpBody): RequestError | undefined {
 }
 
 /** A body that can be cut while its reader waits: by its deadlines, or by somebody else. */
-export class TimedBody implements AsyncIterableIterator<Uint8Array> {
+class TimedBody implements AsyncIterableIterator<Uint8Array> {
   readonly #source: AsyncIterator<Uint8Array>;
   readonly #deadlines: BodyDeadlines;
   #idle: ReturnType<typeof setTimeout> | undefined;
@@ -398,7 +398,7 @@ function full(): RequestError {
 }
 
 /** The error of a body that is not waited for; `log` says to operators why. */
-export function late(log: string): RequestError {
+function late(log: string): RequestError {
   return new RequestError('body_timeout', {
     detail: 'The request body did not arrive in time.',
     hint: 'Send it again.',
