@@ -171,7 +171,7 @@ describe('a certificate', () => {
   it('signs a short assertion of its own for each call, with its thumbprint', async () => {
     const forms: URLSearchParams[] = [];
     const noting: Fetch = (url, options) => {
-      if (options.body !== undefined) forms.push(new URLSearchParams(options.body));
+      if (typeof options.body === 'string') forms.push(new URLSearchParams(options.body));
       return trusting.fetch(url, options);
     };
     const signing = provider({ certificate: certificateIn(registered), fetch: noting });

@@ -1,8 +1,8 @@
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { pemAdvice } from '../../src/adapters/keys/advice.js';
-import { type PemFault, readPem } from '../../src/adapters/keys/pem.js';
+import { type PemFault, pemAdvice } from '../../src/adapters/keys/advice.js';
+import { readPem } from '../../src/adapters/keys/pem.js';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const pkcs8 = pem(privateKey);

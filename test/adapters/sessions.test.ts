@@ -43,6 +43,13 @@ describe('sessions of the site’s own', () => {
     expect(await ask(expressSession(), visit({ session: {} }))).toEqual({ kind: 'no-session' });
   });
 
+  it.each([
+    ['Passport', passportSession, { user: null }],
+    ['cookie-session', expressSession, { session: null }],
+  ])('takes what %s leaves after sign-out for no session', async (_library, source, request) => {
+    expect(await ask(source(), visit(request))).toEqual({ kind: 'no-session' });
+  });
+
   it('keeps the cookies a site names, and whether the session is in them', () => {
     const options = { sessionCookies: ['site'], sessionInCookie: true };
     const account = { client: () => undefined as never, account: () => null, scopes: ['api'] };

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { FakeUpstream, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
+import { FakeIdentityProvider, FakeUpstream, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { configFromEnv } from '../../src/composition/config/env.js';
 import { mergeConfig } from '../../src/composition/config/resolve-config.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
@@ -109,5 +109,17 @@ describe('a certificate and a client secret of an exchange', () => {
   it('are those of the provider’s own block where the exchange has none', async () => {
     const config = mergeConfig(mergeConfig(BASE, inCode({ ...SECRET, ...PAIR })), users({}));
     expect(await proved(config)).toEqual(['certificate', []]);
+  });
+});
+
+describe('an exchange whose provider nobody names', () => {
+  it('asks for the name before it asks for the fields of another provider', async () => {
+    const own = new FakeIdentityProvider('own');
+    const config = { authProvider: 'own', identityProviders: { own }, onBehalfOf: {} };
+    expect(await proved(config)).toEqual([['provider'], []]);
+    expect(await proved({ ...config, onBehalfOf: { provider: 'idp_a' } })).toEqual([
+      ['domain', 'clientId', 'clientSecret'],
+      [],
+    ]);
   });
 });

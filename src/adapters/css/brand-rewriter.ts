@@ -27,7 +27,7 @@ const CLOSED: ReadonlySet<TokenType> = new Set(CLOSERS.values());
 
 /** Classes and attributes by which a site selects a colour scheme at the root of the page; nothing else of the page is read. */
 const SCHEME = String.raw`(?:\.(?:dark|light)|\[data-(?:theme|mode|color-scheme|bs-theme)=(?:"[\w-]+"|[\w-]+)\])`;
-const ROOT = new RegExp(String.raw`^(?:(?::root|html)+${SCHEME}*|${SCHEME}+)$`, 'i');
+const ROOT = new RegExp(String.raw`^(?:(?::root|html|:where\(:root\))+${SCHEME}*|${SCHEME}+)$`, 'i');
 const SHADOW_HOST = /^:host$/i;
 /** A media query about nothing but what the visitor prefers. */
 const PREFERENCE = /^(?:(?:(?:only|not) )?(?:all|screen) and )?(?:not ?)?\(\)(?: ?(?:and|or) ?(?:not ?)?\(\))*$/i;

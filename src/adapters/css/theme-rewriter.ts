@@ -141,11 +141,11 @@ export class ThemeRewriter {
   }
 
   #judged(token: CSSToken): string {
-    if (this.#isName || this.#leaving !== undefined) return cssText(token);
-    if (token[0] === TokenType.URL) return `url(${quoted(this.#addresses.judge(token[4].value) ?? EMPTY_ADDRESS)})`;
     const name = this.#open.at(-1)?.name ?? '';
     // Without its string, `url(` would begin an address of another kind.
     if (token[0] === TokenType.BadString && name === 'url') return quoted(EMPTY_ADDRESS);
+    if (this.#isName || this.#leaving !== undefined) return cssText(token);
+    if (token[0] === TokenType.URL) return `url(${quoted(this.#addresses.judge(token[4].value) ?? EMPTY_ADDRESS)})`;
     if (token[0] === TokenType.String && name !== '' && !TEXT.has(name)) {
       return quoted(this.#addresses.judge(token[4].value) ?? EMPTY_ADDRESS);
     }

@@ -88,7 +88,7 @@ export class IdpBApplication implements IdentityProvider, TokenExchange {
     return 'kind' in request ? request : this.#client.exchange(assertion, request, now);
   }
 
-  /** The request for the scopes of these settings, or the reason why nobody can be asked. */
+  /** The request for the scopes of these settings, or the failure when the provider cannot be called. */
   async #request(
     grant: Grant,
     { block, settings }: RequestSettings<IdpBSettings>,
@@ -143,16 +143,16 @@ export class IdpBApplication implements IdentityProvider, TokenExchange {
   }
 }
 
-/** `httpHost`: the one host that is called by http, of which msal-node is told https. */
+/** The network of msal-node. `httpHost`: the one host that is called by http, and that msal-node knows by https. */
 function networkOf(call: TokenCall, httpHost: string | undefined): INetworkModule {
   const good = <T>(body: object): NetworkResponse<T> => ({ status: 200, headers: {}, body: body as T });
-  const [plain, told] = [`http://${httpHost ?? ''}/`, `https://${httpHost ?? ''}/`];
-  const called = (url: string): string => (httpHost === undefined ? url : url.replace(told, plain));
+  const [plain, known] = [`http://${httpHost ?? ''}/`, `https://${httpHost ?? ''}/`];
+  const called = (url: string): string => (httpHost === undefined ? url : url.replace(known, plain));
   return {
     sendGetRequestAsync: async (url, options) => {
       const metadata = await call.get(called(url), options?.headers);
       if (httpHost === undefined) return good(metadata);
-      return good(JSON.parse(JSON.stringify(metadata).replaceAll(plain, told)) as object);
+      return good(JSON.parse(JSON.stringify(metadata).replaceAll(plain, known)) as object);
     },
     sendPostRequestAsync: async (url, options) => good(await call.post(called(url), options?.headers, options?.body)),
   };

@@ -1,9 +1,7 @@
-import type { CertificateFault, PemFault } from './pem.js';
-
 /** A field of the configuration that holds a path. */
 export type PathField = 'certificatePath' | 'privateKeyPath';
 
-const PEM_FAULTS: Readonly<Record<PemFault, string>> = {
+const PEM_FAULTS = {
   empty: 'it is empty',
   placeholder: 'it holds a placeholder',
   encrypted: 'it holds an encrypted key',
@@ -16,16 +14,22 @@ const PEM_FAULTS: Readonly<Record<PemFault, string>> = {
   openssh: 'it holds a key in OpenSSH form',
   damaged: 'it holds a damaged or incomplete key',
   'no-key': 'it holds no key',
-};
+} as const;
 
-const CERTIFICATE_FAULTS: Readonly<Record<CertificateFault, string>> = {
+/** The reason why a text is no usable private key. */
+export type PemFault = keyof typeof PEM_FAULTS;
+
+const CERTIFICATE_FAULTS = {
   empty: 'it is empty',
   'private-key': 'it holds a private key',
   'public-key': 'it holds a bare public key',
   request: 'it holds a certificate request',
   damaged: 'it holds a damaged or incomplete certificate',
   'no-certificate': 'it holds no certificate',
-};
+} as const;
+
+/** The reason why a file holds no certificate. */
+export type CertificateFault = keyof typeof CERTIFICATE_FAULTS;
 
 /** Names what to put in place of a text that is no usable key. */
 export function pemAdvice(field: 'privateKeyPem' | 'privateKeyPath', block: string, fault: PemFault): string {

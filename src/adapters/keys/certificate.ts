@@ -7,15 +7,13 @@ import { keyFileReader, type PrivateKeyReading } from './private-key.js';
 import { ParsedFile, placeOf, WatchedReading } from './watched-file.js';
 
 /**
- * What reading a certificate and its key gives: the matching pair, or the reason in words that name no value.
+ * A certificate as it was read: the matching pair, or the reason in words that name no value.
  *
  * @public
  */
 export type CertificateReading =
   | {
       readonly kind: 'certificate';
-      /** The certificate that belongs to the key, without its chain. */
-      readonly certificatePem: string;
       /** PKCS#8 PEM of an RSA key of at least 2,048 bits. */
       readonly privateKeyPem: Secret;
       /** SHA-256 of the certificate: 64 lower-case hexadecimal digits, no colons. */
@@ -51,13 +49,13 @@ export interface CertificateSource {
 const DAY_MS = 86_400_000;
 const EXPIRES_SOON_MS = 30 * DAY_MS;
 
-/** What an operator should hear about a certificate that still works. */
+/** A warning about a certificate that still works. */
 export interface CertificateWarning {
   readonly code: 'certificate_expires_soon';
   readonly detail: string;
 }
 
-/** Where a certificate and its key come from; an empty string is a path not supplied. */
+/** The files of a certificate and its key; an empty string is a path not supplied. */
 export interface CertificateFileOptions {
   /** The value of `certificatePath`. */
   readonly certificatePath: string;
@@ -66,7 +64,7 @@ export interface CertificateFileOptions {
   /** The configuration block named in advice, such as `idpBService`. */
   readonly block: string;
   readonly clock: Clock;
-  /** Called at most once a day while a certificate in use has less than 30 days left; must not throw. Default: nobody is told. */
+  /** Called at most once a day while a certificate in use has less than 30 days left; must not throw. Default: no warning. */
   readonly onWarning?: ((warning: CertificateWarning) => void) | undefined;
 }
 
@@ -148,7 +146,6 @@ export class CertificateFile implements CertificateSource {
     }
     return {
       kind: 'certificate',
-      certificatePem: certificate.toString(),
       privateKeyPem,
       thumbprintSha256: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
       notBefore: Date.parse(certificate.validFrom),

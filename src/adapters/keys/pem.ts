@@ -8,23 +8,9 @@ import {
   X509Certificate,
 } from 'node:crypto';
 import { type Secret, secret } from '../../domain/shared/secret.js';
+import type { CertificateFault, PemFault } from './advice.js';
 
 const SMALLEST_MODULUS_BITS = 2048;
-
-/** Why a text gives no private key; each one has its own sentence for the reader. */
-export type PemFault =
-  | 'empty'
-  | 'placeholder'
-  | 'encrypted'
-  | 'ec'
-  | 'rsa-pss'
-  | 'not-rsa'
-  | 'too-short'
-  | 'certificate'
-  | 'public-key'
-  | 'openssh'
-  | 'damaged'
-  | 'no-key';
 
 /** A private key as every later step wants it, or the reason why the text is none. */
 export type PemReading =
@@ -142,9 +128,6 @@ function succeeds(attempt: () => unknown): boolean {
 function codeOf(error: unknown): string {
   return String((error as NodeJS.ErrnoException).code ?? 'UNKNOWN');
 }
-
-/** Why a file gives no certificate; each one has its own sentence for the reader. */
-export type CertificateFault = 'empty' | 'private-key' | 'public-key' | 'request' | 'damaged' | 'no-certificate';
 
 /** The certificates of a file in their order, or the reason why there are none. */
 export type CertificateList =

@@ -5,7 +5,7 @@ import { readPem } from './pem.js';
 import { ParsedFile, placeOf, WatchedReading } from './watched-file.js';
 
 /**
- * What reading a private key gives: the key, or the reason in words that name no value.
+ * A private key as it was read: the key, or the reason in words that name no value.
  *
  * @public
  */
@@ -14,7 +14,7 @@ export type PrivateKeyReading =
       readonly kind: 'key';
       /** PKCS#8 PEM of an RSA key of at least 2,048 bits. */
       readonly pem: Secret;
-      /** SHA-256 of the public half, in base64url: tells two keys apart and reveals neither. */
+      /** SHA-256 of the public half, in base64url: differs between keys and reveals neither. */
       readonly fingerprint: string;
     }
   | {

@@ -1,4 +1,4 @@
-/** Which request to the provider went wrong; `local` when none did, and the library failed by itself. */
+/** The request to the provider that failed; `local` when none did, and the library failed by itself. */
 export type Stage = 'local' | 'metadata' | 'token';
 
 /** The provider responded, and not with what was asked for. */
@@ -23,7 +23,7 @@ export interface Fault {
   readonly description: string;
 }
 
-/** What went wrong, in plain values: errors of the libraries hold requests and responses, and must not travel further. */
+/** A failure in plain values. Errors of the libraries hold requests and responses, and must not travel further. */
 export type ProviderError = ErrorResponse | Fault;
 
 /** Reads the members of an error (RFC 6749 §5.2), or the challenge that some proxies send in their place. */

@@ -3,20 +3,10 @@ import { beforeDeadline } from '../../domain/shared/deadline.js';
 import { parsedJson } from '../../domain/shared/json.js';
 import { type Fault, type ProviderError, responseError, type Stage, thrownFault } from './provider-error.js';
 
-/** What a request to the provider consists of. */
-export interface FetchOptions {
-  readonly method: 'GET' | 'POST';
-  readonly headers: Record<string, string>;
-  readonly body?: string;
-  /** A secret must not follow a redirect to another place. */
-  readonly redirect: 'manual';
-  readonly signal: AbortSignal;
-}
-
 /** Sends one request; `globalThis.fetch` is one, and so is a `fetch` that trusts a private authority. */
-export type Fetch = (url: string, options: FetchOptions) => Promise<Response>;
+export type Fetch = (url: string, options: RequestInit) => Promise<Response>;
 
-/** What the requests of one call need. */
+/** The parts that the requests of one call share. */
 export interface TokenCallOptions {
   readonly fetch: Fetch;
   /** Milliseconds for the call as a whole, discovery included. */
@@ -70,16 +60,16 @@ export class TokenCall {
     let known = metadata.get(url);
     if (known === undefined) {
       // A deadline of its own: with the first caller's, that caller's impatience would fail everyone who waits.
-      known = this.#send(url, { method: 'GET', headers, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
+      known = this.#send(url, { method: 'GET', headers, signal: AbortSignal.timeout(timeoutMs) });
       metadata.set(url, known);
     }
     return this.#goodBody(known);
   }
 
-  /** The token response, without what nobody reads here and a library could trip over. */
+  /** The token response, reduced to the members that are used: a library could reject the others. */
   async post(url: string, headers: Record<string, string> = {}, body = ''): Promise<JsonObject> {
     this.stage = 'token';
-    const sent = this.#send(url, { method: 'POST', headers, body, redirect: 'manual', signal: this.#deadline });
+    const sent = this.#send(url, { method: 'POST', headers, body, signal: this.#deadline });
     const { access_token: value, expires_in: expiresIn } = await this.#goodBody(sent);
     if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) {
       throw this.#failed(unreadable(this.stage, 'no token that could stand in a header field'));
@@ -100,11 +90,12 @@ export class TokenCall {
     return body;
   }
 
-  #send(url: string, options: FetchOptions): Promise<Received> {
-    return beforeDeadline(options.signal, this.#receive(url, options));
+  #send(url: string, options: RequestInit & { readonly signal: AbortSignal }): Promise<Received> {
+    // A secret must not follow a redirect to another place.
+    return beforeDeadline(options.signal, this.#receive(url, { ...options, redirect: 'manual' }));
   }
 
-  async #receive(url: string, options: FetchOptions): Promise<Received> {
+  async #receive(url: string, options: RequestInit): Promise<Received> {
     const { fetch, allowInsecure } = this.#options;
     if (!allowInsecure && !url.startsWith('https:')) {
       throw Object.assign(new Error('not an https address'), { code: 'ERR_NOT_HTTPS' });

@@ -144,8 +144,8 @@ export function ironSession(
 
 /** The fields of a request that hold the signed-in user's session. */
 interface Holders {
-  readonly session?: object | undefined;
-  readonly user?: object | undefined;
+  readonly session?: object | null | undefined;
+  readonly user?: object | null | undefined;
 }
 
 const COOKIE_ID = { sessionCookies: ['connect.sid'] };
@@ -155,7 +155,7 @@ function fromHolder(
   maker: string,
   options: StoredTokenOptions | undefined,
   usual: Pick<SessionTokenSource, 'sessionCookies' | 'sessionInCookie'>,
-  holderOf: (native: RequestContext['native']) => object | undefined | Promise<object>,
+  holderOf: (native: RequestContext['native']) => object | null | undefined | Promise<object>,
 ): SessionTokenSource {
   const {
     accessToken = (holder: { accessToken?: string }) => holder.accessToken,
@@ -167,7 +167,9 @@ function fromHolder(
     ...given,
     getToken: async ({ native }) => {
       const holder = await holderOf(native);
-      return holder === undefined ? { kind: 'no-session' } : storedToken(accessToken(holder), subject?.(holder));
+      return holder === undefined || holder === null
+        ? { kind: 'no-session' }
+        : storedToken(accessToken(holder), subject?.(holder));
     },
   };
 }

@@ -8,7 +8,7 @@ import type { IssueOutcome, ProviderContext, ProviderFacts } from '../../ports/i
 import type { ServerConfig } from '../config/server-config.js';
 import { variablesOf, warningsOf } from '../config/env.js';
 import { FLOWS, providerOf, PROVIDERS } from '../config/providers.js';
-import { loadExchange, providerContext, providerLoader } from '../toolkit/identity-module.js';
+import { providerContext, providerLoader, tokenExchange } from '../toolkit/identity-module.js';
 import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
 import { type Command, isUsageError, STATUS, type Terminal, type TextStyle } from './command-line.js';
@@ -137,7 +137,7 @@ export async function examine(
     hasApiKey: resolved.serviceApiKey !== undefined,
     customProviders: resolved.customProviders,
   });
-  const { clock = systemClock, telemetry = silentTelemetry, identityFetch, tokenExchange } = ports;
+  const { clock = systemClock, telemetry = silentTelemetry, identityFetch } = ports;
   const parts = { fetch: identityFetch, telemetry, clock, proofKey: new Uint8Array(32) };
   const context = providerContext(resolved, parts);
   begin('credential');
@@ -148,7 +148,7 @@ export async function examine(
     address('platform address', 'serviceApiUrl', resolved.serviceApi, needsAudience(facts)),
     strategy(chosen, resolved),
     ...(chosen.kind === 'provider' ? await serviceCredential(resolved, chosen.name, facts, context) : []),
-    ...(resolved.alwaysExchange ? await userExchange(resolved, facts, context, tokenExchange !== undefined) : []),
+    ...(resolved.alwaysExchange ? await userExchange(resolved, facts, context, ports.tokenExchange !== undefined) : []),
   ];
   begin('cache store');
   const cache = await cacheFindings(resolved, clock);
@@ -266,8 +266,8 @@ async function userExchange(
   const findings = await providerFindings(fresh, context);
   if (findings.some(({ result }) => result === 'failed')) return findings;
   // Without a user's token: missing fields are found before the provider is called.
-  const exchange = isOwn ? undefined : await loadExchange(config, context);
-  const outcome = await exchange?.exchange({ assertion: '' }, context.clock.now());
+  const now = context.clock.now();
+  const outcome = isOwn ? undefined : await tokenExchange(config, context).exchange({ assertion: '' }, now);
   const isFailure = outcome?.kind === 'failure';
   return [
     ...findings,

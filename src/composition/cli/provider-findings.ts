@@ -115,11 +115,8 @@ function audienceFinding(audience: readonly string[], expected: ExpectedClaims |
 function scopeFinding(scopes: readonly string[], expected: ExpectedClaims | undefined, block: string): Finding {
   const missing = (expected?.scopes ?? []).filter((one) => !scopes.includes(one));
   if (missing.length === 0) return passed('scope', listed(scopes));
-  return failed('scope', `not granted: ${missing.join(' ')}`, { block, fields: ['scope'] }, granting(block));
-}
-
-function granting(block: string): string {
-  return `Grant the application these scopes at the provider, or leave them out of "scope" in the "${block}" configuration block.`;
+  const fix = `Grant the application these scopes at the provider, or leave them out of "scope" in the "${block}" configuration block.`;
+  return failed('scope', `not granted: ${missing.join(' ')}`, { block, fields: ['scope'] }, fix);
 }
 
 function listed(values: readonly string[]): string {

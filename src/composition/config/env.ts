@@ -4,7 +4,7 @@ import { PROVIDERS } from './providers.js';
 import { FIELDS } from './schema.js';
 import type { ServerConfig } from './server-config.js';
 
-/** Where an environment variable goes. */
+/** The field that an environment variable sets. */
 interface Place {
   /** The field, or block and field. */
   readonly path: readonly string[];
@@ -22,13 +22,13 @@ const PREFIXES = [
   ...Object.values(PROVIDERS).map(({ prefix }) => prefix),
 ];
 const MAX_SLIPS = 3;
-/** What names its file as Unicode, where an editor wrote it. */
+/** The mark that some editors write in front of a file in Unicode. */
 const BYTE_ORDER_MARK = '\uFEFF';
 /** The variable a field of a block has, by the name one would think it has: `privateKeyPem` of `serviceAccount` is SERVICE_ACCOUNT_PRIVATE_KEY. */
 const BY_FIELD: ReadonlyMap<string, string> = new Map(
   [...VARIABLES].map(([name, { path }]) => [path.join('_').replace(/[A-Z]/g, '_$&').toUpperCase(), name]),
 );
-/** What Kubernetes tells every pod of the services beside it, whatever they are called (Kubernetes documentation, "Service", "Discovering services"). */
+/** Variables that Kubernetes sets in every pod for each service beside it, by any name (Kubernetes documentation, "Service", "Discovering services"). */
 const KUBERNETES = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)?$/;
 
 /** Something about where a configuration comes from that its owner should know, and that ends no start. */
@@ -40,7 +40,7 @@ interface ConfigWarning {
 }
 
 /**
- * Where a configuration carries its warnings, until there is a telemetry to tell: spread and assignment keep it, and no reader of fields sees it.
+ * The member in which a configuration carries its warnings until there is a telemetry: spread and assignment copy it, and no reader of fields sees it.
  * Registered, because a bundler gives each of its entries its own copy of this module.
  */
 const WARNINGS: unique symbol = Symbol.for('agent-bff/warnings@1') as never;

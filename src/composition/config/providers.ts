@@ -8,9 +8,6 @@ import { canonicalJson } from '../../domain/surfaces/canonical-json.js';
 import type { Identity, ProviderAdapter, ProviderDescriptor } from '../../ports/identity-provider.js';
 import type { AuthProvider, ServiceAuthStrategy } from './server-config.js';
 
-/** The name of an identity provider of this package. */
-export type ProviderName = 'service_account' | AuthProvider;
-
 /** The settings of all providers, by configuration block. */
 export interface ProviderBlocks extends ServiceAccountBlocks, IdpABlocks, IdpBBlocks {}
 
@@ -19,12 +16,17 @@ interface Provider<Blocks> extends ProviderDescriptor<Blocks> {
   readonly adapter: () => Promise<ProviderAdapter<Blocks>>;
 }
 
-/** All identity providers of this package. Where no `authProvider` is set, the first that has the strategy is used. */
-export const PROVIDERS: {
+interface Providers {
   readonly service_account: Provider<ServiceAccountBlocks>;
   readonly idp_a: Provider<IdpABlocks>;
   readonly idp_b: Provider<IdpBBlocks>;
-} & Readonly<Record<ProviderName, object>> = {
+}
+
+/** The name of an identity provider of this package. */
+export type ProviderName = keyof Providers;
+
+/** All identity providers of this package. Where no `authProvider` is set, the first that has the strategy is used. */
+export const PROVIDERS: Providers = {
   service_account: {
     ...SERVICE_ACCOUNT,
     adapter: () => import('../../adapters/service-account/service-account-provider.js'),
@@ -35,10 +37,12 @@ export const PROVIDERS: {
 
 const NAMES = Object.keys(PROVIDERS) as readonly ProviderName[];
 
+type Flows = Readonly<Partial<Record<ServiceAuthStrategy, string>>>;
+
 /** The flows of each provider, by the strategy that asks for them; the first is the provider's own. */
-export const FLOWS = Object.fromEntries(NAMES.map((name) => [name, PROVIDERS[name].flows])) as Readonly<
-  Record<ProviderName, Readonly<Partial<Record<ServiceAuthStrategy, string>>>>
->;
+export const FLOWS: Readonly<Record<'service_account' | AuthProvider, Flows>> = Object.fromEntries(
+  NAMES.map((name) => [name, PROVIDERS[name].flows]),
+) as Record<ProviderName, Flows>;
 
 /** The values of `authProvider`: every provider but the server itself. */
 export const AUTH_PROVIDERS: readonly string[] = NAMES.filter((name) => name !== 'service_account');

@@ -45,14 +45,12 @@ export type PlainSettings = SettingsOf<
     readonly serviceApiUrl: Endpoint | undefined;
     readonly agentCardUrl: Endpoint | undefined;
     readonly serviceApiKey: Secret | undefined;
-    readonly authProvider: string;
     readonly upstream: ResolvedUpstream;
     readonly a2aMethods: ServerConfig['a2aMethods'];
     readonly bindings: readonly string[];
     readonly allowedOrigins: ReadonlySet<string>;
     readonly mediaOrigins: ReadonlySet<string>;
     readonly allowedHosts: readonly HostName[];
-    readonly authUnavailableStatus: number;
     readonly cacheStore: string | CacheStore | KeyvLike | undefined;
     readonly cacheKeys: readonly SealingKey[];
     readonly chatLimit: VisitorLimit | undefined;
@@ -156,7 +154,7 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
   authUnavailableStatus: row(
     'neither',
     accept((value) => value === 401 || value === 503, '401 or 503'),
-    (status?: number) => status ?? 401,
+    (status?: 401 | 503) => status ?? 401,
   ),
   onBehalfOf: {
     fields: {

@@ -86,25 +86,23 @@ export function providerLoader(config: ResolvedConfig, context: ProviderContext)
   };
 }
 
-/** The exchange of users' tokens that a configuration asks for; undefined where its provider has none. */
-export async function loadExchange(
-  config: ResolvedConfig,
-  context: ProviderContext,
-): Promise<TokenExchange | undefined> {
-  const adapter = await PROVIDERS[config.exchangeProvider].adapter();
-  return adapter.exchange?.(config, context);
-}
-
-/** The same, with its library loaded for the first token. */
-function tokenExchange(config: ResolvedConfig, context: ProviderContext): TokenExchange {
+/** The exchange of users' tokens that a configuration asks for; its library is loaded with the first token. */
+export function tokenExchange(config: ResolvedConfig, context: ProviderContext): TokenExchange {
+  const { authProvider, exchangeProvider, onBehalfOf } = config;
+  const isUnnamed = onBehalfOf.provider.value === '' && authProvider !== '' && authProvider !== exchangeProvider;
   const load = loadedOnce(async () => {
-    const exchange = await loadExchange(config, context);
+    const { exchange } = await PROVIDERS[exchangeProvider].adapter();
     if (exchange === undefined) throw new Error('this provider exchanges no tokens');
-    return exchange;
+    return exchange(config, context);
   });
   return {
     identity: async () => (await load()).identity(),
-    exchange: async (request, now) => (await load()).exchange(request, now),
+    exchange: async (request, now) => {
+      const outcome = await (await load()).exchange(request, now);
+      if (!isUnnamed || outcome.kind !== 'failure' || outcome.reason !== 'incomplete') return outcome;
+      const advice = `Set "provider" in the "onBehalfOf" configuration block, since that of "authProvider" exchanges no tokens. Then: ${outcome.advice}`;
+      return { ...outcome, block: 'onBehalfOf', fields: ['provider'], advice };
+    },
   };
 }
 

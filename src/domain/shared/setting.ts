@@ -2,7 +2,7 @@ import { accept, type OptionCheck, type OptionShape, text as isText } from './op
 import { type Secret, secret } from './secret.js';
 
 /**
- * What a field says of whose a credential is: `principal`, whom it stands for or where it is sent; `proof`, only how that is proved; `neither`.
+ * The part of a field in the identity of a credential: `principal`, its owner or its destination; `proof`, only how that is proved; `neither`.
  * Renders and agent cards are shared by one principal, tokens by one principal and proof.
  */
 export type Side = 'principal' | 'proof' | 'neither';

@@ -22,6 +22,7 @@ describe('a brand that is checked', () => {
     ],
     [':root[data-theme="dark"],html.dark{--a:1}', ':root[data-theme="dark"],html.dark{--a:1}'],
     ['.dark{--a:1}', ':where(:root).dark{--a:1}'],
+    [':where(:root).dark{--a:1}', ':where(:root).dark{--a:1}'],
     ['@media (prefers-color-scheme: dark){:root{--a:1}}', '@media (prefers-color-scheme: dark){:root{--a:1}}'],
     [
       '@media screen and (prefers-contrast: more), not all and (prefers-reduced-motion) { :root { --a: 1 } }',

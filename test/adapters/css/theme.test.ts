@@ -95,6 +95,7 @@ describe('a theme that is checked', () => {
     ['a{b:c}/* d', 'a{b:c}/**/'],
     ['a{b:c\\', 'a{b:c\\fffd }'],
     ['a{b:"c\nd:e}', 'a{b: ! \nd:e}'],
+    ['@namespace url("c\n', '@namespace url("data:,"\n)'],
   ])('is closed where %j is not', async (css, sent) => {
     expect(await theme(css)).toBe(sent);
   });
