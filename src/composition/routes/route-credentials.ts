@@ -14,12 +14,10 @@ import { AgentBffError, isAgentBffError, ServiceAuthError } from '../../domain/s
 import { isFieldValue, isWithheld } from '../../domain/upstream/header-policy.js';
 import { isPlainObject } from '../../domain/shared/options.js';
 import { optionalSecret, type Secret } from '../../domain/shared/secret.js';
-import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, RequestContext } from '../../ports/http.js';
-import type { Telemetry } from '../../ports/telemetry.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
-import type { TokenExchange } from '../../ports/identity-provider.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
+import type { Parts } from '../toolkit/container.js';
 import type {
   AuthHeadersOptions,
   ChatHandlerOptions,
@@ -50,17 +48,14 @@ const MESSAGE_FIELDS: ReadonlySet<string> = new Set([
 const NOBODY: SessionTokenSource = { getToken: () => Promise.resolve({ kind: 'no-session' }) };
 
 /** The parts that the credentials of routes are made with. */
-export interface RouteCredentialsDependencies {
+export interface RouteCredentialsDependencies extends Pick<Parts, 'clock' | 'telemetry' | 'exchange'> {
   readonly config: Pick<
     ResolvedConfig,
     'serviceApiKey' | 'serviceProjectId' | 'alwaysExchange' | 'timeouts' | 'upstream'
   >;
-  readonly clock: Clock;
-  readonly telemetry: Telemetry;
   /** The session libraries of all routes, also of those made before this toolkit; added to by each further route. */
   readonly sessions: Set<SessionTokenLike>;
   readonly tokens: TokenCache;
-  readonly exchange: TokenExchange;
 }
 
 /** The credentials of routes with the site's own fields, from options that `readOptions` has read. */
@@ -293,7 +288,12 @@ export function headerFields(made: HeadersLike): Record<string, string> {
       if (text === undefined || text === null) continue;
       // Of anything else, such as a promise nobody awaited, all requests would carry the same "[object …]".
       if (!['string', 'number', 'boolean'].includes(typeof text)) throw new Error('it gave a value that is not text');
-      append(headers, String(name), String(text as string));
+      try {
+        headers.append(String(name), String(text as string));
+      } catch {
+        // The error's own message quotes the value.
+        throw notAllowed();
+      }
     }
   }
   const fields = Object.fromEntries(headers);
@@ -314,15 +314,6 @@ function pairs(made: unknown): readonly (readonly [unknown, unknown])[] {
   const listed = [...(made as Iterable<unknown>)];
   if (listed.every((pair) => Array.isArray(pair) && pair.length === 2)) return listed as [unknown, unknown][];
   throw new Error('it gave a list that does not consist of pairs of name and value');
-}
-
-function append(headers: Headers, name: string, text: string): void {
-  try {
-    headers.append(name, text);
-  } catch {
-    // The error's own message quotes the value.
-    throw notAllowed();
-  }
 }
 
 function notAllowed(): Error {

@@ -21,18 +21,7 @@ import type { RouteCredentials } from '../routes/route-credentials.js';
 import type { SiteHandlers } from './site-handlers.js';
 
 /** What outlives a change of configuration that does not touch it. */
-export interface LastingParts {
-  readonly faults: OperatorFaults;
-  readonly connections: Connections;
-  readonly stores: CacheStores;
-}
-
-/** The receivers of events, without secrets. */
-export interface OperatorFaults {
-  /** Undefined where faults go to the terminal. */
-  readonly listeners: readonly Telemetry[] | undefined;
-  readonly telemetry: Telemetry;
-}
+export type LastingParts = Pick<Parts, 'listeners' | 'telemetry' | 'connections' | 'stores'>;
 
 /** Makes the connections to the platform. */
 export interface UpstreamSource {
@@ -70,8 +59,9 @@ export type ProviderLoader = (name: string) => Promise<IdentityProvider> | undef
 export interface Parts {
   readonly clock: Clock;
   readonly random: () => number;
+  /** The receivers of events; undefined where faults go to the terminal. */
   readonly listeners: readonly Telemetry[] | undefined;
-  readonly faults: OperatorFaults;
+  /** Hands events to the listeners, without secrets. */
   readonly telemetry: Telemetry;
   readonly upstreamSource: UpstreamSource;
   readonly connections: Connections;

@@ -21,14 +21,8 @@ export function siteModule(config: ResolvedConfig): ContainerModule {
       bind,
       'handlers',
       [...routes, 'routeCredentials', 'gate', 'stores', 'clock', 'telemetry'],
-      ({ routeCredentials: credentials, stores: { renders }, telemetry, ...parts }) =>
-        new SiteHandlers({
-          ...parts,
-          config,
-          site: siteSettings(config, parts.clock, telemetry),
-          credentials,
-          renders,
-        }),
+      ({ telemetry, ...parts }) =>
+        new SiteHandlers({ ...parts, config, site: siteSettings(config, parts.clock, telemetry) }),
     );
   });
 }
