@@ -14,10 +14,12 @@ import { AgentBffError, isAgentBffError, ServiceAuthError } from '../../domain/s
 import { isFieldValue, isWithheld } from '../../domain/upstream/header-policy.js';
 import { isPlainObject } from '../../domain/shared/options.js';
 import { optionalSecret, type Secret } from '../../domain/shared/secret.js';
+import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, RequestContext } from '../../ports/http.js';
+import type { Telemetry } from '../../ports/telemetry.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
+import type { TokenExchange } from '../../ports/identity-provider.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import type { Parts } from '../toolkit/container.js';
 import type {
   AuthHeadersOptions,
   ChatHandlerOptions,
@@ -48,14 +50,17 @@ const MESSAGE_FIELDS: ReadonlySet<string> = new Set([
 const NOBODY: SessionTokenSource = { getToken: () => Promise.resolve({ kind: 'no-session' }) };
 
 /** The parts that the credentials of routes are made with. */
-export interface RouteCredentialsDependencies extends Pick<Parts, 'clock' | 'telemetry' | 'exchange'> {
+export interface RouteCredentialsDependencies {
   readonly config: Pick<
     ResolvedConfig,
     'serviceApiKey' | 'serviceProjectId' | 'alwaysExchange' | 'timeouts' | 'upstream'
   >;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
   /** The session libraries of all routes, also of those made before this toolkit; added to by each further route. */
   readonly sessions: Set<SessionTokenLike>;
   readonly tokens: TokenCache;
+  readonly exchange: TokenExchange;
 }
 
 /** The credentials of routes with the site's own fields, from options that `readOptions` has read. */

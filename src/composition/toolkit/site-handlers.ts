@@ -3,11 +3,19 @@ import { agentCardRoute, configRoute } from '../../adapters/web/config-route.js'
 import { conversationRoutes } from '../../adapters/web/conversation-routes.js';
 import { behindHostCheck } from '../../adapters/web/admission.js';
 import { refusal } from '../../adapters/web/error-response.js';
+import type { RequestGate } from '../../adapters/web/request-gate.js';
 import { errorContext, type SiteSettings } from '../../adapters/web/serve-route.js';
 import { surfaceRoutes } from '../../adapters/web/surface-routes.js';
 import { sha256 } from '../../adapters/system/system.js';
+import type { ChatConfig } from '../../domain/chat/chat-config.js';
+import type { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
+import type { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
+import type { ConversationProxy } from '../../domain/conversations/conversation-proxy.js';
 import { RenderCache, type RenderCacheSettings } from '../../domain/surfaces/render-cache.js';
+import type { SurfaceService } from '../../domain/surfaces/surface-service.js';
+import type { CacheStore } from '../../ports/cache-store.js';
+import type { Clock } from '../../ports/clock.js';
 import type { RequestError } from '../../domain/shared/errors.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
@@ -19,23 +27,24 @@ import type {
   ServiceProxyOptions,
   SurfaceHandlerOptions,
 } from '../routes/route-options.js';
-import type { Parts } from './container.js';
 
 /** What the handlers of a site are made of. */
-export interface SiteHandlersDependencies extends Pick<
-  Parts,
-  | 'gate'
-  | 'routeCredentials'
-  | 'forwarder'
-  | 'chatConfig'
-  | 'httpJson'
-  | 'surfaces'
-  | 'conversations'
-  | 'stores'
-  | 'clock'
-> {
+export interface SiteHandlersDependencies extends SiteParts {
   readonly config: ResolvedConfig;
   readonly site: SiteSettings;
+  readonly credentials: RouteCredentials;
+  readonly renders: CacheStore;
+}
+
+/** The parts of a toolkit that its handlers use as they are. */
+export interface SiteParts {
+  readonly gate: RequestGate;
+  readonly forwarder: ChatForwarder;
+  readonly chatConfig: ChatConfig;
+  readonly httpJson: HttpJsonBinding;
+  readonly surfaces: SurfaceService;
+  readonly conversations: ConversationProxy;
+  readonly clock: Clock;
 }
 
 /** The handlers without their private parts, so that another package copy's toolkit has them too. */
@@ -54,7 +63,7 @@ export class SiteHandlers {
   readonly #deps: SiteHandlersDependencies;
 
   constructor(dependencies: SiteHandlersDependencies) {
-    this.credentials = dependencies.routeCredentials;
+    this.credentials = dependencies.credentials;
     this.#deps = dependencies;
   }
 
@@ -82,8 +91,7 @@ export class SiteHandlers {
   }
 
   surfaces(auth: RouteAuth, options: Pick<SurfaceHandlerOptions, 'cache'>): HttpHandler {
-    const { site, surfaces: service, stores, clock } = this.#deps;
-    const { renders: store } = stores;
+    const { site, surfaces: service, renders: store, clock } = this.#deps;
     const settings = renderCacheSettings(options.cache);
     const cache =
       settings === undefined

@@ -21,8 +21,14 @@ export function siteModule(config: ResolvedConfig): ContainerModule {
       bind,
       'handlers',
       [...routes, 'routeCredentials', 'gate', 'stores', 'clock', 'telemetry'],
-      ({ telemetry, ...parts }) =>
-        new SiteHandlers({ ...parts, config, site: siteSettings(config, parts.clock, telemetry) }),
+      ({ routeCredentials: credentials, stores: { renders }, telemetry, ...parts }) =>
+        new SiteHandlers({
+          ...parts,
+          config,
+          site: siteSettings(config, parts.clock, telemetry),
+          credentials,
+          renders,
+        }),
     );
   });
 }
