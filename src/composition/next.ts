@@ -181,7 +181,7 @@ function chatRoute<Options extends A2AWebOptions>(
   maker: string,
   path: string,
 ): (request: Request, options: Options | undefined) => Promise<Response> {
-  const rule = { usual: usual(row), fixed: path };
+  const rule = { usual: `/api${row.mount}`, fixed: path };
   const route = (options?: Options): NextRoute => nextRoute(routeHandler(row, maker, options), rule);
   const shared = route();
   return async (request, options) => {
@@ -196,11 +196,7 @@ function mounted<Options extends object>(
   maker: string,
   options: (Options & ToolkitOption) | undefined,
 ): NextRoute {
-  return nextRoute(routeHandler(row, maker, options), { usual: usual(row) });
-}
-
-function usual({ mount }: { readonly mount: string }): string {
-  return `/api${mount}`;
+  return nextRoute(routeHandler(row, maker, options), { usual: `/api${row.mount}` });
 }
 
 /**

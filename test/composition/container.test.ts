@@ -13,7 +13,6 @@ const EVERY_PART = Object.keys({
   clock: true,
   random: true,
   listeners: true,
-  faults: true,
   telemetry: true,
   upstreamSource: true,
   connections: true,

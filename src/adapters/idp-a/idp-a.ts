@@ -47,40 +47,38 @@ export class IdpAApplication implements IdentityProvider, TokenExchange {
   readonly block: string = 'idpA';
   readonly identity: () => Promise<Identity>;
   readonly #client: OAuthClient;
-  readonly #settings: IdpASettings;
-  readonly #grant: IdpAOptions['grant'];
+  readonly #options: IdpAOptions;
   readonly #address: IssuerAddress;
 
   constructor(options: IdpAOptions) {
     this.identity = options.identity;
-    this.#settings = options.settings;
-    this.#grant = options.grant;
-    this.#address = issuerAddress(this.#settings.domain.value);
+    this.#options = options;
+    this.#address = issuerAddress(options.settings.domain.value);
     const isHttp = this.#address.kind === 'issuer' && this.#address.url.protocol === 'http:';
     this.#client = new OAuthClient(options, isHttp);
   }
 
   async issue(now: number): Promise<IssueOutcome> {
-    const settings = this.#settings;
+    const settings = this.#options.settings;
     const { audience, scope, realm, username, password } = settings;
-    const isPassword = this.#grant === 'password';
+    const isPassword = this.#options.grant === 'password';
     const user = isPassword ? { username, password } : {};
     const missing = this.#missing() ?? missingFields({ block: username.block, settings: user });
     if (missing !== undefined) return missing;
     const request = this.#request(
-      isPassword && realm.value !== '' ? PASSWORD_REALM : this.#grant,
+      isPassword && realm.value !== '' ? PASSWORD_REALM : this.#options.grant,
       {
         audience: audience.value,
         scope: requestedScope(scope.value),
         ...(isPassword && { username: username.value, password: password.value.reveal(), realm: realm.value }),
       },
-      failureRules(this.#grant, { block: this.block, settings: { ...settings } }),
+      failureRules(this.#options.grant, { block: this.block, settings: { ...settings } }),
     );
     return this.#client.issue(request, now);
   }
 
   async exchange(exchanged: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {
-    const settings = this.#settings;
+    const settings = this.#options.settings;
     const { assertion, audience = settings.audience.value, scope = settings.scope.value } = exchanged;
     const missing = this.#missing();
     if (missing !== undefined) return missing;
@@ -99,13 +97,13 @@ export class IdpAApplication implements IdentityProvider, TokenExchange {
   }
 
   #missing(): IssueFailure | undefined {
-    const { domain, clientId, clientSecret } = this.#settings;
+    const { domain, clientId, clientSecret } = this.#options.settings;
     return missingFields({ block: this.block, settings: { domain, clientId, clientSecret } });
   }
 
   /** Lets openid-client find the token endpoint and ask there. Empty parameters are left out. */
   #request(type: string, parameters: Readonly<Record<string, string>>, rules: FailureRules): TokenRequest {
-    const { clientId, password, ...settings } = this.#settings;
+    const { clientId, password, ...settings } = this.#options.settings;
     const clientSecret = settings.clientSecret.value.reveal();
     const filled = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
     const send: TokenRequest['send'] = async (call) => {

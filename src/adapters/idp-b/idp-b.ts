@@ -51,22 +51,20 @@ export class IdpBApplication implements IdentityProvider, TokenExchange {
   readonly block: string = 'idpBService';
   readonly identity: () => Promise<Identity>;
   readonly #client: OAuthClient;
-  readonly #settings: IdpBSettings;
-  readonly #certificate: CertificateSource | undefined;
+  readonly #options: IdpBOptions;
   readonly #address: TenantAddress;
 
   constructor(options: IdpBOptions) {
     this.identity = options.identity;
-    this.#settings = options.settings;
-    this.#certificate = options.certificate;
-    this.#address = tenantAddress(this.#settings.tenantId.value.trim(), this.#settings.authority.value);
+    this.#options = options;
+    this.#address = tenantAddress(options.settings.tenantId.value.trim(), options.settings.authority.value);
     this.#client = new OAuthClient(options, this.#address.kind === 'address' && this.#address.isHttp);
   }
 
   async issue(now: number): Promise<IssueOutcome> {
     const request = await this.#request(
       'client_credentials',
-      { block: this.block, settings: this.#settings },
+      { block: this.block, settings: this.#options.settings },
       now,
       (library, scopes) => library.acquireTokenByClientCredential({ scopes, skipCache: true, azureRegion: NO_REGION }),
     );
@@ -75,7 +73,7 @@ export class IdpBApplication implements IdentityProvider, TokenExchange {
 
   async exchange(exchanged: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {
     const { assertion, scope = '', audience = '' } = exchanged;
-    const settings = this.#settings;
+    const settings = this.#options.settings;
     // Entra has no audience: it is the part of a scope before the last slash, and `.default` stands for all that was consented to.
     const value = scope || (audience === '' ? settings.scope.value : `${audience}/.default`);
     const wanted = { ...settings, scope: { ...settings.scope, value } };
@@ -96,7 +94,7 @@ export class IdpBApplication implements IdentityProvider, TokenExchange {
     ask: (library: ConfidentialClientApplication, scopes: string[]) => Promise<unknown>,
   ): Promise<TokenRequest | IssueFailure> {
     const { tenantId, clientId, scope, clientSecret } = settings;
-    const secret = this.#certificate === undefined ? { clientSecret } : {};
+    const secret = this.#options.certificate === undefined ? { clientSecret } : {};
     const instead = { clientSecret: ['certificatePath', 'privateKeyPath'] };
     const missing = missingFields({ block, settings: { tenantId, clientId, scope, ...secret } }, instead);
     if (missing !== undefined) return missing;
@@ -106,7 +104,7 @@ export class IdpBApplication implements IdentityProvider, TokenExchange {
       const advice = `Check "${field}" in the "${block}" configuration block: it ${address.note}.`;
       return { kind: 'failure', reason: 'refused', block, fields: [field], advice, detail: `${field} ${address.note}` };
     }
-    const credential = await clientCredential(settings, this.#certificate, now);
+    const credential = await clientCredential(settings, this.#options.certificate, now);
     if (credential.kind === 'failure') return credential;
     return {
       send: async (call) => {
@@ -128,7 +126,7 @@ export class IdpBApplication implements IdentityProvider, TokenExchange {
   ): ConfidentialClientApplication {
     return new ConfidentialClientApplication({
       auth: {
-        clientId: this.#settings.clientId.value.trim(),
+        clientId: this.#options.settings.clientId.value.trim(),
         // It takes https only; an address on this machine is called by http all the same.
         authority: isHttp ? authority.replace('http:', 'https:') : authority,
         // Else msal-node asks a public address of Microsoft whether to trust a host it has not in its list.

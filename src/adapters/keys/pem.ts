@@ -16,9 +16,9 @@ const SMALLEST_MODULUS_BITS = 2048;
 export type PemReading =
   | {
       readonly kind: 'key';
-      /** PKCS#8, whatever shape the text had. */
+      /** PKCS#8 PEM of an RSA key of at least 2,048 bits, whatever shape the text had. */
       readonly pem: Secret;
-      /** SHA-256 of the public half (SPKI, DER) in base64url. */
+      /** SHA-256 of the public half (SPKI, DER) in base64url: differs between keys and reveals neither. */
       readonly fingerprint: string;
     }
   | {

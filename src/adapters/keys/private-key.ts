@@ -1,7 +1,6 @@
-import type { Secret } from '../../domain/shared/secret.js';
 import type { Clock } from '../../ports/clock.js';
 import { fileAdvice, pemAdvice } from './advice.js';
-import { readPem } from './pem.js';
+import { type PemReading, readPem } from './pem.js';
 import { ParsedFile, placeOf, WatchedReading } from './watched-file.js';
 
 /**
@@ -10,13 +9,7 @@ import { ParsedFile, placeOf, WatchedReading } from './watched-file.js';
  * @public
  */
 export type PrivateKeyReading =
-  | {
-      readonly kind: 'key';
-      /** PKCS#8 PEM of an RSA key of at least 2,048 bits. */
-      readonly pem: Secret;
-      /** SHA-256 of the public half, in base64url: differs between keys and reveals neither. */
-      readonly fingerprint: string;
-    }
+  | Extract<PemReading, { kind: 'key' }>
   | {
       readonly kind: 'unusable';
       /** The configuration field that holds the key or its path. */
@@ -75,14 +68,4 @@ function parse(text: string, field: KeyField, block: string, place = ''): Privat
 
 function unusable(field: KeyField, advice: string, reason: string): PrivateKeyReading {
   return { kind: 'unusable', field, advice, detail: `${field}: ${reason}` };
-}
-
-/** The source of the key of a block: the text before the file, and undefined when it has neither. */
-export function privateKeySource(
-  { privateKeyPem, privateKeyPath }: { readonly privateKeyPem: Secret | undefined; readonly privateKeyPath: string },
-  block: string,
-  clock: Clock,
-): PrivateKeySource | undefined {
-  if (privateKeyPem !== undefined) return keyText(privateKeyPem.reveal(), block);
-  return privateKeyPath === '' ? undefined : keyFile(privateKeyPath, block, clock);
 }

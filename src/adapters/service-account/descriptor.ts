@@ -1,9 +1,9 @@
 import { accept, text } from '../../domain/shared/options.js';
 import { optionalSecret, type Secret } from '../../domain/shared/secret.js';
-import { object, row, type SettingsOf, textRow, valuesOf } from '../../domain/shared/setting.js';
+import { object, row, type SettingsOf, textRow } from '../../domain/shared/setting.js';
 import type { Clock } from '../../ports/clock.js';
 import type { KeyFact, ProviderDescriptor } from '../../ports/identity-provider.js';
-import { type PrivateKeySource, privateKeySource } from '../keys/private-key.js';
+import { keyFile, keyText, type PrivateKeySource } from '../keys/private-key.js';
 
 /**
  * The service account whose key signs the server's own tokens (spec §5.2).
@@ -76,12 +76,13 @@ export const SERVICE_ACCOUNT: ProviderDescriptor<ServiceAccountBlocks> = {
   },
 };
 
-/** The source of the key; undefined when none is configured. */
+/** The source of the key, the text before the file; undefined when none is configured. */
 export function keyOf(
-  { privateKeyPem, privateKeyPath }: ServiceAccountSettings,
+  { privateKeyPem: { value: text, block }, privateKeyPath: { value: path } }: ServiceAccountSettings,
   clock: Clock,
 ): PrivateKeySource | undefined {
-  return privateKeySource(valuesOf({ privateKeyPem, privateKeyPath }), privateKeyPem.block, clock);
+  if (text !== undefined) return keyText(text.reveal(), block);
+  return path === '' ? undefined : keyFile(path, block, clock);
 }
 
 /** True if a key is configured as text and as a file; the file is not read. */

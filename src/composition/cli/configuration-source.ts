@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
 import type * as RateLimiters from 'rate-limiter-flexible';
 import { rateLimiter } from '../../adapters/rate-limit/rate-limiter.js';
-import { ConfigurationError } from '../../domain/shared/errors.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
 import type { ServerConfig } from '../config/server-config.js';
+import { invalidField } from '../config/addresses.js';
 import { configFromEnv } from '../config/env.js';
 import { usageError } from './command-line.js';
 
@@ -75,33 +75,23 @@ function parsed(path: string, text: string): ServerConfig {
 async function fileChatLimit(value: unknown): Promise<VisitorLimit> {
   const { points, durationSeconds, ...others } = Object(value) as Readonly<Record<string, unknown>>;
   if (!isCount(points) || !isCount(durationSeconds) || Object.keys(others).length > 0) {
-    throw chatLimitError(
-      'Invalid value of "chatLimit" in the configuration file.',
-      'Set it to whole numbers of at least 1, such as { "points": 30, "durationSeconds": 60 }.',
-    );
+    const hint = 'Set it to whole numbers of at least 1, such as { "points": 30, "durationSeconds": 60 }.';
+    throw invalidField('chatLimit', 'Invalid value of "chatLimit" in the configuration file.', hint);
   }
   const { RateLimiterMemory } = await loadLimiters();
   return rateLimiter(new RateLimiterMemory({ points, duration: durationSeconds }));
 }
 
-type Limiters = Pick<typeof RateLimiters, 'RateLimiterMemory'>;
-
-async function loadLimiters(): Promise<Limiters> {
+async function loadLimiters(): Promise<typeof RateLimiters> {
   try {
     return await import('rate-limiter-flexible');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw chatLimitError(
-      `"chatLimit" in the configuration file needs the package "${PACKAGE}", which is not installed.`,
-      `Run "npm install ${PACKAGE}".`,
-    );
+    const detail = `"chatLimit" in the configuration file needs the package "${PACKAGE}", which is not installed.`;
+    throw invalidField('chatLimit', detail, `Run "npm install ${PACKAGE}".`);
   }
 }
 
 function isCount(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 1;
-}
-
-function chatLimitError(detail: string, hint: string): ConfigurationError {
-  return new ConfigurationError({ detail, hint, block: 'configureServer', fields: ['chatLimit'] });
 }

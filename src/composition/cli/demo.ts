@@ -4,14 +4,11 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Command, type ListeningPlace, listeningPlace, type Terminal, whileListening } from './command-line.js';
 
-interface Demo {
-  readonly url: string;
-  readonly close: () => Promise<void>;
-}
-
 /** The part of the demo that is used: `examples/start-demo.ts`, with all it runs on. */
 interface DemoModule {
-  readonly startDemo: (options: ListeningPlace) => Promise<Demo>;
+  readonly startDemo: (
+    options: ListeningPlace,
+  ) => Promise<{ readonly url: string; readonly close: () => Promise<void> }>;
 }
 
 const MANIFEST = pathToFileURL(createRequire(import.meta.url).resolve('agent-bff/package.json'));

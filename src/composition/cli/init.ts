@@ -82,13 +82,8 @@ function init(args: string[], terminal: Terminal): number {
   return 0;
 }
 
-interface StarterFile {
-  readonly path: string;
-  /** Its paths in the folder of the site. */
-  readonly names: readonly string[];
-}
-
-function filesOf(folder: string): readonly StarterFile[] {
+/** The files of a part, each with its paths in the folder of the site. */
+function filesOf(folder: string) {
   return (readdirSync(folder, { recursive: true }) as string[])
     .map((name) => join(folder, name))
     .filter((path) => statSync(path).isFile())

@@ -38,17 +38,11 @@ async function keygen(args: string[], terminal: Terminal): Promise<number> {
   }
 }
 
-/** The paths of a new key pair. */
-interface KeyFiles {
-  readonly privateKeyPath: string;
-  readonly publicKeyPath: string;
-}
-
 /**
  * Writes a new service-account key pair: the private half readable by its owner alone, the public half ready to register.
  * Never replaces a file, since an older key may still be registered, and never leaves half a pair beside an older half.
  */
-async function writeKeyPair(directory: string, name: string): Promise<KeyFiles> {
+async function writeKeyPair(directory: string, name: string) {
   const { privateKeyPem, publicKeyPem } = await generateKeyPair();
   const privateKeyPath = join(directory, `${name}.pem`);
   const publicKeyPath = join(directory, `${name}.pub.pem`);

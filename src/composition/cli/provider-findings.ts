@@ -90,15 +90,18 @@ export function tokenFindings(
   { value, expiresAt }: AccessToken,
   now: number,
 ): readonly Finding[] {
-  const claims = tokenClaims(value);
+  // Its signature is the platform's to check.
+  const claims = jwtClaims(value);
   if (claims === undefined) {
     return [expiry(expiresAt, now, block), skipped('claims', 'the token is opaque, so only the platform can read it')];
   }
-  const { audience, scopes, expiresAt: until = expiresAt, issuedAt = now } = claims;
+  const { aud, scope, scp, roles, exp, iat } = claims;
+  const issuedAt = typeof iat === 'number' ? iat * 1000 : now;
   return [
-    expiry(until, now, block),
-    audienceFinding(audience, expected),
-    scopeFinding(scopes, expected, block),
+    expiry(typeof exp === 'number' ? exp * 1000 : expiresAt, now, block),
+    audienceFinding(texts(aud), expected),
+    // Scopes and roles together.
+    scopeFinding([...words(scope), ...words(scp), ...texts(roles)], expected, block),
     clocks('clock', now - issuedAt, "the provider's"),
   ];
 }
@@ -131,29 +134,6 @@ function expiry(at: number, now: number, block: string): Finding {
   if (seconds >= SHORT_LIFE_SECONDS) return passed(check, message);
   const fix = `Give the access tokens of the "${block}" configuration block a longer life at the provider.`;
   return warning(check, message, { block, fields: [] }, fix);
-}
-
-/** The claims of a JWT that the doctor compares with the configuration. */
-interface TokenClaims {
-  readonly audience: readonly string[];
-  /** Scopes and roles together. */
-  readonly scopes: readonly string[];
-  /** Milliseconds since the epoch; absent when the token does not say. */
-  readonly expiresAt: number | undefined;
-  readonly issuedAt: number | undefined;
-}
-
-/** Reads a token without checking its signature; `undefined` when it is no JWT. */
-function tokenClaims(token: string): TokenClaims | undefined {
-  const claims = jwtClaims(token);
-  if (claims === undefined) return undefined;
-  const { aud, scope, scp, roles, exp, iat } = claims;
-  return {
-    audience: texts(aud),
-    scopes: [...words(scope), ...words(scp), ...texts(roles)],
-    expiresAt: typeof exp === 'number' ? exp * 1000 : undefined,
-    issuedAt: typeof iat === 'number' ? iat * 1000 : undefined,
-  };
 }
 
 function texts(value: unknown): string[] {

@@ -6,7 +6,7 @@ import { nodeListener, type NodeListener } from '../../adapters/node/node-listen
 import { behindHostCheck, type HostPolicy } from '../../adapters/web/admission.js';
 import { refusal } from '../../adapters/web/error-response.js';
 import type { HttpHandler } from '../../ports/http.js';
-import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
+import type { Telemetry } from '../../ports/telemetry.js';
 import { hostPolicy } from '../config/addresses.js';
 import { warningsOf } from '../config/env.js';
 import type { ServerConfig } from '../config/server-config.js';
@@ -18,6 +18,7 @@ import { createToolkit } from '../toolkit/toolkit.js';
 import { processExchange } from '../process-state.js';
 import {
   type Command,
+  type ListeningPlace,
   listeningPlace,
   type Terminal,
   usageError,
@@ -28,12 +29,9 @@ import { configuration, CONFIGURATION_HELP, SOURCE_OPTIONS } from './configurati
 import { isLoopback } from '../../domain/shared/paths.js';
 
 /** Settings of the stand-alone gateway. */
-export interface GatewaySettings {
+export interface GatewaySettings extends ListeningPlace {
   readonly config: ServerConfig;
   readonly ports: ToolkitPorts;
-  readonly host: string;
-  /** 0 for any free port. */
-  readonly port: number;
   /** Path under which the routes are served. */
   readonly basePath: string;
   /** Milliseconds open streams have to end when the gateway is stopped. */
@@ -174,9 +172,6 @@ async function serveHealth(toolkit: Toolkit, request: IncomingMessage, response:
 /** One line of JSON per event, as log collectors read them. */
 function lines(log: (line: string) => void): Telemetry {
   return {
-    emit: (event: TelemetryEvent) => {
-      const { type, ...fields } = event;
-      log(JSON.stringify({ time: new Date().toISOString(), event: type, ...fields }));
-    },
+    emit: ({ type, ...fields }) => log(JSON.stringify({ time: new Date().toISOString(), event: type, ...fields })),
   };
 }

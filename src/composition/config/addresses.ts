@@ -4,6 +4,11 @@ import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import { type Secret, secret } from '../../domain/shared/secret.js';
 import { endpoint } from '../../domain/upstream/platform-call.js';
 
+/** The error for a field of `configureServer` whose value cannot be used. */
+export function invalidField(field: string, detail: string, hint: string): ConfigurationError {
+  return new ConfigurationError({ detail, hint, block: 'configureServer', fields: [field] });
+}
+
 /** Reads `publicUrl`; empty when it is not set. */
 export function publicAddress(value = ''): string {
   if (value === '') return '';
@@ -19,12 +24,7 @@ export function publicAddress(value = ''): string {
 export function originOf(origin: string, name: string): string {
   // Browsers leave the scheme's own port out.
   if (/^https?:\/\/[^/\\?#*\s,@]+$/i.test(origin) && URL.canParse(origin)) return new URL(origin).origin;
-  throw new ConfigurationError({
-    detail: `Invalid origin in "${name}".`,
-    hint: 'List scheme and host only, such as https://shop.example.',
-    block: 'configureServer',
-    fields: [name],
-  });
+  throw invalidField(name, `Invalid origin in "${name}".`, 'List scheme and host only, such as https://shop.example.');
 }
 
 /**
@@ -38,12 +38,9 @@ export function allowedHost(entry: string): HostName {
   if (written !== '' && URL.canParse(address)) {
     return { name: new URL(address).hostname, port: port === '' ? '' : String(Number(port)) };
   }
-  throw new ConfigurationError({
-    detail: 'Invalid value in "allowedHosts".',
-    hint: 'List host names, each with a port where only that one counts, such as site.example, 10.0.0.7:3000 or [::1]: no scheme, path, user name or wildcard.',
-    block: 'configureServer',
-    fields: ['allowedHosts'],
-  });
+  const hint =
+    'List host names, each with a port where only that one counts, such as site.example, 10.0.0.7:3000 or [::1]: no scheme, path, user name or wildcard.';
+  throw invalidField('allowedHosts', 'Invalid value in "allowedHosts".', hint);
 }
 
 /** The names by which a site may be called; `undefined` when any will do. `loopback`: a server on this machine alone is called by its names too, and by no others (DNS rebinding). */
@@ -114,12 +111,8 @@ function decoded(password: string): string {
 }
 
 function unsupportedCache(): ConfigurationError {
-  return new ConfigurationError({
-    detail: 'Unsupported "cacheStore" URL.',
-    hint:
-      'Set it to an address with redis, rediss, valkey or valkeys as scheme, such as rediss://cache.example:6379/0; ' +
-      'percent-encode the special characters of its password.',
-    block: 'configureServer',
-    fields: ['cacheStore'],
-  });
+  const hint =
+    'Set it to an address with redis, rediss, valkey or valkeys as scheme, such as rediss://cache.example:6379/0; ' +
+    'percent-encode the special characters of its password.';
+  return invalidField('cacheStore', 'Unsupported "cacheStore" URL.', hint);
 }

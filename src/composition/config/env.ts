@@ -45,10 +45,6 @@ interface ConfigWarning {
  */
 const WARNINGS: unique symbol = Symbol.for('agent-bff/warnings@1') as never;
 
-interface Warned {
-  readonly [WARNINGS]?: readonly ConfigWarning[] | undefined;
-}
-
 /**
  * Reads a configuration from environment variables; reads nothing else and sets nothing.
  * Empty variables count as absent, a value loses the line end it ends with, and variables of others are left alone. A name that is nearly one of ours, and a `PUBLIC_URL` that is no address
@@ -82,7 +78,7 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
 }
 
 export function warningsOf(config: ServerConfig): readonly ConfigWarning[] {
-  return (config as Warned)[WARNINGS] ?? [];
+  return (config as { readonly [WARNINGS]?: readonly ConfigWarning[] })[WARNINGS] ?? [];
 }
 
 /** The configuration with these warnings in place of any others. */

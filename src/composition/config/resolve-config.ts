@@ -2,7 +2,7 @@ import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { MethodPolicy } from '../../domain/chat/method-policy.js';
 import { ConfigurationError } from '../../domain/shared/errors.js';
 import { nearest, similar } from '../../domain/shared/nearest.js';
-import { type OptionShape, readOptions, type Refusal } from '../../domain/shared/options.js';
+import { isPlainObject, type OptionShape, readOptions, type Refusal } from '../../domain/shared/options.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Secret } from '../../domain/shared/secret.js';
 import { type AnyRows, hasFields, type ValuesOf, valuesOf } from '../../domain/shared/setting.js';
@@ -105,8 +105,11 @@ export function resolveConfig(
 const CHAT_SILENCE_MS = 300_000;
 
 /** Every secret of a configuration, for the one place that takes them out of texts. */
-export function configuredSecrets(config: ResolvedConfig): string[] {
-  return secretsIn(config, 4);
+export function configuredSecrets(value: unknown, depth = 4): string[] {
+  if (isSecret(value)) return [value.reveal()];
+  // Only plain blocks: what a site brings, such as a store, is not ours to look into.
+  if (!isPlainObject(value) || depth === 0) return [];
+  return Object.values(value).flatMap((inner) => configuredSecrets(inner, depth - 1));
 }
 
 /**
@@ -212,15 +215,6 @@ function completedAccount(
     subject: { ...subject, value: subject.value || serviceAccountId.value },
     issuer: { ...issuer, value: issuer.value || serviceAccountId.value },
   };
-}
-
-function secretsIn(value: unknown, depth: number): string[] {
-  if (isSecret(value)) return [value.reveal()];
-  if (typeof value !== 'object' || value === null || depth === 0) return [];
-  // Only plain blocks: what a site brings, such as a store, is not ours to look into.
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return [];
-  return Object.values(value).flatMap((inner) => secretsIn(inner, depth - 1));
 }
 
 function isSecret(value: unknown): value is Secret {

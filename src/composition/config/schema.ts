@@ -1,13 +1,14 @@
 import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { readSealingKey, type SealingKey } from '../../adapters/keyv/sealed-cache-store.js';
 import type { HostName } from '../../adapters/web/admission.js';
-import { ConfigurationError } from '../../domain/shared/errors.js';
 import { MAX_TIMER_MS } from '../../domain/shared/deadline.js';
 import { nameHint } from '../../domain/shared/nearest.js';
 import {
   accept,
+  flag,
   hasMethods,
   headerKey,
+  methods,
   type OptionCheck,
   text as string,
   texts as strings,
@@ -29,7 +30,7 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { ExchangeBlock } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
-import { allowedHost, originOf, publicAddress } from './addresses.js';
+import { allowedHost, invalidField, originOf, publicAddress } from './addresses.js';
 import { AUTH_PROVIDERS, EXCHANGES, type ProviderBlocks, PROVIDERS } from './providers.js';
 import { type ServerConfig, STRATEGIES, type TimeoutsConfig } from './server-config.js';
 import { type ResolvedUpstream, resolveUpstream, UPSTREAM } from './upstream-config.js';
@@ -145,11 +146,7 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
   keepAliveMs: milliseconds(15_000),
   allowedOrigins: origins('allowedOrigins'),
   mediaOrigins: origins('mediaOrigins'),
-  trustBrandCss: row(
-    'neither',
-    accept((value) => typeof value === 'boolean', 'true or false'),
-    (trusted?: boolean) => trusted ?? false,
-  ),
+  trustBrandCss: row('neither', flag, (trusted: boolean = false) => trusted),
   allowedHosts: row('neither', strings, (hosts: readonly string[] = []) => hosts.map(allowedHost)),
   authUnavailableStatus: row(
     'neither',
@@ -183,11 +180,7 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
     ...row('proof', strings, (keys: readonly string[] = []) => keys.map(sealingKey), 'CACHE_KEYS'),
     isList: true,
   },
-  chatLimit: row(
-    'neither',
-    accept((value) => hasMethods(value, ['admit']), 'an object with admit'),
-    (limit?: VisitorLimit) => limit,
-  ),
+  chatLimit: row('neither', methods('admit'), (limit?: VisitorLimit) => limit),
   telemetry: row(
     'neither',
     accept(
@@ -248,10 +241,5 @@ function origins(name: string): SettingRow<ReadonlySet<string>> {
 function sealingKey(value: string): SealingKey {
   const reading = readSealingKey(secret(value));
   if (reading.kind === 'key') return reading.key;
-  throw new ConfigurationError({
-    detail: 'Invalid key in "cacheKeys".',
-    hint: reading.advice,
-    block: 'configureServer',
-    fields: ['cacheKeys'],
-  });
+  throw invalidField('cacheKeys', 'Invalid key in "cacheKeys".', reading.advice);
 }

@@ -293,7 +293,12 @@ export function headerFields(made: HeadersLike): Record<string, string> {
       if (text === undefined || text === null) continue;
       // Of anything else, such as a promise nobody awaited, all requests would carry the same "[object …]".
       if (!['string', 'number', 'boolean'].includes(typeof text)) throw new Error('it gave a value that is not text');
-      append(headers, String(name), String(text as string));
+      try {
+        headers.append(String(name), String(text as string));
+      } catch {
+        // The error's own message quotes the value.
+        throw notAllowed();
+      }
     }
   }
   const fields = Object.fromEntries(headers);
@@ -314,15 +319,6 @@ function pairs(made: unknown): readonly (readonly [unknown, unknown])[] {
   const listed = [...(made as Iterable<unknown>)];
   if (listed.every((pair) => Array.isArray(pair) && pair.length === 2)) return listed as [unknown, unknown][];
   throw new Error('it gave a list that does not consist of pairs of name and value');
-}
-
-function append(headers: Headers, name: string, text: string): void {
-  try {
-    headers.append(name, text);
-  } catch {
-    // The error's own message quotes the value.
-    throw notAllowed();
-  }
 }
 
 function notAllowed(): Error {

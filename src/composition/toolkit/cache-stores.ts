@@ -1,14 +1,21 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { isKeyv, KeyvCacheStore, keyvLike, keyvOver, type TextStorage } from '../../adapters/keyv/keyv-cache-store.js';
+import {
+  isKeyv,
+  KeyvCacheStore,
+  type KeyvCacheStoreDependencies,
+  keyvLike,
+  keyvOver,
+  type TextStorage,
+} from '../../adapters/keyv/keyv-cache-store.js';
 import { MemoryStorage } from '../../adapters/keyv/memory-storage.js';
 import { isRedisLibraryInstalled, RedisStorage } from '../../adapters/keyv/redis-storage.js';
 import { SealedCacheStore } from '../../adapters/keyv/sealed-cache-store.js';
 import { TokenCache } from '../../domain/credentials/token-cache.js';
-import { ConfigurationError } from '../../domain/shared/errors.js';
 import { getMany } from '../../domain/shared/get-many.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
+import { invalidField } from '../config/addresses.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { CacheStores, Parts } from './container.js';
 
@@ -64,7 +71,8 @@ export function cacheStores(
     sharedTokens === undefined
       ? (own.tokens ?? new TokenCache(cache))
       : new TokenCache({ ...cache, shared: sharedTokens });
-  const renders = sharedRenders ?? own.renders ?? storeOver(new MemoryStorage(clock, MEMORY_BOUNDS), clock, telemetry);
+  const renders =
+    sharedRenders ?? own.renders ?? storeOver(new MemoryStorage(clock, MEMORY_BOUNDS), { clock, telemetry });
   return {
     settings,
     redis,
@@ -86,12 +94,8 @@ export function cacheStores(
 export function storeAtAddress({ cacheAddress, timeouts }: ResolvedConfig): RedisStorage | undefined {
   if (cacheAddress === undefined) return undefined;
   if (!isRedisLibraryInstalled()) {
-    throw new ConfigurationError({
-      detail: '"cacheStore" is an address, and the library that calls it is not installed.',
-      hint: 'Run: npm install @keyv/redis',
-      block: 'configureServer',
-      fields: ['cacheStore'],
-    });
+    const detail = '"cacheStore" is an address, and the library that calls it is not installed.';
+    throw invalidField('cacheStore', detail, 'Run: npm install @keyv/redis');
   }
   // Calls have their deadline themselves: a miss must come before it, or it counts as a fault.
   return new RedisStorage({ address: cacheAddress.url, patienceMs: timeouts.cacheMs * 0.8 });
@@ -105,29 +109,17 @@ export function sharedStore(
   telemetry: Telemetry,
 ): CacheStore | undefined {
   const { cacheStore, timeouts } = config;
-  const { cacheMs } = timeouts;
-  if (connected !== undefined) return storeOver(connected, clock, telemetry, cacheMs);
+  const parts = { clock, telemetry, cacheMs: timeouts.cacheMs };
+  if (connected !== undefined) return storeOver(connected, parts);
   if (cacheStore === undefined) return undefined;
-  if (isKeyv(cacheStore)) return new KeyvCacheStore({ keyv: cacheStore, clock, telemetry, cacheMs });
+  if (isKeyv(cacheStore)) return new KeyvCacheStore({ keyv: cacheStore, ...parts });
   const store = cacheStore as CacheStore;
-  return new KeyvCacheStore({
-    keyv: keyvLike(store, clock),
-    getMany: (keys) => getMany(store, keys),
-    clock,
-    telemetry,
-    cacheMs,
-  });
+  return new KeyvCacheStore({ keyv: keyvLike(store, clock), getMany: (keys) => getMany(store, keys), ...parts });
 }
 
-function storeOver(storage: TextStorage, clock: Clock, telemetry: Telemetry, cacheMs?: number): CacheStore {
+function storeOver(storage: TextStorage, parts: Omit<KeyvCacheStoreDependencies, 'keyv' | 'getMany'>): CacheStore {
   const keyv = keyvOver(storage);
-  return new KeyvCacheStore({
-    keyv,
-    getMany: (keys) => keyv.getMany(keys),
-    clock,
-    telemetry,
-    ...(cacheMs === undefined ? {} : { cacheMs }),
-  });
+  return new KeyvCacheStore({ keyv, getMany: (keys) => keyv.getMany(keys), ...parts });
 }
 
 /** Processes that share tokens must name one proof alike; without a shared key nobody else reads the names. */

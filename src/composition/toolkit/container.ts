@@ -1,38 +1,20 @@
 import type { Container, ContainerModuleLoadOptions } from 'inversify';
 import type { RedisStorage } from '../../adapters/keyv/redis-storage.js';
-import type { RequestGate } from '../../adapters/web/request-gate.js';
-import type { ChatConfig } from '../../domain/chat/chat-config.js';
-import type { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
-import type { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
-import type { ConversationProxy } from '../../domain/conversations/conversation-proxy.js';
 import type { CredentialBroker } from '../../domain/credentials/credential-broker.js';
 import type { TokenCache } from '../../domain/credentials/token-cache.js';
-import type { SurfaceService } from '../../domain/surfaces/surface-service.js';
 import type { PlatformErrors } from '../../domain/upstream/platform-error.js';
 import type { PlatformCall } from '../../domain/upstream/platform-call.js';
 import type { PlatformDirectory } from '../../domain/upstream/platform-directory.js';
 import type { PlatformStyles } from '../../domain/upstream/platform-styles.js';
 import type { CacheStore } from '../../ports/cache-store.js';
-import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { IdentityProvider, TokenExchange } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { RouteCredentials } from '../routes/route-credentials.js';
-import type { SiteHandlers } from './site-handlers.js';
+import type { SiteHandlers, SiteParts } from './site-handlers.js';
 
 /** What outlives a change of configuration that does not touch it. */
-export interface LastingParts {
-  readonly faults: OperatorFaults;
-  readonly connections: Connections;
-  readonly stores: CacheStores;
-}
-
-/** The receivers of events, without secrets. */
-export interface OperatorFaults {
-  /** Undefined where faults go to the terminal. */
-  readonly listeners: readonly Telemetry[] | undefined;
-  readonly telemetry: Telemetry;
-}
+export type LastingParts = Pick<Parts, 'listeners' | 'telemetry' | 'connections' | 'stores'>;
 
 /** Makes the connections to the platform. */
 export interface UpstreamSource {
@@ -67,11 +49,11 @@ export interface CacheStores {
 export type ProviderLoader = (name: string) => Promise<IdentityProvider> | undefined;
 
 /** Everything a toolkit is made of, by the name under which it is bound. */
-export interface Parts {
-  readonly clock: Clock;
+export interface Parts extends SiteParts {
   readonly random: () => number;
+  /** The receivers of events; undefined where faults go to the terminal. */
   readonly listeners: readonly Telemetry[] | undefined;
-  readonly faults: OperatorFaults;
+  /** Hands events to the listeners, without secrets. */
   readonly telemetry: Telemetry;
   readonly upstreamSource: UpstreamSource;
   readonly connections: Connections;
@@ -86,12 +68,6 @@ export interface Parts {
   readonly call: PlatformCall;
   readonly styles: PlatformStyles;
   readonly directory: PlatformDirectory;
-  readonly chatConfig: ChatConfig;
-  readonly forwarder: ChatForwarder;
-  readonly httpJson: HttpJsonBinding;
-  readonly surfaces: SurfaceService;
-  readonly conversations: ConversationProxy;
-  readonly gate: RequestGate;
   readonly handlers: SiteHandlers;
 }
 

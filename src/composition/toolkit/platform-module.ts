@@ -13,7 +13,7 @@ import { PlatformErrors, type PlatformErrorsDependencies } from '../../domain/up
 import type { Telemetry } from '../../ports/telemetry.js';
 import { configuredSecrets, type ResolvedConfig } from '../config/resolve-config.js';
 import { cacheStores, sameItems } from './cache-stores.js';
-import { type Connections, type LastingParts, type OperatorFaults, provide, type UpstreamSource } from './container.js';
+import { type Connections, type LastingParts, type Parts, provide, type UpstreamSource } from './container.js';
 import { processFaults } from './process-wide.js';
 
 /** Binds what the site runs on; what `previous` has already stays while the configuration behind it does. */
@@ -23,8 +23,7 @@ export function platformModule(config: ResolvedConfig, previous: LastingParts | 
     provide(bind, 'clock', [], () => systemClock);
     provide(bind, 'random', [], () => Math.random);
     provide(bind, 'listeners', [], () => config.telemetry);
-    provide(bind, 'faults', ['listeners'], ({ listeners }) => operatorFaults(config, listeners, previous?.faults));
-    provide(bind, 'telemetry', ['faults'], ({ faults }) => faults.telemetry);
+    provide(bind, 'telemetry', ['listeners'], ({ listeners }) => siteTelemetry(config, listeners, previous));
     provide(bind, 'upstreamSource', [], () => ({ key: connectMs, connect: () => new UndiciUpstream({ connectMs }) }));
     provide(bind, 'connections', ['upstreamSource'], ({ upstreamSource }) =>
       connections(upstreamSource, previous?.connections),
@@ -67,23 +66,20 @@ function connections({ key, connect }: UpstreamSource, previous: Connections | u
 }
 
 /** One telemetry for the same listeners, since parts that are kept hold on to it; where nobody is to be told, nothing is paid. */
-function operatorFaults(
+function siteTelemetry(
   config: ResolvedConfig,
-  listeners: readonly Telemetry[] | undefined,
-  previous: OperatorFaults | undefined,
-): OperatorFaults {
-  if (listeners?.length === 0) return { listeners, telemetry: silentTelemetry };
+  listeners: Parts['listeners'],
+  previous: LastingParts | undefined,
+): Telemetry {
+  if (listeners?.length === 0) return silentTelemetry;
   const secrets = configuredSecrets(config);
   const known = previous?.telemetry;
   if (known instanceof RedactedTelemetry && sameItems(previous?.listeners ?? [], listeners ?? [])) {
     known.learn(secrets);
-    return { listeners, telemetry: known };
+    return known;
   }
-  const telemetry =
-    listeners === undefined
-      ? new TerminalTelemetry(processFaults(), secrets)
-      : new OperatorTelemetry(listeners, secrets);
-  return { listeners, telemetry };
+  if (listeners === undefined) return new TerminalTelemetry(processFaults(), secrets);
+  return new OperatorTelemetry(listeners, secrets);
 }
 
 /** Where nobody is told, nobody reads the texts, and nothing but their secrets matters. */

@@ -29,17 +29,21 @@ import type {
 } from '../routes/route-options.js';
 
 /** What the handlers of a site are made of. */
-export interface SiteHandlersDependencies {
+export interface SiteHandlersDependencies extends SiteParts {
   readonly config: ResolvedConfig;
   readonly site: SiteSettings;
-  readonly gate: RequestGate;
   readonly credentials: RouteCredentials;
+  readonly renders: CacheStore;
+}
+
+/** The parts of a toolkit that its handlers use as they are. */
+export interface SiteParts {
+  readonly gate: RequestGate;
   readonly forwarder: ChatForwarder;
   readonly chatConfig: ChatConfig;
   readonly httpJson: HttpJsonBinding;
   readonly surfaces: SurfaceService;
   readonly conversations: ConversationProxy;
-  readonly renders: CacheStore;
   readonly clock: Clock;
 }
 

@@ -2,12 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import { Container } from 'inversify';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { DeadlineError, inTime, timedTokenExchange } from '../../adapters/system/timed-ports.js';
-import type { RequestGate } from '../../adapters/web/request-gate.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import { MAX_TIMER_MS } from '../../domain/shared/deadline.js';
 import { isAgentBffError } from '../../domain/shared/errors.js';
 import { accept, callback, methods, type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
-import type { HttpUpstream } from '../../ports/http.js';
 import { warningsOf } from '../config/env.js';
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
 import { providers } from '../config/schema.js';
@@ -104,7 +102,8 @@ export function buildToolkit(
   rebindPorts(container, ports, resolved.timeouts.identityProviderMs);
   const part = <Name extends keyof Parts>(name: Name): Parts[Name] => resolve(container, name);
   const [handlers, gate, broker, directory] = [part('handlers'), part('gate'), part('credentials'), part('directory')];
-  const lasting = { faults: part('faults'), connections: part('connections'), stores: part('stores') };
+  const [telemetry, stores] = [part('telemetry'), part('stores')];
+  const lasting = { listeners: part('listeners'), telemetry, connections: part('connections'), stores };
   const { credentials } = handlers;
   if (kept !== undefined) retireReplaced(kept, lasting);
   let closing: Promise<void> | undefined;
@@ -149,11 +148,7 @@ export function buildToolkit(
     },
     close: (options) => {
       const { graceMs = GRACE_MS } = read('close', CLOSE, options);
-      const { connections, stores } = lasting;
-      const ended = REPLACED.has(toolkit)
-        ? { gate, upstreams: [], store: undefined }
-        : { gate, upstreams: [connections.upstream, ...connections.retired], store: stores.redis };
-      closing ??= shutDown(ended, graceMs);
+      closing ??= shutDown(gate, REPLACED.has(toolkit) ? undefined : lasting, graceMs);
       // A later configuration begins anew: what is closed here serves nobody.
       LASTING.delete(toolkit);
       return closing;
@@ -163,10 +158,10 @@ export function buildToolkit(
   if (previous !== undefined) {
     REPLACED.add(previous);
     // What was refused may have been corrected at the provider.
-    lasting.stores.tokens.liftBackOffs();
+    stores.tokens.liftBackOffs();
   }
   if (previous?.cachedServiceToken() !== undefined) void broker.recall();
-  for (const { code, detail } of warningsOf(config)) lasting.faults.telemetry.emit({ type: 'warning', code, detail });
+  for (const { code, detail } of warningsOf(config)) telemetry.emit({ type: 'warning', code, detail });
   return toolkit;
 }
 
@@ -220,24 +215,17 @@ async function credentialCheck(config: ResolvedConfig, obtain: () => Promise<unk
   }
 }
 
-/** The parts of a site that end when it shuts down. */
-interface RunningSite {
-  readonly gate: RequestGate;
-  /** Those of this toolkit, and those it replaced whose last responses still run. */
-  readonly upstreams: readonly HttpUpstream[];
-  /** The connection to the shared cache, where the toolkit made one. */
-  readonly store: { close(): Promise<void> } | undefined;
-}
-
 /** For what was cut to be told to the browsers. */
 const FLUSH_GRACE_MS = 250;
 
 /**
- * Ends a site.
+ * Ends a site; `lasting` is absent where another toolkit has taken it over.
  *
  *     (1) no new requests ──► (2) wait for the running ones ──► (3) break off what still runs
  */
-async function shutDown({ gate, upstreams, store }: RunningSite, graceMs: number): Promise<void> {
+async function shutDown(gate: Parts['gate'], lasting: LastingParts | undefined, graceMs: number): Promise<void> {
+  // Those of this toolkit, and those it replaced whose last responses still run.
+  const upstreams = lasting === undefined ? [] : [lasting.connections.upstream, ...lasting.connections.retired];
   // (1)
   gate.close();
   // (2)
@@ -246,7 +234,7 @@ async function shutDown({ gate, upstreams, store }: RunningSite, graceMs: number
   // (3) Event streams get their error event, other responses are cut: see `EventStream` and `writeStream`.
   const ended = Promise.allSettled([...upstreams.map((upstream) => upstream.close({ graceMs: 0 })), gate.idle()]);
   await before(ended, FLUSH_GRACE_MS);
-  await store?.close();
+  await lasting?.stores.redis?.close();
   // Node hands what was written last to the sockets in the next turn.
   await setImmediate();
 }
