@@ -14,10 +14,7 @@ import { type PlatformApi, platformFields, platformTarget } from '../upstream/pl
 import { isSafePath, isSafeQuery } from '../upstream/safe-path.js';
 
 /** A request for conversation records; its body has not been read. */
-export type ConversationRequest = Pick<
-  HttpRequest,
-  'method' | 'path' | 'query' | 'headers' | 'body' | 'native' | 'signal'
->;
+export type ConversationRequest = Omit<HttpRequest, 'bodyConsumed' | 'publicUrl'>;
 
 /** The auth of a route that always has a session. */
 export type SessionRequired = RouteAuth<'session'> & { readonly required: true };

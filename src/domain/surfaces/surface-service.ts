@@ -5,7 +5,7 @@ import { readAhead } from '../upstream/body-bytes.js';
 import { discard, isStream, mediaType } from '../shared/body.js';
 import { delimited } from '../shared/json.js';
 import { browserResponseHeaders, choosingFields, RENDER_RESPONSE_FIELDS } from '../upstream/header-policy.js';
-import type { CallContext, CallTimeouts, PlatformCall, PlatformMessage } from '../upstream/platform-call.js';
+import type { CallContext, CallTimeouts, Endpoint, PlatformCall, PlatformMessage } from '../upstream/platform-call.js';
 import { refuseRedirect, PLATFORM, type PlatformReply, refusesSite } from '../upstream/platform-error.js';
 import {
   type PlatformApi,
@@ -193,7 +193,7 @@ export class SurfaceService {
 
   #message(
     method: string,
-    { origin, path }: Target,
+    { origin, path }: Endpoint,
     { head, body, contentType }: SentRequest,
     signal: AbortSignal,
   ): PlatformMessage {
@@ -212,7 +212,7 @@ export class SurfaceService {
     };
   }
 
-  #target(ref: SurfaceRef, operation: SurfaceOperation, values = {}): Target {
+  #target(ref: SurfaceRef, operation: SurfaceOperation, values = {}): Endpoint {
     return platformTarget(this.#deps.api, pathName(ref, operation), { ...values, [ref.by]: ref.value });
   }
 
@@ -241,7 +241,6 @@ export class SurfaceService {
   }
 }
 
-type Target = ReturnType<typeof platformTarget>;
 type SentRequest = Omit<SurfaceRequest, 'head'> & { readonly head: Pick<HttpRequest, 'headers' | 'query'> };
 type SurfaceOperation = 'surface' | 'render' | 'action' | 'theme';
 

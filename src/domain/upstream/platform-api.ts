@@ -31,13 +31,6 @@ export interface PlatformApi {
   readonly place: string;
 }
 
-/** The address of one call. */
-export interface PlatformTarget {
-  readonly origin: string;
-  /** Raw path, without a query. */
-  readonly path: string;
-}
-
 /**
  * Finds out whether a call has an address, without making it.
  *
@@ -57,7 +50,7 @@ export function platformTarget(
   api: PlatformApi,
   name: PlatformPathName,
   values: Readonly<Record<string, string>>,
-): PlatformTarget {
+): Endpoint {
   const { origin, path: base } = requireEndpoint('serviceApiUrl', api.endpoint);
   let path = withoutTrailingSlashes(base);
   // Piece by piece: a replacement by a function costs several times as much, and this is on the way of every cached render.
