@@ -231,8 +231,7 @@ export class CardVersions {
 
   /** Learns what a card names. */
   learn({ protocolVersion, supportedInterfaces }: AgentCardJson): void {
-    const interfaces = Array.isArray(supportedInterfaces) ? (supportedInterfaces as unknown[]) : [];
-    const named = interfaces.map((entry) => (Object(entry) as AgentCardJson)['protocolVersion']);
+    const named = records(supportedInterfaces).map((entry) => entry['protocolVersion']);
     for (const version of [protocolVersion, ...named]) {
       if (this.#known.size >= PUBLISHED.length + MAX_NAMED) return;
       if (typeof version === 'string') this.#known.add(version);

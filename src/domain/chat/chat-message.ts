@@ -201,35 +201,22 @@ class MessageReader {
         this.#refuse('The message is not one JSON object.', root.rpcCode);
       }
       this.#cursor.end();
+      if (root === ENVELOPE && this.#method === undefined && this.#scrutiny === 'policy') {
+        this.#refuse('The request has no "method", or one that is not a string.', INVALID_REQUEST);
+      }
     } catch (error) {
       if (!(error instanceof JsonTextError)) throw error;
-      return this.#unreadable(error);
+      // JSON-RPC 2.0 §5.1: the id of what cannot be parsed is null.
+      if (error.reason === 'syntax') return { id: 'null', method: '', hasPushConfiguration: false, fault: notJson() };
+      const rpcCode = this.#level?.rpcCode ?? INVALID_REQUEST;
+      this.#refuse(`The message is nested deeper than ${String(MAX_JSON_DEPTH)} levels.`, rpcCode);
     }
-    if (root === ENVELOPE && this.#method === undefined && this.#scrutiny === 'policy') {
-      this.#refuse('The request has no "method", or one that is not a string.', INVALID_REQUEST);
-    }
-    return this.#message();
-  }
-
-  #message(): ChatMessage {
     return {
       id: this.#id,
       method: this.#method ?? '',
       hasPushConfiguration: this.#hasPushConfiguration,
       ...(this.#fault === undefined ? {} : { fault: this.#fault }),
     };
-  }
-
-  #unreadable({ reason }: JsonTextError): ChatMessage {
-    if (reason === 'depth') {
-      this.#refuse(
-        `The message is nested deeper than ${String(MAX_JSON_DEPTH)} levels.`,
-        this.#level?.rpcCode ?? INVALID_REQUEST,
-      );
-      return this.#message();
-    }
-    // JSON-RPC 2.0 §5.1: the id of what cannot be parsed is null.
-    return { id: 'null', method: '', hasPushConfiguration: false, fault: notJson() };
   }
 
   #readMembers(at: Level): void {

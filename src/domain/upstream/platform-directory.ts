@@ -2,6 +2,7 @@ import type { HeaderFields, RequestContext } from '../../ports/http.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { discard, mediaType } from '../shared/body.js';
+import { utf8Text } from '../shared/bytes.js';
 import { type AgentBffError, isAgentBffError } from '../shared/errors.js';
 import { parsedJson } from '../shared/json.js';
 import { readAhead } from './body-bytes.js';
@@ -74,7 +75,6 @@ const FOUND_MS = 60_000;
 /** A failure is soon over, and asking at every request would keep it going. */
 const FAILED_MS = 5_000;
 
-const decoder = new TextDecoder('utf-8', { fatal: true });
 // oxlint-disable-next-line no-control-regex
 const UNSAFE_STYLE = /<\/|[\u0000-\u0008\u000b\u000e-\u001f\u007f]/;
 
@@ -182,10 +182,7 @@ async function styleSheetIn(
   return text === undefined || UNSAFE_STYLE.test(text) ? undefined : styles.brand(text);
 }
 
+/** A byte order mark is part of neither JSON nor a style sheet. */
 function textOf(bytes: Uint8Array): string | undefined {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return undefined;
-  }
+  return utf8Text(bytes)?.replace(/^\uFEFF/, '');
 }
