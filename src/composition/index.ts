@@ -25,13 +25,28 @@ export type {
   UpstreamOutcome,
   UpstreamRequest,
 } from '../ports/http.js';
-export type { Identity } from '../ports/identity-provider.js';
-export type { IdentityProvider, IssueOutcome } from '../ports/identity-provider.js';
 export type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../ports/session-token-source.js';
 export type { Telemetry, TelemetryEvent } from '../ports/telemetry.js';
 export type { VisitorLimit } from '../ports/visitor-limit.js';
-export type { ExchangeOutcome, TokenExchange, TokenExchangeRequest } from '../ports/identity-provider.js';
-export type * from './config/server-config.js';
+export type {
+  ExchangeOutcome,
+  Identity,
+  IdentityProvider,
+  IssueOutcome,
+  TokenExchange,
+  TokenExchangeRequest,
+} from '../ports/identity-provider.js';
+export type {
+  AuthProvider,
+  IdpAConfig,
+  IdpAServiceUserConfig,
+  IdpBServiceConfig,
+  OnBehalfOfConfig,
+  ServerConfig,
+  ServiceAccountConfig,
+  ServiceAuthStrategy,
+  TimeoutsConfig,
+} from './config/server-config.js';
 export { configFromEnv } from './config/env.js';
 export { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from './express.js';
 export type { ExpressLikeRouter, ExpressRequestOf } from './express.js';
