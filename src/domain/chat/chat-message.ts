@@ -81,7 +81,7 @@ export type Scrutiny = 'policy' | 'method';
 interface Level {
   readonly names: MemberNames;
   /** Members that are objects, with the level they are read at. */
-  readonly objects: ReadonlyMap<string, Level>;
+  readonly objects?: ReadonlyMap<string, Level>;
   /** JSON-RPC's code for a fault at this level. */
   readonly rpcCode: number;
 }
@@ -111,7 +111,6 @@ const CONFIGURATION: Level = {
     ...PUSH_CONFIGURATIONS,
     'returnImmediately',
   ]),
-  objects: new Map(),
 };
 
 const MESSAGE: Level = {
@@ -128,7 +127,6 @@ const MESSAGE: Level = {
     'role',
     'taskId',
   ]),
-  objects: new Map(),
 };
 
 const PARAMS: Level = {
@@ -244,7 +242,7 @@ class MessageReader {
     if (isJudged && !isExact) this.#refuse(`A member resembles "${member}" and is spelled differently.`, at.rpcCode);
     if (isJudged && seen.has(member)) this.#refuse(`The member "${member}" is there twice.`, at.rpcCode);
     if (isJudged) seen.add(member);
-    const inner = isJudged ? at.objects.get(member) : undefined;
+    const inner = isJudged ? at.objects?.get(member) : undefined;
     if (inner !== undefined) this.#readInner(member ?? '', inner);
     else if (at === ENVELOPE && member === 'id') this.#readId();
     else if (at === ENVELOPE && member === 'method') this.#readMethod();

@@ -74,8 +74,9 @@ export class ExchangedTokens {
     const outcome = await tokens.get(cacheKey, block, async (now) =>
       cacheable(await exchange.exchange(request, now), end),
     );
-    if (isRefusedUser(outcome)) throw sessionError(outcome.refusal, outcome.detail);
-    if (outcome.kind === 'failure') throw exchangeError(outcome);
+    if (outcome.kind === 'failure') {
+      throw isRefusedUser(outcome) ? sessionError(outcome.refusal, outcome.detail) : exchangeError(outcome);
+    }
     // The entry may be the work of a request that did not know when the user's token expires.
     return { token: capped(outcome.token, end), cacheKey, principal };
   }
@@ -111,8 +112,8 @@ function capped(token: AccessToken, end: number): AccessToken {
   return { value: token.value, expiresAt: Math.min(token.expiresAt, end) };
 }
 
-function isRefusedUser(outcome: IssueOutcome): outcome is RefusedUser {
-  return 'refusal' in outcome;
+function isRefusedUser(failure: IssueFailure): failure is RefusedUser {
+  return 'refusal' in failure;
 }
 
 function exchangeError(failure: IssueFailure): ServiceAuthError {

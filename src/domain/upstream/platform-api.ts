@@ -1,6 +1,6 @@
 import type { HeaderFields } from '../../ports/http.js';
 import { ServiceAuthError } from '../shared/errors.js';
-import { type Endpoint, requireEndpoint } from './platform-call.js';
+import { type CallTimeouts, type Endpoint, type PlatformCall, requireEndpoint } from './platform-call.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
 
 /** The calls below `serviceApiUrl`, each with a path of its own. */
@@ -29,6 +29,13 @@ export interface PlatformApi {
   readonly projectIdHeader: string;
   /** Distinguishes this platform (address, project, paths, names of fields) from others that share a store; the same in every process of a site. */
   readonly place: string;
+}
+
+/** The parts that calls to this API need. */
+export interface PlatformApiCalls {
+  readonly call: PlatformCall;
+  readonly timeouts: CallTimeouts;
+  readonly api: PlatformApi;
 }
 
 /**
