@@ -33,21 +33,14 @@ const SHADOW_HOST = /^:host$/i;
 const PREFERENCE = /^(?:(?:(?:only|not) )?(?:all|screen) and )?(?:not ?)?\(\)(?: ?(?:and|or) ?(?:not ?)?\(\))*$/i;
 const FEATURE = /\( ?prefers-[a-z-]+ ?(?:: ?[a-z-]+ ?)?\)/gi;
 
-/** Rules of a brand besides custom properties of the root. */
-interface LeftOut {
-  rules: number;
-  properties: number;
-  values: number;
-  atRules: number;
-}
-
 /**
  * Reads a brand (CSS Syntax Level 3) and writes it again: `--*` declarations of `:root`, as they are or in `@media` about a visitor's preferences.
  * Only what was understood is written, so a reader that sees another text in it finds nothing else.
  */
 export class BrandRewriter {
   readonly #tokens: readonly CSSToken[];
-  readonly #leftOut: LeftOut = { rules: 0, properties: 0, values: 0, atRules: 0 };
+  /** What there is besides custom properties of the root. */
+  readonly #leftOut = { rules: 0, properties: 0, values: 0, atRules: 0 };
   #at = 0;
   #depth = 0;
 

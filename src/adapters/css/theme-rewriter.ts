@@ -116,7 +116,7 @@ export class ThemeRewriter {
     if (this.#loading?.depth !== depth) return;
     if (!this.#loading.isKnown) {
       this.#parts.length = this.#loading.start;
-      this.#addresses.refuseComputed();
+      this.#addresses.refuse('a computed address');
       this.#write(EMPTY_IMAGE);
     }
     this.#loading = undefined;
@@ -180,15 +180,10 @@ class CssAddresses {
     const isRelative = !/^[a-z][a-z0-9+.-]*:/i.test(text);
     const base = isRelative ? OWN : undefined;
     // A backslash is a slash to some readers of addresses only.
-    if (text.includes('\\') || !URL.canParse(text, base)) return this.#refuse('an unreadable address');
+    if (text.includes('\\') || !URL.canParse(text, base)) return this.refuse('an unreadable address');
     const url = new URL(text, base);
     if (isRelative && url.origin === OWN) return text;
-    return this.#allowed.has(url.origin) ? url.href : this.#refuse(url.origin === 'null' ? url.protocol : url.origin);
-  }
-
-  /** Counts an address that is known only when the page is drawn. */
-  refuseComputed(): undefined {
-    return this.#refuse('a computed address');
+    return this.#allowed.has(url.origin) ? url.href : this.refuse(url.origin === 'null' ? url.protocol : url.origin);
   }
 
   /** Refused origins with their number, such as `https://cdn.example (2)`. */
@@ -196,7 +191,8 @@ class CssAddresses {
     return [...this.#refused].map(([origin, times]) => `${origin} (${String(times)})`);
   }
 
-  #refuse(origin: string): undefined {
+  /** Counts an address of this origin, or of this kind. */
+  refuse(origin: string): undefined {
     const name = this.#refused.has(origin) || this.#refused.size < MAX_NAMED ? origin : 'further origins';
     this.#refused.set(name, (this.#refused.get(name) ?? 0) + 1);
   }

@@ -5,7 +5,7 @@ import { type AgentBffError, isAgentBffError, UpstreamError } from '../shared/er
 import { parsedJson } from '../shared/json.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
 import { readAhead } from '../upstream/body-bytes.js';
-import { type Found, Lookups, type LookupsDependencies, type LookupTask } from '../upstream/lookups.js';
+import { Lookups, type LookupsDependencies, type LookupTask } from '../upstream/lookups.js';
 import type { CallContext, CallTimeouts, Endpoint, PlatformCall } from '../upstream/platform-call.js';
 import { AGENT, type Counterpart, isPage, noResponse, platformError, sentence } from '../upstream/platform-error.js';
 import { type AgentCardJson, CardVersions, isAgentCard, MAX_CARD_BYTES, MAX_CARD_VALUES } from './agent-card.js';
@@ -103,17 +103,22 @@ export class AgentCardSource {
    */
   async find(version: string, caller: CallContext, admit?: () => Promise<void>): Promise<FoundCard> {
     const isKnown = this.#versions.has(version);
-    const { stored, failure } = await this.#lookups.get({
+    const search = await this.#lookups.get({
       counterpart: AGENT,
       name: isKnown ? `card ${version}` : 'card',
       credential: caller.credential,
-      ask: (deadline, last) =>
-        this.#search(version, caller, last?.version === version ? last.stored : undefined, deadline),
+      ask: async (deadline, last) => {
+        const known = last?.version === version ? last.stored : undefined;
+        const stored = await this.#look(version, caller, known, deadline);
+        this.#versions.learn(stored.card);
+        const { lifeMs, bytes } = stored;
+        return { value: { version, askedAt: this.#deps.clock.now(), stored }, lifeMs, bytes };
+      },
       ...(isKnown ? {} : this.#madeUp(version)),
       admit,
     });
-    if (stored === undefined) throw failure;
-    return stored;
+    if (search.stored === undefined) throw search.failure;
+    return search.stored;
   }
 
   /** The rules for an unknown version. */
@@ -125,18 +130,6 @@ export class AgentCardSource {
         (last.askedAt <= now() && now() < last.askedAt + MADE_UP_EVERY_MS),
       failed: (failure) => ({ value: { version, askedAt: now(), failure }, lifeMs: 0, bytes: 0 }),
     };
-  }
-
-  async #search(
-    version: string,
-    caller: CallContext,
-    last: StoredCard | undefined,
-    deadline: AbortSignal,
-  ): Promise<Found<Search>> {
-    const stored = await this.#look(version, caller, last, deadline);
-    this.#versions.learn(stored.card);
-    const { lifeMs, bytes } = stored;
-    return { value: { version, askedAt: this.#deps.clock.now(), stored }, lifeMs, bytes };
   }
 
   async #look(

@@ -98,10 +98,10 @@ export function rewriteAgentCard(
 /** The same for the package's own options, which are checked already. */
 export function rewrittenCard(card: AgentCardJson, rewrite: CardRewrite): Record<string, unknown> {
   const { url, policy = 'chat', bindings = [JSON_RPC], agentOrigin, platformOrigin = '' } = rewrite;
-  const names = new Set(bindings.map(normalize));
+  const names = new Set(bindings.map((name) => name.toUpperCase()));
   const isServed = (offer: CardInterface): boolean =>
-    names.has(normalize(offer.binding)) &&
-    (normalize(offer.binding) === JSON_RPC || isSameOrigin(offer.url, agentOrigin));
+    names.has(offer.binding.toUpperCase()) &&
+    (offer.binding.toUpperCase() === JSON_RPC || isSameOrigin(offer.url, agentOrigin));
   const interfaces = cardInterfaces(card);
   const served = interfaces.filter(isServed);
   const [first] = served;
@@ -120,7 +120,7 @@ export function rewrittenCard(card: AgentCardJson, rewrite: CardRewrite): Record
   if (typeof card['url'] === 'string') {
     // The preferred one comes first where it is served; else JSON-RPC, which every site serves, if the agent does.
     const own = topInterface(card);
-    const usual = served.find(({ binding }) => normalize(binding) === JSON_RPC);
+    const usual = served.find(({ binding }) => binding.toUpperCase() === JSON_RPC);
     edited['url'] = url;
     edited['preferredTransport'] = isServed(own) ? own.binding : (usual ?? first).binding;
   }
@@ -203,10 +203,6 @@ export function records(value: unknown): readonly AgentCardJson[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-function normalize(binding: string): string {
-  return binding.toUpperCase();
-}
-
 function unsupported(): UpstreamError {
   return new UpstreamError('agent_binding_unsupported', {
     detail: 'The agent has no JSON-RPC interface, which is the one this site can forward to.',
@@ -231,8 +227,7 @@ export class CardVersions {
 
   /** Learns what a card names. */
   learn({ protocolVersion, supportedInterfaces }: AgentCardJson): void {
-    const interfaces = Array.isArray(supportedInterfaces) ? (supportedInterfaces as unknown[]) : [];
-    const named = interfaces.map((entry) => (Object(entry) as AgentCardJson)['protocolVersion']);
+    const named = records(supportedInterfaces).map((entry) => entry['protocolVersion']);
     for (const version of [protocolVersion, ...named]) {
       if (this.#known.size >= PUBLISHED.length + MAX_NAMED) return;
       if (typeof version === 'string') this.#known.add(version);

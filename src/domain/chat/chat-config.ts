@@ -175,13 +175,11 @@ class ObjectNames {
   #last = 0;
 
   of(object: object): number {
-    let name = this.#names.get(object);
-    if (name === undefined) {
-      this.#last += 1;
-      name = this.#last;
-      this.#names.set(object, name);
-    }
-    return name;
+    const known = this.#names.get(object);
+    if (known !== undefined) return known;
+    this.#last += 1;
+    this.#names.set(object, this.#last);
+    return this.#last;
   }
 }
 

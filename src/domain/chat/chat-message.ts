@@ -81,7 +81,7 @@ export type Scrutiny = 'policy' | 'method';
 interface Level {
   readonly names: MemberNames;
   /** Members that are objects, with the level they are read at. */
-  readonly objects: ReadonlyMap<string, Level>;
+  readonly objects?: ReadonlyMap<string, Level>;
   /** JSON-RPC's code for a fault at this level. */
   readonly rpcCode: number;
 }
@@ -111,7 +111,6 @@ const CONFIGURATION: Level = {
     ...PUSH_CONFIGURATIONS,
     'returnImmediately',
   ]),
-  objects: new Map(),
 };
 
 const MESSAGE: Level = {
@@ -128,7 +127,6 @@ const MESSAGE: Level = {
     'role',
     'taskId',
   ]),
-  objects: new Map(),
 };
 
 const PARAMS: Level = {
@@ -201,35 +199,22 @@ class MessageReader {
         this.#refuse('The message is not one JSON object.', root.rpcCode);
       }
       this.#cursor.end();
+      if (root === ENVELOPE && this.#method === undefined && this.#scrutiny === 'policy') {
+        this.#refuse('The request has no "method", or one that is not a string.', INVALID_REQUEST);
+      }
     } catch (error) {
       if (!(error instanceof JsonTextError)) throw error;
-      return this.#unreadable(error);
+      // JSON-RPC 2.0 §5.1: the id of what cannot be parsed is null.
+      if (error.reason === 'syntax') return { id: 'null', method: '', hasPushConfiguration: false, fault: notJson() };
+      const rpcCode = this.#level?.rpcCode ?? INVALID_REQUEST;
+      this.#refuse(`The message is nested deeper than ${String(MAX_JSON_DEPTH)} levels.`, rpcCode);
     }
-    if (root === ENVELOPE && this.#method === undefined && this.#scrutiny === 'policy') {
-      this.#refuse('The request has no "method", or one that is not a string.', INVALID_REQUEST);
-    }
-    return this.#message();
-  }
-
-  #message(): ChatMessage {
     return {
       id: this.#id,
       method: this.#method ?? '',
       hasPushConfiguration: this.#hasPushConfiguration,
       ...(this.#fault === undefined ? {} : { fault: this.#fault }),
     };
-  }
-
-  #unreadable({ reason }: JsonTextError): ChatMessage {
-    if (reason === 'depth') {
-      this.#refuse(
-        `The message is nested deeper than ${String(MAX_JSON_DEPTH)} levels.`,
-        this.#level?.rpcCode ?? INVALID_REQUEST,
-      );
-      return this.#message();
-    }
-    // JSON-RPC 2.0 §5.1: the id of what cannot be parsed is null.
-    return { id: 'null', method: '', hasPushConfiguration: false, fault: notJson() };
   }
 
   #readMembers(at: Level): void {
@@ -257,7 +242,7 @@ class MessageReader {
     if (isJudged && !isExact) this.#refuse(`A member resembles "${member}" and is spelled differently.`, at.rpcCode);
     if (isJudged && seen.has(member)) this.#refuse(`The member "${member}" is there twice.`, at.rpcCode);
     if (isJudged) seen.add(member);
-    const inner = isJudged ? at.objects.get(member) : undefined;
+    const inner = isJudged ? at.objects?.get(member) : undefined;
     if (inner !== undefined) this.#readInner(member ?? '', inner);
     else if (at === ENVELOPE && member === 'id') this.#readId();
     else if (at === ENVELOPE && member === 'method') this.#readMethod();

@@ -8,26 +8,15 @@ import {
   RECORD_REQUEST_FIELDS,
   RECORD_RESPONSE_FIELDS,
 } from '../upstream/header-policy.js';
-import type { CallTimeouts, PlatformCall } from '../upstream/platform-call.js';
 import { refuseRedirect, PLATFORM } from '../upstream/platform-error.js';
-import { type PlatformApi, platformFields, platformTarget } from '../upstream/platform-api.js';
+import { type PlatformApiCalls, platformFields, platformTarget } from '../upstream/platform-api.js';
 import { isSafePath, isSafeQuery } from '../upstream/safe-path.js';
 
 /** A request for conversation records; its body has not been read. */
-export type ConversationRequest = Pick<
-  HttpRequest,
-  'method' | 'path' | 'query' | 'headers' | 'body' | 'native' | 'signal'
->;
+export type ConversationRequest = Omit<HttpRequest, 'bodyConsumed' | 'publicUrl'>;
 
 /** The auth of a route that always has a session. */
 export type SessionRequired = RouteAuth<'session'> & { readonly required: true };
-
-/** The parts of the proxy. */
-export interface ConversationProxyDependencies {
-  readonly call: PlatformCall;
-  readonly timeouts: CallTimeouts;
-  readonly api: PlatformApi;
-}
 
 // They echo what they are sent, credentials included, or leave HTTP altogether.
 const REFUSED_METHODS: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
@@ -44,9 +33,9 @@ export function isForwardedMethod(method: string): boolean {
  *     browser ◄─────────────────── (4) response, as it comes ◄──
  */
 export class ConversationProxy {
-  readonly #deps: ConversationProxyDependencies;
+  readonly #deps: PlatformApiCalls;
 
-  constructor(dependencies: ConversationProxyDependencies) {
+  constructor(dependencies: PlatformApiCalls) {
     this.#deps = dependencies;
   }
 

@@ -86,15 +86,6 @@ export class CredentialBroker {
     request: RequestContext,
     platformDate: string,
   ): Promise<Credential | undefined> {
-    return (await this.#renewed(auth, refused, request, platformDate))?.withFields(refused.fields);
-  }
-
-  async #renewed(
-    auth: RouteAuth,
-    refused: Credential,
-    request: RequestContext,
-    platformDate: string,
-  ): Promise<Credential | undefined> {
     if (auth.kind === 'headers' || refused.token === undefined) return undefined;
     if (refused.cacheKey === undefined) {
       return auth.kind === 'session' ? this.#refreshed(auth, refused, request) : undefined;
@@ -103,7 +94,7 @@ export class CredentialBroker {
     if (!(await this.#deps.tokens.reject(refused.cacheKey, refused.token))) return undefined;
     for (const { key, provider } of this.#known.values()) if (key === refused.cacheKey) provider.recheck?.();
     const renewed = await this.#obtain(auth, request);
-    return renewed.token === refused.token ? undefined : renewed;
+    return renewed.token === refused.token ? undefined : renewed.withFields(refused.fields);
   }
 
   /** Names the tokens of the configured strategy without asking for one, so that the first request finds a token kept from before. */
@@ -213,7 +204,7 @@ export class CredentialBroker {
     if (user === undefined || user.value === refused.token) return undefined;
     const renewed = this.#userCredential(user, auth.apiKey ?? this.#deps.apiKey);
     // What came of the request so far is kept under the name of the user it began with.
-    return renewed.owner.principal === refused.owner.principal ? renewed : undefined;
+    return renewed.owner.principal === refused.owner.principal ? renewed.withFields(refused.fields) : undefined;
   }
 
   #userCredential(user: UserToken, apiKey: Secret | undefined): Credential {
@@ -267,15 +258,8 @@ export class CredentialBroker {
   }
 
   #choose(strategy: string, apiKey: Secret | undefined): ChosenStrategy {
-    const { flows, authProvider, hasServiceAccount, customProviders } = this.#deps;
-    return chooseStrategy({
-      flows,
-      strategy: strategy === '' ? this.#deps.strategy : strategy,
-      authProvider,
-      hasServiceAccount,
-      hasApiKey: apiKey !== undefined,
-      customProviders,
-    });
+    const hasApiKey = apiKey !== undefined;
+    return chooseStrategy({ ...this.#deps, strategy: strategy || this.#deps.strategy, hasApiKey });
   }
 
   #headers(token: string | undefined, apiKey: Secret | undefined): Record<string, string> {

@@ -8,9 +8,9 @@ import type {
   TokenExchange,
   TokenExchangeRequest,
 } from '../../ports/identity-provider.js';
-import type { ServiceAuthError, SessionError } from '../shared/errors.js';
+import type { ServiceAuthError } from '../shared/errors.js';
 import { serviceAuthError, sessionError, statedIdentity } from './credential.js';
-import type { TokenCache } from './token-cache.js';
+import { type TokenCache, unusable } from './token-cache.js';
 
 /** The parts that exchanged tokens need. */
 export interface ExchangedTokensDependencies {
@@ -41,7 +41,7 @@ export interface ExchangedToken {
 
 /** A refusal on its way through the cache, which knows failures only. */
 interface RefusedUser extends IssueFailure {
-  readonly refusal: ExchangeRefusal;
+  readonly refusal: ExchangeRefusal['reason'];
 }
 
 /**
@@ -74,7 +74,9 @@ export class ExchangedTokens {
     const outcome = await tokens.get(cacheKey, block, async (now) =>
       cacheable(await exchange.exchange(request, now), end),
     );
-    if (outcome.kind === 'failure') throw isRefusedUser(outcome) ? refused(outcome.refusal) : exchangeError(outcome);
+    if (outcome.kind === 'failure') {
+      throw isRefusedUser(outcome) ? sessionError(outcome.refusal, outcome.detail) : exchangeError(outcome);
+    }
     // The entry may be the work of a request that did not know when the user's token expires.
     return { token: capped(outcome.token, end), cacheKey, principal };
   }
@@ -85,52 +87,33 @@ export class ExchangedTokens {
     try {
       return await statedIdentity(exchange);
     } catch (error) {
-      throw exchangeError({
-        kind: 'failure',
-        reason: 'unavailable',
-        block,
-        fields: [],
-        advice: `Check the "${block}" configuration block.`,
-        detail: `the token exchange threw ${error instanceof Error ? error.name : typeof error}`,
-      });
+      const kind = error instanceof Error ? error.name : typeof error;
+      throw exchangeError(unusable(block, `the token exchange threw ${kind}`));
     }
   }
 }
 
-function cacheable(outcome: IssueOutcome | ExchangeRefusal, end: number): IssueOutcome {
-  switch (outcome.kind) {
-    case 'token':
-      return { kind: 'token', token: capped(outcome.token, end) };
-    case 'failure':
-      return outcome;
-    case 'user-refused':
-      return refusedUser(outcome);
-  }
+function cacheable(outcome: IssueOutcome | ExchangeRefusal, end: number): IssueOutcome | RefusedUser {
+  if (outcome.kind === 'token') return { kind: 'token', token: capped(outcome.token, end) };
+  if (outcome.kind === 'failure') return outcome;
+  return {
+    kind: 'failure',
+    // An expired token stays expired, so this user's own key rests. Consent may be given any moment: `incomplete` does not rest.
+    reason: outcome.reason === 'expired' ? 'refused' : 'incomplete',
+    block: 'session',
+    fields: [],
+    advice: '',
+    detail: outcome.detail,
+    refusal: outcome.reason,
+  };
 }
 
 function capped(token: AccessToken, end: number): AccessToken {
   return { value: token.value, expiresAt: Math.min(token.expiresAt, end) };
 }
 
-function refusedUser(refusal: ExchangeRefusal): RefusedUser {
-  return {
-    kind: 'failure',
-    // An expired token stays expired, so this user's own key rests. Consent may be given any moment: `incomplete` does not rest.
-    reason: refusal.reason === 'expired' ? 'refused' : 'incomplete',
-    block: 'session',
-    fields: [],
-    advice: '',
-    detail: refusal.detail,
-    refusal,
-  };
-}
-
 function isRefusedUser(failure: IssueFailure): failure is RefusedUser {
   return 'refusal' in failure;
-}
-
-function refused({ reason, detail }: ExchangeRefusal): SessionError {
-  return sessionError(reason, detail);
 }
 
 function exchangeError(failure: IssueFailure): ServiceAuthError {

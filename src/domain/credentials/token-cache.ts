@@ -150,7 +150,8 @@ export class TokenCache {
   /** A token that is still valid, from memory, the shared store or the provider; else why there is none. */
   async get(key: string, block: string, issue: IssueToken): Promise<IssueOutcome> {
     const now = this.#deps.clock.now();
-    const entry = this.#entry(key, block);
+    const entry = this.#entries.get(key) ?? new Entry(block);
+    this.#entries.set(key, entry);
     const { token, failure } = entry;
     if (token !== undefined && !entry.mustWait(now)) {
       if (entry.isDue(now) && !entry.isResting(now)) void this.#renew(key, entry, block, issue);
@@ -191,14 +192,6 @@ export class TokenCache {
   /** The newest unexpired token of a key in memory, even when it is due for renewal. */
   peek(key: string): AccessToken | undefined {
     return this.#entries.get(key)?.valid(this.#deps.clock.now());
-  }
-
-  #entry(key: string, block: string): Entry {
-    const known = this.#entries.get(key);
-    if (known !== undefined) return known;
-    const entry = new Entry(block);
-    this.#entries.set(key, entry);
-    return entry;
   }
 
   #renew(key: string, entry: Entry, block: string, issue: IssueToken): Promise<IssueOutcome> {
@@ -284,7 +277,7 @@ function parseShared(text: string): { token: AccessToken; issuedAt: number } | u
 }
 
 /** Kept as a failure: handed on, it would be refused, and asked for again at every request. */
-function unusable(block: string, detail: string, alsoCheck = ''): IssueFailure {
+export function unusable(block: string, detail: string, alsoCheck = ''): IssueFailure {
   return {
     kind: 'failure',
     reason: 'unavailable',

@@ -78,3 +78,14 @@ export class ByteCollector {
 function isWorthKeeping(chunk: Uint8Array): boolean {
   return chunk.length >= WORTH_KEEPING && chunk.length * 2 >= chunk.buffer.byteLength;
 }
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Bytes as text, with the byte order mark if there is one; `undefined` when they are no UTF-8. */
+export function utf8Text(bytes: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,4 +1,5 @@
-import type { HttpResponse, HeaderFields } from '../../ports/http.js';
+import type { HttpResponse } from '../../ports/http.js';
+import { utf8Text } from '../shared/bytes.js';
 import { getMany } from '../shared/get-many.js';
 import { LruMap } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
@@ -68,9 +69,6 @@ const MAX_READ = 8_192;
 /** Bytes of all that is remembered of entries. */
 const READ_BYTES = 8_388_608;
 
-// Fatal, and with the version tag: the text must give the very bytes again.
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /**
  * Keeps renders.
  *
@@ -89,11 +87,12 @@ export class RenderCache {
   /** Keys this cache left in the store. */
   readonly #kept: LruMap<true>;
   /** Surfaces the platform cannot check, and until when that is believed. */
-  readonly #unsupported = new Map<string, number>();
+  readonly #unsupported: LruMap<number>;
 
   constructor(dependencies: RenderCacheDependencies) {
     this.#deps = dependencies;
     this.#kept = new LruMap(dependencies);
+    this.#unsupported = new LruMap(dependencies);
     this.#lastRead = new LruMap({ maxEntries: dependencies.maxEntries, maxBytes: READ_BYTES });
     this.#keys = new RenderKeys(dependencies.hash, dependencies.maxEntries);
     this.#generations = new RenderGenerations({ ...dependencies, keys: this.#keys });
@@ -151,7 +150,7 @@ export class RenderCache {
         await this.#keep(keys, again);
         return { response: responseOf(again), status: 'REVALIDATED', shared: true };
       }
-      if (check.kind === 'unsupported') this.#rememberUnsupported(subject);
+      if (check.kind === 'unsupported') this.#unsupported.set(surfaceKey(subject), clock.now() + UNSUPPORTED_MS);
       if (check.kind === 'changed') ({ etag } = check);
     }
     // (3)
@@ -161,7 +160,8 @@ export class RenderCache {
     if (!reply.isCacheable) return { response: reply.response, status: 'MISS', shared: false };
     const read = await readAhead(body, this.#deps.maxEntryBytes);
     if (!read.complete) return { response: { status, headers, body: read.body }, status: 'MISS', shared: false };
-    const text = decode(read.bytes);
+    // A text must give the very bytes again.
+    const text = utf8Text(read.bytes);
     if (text === undefined) return { response: { status, headers, body: read.bytes }, status: 'MISS', shared: false };
     const { 'content-length': _length, ...rest } = headers as CachedRender['headers'];
     const rendered = {
@@ -205,12 +205,6 @@ export class RenderCache {
     const until = this.#unsupported.get(surfaceKey(subject));
     return until !== undefined && this.#deps.clock.now() < until;
   }
-
-  #rememberUnsupported(subject: RenderSubject): void {
-    const now = this.#deps.clock.now();
-    for (const [surface, until] of this.#unsupported) if (until <= now) this.#unsupported.delete(surface);
-    this.#unsupported.set(surfaceKey(subject), now + UNSUPPORTED_MS);
-  }
 }
 
 function surfaceKey({ ref }: RenderSubject): string {
@@ -219,14 +213,6 @@ function surfaceKey({ ref }: RenderSubject): string {
 
 function responseOf({ headers, body }: CachedRender): HttpResponse {
   return { status: 200, headers, body };
-}
-
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A render in the cache. All times in milliseconds since the epoch. */
@@ -262,22 +248,14 @@ export function readCachedRender(text: string | undefined): CachedRender | undef
 }
 
 /** True if the platform's response may be cached. */
-export function isCacheable({
-  status,
-  headers,
-  closeDelimited,
-}: Pick<HttpResponse, 'status' | 'headers' | 'closeDelimited'>): boolean {
+export function isCacheable({ status, headers, closeDelimited }: Omit<HttpResponse, 'body'>): boolean {
   // Half a render would be served as a whole one for as long as it is kept.
   if (closeDelimited === true) return false;
   if (status !== 200 || headers['set-cookie'] !== undefined) return false;
-  if (/(?:^|[\s,])no-store(?:$|[\s,;=])/i.test(joined(headers, 'cache-control'))) return false;
+  if (/(?:^|[\s,])no-store(?:$|[\s,;=])/i.test(String(headers['cache-control'] ?? ''))) return false;
   // Every other field the platform may vary by is either in the key or never sent.
-  if (
-    joined(headers, 'vary')
-      .split(',')
-      .some((name) => name.trim() === '*')
-  )
-    return false;
+  const varying = String(headers['vary'] ?? '').split(',');
+  if (varying.some((name) => name.trim() === '*')) return false;
   const coding = headers['content-encoding'];
   return (coding === undefined || coding === 'identity') && isText(mediaType(headers));
 }
@@ -285,9 +263,4 @@ export function isCacheable({
 function isText(type: string): boolean {
   if (type === 'text/event-stream') return false;
   return type.startsWith('text/') || /^application\/(?:[\w.-]+\+)?(?:json|xml)$/.test(type);
-}
-
-function joined(headers: HeaderFields, name: string): string {
-  const field = headers[name];
-  return typeof field === 'string' ? field : (field ?? []).join(',');
 }

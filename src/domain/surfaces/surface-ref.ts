@@ -39,20 +39,11 @@ function surfaceRoute(path: string): SurfaceRoute | undefined {
   if (!path.startsWith('/')) return undefined;
   const segments = path.slice(1).split('/', MAX_SEGMENTS).map(decodeSegment);
   // Whatever follows: a surface whose id is "by-name" cannot be reached.
-  return segments[0] === 'by-name'
-    ? operation('name', segments[1], segments.slice(2))
-    : operation('id', segments[0], segments.slice(1));
-}
-
-function operation(
-  by: SurfaceRef['by'],
-  value: string | undefined,
-  rest: readonly (string | undefined)[],
-): SurfaceRoute | undefined {
+  const isByName = segments[0] === 'by-name';
+  const [value, ...rest] = isByName ? segments.slice(1) : segments;
   if (value === undefined) return undefined;
-  const ref = { by, value };
-  const word = rest[0];
-  const action = rest[1];
+  const ref: SurfaceRef = { by: isByName ? 'name' : 'id', value };
+  const [word, action] = rest;
   if (rest.length === 1 && word === 'render') return { operation: 'render', ref };
   if (rest.length === 1 && word === 'theme.css') return { operation: 'theme', ref };
   return rest.length === 2 && word === 'actions' && action !== undefined

@@ -5,10 +5,10 @@ import { readAhead } from '../upstream/body-bytes.js';
 import { discard, isStream, mediaType } from '../shared/body.js';
 import { delimited } from '../shared/json.js';
 import { browserResponseHeaders, choosingFields, RENDER_RESPONSE_FIELDS } from '../upstream/header-policy.js';
-import type { CallContext, CallTimeouts, PlatformCall, PlatformMessage } from '../upstream/platform-call.js';
+import type { CallContext, Endpoint, PlatformMessage } from '../upstream/platform-call.js';
 import { refuseRedirect, PLATFORM, type PlatformReply, refusesSite } from '../upstream/platform-error.js';
 import {
-  type PlatformApi,
+  type PlatformApiCalls,
   platformFields,
   type PlatformPathName,
   platformTarget,
@@ -29,10 +29,7 @@ export interface SurfaceRequest {
 }
 
 /** The parts of the service. */
-export interface SurfaceServiceDependencies {
-  readonly call: PlatformCall;
-  readonly timeouts: CallTimeouts;
-  readonly api: PlatformApi;
+export interface SurfaceServiceDependencies extends PlatformApiCalls {
   readonly styles: ThemeStyles;
 }
 
@@ -193,7 +190,7 @@ export class SurfaceService {
 
   #message(
     method: string,
-    { origin, path }: Target,
+    { origin, path }: Endpoint,
     { head, body, contentType }: SentRequest,
     signal: AbortSignal,
   ): PlatformMessage {
@@ -212,7 +209,7 @@ export class SurfaceService {
     };
   }
 
-  #target(ref: SurfaceRef, operation: SurfaceOperation, values = {}): Target {
+  #target(ref: SurfaceRef, operation: SurfaceOperation, values = {}): Endpoint {
     return platformTarget(this.#deps.api, pathName(ref, operation), { ...values, [ref.by]: ref.value });
   }
 
@@ -241,7 +238,6 @@ export class SurfaceService {
   }
 }
 
-type Target = ReturnType<typeof platformTarget>;
 type SentRequest = Omit<SurfaceRequest, 'head'> & { readonly head: Pick<HttpRequest, 'headers' | 'query'> };
 type SurfaceOperation = 'surface' | 'render' | 'action' | 'theme';
 

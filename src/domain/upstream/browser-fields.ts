@@ -1,4 +1,5 @@
 import type { HeaderFields } from '../../ports/http.js';
+import { utf8Text } from '../shared/bytes.js';
 import { ACTIVE_CONTENT_POLICY } from './header-policy.js';
 
 // The one place every header field of a response passes before a host writes it, whatever route, protocol or cache it came from (decision 120).
@@ -176,14 +177,8 @@ function own(value: HeaderFields[string], otherwise: string): string {
   return typeof value === 'string' && isPlain(value) ? value : otherwise;
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /** A value as text: HTTP clients give bytes as characters, which are UTF-8 where they can be, and Latin-1 otherwise. */
 function decoded(value: string): string {
   if (!/[\x80-\xff]/.test(value) || /[^\0-\xff]/.test(value)) return value;
-  try {
-    return utf8.decode(Uint8Array.from(value, (character) => character.charCodeAt(0)));
-  } catch {
-    return value;
-  }
+  return utf8Text(Uint8Array.from(value, (character) => character.charCodeAt(0))) ?? value;
 }

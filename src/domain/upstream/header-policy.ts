@@ -189,14 +189,9 @@ export function isForA2AClients({ status, headers }: Pick<HttpResponse, 'status'
 /** Takes out what is for the next hop alone (RFC 9110 §7.6.1). */
 function withoutConnectionOptions(headers: CrossedFields, { connection }: HeaderFields): CrossedFields {
   if (connection !== undefined && connection !== 'keep-alive') {
-    for (const name of connectionOptions(connection)) delete headers[name];
+    for (const option of String(connection).split(',')) delete headers[option.trim().toLowerCase()];
   }
   return headers;
-}
-
-function connectionOptions(field: string | readonly string[]): ReadonlySet<string> {
-  const text = typeof field === 'string' ? field : field.join(',');
-  return new Set(text.split(',').map((option) => option.trim().toLowerCase()));
 }
 
 /** Types a browser may run on the site's own origin; an absent type is sniffed, so it counts too. */

@@ -1,6 +1,6 @@
 import type { HeaderFields } from '../../ports/http.js';
 import { ServiceAuthError } from '../shared/errors.js';
-import { type Endpoint, requireEndpoint } from './platform-call.js';
+import { type CallTimeouts, type Endpoint, type PlatformCall, requireEndpoint } from './platform-call.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
 
 /** The calls below `serviceApiUrl`, each with a path of its own. */
@@ -31,11 +31,11 @@ export interface PlatformApi {
   readonly place: string;
 }
 
-/** The address of one call. */
-export interface PlatformTarget {
-  readonly origin: string;
-  /** Raw path, without a query. */
-  readonly path: string;
+/** The parts that calls to this API need. */
+export interface PlatformApiCalls {
+  readonly call: PlatformCall;
+  readonly timeouts: CallTimeouts;
+  readonly api: PlatformApi;
 }
 
 /**
@@ -57,7 +57,7 @@ export function platformTarget(
   api: PlatformApi,
   name: PlatformPathName,
   values: Readonly<Record<string, string>>,
-): PlatformTarget {
+): Endpoint {
   const { origin, path: base } = requireEndpoint('serviceApiUrl', api.endpoint);
   let path = withoutTrailingSlashes(base);
   // Piece by piece: a replacement by a function costs several times as much, and this is on the way of every cached render.

@@ -1,6 +1,5 @@
 import type {
   HeaderFields,
-  HttpBody,
   HttpResponse,
   HttpUpstream,
   RequestContext,
@@ -30,13 +29,9 @@ export interface PlatformCallDependencies {
 export type CallTimeouts = Pick<UpstreamRequest, 'headersMs' | 'bodyIdleMs' | 'bodyMs' | 'streamIdleMs'>;
 
 /** One request to the platform, without its credential. */
-export interface PlatformMessage {
+export interface PlatformMessage extends Pick<UpstreamRequest, 'method' | 'origin' | 'path' | 'body' | 'signal'> {
   readonly counterpart: Counterpart;
   readonly timeouts: CallTimeouts;
-  readonly method: string;
-  readonly origin: string;
-  /** Raw path and query. */
-  readonly path: string;
   /** The browser's fields; those that may cross do. */
   readonly browser: HeaderFields;
   /** Names of fields that may cross here besides the usual ones. */
@@ -45,10 +40,8 @@ export interface PlatformMessage {
   readonly own?: HeaderFields;
   /** Media type of a body that was judged as such, sent without the browser's parameters; absent: the browser's field crosses. */
   readonly contentType?: string;
-  readonly body: HttpBody;
   /** True if it may be sent again though its outcome is unknown. Default: as its method says (RFC 9110 §9.2.2). */
   readonly isRepeatable?: boolean;
-  readonly signal: AbortSignal;
 }
 
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
@@ -174,11 +167,11 @@ function retryCause(
   return sent === 'on-stale-connection' && SAFE_METHODS.has(method) ? 'stale_connection' : undefined;
 }
 
-/** An address of the platform, split once so that no request parses it again. */
+/** An address of agent or platform, split once so that no request parses it again. */
 export interface Endpoint {
   /** Scheme, host and port. */
   readonly origin: string;
-  /** The path as configured; `/` when there is none. */
+  /** The raw path, without a query; `/` when there is none. */
   readonly path: string;
 }
 

@@ -2,13 +2,14 @@ import type { HeaderFields, RequestContext } from '../../ports/http.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { discard, mediaType } from '../shared/body.js';
+import { utf8Text } from '../shared/bytes.js';
 import { type AgentBffError, isAgentBffError } from '../shared/errors.js';
 import { parsedJson } from '../shared/json.js';
 import { readAhead } from './body-bytes.js';
 import { isStyleSheet } from './header-policy.js';
 import { type Found, Lookups, type LookupsDependencies } from './lookups.js';
-import { type PlatformApi, platformFields, platformTarget } from './platform-api.js';
-import type { CallContext, CallTimeouts, PlatformCall } from './platform-call.js';
+import { type PlatformApiCalls, platformFields, platformTarget } from './platform-api.js';
+import type { CallContext } from './platform-call.js';
 import { type Counterpart, PLATFORM, platformError } from './platform-error.js';
 import type { PlatformStyles } from './platform-styles.js';
 
@@ -19,13 +20,12 @@ export interface Lookup {
 }
 
 /** The parts of the directory. */
-export interface PlatformDirectoryDependencies extends LookupsDependencies {
-  readonly call: PlatformCall;
-  readonly timeouts: CallTimeouts;
-  readonly api: PlatformApi;
+export interface PlatformDirectoryDependencies extends LookupsDependencies, PlatformApiCalls {
   readonly telemetry: Telemetry;
-  readonly styles: Pick<PlatformStyles, 'brand'>;
+  readonly styles: BrandStyles;
 }
+
+type BrandStyles = Pick<PlatformStyles, 'brand'>;
 
 type WarningEvent = Extract<TelemetryEvent, { type: 'warning' }>;
 
@@ -42,7 +42,7 @@ interface LookupKind {
   readonly limitBytes: number;
   readonly fits: (headers: HeaderFields) => boolean;
   /** The value in a response; `undefined` when it holds none. */
-  readonly read: (bytes: Uint8Array, styles: PlatformDirectoryDependencies['styles']) => Awaitable<string | undefined>;
+  readonly read: (bytes: Uint8Array, styles: BrandStyles) => Awaitable<string | undefined>;
 }
 
 /** Each of them, with its place for errors. */
@@ -74,7 +74,6 @@ const FOUND_MS = 60_000;
 /** A failure is soon over, and asking at every request would keep it going. */
 const FAILED_MS = 5_000;
 
-const decoder = new TextDecoder('utf-8', { fatal: true });
 // oxlint-disable-next-line no-control-regex
 const UNSAFE_STYLE = /<\/|[\u0000-\u0008\u000b\u000e-\u001f\u007f]/;
 
@@ -173,19 +172,13 @@ function projectIn(bytes: Uint8Array): string | undefined {
   return typeof id === 'string' && id !== '' ? id : undefined;
 }
 
-async function styleSheetIn(
-  bytes: Uint8Array,
-  styles: PlatformDirectoryDependencies['styles'],
-): Promise<string | undefined> {
+async function styleSheetIn(bytes: Uint8Array, styles: BrandStyles): Promise<string | undefined> {
   const text = textOf(bytes);
   // Pages put it into a style element, which `</` would end; also where the site trusts it.
   return text === undefined || UNSAFE_STYLE.test(text) ? undefined : styles.brand(text);
 }
 
+/** A byte order mark is part of neither JSON nor a style sheet. */
 function textOf(bytes: Uint8Array): string | undefined {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return undefined;
-  }
+  return utf8Text(bytes)?.replace(/^\uFEFF/, '');
 }

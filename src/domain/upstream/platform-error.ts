@@ -123,14 +123,14 @@ type QuotedReply = Omit<PlatformReply, 'counterpart'> & { readonly counterpart?:
 /** The facts of the credential that an error names. */
 type Refused = Pick<Credential, 'kind' | 'block'> & Partial<Pick<Credential, 'fields'>>;
 
-/** True if a response refuses a credential of the site's own, which no visitor can change. */
-export function refusesSite({
-  response: { status },
-  credential,
-}: {
-  readonly response: Pick<HttpResponse, 'status'>;
+/** The part of a reply that an error is made of. */
+interface RefusedReply {
+  readonly response: Pick<HttpResponse, 'status' | 'headers'>;
   readonly credential: Refused;
-}): boolean {
+}
+
+/** True if a response refuses a credential of the site's own, which no visitor can change. */
+export function refusesSite({ response: { status }, credential }: RefusedReply): boolean {
   return credential.kind !== 'session' && (status === 401 || status === 403);
 }
 
@@ -139,7 +139,7 @@ export function refusesSite({
  * or a success that is not what was expected. `log` is for the log; `said` is the text of the response, where that is not the same.
  */
 export function platformError(
-  reply: { readonly response: Pick<HttpResponse, 'status' | 'headers'>; readonly credential: Refused },
+  reply: RefusedReply,
   counterpart: Counterpart,
   log: string,
   kept: readonly string[] = [],
