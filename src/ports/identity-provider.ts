@@ -187,6 +187,14 @@ export interface ProviderFacts {
   readonly expected?: ExpectedClaims;
 }
 
+/** A block, and fields of it. */
+type Suspects<Blocks> = {
+  readonly [Block in keyof Blocks & string]: {
+    readonly block: Block;
+    readonly fields: readonly (keyof Blocks[Block] & string)[];
+  };
+}[keyof Blocks & string];
+
 /** An identity provider of this package, without its library. `Blocks`: its settings, by configuration block. */
 export interface ProviderDescriptor<Blocks> {
   /** Its configuration blocks, with a row for each field. */
@@ -196,7 +204,7 @@ export interface ProviderDescriptor<Blocks> {
   /** Its flows, by the strategy that asks for them; the first is the provider's own. */
   readonly flows: Readonly<Partial<Record<string, string>>>;
   /** The block and the fields to check when the platform rejects its tokens. */
-  readonly suspects: { readonly block: string; readonly fields: readonly string[] };
+  readonly suspects: Suspects<Blocks>;
   /** The facts that concern the service's own tokens. */
   examine(blocks: Blocks, clock: Clock): Promise<ProviderFacts>;
   /** The facts that concern the exchange of users' tokens; absent where it cannot exchange them. */
