@@ -1,5 +1,6 @@
 // The JavaScript that is published. The package: its own files and inversify's few hundred, put together. A process that begins with a message
-// (a cold container, a function) would spend most of its start on finding and reading them (decision 74).
+// (a cold container, a function) would spend most of its start on finding and reading them (decision 74). content-disposition is included too:
+// installed beside a site's Koa, its types would take the place of those that `@types/koa` reads.
 // With `demo`: the demo and all it runs on, so that `npx agent-bff demo` needs nothing else (decision 92).
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,12 +19,15 @@ async function bundlePackage() {
     const name = /^\.\/dist\/(.*)\.js$/.exec(target.default ?? target)?.[1];
     return name === undefined ? [] : [[name, join(ROOT, 'src', `${name}.ts`)]];
   });
-  const isIncluded = /^(?:inversify|@inversifyjs\/|reflect-metadata)/;
+  const isIncluded = /^(?:inversify|@inversifyjs\/|reflect-metadata|content-disposition)/;
   await bundle(folder, {
     input: Object.fromEntries(entries),
     tsconfig: join(ROOT, 'tsconfig.json'),
     external: (id) => /^[^./]/.test(id) && !isIncluded.test(id),
-    output: { codeSplitting: { groups: [{ name: 'inversify', test: /node_modules/ }] }, sourcemap: true },
+    output: {
+      codeSplitting: { groups: [{ name: 'inversify', test: /node_modules[\\/](?:@?inversify|reflect-metadata)/ }] },
+      sourcemap: true,
+    },
   });
 }
 
