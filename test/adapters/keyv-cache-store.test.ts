@@ -302,7 +302,7 @@ describe('a store that a site wrote', () => {
     expect(telemetry.of('cache_fault')).toMatchObject([{ operation: 'delete', detail: 'TypeError' }]);
   });
 
-  it('is told under which key, and until when, an entry is to be kept', async () => {
+  it('gets the key of an entry and the time until which it is kept', async () => {
     const clock = new FakeClock();
     const calls: unknown[] = [];
     const { store } = connect(

@@ -39,7 +39,7 @@ const FEATURE = /\( ?prefers-[a-z-]+ ?(?:: ?[a-z-]+ ?)?\)/gi;
  */
 export class BrandRewriter {
   readonly #tokens: readonly CSSToken[];
-  /** What there is besides custom properties of the root. */
+  /** The parts besides custom properties of the root. */
   readonly #leftOut = { rules: 0, properties: 0, values: 0, atRules: 0 };
   #at = 0;
   #depth = 0;

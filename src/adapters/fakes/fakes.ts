@@ -13,7 +13,7 @@ import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 
 /**
- * A clock that moves only when it is told to.
+ * A clock that moves only when the test moves it.
  *
  * @public
  */
@@ -53,7 +53,7 @@ export type FakeResponder = (
 export class FakeUpstream implements HttpUpstream {
   /** Every request so far, oldest first. */
   readonly requests: UpstreamRequest[] = [];
-  /** Whether `close` was called. */
+  /** True once `close` was called. */
   closed = false;
   #respond: FakeResponder;
 
@@ -91,7 +91,7 @@ export class FakeUpstream implements HttpUpstream {
 export class FakeIdentityProvider implements IdentityProvider {
   /** The configuration block its failures name. */
   readonly block: string;
-  /** How often a token was asked for. */
+  /** Number of tokens asked for. */
   issued = 0;
   /** Life of each token in milliseconds. */
   lifeMs = 300_000;
@@ -162,7 +162,7 @@ export class FakeTokenExchange implements TokenExchange {
 export class FakeSessionTokenSource implements SessionTokenSource {
   /** Every query so far, oldest first. */
   readonly queries: SessionTokenQuery[] = [];
-  /** What the next request finds. */
+  /** The session that the next request finds. */
   session: SessionToken;
 
   constructor(session: SessionToken = { kind: 'no-session' }) {
@@ -182,7 +182,7 @@ export class FakeSessionTokenSource implements SessionTokenSource {
  * @public
  */
 export class FakeCacheStore implements CacheStore {
-  /** How often each operation was called. */
+  /** Number of calls of each operation. */
   readonly calls: { get: number; set: number; delete: number } = { get: 0, set: 0, delete: 0 };
   readonly #clock: Clock;
   readonly #entries = new Map<string, { readonly value: string; readonly expiresAt: number }>();

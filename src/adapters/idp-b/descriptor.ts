@@ -13,7 +13,7 @@ import { CertificateFile, type CertificateWarning } from '../keys/certificate.js
 export interface IdpBServiceConfig {
   /** Directory (tenant) identifier; never `common` or `organizations`. */
   readonly tenantId?: string | undefined;
-  /** Address of the cloud or directory the tenant is in, such as `https://login.microsoftonline.us`; `https`, but for `http` on this machine. Default: `https://login.microsoftonline.com`. */
+  /** Address of the cloud or directory the tenant is in, such as `https://login.microsoftonline.us`; `https`, or `http` on this machine. Default: `https://login.microsoftonline.com`. */
   readonly authority?: string | undefined;
   /** Application (client) identifier. */
   readonly clientId?: string | undefined;

@@ -12,7 +12,7 @@ import { StoreBreaker, type StoreOperation } from './store-breaker.js';
 export interface KeyvLike {
   /** The value, or anything else when there is none. */
   get(key: string): Promise<unknown>;
-  /** `ttl` in milliseconds; 0 would be for ever. */
+  /** `ttl` in milliseconds; 0 would mean no end. */
   set(key: string, value: string, ttl: number): Promise<unknown>;
   /** Removes an entry. */
   delete(key: string): Promise<unknown>;

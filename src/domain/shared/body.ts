@@ -197,7 +197,7 @@ export function mediaType(headers: Fields): string {
   return (end < 0 ? text : text.slice(0, end)).trim().toLowerCase();
 }
 
-/** True for a message that is JSON by its media type (RFC 6839 §3.1), and nothing a browser could take it for besides. */
+/** True for a message that is JSON by its media type (RFC 6839 §3.1), which no browser reads as something else. */
 export function isJson(headers: Fields): boolean {
   if (typeof headers['content-type'] !== 'string') return false;
   const type = mediaType(headers);

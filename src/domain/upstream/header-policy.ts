@@ -164,7 +164,7 @@ export function jsonMediaType(headers: HeaderFields, types: readonly string[]): 
   return types.find((known) => known === type.trim());
 }
 
-/** True if a message is a style sheet in UTF-8, and nothing a browser could take it for besides. */
+/** True if a message is a style sheet in UTF-8, which no browser reads as something else. */
 export function isStyleSheet(headers: HeaderFields): boolean {
   const field = headers['content-type'];
   if (typeof field !== 'string') return false;

@@ -105,7 +105,7 @@ describe('a redirect', () => {
     '/sign-in',
     'https://login.example/tenant/oauth2/v2.0/authorize',
     '/saml/sso',
-  ])('to a sign-in page is told as one: %s', (location) => {
+  ])('to a sign-in page is reported as a sign-in page: %s', (location) => {
     const error = redirectError(answer(302, { location }), AGENT);
     expect(error).toMatchObject({
       code: 'upstream_redirect',
