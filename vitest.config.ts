@@ -36,7 +36,10 @@ const QUICK = [
 /** They start the command line anew for each test, or need a Redis. */
 const NOT_QUICK = ['composition/cli-{help,doctor}.test.ts', 'adapters/redis-*.test.ts'];
 
-function tests(name: string, files: { include: string[]; exclude: string[]; isolate: boolean }): TestProjectConfiguration {
+function tests(
+  name: string,
+  files: { include: string[]; exclude: string[]; isolate: boolean },
+): TestProjectConfiguration {
   return {
     extends: true,
     test: {
