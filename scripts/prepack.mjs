@@ -1,4 +1,4 @@
-// npm pack, npm publish: installs and builds what is missing of the package, in a fresh clone too (decision 92).
+// npm pack, npm publish: installs and builds what is missing of the package, in a fresh clone too (decision 74).
 import { build } from './build.mjs';
 import { ensureInstalled } from './installation.mjs';
 
