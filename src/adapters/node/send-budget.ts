@@ -108,7 +108,7 @@ export interface SendWatchOptions extends StallWatchOptions {
 }
 
 /**
- * Follows the bytes of a response that wait for its browser: counts them (decision 130), and ends a browser that takes none (decision 84).
+ * Follows the bytes of a response that wait for its browser: counts them (decision 83), and ends a browser that takes none (decision 84).
  * What looks for the latter is loaded when bytes first wait: most processes that mount routes never need it, and its spans are long.
  */
 export class SendWatch {

@@ -56,7 +56,7 @@ export function expressOpenidConnectSession(options?: {
       if (token === undefined) return { kind: 'no-session' };
       underWay.add(request);
       if (!token.isExpired() && query.forceRefresh !== true) {
-        // Nothing can change without a refresh token, and what can be adopted is kept, past a sign-out too (decision 53).
+        // Nothing can change without a refresh token, and what can be adopted is kept, past a sign-out too (decision 5).
         return { ...tokenOf(token, oidc), ...(oidc.refreshToken !== undefined && { adopt: (to) => underWay.add(to) }) };
       }
       if (oidc.refreshToken === undefined) return { kind: 'expired', detail: 'the session has no refresh token' };

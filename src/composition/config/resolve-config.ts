@@ -101,7 +101,7 @@ export function resolveConfig(
   };
 }
 
-/** An agent may work for minutes before it speaks (decision 86). */
+/** An agent may work for minutes before it speaks (decision 84). */
 const CHAT_SILENCE_MS = 300_000;
 
 /** Every secret of a configuration, for the one place that takes them out of texts. */

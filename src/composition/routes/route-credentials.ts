@@ -182,7 +182,7 @@ export class RouteCredentials {
     return request.length === 0 && response.length === 0 ? {} : { fields: { request, response } };
   }
 
-  /** The fields that the site's function returns. A configured value of the same field replaces one (decision 161), with one line in the log. */
+  /** The fields that the site's function returns. A configured value of the same field replaces one (decision 91), with one line in the log. */
   #replacedOnce(headers: GetHeaders): NonNullable<RouteFields['make']> {
     const { config, telemetry } = this.#deps;
     const { apiKey, projectId } = config.upstream.headers;

@@ -74,7 +74,7 @@ const CARD: Counterpart = {
 const CONFIGURED_CARD: Counterpart = { ...CARD, check: 'check "a2aUrl" and "agentCardUrl" in configureServer' };
 
 /**
- * Finds the agent's card and keeps it for as long as the agent allows (decisions 30 and 31).
+ * Finds the agent's card and keeps it for as long as the agent allows (decision 30).
  * Discovery asks up to five addresses once and then remembers the one that answered.
  *
  * Visitors choose versions: those that neither a specification nor the agent's card names share one place for each caller. They are asked for

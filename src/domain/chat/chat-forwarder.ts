@@ -118,7 +118,7 @@ export function isExtendedCardMethod(method: string): boolean {
 }
 
 /**
- * The agent's response to a request for its extended card, with the card in it rewritten as the public one is (decision 33).
+ * The agent's response to a request for its extended card, with the card in it rewritten as the public one is (decision 30).
  * Errors of the agent pass as they are.
  *
  * @throws UpstreamError when the response is not one JSON-RPC response, or its card cannot be rewritten.

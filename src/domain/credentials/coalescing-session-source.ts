@@ -20,7 +20,7 @@ export interface CoalescingSessionSourceDependencies {
 
 // Requests sent before the refreshed cookie reached the browser still carry the old one, whose refresh token is spent.
 const GRACE_MS = 10_000;
-/** A platform that refuses every token must not cost a refresh for each request (decisions 5 and 54). */
+/** A platform that refuses every token must not cost a refresh for each request (decision 5). */
 const FORCED_PAUSE_MS = 30_000;
 
 interface CachedToken {

@@ -32,7 +32,7 @@ export interface RenderKeySet extends RenderVersionTags {
 
 /**
  * Bytes of a short body, which has one key whatever the order of its fields; pages send such again and again, so the keys are remembered.
- * A longer body is its bytes: to find its one spelling costs more than to forward it, and another spelling costs one render (decision 160).
+ * A longer body is its bytes: to find its one spelling costs more than to forward it, and another spelling costs one render (decision 100).
  */
 const MAX_SHORT = 2_048;
 /** Bytes of all that is remembered. */
