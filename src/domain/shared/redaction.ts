@@ -43,7 +43,7 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
 
 /**
  * A secret, and the characters a text must contain to contain the secret in any encoding. A request may have thousands
- * of secrets; a text contains one at most.
+ * of secrets, of which a text rarely contains more than one.
  */
 interface Hidden {
   readonly secret: string;

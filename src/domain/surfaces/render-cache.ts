@@ -63,7 +63,7 @@ interface Obtained extends RenderOutcome {
 }
 
 const UNSUPPORTED_MS = 60_000;
-/** In characters. Longer entries are not remembered: those of an in-memory store would be in memory twice. */
+/** In characters. Longer entries are not remembered, since text and parsed render would both stay in memory. */
 const MAX_READ = 8_192;
 /** Total bytes of remembered entries. */
 const READ_BYTES = 8_388_608;

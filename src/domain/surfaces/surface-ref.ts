@@ -22,7 +22,7 @@ export type SurfaceMatch =
 const NOT_FOUND: SurfaceMatch = { kind: 'not-found' };
 const READING: readonly string[] = ['GET', 'HEAD'];
 const SENDING: readonly string[] = ['POST'];
-/** No route has more than six slashes. */
+/** No route has six slashes. */
 const MAX_SEGMENTS = 5;
 
 /** Finds the route of a raw path below the mount point. The list is closed: any other path is not found (spec §4.1). */
