@@ -1,5 +1,5 @@
-// npm run matrix: runs the site suite with every framework and writes how it went into docs/frameworks.md, framework × case.
-// Neither runs anything: --from REPORT takes a report of vitest, and --check REPORT compares the page with one.
+// npm run matrix: runs the site suite with every framework and writes the results into docs/frameworks.md, framework ×
+// case. Two options skip the run: --from REPORT reads a vitest report, and --check REPORT compares the page with one.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -32,14 +32,14 @@ else if (written !== page) {
   process.exit(1);
 }
 
-/** Passed cases of each suite by framework; `passed of all` where some did not. */
+/** Passed cases of each suite by framework; `passed of all` if some failed. */
 function table({ testResults }) {
   const rows = new Map();
   const suites = new Set();
   for (const { name, assertionResults } of testResults) {
     if (!/[/\\]test[/\\]site[/\\][\w-]+\.test\.ts$/.test(name)) continue;
     for (const { ancestorTitles, status } of assertionResults) {
-      // What needs a build of its own stands inside one more title, such as "a site built with Next".
+      // Sites that need a build are inside one more title, such as "a site built with Next".
       const [framework, suite] = ancestorTitles.slice(ancestorTitles[0]?.startsWith('a site built with') ? 1 : 0);
       if (suite === undefined) continue;
       suites.add(suite);

@@ -1,4 +1,4 @@
-// npm pack, npm publish: installs and builds what is missing of the package, in a fresh clone too (decision 92).
+// npm pack, npm publish: installs and builds what the package needs, in a fresh clone too (decision 92).
 import { build } from './build.mjs';
 import { ensureInstalled } from './installation.mjs';
 

@@ -86,7 +86,7 @@ const ABSENT = { fields: [], retryable: false, upstreamHeaders: {} };
 export class AgentBffError extends Error {
   /** Always `AgentBffError`. */
   override readonly name: string = 'AgentBffError';
-  /** What happened, as a stable name. */
+  /** The stable name of the failure. */
   declare readonly code: ErrorCode;
   /** One sentence: what happened. Public. */
   declare readonly detail: string;

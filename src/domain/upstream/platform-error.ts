@@ -106,7 +106,7 @@ export function isPage(headers: HeaderFields): boolean {
   return ['text/html', 'application/xhtml+xml'].includes(mediaType(headers));
 }
 
-/** Turns an advice into a sentence. */
+/** Turns advice into a sentence. */
 export function sentence(words: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }
