@@ -1,6 +1,6 @@
-// npm test [-- --all | vitest arguments]: installs and compiles what is missing, says what this machine cannot test, runs vitest.
-// Without arguments it runs the quick tests of vitest.config.ts; with any, every test is there to choose from.
-// REQUIRE_ALL=1 turns everything left out into a failure: a missing program, a skipped test.
+// npm test [-- --all | vitest arguments]: installs and compiles what is missing, lists what this machine cannot test,
+// runs vitest. Without arguments it runs the quick tests of vitest.config.ts; with arguments it selects from all tests.
+// REQUIRE_ALL=1 turns everything skipped into a failure: a missing program, a skipped test.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -31,7 +31,7 @@ const PROGRAMS = [
     suites: 'Python',
     variable: 'PYTHON3_PATH',
     names: ['python3 with pydantic and protobuf'],
-    // Another Python may come first on the PATH and lack the packages of the system's own.
+    // Another Python may come first on the PATH, without the system's packages.
     command: ['/usr/bin/python3', '-c', 'import pydantic, google.protobuf'],
     remedy: 'install python3-pydantic and python3-protobuf or set PYTHON3_PATH',
   },
@@ -82,7 +82,7 @@ if (requireAll) {
 
 function isPresent(program) {
   const { variable, names, folder, command } = program;
-  if (variable !== undefined && process.env[variable]) return true; // named on purpose: a wrong one shall fail the tests, not skip them
+  if (variable !== undefined && process.env[variable]) return true; // set explicitly: a wrong value must fail the tests, not skip them
   if (program.package !== undefined && !existsSync(program.package)) return false;
   if (command !== undefined) return spawnSync(command[0], command.slice(1)).status === 0;
   if (folder !== undefined) return names.every((name) => existsSync(join(folder, name)));
