@@ -68,7 +68,7 @@ for (const [file, text] of pages) {
   else if (!found.includes(file) || readFileSync(path, 'utf8') !== written) wrong.push(file);
 }
 if (isCheck && wrong.length > 0) {
-  console.error(`docs/api is not what the sources say (${wrong.join(', ')}): run "npm run docs".`);
+  console.error(`docs/api is out of date (${wrong.join(', ')}): run "npm run docs".`);
   process.exitCode = 1;
 }
 

@@ -40,7 +40,7 @@ export async function readJson<Body>(response: Response, ...members: readonly (k
   if (body !== undefined && members.every((member) => member in body)) return body as Body;
   const { url, status, headers } = response;
   const found = `${url} gives ${headers.get('content-type') ?? 'no content type'}`;
-  throw unreachable(new Error(`${found}, and not what a route of agent-bff does: check its address.`), status);
+  throw unreachable(new Error(`${found}, which is not a response of an agent-bff route: check its address.`), status);
 }
 
 function objectIn(text: string): object | undefined {

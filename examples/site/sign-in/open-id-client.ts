@@ -74,7 +74,7 @@ export class OpenIdClient {
       { resource: this.#settings.audience },
     );
     const claims = answer.claims();
-    if (claims === undefined) throw new Error('The provider did not say who the user is.');
+    if (claims === undefined) throw new Error('The provider did not identify the user.');
     const { iss, sub, name } = claims;
     const user = {
       id: `${iss}|${sub}`,

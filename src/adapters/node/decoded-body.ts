@@ -37,7 +37,7 @@ async function* bounded(decoder: ReturnType<(typeof DECODERS)[keyof typeof DECOD
   for await (const chunk of decoder as AsyncIterable<Uint8Array>) {
     size += chunk.length;
     if (size > FREE_BYTES && size > decoder.bytesWritten * MAX_TIMES)
-      throw new Error('a compressed body grew without measure');
+      throw new Error('a compressed body expanded excessively');
     yield chunk;
   }
 }

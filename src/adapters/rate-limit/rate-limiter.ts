@@ -30,7 +30,7 @@ const OPTIONS: OptionShape<keyof RateLimiterOptions> = {
   },
 };
 
-const LATE: LimitVerdict = { kind: 'unknown', detail: 'the limiter did not answer in time' };
+const LATE: LimitVerdict = { kind: 'unknown', detail: 'the limiter did not respond in time' };
 
 /**
  * Limits how much one visitor may send, with a limiter of the library `rate-limiter-flexible` (`RateLimiterMemory`,
@@ -64,7 +64,8 @@ export function rateLimiter(
     admit: async (request) => {
       try {
         const name = visitor(request);
-        if (name === undefined || name === '') return { kind: 'unknown', detail: 'the request names no visitor' };
+        if (name === undefined || name === '')
+          return { kind: 'unknown', detail: 'the request does not identify the visitor' };
         return await beforeAlarm(
           consumed(limiter, name),
           (expire) => {

@@ -63,7 +63,7 @@ function declaredType(request: HttpRequest, { bodyLimitBytes }: BodyLimits, type
   }
   if (request.bodyConsumed) {
     throw new RequestError('body_consumed', {
-      detail: 'A middleware of this server read the request body before the route and left nothing of it.',
+      detail: 'A middleware of this server consumed the request body before the route.',
       hint: 'Mount the router before that middleware, or let it keep the result in "req.body" or "req.rawBody".',
     });
   }

@@ -39,7 +39,7 @@ export function allowedHost(entry: string): HostName {
     return { name: new URL(address).hostname, port: port === '' ? '' : String(Number(port)) };
   }
   const hint =
-    'List host names, each with a port where only that one counts, such as site.example, 10.0.0.7:3000 or [::1]: no scheme, path, user name or wildcard.';
+    'List host names, with a port if only that port is allowed, such as site.example, 10.0.0.7:3000 or [::1]: no scheme, path, user name or wildcard.';
   throw invalidField('allowedHosts', 'Invalid value in "allowedHosts".', hint);
 }
 

@@ -128,7 +128,7 @@ export function resolveUpstream({ paths, headers }: GivenUpstream = {}): Resolve
   if (names.apiKey !== names.projectId) return { paths: { ...PATHS, ...paths }, headers: names };
   throw new ConfigurationError({
     detail: 'Invalid value for "headers.projectId" in the "upstream" configuration block.',
-    hint: 'Give each value a field of its own.',
+    hint: 'Set a different field for each value.',
     block: 'upstream',
     fields: ['headers.projectId'],
   });

@@ -84,7 +84,7 @@ function checkRequest({ path, query, headers }: ConversationRequest): void {
   // Any other upgrade may be ignored (RFC 9110 §7.8), but a WebSocket client that is ignored keeps waiting.
   if (/\bwebsocket\b/i.test(String(headers['upgrade'] ?? ''))) {
     throw new RequestError('upgrade_unsupported', {
-      detail: 'This route passes HTTP requests on, and no WebSocket connections.',
+      detail: 'This route forwards HTTP only; WebSocket is not supported.',
       hint: 'Read the records by HTTP; responses may stream.',
     });
   }

@@ -100,7 +100,7 @@ export class Lookups<T> {
 export function within<T>(deadline: AbortSignal, { name }: Counterpart, work: Promise<T>): Promise<T> {
   const late = (): UpstreamError =>
     new UpstreamError('upstream_timeout', {
-      detail: `The ${name} did not answer in time.`,
+      detail: `The ${name} did not respond in time.`,
       retryable: true,
       log: `a look-up at the ${name} took longer than "lookupMs" allows`,
     });

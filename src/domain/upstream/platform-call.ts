@@ -203,7 +203,7 @@ export function endpoint(field: string, address: string): Endpoint {
 export function requireEndpoint(field: string, known: Endpoint | undefined): Endpoint {
   if (known !== undefined) return known;
   throw new ServiceAuthError('service_auth_failed', {
-    detail: `The server does not know the address of the ${field === 'a2aUrl' ? 'agent' : 'platform'}.`,
+    detail: `No address is configured for the ${field === 'a2aUrl' ? 'agent' : 'platform'}.`,
     hint: `Set "${field}" in configureServer.`,
     block: 'configureServer',
     fields: [field],
