@@ -1,7 +1,6 @@
-// npm run docs: writes docs/api, the reference of every entry, from the models that scripts/api.mjs writes to temp/api.
-// api-documenter creates a page per member; this script merges those of an entry into one page, and links what the main
-// entry documents. With --check it writes nothing, and fails if the pages are outdated.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// npm run docs, npm pack: writes docs/api, the reference of every entry, from the models that scripts/api.mjs leaves in temp/api.
+// api-documenter writes a page per member; here an entry becomes one page, with links to symbols of the main entry.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
@@ -54,22 +53,12 @@ const pages = new Map([
   }),
 ]);
 
-const isCheck = process.argv.includes('--check');
-const found = existing();
-const wrong = found.filter((file) => !pages.has(file));
-if (!isCheck) {
-  mkdirSync(FOLDER, { recursive: true });
-  for (const file of wrong) rmSync(join(FOLDER, file));
-}
-for (const [file, text] of pages) {
+rmSync(FOLDER, { recursive: true, force: true });
+mkdirSync(FOLDER, { recursive: true });
+// The index is last: without it, the reference is out of date.
+for (const [file, text] of [...pages].toReversed()) {
   const path = join(FOLDER, file);
-  const written = await format(text, { ...(await resolveConfig(path)), filepath: path });
-  if (!isCheck) writeFileSync(path, written);
-  else if (!found.includes(file) || readFileSync(path, 'utf8') !== written) wrong.push(file);
-}
-if (isCheck && wrong.length > 0) {
-  console.error(`docs/api is out of date (${wrong.join(', ')}): run "npm run docs".`);
-  process.exitCode = 1;
+  writeFileSync(path, await format(text, { ...(await resolveConfig(path)), filepath: path }));
 }
 
 /** True if the main entry documents it in the same words. Functions are documented in the entry they are imported from. */
@@ -113,12 +102,4 @@ function entryPage({ name, purpose, sections }, shared) {
       ...sections.filter((one) => one.kind === kind).map((one) => `### ${one.name}\n\n${linked(one.text)}`),
     ]),
   ].join('\n\n');
-}
-
-function existing() {
-  try {
-    return readdirSync(FOLDER);
-  } catch {
-    return [];
-  }
 }

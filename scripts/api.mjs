@@ -66,7 +66,8 @@ for (const file of readdirSync(join(ROOT, 'etc'))) {
 }
 
 for (const problem of problems) console.error(problem);
-console.log(`${entries.length} entries, ${problems.length} problems`);
+// Standard output belongs to `npm pack --json`, which runs this too.
+console.error(`${entries.length} entries, ${problems.length} problems`);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
 function configFor(folder, reportFileName, mainEntryPointFilePath) {

@@ -52,6 +52,15 @@ const PARTS = {
     bundle: 'examples/dist/web/index.html',
     inputs: ['package.json', 'package-lock.json', 'react/dist/index.js', 'react/dist/style.css'],
   },
+  /** The API reference as pages. */
+  reference: {
+    commands: [['scripts/api.mjs'], ['scripts/api-pages.mjs']],
+    needs: ['package', 'react'],
+    sources: 'src',
+    output: 'docs/api',
+    bundle: 'docs/api/README.md',
+    inputs: ['package.json', 'react/src', 'scripts/api.mjs', 'scripts/api-pages.mjs', 'scripts/api-symbols.mjs'],
+  },
 };
 
 /** Builds a part and resolves to the exit status of the last command. If types have errors, the old output is kept. */

@@ -108,7 +108,7 @@ export interface SendWatchOptions extends StallWatchOptions {
 }
 
 /**
- * Tracks the bytes of a response that wait for its browser: counts them (decision 130), and disconnects a browser that
+ * Tracks the bytes of a response that wait for its browser: counts them (decision 83), and disconnects a browser that
  * accepts none (decision 84). The code for the latter is loaded when bytes first wait: most processes that only mount
  * routes never need it, and its spans are long.
  */

@@ -56,7 +56,7 @@ export function expressOpenidConnectSession(options?: {
       if (token === undefined) return { kind: 'no-session' };
       underWay.add(request);
       if (!token.isExpired() && query.forceRefresh !== true) {
-        // Without a refresh token the session cannot change. What can be adopted is cached, even after a sign-out (decision 53).
+        // Without a refresh token the session cannot change. What can be adopted is cached, even after a sign-out (decision 5).
         return { ...tokenOf(token, oidc), ...(oidc.refreshToken !== undefined && { adopt: (to) => underWay.add(to) }) };
       }
       if (oidc.refreshToken === undefined) return { kind: 'expired', detail: 'the session has no refresh token' };

@@ -102,7 +102,7 @@ export function resolveConfig(
   };
 }
 
-/** An agent may work for minutes before it responds (decision 86). */
+/** An agent may work for minutes before it responds (decision 84). */
 const CHAT_SILENCE_MS = 300_000;
 
 /** Every secret of a configuration, for redaction. */

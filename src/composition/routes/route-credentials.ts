@@ -181,7 +181,7 @@ export class RouteCredentials {
     return request.length === 0 && response.length === 0 ? {} : { fields: { request, response } };
   }
 
-  /** The fields from the site's function. A configured value of the same field replaces them (decision 161), and is logged once. */
+  /** The fields from the site's function. A configured value of the same field replaces them (decision 91), and is logged once. */
   #replacedOnce(headers: GetHeaders): NonNullable<RouteFields['make']> {
     const { config, telemetry } = this.#deps;
     const { apiKey, projectId } = config.upstream.headers;

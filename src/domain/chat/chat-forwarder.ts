@@ -120,7 +120,7 @@ export function isExtendedCardMethod(method: string): boolean {
 }
 
 /**
- * The agent's response to a request for its extended card, with the card rewritten like the public one (decision 33).
+ * The agent's response to a request for its extended card, with the card rewritten like the public one (decision 30).
  * Errors of the agent pass unchanged.
  *
  * @throws UpstreamError when the response is not one JSON-RPC response, or its card cannot be rewritten.

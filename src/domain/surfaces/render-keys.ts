@@ -33,7 +33,7 @@ export interface RenderKeySet extends RenderVersionTags {
 /**
  * Bytes of a short body, which has one key whatever the order of its fields. Pages send the same short bodies
  * repeatedly, so their keys are remembered. A longer body is compared byte by byte: canonicalising it costs more than
- * forwarding it, and a different order of fields costs one render (decision 160).
+ * forwarding it, and a different order of fields costs one render (decision 100).
  */
 const MAX_SHORT = 2_048;
 /** Total bytes of remembered keys. */
