@@ -70,7 +70,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     setup: () => agent(`${world.platform.url}/a3a`),
     browser: [404, 'upstream_error', /^The agent was not found at its address\. Check "a2aUrl"/],
     operator: /^upstream_error a2aUrl: status 404 from the agent, text\/html: .*Cannot POST \/a3a/,
-    doctor: /^streaming: Nothing is found .* \| fix: configureServer: a2aUrl$/,
+    doctor: /^streaming: The agent was not found .* \| fix: configureServer: a2aUrl$/,
   },
   'a gateway answers in place of the agent': {
     setup: () => agent(saying(404, 'text/html', `<h1>404 Not Found</h1> ${WORDS}`)),
@@ -88,7 +88,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     browser: [
       403,
       'service_token_rejected',
-      /"serviceAccount" configuration block.* unknown paths too: check "a2aUrl"/,
+      /"serviceAccount" configuration block.* unknown paths too: then check "a2aUrl"/,
     ],
     operator: /^service_token_rejected .*: status 403 from the agent, application\/json: /,
     doctor:
@@ -110,13 +110,17 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   'the address says OK and nothing else': {
     setup: () => agent(saying(200, 'text/plain', 'OK')),
-    browser: [502, 'upstream_invalid_response', /something else than JSON.* Check "a2aUrl"/],
+    browser: [502, 'upstream_invalid_response', /is not JSON or an event stream.* Check "a2aUrl"/],
     operator: /^upstream_invalid_response a2aUrl: status 200 from the agent, text\/plain: OK$/,
     doctor: /^agent card: No agent card found\..* \| fix: configureServer: a2aUrl/,
   },
   'the agent is behind a sign-in page': {
     setup: () => agent(saying(200, 'text/html', LOGIN)),
-    browser: [502, 'upstream_invalid_response', /^A sign-in page answers .* Check "a2aUrl".* past the sign-in/],
+    browser: [
+      502,
+      'upstream_invalid_response',
+      /^The address of the agent leads to a sign-in page\. Check "a2aUrl".* from the sign-in/,
+    ],
     operator: /^upstream_invalid_response a2aUrl: status 200 from the agent, text\/html: .*Sign in/,
   },
   'a sign-in page refuses the credential': {
@@ -124,7 +128,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     browser: [
       401,
       'service_token_rejected',
-      /^A sign-in page answers .*"a2aUrl".*"serviceAccount" configuration block/,
+      /^The address of the agent leads to a sign-in page.*"a2aUrl".*"serviceAccount" configuration block/,
     ],
     operator: /^service_token_rejected .*: status 401 from the agent, text\/html: /,
     doctor: /^agent card: The address of the agent leads to a sign-in page\..* \| fix: serviceAccount: /,
@@ -136,13 +140,17 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   'the agent has moved to https, or to a path with a slash': {
     setup: () => agent(saying(308, 'text/plain', '', { location: 'https://agent.internal/a2a/' })),
-    browser: [502, 'upstream_redirect', /Set "a2aUrl" in configureServer to the final address .* https, and the slash/],
+    browser: [502, 'upstream_redirect', /Set "a2aUrl" in configureServer to the final address .* trailing slash/],
     operator: /^upstream_redirect a2aUrl: status 308 from the agent, to https:\/\/agent\.internal\/a2a\/$/,
-    doctor: /^agent card: The agent answered with a redirect.* \| fix: configureServer: a2aUrl/,
+    doctor: /^agent card: The agent responded with a redirect.* \| fix: configureServer: a2aUrl/,
   },
   'the address takes no POST': {
     setup: () => agent(saying(405, 'text/plain', 'Method Not Allowed', { allow: 'GET' })),
-    browser: [405, 'upstream_error', /does not take this method at this address\. Check "a2aUrl".* JSON-RPC endpoint/],
+    browser: [
+      405,
+      'upstream_error',
+      /does not accept this method at this address\. Check "a2aUrl".* JSON-RPC endpoint/,
+    ],
     operator: /^upstream_error a2aUrl: status 405 from the agent/,
     doctor: /^agent card: No agent card found\..* \| fix: configureServer: a2aUrl/,
   },
@@ -160,7 +168,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'the scheme is https where http is spoken': {
     setup: () => agent(world.platform.a2aUrl.replace('http:', 'https:')),
     browser: [502, 'upstream_unreachable', /"a2aUrl" in configureServer/],
-    operator: /^upstream_unreachable a2aUrl: .*TLS is not spoken there/,
+    operator: /^upstream_unreachable a2aUrl: .*the server does not use TLS/,
   },
   'the scheme is http where https is spoken': {
     setup: async () => agent((await selfSigned()).replace('https:', 'http:')),
@@ -278,7 +286,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
       ask: GET_CONFIG,
     }),
     browser: [200, '', /^$/],
-    operator: /^project_unavailable: The platform does not allow the service credential .* role .*status 403/,
+    operator: /^project_unavailable: The platform does not allow the service credential .* role\..*status 403/,
     doctor: /^project: The platform does not allow the service credential .* \| fix: serviceAccount: /,
   },
   'a middleware reads the body first': {
@@ -364,7 +372,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     browser: [
       502,
       'upstream_invalid_response',
-      /^A web page answers .*"a2aUrl".* HTTP\+JSON interface in the agent card/,
+      /^The address of the agent leads to a web page.*"a2aUrl".* HTTP\+JSON interface in the agent card/,
     ],
     operator: /^upstream_invalid_response a2aUrl: status 200 from the agent, text\/html: /,
   },
