@@ -126,7 +126,7 @@ function encrypted(key: KeyObject, name: string, bytes: Buffer): Buffer {
   return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** @throws when anything of it was changed. */
+/** @throws when any part of it was changed. */
 function decrypted(key: KeyObject, name: string, text = ''): Buffer {
   const bytes = Buffer.from(text, 'base64url');
   const end = bytes.length - TAG_BYTES;

@@ -38,7 +38,7 @@ const LATE: LimitVerdict = { kind: 'unknown', detail: 'the limiter did not respo
  * process; several processes share a limit through the Redis or Valkey limiters.
  *
  * @throws TypeError when there is no `consume`.
- * @throws ConfigurationError (code `configuration_invalid`) naming the option: `deadlineMs` is above 0, and no more than a timer can wait (2 147 483 647).
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option: `deadlineMs` must be above 0 and at most 2 147 483 647.
  *
  * @example
  * ```ts

@@ -45,7 +45,7 @@ export function isUsageError(error: unknown): error is AgentBffError {
 /**
  * A whole number from the command line.
  *
- * @throws ConfigurationError when the text is none from 0 to `most`.
+ * @throws ConfigurationError when the text is not a number from 0 to `most`.
  */
 export function wholeNumber(option: string, text: string, most: number): number {
   const number = Number(text);
@@ -68,7 +68,7 @@ const CANNOT_LISTEN = ['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND'];
  * The port and host from the options, otherwise `PORT` and `HOST` from the environment, otherwise `defaultPort` on the
  * loopback address.
  *
- * @throws ConfigurationError when the port is none.
+ * @throws ConfigurationError when the port is invalid.
  */
 export function listeningPlace(
   options: { readonly port?: string | undefined; readonly host?: string | undefined },

@@ -45,7 +45,7 @@ export function warning(check: string, message: string, place: Place, fix: strin
 /**
  * The finding for an error of this package.
  *
- * @throws any error that is none of this package.
+ * @throws any error of another origin.
  */
 export function refused(check: string, error: unknown): Finding {
   if (!isAgentBffError(error)) throw error;

@@ -120,7 +120,7 @@ interface GivenUpstream {
 /**
  * Completes the block `upstream`.
  *
- * @throws ConfigurationError when one header field is to carry both values.
+ * @throws ConfigurationError when both values would be in the same header field.
  */
 export function resolveUpstream({ paths, headers }: GivenUpstream = {}): ResolvedUpstream {
   const { apiKey, projectId } = { ...HEADERS, ...headers };

@@ -289,7 +289,7 @@ function lowerCase(names: readonly string[] = []): readonly string[] {
 /**
  * The fields by lower-case name.
  *
- * @throws Error when it is nothing header fields can be made of; the text never quotes a value.
+ * @throws Error when it cannot be converted to header fields; the message never quotes a value.
  */
 export function headerFields(made: HeadersLike): Record<string, string> {
   const headers = new Headers();

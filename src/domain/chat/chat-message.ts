@@ -75,7 +75,7 @@ export interface ChatMessage {
 }
 
 /**
- * How much of a message is checked: everything a method policy depends on, or only its method, which decides whether
+ * The checked part of a message: everything a method policy depends on, or only its method, which decides whether
  * the response contains an agent card.
  */
 export type Scrutiny = 'policy' | 'method';

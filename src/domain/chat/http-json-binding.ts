@@ -82,7 +82,7 @@ export class HttpJsonBinding {
    * @throws RequestError when the policy refuses the call.
    * @throws ServiceAuthError when there is no service credential, or the agent refuses it.
    * @throws SessionError when there is no session.
-   * @throws UpstreamError when the agent has no such interface, or gives no response that can be passed on.
+   * @throws UpstreamError when the agent has no such interface, or sends no response that can be passed on.
    */
   async forward(
     request: HttpJsonRequest,

@@ -55,7 +55,7 @@ export class CredentialBroker {
   /**
    * The credential for one request, with the site's own fields.
    *
-   * @throws ServiceAuthError when no service credential can be produced.
+   * @throws ServiceAuthError when no service credential can be obtained.
    * @throws SessionError when the route needs a session and there is none.
    */
   obtain(auth: RouteAuth, request: RequestContext): Promise<Credential> {

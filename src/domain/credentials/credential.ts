@@ -132,7 +132,7 @@ export interface SiteFields {
 /**
  * The identity that a provider or an exchange states.
  *
- * @throws TypeError when it states none: under an empty principal, strangers would share what is cached.
+ * @throws TypeError when it states none: with an empty principal, strangers would share cached data.
  */
 export async function statedIdentity(stating: { identity(): Identity | Promise<Identity> }): Promise<Identity> {
   const stated: unknown = await stating.identity();

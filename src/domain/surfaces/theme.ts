@@ -55,7 +55,7 @@ function opaque(tag: string): string {
 /**
  * A theme as sent to the browser, or the platform's refusal.
  *
- * @throws UpstreamError when the response is no style sheet, one of more than 1 MiB, or one that cannot be parsed.
+ * @throws UpstreamError when the response is not a style sheet, is larger than 1 MiB, or cannot be parsed.
  */
 export async function themeResponse(
   response: HttpResponse,
