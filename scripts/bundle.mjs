@@ -40,8 +40,8 @@ async function bundleDemo() {
     treeshake: { moduleSideEffects: () => true },
     // One of Express's packages uses `eval`.
     checks: { eval: false },
-    // The provider identifies its models by class name.
-    output: { minify: { mangle: false } },
+    // The provider finds its models and grants by the names of their classes, which both options would otherwise drop.
+    output: { minify: { mangle: false }, keepNames: true },
   });
 }
 
