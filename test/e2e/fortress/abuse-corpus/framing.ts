@@ -50,7 +50,12 @@ const bodies = ['DELETE', 'OPTIONS', 'PATCH', 'PUT', 'POST'].flatMap((method) =>
 
 /** Framing that is odd and allowed: the message arrives once, with framing of our own and without trailers. */
 const allowed = Object.entries({
-  'one-byte chunks': post([TE], `${[...BODY].map((one) => `1\r\n${one}\r\n`).join('')}0\r\n\r\n`),
+  'one-byte chunks': post(
+    [TE],
+    `${BODY.split('')
+      .map((one) => `1\r\n${one}\r\n`)
+      .join('')}0\r\n\r\n`,
+  ),
   'chunk extensions': post([TE], `${BODY.length.toString(16)};a=b;authorization="x"\r\n${BODY}\r\n0\r\n\r\n`),
   trailers: post(
     [TE, 'Trailer: Authorization, X-Api-Key'],

@@ -35,8 +35,12 @@ const TYPES = [
   ...'text/plain text/json application/x-json application/a2a+json application/vnd.api+json */* "application/json"'.split(
     ' ',
   ),
-  ...['', 'Application/JSON', 'application/json;', 'application/json; version="1.0; charset=utf-8"'],
-  ...['application/json\u00a0', 'application/json, text/plain', 'application/x-www-form-urlencoded'],
+  '',
+  'Application/JSON',
+  'application/json;',
+  'application/json; version="1.0; charset=utf-8"',
+  'application/json\u00a0',
+  'application/json, text/plain',
   'multipart/form-data; boundary="application/json; charset=utf-8"',
 ];
 const CODINGS = ['gzip', 'deflate', 'br', 'identity', 'identity, gzip', 'utf-7', ''];

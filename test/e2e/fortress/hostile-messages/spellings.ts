@@ -18,7 +18,8 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
 const LIGATURES = { fi: 'ﬁ', st: 'ﬆ', ss: 'ß' };
 /** Characters a reader may drop or not show: white space, NUL, joiners, marks, half a surrogate pair. */
 const INVISIBLE = [
-  ...[' ', '\\t', '\\n', '\\u0000', '\\ud800'],
+  ' ',
+  ...String.raw`\t \n \u0000 \ud800`.split(' '),
   ...'\u00a0 \u00ad \u0301 \u200b \u200d \u200f \ufeff \ufe0f \u007f'.split(' '),
 ];
 
@@ -28,16 +29,25 @@ export function spellings(name: string): readonly string[] {
   const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
   const middle = Math.floor(name.length / 2);
   return [
-    ...[name, name.toUpperCase(), name.toLowerCase(), capital(name), name.slice(0, -1) + name.slice(-1).toUpperCase()],
+    name,
+    name.toUpperCase(),
+    name.toLowerCase(),
+    capital(name),
+    name.slice(0, -1) + name.slice(-1).toUpperCase(),
     ...['_', '-', ' ', '.', '__'].map((separator) => words.join(separator)),
-    ...[words.join('_').toUpperCase(), words.map(capital).join('-')],
-    ...[`_${name}`, `${name}_`, `$${name}`, `[${name}]`, `/${name}`],
+    words.join('_').toUpperCase(),
+    words.map(capital).join('-'),
+    ...['_', '$', '/'].map((first) => first + name),
+    `${name}_`,
+    `[${name}]`,
     ...INVISIBLE.flatMap((text) => [name + text, text + name, name.slice(0, middle) + text + name.slice(middle)]),
-    ...[...name].flatMap((letter, position) =>
-      [...(LOOKALIKES[letter.toLowerCase()] ?? '')].flatMap((other) =>
-        [other, escaped(other)].map((text) => name.slice(0, position) + text + name.slice(position + 1)),
+    ...name
+      .split('')
+      .flatMap((letter, position) =>
+        Array.from(LOOKALIKES[letter.toLowerCase()] ?? '').flatMap((other) =>
+          [other, escaped(other)].map((text) => name.slice(0, position) + text + name.slice(position + 1)),
+        ),
       ),
-    ),
     ...Object.entries(LIGATURES).flatMap(([letters, ligature]) =>
       name.includes(letters) ? [name.replace(letters, ligature)] : [],
     ),
