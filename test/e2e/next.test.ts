@@ -122,6 +122,9 @@ describe.skipIf(!nextIsInstalled).each(['start', 'dev'] as const)(
       }
     });
 
+    // The rest is the same code under both, and `next dev` compiles it slowly.
+    if (command === 'dev') return;
+
     it('refreshes an expired session once for six messages, and sets its cookies on each response', async () => {
       const browser = await signedIn('grace');
       await expired(browser);
@@ -138,9 +141,6 @@ describe.skipIf(!nextIsInstalled).each(['start', 'dev'] as const)(
       await expired(browser);
       expect((await membersChat(browser)).status).toBe(200);
     });
-
-    // The rest is what Next has built, and says nothing more of its development server.
-    if (command === 'dev') return;
 
     it('serves configuration and card beside the chat, and the card at the root, with the address of the request', async () => {
       platform.willAnswer((exchange) => {
