@@ -2,9 +2,10 @@ import express from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Framework } from '../../site/framework.js';
 import { expressSite } from '../../site/frameworks/express.js';
+import { honoSite } from '../../site/frameworks/hono.js';
 import { koaSite } from '../../site/frameworks/koa.js';
 import { nodeHttpSite } from '../../site/frameworks/node-http.js';
-import { nextStyleSite, webSite } from './abuse-corpus/abuse-hosts.js';
+import { nextStyleSite } from '../../site/frameworks/next-routes.js';
 import { tryCase } from './abuse-corpus/abuse-run.js';
 import { type AbuseWorld, startAbuseWorld } from './abuse-corpus/abuse-world.js';
 import { answerFields, brokenAnswers } from './abuse-corpus/answers.js';
@@ -27,7 +28,7 @@ const HOSTS: readonly Framework[] = [
   nodeHttpSite('node:http'),
   expressSite('Express 5 after an express.json() that keeps the raw body', express, { json: 'rawBody' }),
   koaSite('Koa'),
-  webSite,
+  honoSite('Hono'),
   nextStyleSite,
 ];
 

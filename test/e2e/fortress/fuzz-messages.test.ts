@@ -2,6 +2,7 @@ import express from 'express';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expressSite } from '../../site/frameworks/express.js';
+import { honoSite } from '../../site/frameworks/hono.js';
 import { nodeHttpSite } from '../../site/frameworks/node-http.js';
 import {
   type AbuseCase,
@@ -13,7 +14,6 @@ import {
   theme,
   type WireRequest,
 } from './abuse-corpus/abuse-case.js';
-import { webSite } from './abuse-corpus/abuse-hosts.js';
 import { tryCase } from './abuse-corpus/abuse-run.js';
 import { type AbuseWorld, startAbuseWorld } from './abuse-corpus/abuse-world.js';
 
@@ -124,7 +124,7 @@ function thrownTogether(send: WireRequest, platform: PlatformAnswer | string | n
   };
 }
 
-describe.each([nodeHttpSite('node:http'), expressSite('Express', express), webSite])('$name', (host) => {
+describe.each([nodeHttpSite('node:http'), expressSite('Express', express), honoSite('Hono')])('$name', (host) => {
   let world: AbuseWorld;
   beforeAll(async () => {
     world = await startAbuseWorld(host);

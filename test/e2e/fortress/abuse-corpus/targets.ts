@@ -22,6 +22,8 @@ export const targets: AbuseFamily = {
           steps: [step(request)],
           // As a path, or as this server's own address in absolute form, it may be served; from here.
           safe: { statuses: [200, 400, 404, 405], platform: 'may', notUpstream: ['{canary}'] },
+          // Hono's server makes no `Request` of an address with a user name.
+          on: { web: { statuses: [200, 400, 404, 405, 500] } },
         }),
       ),
     ),
