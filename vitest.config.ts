@@ -51,6 +51,7 @@ function tests(
       // A busy machine is slow, not wrong; what can hang has a deadline of its own.
       testTimeout: 60_000,
       hookTimeout: 120_000,
+      expect: { poll: { timeout: 20_000 } },
       unstubEnvs: true,
       unstubGlobals: true,
       restoreMocks: true,
