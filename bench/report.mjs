@@ -23,13 +23,15 @@ export function earlierResults(folder, node) {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
 }
 
-/** Writes the figures, a line for each server, and the plot of the chat. */
-export function writeResults(folder, node, results) {
+/** Writes every round as JSON, the figures as Markdown, and the plot of the chat. */
+export async function writeResults(folder, node, results) {
   mkdirSync(folder, { recursive: true });
   const text = JSON.stringify(results)
     .replaceAll(/(?=\{"key":)/g, '\n')
     .replaceAll(/(?<=\}),(?="[\w-]+":\{"title")/g, ',\n');
   writeFileSync(join(folder, `${lineOf(node)}.json`), `${text}\n`);
+  const markdown = `# Benchmark results\n\n${environments(results)}\n\n${tables(results)}\n`;
+  await writePage(join(folder, `${lineOf(node)}.md`), markdown);
   if (results.chat !== undefined) writeFileSync(join(folder, `${lineOf(node)}-chat.svg`), plotOf(results.chat));
 }
 
@@ -43,13 +45,16 @@ export function verdictLines(results) {
 
 /** Writes the tables of docs/benchmark.md. */
 export async function publishReport(results) {
-  const blocks = { environment: environments(results), targets: targetTable(results), figures: tables(results) };
+  const blocks = { environment: environments(results), targets: targetTable(results) };
   const text = readFileSync(DOCUMENT, 'utf8').replace(
     BLOCK,
     (_found, name) => `<!-- bench:${name} -->\n\n${blocks[name]}\n\n<!-- /bench:${name} -->`,
   );
-  const settings = await resolveConfig(DOCUMENT);
-  writeFileSync(DOCUMENT, await format(text, { ...settings, filepath: DOCUMENT }));
+  await writePage(DOCUMENT, text);
+}
+
+async function writePage(file, text) {
+  writeFileSync(file, await format(text, { ...(await resolveConfig(DOCUMENT)), filepath: file }));
 }
 
 /** The first line of every result; one for each day or machine that workloads were measured on. */
@@ -103,7 +108,7 @@ function tables(results) {
       const notes = (result.notes ?? []).map((note) => `\n${note}`);
       const quick = result.quick ? ' Short rounds: a look, no result.' : '';
       return [
-        `### ${result.title}\n`,
+        `## ${result.title}\n`,
         `${result.about}${quick}\n`,
         head,
         `| --- |${' --- |'.repeat(names.length)}`,

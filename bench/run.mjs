@@ -96,7 +96,7 @@ for (const name of names) {
   results[name] = { ...about, quick, environment: facts, ...(await run(context)) };
   context.say('');
   console.log(`${name}: ${Math.round((performance.now() - startedAt) / 1_000)} s`);
-  writeResults(folder, process.version, inOrder(results));
+  await writeResults(folder, process.version, inOrder(results));
 }
 await Promise.all([load.close(), upstream.close()]);
 

@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FOLDER = join(ROOT, 'docs/api');
 const NOTE = '<!-- Written by `npm run docs` from the doc comments. -->';
 
-/** What each entry is for. */
+/** The purpose of each entry. */
 const PURPOSES = {
   '.': 'configuration, sessions, credentials, errors, telemetry, and the types of all entries',
   './express': 'routers for Express 4 and 5',
@@ -31,7 +31,7 @@ const entries = Object.entries(exports)
     return { name, purpose, page: `${basename(name)}.md`, model: name.replaceAll('/', '-') };
   });
 
-/** The components have one entry, and share no type with the others. */
+/** The components have a single entry, and share no types with the others. */
 const REACT = {
   name: 'agent-bff-react',
   purpose: 'the chat and the widgets on the page, for React',
@@ -61,12 +61,12 @@ for (const [file, text] of [...pages].toReversed()) {
   writeFileSync(path, await format(text, { ...(await resolveConfig(path)), filepath: path }));
 }
 
-/** Whether the main entry says the same of it. What can be called is documented where it is imported from. */
+/** True if the main entry documents it in the same words. Functions are documented in the entry they are imported from. */
 function isInMain({ name, kind, text }) {
   return kind !== 'Functions' && kind !== 'Classes' && plain(inMain.get(name)?.text) === plain(text);
 }
 
-/** A text without links: an entry that does not export a type cannot link it. */
+/** A text without links: an entry that does not export a type cannot link to it. */
 function plain(text) {
   return text
     ?.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
@@ -87,7 +87,7 @@ function index(all) {
 function entryPage({ name, purpose, sections }, shared) {
   const kinds = [...new Set(sections.map(({ kind }) => kind))];
   const local = new Set(sections.map((section) => section.name.toLowerCase()));
-  // What is not on this page is on that of the main entry.
+  // Symbols that are not on this page are on that of the main entry.
   const linked = (text) =>
     text.replaceAll(/\]\(#([\w-]+)\)/g, (link, anchor) => (local.has(anchor) ? link : `](${main.page}#${anchor})`));
   const list = (some) => some.map((one) => linked(`[\`${one.name}\`](#${one.name.toLowerCase()})`)).join(', ');
