@@ -59,7 +59,7 @@ const PARTS = {
     sources: 'src',
     output: 'docs/api',
     bundle: 'docs/api/README.md',
-    inputs: ['package.json', 'react/src', 'scripts/api.mjs', 'scripts/api-pages.mjs', 'scripts/api-symbols.mjs'],
+    inputs: ['package.json', 'react/src', 'scripts/api.mjs', 'scripts/api-pages.mjs'],
   },
 };
 
