@@ -12,17 +12,30 @@ const STUCK_MS = 30_000;
 
 /** By the name of the server they visit. */
 const crowds = new Map();
-let held = [];
+const held = [];
 
-answerQuestions({}, { gather, slice, start, count, stop, once, hold, release, crawl });
+answerQuestions(
+  {},
+  {
+    /** Visitors of one server connect and wait; those of other servers stay where they are. */
+    gather: ({ crowd: name, ...ask }) => crowdOf(name, ask).gather(),
+    slice,
+    start: ({ crowd: name, ...ask }) => crowdOf(name, ask).ask(),
+    count: ({ crowd: name }) => crowds.get(name).count(),
+    stop,
+    once,
+    hold,
+    release: () => held.splice(0).forEach((visitor) => visitor.leave()),
+    crawl,
+  },
+);
 
-/** Visitors of one server are there and wait; those of other servers stay where they are. */
-async function gather({ crowd: name, ...ask }) {
+function crowdOf(name, ask) {
   if (!crowds.has(name)) crowds.set(name, new Crowd(ask));
-  await crowds.get(name).gather();
+  return crowds.get(name);
 }
 
-/** They ask for a while and are all answered; then they wait again. */
+/** They ask for a while and all get their responses; then they wait again. */
 async function slice({ crowd: name, ms }) {
   const crowd = crowds.get(name);
   const before = crowd.count();
@@ -34,17 +47,7 @@ async function slice({ crowd: name, ms }) {
   return { ...after, completed: after.completed - before.completed, missed, elapsedMs: after.at - before.at, stuck };
 }
 
-function start({ crowd: name, ...ask }) {
-  const crowd = new Crowd(ask);
-  crowds.set(name, crowd);
-  crowd.ask();
-}
-
-function count({ crowd: name }) {
-  return crowds.get(name).count();
-}
-
-/** Lets everybody finish, then sends them home. */
+/** Waits for the last responses, then disconnects all. */
 async function stop({ crowd: name }) {
   const crowd = crowds.get(name);
   crowds.delete(name);
@@ -132,11 +135,6 @@ function http2Visitor(session, { scenario, path, fields }, { onBytes, onAnswer, 
       session.close();
     },
   };
-}
-
-function release() {
-  for (const visitor of held) visitor.leave();
-  held = [];
 }
 
 /** One visitor who reads at this many bytes a second, and leaves in the middle. */

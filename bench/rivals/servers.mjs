@@ -8,6 +8,7 @@ import { SCENARIOS } from '../scenarios.mjs';
 
 const { upstream } = options;
 const { answer, type } = SCENARIOS[options.scenario ?? 'chat'];
+const text = answer?.toString();
 const credential = { authorization: AUTHORIZATION };
 const HOP_BY_HOP = ['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'host'];
 const UNDICI = { connections: 10_000, pipelining: 1, bodyTimeout: 0 };
@@ -19,27 +20,16 @@ const SERVERS = {
       response.end(answer);
     });
   },
-  'express-constant': () => {
-    const text = answer.toString();
-    return expressApp((app) =>
+  'express-constant': () =>
+    expressApp((app) =>
       app.post('/{*path}', (_request, response) => {
         response.setHeader('content-type', type);
         response.setHeader('cache-control', 'no-store');
         response.end(text);
       }),
-    );
-  },
-  'fastify-constant': () => {
-    const text = answer.toString();
-    return fastifyApp((app) => app.post('/api/a2a', (_request, reply) => reply.type(type).send(text)));
-  },
-  'koa-constant': () => {
-    const text = answer.toString();
-    return koaApp((context) => {
-      context.type = type;
-      context.body = text;
-    });
-  },
+    ),
+  'fastify-constant': () => fastifyApp((app) => app.post('/api/a2a', (_request, reply) => reply.type(type).send(text))),
+  'koa-constant': () => koaApp((context) => Object.assign(context, { type, body: text })),
 
   'node-dispatch': async () => {
     const dispatch = await undiciDispatch();
