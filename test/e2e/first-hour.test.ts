@@ -64,13 +64,13 @@ const port = (url: string): string => new URL(url).host;
 const MISTAKES: Readonly<Record<string, Mistake>> = {
   'the path of the agent is wrong': {
     setup: () => agent(`${world.platform.url}/a3a`),
-    browser: [404, 'upstream_error', /^Nothing is found at the address of the agent\. Check "a2aUrl"/],
+    browser: [404, 'upstream_error', /^The agent was not found at its address\. Check "a2aUrl"/],
     operator: /^upstream_error a2aUrl: status 404 from the agent, text\/html: .*Cannot POST \/a3a/,
-    doctor: /^streaming: Nothing is found .* \| fix: configureServer: a2aUrl$/,
+    doctor: /^streaming: The agent was not found .* \| fix: configureServer: a2aUrl$/,
   },
   'an API gateway knows no such route': {
     setup: () => agent(saying(404, 'application/json', `{"message":"Not Found: ${WORDS}"}`)),
-    browser: [404, 'upstream_error', /^Nothing is found at the address of the agent\. Check "a2aUrl"/],
+    browser: [404, 'upstream_error', /^The agent was not found at its address\. Check "a2aUrl"/],
     operator: /^upstream_error a2aUrl: status 404 from the agent, application\/json: \{"message"/,
     doctor: /^agent card: No agent card found\..* \| fix: configureServer: a2aUrl, agentCardUrl$/,
   },
@@ -79,7 +79,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     browser: [
       403,
       'service_token_rejected',
-      /"serviceAccount" configuration block.* unknown paths too: check "a2aUrl"/,
+      /"serviceAccount" configuration block.* unknown paths too: then check "a2aUrl"/,
     ],
     operator: /^service_token_rejected .*: status 403 from the agent, application\/json: /,
     doctor:
@@ -96,18 +96,22 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   'the address is that of a web page': {
     setup: () => agent(saying(200, 'text/html; charset=utf-8', PAGE)),
-    browser: [502, 'upstream_invalid_response', /^A web page answers at the address of the agent\. Check "a2aUrl"/],
+    browser: [502, 'upstream_invalid_response', /^The address of the agent leads to a web page\. Check "a2aUrl"/],
     operator: /^upstream_invalid_response a2aUrl: status 200 from the agent, text\/html: <html>/,
   },
   'the address says OK and nothing else': {
     setup: () => agent(saying(200, 'text/plain', 'OK')),
-    browser: [502, 'upstream_invalid_response', /something else than JSON.* Check "a2aUrl"/],
+    browser: [502, 'upstream_invalid_response', /is not JSON or an event stream.* Check "a2aUrl"/],
     operator: /^upstream_invalid_response a2aUrl: status 200 from the agent, text\/plain: OK$/,
     doctor: /^agent card: No agent card found\..* \| fix: configureServer: a2aUrl/,
   },
   'the agent is behind a sign-in page': {
     setup: () => agent(saying(200, 'text/html', LOGIN)),
-    browser: [502, 'upstream_invalid_response', /^A sign-in page answers .* Check "a2aUrl".* past the sign-in/],
+    browser: [
+      502,
+      'upstream_invalid_response',
+      /^The address of the agent leads to a sign-in page\. Check "a2aUrl".* from the sign-in/,
+    ],
     operator: /^upstream_invalid_response a2aUrl: status 200 from the agent, text\/html: .*Sign in/,
   },
   'a sign-in page refuses the credential': {
@@ -115,10 +119,10 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     browser: [
       401,
       'service_token_rejected',
-      /^A sign-in page answers .*"a2aUrl".*"serviceAccount" configuration block/,
+      /^The address of the agent leads to a sign-in page.*"a2aUrl".*"serviceAccount" configuration block/,
     ],
     operator: /^service_token_rejected .*: status 401 from the agent, text\/html: /,
-    doctor: /^agent card: A sign-in page answers at the address of the agent\..* \| fix: serviceAccount: /,
+    doctor: /^agent card: The address of the agent leads to a sign-in page\..* \| fix: serviceAccount: /,
   },
   'the agent leads to a sign-in elsewhere': {
     setup: () => agent(saying(302, 'text/html', '', { location: 'https://idp.internal/login?next=hunter2' })),
@@ -127,13 +131,17 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   'the agent has moved to https, or to a path with a slash': {
     setup: () => agent(saying(308, 'text/plain', '', { location: 'https://agent.internal/a2a/' })),
-    browser: [502, 'upstream_redirect', /Set "a2aUrl" in configureServer to the final address .* https, and the slash/],
+    browser: [502, 'upstream_redirect', /Set "a2aUrl" in configureServer to the final address .* trailing slash/],
     operator: /^upstream_redirect a2aUrl: status 308 from the agent, to https:\/\/agent\.internal\/a2a\/$/,
-    doctor: /^agent card: The agent answered with a redirect.* \| fix: configureServer: a2aUrl/,
+    doctor: /^agent card: The agent responded with a redirect.* \| fix: configureServer: a2aUrl/,
   },
   'the address takes no POST': {
     setup: () => agent(saying(405, 'text/plain', 'Method Not Allowed', { allow: 'GET' })),
-    browser: [405, 'upstream_error', /does not take this method at this address\. Check "a2aUrl".* JSON-RPC endpoint/],
+    browser: [
+      405,
+      'upstream_error',
+      /does not accept this method at this address\. Check "a2aUrl".* JSON-RPC endpoint/,
+    ],
     operator: /^upstream_error a2aUrl: status 405 from the agent/,
     doctor: /^agent card: No agent card found\..* \| fix: configureServer: a2aUrl/,
   },
@@ -141,17 +149,17 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     setup: () => agent('http://agent.invalid/a2a'),
     browser: [502, 'upstream_unreachable', /^The agent cannot be reached\. .* "a2aUrl" in configureServer/],
     operator:
-      /^upstream_unreachable a2aUrl: (?:ENOTFOUND.*no host has this name|EAI_AGAIN.*the name server does not answer)/,
+      /^upstream_unreachable a2aUrl: (?:ENOTFOUND.*no host has this name|EAI_AGAIN.*the name server does not respond)/,
   },
   'nobody listens at the port': {
     setup: () => agent(refusedOrigin()),
     browser: [502, 'upstream_unreachable', /"a2aUrl" in configureServer/],
-    operator: /^upstream_unreachable a2aUrl: ECONNREFUSED.*nothing listens on this port/,
+    operator: /^upstream_unreachable a2aUrl: ECONNREFUSED.*no server listens on this port/,
   },
   'the scheme is https where http is spoken': {
     setup: () => agent(world.platform.a2aUrl.replace('http:', 'https:')),
     browser: [502, 'upstream_unreachable', /"a2aUrl" in configureServer/],
-    operator: /^upstream_unreachable a2aUrl: .*TLS is not spoken there/,
+    operator: /^upstream_unreachable a2aUrl: .*the server does not use TLS/,
   },
   'the scheme is http where https is spoken': {
     setup: async () => agent((await selfSigned()).replace('https:', 'http:')),
@@ -161,7 +169,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'the scheme is http where a proxy expects https': {
     setup: () =>
       agent(saying(400, 'text/html', '<h1>400 Bad Request</h1>The plain HTTP request was sent to HTTPS port')),
-    browser: [400, 'upstream_error', /^The address of the agent takes https only\. Write https in "a2aUrl"/],
+    browser: [400, 'upstream_error', /^The address of the agent requires https\. Use https in "a2aUrl"/],
     operator: /^upstream_error a2aUrl: status 400 from the agent, text\/html: /,
     doctor: /^agent card: .* \| fix: configureServer: a2aUrl/,
   },
@@ -172,9 +180,9 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   'the agent is out of order': {
     setup: () => agent(saying(503, 'text/html', `<h1>${WORDS}</h1>`, { 'retry-after': '7' })),
-    browser: [503, 'upstream_error', /^The agent reported an error of its own\./],
+    browser: [503, 'upstream_error', /^The agent reported an internal error\./],
     operator: /^upstream_error .*: status 503 from the agent, text\/html: <h1>/,
-    doctor: /^agent card: The agent reported an error of its own\./,
+    doctor: /^agent card: The agent reported an internal error\./,
   },
   'the key is one the platform does not know any more': {
     setup: () => account({ privateKeyPem: other.privateKey }),
@@ -246,13 +254,13 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     }),
     browser: [401, 'identity_provider_unavailable', /^The identity provider cannot be reached.*"idpA"/],
     operator: /^identity_provider_unavailable .*: .*ECONNREFUSED/,
-    doctor: /^provider: .*ECONNREFUSED, nothing listens on this port \| fix: idpA: domain$/,
+    doctor: /^provider: .*ECONNREFUSED, no server listens on this port \| fix: idpA: domain$/,
   },
   'the path of the project is wrong': {
     setup: () => ({ config: world.config({ upstream: { paths: { project: '/nowhere' } } }), ask: GET_CONFIG }),
     browser: [200, '', /^$/],
     operator:
-      /^project_unavailable: Nothing is found at the address of the platform\. Check "serviceApiUrl" and "upstream\.paths\.project".*status 404/,
+      /^project_unavailable: The platform was not found at its address\. Check "serviceApiUrl" and "upstream\.paths\.project".*status 404/,
   },
   'the account may not see the project': {
     setup: async () => ({
@@ -260,7 +268,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
       ask: GET_CONFIG,
     }),
     browser: [200, '', /^$/],
-    operator: /^project_unavailable: The platform does not allow the service credential .* role .*status 403/,
+    operator: /^project_unavailable: The platform does not allow the service credential .* role\..*status 403/,
     doctor: /^project: The platform does not allow the service credential .* \| fix: serviceAccount: /,
   },
   'the router is mounted higher than the page thinks': {

@@ -114,7 +114,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
     if (!this.#hasEnded(found)) return found;
     // The token expired while it was fetched, so the source considered it valid. A second call sees the expiry and refreshes.
     const again = found.expiresAt < askedAt ? found : await this.#deps.source.getToken(request, unforced(query));
-    return this.#hasEnded(again) ? { kind: 'expired', detail: 'the session gave a token that has expired' } : again;
+    return this.#hasEnded(again) ? { kind: 'expired', detail: 'the session returned an expired token' } : again;
   }
 
   #hasEnded(found: SessionToken): found is FoundToken & { readonly expiresAt: number } {
