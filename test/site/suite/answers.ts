@@ -4,42 +4,30 @@ import { type Answer, refusedOrigin } from '../../support/recording-upstream.js'
 import type { Framework, HostMiddleware } from '../framework.js';
 import { expectNextRequestWorks, expectNothingLeaked, readFailure, reasonOf, startWorld } from '../world.js';
 
-interface Failure {
-  readonly what: string;
-  readonly answer: Answer;
-  readonly status: number;
-  readonly reason: string;
-}
-
-const FAILURES: readonly Failure[] = [
-  {
-    what: 'resets the connection before its head',
-    answer: (exchange) => exchange.reset(),
-    status: 502,
-    reason: 'UPSTREAM_UNREACHABLE',
-  },
-  {
-    what: 'answers with garbage',
-    answer: (exchange) => void exchange.raw('SSH-2.0-OpenSSH_9.6 on agent host\r\n\r\n'),
-    status: 502,
-    reason: 'UPSTREAM_INVALID_RESPONSE',
-  },
-  {
-    what: 'answers 500 with a page of its own',
-    answer: (exchange) =>
+const FAILURES: readonly (readonly [what: string, status: number, reason: string, answer: Answer])[] = [
+  ['resets the connection before its head', 502, 'UPSTREAM_UNREACHABLE', (exchange) => exchange.reset()],
+  [
+    'sends garbage',
+    502,
+    'UPSTREAM_INVALID_RESPONSE',
+    (exchange) => void exchange.raw('SSH-2.0-OpenSSH_9.6 on agent host\r\n\r\n'),
+  ],
+  [
+    'responds 500 with a page of its own',
+    500,
+    'UPSTREAM_ERROR',
+    (exchange) =>
       exchange.head(500, { 'content-type': 'text/html' }).end('<h1>NullPointer at /agent, token-1, 127.0.0.1</h1>'),
-    status: 500,
-    reason: 'UPSTREAM_ERROR',
-  },
-  {
-    what: 'is out of service',
-    answer: (exchange) => exchange.json(503, { host: '127.0.0.1' }, { 'retry-after': '17' }),
-    status: 503,
-    reason: 'UPSTREAM_ERROR',
-  },
+  ],
+  [
+    'is out of service',
+    503,
+    'UPSTREAM_ERROR',
+    (exchange) => exchange.json(503, { host: '127.0.0.1' }, { 'retry-after': '17' }),
+  ],
 ];
 
-/** Answers of the agent that are no streams. */
+/** Responses of the agent that are not streams. */
 export function answerSuite(framework: Framework): void {
   describe('a response of the agent', () => {
     it('arrives with its status, its bytes and the fields of the protocol', async () => {
@@ -167,7 +155,7 @@ export function answerSuite(framework: Framework): void {
   });
 
   describe('an agent that', () => {
-    it.each(FAILURES)('$what is a $status with a JSON-RPC error', async ({ answer, status, reason }) => {
+    it.each(FAILURES)('%s is a %i with a JSON-RPC error', async (_what, status, reason, answer) => {
       const world = await startWorld(framework);
       world.upstream.willAnswer(answer);
       const reply = await world.chat();
