@@ -18,8 +18,6 @@ function links(text: string): readonly string[] {
 function fault(file: string, link: string): string | undefined {
   const [path = '', anchor] = link.split('#');
   const target = path === '' ? file : posix.join(posix.dirname(file), path);
-  // Written by the benchmark, and not there before its first run.
-  if (target.startsWith('bench/results/') && !existsSync(join(ROOT, 'bench/results'))) return undefined;
   if (!existsSync(join(ROOT, target)) || target.startsWith('docs/api')) return `${file}: a clone has no ${target}`;
   if (anchor === undefined || anchorsOf.get(target)?.has(anchor) === true) return undefined;
   return `${file}: ${target} has no heading #${anchor}`;

@@ -76,7 +76,7 @@ const CARD: Counterpart = {
 const CONFIGURED_CARD: Counterpart = { ...CARD, check: 'check "a2aUrl" and "agentCardUrl" in configureServer' };
 
 /**
- * Finds the agent's card and caches it for as long as the agent allows (decisions 30 and 30). Discovery tries up to
+ * Finds the agent's card and caches it for as long as the agent allows (decision 30). Discovery tries up to
  * five addresses once and then remembers the one that worked.
  *
  * Visitors choose versions. Versions that neither a specification nor the agent's card names share one cache entry per
