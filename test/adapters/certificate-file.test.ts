@@ -165,7 +165,7 @@ describe('an unusable certificate', () => {
   it('shows no part of a key given in place of its path', async () => {
     const bare = good.privateKeyPem.replace(/-----[^-]+-----|\n/g, '');
     const { detail } = await unusable(source({ certificatePath: bare }));
-    expect(detail).toMatch(/^certificatePath: (?:ENAMETOOLONG|ENOENT): a value that is no path$/);
+    expect(detail).toMatch(/^certificatePath: (?:ENAMETOOLONG|ENOENT): a value that is not a path$/);
   });
 
   it.each<[string, () => string | Buffer, RegExp]>([

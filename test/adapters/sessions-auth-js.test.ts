@@ -52,7 +52,7 @@ describe('Auth.js', () => {
 
   it('that throws hides the message', async () => {
     await expect(ask(authJsSession(rejects({ name: 'JWTSessionError' })))).rejects.toThrow(
-      /^Auth.js could not give the token: JWTSessionError$/,
+      /^Auth.js could not return the token: JWTSessionError$/,
     );
   });
 

@@ -128,7 +128,7 @@ describe('session sources of a site', () => {
   });
 
   it.each([{}, { accessToken: 't' }, 7, true, []])('throw when a function returns %j', async (value) => {
-    await expect(ask(fromFunction(() => value as never))).rejects.toThrow('that is no token');
+    await expect(ask(fromFunction(() => value as never))).rejects.toThrow('that is not a token');
   });
 });
 

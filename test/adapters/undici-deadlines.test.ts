@@ -76,7 +76,7 @@ describe('the deadline of a whole response', () => {
 describe('the deadline of silence in a stream of events', () => {
   it('ends a silent stream when configured', async () => {
     const { exchange, response } = await opened({ streamIdleMs: 50 }, 'text/event-stream');
-    await expect(textOf(response.body)).rejects.toThrow('nothing for too long');
+    await expect(textOf(response.body)).rejects.toThrow('silent for too long');
     await exchange.closed;
   });
 });

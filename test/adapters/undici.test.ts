@@ -193,7 +193,7 @@ describe('UndiciUpstream', () => {
     const slow = await opened({ bodyIdleMs: 500 });
     slow.exchange.end(Buffer.alloc(8 * 1_048_576));
     const other = await opened({ bodyIdleMs: 1_000 });
-    await expect(textOf(other.response.body)).rejects.toThrow('nothing for too long');
+    await expect(textOf(other.response.body)).rejects.toThrow('silent for too long');
     expect((await textOf(slow.response.body)).length).toBe(8 * 1_048_576);
   });
 

@@ -128,7 +128,7 @@ describe('a response that flows', () => {
     flowing.flowTo(sink);
     expect([sink.taken.length, controller.paused]).toEqual([2, false]);
     vi.advanceTimersByTime(1_000);
-    expect(controller.aborted).toContain('sent nothing');
+    expect(controller.aborted).toContain('was silent');
   });
 
   it('ends its request when abandoned and reports nothing more', () => {

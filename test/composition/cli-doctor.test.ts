@@ -127,7 +127,7 @@ describe('agent-bff doctor of a working platform', () => {
   it('sends a message when asked and reports how its answer streamed', async () => {
     const { status, printed } = await doctor(site(), { args: ['--message', 'one two three four five'] });
     expect(printed).toMatch(
-      /✓ streaming +first event after \d+ ms, \d+ events, largest gap \d+ ms; they came one by one/,
+      /✓ streaming +first event after \d+ ms, \d+ events, largest gap \d+ ms; they arrived one by one/,
     );
     expect(status).toBe(0);
   });
@@ -162,9 +162,13 @@ describe('agent-bff doctor of a working platform', () => {
     [
       'a site that shows the stack of an error',
       undefined,
-      /! error page +shows visitors the stack.*\n {4}fix: Mount an error handler/,
+      /! error page +shows visitors a stack trace.*\n {4}fix: Mount an error handler/,
     ],
-    ['a site with an error handler', answerError, /✓ error page +shows no stack \(status 400 for a broken body\)/],
+    [
+      'a site with an error handler',
+      answerError,
+      /✓ error page +shows no stack trace \(status 400 for an invalid body\)/,
+    ],
   ])('sends %s a broken body and reports what visitors see', async (_site, handler, line) => {
     vi.stubEnv('NODE_ENV', 'development');
     const app = express().use(express.json());
@@ -304,7 +308,7 @@ describe('agent-bff doctor warns and exits with 0', () => {
     const a2aUrl = `${await bufferingProxy()}/a2a`;
     const { status, printed } = await doctor(site({ a2aUrl }), { args: ['--message', 'one two three four five'] });
     expect(printed).toMatch(
-      /! streaming +.*all in one lump: a proxy .*\n {4}fix: Look at the agent and at the proxies before it.*"a2aUrl"/,
+      /! streaming +.*all at once: a proxy .*\n {4}fix: Check the agent and the proxies in front of it.*"a2aUrl"/,
     );
     expect(status).toBe(0);
   });
@@ -327,7 +331,7 @@ describe('agent-bff doctor warns and exits with 0', () => {
   it('when the card is not at its configured address', async () => {
     const { status, printed } = await doctor(site({ agentCardUrl: `${platform.url}/nowhere/agent-card.json` }));
     expect(printed).toMatch(
-      /! agent card +"Demo agent".*not where it should be\n {4}fix: Set "agentCardUrl" in configureServer to http/,
+      /! agent card +"Demo agent".*not at the configured address\n {4}fix: Set "agentCardUrl" in configureServer to http/,
     );
     expect(status).toBe(0);
   });

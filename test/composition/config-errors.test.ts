@@ -138,7 +138,7 @@ describe('an invalid value', () => {
 
   it('explains that the address is that of the agent card', () => {
     expect(refusal({ a2aUrl: 'https://agent.example/a2a/.well-known/agent-card.json' })).toMatchObject({
-      hint: expect.stringMatching(/^That is the address of the agent card: leave out /) as string,
+      hint: expect.stringMatching(/^This is the address of the agent card: remove /) as string,
       fields: ['a2aUrl'],
     });
   });

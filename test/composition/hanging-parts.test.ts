@@ -41,7 +41,7 @@ describe('a part of the site that never settles', () => {
     expect(response.status).toBe(401);
     expect(await problem(response)).toMatchObject({ code: 'identity_provider_unavailable', block: 'session' });
     expect(upstream.requests).toEqual([]);
-    expect(telemetry.of('error')[0]?.detail).toContain('no response within 30 ms');
+    expect(telemetry.of('error')[0]?.detail).toContain('did not respond within 30 ms');
   });
 
   it('as a session library fails every waiting request, and the next request asks it again', async () => {
@@ -65,7 +65,7 @@ describe('a part of the site that never settles', () => {
     const response = await render(surfaceRoute(toolkit, { getHeaders: () => never() }));
     expect(response.status).toBe(401);
     expect(await problem(response)).toMatchObject({ code: 'service_auth_failed', block: 'getHeaders' });
-    expect(telemetry.of('error')[0]?.detail).toContain('no response within 30 ms');
+    expect(telemetry.of('error')[0]?.detail).toContain('did not respond within 30 ms');
   });
 
   it('as headers of the config route costs a request 401 after the deadline', async () => {

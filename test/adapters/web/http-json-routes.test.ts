@@ -180,6 +180,11 @@ describe('a failing call of the HTTP+JSON binding', () => {
     expect(world.upstream.requests).toEqual([]);
   });
 
+  it("returns 403 to another site's page", async () => {
+    const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'cross-site' };
+    expect((await new RestWorld().ask('POST', '/message:send', { headers })).status).toBe(403);
+  });
+
   it('returns 400 when the body is no JSON', async () => {
     const headers = { 'content-type': 'text/plain' };
     expect((await new RestWorld().ask('POST', '/message:send', { headers })).status).toBe(400);
