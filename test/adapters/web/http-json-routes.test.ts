@@ -121,6 +121,12 @@ describe('a client of HTTP+JSON', () => {
     expect(world.calls[0]?.headers['content-type']).toBe('application/a2a+json');
   });
 
+  it('needs no body to cancel', async () => {
+    const world = new RestWorld();
+    expect((await world.ask('POST', '/tasks/7:cancel', { body: null, headers: {} })).status).toBe(200);
+    expect(world.calls[0]?.body).toBeNull();
+  });
+
   it('receives an error event of its binding when a stream breaks', async () => {
     const world = new RestWorld();
     const body = streamed(['data: 1\n\n'], new Error('reset'));

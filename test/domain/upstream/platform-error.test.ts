@@ -166,7 +166,7 @@ describe('a credential rejected by the platform', () => {
     expect(rejected('idpA', 401, PAGE)).toMatchObject({
       code: 'service_token_rejected',
       detail: 'The address of the agent leads to a sign-in page.',
-      hint: expect.stringMatching(/^Check "a2aUrl" .* from the sign-in\\. Check the "idpA" configuration block/),
+      hint: expect.stringMatching(/^Check "a2aUrl" .* from the sign-in\. Check the "idpA" configuration block/),
       block: 'idpA',
     });
     const challenge = { ...PAGE, 'www-authenticate': 'Bearer realm="api"' };
