@@ -17,7 +17,7 @@ async function asked(world: ConfigWorld, count: number): Promise<void> {
 }
 
 describe('a search for the card', () => {
-  it('that takes too long is a timeout, and its request is given up', async () => {
+  it('that takes too long times out and aborts its request', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(silence);
     const reading = world.read();
@@ -28,7 +28,7 @@ describe('a search for the card', () => {
     expect(world.upstream.requests.map(({ signal }) => signal.aborted)).toEqual([true]);
   });
 
-  it('has one limit for all its addresses together', async () => {
+  it('has one limit for all its addresses', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer((request) => (request.path === NEAR ? NOT_FOUND : silence(request)));
     const reading = world.read();
@@ -39,7 +39,7 @@ describe('a search for the card', () => {
     expect(new Set(world.upstream.requests.map(({ signal }) => signal)).size).toBe(1);
   });
 
-  it('ends in time also when a card begins to come and never ends', async () => {
+  it('times out on a card that begins and never ends', async () => {
     const world = new ConfigWorld();
     const body = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) };
     world.upstream.willAnswer((): HttpResponse => ({ ...served(), body }));
@@ -63,7 +63,7 @@ describe('a search for the card', () => {
     });
   });
 
-  it("is a timeout when the configured address, on the agent's own host, is silent", async () => {
+  it("times out when the configured address on the agent's own host is silent", async () => {
     const world = new ConfigWorld({ cardAddress: { origin: 'https://agent.example', path: '/card' } });
     world.upstream.willAnswer(silence);
     const reading = world.read();
@@ -73,7 +73,7 @@ describe('a search for the card', () => {
     expect(world.paths).toEqual(['/card']);
   });
 
-  it('that failed is made again for the next reader', async () => {
+  it('is repeated for the next reader after a failure', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(silence);
     const readers = [world.read(), world.read()];
@@ -84,7 +84,7 @@ describe('a search for the card', () => {
     expect((await world.read()).agentCard['name']).toBe('Agent');
   });
 
-  it('of one user does not end with the patience of another', async () => {
+  it('of one user does not end with that of another', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(silence);
     const ada = world.read('', session('ada'));

@@ -15,14 +15,14 @@ import {
   session,
 } from './config-world.js';
 
-describe('a card that is known', () => {
+describe('a cached card', () => {
   const near = (card: unknown, headers: Record<string, string> = {}) => at(NEAR, served(card, headers));
 
   it.each([
     ['a minute when the agent says nothing', {}, 60_000],
     ['as long as the agent says', { 'cache-control': 'public, max-age=120' }, 120_000],
     ['five minutes at most', { 'cache-control': 'max-age=3600' }, 300_000],
-  ])('is good for %s', async (_what, headers, lifeMs) => {
+  ])('is fresh for %s', async (_what, headers, lifeMs) => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD, headers));
     await world.read();
@@ -35,7 +35,7 @@ describe('a card that is known', () => {
   });
 
   it.each(['no-store', 'private, no-cache', 'max-age=0'])(
-    'is asked for each time when the agent says %s',
+    'is fetched each time when the agent sends %s',
     async (control) => {
       const world = new ConfigWorld();
       world.upstream.willAnswer(near(CARD, { 'cache-control': control }));
@@ -45,7 +45,7 @@ describe('a card that is known', () => {
     },
   );
 
-  it('is asked for by its tag, and good again when it did not change', async () => {
+  it('is revalidated by its tag and fresh again when unchanged', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD, { etag: 'W/"1"', 'cache-control': 'max-age=100' }));
     await world.read();
@@ -57,7 +57,7 @@ describe('a card that is known', () => {
     expect(world.upstream.requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, 'W/"1"']);
   });
 
-  it('that must not be stored is never asked for by its tag', async () => {
+  it('that must not be stored is never revalidated', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD, { etag: '"1"', 'cache-control': 'No-Store' }));
     await world.read();
@@ -65,7 +65,7 @@ describe('a card that is known', () => {
     expect(world.upstream.requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined]);
   });
 
-  it('that has two tags has none', async () => {
+  it('with two tags has none', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(NEAR, { ...served(), headers: { etag: ['"1"', '"2"'] } }));
     await world.read();
@@ -74,7 +74,7 @@ describe('a card that is known', () => {
     expect(world.upstream.requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined]);
   });
 
-  it('is replaced when it changed', async () => {
+  it('is replaced after a change', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD, { etag: '"1"' }));
     await world.read();
@@ -83,7 +83,7 @@ describe('a card that is known', () => {
     expect((await world.read()).agentCard['name']).toBe('New');
   });
 
-  it('that cannot be asked for again is not shown on', async () => {
+  it('that cannot be revalidated is not served', async () => {
     const world = new ConfigWorld();
     await world.read();
     world.clock.advance(60_000);
@@ -91,7 +91,7 @@ describe('a card that is known', () => {
     await expect(world.read()).rejects.toMatchObject({ code: 'upstream_unreachable' });
   });
 
-  it('is known for one version and one caller only', async () => {
+  it('is cached per version and caller', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD));
     const ownKey: typeof SERVICE = { kind: 'service', strategy: '', apiKey: secret('other-key') };
@@ -103,7 +103,7 @@ describe('a card that is known', () => {
     expect(world.paths).toHaveLength(8);
   });
 
-  it("stays known when the service's token is a new one", async () => {
+  it("survives a renewal of the service's token", async () => {
     const world = new ConfigWorld();
     world.account.lifeMs = 30_000;
     await world.read();
@@ -113,7 +113,7 @@ describe('a card that is known', () => {
     expect(world.paths).toEqual([NEAR, FAR]);
   });
 
-  it('of headers the site made is known for their owner alone', async () => {
+  it("fetched with the site's own headers is cached for their owner alone", async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD));
     const own = (value: string) =>
@@ -122,7 +122,7 @@ describe('a card that is known', () => {
     expect(world.paths).toEqual([NEAR, NEAR]);
   });
 
-  it('of a user without a name is known for this very token', async () => {
+  it('of a user without a name is cached for this token', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD));
     const somebody = (accessToken: string) => {
@@ -147,7 +147,7 @@ describe('a card that is known', () => {
     expect(world.upstream.requests.map(({ headers }) => headers['a2a-version'])).toEqual(['0.2', '0.3', '1.0', '0.2']);
   });
 
-  it('is fetched once for all who wait for it, and again after a failure', async () => {
+  it('is fetched once for all waiting readers, and again after a failure', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => NOT_FOUND);
     const failed = await Promise.allSettled([world.read(), world.read()]);
@@ -158,7 +158,7 @@ describe('a card that is known', () => {
     expect(world.paths).toHaveLength(5);
   });
 
-  it("is fetched on nobody's signal", async () => {
+  it('is fetched without the signal of a reader', async () => {
     const world = new ConfigWorld();
     const leaving = new AbortController();
     leaving.abort();

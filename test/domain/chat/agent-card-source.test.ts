@@ -13,8 +13,8 @@ async function failureOf(reading: Promise<unknown>): Promise<AgentBffError> {
   return error;
 }
 
-describe('the card is looked for', () => {
-  it('below the agent and at its origin, under the new name and the old one', async () => {
+describe('the search for the card', () => {
+  it("tries the agent's address and its origin, under the new name and the old one", async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => NOT_FOUND);
     const error = await failureOf(world.read());
@@ -35,20 +35,20 @@ describe('the card is looked for', () => {
     );
   });
 
-  it('once where the agent is at the root of its origin', async () => {
+  it('tries an agent at the root of its origin once', async () => {
     const world = new ConfigWorld({ agent: { origin: 'https://agent.example', path: '/' } });
     world.upstream.willAnswer(() => NOT_FOUND);
     await expect(world.read()).rejects.toThrow('No agent card found');
     expect(world.paths).toEqual([FAR, '/.well-known/agent.json']);
   });
 
-  it('at one place, however many slashes the address of the agent ends with', async () => {
+  it("ignores trailing slashes of the agent's address", async () => {
     const world = new ConfigWorld({ agent: { origin: 'https://agent.example', path: '/v1/a2a//' } });
     world.upstream.willAnswer(at(NEAR, served()));
     expect((await world.read()).agentCard['name']).toBe('Agent');
   });
 
-  it('at the address that had it last time', async () => {
+  it('starts at the last address that worked', async () => {
     const world = new ConfigWorld();
     await world.read();
     world.clock.advance(60_000);
@@ -56,7 +56,7 @@ describe('the card is looked for', () => {
     expect(world.paths).toEqual([NEAR, FAR, FAR]);
   });
 
-  it('everywhere again when that address has it no more', async () => {
+  it('tries all addresses when the last one fails', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(FAR, served(CARD, { etag: '"1"' })));
     await world.read();
@@ -84,7 +84,7 @@ describe('the card is looked for', () => {
     ['an answer of its own', { ...NOT_FOUND, status: 500 }],
     ['a card it does not stand by', { ...served(), status: 404 }],
     ['"not modified" although nobody had one', { status: 304, headers: {}, body: null }],
-  ])('further on when an address has %s', async (_what, answer) => {
+  ])('continues after an address with %s', async (_what, answer) => {
     const world = new ConfigWorld();
     const body = typeof answer.body === 'string' ? new WatchedBody(answer.body) : null;
     world.upstream.willAnswer(at(NEAR, { ...answer, body }, served()));
@@ -92,7 +92,7 @@ describe('the card is looked for', () => {
     expect(world.paths).toEqual([NEAR, FAR]);
   });
 
-  it('no further at an origin that does not answer', async () => {
+  it('stops at an origin without a response', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED 10.0.0.1' }));
     const failed = world.read();
@@ -101,7 +101,7 @@ describe('the card is looked for', () => {
     expect(world.paths).toEqual([NEAR]);
   });
 
-  it('is made again where its connection was closed before', async () => {
+  it('is repeated on a stale connection', async () => {
     const world = new ConfigWorld();
     const stale = { kind: 'failure', reason: 'reset', detail: 'closed', sent: 'on-stale-connection' } as const;
     world.upstream.willAnswer((request) => (world.paths.length === 1 ? stale : at(NEAR, served())(request)));
@@ -109,13 +109,13 @@ describe('the card is looked for', () => {
     expect(world.paths).toEqual([NEAR, NEAR]);
   });
 
-  it('and a silent agent is a timeout', async () => {
+  it('times out on a silent agent', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'timeout', detail: '' }));
     await expect(world.read()).rejects.toMatchObject({ code: 'upstream_timeout' });
   });
 
-  it('of an agent without JSON-RPC is refused', async () => {
+  it('rejects an agent without JSON-RPC', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(FAR, served({ ...CARD, preferredTransport: 'GRPC' })));
     await expect(world.read()).rejects.toMatchObject({ code: 'agent_binding_unsupported' });
@@ -123,7 +123,7 @@ describe('the card is looked for', () => {
 });
 
 describe('a configured card address', () => {
-  it('is asked first, and never sees a credential of the agent', async () => {
+  it('is tried first, without a credential of the agent', async () => {
     const world = new ConfigWorld({ cardAddress: ELSEWHERE });
     world.upstream.willAnswer(at(ELSEWHERE.path, served()));
     expect((await world.read('1.0')).warnings).toEqual([]);
@@ -131,7 +131,7 @@ describe('a configured card address', () => {
     expect(world.upstream.requests[0]?.headers).toEqual({ accept: 'application/json', 'a2a-version': '1.0' });
   });
 
-  it("on the agent's own origin gets the credential", async () => {
+  it("on the agent's own origin receives the credential", async () => {
     const world = new ConfigWorld({ cardAddress: { origin: 'https://AGENT.example', path: '/card' } });
     world.upstream.willAnswer(at('/card', served()));
     await world.read();
@@ -149,7 +149,7 @@ describe('a configured card address', () => {
     expect(world.paths).toEqual([ELSEWHERE.path, NEAR, FAR]);
   });
 
-  it('that fails is told to operators beside the others', async () => {
+  it('that fails is reported beside the others', async () => {
     const world = new ConfigWorld({
       cardAddress: ELSEWHERE,
       agent: { origin: 'https://agent.example', path: '/' },
@@ -162,7 +162,7 @@ describe('a configured card address', () => {
     );
   });
 
-  it('that says much leaves room in the log for what the others say', async () => {
+  it('with a long response leaves room in the log for the others', async () => {
     const world = new ConfigWorld({ cardAddress: ELSEWHERE, agent: { origin: 'https://agent.example', path: '/' } });
     world.upstream.willAnswer(({ origin }) =>
       origin === ELSEWHERE.origin ? { ...NOT_FOUND, body: 'much '.repeat(500) } : NOT_FOUND,
@@ -174,20 +174,20 @@ describe('a configured card address', () => {
     expect(said.length).toBeLessThan(600);
   });
 
-  it('that shows something else than a card is quoted too', async () => {
+  it('without a card in its response is quoted too', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => served('<!doctype html>sign in', { 'content-type': 'text/html' }));
     expect((await failureOf(world.read())).logDetail()).toMatch(/: status 200, text\/html: <!doctype html>sign in; /);
   });
 
-  it('that refuses everybody says nothing about the credential', async () => {
+  it('that rejects everything does not blame the credential', async () => {
     const world = new ConfigWorld({ cardAddress: ELSEWHERE });
     world.upstream.willAnswer(({ origin }) => ({ ...NOT_FOUND, status: origin === ELSEWHERE.origin ? 401 : 404 }));
     await expect(world.read()).rejects.toMatchObject({ code: 'upstream_invalid_response' });
     expect(world.account.issued).toBe(1);
   });
 
-  it('that works again is used again, before the address that stood in for it', async () => {
+  it('that works again replaces its stand-in', async () => {
     const world = new ConfigWorld({ cardAddress: ELSEWHERE });
     await world.read();
     world.clock.advance(60_000);
@@ -196,8 +196,8 @@ describe('a configured card address', () => {
   });
 });
 
-describe('the version of the protocol', () => {
-  it("is the browser's, and none where the browser names none", async () => {
+describe('the protocol version', () => {
+  it('is that of the browser, or none', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(NEAR, served()));
     for (const version of ['', '1.0', '0.3']) await world.read(version);
@@ -210,7 +210,7 @@ describe('the version of the protocol', () => {
   });
 });
 
-describe('an agent that does not show its card', () => {
+describe('an agent without a card', () => {
   const page = { 'content-type': 'text/html' };
 
   it.each<[string, HttpResponse, object]>([
@@ -240,7 +240,7 @@ describe('an agent that does not show its card', () => {
       { code: 'upstream_redirect', fields: ['a2aUrl', 'agentCardUrl'] },
     ],
     ['but other JSON shows none', served({ hello: 'world' }), { detail: 'No agent card found.' }],
-  ])('is there, %s', async (_how, answer, expected) => {
+  ])('exists: %s', async (_how, answer, expected) => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(FAR, answer));
     const error = await failureOf(world.read());
@@ -248,7 +248,7 @@ describe('an agent that does not show its card', () => {
     expect(error.logDetail()).toContain('/.well-known/agent-card.json: status ');
   });
 
-  it('to a user without the role says so', async () => {
+  it('reports a user without the role', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => ({ status: 403, headers: {}, body: null }));
     expect(await failureOf(world.read('', session('ada')))).toMatchObject({
@@ -258,7 +258,7 @@ describe('an agent that does not show its card', () => {
     });
   });
 
-  it('where it is configured names that field as one to mend', async () => {
+  it('names the configured field to correct', async () => {
     const world = new ConfigWorld({ cardAddress: ELSEWHERE });
     world.upstream.willAnswer(({ origin }) =>
       origin === ELSEWHERE.origin ? { status: 403, headers: {}, body: null } : NOT_FOUND,
@@ -270,7 +270,7 @@ describe('an agent that does not show its card', () => {
   });
 });
 
-describe('a credential the agent refuses for its card', () => {
+describe('a credential rejected at the card', () => {
   const refusing =
     (good: string) =>
     (request: UpstreamRequest): HttpResponse =>
@@ -294,14 +294,14 @@ describe('a credential the agent refuses for its card', () => {
     expect(world.telemetry.of('warning').map(({ code }) => code)).toEqual(['clock_skew']);
   });
 
-  it('again is named, with the block to check', async () => {
+  it('again is reported with its block', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(refusing('none'));
     await expect(world.read()).rejects.toMatchObject({ code: 'service_token_rejected', block: 'serviceAccount' });
     expect(world.account.issued).toBe(2);
   });
 
-  it('that the site itself chose is not renewed', async () => {
+  it('that the site chose is not renewed', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(refusing('none'));
     const auth = { kind: 'headers' as const, obtain: () => world.broker.obtain(SERVICE, REQUEST) };
@@ -309,14 +309,14 @@ describe('a credential the agent refuses for its card', () => {
     expect(world.account.issued).toBe(1);
   });
 
-  it('at one address only is good enough for the others', async () => {
+  it('at one address is still used at the others', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(FAR, served(), { status: 401, headers: {}, body: null }));
     expect((await world.read()).agentCard['name']).toBe('Agent');
     expect(world.account.issued).toBe(1);
   });
 
-  it('of a user is theirs to renew by signing in', async () => {
+  it('of a user is renewed by signing in', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(refusing('none'));
     const error = await failureOf(world.read('', session('ada')));
@@ -324,7 +324,7 @@ describe('a credential the agent refuses for its card', () => {
     expect(error.logDetail()).toMatch(/^\/v1\/a2a\/.well-known\/agent-card.json: status 401, no body; /);
   });
 
-  it('that is an API key names the key', async () => {
+  it('that is an API key is reported as the key', async () => {
     const world = new ConfigWorld({}, { strategy: '', hasServiceAccount: false });
     world.upstream.willAnswer(refusing('none'));
     await expect(world.read()).rejects.toMatchObject({ code: 'service_token_rejected', block: 'serviceApiKey' });
