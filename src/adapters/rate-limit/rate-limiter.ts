@@ -1,4 +1,5 @@
 import { beforeAlarm, MAX_TIMER_MS } from '../../domain/shared/deadline.js';
+import { LruMap } from '../../domain/shared/lru-map.js';
 import { accept, callback, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { LimitVerdict, VisitorLimit } from '../../ports/visitor-limit.js';
 
@@ -29,11 +30,16 @@ const OPTIONS: OptionShape<keyof RateLimiterOptions> = {
   },
 };
 
+/** Requests that read on for each message a visitor may send. */
+const READINGS_A_POINT = 20;
+/** Visitors remembered between two points of theirs. */
+const MAX_READERS = 10_000;
 const LATE: LimitVerdict = { kind: 'unknown', detail: 'the limiter did not answer in time' };
 
 /**
  * Limits what one visitor may send, with a limiter of the library `rate-limiter-flexible` (`RateLimiterMemory`, `RateLimiterRedis`, `RateLimiterValkey` and the others); give it to `chatLimit`.
  * In one process its memory is enough; several processes share a limit through its Redis or Valkey limiters.
+ * What reads on (`tasks/get`, `tasks/resubscribe`, `tasks/cancel`) has an allowance of its own: 20 requests for each point, under the visitor's name with `reading:` before it.
  *
  * @throws TypeError when there is no `consume`.
  * @throws ConfigurationError (code `configuration_invalid`) naming the option: `deadlineMs` is above 0, and no more than a timer can wait (2 147 483 647).
@@ -58,22 +64,66 @@ export function rateLimiter(
       'rateLimiter takes a limiter of "rate-limiter-flexible", such as new RateLimiterMemory({ points: 20, duration: 60 })',
     );
   }
+  const consume = (name: string): Promise<LimitVerdict> =>
+    beforeAlarm(
+      consumed(limiter, name),
+      (expire) => {
+        const timer = setTimeout(expire, deadlineMs);
+        return () => clearTimeout(timer);
+      },
+      () => LATE,
+    );
+  const named = async (request: unknown, admit: (name: string) => Promise<LimitVerdict>): Promise<LimitVerdict> => {
+    try {
+      const name = visitor(request);
+      return name === undefined || name === ''
+        ? { kind: 'unknown', detail: 'the request names no visitor' }
+        : await admit(name);
+    } catch (error) {
+      return { kind: 'unknown', detail: nameOf(error) };
+    }
+  };
+  const readings = new LruMap<number>({ maxEntries: MAX_READERS });
   return {
-    admit: async (request) => {
-      try {
-        const name = visitor(request);
-        if (name === undefined || name === '') return { kind: 'unknown', detail: 'the request names no visitor' };
-        return await beforeAlarm(
-          consumed(limiter, name),
-          (expire) => {
-            const timer = setTimeout(expire, deadlineMs);
-            return () => clearTimeout(timer);
-          },
-          () => LATE,
-        );
-      } catch (error) {
-        return { kind: 'unknown', detail: nameOf(error) };
+    admit: (request) => named(request, consume),
+    admitReading: (request) =>
+      named(request, async (name) => {
+        // A point of its own name buys the next readings too: most of them cost no call of the limiter.
+        const left = readings.get(name) ?? 0;
+        if (left > 0) {
+          readings.set(name, left - 1);
+          return { kind: 'admitted' };
+        }
+        const verdict = await consume(`reading:${name}`);
+        if (verdict.kind === 'admitted') readings.set(name, READINGS_A_POINT - 1);
+        return verdict;
+      }),
+  };
+}
+
+/** A limit that counts what reads on, also where the site's own does not: 600 requests a minute for one address, in this process. */
+export function withReadings(limit: VisitorLimit): Required<VisitorLimit> {
+  const { admitReading } = limit;
+  if (admitReading !== undefined) return { admit: limit.admit.bind(limit), admitReading: admitReading.bind(limit) };
+  const { admit } = rateLimiter(minuteWindow(600));
+  return { admit: limit.admit.bind(limit), admitReading: admit };
+}
+
+/** Counts by name within the current minute of the clock; the names of an older minute go with it. */
+function minuteWindow(points: number): { consume(name: string): Promise<unknown> } {
+  const windowMs = 60_000;
+  let counts = new LruMap<number>({ maxEntries: MAX_READERS });
+  let until = 0;
+  return {
+    consume: async (name) => {
+      const now = Date.now();
+      if (now >= until) {
+        counts = new LruMap({ maxEntries: MAX_READERS });
+        until = now + windowMs;
       }
+      const count = (counts.get(name) ?? 0) + 1;
+      counts.set(name, count);
+      if (count > points) throw Object.assign(new Error('too many'), { msBeforeNext: until - now });
     },
   };
 }

@@ -61,6 +61,13 @@ export class MethodPolicy {
   }
 }
 
+const READING: ReadonlySet<string> = new Set(['GetTask', 'SubscribeToTask', 'CancelTask']);
+
+/** True for a method, in either spelling, that follows or cancels a task and starts no work: it is no message of a visitor. */
+export function readsOn(method: string): boolean {
+  return READING.has(canonical(method));
+}
+
 function canonical(method: string): string {
   return SPELLINGS.get(method) ?? method;
 }

@@ -67,6 +67,9 @@ function session(): RouteAuth {
   return { kind: 'session', source, nameOf, audience: '', exchange: undefined, apiKey: undefined, required: true };
 }
 
+const never = (): never => {
+  throw new Error('a search is no reading');
+};
 const textOf = ({ body }: HttpResponse): string =>
   typeof body === 'string' ? body : new TextDecoder().decode(body as Uint8Array);
 const record = (response: HttpResponse) =>
@@ -260,7 +263,7 @@ describe.each([
   ['the card alone', agentCardRoute],
 ])('the limit of visitors and %s', (_what, route) => {
   const limited = (auth: RouteAuth, admit: () => LimitVerdict) =>
-    new RouteWorld({ auth, site: site({ chatLimit: { admit: () => Promise.resolve(admit()) } }) }, route);
+    new RouteWorld({ auth, site: site({ chatLimit: { admit: async () => admit(), admitReading: never } }) }, route);
 
   it('counts a configuration that has to be asked for, and none that is known', async () => {
     let left = 1;
