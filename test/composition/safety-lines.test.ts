@@ -84,7 +84,7 @@ describe('anonymous visitors who are limited', () => {
   });
 
   const rpc = (method: string) => ({ body: bytes(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: {} })) });
-  it.each([
+  it.each<readonly [string, Parameters<typeof browserRequest>[0]]>([
     ...['tasks/get', 'tasks/resubscribe', 'tasks/cancel', 'GetTask', 'SubscribeToTask', 'CancelTask'].map(
       (method) => [method, rpc(method)] as const,
     ),

@@ -1,11 +1,13 @@
 import type { RequestContext } from '../../ports/http.js';
+import type { Telemetry } from '../../ports/telemetry.js';
 import { type Credential, isVaried } from '../credentials/credential.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
+import { isAgentBffError } from '../shared/errors.js';
 import { LruMap } from '../shared/lru-map.js';
 import { type CallContext, type Endpoint, requireEndpoint } from '../upstream/platform-call.js';
-import type { PlatformDirectory } from '../upstream/platform-directory.js';
+import { explained, type PlatformDirectory } from '../upstream/platform-directory.js';
 import { type AgentCardJson, type CardPolicy, rewrittenCard } from './agent-card.js';
-import { AgentCardSource, type AgentCardSourceDependencies, type FoundCard } from './agent-card-source.js';
+import { AgentCardSource, type AgentCardSourceDependencies, type FoundCard, isMissingCard } from './agent-card-source.js';
 
 /**
  * The response of the config route (spec §2.2).
@@ -13,15 +15,15 @@ import { AgentCardSource, type AgentCardSourceDependencies, type FoundCard } fro
  * @public
  */
 export interface ChatConfigRecord {
-  /** The agent's card, rewritten so that its reader talks to the site. */
-  readonly agentCard: Readonly<Record<string, unknown>>;
+  /** The agent's card, rewritten so that its reader talks to the site. Null where the agent shows none; it may be chatted with all the same. */
+  readonly agentCard: Readonly<Record<string, unknown>> | null;
   /** Null when there is none. */
   readonly serviceProjectId: string | null;
   /** Custom properties for the page, checked (see `trustBrandCss`). Empty when there is none. */
   readonly brandCss: string;
   /** Origins of `mediaOrigins`, which widgets and files may be loaded from besides the site's own. */
   readonly mediaOrigins: readonly string[];
-  /** Whether the agent streams its responses. */
+  /** True if the card says that the agent streams its responses. */
   readonly supportsStreaming: boolean;
   /** Path of the chat route, such as `/api/a2a`. */
   readonly a2aEndpoint: string;
@@ -37,6 +39,7 @@ export interface ChatConfigDependencies extends Omit<AgentCardSourceDependencies
   readonly platformOrigin?: string | undefined;
   readonly mediaOrigins: readonly string[];
   readonly directory: Pick<PlatformDirectory, 'project' | 'brand'>;
+  readonly telemetry: Pick<Telemetry, 'emit'>;
 }
 
 /** How visitors reach the chat, and what they may do there. */
@@ -72,10 +75,10 @@ export class ChatConfig {
 
   /**
    * The record for one caller and one protocol version (`''`: the browser named none); the same object while nothing in it has changed.
-   * Only the card is indispensable: what else fails becomes a warning. `admit` is asked before the agent is, and may refuse by an error.
+   * What cannot be looked up becomes a warning, the card too if the agent responds and shows none. `admit` is asked before the agent is, and may refuse by an error.
    *
    * @throws ServiceAuthError and SessionError when there is no credential.
-   * @throws UpstreamError when there is no card, or none that can be rewritten.
+   * @throws UpstreamError when the agent does not respond or refuses the caller, or its card cannot be rewritten.
    */
   async record(
     version: string,
@@ -87,27 +90,36 @@ export class ChatConfig {
     const { call, agent, cardAddress, directory, mediaOrigins } = this.#deps;
     requireEndpoint('a2aUrl', agent);
     const caller = await call.caller(auth, request);
-    const search = this.#find(version, caller, admit);
+    const search = this.#find(version, caller, admit).catch((error: unknown) => this.#noCard(error));
     // Nor does a visitor who is refused the card cost a look-up by values made up for it.
     if (isVaried(caller.credential)) await search;
     const [found, project, brand] = await Promise.all([search, directory.project(caller), directory.brand(caller)]);
     const missed =
-      cardAddress !== undefined && found.address !== cardAddress ? 'agent_card_url_unavailable' : undefined;
-    const warnings = [missed, project.warning, brand.warning].filter((code) => code !== undefined);
+      cardAddress !== undefined && found?.address !== cardAddress ? 'agent_card_url_unavailable' : undefined;
+    const doubt = found?.isDoubtful === true ? 'agent_card_doubtful' : undefined;
+    const absent = found === undefined ? 'agent_card_unavailable' : undefined;
+    const warnings = [missed, doubt, absent, project.warning, brand.warning].filter((code) => code !== undefined);
     const brandCss = brand.value ?? '';
     const parts = [project.value, brandCss, warnings.join(' ')];
-    return this.#once('record', caller.credential, found, entrance, parts, (): ChatConfigRecord => {
-      const agentCard = this.#rewritten(found, entrance);
-      return {
-        agentCard,
-        serviceProjectId: project.value,
-        brandCss,
-        mediaOrigins,
-        supportsStreaming: streams(agentCard),
-        a2aEndpoint: entrance.path,
-        warnings,
-      };
+    const recordOf = (agentCard: ChatConfigRecord['agentCard']): ChatConfigRecord => ({
+      agentCard,
+      serviceProjectId: project.value,
+      brandCss,
+      mediaOrigins,
+      supportsStreaming: agentCard !== null && streams(agentCard),
+      a2aEndpoint: entrance.path,
+      warnings,
     });
+    if (found === undefined) return recordOf(null);
+    return this.#once('record', caller.credential, found, entrance, parts, () =>
+      recordOf(this.#rewritten(found, entrance)),
+    );
+  }
+
+  /** Tells operators that there is no card; any other failure is thrown. */
+  #noCard(error: unknown): undefined {
+    if (!isAgentBffError(error) || !isMissingCard(error)) throw error;
+    this.#deps.telemetry.emit({ type: 'warning', code: 'agent_card_unavailable', ...explained(error) });
   }
 
   /**
@@ -121,7 +133,7 @@ export class ChatConfig {
     auth: RouteAuth,
     entrance: ChatEndpoint,
     admit?: () => Promise<void>,
-  ): Promise<ChatConfigRecord['agentCard']> {
+  ): Promise<AgentCardJson> {
     const { call, agent } = this.#deps;
     requireEndpoint('a2aUrl', agent);
     const caller = await call.caller(auth, request);
@@ -136,6 +148,16 @@ export class ChatConfig {
    */
   async card(version: string, caller: CallContext): Promise<AgentCardJson> {
     return (await this.#find(version, caller)).card;
+  }
+
+  /**
+   * The address at which that card was found.
+   *
+   * @throws as `card` does.
+   */
+  async cardAddress(version: string, request: RequestContext, auth: RouteAuth): Promise<string> {
+    const { address } = await this.#find(version, await this.#deps.call.caller(auth, request));
+    return address.origin + address.path;
   }
 
   /** The record of the same parts, cached or new. A card is another object for each caller and version, and after each new response of the agent. */

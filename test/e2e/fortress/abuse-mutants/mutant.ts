@@ -82,6 +82,7 @@ function brokenToolkit(toolkit: Toolkit, breaks: Break): Toolkit {
       chat: (options) => broken(handlers.chat(options)),
       surfaces: (auth, options) => broken(handlers.surfaces(auth, options)),
       conversations: (options) => broken(handlers.conversations(options)),
+      cardAddress: (...asked) => handlers.cardAddress(...asked),
     },
   };
 }
