@@ -158,7 +158,10 @@ async function agentCard(site: SiteProbe, findings: Finding[]): Promise<AgentFac
     return { hasCard: false, isVersion1: true, streams: true };
   }
   const versions = protocolVersions(card);
-  const place = await site.toolkit.handlers.cardAddress(record.version, { headers: {}, native: { request: undefined } });
+  const place = await site.toolkit.handlers.cardAddress(record.version, {
+    headers: {},
+    native: { request: undefined },
+  });
   const streams = supportsStreaming ? 'streams' : 'does not stream';
   const message = `${quotedName(card.name)}, protocol ${versions.join(' and ') || 'of no stated version'}, ${streams}; found at ${place}`;
   const fix = `Set "agentCardUrl" in configureServer to ${place}, or leave it out.`;

@@ -8,7 +8,14 @@ import { readAhead } from '../upstream/body-bytes.js';
 import { type Found, Lookups, type LookupsDependencies, type LookupTask } from '../upstream/lookups.js';
 import type { CallContext, CallTimeouts, Endpoint, PlatformCall } from '../upstream/platform-call.js';
 import { AGENT, type Counterpart, isPage, noResponse, platformError, sentence } from '../upstream/platform-error.js';
-import { type AgentCardJson, cardInterfaces, CardVersions, isAgentCard, MAX_CARD_BYTES, MAX_CARD_VALUES } from './agent-card.js';
+import {
+  type AgentCardJson,
+  cardInterfaces,
+  CardVersions,
+  isAgentCard,
+  MAX_CARD_BYTES,
+  MAX_CARD_VALUES,
+} from './agent-card.js';
 
 /** The parts of the source. */
 export interface AgentCardSourceDependencies extends LookupsDependencies {

@@ -7,7 +7,12 @@ import { LruMap } from '../shared/lru-map.js';
 import { type CallContext, type Endpoint, requireEndpoint } from '../upstream/platform-call.js';
 import { explained, type PlatformDirectory } from '../upstream/platform-directory.js';
 import { type AgentCardJson, type CardPolicy, rewrittenCard } from './agent-card.js';
-import { AgentCardSource, type AgentCardSourceDependencies, type FoundCard, isMissingCard } from './agent-card-source.js';
+import {
+  AgentCardSource,
+  type AgentCardSourceDependencies,
+  type FoundCard,
+  isMissingCard,
+} from './agent-card-source.js';
 
 /**
  * The response of the config route (spec §2.2).

@@ -25,9 +25,7 @@ describe('the card is looked for', () => {
       block: 'configureServer',
       fields: ['a2aUrl', 'agentCardUrl'],
     });
-    expect(error.logDetail()).toBe(
-      ADDRESSES.map((path) => `${path}: status 404: no`).join('; '),
-    );
+    expect(error.logDetail()).toBe(ADDRESSES.map((path) => `${path}: status 404: no`).join('; '));
     expect(world.paths).toEqual(ADDRESSES);
     expect(new Set(world.upstream.requests.map(({ origin, method }) => `${method} ${origin}`))).toEqual(
       new Set(['GET https://agent.example']),
@@ -132,23 +130,36 @@ describe('the card of an agent', () => {
     ['ADK', '/a2a/jsonrpc', '/a2a/.well-known/agent-card.json', 'http://localhost:8000/a2a/jsonrpc'],
     ['Mastra', '/api/a2a/helper', '/api/.well-known/helper/agent-card.json', 'http://10.0.0.1/api/a2a/helper'],
     ['VoltAgent', '/a2a/helper', '/.well-known/helper/agent-card.json', '/a2a/helper'],
-    ['LangGraph', '/a2a/helper', '/.well-known/agent-card.json?assistant_id=helper', 'https://graph.example/a2a/helper'],
+    [
+      'LangGraph',
+      '/a2a/helper',
+      '/.well-known/agent-card.json?assistant_id=helper',
+      'https://graph.example/a2a/helper',
+    ],
     ['Strands and BeeAI', '/', '/.well-known/agent-card.json', 'http://127.0.0.1:9000'],
     ['a v0.2 server', '/agents/7', '/agents/7/.well-known/agent.json', 'http://localhost/'],
-    ['a server of agents', '/x/agents/7/rpc', '/x/agents/.well-known/agent-card.json', 'https://h.example/x/agents/7/rpc/'],
+    [
+      'a server of agents',
+      '/x/agents/7/rpc',
+      '/x/agents/.well-known/agent-card.json',
+      'https://h.example/x/agents/7/rpc/',
+    ],
   ])('is found where %s has it', async (_server, path, address, url) => {
     const world = worldOf(path, { [address]: { url, name: 'This' } });
     expect(await world.read()).toMatchObject({ agentCard: { name: 'This' }, warnings: [] });
     expect(new Set(world.upstream.requests.map(({ origin }) => origin))).toEqual(new Set(['https://agent.example']));
   });
 
-  it.each([['/'], ['/a'], ['/a/b/c/d/e/f/g/h/a2a/helper']])('of %s is looked for at eight addresses at most', async (path) => {
-    const world = worldOf(path, {});
-    await expect(world.card()).rejects.toThrow('No agent card found');
-    expect(world.paths.length).toBeLessThanOrEqual(8);
-    expect(new Set(world.paths).size).toBe(world.paths.length);
-    expect(world.paths).toContain('/.well-known/agent-card.json');
-  });
+  it.each([['/'], ['/a'], ['/a/b/c/d/e/f/g/h/a2a/helper']])(
+    'of %s is looked for at eight addresses at most',
+    async (path) => {
+      const world = worldOf(path, {});
+      await expect(world.card()).rejects.toThrow('No agent card found');
+      expect(world.paths.length).toBeLessThanOrEqual(8);
+      expect(new Set(world.paths).size).toBe(world.paths.length);
+      expect(world.paths).toContain('/.well-known/agent-card.json');
+    },
+  );
 
   it('above the agent that names another path is doubtful, and gives way to one that does not', async () => {
     const other = { url: 'https://agent.example/agents/8', name: 'Other' };
