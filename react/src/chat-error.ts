@@ -1,9 +1,10 @@
 /**
- * What kind of failure it is:
+ * The kind of failure:
  *
- * - `refused`: the site or the agent said no, and the message says why.
- * - `unreachable`: something responded that is no route of agent-bff and no agent, such as a page of the site; see `cause`.
- * - `connection_lost`: nothing responded, or the connection broke and could not be taken up again.
+ * - `refused`: the site or the agent rejected the request; the message explains why.
+ * - `unreachable`: the response is not from an agent-bff route or an agent, but for example a page of the site; see
+ * `cause`.
+ * - `connection_lost`: there was no response, or the connection broke and could not be resumed.
  * - `file_too_large`, `file_unreadable`: the message was not sent.
  *
  * @public
@@ -11,7 +12,7 @@
 export type ChatErrorCode = 'refused' | 'unreachable' | 'connection_lost' | 'file_too_large' | 'file_unreadable';
 
 /**
- * Why a message was not sent or a response not read.
+ * The reason why a message was not sent, or a response could not be read.
  *
  * @example
  * ```tsx
@@ -23,12 +24,12 @@ export type ChatErrorCode = 'refused' | 'unreachable' | 'connection_lost' | 'fil
 export class ChatError extends Error {
   /** `ChatError`. */
   override readonly name = 'ChatError' as const;
-  /** What kind of failure it is. */
+  /** The kind of failure. */
   readonly code: ChatErrorCode;
-  /** HTTP status of the site's response; undefined when there was none. */
+  /** HTTP status of the site's response; undefined if there was none. */
   readonly status: number | undefined;
 
-  /** Made by the package. The message is meant for visitors; what caused it is in `cause`. */
+  /** Created by the package. The message is for visitors; `cause` has the original error. */
   constructor(
     code: ChatErrorCode,
     message: string,
@@ -40,13 +41,13 @@ export class ChatError extends Error {
   }
 }
 
-/** What is no response of the routes: a page of a proxy, of a sign-in, or of the site itself where no route is mounted. */
+/** The error for a response that is not from the routes: a page of a proxy, of a sign-in, or of the site itself if no route is mounted. */
 export function unreachable(cause: unknown, status?: number): ChatError {
   const message = 'The site cannot be reached at the moment. Please try again later.';
   return new ChatError('unreachable', message, { cause, ...(status !== undefined && { status }) });
 }
 
-/** An error as visitors are told of it. */
+/** Any error in the form that visitors see. */
 export function toChatError(error: unknown): ChatError {
   if (error instanceof ChatError) return error;
   return new ChatError('connection_lost', 'The connection to the site was lost. Please try again.', { cause: error });

@@ -8,19 +8,19 @@ import { siteFetch } from './site-fetch.js';
 import { useBrowserLayoutEffect, useLatest } from './use-latest.js';
 
 /**
- * A chat without looks: its state, and what can be done with it.
+ * A headless chat: its state, and its actions.
  *
  * @public
  */
 export interface A2AChatController extends ChatState, A2AChatHandle {
-  /** Makes the failed attempt again. Does nothing unless `canRetry`. */
+  /** Repeats the failed attempt. Does nothing unless `canRetry`. */
   readonly retry: () => Promise<void>;
-  /** Goes on with an earlier conversation, named by its A2A context id. */
+  /** Continues an earlier conversation, identified by its A2A context id. */
   readonly open: (contextId: string, messages: readonly ChatMessage[]) => void;
 }
 
 /**
- * The chat of `A2AChat` without its looks.
+ * The state and actions of `A2AChat`, without its rendering.
  *
  * @param options - See {@link ChatOptions}; none is required.
  *
@@ -43,7 +43,7 @@ export function useA2AChat(options: ChatOptions = {}): A2AChatController {
   return useChat(options, true);
 }
 
-/** A chat that asks the site for its configuration when it is wanted. */
+/** A chat that requests the site's configuration on demand. */
 export function useChat(options: ChatOptions, isWanted: boolean): A2AChatController {
   const { a2aEndpoint = '/api/a2a', keepOnReload = false } = options;
   const { configEndpoint = `${a2aEndpoint}/config` } = options;
@@ -75,7 +75,7 @@ export function useChat(options: ChatOptions, isWanted: boolean): A2AChatControl
   }, [session, state]);
 }
 
-/** Gives a page what it may do with a chat, and what its component adds to that. */
+/** Exposes a chat's handle to the page, with the additions of its component. */
 export function useChatHandle<Own extends object>(
   ref: Ref<A2AChatHandle & Own>,
   { send, stop, reset }: A2AChatHandle,

@@ -1,20 +1,21 @@
 /**
- * Counts what one visitor asks for. Never rejects and never waits long: a limit that cannot be asked gives `unknown`, and the visitor goes on.
+ * Counts a visitor's messages. Never rejects and never waits long: if the limiter cannot be reached, the result is
+ * `unknown` and the visitor is admitted.
  *
  * @public
  */
 export interface VisitorLimit {
-  /** Counts one message of the visitor who sent the framework's own request. */
+  /** Counts one message from the visitor identified by the framework's own request. */
   admit(request: unknown): Promise<LimitVerdict>;
   /**
-   * Counts one request that reads on or cancels (`tasks/get`, `tasks/resubscribe`, `tasks/cancel`), which is no message.
-   * Default: 600 a minute for one address, counted in this process.
+   * Counts one request that follows or cancels a task (`tasks/get`, `tasks/resubscribe`, `tasks/cancel`), separately
+   * from messages. Default: 600 a minute per address, counted in this process.
    */
   admitReading?(request: unknown): Promise<LimitVerdict>;
 }
 
 /**
- * The verdict on one request of a visitor.
+ * The decision: admitted, or how long to wait.
  *
  * @public
  */

@@ -10,13 +10,14 @@ import type { LimitVerdict, VisitorLimit } from '../../ports/visitor-limit.js';
  */
 export interface RateLimiterOptions {
   /**
-   * Names the visitor of a request of the framework. Default: the address the framework gives (`request.ip`, by its trust setting), else that of the socket.
-   * Web-standard servers have neither: say there how the platform in front of you names the address.
+   * Identifies the visitor of a framework request. Default: the address set by the framework (`request.ip`, by its
+   * trust setting), otherwise that of the socket. Web-standard servers have neither: return the address from the field
+   * that your proxy sets.
    */
-  // Each framework's request has its own type, and the site's function names it.
+  // Each framework has its own request type, which the site's function declares.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly visitor?: ((request: any) => string | undefined) | undefined;
-  /** Milliseconds to wait for a limiter in another process; after them the visitor goes on. Default 50. */
+  /** Milliseconds to wait for a limiter in another process, after which the visitor is admitted. Default 50. */
   readonly deadlineMs?: number | undefined;
 }
 
@@ -30,16 +31,18 @@ const OPTIONS: OptionShape<keyof RateLimiterOptions> = {
   },
 };
 
-/** Requests that read on for each message a visitor may send. */
+/** Requests that follow a task, per message a visitor may send. */
 const READINGS_A_POINT = 20;
-/** Visitors remembered between two points of theirs. */
+/** The maximum number of visitors with a partly used point. */
 const MAX_READERS = 10_000;
 const LATE: LimitVerdict = { kind: 'unknown', detail: 'the limiter did not answer in time' };
 
 /**
- * Limits what one visitor may send, with a limiter of the library `rate-limiter-flexible` (`RateLimiterMemory`, `RateLimiterRedis`, `RateLimiterValkey` and the others); give it to `chatLimit`.
- * In one process its memory is enough; several processes share a limit through its Redis or Valkey limiters.
- * What reads on (`tasks/get`, `tasks/resubscribe`, `tasks/cancel`) has an allowance of its own: 20 requests for each point, under the visitor's name with `reading:` before it.
+ * Limits how much one visitor may send, with a limiter of the library `rate-limiter-flexible` (`RateLimiterMemory`,
+ * `RateLimiterRedis`, `RateLimiterValkey` and the others); pass it to `chatLimit`. The memory limiter suffices for one
+ * process; several processes share a limit through the Redis or Valkey limiters. Requests that follow or cancel a task
+ * (`tasks/get`, `tasks/resubscribe`, `tasks/cancel`) have their own allowance: 20 for each point, counted under the
+ * visitor's name with `reading:` in front.
  *
  * @throws TypeError when there is no `consume`.
  * @throws ConfigurationError (code `configuration_invalid`) naming the option: `deadlineMs` is above 0, and no more than a timer can wait (2 147 483 647).
@@ -88,7 +91,7 @@ export function rateLimiter(
     admit: (request) => named(request, consume),
     admitReading: (request) =>
       named(request, async (name) => {
-        // A point of its own name buys the next readings too: most of them cost no call of the limiter.
+        // One point pays for the next requests too, which then need no call to the limiter.
         const left = readings.get(name) ?? 0;
         if (left > 0) {
           readings.set(name, left - 1);
@@ -101,15 +104,16 @@ export function rateLimiter(
   };
 }
 
-/** A limit that counts what reads on, also where the site's own does not: 600 requests a minute for one address, in this process. */
+/** Adds the allowance for following tasks to a limit without one: 600 requests a minute per address, in this process. */
 export function withReadings(limit: VisitorLimit): Required<VisitorLimit> {
-  const { admitReading } = limit;
-  if (admitReading !== undefined) return { admit: limit.admit.bind(limit), admitReading: admitReading.bind(limit) };
-  const { admit } = rateLimiter(minuteWindow(600));
-  return { admit: limit.admit.bind(limit), admitReading: admit };
+  const fallback = rateLimiter(minuteWindow(600));
+  return {
+    admit: (request) => limit.admit(request),
+    admitReading: (request) => limit.admitReading?.(request) ?? fallback.admit(request),
+  };
 }
 
-/** Counts by name within the current minute of the clock; the names of an older minute go with it. */
+/** Counts by name within one minute; the next minute starts from zero. */
 function minuteWindow(points: number): { consume(name: string): Promise<unknown> } {
   const windowMs = 60_000;
   let counts = new LruMap<number>({ maxEntries: MAX_READERS });
@@ -135,7 +139,7 @@ async function consumed(limiter: { consume(key: string): Promise<unknown> }, nam
   } catch (rejected) {
     const { msBeforeNext } = Object(rejected) as { msBeforeNext?: unknown };
     if (typeof msBeforeNext === 'number') return { kind: 'refused', retryAfterMs: Math.max(0, msBeforeNext) };
-    // The store's own message may name its address, and whose key it was.
+    // The store's own message may contain its address, and the visitor's key.
     return { kind: 'unknown', detail: nameOf(rejected) };
   }
 }
@@ -150,8 +154,8 @@ interface AddressedRequest {
 }
 
 /**
- * The address that names the sender of a request: the framework's own `ip` before that of the socket. `X-Forwarded-For` is not read here,
- * since any visitor can send it: the framework's setting decides which proxy is trusted.
+ * The address of the sender of a request: the framework's `ip`, otherwise that of the socket. `X-Forwarded-For` is not
+ * read here, since any visitor can send it: the framework's setting decides which proxy is trusted.
  */
 export function visitorAddress(request: unknown): string | undefined {
   const { ip, socket } = Object(request) as AddressedRequest;
@@ -159,7 +163,7 @@ export function visitorAddress(request: unknown): string | undefined {
   return typeof address === 'string' ? ipv6Prefix64(address) : undefined;
 }
 
-/** One household has a /64 of IPv6 to itself, and could send every message from another address. */
+/** A household usually has a whole IPv6 /64, and could send every message from another address. */
 function ipv6Prefix64(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;

@@ -17,20 +17,19 @@ import {
   MAX_CARD_VALUES,
 } from './agent-card.js';
 
-/** The parts of the source. */
 export interface AgentCardSourceDependencies extends LookupsDependencies {
   readonly call: PlatformCall;
   readonly timeouts: CallTimeouts;
   readonly agent: Endpoint;
-  /** The configured address of the card (`agentCardUrl`); asked first. */
+  /** The configured address of the card (`agentCardUrl`), which is tried first. */
   readonly cardAddress: Endpoint | undefined;
 }
 
-/** The agent's own card, and where it was. */
+/** The agent's own card, and the address it was found at. */
 export interface FoundCard {
   readonly card: AgentCardJson;
   readonly address: Endpoint;
-  /** True if it was in a folder above the agent's and names no interface at the agent's path: it may be another agent's. */
+  /** True if it was found in a parent folder and no interface has the agent's path: it may describe another agent. */
   readonly isDoubtful: boolean;
   /** Length of its text. */
   readonly bytes: number;
@@ -41,7 +40,7 @@ interface StoredCard extends FoundCard {
   readonly lifeMs: number;
 }
 
-/** The last search in one place of the cache; failures are remembered for made-up versions, and where no address shows a card. */
+/** The last search stored under one cache key; failures are stored for unknown versions, and if no address has a card. */
 interface Search {
   readonly version: string;
   readonly askedAt: number;
@@ -49,23 +48,26 @@ interface Search {
   readonly failure?: unknown;
 }
 
-/** A response where the card should be, and its text for the log. */
+/** A response without a card, and its text for the log. */
 interface CardlessResponse {
   readonly response: HttpResponse;
   readonly said: Promise<string>;
 }
 
-/** What one address had: a card, a response without one, or nothing. */
+/** The outcome at one address: a card, a response without one, or no response. */
 type Visit = { readonly address: Endpoint } & (
   | { readonly kind: 'card'; readonly stored: StoredCard }
   | ({ readonly kind: 'cardless' } & CardlessResponse)
   | { readonly kind: 'silent'; readonly silence: AgentBffError }
 );
 
-/** The result of all addresses together. */
+/** The combined result of all addresses. */
 type Discovery =
   | { readonly kind: 'found'; readonly stored: StoredCard }
-  /** `silence` is there when the agent did not answer at all, `best` when a response of it explains more than the absence of a card; a 401 most of all. */
+  /**
+   * `silence` is set when the agent did not respond at all; `best` when a response explains more than the absence of a
+   * card, above all a 401.
+   */
   | {
       readonly kind: 'missing';
       readonly silence: AgentBffError | undefined;
@@ -73,16 +75,16 @@ type Discovery =
       readonly log: string;
     };
 
-/** Characters of one address's response in the log, so that the others fit too. */
+/** Characters logged of one address's response, so that the others fit too. */
 const MAX_EXCERPT = 400;
 const DEFAULT_LIFE_MS = 60_000;
 const MAX_LIFE_MS = 300_000;
-/** Time for which the absence of a card is remembered. */
+/** Time for which the absence of a card is cached. */
 const MISSING_MS = 30_000;
-/** Time between two searches for unknown versions, for one caller. */
+/** Minimum time between two searches for unknown versions, per caller. */
 const MADE_UP_EVERY_MS = 1_000;
 
-/** The places of the card, for errors; `agentCardUrl` may be set already. */
+/** The addresses of the card, for errors; `agentCardUrl` may already be set. */
 const CARD: Counterpart = {
   name: 'agent',
   fields: ['a2aUrl', 'agentCardUrl'],
@@ -92,17 +94,18 @@ const CARD: Counterpart = {
 const CONFIGURED_CARD: Counterpart = { ...CARD, check: 'check "a2aUrl" and "agentCardUrl" in configureServer' };
 
 /**
- * Finds the agent's card and keeps it for as long as the agent allows (decisions 30 and 31).
- * Discovery asks up to eight addresses at once and then remembers the one that answered; the nearest card wins.
+ * Finds the agent's card and caches it for as long as the agent allows (decision 30). Discovery tries up to eight
+ * addresses at once, takes the nearest card, and then remembers the address that worked.
  *
- * Visitors choose versions: those that neither a specification nor the agent's card names share one place for each caller. They are asked for
- * as they are, but once a second at most; meanwhile all get the last result (decision 83).
+ * Visitors choose versions. Versions that neither a specification nor the agent's card names share one cache entry per
+ * caller. They are requested unchanged, but at most once a second; until then callers get the last result (decision
+ * 83).
  */
 export class AgentCardSource {
   readonly #deps: AgentCardSourceDependencies;
-  /** All but the configured one. */
+  /** All addresses except the configured one. */
   readonly #addresses: readonly Endpoint[];
-  /** Those of them where the card of another agent may be: the folders above the agent. */
+  /** The addresses in parent folders, which may hold another agent's card. */
   readonly #shared: ReadonlySet<Endpoint>;
   readonly #versions = new CardVersions();
   readonly #lookups: Lookups<Search>;
@@ -117,8 +120,8 @@ export class AgentCardSource {
   }
 
   /**
-   * The card in a version of the protocol (`''`: as the agent likes), for one caller.
-   * Callers of the same version and identity share one request.
+   * The card in a version of the protocol (`''`: the agent's choice), for one caller. Callers with the same version and
+   * identity share one request.
    *
    * @throws UpstreamError when no address gives a card, or none in time; and whatever `admit` throws.
    * @throws ServiceAuthError `service_token_rejected` when the platform refuses the credential, also a renewed one.
@@ -143,7 +146,7 @@ export class AgentCardSource {
     return search.stored;
   }
 
-  /** The rules for an unknown version. */
+  /** The caching rules for an unknown version. */
   #madeUp(version: string): Pick<LookupTask<Search>, 'isFresh' | 'failed'> {
     const now = (): number => this.#deps.clock.now();
     return {
@@ -154,7 +157,7 @@ export class AgentCardSource {
     };
   }
 
-  /** Remembers that there is no card; any other failure is thrown. */
+  /** Caches that there is no card; rethrows any other failure. */
   #absent(version: string, failure: unknown): Found<Search> {
     if (!isMissingCard(failure)) throw failure;
     return { value: { version, askedAt: this.#deps.clock.now(), failure }, lifeMs: MISSING_MS, bytes: 0 };
@@ -172,7 +175,7 @@ export class AgentCardSource {
     const refusal = refusalIn(discovery);
     const renewed = refusal && (await this.#deps.call.renew(caller, refusal));
     if (renewed !== undefined) {
-      // A renewed token may be for another organization, whose card is not kept for this one.
+      // A renewed token may be for another organization, whose card must not be cached for this one.
       isOfReader = renewed.owner.reader === credential.owner.reader;
       discovery = await this.#discover(version, renewed, isOfReader ? stored : undefined, deadline);
     }
@@ -185,7 +188,10 @@ export class AgentCardSource {
     throw await missingCard(best, credential, log, this.#deps.cardAddress !== undefined);
   }
 
-  /** Asks the configured address, then the last winner, then all others at the same time. An origin that does not answer at all is not asked again. */
+  /**
+   * Tries the configured address, then the last that worked, then all others at once. An origin that does not respond
+   * at all is not tried again.
+   */
   async #discover(
     version: string,
     credential: Credential,
@@ -202,7 +208,7 @@ export class AgentCardSource {
       visits.some(({ kind, address }) => kind === 'silent' && address.origin === origin);
     for (const address of first) {
       if (isSilent(address)) continue;
-      // Half the time, so that the agent itself can still be asked.
+      // Half the time, which leaves the rest for the agent's own addresses.
       const half = address === cardAddress ? this.#deps.deadline(Math.ceil(lookupMs / 2)) : undefined;
       const outcome = await visit(address, half);
       if (outcome.kind === 'card') return { kind: 'found', stored: outcome.stored };
@@ -249,7 +255,7 @@ export class AgentCardSource {
     return { kind: 'cardless', address, response: found, said: this.#said(found, credential) };
   }
 
-  /** The response of one address, or the error for want of one. */
+  /** The response of one address, or the error if there was none. */
   async #ask(
     address: Endpoint,
     version: string,
@@ -263,7 +269,7 @@ export class AgentCardSource {
       ...(version !== '' && { 'a2a-version': version }),
       ...(etag !== undefined && { 'if-none-match': etag }),
     };
-    // The card is for everyone who waits for it, so no caller's leaving ends the request.
+    // No caller's signal: the card is for everyone waiting.
     const message = { counterpart: AGENT, timeouts, ...address, method: 'GET', browser: {}, own, body: null, signal };
     try {
       return await call.dispatch(message, this.#isAgents(address) ? credential : undefined);
@@ -274,7 +280,7 @@ export class AgentCardSource {
     }
   }
 
-  /** `agentCardUrl` may belong to a third party, which must not get the credential. */
+  /** True if the address is on the agent's origin. `agentCardUrl` may belong to a third party, which must not get the credential. */
   #isAgents({ origin }: Endpoint): boolean {
     return origin.toLowerCase() === this.#deps.agent.origin.toLowerCase();
   }
@@ -284,7 +290,7 @@ export class AgentCardSource {
     return text.length > MAX_EXCERPT ? `${text.slice(0, MAX_EXCERPT)}…` : text;
   }
 
-  /** The card in a response; the response itself, with what is left of its body, when it holds none. */
+  /** The card in a response. If it has none, the response with the unread rest of its body. */
   async #read(
     response: HttpResponse,
     address: Endpoint,
@@ -312,12 +318,13 @@ function refusalIn(discovery: Discovery): HttpResponse | undefined {
 }
 
 const NAMES = ['agent-card.json', 'agent.json'] as const;
-/** At most so many addresses are asked. */
+/** The maximum number of addresses tried. */
 const MAX_ADDRESSES = 8;
 
 /**
- * The addresses of agent cards, nearest first: below the agent; under its name, as Mastra (`/api/a2a/helper`: `/api/.well-known/helper/agent-card.json`)
- * and VoltAgent have it; in each folder above; at the root, there also as LangGraph has it.
+ * The well-known addresses of agent cards, nearest first: below the agent's path; by the agent's name, as Mastra
+ * (`/api/a2a/helper`: `/api/.well-known/helper/agent-card.json`) and VoltAgent do; in each parent folder; at the root,
+ * also with the query that LangGraph uses.
  */
 function cardAddresses({ origin, path }: Endpoint): Readonly<Record<'own' | 'shared', readonly Endpoint[]>> {
   const base = withoutTrailingSlashes(path);
@@ -343,14 +350,14 @@ function cardAddresses({ origin, path }: Endpoint): Readonly<Record<'own' | 'sha
   return { own: endpoints(own), shared: endpoints(others).slice(0, MAX_ADDRESSES - own.length) };
 }
 
-/** True if one of a card's interfaces has the path of the agent, on whatever host: behind a gateway the agent knows its own. */
+/** True if one of the card's interfaces has the agent's path, on any host: an agent behind a gateway knows only its internal one. */
 function namesPath(card: AgentCardJson, { origin, path }: Endpoint): boolean {
   const pathOf = (url: string): string | undefined =>
     URL.canParse(url, origin) ? withoutTrailingSlashes(new URL(url, origin).pathname) : undefined;
   return cardInterfaces(card).some(({ url }) => pathOf(url) === pathOf(path));
 }
 
-/** The card of the nearest address that has one; when `patience` is over, the nearest so far, if there is any. A doubtful one is the last choice. */
+/** The nearest card, a doubtful one last; once `patience` is aborted, the nearest found by then. */
 function nearestCard(visits: readonly Promise<Visit>[], patience: AbortSignal): Promise<StoredCard | undefined> {
   const cards: StoredCard[] = [];
   const best = (): StoredCard | undefined => cards.find((card) => card?.isDoubtful === false) ?? cards.find(Boolean);
@@ -378,12 +385,12 @@ function nearestCard(visits: readonly Promise<Visit>[], patience: AbortSignal): 
   });
 }
 
-/** True for the error when an agent responds, and shows no card. */
+/** True for the error of an agent that responds without a card. */
 export function isMissingCard(error: unknown): boolean {
   return isAgentBffError(error) && error.code === 'upstream_invalid_response';
 }
 
-/** The lifetime of a card in milliseconds, within our own bounds; `undefined` when the agent names none (RFC 9111 §5.2.2). */
+/** The lifetime of a card in milliseconds, within our own bounds; `undefined` if the agent sets none (RFC 9111 §5.2.2). */
 function lifeOf(headers: HeaderFields): number | undefined {
   const control = String(headers['cache-control'] ?? '').toLowerCase();
   if (/\bno-(?:store|cache)\b/.test(control)) return 0;
@@ -391,20 +398,20 @@ function lifeOf(headers: HeaderFields): number | undefined {
   return seconds === undefined ? undefined : Math.min(Number(seconds) * 1000, MAX_LIFE_MS);
 }
 
-/** The tag to ask by; a card that must not be stored has none. */
+/** The entity tag for a conditional request; absent for a card that must not be stored. */
 function tagOf(headers: HeaderFields): string | undefined {
   const { etag } = headers;
   const stored = !/\bno-store\b/i.test(String(headers['cache-control'] ?? ''));
   return stored && typeof etag === 'string' ? etag : undefined;
 }
 
-/** True if a response without a card explains its absence: it is a page, a redirect, a refusal of the caller, or of an agent out of order. */
+/** True if a response explains why there is no card: a page, a redirect, a rejected caller, or a broken agent. */
 function saysMore({ status, headers }: HttpResponse): boolean {
   if (status < 300) return isPage(headers);
   return status < 400 ? status !== 304 : status === 403 || status === 429 || status >= 500;
 }
 
-/** The error when no agent card was found: that of the most specific response, where there is one. `log` has the texts of all of them. */
+/** The error when no agent card was found, made from the most specific response if there is one. `log` has the texts of all responses. */
 async function missingCard(
   best: CardlessResponse | undefined,
   credential: Credential,
