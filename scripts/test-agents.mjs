@@ -23,7 +23,12 @@ const AGENTS = [
   { name: '@a2a-js/sdk 0.3', package: 'a2a-sdk-0.3', server: 'sdk-0.3' },
   { name: '@a2a-js/sdk 1', package: 'a2a-sdk-1', server: 'sdk-1' },
   { name: '@google/adk', package: '@google/adk', server: 'adk', lacks: ['question', 'cancel'] },
-  { name: '@strands-agents/sdk', package: '@strands-agents/sdk', server: 'strands', lacks: ['file', 'question', 'cancel'] },
+  {
+    name: '@strands-agents/sdk',
+    package: '@strands-agents/sdk',
+    server: 'strands',
+    lacks: ['file', 'question', 'cancel'],
+  },
   { name: '@mastra/core', package: '@mastra/core', server: 'mastra', lacks: ['file', 'question', 'break', 'reload'] },
   { name: '@voltagent/a2a-server', package: '@voltagent/a2a-server', server: 'voltagent', lacks: ['file', 'question'] },
   { name: 'beeai-framework', package: 'beeai-framework', server: 'beeai', lacks: ['file', 'question'] },
@@ -83,43 +88,25 @@ const SCENES = {
   error: async (visit) => {
     await visit.send('error');
     await visit.isIdle();
-    await visit.page.locator('.a2a-failure, [role=alert], .a2a-message-agent').filter({ hasText: /\S/ }).last().waitFor();
+    await visit.page
+      .locator('.a2a-failure, [role=alert], .a2a-message-agent')
+      .filter({ hasText: /\S/ })
+      .last()
+      .waitFor();
     await visit.send('words');
     await visit.shows('Hello from the agent.');
   },
 };
 
-const given = process.argv.slice(2);
-const isLatest = given.includes('--latest');
-const chosen = given.filter((word) => word !== '--latest');
-
-await ensureInstalled();
-if (isLatest) await installLatest();
-else await ensureInstalled(FOLDER);
-for (const part of ['package', 'react']) if ((await build(part, { onlyIfNeeded: true })) !== 0) process.exit(1);
-
-const node = await nodeOf(NODE);
-const files = await pageFiles();
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
-});
-const results = [];
-for (const agent of AGENTS.filter(({ server }) => chosen.length === 0 || chosen.includes(server))) {
-  const result = await tryAgent(agent);
-  results.push(result);
-  const cells = Object.entries(result.scenes).map(([scene, { mark, why = '' }]) => `${scene} ${mark}${why}`);
-  console.log(`${agent.name} ${result.version} (${Math.round(result.ms / 1000)} s): ${cells.join(', ')}`);
-}
-await browser.close();
-if (chosen.length === 0) writeTable();
-process.exitCode = results.every(({ scenes }) => Object.values(scenes).every(({ mark }) => mark !== '✗')) ? 0 : 1;
-
 async function installLatest() {
   const { dependencies } = JSON.parse(readFileSync(join(FOLDER, 'package.json'), 'utf8'));
   // The generations of the SDK stay as they are: that is what they are there for.
-  const frameworks = AGENTS.map((agent) => agent.package).filter((name) => name in dependencies && !name.startsWith('a2a-'));
-  const wanted = [...new Set([...frameworks, '@mastra/hono', '@mastra/server', '@voltagent/core', '@voltagent/server-hono'])];
+  const frameworks = AGENTS.map((agent) => agent.package).filter(
+    (name) => name in dependencies && !name.startsWith('a2a-'),
+  );
+  const wanted = [
+    ...new Set([...frameworks, '@mastra/hono', '@mastra/server', '@voltagent/core', '@voltagent/server-hono']),
+  ];
   const packages = wanted.filter((name) => name in dependencies).map((name) => `${name}@latest`);
   const args = ['install', '--save-exact', '--ignore-scripts', ...packages];
   if ((await run('npm', args, { cwd: FOLDER })) !== 0) process.exit(1);
@@ -141,14 +128,20 @@ async function pageFiles() {
     checks: { moduleLevelDirective: false },
     transform: { define: { 'process.env.NODE_ENV': '"production"' } },
   });
-  const { output } = await bundled.generate({ format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name].js' });
+  const { output } = await bundled.generate({
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name].js',
+  });
   await bundled.close();
   const page = `<!doctype html><html lang="en"><head><title>Chat</title><meta charset="utf-8"><link rel="stylesheet" href="/page/style.css"></head>
 <body><div id="root" style="height: 100vh"></div><script type="module" src="/page/entry.js"></script></body></html>`;
   return new Map([
     ['/page/', ['text/html', page]],
     ['/page/style.css', ['text/css', readFileSync(join(ROOT, 'react/dist/style.css'), 'utf8')]],
-    ...output.filter(({ type }) => type === 'chunk').map((file) => [`/page/${file.fileName}`, ['text/javascript', file.code]]),
+    ...output
+      .filter(({ type }) => type === 'chunk')
+      .map((file) => [`/page/${file.fileName}`, ['text/javascript', file.code]]),
   ]);
 }
 
@@ -274,7 +267,8 @@ class Visit {
   async count(text, times) {
     await this.isIdle();
     const said = await this.text();
-    if (said.split(text).length - 1 !== times) throw new Error(`"${text}" is there ${said.split(text).length - 1} times`);
+    if (said.split(text).length - 1 !== times)
+      throw new Error(`"${text}" is there ${said.split(text).length - 1} times`);
   }
 
   async lacks(text) {
@@ -283,7 +277,9 @@ class Visit {
 
   /** Waits until no answer is coming. */
   async isIdle() {
-    await this.page.waitForFunction(() => document.querySelector('.a2a-message-agent [aria-busy=true], .a2a-stop') === null);
+    await this.page.waitForFunction(
+      () => document.querySelector('.a2a-message-agent [aria-busy=true], .a2a-stop') === null,
+    );
     await this.page.locator('.a2a-panel textarea').waitFor();
   }
 
@@ -306,5 +302,34 @@ function writeTable() {
   const text = table.map((row) => `| ${row} |`).join('\n');
   const page = readFileSync(PAGE, 'utf8');
   const marked = /(<!-- agents -->\n)[\s\S]*?(\n<!-- \/agents -->)/;
-  writeFileSync(PAGE, page.replace(marked, (_all, start, end) => `${start}\n${text}\n${end}`));
+  writeFileSync(
+    PAGE,
+    page.replace(marked, (_all, start, end) => `${start}\n${text}\n${end}`),
+  );
 }
+
+const given = process.argv.slice(2);
+const isLatest = given.includes('--latest');
+const chosen = given.filter((word) => word !== '--latest');
+
+await ensureInstalled();
+if (isLatest) await installLatest();
+else await ensureInstalled(FOLDER);
+for (const part of ['package', 'react']) if ((await build(part, { onlyIfNeeded: true })) !== 0) process.exit(1);
+
+const node = await nodeOf(NODE);
+const files = await pageFiles();
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+});
+const results = [];
+for (const agent of AGENTS.filter(({ server }) => chosen.length === 0 || chosen.includes(server))) {
+  const result = await tryAgent(agent);
+  results.push(result);
+  const cells = Object.entries(result.scenes).map(([scene, { mark, why = '' }]) => `${scene} ${mark}${why}`);
+  console.log(`${agent.name} ${result.version} (${Math.round(result.ms / 1000)} s): ${cells.join(', ')}`);
+}
+await browser.close();
+if (chosen.length === 0) writeTable();
+process.exitCode = results.every(({ scenes }) => Object.values(scenes).every(({ mark }) => mark !== '✗')) ? 0 : 1;

@@ -18,7 +18,7 @@ export async function* piecesOf(text, signal) {
   if (scene === 'question') yield QUESTION;
   else if (scene === 'reply') yield `So it is ${text}.`;
   else if (scene === 'long') yield* counted(400, 3, signal);
-  else if (scene === 'slow') yield* counted(60, 150, signal);
+  else if (scene === 'slow') yield* counted(60, 100, signal);
   else for (const piece of GREETING.split(/(?<= )/)) yield piece;
 }
 

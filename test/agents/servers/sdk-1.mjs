@@ -6,7 +6,13 @@ import { announce, piecesOf, PNG, PORT, QUESTION, sceneOf } from './script.mjs';
 import { cardOf } from './sdk-executor.mjs';
 
 const STATES = TaskState;
-const part = ($case, value, more = {}) => ({ content: { $case, value }, metadata: {}, filename: '', mediaType: '', ...more });
+const part = ($case, value, more = {}) => ({
+  content: { $case, value },
+  metadata: {},
+  filename: '',
+  mediaType: '',
+  ...more,
+});
 
 /** The script in events of A2A 1.0, whose streams begin with the task. */
 class ScriptedExecutor {

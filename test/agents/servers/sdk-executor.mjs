@@ -16,7 +16,9 @@ export class ScriptedExecutor {
       const said = text === undefined ? {} : { message };
       bus.publish({ kind: 'status-update', taskId, contextId, status: { state, ...said }, final });
     };
-    bus.publish(task ?? { kind: 'task', id: taskId, contextId, status: { state: 'submitted' }, history: [userMessage] });
+    bus.publish(
+      task ?? { kind: 'task', id: taskId, contextId, status: { state: 'submitted' }, history: [userMessage] },
+    );
     status('working');
     try {
       if (scene === 'question') return status('input-required', QUESTION);
