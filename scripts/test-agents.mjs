@@ -178,6 +178,7 @@ async function startAgent(name) {
     env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  process.once('exit', () => child.kill());
   let said = '';
   child.stderr.on('data', (chunk) => (said += chunk));
   const a2aUrl = await new Promise((resolve, reject) => {
@@ -231,7 +232,7 @@ async function startSite(a2aUrl) {
 class Visit {
   static async start(site) {
     const context = await browser.newContext({ viewport: { width: 800, height: 600 } });
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(15_000);
     const visit = new Visit(site, context, await context.newPage());
     await visit.open();
     return visit;
@@ -317,10 +318,14 @@ if (isLatest) await installLatest();
 else await ensureInstalled(FOLDER);
 for (const part of ['package', 'react']) if ((await build(part, { onlyIfNeeded: true })) !== 0) process.exit(1);
 
+// Whoever ends this run ends the agent and the browser too.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 const node = await nodeOf(NODE);
 const files = await pageFiles();
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
+  handleSIGTERM: false,
+  handleSIGINT: false,
   args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
 });
 const results = [];

@@ -142,11 +142,6 @@ export const HABITS: readonly Habit[] = [
     reads: HELLO,
   },
   {
-    title: 'results of a kind nobody knows',
-    methods: stream({ kind: 'weather', sun: true }, ...ANSWER.slice(0, 2), { ping: 1 }, ...ANSWER.slice(2)),
-    reads: HELLO,
-  },
-  {
     title: 'states in the spelling of another version',
     methods: stream(task('TASK_STATE_WORKING'), artifact(HELLO), status('TASK_STATE_COMPLETED')),
     reads: HELLO,
@@ -223,11 +218,6 @@ export const HABITS: readonly Habit[] = [
       artifact(HELLO, { lastChunk: true }),
       status('completed'),
     ),
-    reads: HELLO,
-  },
-  {
-    title: 'pieces that are parts',
-    methods: stream(task('working'), parts(text('Hello '), text('the'), text('re.')), status('completed')),
     reads: HELLO,
   },
   {
@@ -338,7 +328,7 @@ export const HABITS: readonly Habit[] = [
       ],
     },
     reads: 'Hello This answer is not complete.',
-    shows: '[role=alert]:has-text("Out of order")',
+    shows: '[role=alert]:has-text("could not finish")',
   },
   // Parts
   {
