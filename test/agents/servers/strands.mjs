@@ -1,4 +1,4 @@
-import { Agent, Model, TextBlock, ImageBlock } from '@strands-agents/sdk';
+import { Agent, Model } from '@strands-agents/sdk';
 import { A2AExpressServer } from '@strands-agents/sdk/a2a/express';
 import { announce, lastWords, piecesOf, PORT } from './script.mjs';
 
