@@ -35,7 +35,7 @@ export function createSignInRouter(client: OpenIdClient | undefined): Router {
 
   router.get('/callback', async (request, response) => {
     const { pendingSignIn: pending } = request.session;
-    if (pending === undefined) throw new Error('There is no sign-in to go on with.');
+    if (pending === undefined) throw new Error('There is no pending sign-in.');
     const { user, tokens } = await client.finish(addressOf(request, request.originalUrl), pending);
     await renewSession(request);
     Object.assign(request.session, { user, tokens });
@@ -46,8 +46,9 @@ export function createSignInRouter(client: OpenIdClient | undefined): Router {
   return router;
 }
 
-/** The reason is not sent to the page: it could quote the provider. */
-const answerSignInErrors: ErrorRequestHandler = (_error, _request, response, _next) => {
+/** The terminal gets the reason; the page does not, since the reason could quote the provider. */
+const answerSignInErrors: ErrorRequestHandler = (error: unknown, _request, response, _next) => {
+  console.error(`sign-in: ${error instanceof Error ? `${error.message} ${String(error.cause ?? '')}` : String(error)}`);
   response.status(400).type('text').send('The sign-in did not succeed. Go back to the site and try again.');
 };
 

@@ -35,7 +35,7 @@ const OPTIONS: OptionShape<keyof RateLimiterOptions> = {
 const READINGS_A_POINT = 20;
 /** The maximum number of visitors with a partly used point. */
 const MAX_READERS = 10_000;
-const LATE: LimitVerdict = { kind: 'unknown', detail: 'the limiter did not answer in time' };
+const LATE: LimitVerdict = { kind: 'unknown', detail: 'the limiter did not respond in time' };
 
 /**
  * Limits how much one visitor may send, with a limiter of the library `rate-limiter-flexible` (`RateLimiterMemory`,
@@ -45,7 +45,7 @@ const LATE: LimitVerdict = { kind: 'unknown', detail: 'the limiter did not answe
  * visitor's name with `reading:` in front.
  *
  * @throws TypeError when there is no `consume`.
- * @throws ConfigurationError (code `configuration_invalid`) naming the option: `deadlineMs` is above 0, and no more than a timer can wait (2 147 483 647).
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option: `deadlineMs` must be above 0 and at most 2 147 483 647.
  *
  * @example
  * ```ts
@@ -80,7 +80,7 @@ export function rateLimiter(
     try {
       const name = visitor(request);
       return name === undefined || name === ''
-        ? { kind: 'unknown', detail: 'the request names no visitor' }
+        ? { kind: 'unknown', detail: 'the request does not identify the visitor' }
         : await admit(name);
     } catch (error) {
       return { kind: 'unknown', detail: nameOf(error) };

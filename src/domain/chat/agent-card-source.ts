@@ -123,8 +123,8 @@ export class AgentCardSource {
    * The card in a version of the protocol (`''`: the agent's choice), for one caller. Callers with the same version and
    * identity share one request.
    *
-   * @throws UpstreamError when no address gives a card, or none in time; and whatever `admit` throws.
-   * @throws ServiceAuthError `service_token_rejected` when the platform refuses the credential, also a renewed one.
+   * @throws UpstreamError when no address returns a card in time; and any error of `admit`.
+   * @throws ServiceAuthError `service_token_rejected` when the platform refuses the credential, even after renewal.
    */
   async find(version: string, caller: CallContext, admit?: () => Promise<void>): Promise<FoundCard> {
     const isKnown = this.#versions.has(version);

@@ -336,7 +336,7 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
       const visit = await browser.visit();
       await visit.show('A2AChat', { serviceBaseUrl: '/api/service' });
       await visit.page.getByRole('button', { name: 'Earlier conversations' }).click();
-      await visit.alert.filter({ hasText: 'Nobody is signed in.' }).waitFor();
+      await visit.alert.filter({ hasText: 'No user is signed in.' }).waitFor();
       expect(await visit.page.getByText('There are no conversations yet.').count()).toBe(0);
       expect(await visit.axe()).toEqual([]);
     });
