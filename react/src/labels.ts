@@ -36,6 +36,16 @@ export interface ChatLabels {
   readonly incomplete: string;
   /** Below a question of the agent. Default `The agent is waiting for your reply.`. */
   readonly inputRequired: string;
+  /** Below a message of an agent that needs the visitor signed in. Default `The agent needs you to sign in.`. */
+  readonly authRequired: string;
+  /** In place of an answer without content. Default `The agent finished without an answer.`. */
+  readonly empty: string;
+  /** Names what is folded away: the agent's thoughts and steps. Default `Thoughts`. */
+  readonly thoughts: string;
+  /** Names data that is folded away. Default `Data`. */
+  readonly data: string;
+  /** On a file an agent sent. Default `Download {file}`. */
+  readonly download: string;
   /** Names the text field. Default `Message`. */
   readonly message: string;
   /** In the empty text field. Default `Write a message…`. */
@@ -48,6 +58,10 @@ export interface ChatLabels {
   readonly stop: string;
   /** Default `Retry`. */
   readonly retry: string;
+  /** In place of `retry` while the site asks to wait. Default `Retry in {seconds} s`. */
+  readonly retryIn: string;
+  /** Calls the site's `onSignIn`. Default `Sign in`. */
+  readonly signIn: string;
   /** Below a widget that could not be rendered. Default `Try again`. */
   readonly tryAgain: string;
   /** Names the file field. Default `File`. */
@@ -80,6 +94,14 @@ export interface ChatLabels {
   readonly connectionLost: string;
   /** Default `The site cannot be reached at the moment. Please try again later.`. */
   readonly unreachable: string;
+  /** Default `Please sign in and try again.`. */
+  readonly signedOut: string;
+  /** Default `This is too much at once. Please try again later.`. */
+  readonly busy: string;
+  /** Default `Your message was not accepted. Please try again later.`. */
+  readonly refused: string;
+  /** Default `The answer could not be read. Please try again later.`. */
+  readonly unreadable: string;
 }
 
 const ENGLISH: ChatLabels = {
@@ -97,12 +119,19 @@ const ENGLISH: ChatLabels = {
   failed: 'The agent could not finish this.',
   incomplete: 'This answer is not complete.',
   inputRequired: 'The agent is waiting for your reply.',
+  authRequired: 'The agent needs you to sign in.',
+  empty: 'The agent finished without an answer.',
+  thoughts: 'Thoughts',
+  data: 'Data',
+  download: 'Download {file}',
   message: 'Message',
   placeholder: 'Write a message…',
   replyPlaceholder: 'Your reply…',
   send: 'Send',
   stop: 'Stop',
   retry: 'Retry',
+  retryIn: 'Retry in {seconds} s',
+  signIn: 'Sign in',
   tryAgain: 'Try again',
   file: 'File',
   attachFile: 'Attach a file of up to {limit}',
@@ -119,6 +148,10 @@ const ENGLISH: ChatLabels = {
   close: 'Close chat',
   connectionLost: 'The connection to the site was lost. Please try again.',
   unreachable: 'The site cannot be reached at the moment. Please try again later.',
+  signedOut: 'Please sign in and try again.',
+  busy: 'This is too much at once. Please try again later.',
+  refused: 'Your message was not accepted. Please try again later.',
+  unreadable: 'The answer could not be read. Please try again later.',
 };
 
 export const LabelsContext = createContext(ENGLISH);
