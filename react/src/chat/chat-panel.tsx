@@ -51,7 +51,7 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
     textarea.current?.focus();
   };
   const last = chat.messages.at(-1);
-  const isAsked = last?.role === 'agent' && /-required$/.test(last.state);
+  const isAsked = last?.role === 'agent' && last.state.endsWith('-required');
   const canSignIn =
     props.onSignIn !== undefined &&
     chat.phase === 'idle' &&

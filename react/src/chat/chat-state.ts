@@ -1,5 +1,4 @@
 import type { ChatError } from '../chat-error.js';
-import type { SeenBefore } from './answer.js';
 
 /**
  * What the visitor said.
@@ -89,15 +88,6 @@ export interface ChatDraft {
   readonly text: string;
   /** At most 1.4 MB, which is what fits into a request of 2 MB. */
   readonly file?: File | undefined;
-}
-
-/** A message as the agent is sent it. */
-export interface OutgoingMessage extends ChatDraft {
-  readonly id: string;
-  readonly contextId: string;
-  readonly taskId: string;
-  /** Content of earlier turns of the same task. */
-  readonly seen?: SeenBefore | undefined;
 }
 
 export const EMPTY_CHAT: ChatState = {
