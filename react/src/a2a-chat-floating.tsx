@@ -18,7 +18,7 @@ import { useCompleteLabels } from './labels.js';
 import { useChat, useChatHandle } from './use-a2a-chat.js';
 
 /**
- * Props of `A2AChatFloating`. Each may be left out or undefined.
+ * Props of `A2AChatFloating`. Each may be omitted or undefined.
  *
  * @public
  */
@@ -28,20 +28,20 @@ export interface A2AChatFloatingProps extends A2AChatProps {
 }
 
 /**
- * What a page can do with a floating chat it holds a `ref` of.
+ * Controls a floating chat through its `ref`.
  *
  * @public
  */
 export interface A2AChatFloatingHandle extends A2AChatHandle {
   /** Opens the chat, as its button does. */
   readonly open: () => void;
-  /** Closes the chat; its conversation stays. */
+  /** Closes the chat; its conversation is kept. */
   readonly close: () => void;
 }
 
 /**
- * The chat behind a button in the corner of the window. It asks the site for nothing until it is opened, and closing it
- * leaves the conversation as it is.
+ * The chat behind a button in the corner of the window. It sends no request until it is opened, and closing it keeps
+ * the conversation.
  *
  * @example
  * ```tsx
@@ -69,7 +69,7 @@ export const A2AChatFloating: ForwardRefExoticComponent<A2AChatFloatingProps & R
     const close = (): void => setOpen(false);
     useChatHandle(ref, chat, { open, close });
 
-    // Into the panel when it opens, back to the button when it closes.
+    // Moves the focus into the panel when it opens, back to the button when it closes.
     useEffect(() => {
       if (isOpen) input.current?.focus();
       else if (wasOpened) fab.current?.focus();
@@ -90,7 +90,7 @@ export const A2AChatFloating: ForwardRefExoticComponent<A2AChatFloatingProps & R
           hidden={!isOpen}
           onKeyDown={onKeyDown}
         >
-          {/* Once open, it lives on behind the button. */}
+          {/* Stays mounted behind the button once opened. */}
           {wasOpened && <ChatPanel {...props} className={undefined} chat={chat} input={input} onClose={close} />}
         </div>
         <button
