@@ -16,6 +16,9 @@ const task = (state: string, text?: string) => ({
   artifacts: text === undefined ? [] : [{ artifactId: 'a', parts: [{ text }] }],
 });
 
+/** Waits as long as a busy machine takes. */
+const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 8000 });
+
 /** A site whose agent answers with what a test writes. */
 class Site {
   readonly calls: string[] = [];
@@ -43,7 +46,7 @@ class Site {
   };
 
   async write(result: object): Promise<void> {
-    await vi.waitFor(() => expect(this.#write).toBeDefined());
+    await until(() => expect(this.#write).toBeDefined());
     this.#write?.(result);
     await new Promise((resolve) => setTimeout(resolve, 60));
   }
@@ -106,10 +109,10 @@ describe('a chat that is left', () => {
     void session.send('Hello');
     await site.write({ task: task('WORKING', 'It is') });
     session.leave();
-    await vi.waitFor(() => expect(session.getState().phase).toBe('idle'));
+    await until(() => expect(session.getState().phase).toBe('idle'));
     expect(last(session)).toMatchObject({ text: 'It is', state: 'working' });
     session.enter();
-    await vi.waitFor(() => expect(last(session)).toMatchObject({ text: 'It is 42.', state: 'complete' }));
+    await until(() => expect(last(session)).toMatchObject({ text: 'It is 42.', state: 'complete' }));
     expect(site.calls).toEqual(['SendStreamingMessage', 'SubscribeToTask']);
     expect(site.errors).toEqual([]);
   });
@@ -121,9 +124,9 @@ describe('a chat that is left', () => {
     void session.send('Hello');
     session.leave();
     await site.write({ task: task('WORKING') });
-    await vi.waitFor(() => expect(session.getState().phase).toBe('idle'));
+    await until(() => expect(session.getState().phase).toBe('idle'));
     session.enter();
-    await vi.waitFor(() => expect(last(session)).toMatchObject({ text: '42' }));
+    await until(() => expect(last(session)).toMatchObject({ text: '42' }));
   });
 
   it('and entered at once, as StrictMode does, keeps its connection', async () => {
@@ -150,7 +153,7 @@ describe('a chat that is left', () => {
     const next = site.session();
     next.restore(kept);
     next.enter();
-    await vi.waitFor(() => expect(last(next)).toMatchObject({ text: 'It is 42.', state: 'complete' }));
+    await until(() => expect(last(next)).toMatchObject({ text: 'It is 42.', state: 'complete' }));
     expect(next.getState().messages).toHaveLength(2);
   });
 
@@ -270,7 +273,7 @@ describe('a sign-in', () => {
     expect(last(session)).toMatchObject({ state: 'auth-required' });
     await session.signIn();
     expect(signIn).toHaveBeenCalledWith(expect.objectContaining({ state: 'auth-required' }));
-    await vi.waitFor(() => expect(last(session)).toMatchObject({ text: 'Done.', state: 'complete' }));
+    await until(() => expect(last(session)).toMatchObject({ text: 'Done.', state: 'complete' }));
   });
 
   it('that the site needs is followed by another attempt', async () => {

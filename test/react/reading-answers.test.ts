@@ -1,10 +1,12 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { AgentClient, readCard, type WireRequest } from '../../react/src/chat/agent-client.js';
 import { type Answer, AnswerBrokenOff, emptyAnswer, type SeenBefore } from '../../react/src/chat/answer.js';
-import { partsOfAnswer, seenAfter } from '../../react/src/chat/answer-events.js';
+import { partsOfAnswer, seenAfter, settled, takeEvent } from '../../react/src/chat/answer-events.js';
 import { AnswerReader, type ReaderClock } from '../../react/src/chat/answer-reader.js';
 import { textOfParts } from '../../react/src/chat/message-parts.js';
+import { readEvent } from '../../react/src/chat/wire.js';
 
 /** One response of a made-up agent: the results of a stream, one result, an error, or a connection that breaks behind some. */
 type Reply =
@@ -282,6 +284,19 @@ describe('an answer in a stream', () => {
       ['thought: {"role":"tool"}', 'It is 42.'],
     ],
     ['artifact and last word the same', [artifact('Done.'), update('COMPLETED', 'Done.')], ['Done.']],
+    [
+      'an artifact in chunks',
+      [
+        {
+          artifactUpdate: {
+            taskId: 't1',
+            artifact: { artifactId: 'a', parts: [{ text: 'Hello ' }, { text: 'the' }, { text: 're.' }] },
+          },
+        },
+        update('COMPLETED'),
+      ],
+      ['Hello there.'],
+    ],
     ['an empty last chunk', [artifact('Done.'), artifact('', true), update('COMPLETED')], ['Done.']],
     ['two messages', [{ message: words('One.') }, { message: words('Two.') }], ['One.', 'Two.']],
     ['nothing', [update('COMPLETED')], []],
@@ -322,6 +337,12 @@ describe('an answer in a stream', () => {
   ])('with %s', async (_what, text) => {
     const body = JSON.stringify({ message: words('Hi') });
     const agent = new Agent({ SendStreamingMessage: { text: text.replace('BODY', body) } });
+    await agent.ask();
+    expect(agent.shown).toEqual(['Hi']);
+  });
+
+  it('skips what is no event', async () => {
+    const agent = new Agent({ SendStreamingMessage: { stream: [{ kind: 'weather' }, { message: words('Hi') }] } });
     await agent.ask();
     expect(agent.shown).toEqual(['Hi']);
   });
@@ -573,5 +594,71 @@ describe('a task that works on when its stream is over', () => {
     const later = new Agent({ SubscribeToTask: { stream: [task('COMPLETED', whole('Done.'))] } });
     await later.resume((failure as AnswerBrokenOff).answer);
     expect(later.shown).toEqual(['Done.']);
+  });
+});
+
+describe('events of any shape', () => {
+  const json = fc.jsonValue({ maxDepth: 3 });
+  const text = fc.constantFrom('', 'a', 'a1', 't1', 'One ', '{', 'working', 'TASK_STATE_COMPLETED', 'input-required');
+  const value = fc.oneof({ weight: 3, arbitrary: text }, { weight: 1, arbitrary: json });
+  const listOf = (item: fc.Arbitrary<unknown>) =>
+    fc.oneof({ weight: 4, arbitrary: fc.array(item, { maxLength: 4 }) }, json);
+  const part = fc.record(
+    {
+      kind: value,
+      text: value,
+      data: json,
+      raw: value,
+      url: value,
+      file: fc.record({ bytes: value, uri: value }),
+      metadata: json,
+    },
+    { requiredKeys: [] },
+  );
+  const message = fc.record({ messageId: value, role: value, parts: listOf(part) }, { requiredKeys: [] });
+  const artifactOf = fc.record({ artifactId: value, name: value, parts: listOf(part) }, { requiredKeys: [] });
+  const event = fc.record(
+    {
+      id: value,
+      taskId: value,
+      status: fc.record({ state: value, message }, { requiredKeys: [] }),
+      artifact: artifactOf,
+      artifacts: listOf(artifactOf),
+      history: listOf(message),
+      append: fc.boolean(),
+      final: value,
+      parts: listOf(part),
+      message,
+      task: json,
+    },
+    { requiredKeys: [] },
+  );
+
+  it('never throw, and become parts with ids of their own and content of their type', () => {
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 6 }), (events) => {
+        const answer = events.reduce<Answer>(
+          (known, sent, index) => {
+            const read = readEvent(sent);
+            return read === undefined ? known : takeEvent(known, read, index === 0);
+          },
+          emptyAnswer('m1', 't1'),
+        );
+        for (const part of partsOfAnswer(settled(answer))) {
+          expect(part.id).toMatch(/\/\d+$/);
+          if ('text' in part) expect(part.text).toBeTypeOf('string');
+        }
+        expect(textOfParts(partsOfAnswer(answer))).toBeTypeOf('string');
+        JSON.stringify(seenAfter(answer));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('with data nested 100,000 deep are shown without it', () => {
+    const deep: unknown = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000));
+    const read = readEvent({ message: { role: 'agent', parts: [{ text: 'Hi' }, { data: deep }] } });
+    if (read === undefined) throw new Error('It is no event.');
+    expect(textOfParts(partsOfAnswer(takeEvent(emptyAnswer('m1'), read)))).toContain('Hi');
   });
 });

@@ -170,7 +170,7 @@ export class AgentClient {
 
   async #task(response: Response): Promise<WireTask> {
     for await (const event of this.#read(response)) if (event.kind === 'task') return event;
-    throw unreadable('The response has no task.');
+    throw unreadable('no task');
   }
 
   /** Makes a call; once the other way if the agent does not know this one. */
@@ -217,7 +217,10 @@ export class AgentClient {
   /** The events of a response, a stream or a single result. */
   async *#read(response: Response): AsyncGenerator<WireEvent> {
     if (!isStream(response)) {
-      yield readResult(await response.text(), response);
+      const text = await response.text();
+      const event = readResult(text, response);
+      if (event === undefined) throw unreadable(text);
+      yield event;
       return;
     }
     const parser = new EventStreamParser();
@@ -225,15 +228,22 @@ export class AgentClient {
       ?.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>)
       .getReader();
     if (reader === undefined) return;
+    let unknown: string | undefined;
+    let isEmpty = true;
     try {
       for (;;) {
         const { done, value } = await reader.read();
         for (const data of done ? parser.end() : parser.push(value)) {
           const event = readResult(data, response);
+          unknown ??= data;
+          if (event === undefined) continue;
+          isEmpty = false;
           this.#isUnderstood = true;
           yield event;
         }
-        if (done) return;
+        if (!done) continue;
+        if (isEmpty && unknown !== undefined) throw unreadable(unknown);
+        return;
       }
     } finally {
       await reader.cancel().catch(() => undefined);
@@ -241,13 +251,12 @@ export class AgentClient {
   }
 }
 
-function readResult(text: string, response: Response): WireEvent {
+/** The event in a JSON-RPC response; undefined when it is none that this client knows. */
+function readResult(text: string, response: Response): WireEvent | undefined {
   const body = objectOf(parse(text));
   const error = objectOf(body?.['error']);
   if (error !== undefined) throw rpcError(error, response);
-  const event = readEvent(body?.['result'] ?? body);
-  if (event === undefined) throw unreadable(`The agent sent something that is no event of A2A: ${text.slice(0, 200)}`);
-  return event;
+  return readEvent(body?.['result'] ?? body);
 }
 
 /** A JSON-RPC error: the site's own, which it marks, or the agent's. */
@@ -284,8 +293,9 @@ export function readableError(error: unknown): ChatError {
     : toChatError(error);
 }
 
-function unreadable(detail: string): ChatError {
-  return new ChatError('unreadable', MESSAGES.unreadable, { cause: new Error(detail) });
+function unreadable(text: string): ChatError {
+  const cause = new Error(`The agent sent something that is no event of A2A: ${text.slice(0, 200)}`);
+  return new ChatError('unreadable', MESSAGES.unreadable, { cause });
 }
 
 /** A page of the site, or of a proxy. */

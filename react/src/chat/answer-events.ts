@@ -42,7 +42,7 @@ export function takeEvent(answer: Answer, event: WireEvent, isFirst = false): An
       const { artifact, isAppended } = event;
       const { id } = artifact;
       const before = answer.artifacts.find((known) => known.id === id);
-      const whole = withIds(id, artifact.parts);
+      const whole = joinedPieces(withIds(id, artifact.parts));
       const rest = withoutPrefix(whole, answer.seen.artifacts[id]);
       const parts =
         isAppended && before ? withAppended(id, before.parts, artifact.parts) : rest.length > 0 ? rest : whole;
@@ -180,7 +180,7 @@ function withWords(
 ): readonly AnswerWords[] {
   if (message === undefined || message.parts.length === 0) return known;
   const id = message.id || `${unnamed}-${known.length + 1}`;
-  const parts = withIds(id, message.parts);
+  const parts = joinedPieces(withIds(id, message.parts));
   const before = known.find((other) => other.id === id);
   if (before === undefined) {
     const isSaid = message.id === '' && known.some((other) => contentOf(other.parts) === contentOf(parts));

@@ -149,7 +149,22 @@ function readPart(part: JsonObject, title: string): WirePart | undefined {
     };
   if (typeof part['text'] === 'string') return { type: isThought(metadata) ? 'thought' : 'text', text: part['text'] };
   if (part['data'] === undefined) return undefined;
-  return { type: 'data', data: part['data'], name: title, isThought: isThought(metadata) || isToolCall(metadata) };
+  return {
+    type: 'data',
+    data: writable(part['data']),
+    name: title,
+    isThought: isThought(metadata) || isToolCall(metadata),
+  };
+}
+
+/** A JSON value that can be written again: what is nested too deeply for that is of no use to a reader either. */
+function writable(data: unknown): unknown {
+  try {
+    JSON.stringify(data);
+    return data;
+  } catch {
+    return '…';
+  }
 }
 
 /** True for a part with a mark such as `adk_thought: true`. */
