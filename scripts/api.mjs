@@ -48,7 +48,7 @@ for (const { report, config } of entries) {
     });
   } catch (error) {
     // One known cause: a type parameter named like a member of the same interface.
-    problems.push(`${report}: api-extractor gave up: ${error.message}`);
+    problems.push(`${report}: api-extractor failed: ${error.message}`);
     continue;
   }
   if (shared.size === 0) for (const name of exportsOf(report)) shared.add(name);

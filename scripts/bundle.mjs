@@ -1,7 +1,7 @@
-// The JavaScript that is published. The package: its own files and inversify's few hundred, put together. A process that begins with a message
-// (a cold container, a function) would spend most of its start on finding and reading them (decision 74). content-disposition is included too:
-// installed beside a site's Koa, its types would take the place of those that `@types/koa` reads.
-// With `demo`: the demo and all it runs on, so that `npx agent-bff demo` needs nothing else (decision 74).
+// Bundles the published JavaScript. The package: its own files and inversify's few hundred. A process that starts with a
+// message (a cold container, a function) would spend most of its start on finding and reading them (decision 74).
+// content-disposition is included too: installed beside a site's Koa, its types would replace those that `@types/koa` needs.
+// With `demo`: the demo and all its dependencies, so that `npx agent-bff demo` needs no installation (decision 74).
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

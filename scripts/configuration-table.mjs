@@ -64,7 +64,7 @@ const written = await format(replaced(replaced(page, 'fields', fields), 'options
 });
 if (!process.argv.includes('--check')) writeFileSync(PAGE, written);
 else if (written !== page) {
-  console.error('docs/configuration.md is not what the sources say: run "node scripts/configuration-table.mjs".');
+  console.error('docs/configuration.md is out of date: run "node scripts/configuration-table.mjs".');
   process.exitCode = 1;
 }
 

@@ -28,7 +28,7 @@ const written = await format(
 );
 if (!isCheck) writeFileSync(PAGE, written);
 else if (written !== page) {
-  console.error('The table of frameworks in docs/frameworks.md is not what this run gave: run "npm run matrix".');
+  console.error('The table of frameworks in docs/frameworks.md does not match this run: run "npm run matrix".');
   process.exit(1);
 }
 

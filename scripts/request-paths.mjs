@@ -46,7 +46,7 @@ async function measureAll() {
   session.connect();
   await session.post('Profiler.enable');
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
-  const platform = await listen(createServer(answer));
+  const platform = await listen(createServer(respond));
   const agent = new Agent({ keepAlive: true });
   const sites = await Promise.all([expressSite(platform), nodeSite(platform)]);
   const routes = [
@@ -137,7 +137,7 @@ function check(paths) {
 }
 
 /** An agent and a platform in one. */
-function answer(incoming, response) {
+function respond(incoming, response) {
   incoming.resume().on('end', () => {
     const isChat = incoming.url === '/a2a';
     const body = JSON.stringify(isChat ? { jsonrpc: '2.0', id: 1, result: { kind: 'task' } } : { ui: 'text' });

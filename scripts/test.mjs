@@ -43,12 +43,12 @@ const requireAll = process.env.REQUIRE_ALL === '1';
 const missing = isQuick ? [] : PROGRAMS.filter((program) => !isPresent(program));
 if (missing.length > 0) {
   const list = missing.map(({ suites, names }) => `${suites} suites (no ${names[0]} found)`).join(', ');
-  console.log(`left out on this machine: ${list}`);
+  console.log(`skipped on this machine: ${list}`);
   if (requireAll) {
     const remedies = missing
       .map(({ variable, names, remedy }) => remedy ?? `install ${names[0]} or set ${variable}`)
       .join('; ');
-    fail(`REQUIRE_ALL=1 allows nothing to be left out: ${remedies}.`);
+    fail(`REQUIRE_ALL=1 requires everything to run: ${remedies}.`);
   }
 }
 
@@ -59,7 +59,7 @@ const buildStatus = await build('package', { onlyIfNeeded: true });
 if (buildStatus === 0 && !isQuick) {
   for (const part of ['examples', 'web', 'demo']) await build(part, { onlyIfNeeded: true });
 }
-if (buildStatus !== 0) console.error('src does not compile (see above): the run goes on, and will fail in the end.');
+if (buildStatus !== 0) console.error('src does not compile (see above): the run continues, but will fail.');
 
 mkdirSync(join(ROOT, 'reports'), { recursive: true });
 rmSync(REPORT, { force: true });

@@ -23,7 +23,7 @@ export function choicePage(action: string): string {
   <body>
     <main>
       <h1>Who are you?</h1>
-      <p>This page stands for the sign-in of an identity provider. It asks for no password.</p>
+      <p>This page replaces the sign-in of an identity provider. No password is needed.</p>
       <form method="post" action="${action}">
         ${buttons}
       </form>

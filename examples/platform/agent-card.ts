@@ -47,7 +47,7 @@ export function createAgentCard(a2aUrl: string): AgentCard {
   };
 }
 
-/** Serves the card without authentication, as agents do: it tells clients which credential is required. */
+/** Serves the card without authentication, as agents do: it names the required credential. */
 export function createAgentCardRouter(a2aUrl: string): RequestHandler {
   const card = createAgentCard(a2aUrl);
   return agentCardHandler({ agentCardProvider: async () => card, legacyCompat: { enabled: true } });

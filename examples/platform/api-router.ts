@@ -18,7 +18,7 @@ export function createApiRouter(surfaces: readonly Surface[], records: Conversat
   router.use('/surfaces', createSurfacesRouter(surfaces));
   router.use('/conversations', createConversationsRouter(records));
   router.use((_request, response) => {
-    response.status(404).json({ error: { code: 'not_found', message: 'There is nothing here.' } });
+    response.status(404).json({ error: { code: 'not_found', message: 'There is no such address.' } });
   });
   return router;
 }

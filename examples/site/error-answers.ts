@@ -22,5 +22,5 @@ function describe(status: number, type: string | undefined): { code: number; mes
   if (type === 'entity.parse.failed') return { code: -32700, message: 'The message is not valid JSON.' };
   if (status === 413) return { code: -32600, message: 'The message is larger than 2 MB.' };
   if (status < 500) return { code: -32600, message: 'The request could not be read.' };
-  return { code: -32603, message: 'The site could not answer.' };
+  return { code: -32603, message: 'The site could not handle the request.' };
 }

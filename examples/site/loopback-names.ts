@@ -9,5 +9,5 @@ const LOOPBACK = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+
  */
 export const loopbackNamesOnly: RequestHandler = (request, response, next) => {
   if (LOOPBACK.test(request.headers.host ?? '')) next();
-  else response.status(421).type('text').send('This demo is served as localhost, and by no other name.\n');
+  else response.status(421).type('text').send('This demo is only available as localhost.\n');
 };

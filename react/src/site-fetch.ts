@@ -22,8 +22,8 @@ export function siteFetch(headers: () => SiteHeaders | undefined): typeof fetch 
 /**
  * The body of a response, if it is a JSON object with at least the given members.
  *
- * @throws ChatError for every status but success, in the words of the problem document when there is one; and where
- *   something else answers, such as the page a development server gives for every path, with its address in `cause`.
+ * @throws ChatError for every status except success, with the message of the problem document if there is one; and for a
+ *   response of something else, such as the page of a development server, with its address in `cause`.
  */
 export async function readJson<Body>(response: Response, ...members: readonly (keyof Body)[]): Promise<Body> {
   await checkStatus(response);
@@ -32,7 +32,7 @@ export async function readJson<Body>(response: Response, ...members: readonly (k
   if (body !== undefined && members.every((member) => member in body)) return body as Body;
   const { url, status, headers } = response;
   const found = `${url} gives ${headers.get('content-type') ?? 'no content type'}`;
-  throw unreachable(new Error(`${found}, and not what a route of agent-bff does: check its address.`), status);
+  throw unreachable(new Error(`${found}, which is not a response of an agent-bff route: check its address.`), status);
 }
 
 function objectIn(text: string): object | undefined {
@@ -44,7 +44,7 @@ function objectIn(text: string): object | undefined {
   }
 }
 
-/** @throws ChatError for every status but success. */
+/** @throws ChatError for every status except success. */
 export async function checkStatus(response: Response): Promise<void> {
   if (response.ok) return;
   const text = await response.text().catch(() => '');

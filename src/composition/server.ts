@@ -12,7 +12,7 @@ import { buildToolkit } from './toolkit/toolkit.js';
  * configuration from their next request on (spec §2.1). `undefined` leaves a value, an empty string clears it. A
  * rejected configuration changes nothing.
  *
- * @throws ConfigurationError (code `configuration_invalid`) when a value is wrong whatever happens later, naming block and field.
+ * @throws ConfigurationError (code `configuration_invalid`) when a value is invalid, naming block and field.
  *
  * @example
  * ```ts
@@ -72,7 +72,7 @@ export function getCachedServiceToken(options?: AuthHeadersOptions): string | un
  * platform returns. Pass the `strategy` and `apiKey` of that route if they differ from the configuration. `null` if
  * there is none, or if the platform cannot be reached, which a warning event explains; cached for a minute.
  *
- * @throws ServiceAuthError when nobody has configured the server.
+ * @throws ServiceAuthError before `configureServer`.
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown or invalid.
  *
  * @example
@@ -93,7 +93,7 @@ export async function resolveServiceProjectId(options?: AuthHeadersOptions): Pro
  * if they differ from the configuration. Empty if there is none, or if the platform cannot be reached, which a warning
  * event explains; cached for a minute.
  *
- * @throws ServiceAuthError when nobody has configured the server.
+ * @throws ServiceAuthError before `configureServer`.
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown or invalid.
  *
  * @public

@@ -68,8 +68,8 @@ export interface SessionTokenSource {
   readonly name?: string;
   /**
    * Names of the cookies that hold or identify the session, without chunk numbers. Requests with equal values (and
-   * equal `authorization` and host) are one session and may share a token. Absent: users may be told apart by something
-   * else, so requests never share a token.
+   * equal `authorization` and host) are one session and may share a token. Absent: something else may distinguish users,
+   * so requests never share a token.
    */
   readonly sessionCookies?: readonly string[];
   /**

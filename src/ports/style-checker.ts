@@ -1,7 +1,7 @@
 /** CSS that is safe to send to a page. */
 export interface CheckedStyle {
   readonly css: string;
-  /** Summary of the removed rules for the log, such as `2 rules for something else than :root`; empty if all rules remain. */
+  /** Summary of the removed rules for the log, such as `2 rules for elements other than :root`; empty if all rules remain. */
   readonly leftOut: readonly string[];
 }
 

@@ -172,7 +172,7 @@ describe('a certificate that cannot be used', () => {
   it('because a key without labels stands in place of its path shows none of it', async () => {
     const bare = good.privateKeyPem.replace(/-----[^-]+-----|\n/g, '');
     const { detail } = await unusable(source({ certificatePath: bare }));
-    expect(detail).toMatch(/^certificatePath: (?:ENAMETOOLONG|ENOENT): a value that is no path$/);
+    expect(detail).toMatch(/^certificatePath: (?:ENAMETOOLONG|ENOENT): a value that is not a path$/);
   });
 
   it.each<[string, () => string | Buffer, RegExp]>([

@@ -176,7 +176,7 @@ describe('a Web request', () => {
     await request.text();
     const response = await handle(request);
     expect(response.status).toBe(500);
-    expect(await response.text()).toContain('read the request body before the route');
+    expect(await response.text()).toContain('consumed the request body before the route');
   });
 });
 

@@ -154,7 +154,7 @@ describe('a refusal of the provider', () => {
 
   it('of a scope says what the scope lacks, and the scope was sent as it is', async () => {
     expect((await failureOf(provider({ scope: idp.audience }))).advice).toBe(
-      'Let "scope" in the "idpBService" configuration block end in "/.default".',
+      'Make "scope" in the "idpBService" configuration block end in "/.default".',
     );
     expect(idp.tokenRequests.last?.form['scope']).toBe(idp.audience);
     expect((await failureOf(provider({ scope: 'api://nowhere/.default' }))).advice).toBe(

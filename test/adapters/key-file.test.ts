@@ -132,7 +132,7 @@ describe('a key file that was never good', () => {
     expect(await keyFile(textOf(first), block, clock).read()).toMatchObject({
       field: 'privateKeyPath',
       advice: expect.stringMatching(/^Move the key to "privateKeyPem"/),
-      detail: 'privateKeyPath: the value is a PEM text: a value that is no path',
+      detail: 'privateKeyPath: the value is a PEM text: a value that is not a path',
     });
   });
 
@@ -146,7 +146,7 @@ describe('a key file that was never good', () => {
     await writeFile(path, textOf(first));
     await chmod(path, 0);
     expect(await asNobody(() => keyFile(path, block, clock).read())).toMatchObject({
-      advice: 'Let the server read the file of "privateKeyPath" in the "serviceAccount" configuration block.',
+      advice: 'Make the file of "privateKeyPath" in the "serviceAccount" configuration block readable for the server.',
       detail: `privateKeyPath: EACCES: ${path}`,
     });
   });
@@ -155,8 +155,8 @@ describe('a key file that was never good', () => {
 describe.each(['certificatePath', 'privateKeyPath'] as const)('a file of %s that cannot be read', (field) => {
   it.each([
     ['ENOTDIR', /^Point .* at a file that exists\.$/],
-    ['EACCES', /^Let the server read the file of /],
-    ['EPERM', /^Let the server read the file of /],
+    ['EACCES', /^Make the file of /],
+    ['EPERM', /^Make the file of /],
     ['EFBIG', /it names a file that is too large for a (?:key|certificate)\.$/],
     ['EIO', /^Check the file of .*: it cannot be read\.$/],
   ])('is advised by the code of the file system: %s', (code, advice) => {

@@ -52,7 +52,7 @@ describe('Auth.js', () => {
 
   it('that breaks throws without its words', async () => {
     await expect(ask(authJsSession(rejects({ name: 'JWTSessionError' })))).rejects.toThrow(
-      /^Auth.js could not give the token: JWTSessionError$/,
+      /^Auth.js could not return the token: JWTSessionError$/,
     );
   });
 

@@ -9,7 +9,7 @@ describe('Auth0 (nextjs-auth0)', () => {
     async (error) => {
       const rejecting = (): Promise<never> => Promise.reject(Object(error) as Error);
       const asking = ask(auth0Session({ getAccessToken: rejecting }));
-      await expect(asking).rejects.toThrow(/^Auth0 could not give the token: (unknown error|String)$/);
+      await expect(asking).rejects.toThrow(/^Auth0 could not return the token: (unknown error|String)$/);
     },
   );
 
@@ -102,7 +102,7 @@ describe('Auth0 (nextjs-auth0)', () => {
     { name: 'TypeError', code: 'invalid_grant' },
   ])('throws without a word of the library when the provider is down or refuses the site (%j)', async (facts) => {
     const asking = ask(auth0Session({ getAccessToken: rejects(facts) }));
-    await expect(asking).rejects.toThrow(`Auth0 could not give the token: ${facts.name} ${facts.code}`);
+    await expect(asking).rejects.toThrow(`Auth0 could not return the token: ${facts.name} ${facts.code}`);
     await asking.catch((error: Error) =>
       expect([error.message.includes('secret'), error.cause]).toEqual([false, undefined]),
     );

@@ -112,7 +112,7 @@ describe('better-auth 1.7', () => {
     const asking = ask(
       source(refuses({ name: 'APIError', statusCode: 400, body: { code: 'PROVIDER_NOT_SUPPORTED' } })),
     );
-    await expect(asking).rejects.toThrow('better-auth could not give the token: APIError PROVIDER_NOT_SUPPORTED');
+    await expect(asking).rejects.toThrow('better-auth could not return the token: APIError PROVIDER_NOT_SUPPORTED');
     expect(await ask(source(answers({ accessToken: '' })))).toMatchObject({ kind: 'expired' });
   });
 });

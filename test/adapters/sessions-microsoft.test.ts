@@ -58,7 +58,7 @@ describe('msal-node', () => {
 
   it('throws when Entra is down or refuses the site', async () => {
     const asking = ask(source(rejects({ name: 'ServerError', errorCode: 'invalid_client' })), signedIn);
-    await expect(asking).rejects.toThrow('msal-node could not give the token: ServerError invalid_client');
+    await expect(asking).rejects.toThrow('msal-node could not return the token: ServerError invalid_client');
     expect(
       await ask(
         source(() => Promise.resolve(null)),

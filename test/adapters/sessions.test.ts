@@ -130,7 +130,7 @@ describe('sessions of the site’s own', () => {
   it.each([{}, { accessToken: 't' }, 7, true, []])(
     'a function that gives %j is wrong, and nothing goes out',
     async (value) => {
-      await expect(ask(fromFunction(() => value as never))).rejects.toThrow('that is no token');
+      await expect(ask(fromFunction(() => value as never))).rejects.toThrow('that is not a token');
     },
   );
 });

@@ -88,7 +88,7 @@ describe('the deadline of a whole answer', () => {
 describe('the deadline of silence in a stream of events', () => {
   it('breaks one that is silent, where there is such a deadline', async () => {
     const { exchange, response } = await opened({ streamIdleMs: 50 }, 'text/event-stream');
-    await expect(textOf(response.body)).rejects.toThrow('nothing for too long');
+    await expect(textOf(response.body)).rejects.toThrow('silent for too long');
     await exchange.closed;
   });
 });

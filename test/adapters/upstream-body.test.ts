@@ -137,7 +137,7 @@ describe('an answer that flows', () => {
     flowing.flowTo(sink);
     expect([sink.taken.length, controller.paused]).toEqual([2, false]);
     vi.advanceTimersByTime(1_000);
-    expect(controller.aborted).toContain('sent nothing');
+    expect(controller.aborted).toContain('was silent');
   });
 
   it('that is given up ends the request, and says no more', () => {

@@ -127,7 +127,7 @@ describe('agent-bff doctor of a site whose platform works', () => {
   it('sends a message when asked to, and says how its answer came', async () => {
     const { status, printed } = await doctor(site(), { args: ['--message', 'one two three four five'] });
     expect(printed).toMatch(
-      /✓ streaming +first event after \d+ ms, \d+ events, largest gap \d+ ms; they came one by one/,
+      /✓ streaming +first event after \d+ ms, \d+ events, largest gap \d+ ms; they arrived one by one/,
     );
     expect(status).toBe(0);
   });
@@ -162,9 +162,13 @@ describe('agent-bff doctor of a site whose platform works', () => {
     [
       'a site that shows the stack of an error',
       undefined,
-      /! error page +shows visitors the stack.*\n {4}fix: Mount an error handler/,
+      /! error page +shows visitors a stack trace.*\n {4}fix: Mount an error handler/,
     ],
-    ['a site with an error handler', answerError, /✓ error page +shows no stack \(status 400 for a broken body\)/],
+    [
+      'a site with an error handler',
+      answerError,
+      /✓ error page +shows no stack trace \(status 400 for an invalid body\)/,
+    ],
   ])('sends %s a broken body, and says what visitors see', async (_site, handler, line) => {
     vi.stubEnv('NODE_ENV', 'development');
     const app = express().use(express.json());
@@ -305,7 +309,7 @@ describe('agent-bff doctor warns, and passes, when', () => {
     const a2aUrl = `${await bufferingProxy()}/a2a`;
     const { status, printed } = await doctor(site({ a2aUrl }), { args: ['--message', 'one two three four five'] });
     expect(printed).toMatch(
-      /! streaming +.*all in one lump: a proxy .*\n {4}fix: Look at the agent and at the proxies before it.*"a2aUrl"/,
+      /! streaming +.*all at once: a proxy .*\n {4}fix: Check the agent and the proxies in front of it.*"a2aUrl"/,
     );
     expect(status).toBe(0);
   });
@@ -328,7 +332,7 @@ describe('agent-bff doctor warns, and passes, when', () => {
   it('the card is not where it should be', async () => {
     const { status, printed } = await doctor(site({ agentCardUrl: `${platform.url}/nowhere/agent-card.json` }));
     expect(printed).toMatch(
-      /! agent card +"Demo agent".*not where it should be\n {4}fix: Set "agentCardUrl" in configureServer to http/,
+      /! agent card +"Demo agent".*not at the configured address\n {4}fix: Set "agentCardUrl" in configureServer to http/,
     );
     expect(status).toBe(0);
   });

@@ -102,7 +102,7 @@ describe('agent-bff demo', () => {
   it('refuses a port that is none, wherever it is named', async () => {
     expect((await runCommandLine(['demo', '--port', 'http'])).status).toBe(2);
     expect((await runCommandLine(['demo'], { env: { PORT: 'http' } })).complained).toContain(
-      'PORT takes a whole number',
+      'PORT must be a whole number',
     );
   });
 });

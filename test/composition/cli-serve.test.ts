@@ -219,10 +219,10 @@ describe('agent-bff serve', () => {
   });
 
   it.each([
-    [['--port', 'http'], '--port takes a whole number from 0 to 65535, and is "http"'],
-    [['--port', '70000'], '--port takes a whole number'],
-    [['--grace', '4000'], '--grace takes a whole number'],
-    [['--base', 'api'], '--base takes a path'],
+    [['--port', 'http'], '--port must be a whole number from 0 to 65535, not "http"'],
+    [['--port', '70000'], '--port must be a whole number'],
+    [['--grace', '4000'], '--grace must be a whole number'],
+    [['--base', 'api'], '--base must be a path'],
     [['--nonsense'], '--nonsense'],
   ])('does not start with %j', async (args, says) => {
     const { status, complained } = await runCommandLine(['serve', ...args]);
@@ -238,7 +238,7 @@ describe('agent-bff serve', () => {
     expect((await runCommandLine(['serve', '--port', 'http'], { env })).status).toBe(2);
     expect(await runCommandLine(['serve'], { env: { PORT: 'tcp://10.0.0.1:80' } })).toMatchObject({
       status: 2,
-      complained: 'agent-bff: PORT takes a whole number from 0 to 65535, and is "tcp://10.0.0.1:80". Correct PORT.',
+      complained: 'agent-bff: PORT must be a whole number from 0 to 65535, not "tcp://10.0.0.1:80". Correct PORT.',
     });
   });
 

@@ -123,7 +123,7 @@ describe('agent-bff doctor of a configuration that works', () => {
       'a certificate at idp_b',
       () => application(paths(registered)),
       atB,
-      ['✓ certificate ', 'used before the client secret', '✓ certificate dates', '✓ token'],
+      ['✓ certificate ', 'takes precedence over the client secret', '✓ certificate dates', '✓ token'],
     ],
     ['the API key alone', () => ({ serviceApiKey: 'the-key-of-the-api' }), () => ({}), ['the API key alone']],
     [

@@ -159,7 +159,7 @@ describe('an invalid value', () => {
 
   it('that is the address of the agent card says what to leave out', () => {
     expect(refusal({ a2aUrl: 'https://agent.example/a2a/.well-known/agent-card.json' })).toMatchObject({
-      hint: expect.stringMatching(/^That is the address of the agent card: leave out /) as string,
+      hint: expect.stringMatching(/^This is the address of the agent card: remove /) as string,
       fields: ['a2aUrl'],
     });
   });

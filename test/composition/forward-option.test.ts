@@ -47,7 +47,7 @@ describe('the option "forward"', () => {
         const forward = { [direction]: ['x-agent-trace', name] };
         expect(await refusal(factory, { ...fewest, forward })).toMatchObject({
           detail: `Invalid value for "forward.${direction}" of ${maker}.`,
-          hint: `Set it to fields that may cross: "${name.toLowerCase()}" never does.`,
+          hint: `Set it to fields that may be forwarded: "${name.toLowerCase()}" never is.`,
           block: maker,
           fields: [`forward.${direction}`],
         });
@@ -82,7 +82,7 @@ describe('the option "forward"', () => {
   it('refuses the field a toolkit sends its API key in, whatever its name', () => {
     const refused = expect.objectContaining({
       detail: 'Invalid value for "a2a.forward.request" of createWebHandler.',
-      hint: 'Set it to fields that may cross: "x-platform-key" never does.',
+      hint: 'Set it to fields that may be forwarded: "x-platform-key" never is.',
     }) as Error;
     expect(() => createWebHandler({ toolkit: renamed, ...options })).toThrow(refused);
     root.configureServer({ upstream: { headers: { apiKey: 'X-Platform-Key' } } });

@@ -41,7 +41,7 @@ describe('a part of the site that never answers costs a request its deadline, an
     expect(response.status).toBe(401);
     expect(await problem(response)).toMatchObject({ code: 'identity_provider_unavailable', block: 'session' });
     expect(upstream.requests).toEqual([]);
-    expect(telemetry.of('error')[0]?.detail).toContain('no response within 30 ms');
+    expect(telemetry.of('error')[0]?.detail).toContain('did not respond within 30 ms');
   });
 
   it('a session library that many requests of one session wait for, and that answers the next time', async () => {
@@ -65,7 +65,7 @@ describe('a part of the site that never answers costs a request its deadline, an
     const response = await render(surfaceRoute(toolkit, { getHeaders: () => never() }));
     expect(response.status).toBe(401);
     expect(await problem(response)).toMatchObject({ code: 'service_auth_failed', block: 'getHeaders' });
-    expect(telemetry.of('error')[0]?.detail).toContain('no response within 30 ms');
+    expect(telemetry.of('error')[0]?.detail).toContain('did not respond within 30 ms');
   });
 
   it("the site's own headers of the config route", async () => {

@@ -92,7 +92,7 @@ describe('what the function "headers" gives', () => {
     ['a letter beyond Latin-1 in a value', { 'x-tenant': 'sečcret' }],
     ['a name that is none', { 'x tenant': 'secret' }],
   ])('is refused when it is %s, and never quoted', (_words, made) => {
-    expect(() => headerFields(made as never)).toThrow(/^it gave /);
+    expect(() => headerFields(made as never)).toThrow(/^it returned /);
     expect(() => headerFields(made as never)).not.toThrow(/cret/);
   });
 });
@@ -116,10 +116,14 @@ describe('a function "headers" that fails', () => {
       /it threw string\./,
     ], // oxlint-disable-line typescript/only-throw-error
     ['quotes a value in its own error', () => new Headers({ 'x-tenant': 'secret-7\n7' }), /it threw TypeError/],
-    ['gives no header fields', () => ({ 'x-tenant': { id: 'secret-7' } }) as never, /it gave a value that is not text/],
-    ['gives a field it must not', () => ({ Cookie: 'secret-7' }), /it gave "cookie", which no option may set/],
-    ['gives an API key', () => ({ 'X-API-Key': 'secret-7' }), /it gave "x-api-key", which no option may set/],
-    ['never answers', () => new Promise(() => undefined), /it gave no response within 20 ms/],
+    [
+      'gives no header fields',
+      () => ({ 'x-tenant': { id: 'secret-7' } }) as never,
+      /it returned a value that is not text/,
+    ],
+    ['gives a field it must not', () => ({ Cookie: 'secret-7' }), /it returned "cookie", which no option may set/],
+    ['gives an API key', () => ({ 'X-API-Key': 'secret-7' }), /it returned "x-api-key", which no option may set/],
+    ['never answers', () => new Promise(() => undefined), /it did not respond within 20 ms/],
   ];
 
   it.each(failures)('by one that %s is a 500 that names it, and reaches nobody', async (_words, headers, log) => {
@@ -129,12 +133,12 @@ describe('a function "headers" that fails', () => {
     expect(response.status).toBe(500);
     expect(await said(response)).toMatchObject({
       code: 'internal_error',
-      hint: 'Check the function given as "headers"; the server log says what failed.',
+      hint: 'Check the function in "headers"; the server log has the cause.',
       block: 'headers',
     });
     const [event] = telemetry.of('error');
     expect(event).toMatchObject({ status: 500, block: 'headers', route: 'surface' });
-    expect(event?.detail).toMatch(/^The function given as "headers" failed: /);
+    expect(event?.detail).toMatch(/^The function in "headers" failed: /);
     expect(event?.detail).toMatch(log);
     expect(JSON.stringify(telemetry)).not.toContain('secret-7');
     expect(upstream.requests).toEqual([]);
@@ -178,7 +182,7 @@ describe('a field that "upstream.headers" names and the function "headers" gives
     expect(sent.length).toBeGreaterThan(2);
     const details = telemetry
       .of('warning')
-      .map(({ code, detail }) => [code, /in which (\S+) is sent/.exec(detail)?.[1]]);
+      .map(({ code, detail }) => [code, /the field that carries (\S+)\./.exec(detail)?.[1]]);
     // Of each route.
     expect(details).toEqual([
       ['field_replaced', '"serviceApiKey"'],

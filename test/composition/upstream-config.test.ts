@@ -67,7 +67,7 @@ describe("the platform's API", () => {
       'headers.apiKey',
       'Set it to the name of a header field such as "x-api-key".',
     ],
-    [{ headers: { projectId: 'X-API-Key' } }, 'headers.projectId', 'Give each value a field of its own.'],
+    [{ headers: { projectId: 'X-API-Key' } }, 'headers.projectId', 'Set a different field for each value.'],
   ])('is refused with the field and a way out: %j', (config, field, hint) => {
     expect(() => resolveUpstream(config)).toThrow(
       expect.objectContaining({ code: 'configuration_invalid', block: 'upstream', fields: [field], hint }),

@@ -5,7 +5,7 @@ export default function Page() {
     <main>
       <h1>Ask the agent</h1>
       <p>
-        Everybody may chat here. <a href="/members">Members</a> chat in their own name.
+        All visitors can chat here. <a href="/members">Members</a> chat in their own name.
       </p>
       <div className="chat">
         <A2AChat suggestedPrompts={['What can you do?']} />

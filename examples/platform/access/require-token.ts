@@ -32,7 +32,7 @@ export function requireToken(accounts: ServiceAccounts, issuers: TrustedIssuers)
 
 function bearerToken(request: Request): string {
   const [, token] = /^Bearer +(\S+)$/i.exec(request.get('authorization') ?? '') ?? [];
-  if (token === undefined) throw new TokenRefused('A bearer token is needed.');
+  if (token === undefined) throw new TokenRefused('A bearer token is required.');
   return token;
 }
 

@@ -34,7 +34,7 @@ export class Notes implements Surface {
     if (text.length > MAX_NOTE) throw new ActionRefused(`A note has at most ${MAX_NOTE} characters.`);
     this.#notes.set(caller, [...(this.#notes.get(caller) ?? []), text].slice(-MAX_NOTES));
     this.#versions.set(caller, (this.#versions.get(caller) ?? 1) + 1);
-    return 'Your note is kept.';
+    return 'Your note is saved.';
   }
 
   readonly theme: string = `:host { --accent: #0f766e; --tint: #f0fdfa; }

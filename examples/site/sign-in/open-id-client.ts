@@ -67,28 +67,28 @@ export class OpenIdClient {
 
   /** The user who returned to `callbackUrl`, with their tokens. Rejects unless the callback belongs to `pending`. */
   async finish(callbackUrl: URL, pending: PendingSignIn): Promise<{ user: SignedInUser; tokens: UserTokens }> {
-    const answer = await openId.authorizationCodeGrant(
+    const response = await openId.authorizationCodeGrant(
       await this.#configuration(),
       callbackUrl,
       { pkceCodeVerifier: pending.codeVerifier, expectedState: pending.state, expectedNonce: pending.nonce },
       { resource: this.#settings.audience },
     );
-    const claims = answer.claims();
-    if (claims === undefined) throw new Error('The provider did not say who the user is.');
+    const claims = response.claims();
+    if (claims === undefined) throw new Error('The provider did not identify the user.');
     const { iss, sub, name } = claims;
     const user = {
       id: `${iss}|${sub}`,
       name: typeof name === 'string' ? name : sub,
       picture: `/people/${encodeURIComponent(sub)}.svg`,
     };
-    return { user, tokens: tokensOf(answer) };
+    return { user, tokens: tokensOf(response) };
   }
 
   /** New tokens. Most providers invalidate the refresh token, and the response has the next one. */
   async refresh(refreshToken: string): Promise<UserTokens> {
     const { audience } = this.#settings;
-    const answer = await openId.refreshTokenGrant(await this.#configuration(), refreshToken, { resource: audience });
-    return tokensOf(answer, refreshToken);
+    const response = await openId.refreshTokenGrant(await this.#configuration(), refreshToken, { resource: audience });
+    return tokensOf(response, refreshToken);
   }
 
   /** Requested on first use, since a site starts before its provider. Failures are not cached. */
@@ -113,10 +113,10 @@ export function isEnded(error: unknown): boolean {
 }
 
 function tokensOf(
-  answer: openId.TokenEndpointResponse & openId.TokenEndpointResponseHelpers,
+  response: openId.TokenEndpointResponse & openId.TokenEndpointResponseHelpers,
   earlierRefreshToken = '',
 ): UserTokens {
-  const { access_token: accessToken, refresh_token: refreshToken = earlierRefreshToken } = answer;
-  const usableSeconds = (answer.expiresIn() ?? SECONDS_UNLESS_SAID) - EARLY_SECONDS;
+  const { access_token: accessToken, refresh_token: refreshToken = earlierRefreshToken } = response;
+  const usableSeconds = (response.expiresIn() ?? SECONDS_UNLESS_SAID) - EARLY_SECONDS;
   return { accessToken, refreshToken, expiresAt: Date.now() + usableSeconds * 1_000 };
 }

@@ -35,7 +35,7 @@ export function createSignInRouter(client: OpenIdClient | undefined): Router {
 
   router.get('/callback', async (request, response) => {
     const { pendingSignIn: pending } = request.session;
-    if (pending === undefined) throw new Error('There is no sign-in to go on with.');
+    if (pending === undefined) throw new Error('There is no pending sign-in.');
     const { user, tokens } = await client.finish(addressOf(request, request.originalUrl), pending);
     await renewSession(request);
     Object.assign(request.session, { user, tokens });

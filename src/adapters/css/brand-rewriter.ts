@@ -58,8 +58,8 @@ export class BrandRewriter {
   get leftOut(): readonly string[] {
     const { rules, properties, values, atRules } = this.#leftOut;
     const kinds: [number, string][] = [
-      [rules, 'rules for something else than :root'],
-      [properties, 'declarations of something else than custom properties'],
+      [rules, 'rules for elements other than :root'],
+      [properties, 'declarations other than custom properties'],
       [values, 'values with an address, a block or an error'],
       [atRules, 'at-rules'],
     ];

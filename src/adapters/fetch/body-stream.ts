@@ -74,7 +74,7 @@ class BodySource implements UnderlyingDefaultSource<Uint8Array>, BodySink, Stall
   }
 
   onStalled(): void {
-    const reason = new Error('the browser took nothing: see "timeouts.sendIdleMs"');
+    const reason = new Error('the browser accepted no data: see "timeouts.sendIdleMs"');
     this.#over()?.error(reason);
     this.#body.cancel(reason);
   }

@@ -65,7 +65,7 @@ export class FetchRequest implements HttpRequest {
     const { body } = request;
     // A stream locked by someone else cannot be read either.
     this.bodyConsumed = request.bodyUsed || body?.locked === true;
-    // Some servers pass an empty stream for a message without a body, which routes could not tell from a body.
+    // Some servers pass an empty stream for a message without a body, which routes could not distinguish from a body.
     const isEmpty = body === null || this.headers['content-length'] === '0';
     this.body = isEmpty || this.bodyConsumed ? null : unread(body);
   }

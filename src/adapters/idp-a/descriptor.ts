@@ -98,7 +98,7 @@ export function issuerAddress(domain: string): IssuerAddress {
   }
   if (url.protocol === 'https:') return { kind: 'issuer', url };
   if (url.protocol === 'http:' && isLoopback(url.hostname)) return { kind: 'issuer', url };
-  return { kind: 'unusable', detail: 'domain must be an https address; http is for tests on this machine' };
+  return { kind: 'unusable', detail: 'domain must be an https address; http is allowed on this machine only' };
 }
 
 /**

@@ -226,7 +226,7 @@ function refusal({ status, error, description }: ErrorResponse, grant: Grant): V
       if (status === 401) return APPLICATION;
       if (/service not found|not authorized to access|client-grant/i.test(description)) return refused('audience');
       if (/\bscopes?\b/i.test(description)) return refused('scope');
-      return user(grant, 'a policy of the tenant stands against it');
+      return user(grant, 'a policy of the tenant denies it');
     case 'invalid_request':
       if (/subject_token_type/i.test(description)) return refused('subjectTokenType');
       if (/grant type/i.test(description)) return GRANT;

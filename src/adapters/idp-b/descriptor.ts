@@ -118,7 +118,7 @@ async function certificateFacts(settings: IdpBSettings, clock: Clock): Promise<r
     return [{ check: 'certificate', block, fields, isUsable: false, detail, advice }];
   }
   const { notBefore, notAfter, thumbprintSha256 } = reading;
-  const unused = revealed(settings.clientSecret) === '' ? '' : '; used before the client secret';
+  const unused = revealed(settings.clientSecret) === '' ? '' : '; takes precedence over the client secret';
   const detail = `matches its key, SHA-256 ${thumbprintSha256}${unused}`;
   const fields = ['certificatePath', 'privateKeyPath'];
   return [{ check: 'certificate', block, fields, isUsable: true, detail, validity: { notBefore, notAfter } }];
@@ -163,7 +163,7 @@ export function tenantAddress(tenantId: string, authority: string): TenantAddres
   const address = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || !isAllowed(url)) {
-    const note = 'must be an https address without user, query or fragment; http is for tests on this machine';
+    const note = 'must be an https address without user, query or fragment; http is allowed on this machine only';
     return { kind: 'unusable', field: 'authority', note };
   }
   return {

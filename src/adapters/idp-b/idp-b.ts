@@ -277,7 +277,7 @@ export function failureRules(
       if (reason === 'unavailable') return `Try again later; if that does not help, ${check}.`;
       const isIncomplete = grant === 'client_credentials' && !scope.value.trim().endsWith('/.default');
       if (!fields.includes('scope') || !isIncomplete) return undefined;
-      return `Let "scope" in the "${scope.block}" configuration block end in "/.default".`;
+      return `Make "scope" in the "${scope.block}" configuration block end in "/.default".`;
     },
   };
 }
@@ -310,7 +310,7 @@ const REFUSALS_BY_NUMBER: readonly (readonly [numbers: readonly number[], verdic
 
 const POLICY = {
   ...refused('clientId'),
-  note: 'a policy or an assignment of the tenant stands against the application',
+  note: 'a policy or an assignment of the tenant denies the application',
 };
 const REFUSALS: ReadonlyMap<string, Verdict> = new Map([
   ['unauthorized_client', refused('clientId', 'tenantId')],

@@ -53,7 +53,7 @@ export function fileAdvice(field: PathField, block: string, code: string): strin
       return `Point ${named} at a file that exists.`;
     case 'EACCES':
     case 'EPERM':
-      return `Let the server read the file of ${named}.`;
+      return `Make the file of ${named} readable for the server.`;
     case 'EISDIR':
       return `Point ${named} at a regular file: it names a directory or a device.`;
     case 'EFBIG':

@@ -126,7 +126,7 @@ function encrypted(key: KeyObject, name: string, bytes: Buffer): Buffer {
   return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** @throws when anything of it was changed. */
+/** @throws when any part of it was changed. */
 function decrypted(key: KeyObject, name: string, text = ''): Buffer {
   const bytes = Buffer.from(text, 'base64url');
   const end = bytes.length - TAG_BYTES;
@@ -142,7 +142,7 @@ export function readSealingKey(text: Secret): SealingKeyReading {
     return unusable('is not 32 bytes in hex, base64url or base64; make one with "openssl rand -base64 32"');
   }
   if (new Set(bytes).size < MIN_DISTINCT) {
-    return unusable('is a pattern and not random; make one with "openssl rand -base64 32"');
+    return unusable('is a repeated pattern, not random; make one with "openssl rand -base64 32"');
   }
   const id = createHmac('sha256', bytes).update('agent-bff sealing key').digest('base64url').slice(0, 8);
   return { kind: 'key', key: { id, key: createSecretKey(bytes) } };

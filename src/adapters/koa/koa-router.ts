@@ -50,7 +50,7 @@ interface KoaContext {
   readonly captures?: readonly string[];
   status: number;
   body: unknown;
-  /** False tells Koa not to send the response. */
+  /** If false, Koa does not send the response. */
   respond?: boolean;
   set(field: string, value: string | readonly string[]): void;
   append(field: string, value: string | readonly string[]): void;

@@ -12,7 +12,7 @@ const DECODERS = {
 /**
  * A body without its content coding, decoded as a stream; breaks if the body breaks or does not match the coding.
  *
- * @throws Error when the coding is none of gzip, deflate and br.
+ * @throws Error when the coding is not gzip, deflate or br.
  */
 export function decodedBody(body: Exclude<HttpBody, null>, coding: string): AsyncIterable<Uint8Array> {
   const name = coding.trim().toLowerCase();
@@ -37,7 +37,7 @@ async function* bounded(decoder: ReturnType<(typeof DECODERS)[keyof typeof DECOD
   for await (const chunk of decoder as AsyncIterable<Uint8Array>) {
     size += chunk.length;
     if (size > FREE_BYTES && size > decoder.bytesWritten * MAX_TIMES)
-      throw new Error('a compressed body grew without measure');
+      throw new Error('a compressed body expanded excessively');
     yield chunk;
   }
 }

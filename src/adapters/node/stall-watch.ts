@@ -50,7 +50,7 @@ export class StallWatch implements StallWatched {
   onStalled(): void {
     this.#isOver = true;
     const { idleMs, onStalled } = this.#options;
-    onStalled?.(new Error(`the browser took nothing for ${String(idleMs)} ms: see "timeouts.sendIdleMs"`));
+    onStalled?.(new Error(`the browser accepted no data for ${String(idleMs)} ms: see "timeouts.sendIdleMs"`));
     breakOff(this.#response, idleMs);
   }
 

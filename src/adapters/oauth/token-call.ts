@@ -72,7 +72,7 @@ export class TokenCall {
     const sent = this.#send(url, { method: 'POST', headers, body, signal: this.#deadline });
     const { access_token: value, expires_in: expiresIn } = await this.#goodBody(sent);
     if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) {
-      throw this.#failed(unreadable(this.stage, 'no token that could stand in a header field'));
+      throw this.#failed(unreadable(this.stage, 'the token is not valid in a header field'));
     }
     const expiresInSeconds = seconds(expiresIn);
     this.token = { value, expiresInSeconds };

@@ -30,7 +30,7 @@ const OPTIONS: OptionShape<keyof RateLimiterOptions> = {
   },
 };
 
-const LATE: LimitVerdict = { kind: 'unknown', detail: 'the limiter did not answer in time' };
+const LATE: LimitVerdict = { kind: 'unknown', detail: 'the limiter did not respond in time' };
 
 /**
  * Limits how much one visitor may send, with a limiter of the library `rate-limiter-flexible` (`RateLimiterMemory`,
@@ -38,7 +38,7 @@ const LATE: LimitVerdict = { kind: 'unknown', detail: 'the limiter did not answe
  * process; several processes share a limit through the Redis or Valkey limiters.
  *
  * @throws TypeError when there is no `consume`.
- * @throws ConfigurationError (code `configuration_invalid`) naming the option: `deadlineMs` is above 0, and no more than a timer can wait (2 147 483 647).
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option: `deadlineMs` must be above 0 and at most 2 147 483 647.
  *
  * @example
  * ```ts
@@ -64,7 +64,8 @@ export function rateLimiter(
     admit: async (request) => {
       try {
         const name = visitor(request);
-        if (name === undefined || name === '') return { kind: 'unknown', detail: 'the request names no visitor' };
+        if (name === undefined || name === '')
+          return { kind: 'unknown', detail: 'the request does not identify the visitor' };
         return await beforeAlarm(
           consumed(limiter, name),
           (expire) => {

@@ -109,5 +109,5 @@ async function keyFact(account: ServiceAccountSettings, clock: Clock): Promise<K
     return { ...both, isUsable: true, detail: `RSA, public half SHA-256 ${reading.fingerprint}` };
   }
   const advice = `Leave one of "privateKeyPem" and "privateKeyPath" out of the "${block}" configuration block.`;
-  return { ...both, isUsable: true, detail: 'the text is used; the file beside it is not', advice };
+  return { ...both, isUsable: true, detail: 'the text is used and the file is ignored', advice };
 }

@@ -66,7 +66,7 @@ export class ServiceAccountProvider implements IdentityProvider {
       return this.#failure('incomplete', KEY_FIELDS, 'Set "privateKeyPem" or "privateKeyPath"', 'no key is configured');
     }
     if (this.#claims === undefined) {
-      return this.#failure('refused', ['claims'], 'Put JSON values only into "claims"', 'claims are not JSON');
+      return this.#failure('refused', ['claims'], 'Use only JSON values in "claims"', 'claims are not JSON');
     }
     const reading = await key.read();
     if (reading.kind === 'unusable') {

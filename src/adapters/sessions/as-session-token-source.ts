@@ -18,7 +18,7 @@ const sources = new WeakMap<object, SessionTokenSource>();
  *
  * If the parameters of a function are not visible (`(...args)`, a default value, a wrapper), pass it to `fromFunction`.
  *
- * @throws TypeError when it is none of these, or the module `next-auth/jwt`, whose `getToken` takes no request of ours.
+ * @throws TypeError when it is none of these, or is the module `next-auth/jwt`, whose `getToken` expects other arguments.
  */
 export function asSessionTokenSource(like: SessionTokenLike): SessionTokenSource {
   const known = sources.get(like);

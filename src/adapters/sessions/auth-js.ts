@@ -141,7 +141,7 @@ function tokenOf(session: unknown, read: StoredTokenOptions, maker: string): Ses
     read.accessToken === undefined ? (facts.accessToken ?? facts.access_token) : read.accessToken(session);
   if (typeof accessToken !== 'string' || accessToken === '') {
     const callbacks = maker === 'nextAuthSession' ? '"jwt" callback' : '"jwt" and "session" callbacks';
-    const hint = `Add it in the ${callbacks} of Auth.js, or say by "accessToken" in the options of ${maker} where it is.`;
+    const hint = `Add it in the ${callbacks} of Auth.js, or set "accessToken" in the options of ${maker} to a function that reads it.`;
     throw misconfigured(maker, 'accessToken', 'The Auth.js session holds no access token.', hint);
   }
   const { expires_at: seconds } = facts;

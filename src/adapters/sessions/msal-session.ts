@@ -39,7 +39,7 @@ const MSAL: OptionShape<keyof MsalSessionOptions<{ readonly homeAccountId: strin
   options: {
     client: accept(
       (value) => typeof value === 'function' || hasMethods(value, ['acquireTokenSilent']),
-      'a client of msal-node, or a function that gives one',
+      'a client of msal-node, or a function that returns one',
     ),
     account: callback,
     scopes: texts,

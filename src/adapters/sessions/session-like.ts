@@ -20,7 +20,7 @@ export type SessionKind =
  * Recognises the kind of a site's session without loading its reader: entries that only mount routes check their
  * options with this.
  *
- * @throws TypeError when it is nothing a session can be read with, or the module `next-auth/jwt`.
+ * @throws TypeError when no session can be read with it, or it is the module `next-auth/jwt`.
  */
 export function sessionKind(like: SessionTokenLike): SessionKind {
   if (typeof like === 'function') {

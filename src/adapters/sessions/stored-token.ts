@@ -206,5 +206,5 @@ function sessionToken(result: Awaited<ReturnType<SessionTokenFunction>>): Sessio
 
 /** next-auth's `getToken` returns the claims of its cookie, which would be sent as "[object Object]". */
 function noToken(value: unknown): TypeError {
-  return new TypeError(`the session token function gave a value of type "${typeof value}" that is no token`);
+  return new TypeError(`the session token function returned a value of type "${typeof value}" that is not a token`);
 }

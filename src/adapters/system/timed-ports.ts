@@ -22,7 +22,7 @@ export class DeadlineError extends Error {
   override readonly name: string = 'DeadlineError';
 
   constructor(what: string, ms: number) {
-    super(`${what} gave no response within ${String(ms)} ms`);
+    super(`${what} did not respond within ${String(ms)} ms`);
   }
 }
 

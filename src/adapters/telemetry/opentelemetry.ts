@@ -134,17 +134,21 @@ function siteMetrics(meter: MeterLike): (event: TelemetryEvent) => void {
   const counter = (name: string, unit: string, description: string): CounterLike =>
     meter.createCounter(`agent_bff.${name}`, { unit, description });
   const requests = seconds('request.duration', 'Time to the head of the response', RESPONSE_S);
-  const streams = seconds('stream.duration', 'Time to the end of a stream of events', STREAM_S);
+  const streams = seconds('stream.duration', 'Time to the end of an event stream', STREAM_S);
   const calls = seconds('upstream.duration', "Time to the head of the platform's response", RESPONSE_S);
   const openStreams = meter.createUpDownCounter('agent_bff.streams.open', {
     unit: '{stream}',
-    description: 'Streams of events that are open',
+    description: 'Open event streams',
   });
   const errors = counter('errors', '{error}', 'Error responses by route and code');
   const tokens = counter('tokens', '{event}', 'Token events by configuration block and outcome');
   const cache = counter('cache', '{render}', 'Renders by cache outcome');
   const retries = counter('retries', '{call}', 'Calls sent again, by cause');
-  const broken = counter('streams.broken', '{response}', 'Responses that broke after their head, by who broke them');
+  const broken = counter(
+    'streams.broken',
+    '{response}',
+    'Responses that broke after their head, by the side that broke them',
+  );
   return (event) => {
     switch (event.type) {
       case 'request':

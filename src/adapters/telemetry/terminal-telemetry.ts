@@ -25,13 +25,13 @@ const FAULTS: ReadonlySet<string> = new Set([
 /** Warnings whose detail is someone else's message, and needs an introduction. */
 const WARNINGS: Readonly<Record<string, string>> = {
   credential_refused: 'The agent refused the credential of this site.',
-  limit_unknown: 'A visitor was let through uncounted. Check "chatLimit" in configureServer.',
+  limit_unknown: 'A visitor was admitted without being counted. Check "chatLimit" in configureServer.',
 };
 
 /** Refusals that may be caused by a mistake of the site until a route has served a request, and what else to check then. */
 const FIRST_STEPS: Readonly<Record<string, string>> = {
   session_required:
-    'If somebody is, check that the page sends its cookies, and that the session source of the route ("auth", "getSessionToken") reads them.',
+    'If a user is signed in, check that the page sends its cookies, and that the session source of the route ("auth", "getSessionToken") reads them.',
   origin_refused: 'If the page is the site\'s own, check "publicUrl" and "allowedOrigins" in configureServer.',
   not_found: '',
   method_not_allowed: '',
@@ -40,7 +40,7 @@ const FIRST_STEPS: Readonly<Record<string, string>> = {
 };
 
 const STORE_FAULT = 'The shared cache fails; visitors are served without it. Check "cacheStore" in configureServer.';
-const BROKEN = 'A stream from the platform broke off before its end.';
+const BROKEN = 'A stream from the platform broke before its end.';
 
 /** Routes whose path is chosen by visitors, so that "not found" may be about that path. */
 const OPEN_PATHS: ReadonlySet<string> = new Set(['surface', 'conversation']);

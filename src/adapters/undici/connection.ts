@@ -25,8 +25,8 @@ async function privateParts(): Promise<UndiciParts> {
 
 async function publicParts(): Promise<UndiciParts> {
   process.emitWarning(
-    'The start takes longer, and the global fetch has another dispatcher: the installed version of undici has moved the files agent-bff imports, ' +
-      'so all of it is loaded. Check "overrides" in your package.json; docs/decisions/0073-parts-of-undici.md in agent-bff names the files.',
+    'The installed version of undici has moved the files agent-bff imports, ' +
+      'so all of undici is loaded: startup takes longer, and the global fetch uses another dispatcher. Check "overrides" in your package.json; docs/decisions/0073-parts-of-undici.md in agent-bff names the files.',
     { code: 'AGENT_BFF_UNDICI' },
   );
   return import('undici');

@@ -103,7 +103,7 @@ export class UpstreamBody extends ReadableFlow {
   }
 
   #watch(): void {
-    if (this.#idleMs > 0) this.#idle = this.#abortAfter(this.#idleMs, 'the platform sent nothing for too long');
+    if (this.#idleMs > 0) this.#idle = this.#abortAfter(this.#idleMs, 'the platform was silent for too long');
     if (this.#leftMs === 0) return;
     this.#watchedAt = performance.now();
     this.#total = this.#abortAfter(this.#leftMs, 'the platform took too long for its whole response');

@@ -60,7 +60,7 @@ export interface OriginPolicy {
 const CALL_OR_ALLOW =
   'Call the route from the site itself, or add the page\'s origin to "allowedOrigins" in configureServer.';
 const EXACT_ADDRESS =
-  'Set "publicUrl" to the address visitors use, and add other origins of the site to "allowedOrigins" in configureServer: www. beside the bare name, another scheme and another port each count as one.';
+  'Set "publicUrl" to the address visitors use, and add other origins of the site to "allowedOrigins" in configureServer: a name with www., another scheme or another port is another origin.';
 
 /**
  * Rejects requests sent by another site's page (decision 80). Reading is safe with a service credential, so GET, HEAD

@@ -27,7 +27,7 @@ export function conversationRoutes({ site, proxy, auth }: ConversationRoutes): H
       checkOrigin(request, site.origins, true);
       if (request.bodyConsumed) {
         throw new RequestError('body_consumed', {
-          detail: 'A middleware of this server read the request body before the route and left nothing of it.',
+          detail: 'A middleware of this server consumed the request body before the route.',
           hint: 'Mount the router before that middleware.',
         });
       }

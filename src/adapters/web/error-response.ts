@@ -171,9 +171,8 @@ export function refusal(cause: unknown, { method, path }: HttpRequest, context: 
 
 /** The response to a wrong method on a known path (RFC 9110 §15.5.6). */
 export function methodNotAllowed(allow: string, context: ErrorContext): HttpResponse {
-  const detail = `This address takes ${allow} only.`;
-  const hint =
-    context.route === 'chat' ? 'To see in a browser whether the chat is set up, open "/config" below it.' : '';
+  const detail = `This address accepts ${allow} only.`;
+  const hint = context.route === 'chat' ? 'To check the chat in a browser, open "/config" below it.' : '';
   const response = problemResponse(new AgentBffError('method_not_allowed', { detail, hint }), context);
   return { ...response, headers: { ...response.headers, allow } };
 }

@@ -63,7 +63,7 @@ function declaredType(request: HttpRequest, { bodyLimitBytes }: BodyLimits, type
   }
   if (request.bodyConsumed) {
     throw new RequestError('body_consumed', {
-      detail: 'A middleware of this server read the request body before the route and left nothing of it.',
+      detail: 'A middleware of this server consumed the request body before the route.',
       hint: 'Mount the router before that middleware, or let it keep the result in "req.body" or "req.rawBody".',
     });
   }
@@ -267,7 +267,7 @@ export class BodyBudget {
   /**
    * The share of a body that has already arrived.
    *
-   * @throws RequestError `server_busy` when there is no room.
+   * @throws RequestError `server_busy` when the budget is full.
    */
   hold(bytes: number): BodyShare {
     const pool = this.#poolOf(bytes);
@@ -279,7 +279,7 @@ export class BodyBudget {
   /**
    * Counts received bytes of a body.
    *
-   * @throws RequestError `body_timeout` when this body is the slowest of too many, `server_busy` when there is no room and nothing to cut.
+   * @throws RequestError `body_timeout` when this body is the slowest of too many, `server_busy` when the budget is full and no body can be cut.
    */
   charge(share: BodyShare, bytes: number): void {
     const total = share.bytes + bytes;

@@ -104,10 +104,10 @@ function closing(): RequestError {
 
 function busy(): RequestError {
   return new RequestError('server_busy', {
-    detail: 'The server has too many requests under way.',
+    detail: 'The server is handling too many requests.',
     hint: 'Send the request again in a moment.',
     retryable: true,
     retryAfterMs: AGAIN_MS,
-    log: 'as many requests are under way as "maxInFlight" allows',
+    log: 'the number of running requests has reached "maxInFlight"',
   });
 }

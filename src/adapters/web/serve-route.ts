@@ -174,9 +174,9 @@ export function errorContext(site: SiteSettings, route: string): ErrorContext {
 const REASONS: Readonly<Record<LeftOutReason, string>> = {
   characters: 'characters other than printable ASCII',
   length: 'too long',
-  name: 'not a name that may cross',
+  name: 'a name that is not allowed',
   number: 'too many or too long together',
-  repeated: 'sent several times, the first was taken',
+  repeated: 'sent several times; the first is used',
   syntax: 'could not be read',
 };
 

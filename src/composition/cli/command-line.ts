@@ -28,7 +28,7 @@ export interface Command {
 }
 
 /** The exit statuses of most commands, for their help. */
-export const STATUS = `Exit status: 0 all is well, 1 something is to be fixed, 2 the command line is wrong.`;
+export const STATUS = `Exit status: 0 all is well, 1 something needs to be fixed, 2 the command line is invalid.`;
 
 const BLOCK = 'command line';
 
@@ -45,12 +45,12 @@ export function isUsageError(error: unknown): error is AgentBffError {
 /**
  * A whole number from the command line.
  *
- * @throws ConfigurationError when the text is none from 0 to `most`.
+ * @throws ConfigurationError when the text is not a number from 0 to `most`.
  */
 export function wholeNumber(option: string, text: string, most: number): number {
   const number = Number(text);
   if (/^\d+$/.test(text) && number <= most) return number;
-  const detail = `${option} takes a whole number from 0 to ${String(most)}, and is ${JSON.stringify(text)}.`;
+  const detail = `${option} must be a whole number from 0 to ${String(most)}, not ${JSON.stringify(text)}.`;
   throw usageError(option, detail, `Correct ${option}.`);
 }
 
@@ -68,7 +68,7 @@ const CANNOT_LISTEN = ['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND'];
  * The port and host from the options, otherwise `PORT` and `HOST` from the environment, otherwise `defaultPort` on the
  * loopback address.
  *
- * @throws ConfigurationError when the port is none.
+ * @throws ConfigurationError when the port is invalid.
  */
 export function listeningPlace(
   options: { readonly port?: string | undefined; readonly host?: string | undefined },

@@ -46,15 +46,15 @@ async function textOf(option: string, path: string): Promise<string> {
   } catch (error) {
     const code = String((error as NodeJS.ErrnoException).code);
     const reason = [code, MEANINGS[code]].filter(Boolean).join(', ');
-    const other = option === '--env' ? ', or leave it out: the environment is read without it' : '';
-    const hint = `Give the path of a file that this user may read to ${option}${other}.`;
+    const other = option === '--env' ? ', or omit it to read the environment' : '';
+    const hint = `Set ${option} to the path of a file that this user can read${other}.`;
     throw usageError(option, `The file of ${option} cannot be read: ${path} (${reason}).`, hint);
   }
 }
 
 const MEANINGS: Readonly<Record<string, string>> = {
   ENOENT: 'there is none',
-  EACCES: 'this user may not read it',
+  EACCES: 'this user has no permission to read it',
   EISDIR: 'it is a folder',
 };
 
@@ -65,8 +65,7 @@ function parsed(path: string, text: string): ServerConfig {
     // The rest of the message quotes the file, which may hold secrets.
     const [, at] = /position (\d+)/.exec(String(error)) ?? [];
     const line = at === undefined ? '' : ` (line ${String(text.slice(0, Number(at)).split('\n').length)})`;
-    const hint =
-      'Give --config a JSON object with the fields of configureServer, without comments and trailing commas.';
+    const hint = 'Pass --config a JSON object with the fields of configureServer, without comments or trailing commas.';
     throw usageError('--config', `The file of --config is not JSON: ${path}${line}.`, hint);
   }
 }

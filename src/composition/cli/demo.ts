@@ -25,7 +25,7 @@ Shows a site, an agent platform and a sign-in, all on this machine and with keys
   --port N   port of the site; default PORT of the environment, else 3000; 0 takes any free port
   --host H   default HOST of the environment, else 127.0.0.1; 0.0.0.0 for a container, whose port is called by localhost all the same
 
-Exit status: 0 it was stopped, 1 it cannot run, 2 the command line is wrong.`,
+Exit status: 0 it was stopped, 1 it cannot run, 2 the command line is invalid.`,
   run: demo,
 };
 

@@ -44,17 +44,17 @@ function reach(isKept: boolean, fault: string | undefined, ms: number, cacheMs: 
   const check = 'cache store';
   const store = topLevel('cacheStore');
   if (!isKept) {
-    if (fault === undefined) return failed(check, 'it does not keep what it is given', store);
+    if (fault === undefined) return failed(check, 'it does not return the entry that was set', store);
     return failed(check, `it cannot be used: ${fault}`, store, networkFix(codeIn(fault), store) ?? LOG_IN);
   }
   const message = `a call takes ${ms.toFixed(1)} ms`;
   if (ms <= cacheMs) return passed(check, message);
-  const late = `${message}, and is given up after ${String(cacheMs)} ms`;
+  const late = `${message}, but times out after ${String(cacheMs)} ms`;
   return warning(
     check,
     late,
     { block: 'timeouts', fields: ['cacheMs'] },
-    'Raise "cacheMs" in the "timeouts" configuration block, or use a store nearby.',
+    'Raise "cacheMs" in the "timeouts" configuration block, or use a closer store.',
   );
 }
 
@@ -75,7 +75,7 @@ const PAGE_CHECK = 'error page';
 const CHAT_PATH = '/api/a2a';
 const PAGE_MS = 5_000;
 const HANDLE_ERRORS =
-  'Mount an error handler behind all other middleware of the site, as the recipe for Express in docs/frameworks.md does, and set NODE_ENV to production.';
+  'Mount an error handler after all other middleware of the site, as the recipe for Express in docs/frameworks.md does, and set NODE_ENV to production.';
 
 /**
  * Sends the running site a body that no parser accepts. If a parser runs before the routes of this package, the
@@ -97,9 +97,9 @@ export async function errorPage(publicUrl: string): Promise<Finding> {
   } catch {
     return skipped(PAGE_CHECK, `${new URL(publicUrl).origin} does not respond; try again when the site runs`);
   }
-  if (!hasStack(page)) return passed(PAGE_CHECK, `shows no stack (status ${String(status)} for a broken body)`);
+  if (!hasStack(page)) return passed(PAGE_CHECK, `shows no stack trace (status ${String(status)} for an invalid body)`);
   const place = { block: 'environment', fields: ['NODE_ENV'] };
-  return warning(PAGE_CHECK, 'shows visitors the stack of an error, for a broken body', place, HANDLE_ERRORS);
+  return warning(PAGE_CHECK, 'shows visitors a stack trace for an invalid body', place, HANDLE_ERRORS);
 }
 
 /** True if a text, or a page of Express, contains a stack line such as `at JSON.parse (server.js:1:2)`. */

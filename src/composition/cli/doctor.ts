@@ -27,16 +27,16 @@ const MARKS: Readonly<Record<Finding['result'], readonly [mark: string, style: T
 
 /** The command `doctor`. */
 export const DOCTOR: Command = {
-  summary: 'tries a configuration for real, and says what to fix',
+  summary: 'tests a configuration, and lists what to fix',
   help: `agent-bff doctor [--config FILE | --env FILE] [--surface ID] [--message TEXT] [--json]
 
-Tries a configuration for real: keys and certificates, the identity provider, a token, the shared cache, the agent's card,
-the project, the brand and the clocks. What rests on something that failed is not tried. Secrets are never printed.
+Tests a configuration: keys and certificates, the identity provider, a token, the shared cache, the agent's card,
+the project, the brand and the clocks. Checks that depend on a failed one are skipped. Secrets are never printed.
 
   --config FILE    reads the configuration from here
-  --env FILE       adds variables such as A2A_URL=https://agent.example; those that are set already stay
+  --env FILE       adds variables such as A2A_URL=https://agent.example; those already set take precedence
   --surface ID     also renders this surface; name:NAME for one by its name
-  --message TEXT   also sends this message to the agent, and says how its response streams
+  --message TEXT   also sends this message to the agent, and reports how its response streams
   --json           prints the findings as JSON, whatever happens
 
 ${CONFIGURATION_HELP}
@@ -82,7 +82,7 @@ export function tell(
   } else {
     for (const finding of named) terminal.print(line(finding, terminal));
     const notes = findings.filter(({ result }) => result === 'warning').length;
-    const also = notes === 0 ? '' : ` ${String(notes)} to look at, marked with "!".`;
+    const also = notes === 0 ? '' : ` ${String(notes)} to review, marked with "!".`;
     terminal.print(failures.length === 0 ? `\nAll is well.${also}` : `\n${String(failures.length)} to fix.`);
   }
   return failures.length === 0 ? 0 : 1;
@@ -202,7 +202,7 @@ function publicAddress({ publicUrl }: ResolvedConfig, isProduction: boolean): re
   const check = 'public address';
   if (publicUrl !== '') return [passed(check, publicUrl)];
   if (!isProduction) return [];
-  const message = 'is not set, so the origin check goes by the Host field of each request';
+  const message = 'is not set, so the origin check uses the Host field of each request';
   const fix = 'Set "publicUrl" in configureServer to the address visitors use, such as https://site.example.';
   return [warning(check, message, topLevel('publicUrl'), fix)];
 }
@@ -217,7 +217,7 @@ function needsAudience({ expected, address: reached }: ProviderFacts): boolean {
 function strategy(chosen: ChosenStrategy, { alwaysExchange }: ResolvedConfig): Finding {
   const check = 'strategy';
   if (chosen.kind === 'provider') return passed(check, chosen.name);
-  if (chosen.kind === 'api-key') return passed(check, 'the API key alone; there is no token to try');
+  if (chosen.kind === 'api-key') return passed(check, 'the API key alone; there is no token to test');
   if (alwaysExchange) return skipped(check, "no service credential: only users' tokens are exchanged");
   return failed(check, 'no credential is configured', topLevel('serviceAuthStrategy', 'serviceApiKey'), CHOOSE);
 }

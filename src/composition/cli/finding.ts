@@ -45,7 +45,7 @@ export function warning(check: string, message: string, place: Place, fix: strin
 /**
  * The finding for an error of this package.
  *
- * @throws any error that is none of this package.
+ * @throws any error of another origin.
  */
 export function refused(check: string, error: unknown): Finding {
   if (!isAgentBffError(error)) throw error;
@@ -87,7 +87,7 @@ function listed(fields: readonly string[]): string {
 
 const TOLERATED_SKEW_MS = 30_000;
 const CLOCK = { block: 'machine', fields: ['clock'] };
-const SET_CLOCK = 'Set the clock of this machine, by NTP for instance.';
+const SET_CLOCK = 'Set the clock of this machine, for example by NTP.';
 
 /** Compares the local clock with another one; `aheadMs` is the lead of the local clock. */
 export function clocks(check: string, aheadMs: number, other: string): Finding {
@@ -106,17 +106,20 @@ export function clockProblem(check: string, message: string): Finding {
 const FIXES: readonly (readonly [code: RegExp, advice: string])[] = [
   [/^ECONNREFUSED$/, 'Start the server there, or correct the port in'],
   [/^ENOTFOUND$/, 'Correct the host name in'],
-  [/^EAI_AGAIN$/, 'Give this machine or container a name server that responds, or correct the host name in'],
-  [/TIMEDOUT$|TIMEOUT|^(?:EHOST|ENET)UNREACH$/, 'Let this machine reach the host (firewall, proxy, VPN), or correct'],
+  [/^EAI_AGAIN$/, 'Configure a working name server for this machine or container, or correct the host name in'],
+  [
+    /TIMEDOUT$|TIMEOUT|^(?:EHOST|ENET)UNREACH$/,
+    'Allow this machine to reach the host (firewall, proxy, VPN), or correct',
+  ],
   [
     /SELF_SIGNED|^UNABLE_TO_/,
     'Set the environment variable NODE_EXTRA_CA_CERTS to the PEM file of its authority before the process starts, or correct',
   ],
   [/^CERT_HAS_EXPIRED$/, 'Have the certificate of this server renewed, or correct'],
   [/^CERT_NOT_YET_VALID$/, 'Set the clock of this machine, or correct'],
-  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'Write a host name that the certificate is for in'],
-  [/^ERR_SSL_|^EPROTO$/, 'Write http in place of https, or correct the port, in'],
-  [/^HPE_|^ECONNRESET$|^UND_ERR_SOCKET$/, 'Write https in place of http, or correct the port, in'],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'Use a host name of the certificate in'],
+  [/^ERR_SSL_|^EPROTO$/, 'Use http instead of https, or correct the port, in'],
+  [/^HPE_|^ECONNRESET$|^UND_ERR_SOCKET$/, 'Use https instead of http, or correct the port, in'],
 ];
 
 /** One sentence for the error code at the start of a text; `undefined` if there is no known code. */

@@ -21,13 +21,13 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 
 /** The command `init`: writes a starter, and never replaces a file. */
 export const INIT: Command = {
-  summary: 'writes a site with a chat to start from: Express, Koa or Next',
+  summary: 'creates a site with a chat: Express, Koa or Next',
   help: `agent-bff init express|koa|next [folder]
 
-Writes a site with a chat to start from, in TypeScript, into a new folder; default agent-site. It replaces no file.
-Its .env leads to the demo: npx agent-bff demo --port 4000.
+Creates a site with a chat, in TypeScript, in a new folder; default agent-site. It never replaces a file.
+Its .env points to the demo: npx agent-bff demo --port 4000.
 
-Exit status: 0 it is written, 1 a file is in the way, 2 the command line is wrong.`,
+Exit status: 0 the site was created, 1 a file already exists, 2 the command line is invalid.`,
   run: init,
 };
 
@@ -52,7 +52,7 @@ function init(args: string[], terminal: Terminal): number {
   const taken = files.flatMap(({ names }) => names).filter((name) => existsSync(join(folder, name)));
   if (taken.length > 0) {
     terminal.complain(
-      `agent-bff: nothing was written: ${folder} has ${taken.join(', ')} already. Choose another folder.`,
+      `agent-bff: no file was written: ${folder} already has ${taken.join(', ')}. Choose another folder.`,
     );
     return 1;
   }
@@ -78,7 +78,7 @@ function init(args: string[], terminal: Terminal): number {
   npx agent-bff demo --port 4000    an agent to try it with, in another terminal
   npm run dev                       http://localhost:3000
 
-.env says which agent and credential; \`npm run doctor\` whether they are right.`);
+.env sets the agent and the credential; \`npm run doctor\` checks them.`);
   return 0;
 }
 

@@ -6,10 +6,10 @@ import { type Command, STATUS, type Terminal } from './command-line.js';
 
 /** The command `keygen`. */
 export const KEYGEN: Command = {
-  summary: 'makes a key pair for a service account',
+  summary: 'creates a key pair for a service account',
   help: `agent-bff keygen [--out DIR] [--name N]
 
-Makes a key pair for a service account, and never replaces one.
+Creates a key pair for a service account, and never replaces one.
 
   --out DIR   default: the current folder
   --name N    default service-account, which makes service-account.pem and service-account.pub.pem
@@ -31,7 +31,7 @@ async function keygen(args: string[], terminal: Terminal): Promise<number> {
     if (code === undefined) throw error;
     terminal.complain(
       code === 'EEXIST'
-        ? `agent-bff: ${out} already holds a key named "${name}"; give another --name, or move it away.`
+        ? `agent-bff: ${out} already holds a key named "${name}"; choose another --name, or move the files away.`
         : `agent-bff: the key files cannot be written to ${out} (${code}).`,
     );
     return 1;

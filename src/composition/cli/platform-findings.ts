@@ -106,8 +106,10 @@ async function render(site: SiteProbe, surface: string): Promise<Finding> {
   // The platform accepts the caller but does not know the surface, whether or not its message is passed on.
   const isRefusal = !isOurs || (code === 'upstream_error' && status < 500);
   if (!isRefusal && status !== NOT_FOUND) return site.failed(check, topLevel('serviceApiUrl'));
-  const message = isRefusal ? `the platform responds ${String(status)} after ${took}` : 'no surface can have this name';
-  const fix = 'Give an id or a name the platform knows to --surface on the command line.';
+  const message = isRefusal
+    ? `the platform responded with status ${String(status)} after ${took}`
+    : 'no surface can have this name';
+  const fix = 'Pass an id or a name that the platform knows to --surface on the command line.';
   return failed(check, message, { block: 'command line', fields: ['--surface'] }, fix);
 }
 
@@ -152,11 +154,11 @@ async function agentCard(site: SiteProbe, findings: Finding[]): Promise<AgentFac
   };
   const versions = protocolVersions(card);
   const streams = supportsStreaming ? 'streams' : 'does not stream';
-  const message = `${quotedName(card.name)}, protocol ${versions.join(' and ') || 'of no stated version'}, ${streams}; found at ${record.place}`;
-  const fix = `Set "agentCardUrl" in configureServer to ${record.place}, or leave it out.`;
+  const message = `${quotedName(card.name)}, protocol ${versions.join(' and ') || 'without a version'}, ${streams}; found at ${record.place}`;
+  const fix = `Set "agentCardUrl" in configureServer to ${record.place}, or remove it.`;
   findings.push(
     warnings.includes('agent_card_url_unavailable')
-      ? warning(check, `${message}, not where it should be`, topLevel('agentCardUrl'), fix)
+      ? warning(check, `${message}, not at the configured address`, topLevel('agentCardUrl'), fix)
       : passed(check, message),
   );
   return { isVersion1: versions.some((version) => version.startsWith('1')), streams: supportsStreaming };
@@ -193,9 +195,9 @@ interface Arrivals {
 }
 
 const AGENT = topLevel('a2aUrl');
-const CHECK_ADDRESS = 'Check "a2aUrl" in configureServer: it has to be the JSON-RPC endpoint of the agent.';
+const CHECK_ADDRESS = 'Check "a2aUrl" in configureServer: it must be the JSON-RPC endpoint of the agent.';
 const LOOK_BETWEEN =
-  'Look at the agent and at the proxies before it, which must neither buffer nor cut streams, or correct "a2aUrl" in configureServer.';
+  'Check the agent and the proxies in front of it, which must neither buffer nor cut streams, or correct "a2aUrl" in configureServer.';
 const MAX_STREAM_MS = 60_000;
 /** A faster response does not show whether something buffered it. */
 const QUICK_MS = 300;
@@ -204,7 +206,7 @@ const TOGETHER_MS = 20;
 
 /** Sends one streaming message, and reports when the events of its response arrive. */
 async function streaming(site: SiteProbe, agent: AgentFacts, text: string): Promise<Finding> {
-  if (!agent.streams) return skipped(STREAMING, 'the agent does not promise it');
+  if (!agent.streams) return skipped(STREAMING, 'the agent card does not announce it');
   const leaving = new AbortController();
   const tooLong = setTimeout(() => leaving.abort(), MAX_STREAM_MS);
   const began = performance.now();
@@ -245,7 +247,12 @@ function noStream(site: SiteProbe, status: number, record: unknown): Finding {
   const [info] = [error?.data].flat() as { domain?: unknown }[];
   if (info?.domain === 'agent-bff') return site.failed(STREAMING, AGENT);
   const code = error === undefined ? '' : `, JSON-RPC error ${String(Number(error.code))}`;
-  return failed(STREAMING, `the agent responds ${String(status)}${code} in place of a stream`, AGENT, CHECK_ADDRESS);
+  return failed(
+    STREAMING,
+    `the agent responded with status ${String(status)}${code} instead of a stream`,
+    AGENT,
+    CHECK_ADDRESS,
+  );
 }
 
 async function arrivals(body: AsyncIterable<Uint8Array>, now: () => number, signal: AbortSignal): Promise<Arrivals> {
@@ -279,9 +286,9 @@ function evaluate({ events, isCut, isBroken }: Arrivals): Finding {
   const message = `first event after ${ms(first)}, ${count}, largest gap ${ms(Math.max(0, ...gaps))}`;
   const still = isCut ? `; still running after ${ms(MAX_STREAM_MS)}` : '';
   if (events.length === 1) return passed(STREAMING, message + still);
-  if (last - first > TOGETHER_MS) return passed(STREAMING, `${message}${still}; they came one by one`);
-  if (first < QUICK_MS) return passed(STREAMING, `${message}; too quick to tell whether they were held back`);
-  const lump = 'all in one lump: a proxy on the way holds them back, or the agent does';
+  if (last - first > TOGETHER_MS) return passed(STREAMING, `${message}${still}; they arrived one by one`);
+  if (first < QUICK_MS) return passed(STREAMING, `${message}; too fast to detect buffering`);
+  const lump = 'all at once: a proxy on the way buffers them, or the agent does';
   return warning(STREAMING, `${message}; ${lump}`, AGENT, LOOK_BETWEEN);
 }
 

@@ -132,7 +132,7 @@ function expiry(at: number, now: number, block: string): Finding {
   if (seconds <= 0) return clockProblem(check, `the token ended ${String(-seconds)} s ago, by the local clock`);
   const message = `in ${String(seconds)} s`;
   if (seconds >= SHORT_LIFE_SECONDS) return passed(check, message);
-  const fix = `Give the access tokens of the "${block}" configuration block a longer life at the provider.`;
+  const fix = `Increase the lifetime of access tokens for the "${block}" configuration block at the provider.`;
   return warning(check, message, { block, fields: [] }, fix);
 }
 

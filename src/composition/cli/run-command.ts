@@ -26,7 +26,7 @@ const HELP = `agent-bff <command>
 
 ${LIST.join('\n')}
 
-agent-bff <command> --help says more of one, agent-bff --version which version this is.
+agent-bff <command> --help describes a command, agent-bff --version prints the version.
 
 ${STATUS}`;
 

@@ -50,27 +50,27 @@ export interface Gateway {
 const HEALTH = '/healthz';
 const MAX_GRACE_SECONDS = 3_600;
 const UNCONFIGURED =
-  'agent-bff: neither a2aUrl (A2A_URL) nor serviceApiUrl (SERVICE_API_URL) is set, so every request is refused; `agent-bff doctor` says what is missing.';
+  'agent-bff: neither a2aUrl (A2A_URL) nor serviceApiUrl (SERVICE_API_URL) is set, so every request is refused; `agent-bff doctor` lists what is missing.';
 
 /** The command `serve`, which runs until it is stopped. */
 export const SERVE: Command = {
   summary: 'serves the routes without a site of your own',
   help: `agent-bff serve [--config FILE | --env FILE] [--port N] [--host H] [--base PATH] [--grace SECONDS]
 
-Serves the routes without a site of your own. GET /healthz is its health: 503 once it is stopped, else 200.
+Serves the routes without a site of your own. GET /healthz is the health check: 503 once it is stopped, else 200.
 On a loopback address all other requests must use a loopback name, publicUrl's host or one of allowedHosts.
 
   --config FILE    reads the configuration from here
-  --env FILE       adds variables such as A2A_URL=https://agent.example; those that are set already stay
+  --env FILE       adds variables such as A2A_URL=https://agent.example; those already set take precedence
   --port N         default PORT of the environment, else 8080; 0 takes any free port
   --host H         default HOST of the environment, else 127.0.0.1; 0.0.0.0 for a container
   --base PATH      the path of the routes; default /api
-  --grace SECONDS  how long open streams may go on when it is stopped; default 10
+  --grace SECONDS  how long open streams may continue after it is stopped; default 10
 
 ${CONFIGURATION_HELP}
 Standard output gets one line of JSON per event, standard error the rest.
 
-Exit status: 0 it was stopped, 1 it cannot serve, 2 the command line is wrong.`,
+Exit status: 0 it was stopped, 1 it cannot serve, 2 the command line is invalid.`,
   run,
 };
 
@@ -82,7 +82,7 @@ async function run(args: string[], terminal: Terminal, ports: ToolkitPorts): Pro
   const place = listeningPlace(values, terminal.env, 8080);
   const grace = wholeNumber('--grace', values.grace ?? '10', MAX_GRACE_SECONDS);
   if (!/^\/[^?#\s]*$/.test(basePath))
-    throw usageError('--base', '--base takes a path.', 'Give --base a path such as /api.');
+    throw usageError('--base', '--base must be a path.', 'Set --base to a path such as /api.');
   const config = await configuration(values, terminal.env);
   for (const { detail } of warningsOf(config)) terminal.complain(`agent-bff: ${detail}`);
   const settings = { config, ports, ...place, basePath, graceMs: grace * 1000, log: terminal.print };
@@ -91,7 +91,9 @@ async function run(args: string[], terminal: Terminal, ports: ToolkitPorts): Pro
     terminal.complain(`agent-bff serves at ${url}${basePath}; Ctrl+C stops it.`);
     if (!config.a2aUrl && !config.serviceApiUrl) terminal.complain(UNCONFIGURED);
     await terminal.stopped;
-    terminal.complain(`agent-bff stops; what still runs has ${String(grace)} s. Ctrl+C again ends it immediately.`);
+    terminal.complain(
+      `agent-bff is stopping; running requests have ${String(grace)} s. Press Ctrl+C again to stop immediately.`,
+    );
     await stop();
   });
 }

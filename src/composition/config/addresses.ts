@@ -30,7 +30,7 @@ export function originOf(origin: string, name: string): string {
 /**
  * Parses one entry of `allowedHosts`: a name or an address, with a port if only that port is allowed.
  *
- * @throws ConfigurationError for schemes, paths, user names, wildcards and ports no host has.
+ * @throws ConfigurationError for schemes, paths, user names, wildcards and invalid ports.
  */
 export function allowedHost(entry: string): HostName {
   const [, written = '', port = ''] = /^(\[[0-9a-f:.]+\]|[^\s/\\?#@:%*,[\]]+)(?::(\d+))?$/i.exec(entry) ?? [];
@@ -39,7 +39,7 @@ export function allowedHost(entry: string): HostName {
     return { name: new URL(address).hostname, port: port === '' ? '' : String(Number(port)) };
   }
   const hint =
-    'List host names, each with a port where only that one counts, such as site.example, 10.0.0.7:3000 or [::1]: no scheme, path, user name or wildcard.';
+    'List host names, with a port if only that port is allowed, such as site.example, 10.0.0.7:3000 or [::1]: no scheme, path, user name or wildcard.';
   throw invalidField('allowedHosts', 'Invalid value in "allowedHosts".', hint);
 }
 
@@ -86,7 +86,7 @@ const SCHEMES: Readonly<Record<string, string>> = {
 /**
  * Parses the address of a shared cache.
  *
- * @throws ConfigurationError when it is none; the address is not quoted, since a password may stand in it.
+ * @throws ConfigurationError when it is invalid; the address is not quoted, since it may contain a password.
  */
 export function cacheAddress(text: string): CacheAddress {
   const address = text.trim();

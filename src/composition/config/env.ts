@@ -137,6 +137,6 @@ function misspelt(name: string, env: Readonly<Record<string, string | undefined>
 /** Create React App and others use this variable for a path, such as "/" or ".". */
 function ignored(name: string, value: string): ConfigWarning | undefined {
   if (name !== 'PUBLIC_URL' || /^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '')) return undefined;
-  const detail = `${name}: ignored, because it is not a URL such as https://site.example. Set "publicUrl" in configureServer where this variable belongs to another program.`;
+  const detail = `${name}: ignored, because it is not a URL such as https://site.example. Set "publicUrl" in configureServer if this variable belongs to another program.`;
   return { code: 'variable_ignored', detail, variable: name };
 }

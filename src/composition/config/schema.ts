@@ -209,7 +209,7 @@ function address(side: Side, name: string, variable?: string): SettingRow<Endpoi
 function agentAddress(value: unknown): string | undefined {
   if (!isString(value)) return string(value, {});
   if (!String(value).includes('/.well-known/')) return undefined;
-  return 'That is the address of the agent card: leave out what begins with "/.well-known/", and set "agentCardUrl" to it where the agent is elsewhere.';
+  return 'This is the address of the agent card: remove the part from "/.well-known/" on, and set "agentCardUrl" to it if the agent is elsewhere.';
 }
 
 function milliseconds(initial: number, least = 0): SettingRow<number> {

@@ -120,7 +120,7 @@ interface GivenUpstream {
 /**
  * Completes the block `upstream`.
  *
- * @throws ConfigurationError when one header field is to carry both values.
+ * @throws ConfigurationError when both values would be in the same header field.
  */
 export function resolveUpstream({ paths, headers }: GivenUpstream = {}): ResolvedUpstream {
   const { apiKey, projectId } = { ...HEADERS, ...headers };
@@ -128,7 +128,7 @@ export function resolveUpstream({ paths, headers }: GivenUpstream = {}): Resolve
   if (names.apiKey !== names.projectId) return { paths: { ...PATHS, ...paths }, headers: names };
   throw new ConfigurationError({
     detail: 'Invalid value for "headers.projectId" in the "upstream" configuration block.',
-    hint: 'Give each value a field of its own.',
+    hint: 'Set a different field for each value.',
     block: 'upstream',
     fields: ['headers.projectId'],
   });

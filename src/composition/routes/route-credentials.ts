@@ -191,11 +191,11 @@ export class RouteCredentials {
     return async ({ native }) => {
       const fields = await returnedFields(headers, native.request, config.timeouts.sessionMs, noFields);
       const withheld = Object.keys(fields).find(isWithheld);
-      if (withheld !== undefined) throw noFields(`it gave "${withheld}", which no option may set`);
+      if (withheld !== undefined) throw noFields(`it returned "${withheld}", which no option may set`);
       for (const [name, value] of sent) {
         if (fields[name] === undefined) continue;
         sent.delete(name);
-        const detail = `The function given as "headers" gives "${name}", in which ${value} is sent. Give it another name, or change "upstream.headers".`;
+        const detail = `The function in "headers" returns "${name}", the field that carries ${value}. Use another name, or change "upstream.headers".`;
         telemetry.emit({ type: 'warning', code: 'field_replaced', detail });
       }
       return fields;
@@ -229,7 +229,7 @@ function ownerOfHeaders(headers: Readonly<Record<string, string>>): CredentialOw
 export function forwardHint(names: readonly string[], ownNames: readonly string[]): string | undefined {
   if (!names.every((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(name))) return 'Set it to a list of names of header fields.';
   const withheld = lowerCase(names).find((name) => isWithheld(name) || ownNames.includes(name));
-  return withheld && `Set it to fields that may cross: "${withheld}" never does.`;
+  return withheld && `Set it to fields that may be forwarded: "${withheld}" never is.`;
 }
 
 /** The header fields that a function of the site returns for a request; `failure` creates the error for any other result. */
@@ -266,19 +266,19 @@ function thrown(error: unknown): string {
 
 function noHeaders(reason: string): ServiceAuthError {
   return new ServiceAuthError('service_auth_failed', {
-    detail: 'The headers for the platform could not be made.',
-    hint: 'Check the function given as "getHeaders" or "configGetHeaders"; the server log says what failed.',
+    detail: 'The headers for the platform could not be created.',
+    hint: 'Check the function in "getHeaders" or "configGetHeaders"; the server log has the cause.',
     block: 'getHeaders',
-    log: `The function given as "getHeaders" or "configGetHeaders" failed: ${reason}.`,
+    log: `The function in "getHeaders" or "configGetHeaders" failed: ${reason}.`,
   });
 }
 
 function noFields(reason: string): AgentBffError {
   return new AgentBffError('internal_error', {
-    detail: 'The header fields of this site could not be made.',
-    hint: 'Check the function given as "headers"; the server log says what failed.',
+    detail: 'The header fields of this site could not be created.',
+    hint: 'Check the function in "headers"; the server log has the cause.',
     block: 'headers',
-    log: `The function given as "headers" failed: ${reason}.`,
+    log: `The function in "headers" failed: ${reason}.`,
   });
 }
 
@@ -289,7 +289,7 @@ function lowerCase(names: readonly string[] = []): readonly string[] {
 /**
  * The fields by lower-case name.
  *
- * @throws Error when it is nothing header fields can be made of; the text never quotes a value.
+ * @throws Error when it cannot be converted to header fields; the message never quotes a value.
  */
 export function headerFields(made: HeadersLike): Record<string, string> {
   const headers = new Headers();
@@ -297,7 +297,8 @@ export function headerFields(made: HeadersLike): Record<string, string> {
     for (const text of Array.isArray(value) ? (value as unknown[]) : [value]) {
       if (text === undefined || text === null) continue;
       // Anything else, such as a promise that was not awaited, would be sent as "[object …]" with every request.
-      if (!['string', 'number', 'boolean'].includes(typeof text)) throw new Error('it gave a value that is not text');
+      if (!['string', 'number', 'boolean'].includes(typeof text))
+        throw new Error('it returned a value that is not text');
       try {
         headers.append(String(name), String(text as string));
       } catch {
@@ -314,18 +315,18 @@ export function headerFields(made: HeadersLike): Record<string, string> {
 
 function pairs(made: unknown): readonly (readonly [unknown, unknown])[] {
   if (made === undefined || made === null) return [];
-  if (typeof made !== 'object') throw new Error('it gave no header fields');
+  if (typeof made !== 'object') throw new Error('it returned no header fields');
   // Anything that lists pairs: a `Headers` of another realm or library, an array, a `Map`.
   if (!(Symbol.iterator in made)) {
     const fields = Object.entries(made);
     if (fields.length > 0 || isPlainObject(made)) return fields;
-    throw new Error('it gave an object without header fields of its own, such as a request in place of its headers');
+    throw new Error('it returned an object without header fields of its own, such as a request instead of its headers');
   }
   const listed = [...(made as Iterable<unknown>)];
   if (listed.every((pair) => Array.isArray(pair) && pair.length === 2)) return listed as [unknown, unknown][];
-  throw new Error('it gave a list that does not consist of pairs of name and value');
+  throw new Error('it returned a list that does not consist of pairs of name and value');
 }
 
 function notAllowed(): Error {
-  return new Error('it gave a name or a value that no header field may have');
+  return new Error('it returned a name or a value that is not valid in a header field');
 }

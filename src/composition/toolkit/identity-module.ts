@@ -87,7 +87,7 @@ export function tokenExchange(config: ResolvedConfig, context: ProviderContext):
   const isUnnamed = onBehalfOf.provider.value === '' && authProvider !== '' && authProvider !== exchangeProvider;
   const load = loadedOnce(async () => {
     const { exchange } = await PROVIDERS[exchangeProvider].adapter();
-    if (exchange === undefined) throw new Error('this provider exchanges no tokens');
+    if (exchange === undefined) throw new Error('this provider cannot exchange tokens');
     return exchange(config, context);
   });
   return {
@@ -95,7 +95,7 @@ export function tokenExchange(config: ResolvedConfig, context: ProviderContext):
     exchange: async (request, now) => {
       const outcome = await (await load()).exchange(request, now);
       if (!isUnnamed || outcome.kind !== 'failure' || outcome.reason !== 'incomplete') return outcome;
-      const advice = `Set "provider" in the "onBehalfOf" configuration block, since that of "authProvider" exchanges no tokens. Then: ${outcome.advice}`;
+      const advice = `Set "provider" in the "onBehalfOf" configuration block, since the one in "authProvider" cannot exchange tokens. Then: ${outcome.advice}`;
       return { ...outcome, block: 'onBehalfOf', fields: ['provider'], advice };
     },
   };

@@ -95,7 +95,7 @@ export class SiteHandlers {
     const cache =
       settings === undefined
         ? undefined
-        : new RenderCache({ ...settings, store, clock, hash: sha256, newGeneration: () => crypto.randomUUID(), later });
+        : new RenderCache({ ...settings, store, clock, hash: sha256, newVersionTag: () => crypto.randomUUID(), later });
     return this.#served(surfaceRoutes({ site, service, auth, cache }), 'surface');
   }
 

@@ -76,7 +76,7 @@ const CARD: Counterpart = {
 const CONFIGURED_CARD: Counterpart = { ...CARD, check: 'check "a2aUrl" and "agentCardUrl" in configureServer' };
 
 /**
- * Finds the agent's card and caches it for as long as the agent allows (decisions 30 and 30). Discovery tries up to
+ * Finds the agent's card and caches it for as long as the agent allows (decision 30). Discovery tries up to
  * five addresses once and then remembers the one that worked.
  *
  * Visitors choose versions. Versions that neither a specification nor the agent's card names share one cache entry per
@@ -101,8 +101,8 @@ export class AgentCardSource {
    * The card in a version of the protocol (`''`: the agent's choice), for one caller. Callers with the same version and
    * identity share one request.
    *
-   * @throws UpstreamError when no address gives a card, or none in time; and whatever `admit` throws.
-   * @throws ServiceAuthError `service_token_rejected` when the platform refuses the credential, also a renewed one.
+   * @throws UpstreamError when no address returns a card in time; and any error of `admit`.
+   * @throws ServiceAuthError `service_token_rejected` when the platform refuses the credential, even after renewal.
    */
   async find(version: string, caller: CallContext, admit?: () => Promise<void>): Promise<FoundCard> {
     const isKnown = this.#versions.has(version);

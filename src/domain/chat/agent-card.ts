@@ -153,7 +153,7 @@ export async function withCardEdited(
   const body = text === undefined ? undefined : edit(parsedJson(text, MAX_CARD_VALUES), text);
   if (body !== undefined) return { ...response, headers, body };
   throw new UpstreamError('upstream_invalid_response', {
-    detail: 'The agent sent something else than its extended card.',
+    detail: 'The agent did not send its extended card.',
   });
 }
 
@@ -215,8 +215,8 @@ export function records(value: unknown): readonly AgentCardJson[] {
 
 function unsupported(): UpstreamError {
   return new UpstreamError('agent_binding_unsupported', {
-    detail: 'The agent has no JSON-RPC interface, which is the one this site can forward to.',
-    hint: 'Let the agent offer the JSONRPC binding, and set "a2aUrl" in configureServer to its address.',
+    detail: 'The agent has no JSON-RPC interface, the only one this site can forward to.',
+    hint: 'Enable the JSONRPC binding on the agent, and set "a2aUrl" in configureServer to its address.',
     block: 'configureServer',
     fields: ['a2aUrl'],
   });

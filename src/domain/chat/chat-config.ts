@@ -75,7 +75,7 @@ export class ChatConfig {
    * and may reject the request by throwing.
    *
    * @throws ServiceAuthError and SessionError when there is no credential.
-   * @throws UpstreamError when there is no card, or none that can be rewritten.
+   * @throws UpstreamError when there is no card, or it cannot be rewritten.
    */
   async record(
     version: string,

@@ -48,11 +48,11 @@ export class ChatForwarder {
   /**
    * The agent's response once its head has arrived; the body streams.
    *
-   * @throws AgentBffError `not_found` when the query is none that crosses.
+   * @throws AgentBffError `not_found` when the query is not safe to forward.
    * @throws RequestError when the policy refuses the method.
    * @throws ServiceAuthError when there is no service credential, or the agent refuses it.
    * @throws SessionError when there is no session.
-   * @throws UpstreamError when the agent gives no response that can be passed on.
+   * @throws UpstreamError when the agent sends no response that can be passed on.
    */
   async forward(request: ChatRequest, auth: RouteAuth, policy: MethodPolicy): Promise<HttpResponse> {
     // (1)

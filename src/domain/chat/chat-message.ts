@@ -75,7 +75,7 @@ export interface ChatMessage {
 }
 
 /**
- * How much of a message is checked: everything a method policy depends on, or only its method, which decides whether
+ * The checked part of a message: everything a method policy depends on, or only its method, which decides whether
  * the response contains an agent card.
  */
 export type Scrutiny = 'policy' | 'method';
@@ -242,8 +242,8 @@ class MessageReader {
       PUSH_CONFIGURATIONS.includes(member ?? '') || (at === CONFIGURATION && folded.includes('pushnotification'));
     if (isPush && this.#cursor.peek() !== NULL) this.#hasPushConfiguration = true;
     const isJudged = member !== undefined && (this.#scrutiny === 'policy' || member === 'method');
-    if (isJudged && !isExact) this.#refuse(`A member resembles "${member}" and is spelled differently.`, at.rpcCode);
-    if (isJudged && seen.has(member)) this.#refuse(`The member "${member}" is there twice.`, at.rpcCode);
+    if (isJudged && !isExact) this.#refuse(`A member resembles "${member}" but is spelled differently.`, at.rpcCode);
+    if (isJudged && seen.has(member)) this.#refuse(`The member "${member}" appears twice.`, at.rpcCode);
     if (isJudged) seen.add(member);
     const inner = isJudged ? at.objects?.get(member) : undefined;
     if (inner !== undefined) this.#readInner(member ?? '', inner);
@@ -293,7 +293,7 @@ class MessageReader {
   #refuse(detail: string, rpcCode: number): void {
     this.#fault ??= new RequestError('body_invalid', {
       detail,
-      hint: 'Send one A2A request with each member once, under the name the specification gives it.',
+      hint: 'Send one A2A request with each member once, under its name in the specification.',
       rpcCode,
     });
   }

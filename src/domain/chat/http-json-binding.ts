@@ -82,7 +82,7 @@ export class HttpJsonBinding {
    * @throws RequestError when the policy refuses the call.
    * @throws ServiceAuthError when there is no service credential, or the agent refuses it.
    * @throws SessionError when there is no session.
-   * @throws UpstreamError when the agent has no such interface, or gives no response that can be passed on.
+   * @throws UpstreamError when the agent has no such interface, or sends no response that can be passed on.
    */
   async forward(
     request: HttpJsonRequest,
@@ -164,7 +164,7 @@ function interfacePath(card: AgentCardJson, agent: Endpoint, legacy: boolean): s
   if (own === undefined) {
     throw new UpstreamError('agent_binding_unsupported', {
       detail: 'The agent has no HTTP+JSON interface this site can forward to.',
-      hint: 'Use the JSON-RPC binding, or let the agent offer HTTP+JSON on the host of "a2aUrl".',
+      hint: 'Use the JSON-RPC binding, or enable HTTP+JSON on the agent, on the host of "a2aUrl".',
       block: 'configureServer',
       fields: ['a2aUrl'],
     });

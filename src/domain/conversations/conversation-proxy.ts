@@ -27,10 +27,10 @@ export function isForwardedMethod(method: string): boolean {
 }
 
 /**
- * Passes requests of signed-in users on to the platform, as they are (spec §5.5).
+ * Forwards requests of signed-in users to the platform unchanged (spec §5.5).
  *
  *     browser ──(1) path, method──► (2) session ──► (3) send, body and all ──► platform
- *     browser ◄─────────────────── (4) response, as it comes ◄──
+ *     browser ◄─────────────────── (4) response, streamed ◄──
  */
 export class ConversationProxy {
   readonly #deps: PlatformApiCalls;
@@ -42,9 +42,9 @@ export class ConversationProxy {
   /**
    * The platform's response once its head has arrived; both bodies stream.
    *
-   * @throws RequestError when the path could leave the platform's API, or the request is none that crosses.
+   * @throws RequestError when the path could leave the platform's API, or the request must not be forwarded.
    * @throws SessionError without a session, before anything is sent.
-   * @throws UpstreamError when the platform gives no response that can be passed on.
+   * @throws UpstreamError when the platform sends no response that can be passed on.
    */
   async forward(request: ConversationRequest, auth: SessionRequired): Promise<HttpResponse> {
     // (1)
@@ -84,7 +84,7 @@ function checkRequest({ path, query, headers }: ConversationRequest): void {
   // Any other upgrade may be ignored (RFC 9110 §7.8), but a WebSocket client that is ignored keeps waiting.
   if (/\bwebsocket\b/i.test(String(headers['upgrade'] ?? ''))) {
     throw new RequestError('upgrade_unsupported', {
-      detail: 'This route passes HTTP requests on, and no WebSocket connections.',
+      detail: 'This route forwards HTTP only; WebSocket is not supported.',
       hint: 'Read the records by HTTP; responses may stream.',
     });
   }

@@ -19,7 +19,7 @@ export interface CoalescingSessionSourceDependencies {
 
 // Requests sent before the refreshed cookie reached the browser still carry the old one, whose refresh token is already used.
 const GRACE_MS = 10_000;
-/** A platform that rejects every token must not cause a refresh per request (decisions 5 and 5). */
+/** A platform that rejects every token must not cause a refresh per request (decision 5). */
 const FORCED_PAUSE_MS = 30_000;
 
 interface CachedToken {
@@ -114,7 +114,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
     if (!this.#hasEnded(found)) return found;
     // The token expired while it was fetched, so the source considered it valid. A second call sees the expiry and refreshes.
     const again = found.expiresAt < askedAt ? found : await this.#deps.source.getToken(request, unforced(query));
-    return this.#hasEnded(again) ? { kind: 'expired', detail: 'the session gave a token that has expired' } : again;
+    return this.#hasEnded(again) ? { kind: 'expired', detail: 'the session returned an expired token' } : again;
   }
 
   #hasEnded(found: SessionToken): found is FoundToken & { readonly expiresAt: number } {

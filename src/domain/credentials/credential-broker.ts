@@ -55,7 +55,7 @@ export class CredentialBroker {
   /**
    * The credential for one request, with the site's own fields.
    *
-   * @throws ServiceAuthError when no service credential can be produced.
+   * @throws ServiceAuthError when no service credential can be obtained.
    * @throws SessionError when the route needs a session and there is none.
    */
   obtain(auth: RouteAuth, request: RequestContext): Promise<Credential> {
@@ -154,7 +154,7 @@ export class CredentialBroker {
       if (last !== undefined) return last;
       throw new ServiceAuthError('identity_provider_unavailable', {
         detail: 'The identity provider of this strategy cannot be used.',
-        hint: 'The server log says what failed.',
+        hint: 'See the server log for the cause.',
         block: 'configureServer',
         fields: ['serviceAuthStrategy'],
         retryable: true,
@@ -193,7 +193,7 @@ export class CredentialBroker {
     const user = await userToken(auth, request);
     if (user === undefined) {
       if (!auth.required) return this.#apiKeyAlone(apiKey);
-      throw new SessionError('session_required', { detail: 'Nobody is signed in.', hint: 'Sign in and try again.' });
+      throw new SessionError('session_required', { detail: 'No user is signed in.', hint: 'Sign in and try again.' });
     }
     return this.#userCredential(user, apiKey);
   }
@@ -295,7 +295,7 @@ function ownerOf(principal: string): CredentialOwner {
 function noApiKey(): ServiceAuthError {
   return new ServiceAuthError('service_auth_failed', {
     detail: 'The server has no API key for the platform.',
-    hint: 'Set "serviceApiKey" in configureServer, or "apiKey" where the route is made.',
+    hint: 'Set "serviceApiKey" in configureServer, or "apiKey" in the options of the route.',
     block: 'configureServer',
     fields: ['serviceApiKey'],
   });
@@ -304,7 +304,7 @@ function noApiKey(): ServiceAuthError {
 function noStrategy(): ServiceAuthError {
   return new ServiceAuthError('service_auth_failed', {
     detail: 'The server has no credential for the platform.',
-    hint: 'Set "serviceAuthStrategy" in configureServer, or "strategy" where the credential is used, and fill the configuration block it names; or set "serviceApiKey".',
+    hint: 'Set "serviceAuthStrategy" in configureServer, or "strategy" in the options, and fill in the configuration block of that strategy; or set "serviceApiKey".',
     block: 'configureServer',
     fields: ['serviceAuthStrategy', 'serviceApiKey'],
   });

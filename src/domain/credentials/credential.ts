@@ -97,8 +97,8 @@ export function sessionError(reason: 'expired' | 'interaction', log: string): Se
   return reason === 'expired'
     ? new SessionError('session_expired', { detail: 'The session has expired.', hint: 'Sign in again.', log })
     : new SessionError('interaction_required', {
-        detail: 'The identity provider asks for consent or a second factor.',
-        hint: 'Sign in again and complete what the identity provider asks for.',
+        detail: 'The identity provider requires consent or a second factor.',
+        hint: 'Sign in again and complete the steps of the identity provider.',
         log,
       });
 }
@@ -132,13 +132,13 @@ export interface SiteFields {
 /**
  * The identity that a provider or an exchange states.
  *
- * @throws TypeError when it states none: under an empty principal, strangers would share what is cached.
+ * @throws TypeError when it states none: with an empty principal, strangers would share cached data.
  */
 export async function statedIdentity(stating: { identity(): Identity | Promise<Identity> }): Promise<Identity> {
   const stated: unknown = await stating.identity();
   const { principal, proof } = (stated ?? {}) as Partial<Record<keyof Identity, unknown>>;
   if (typeof principal === 'string' && principal !== '' && typeof proof === 'string') return { principal, proof };
-  throw new TypeError('"identity" has to give a "principal" that is not empty and a "proof", both strings');
+  throw new TypeError('"identity" must return a non-empty "principal" and a "proof", both strings');
 }
 
 /**

@@ -91,13 +91,13 @@ async function readSession(
     if (found.kind !== 'token') return found;
     const accessToken = withoutScheme(found.accessToken);
     if (!isTokenText(accessToken))
-      throw new TypeError('the session gave no token: one is visible ASCII without blanks');
+      throw new TypeError('the session returned an invalid token: tokens are visible ASCII without blanks');
     return withNames({ ...found, accessToken });
   } catch (error) {
     if (isAgentBffError(error)) throw error;
     throw new ServiceAuthError('identity_provider_unavailable', {
       detail: 'The session could not be read.',
-      hint: 'Try again; the server log says what failed.',
+      hint: 'Try again; the server log has the cause.',
       block: 'session',
       retryable: true,
       log: error instanceof Error ? `${error.name}: ${error.message}` : typeof error,
@@ -113,7 +113,8 @@ function withNames(found: FoundToken): FoundToken {
   const names: Readonly<Record<string, unknown>> = { subject, issuer, tenant };
   const given = NAMES.filter((name) => ![undefined, null, ''].includes(names[name] as string));
   const wrong = given.find((name) => typeof names[name] !== 'string');
-  if (wrong !== undefined) throw new TypeError(`the session gave a ${wrong} that is ${typeof names[wrong]}, not text`);
+  if (wrong !== undefined)
+    throw new TypeError(`the session returned a ${wrong} of type ${typeof names[wrong]}, not a string`);
   return { ...rest, ...Object.fromEntries(given.map((name) => [name, names[name]])) };
 }
 
@@ -171,7 +172,7 @@ export class UserNames {
       type: 'warning',
       code: 'session_source_unnamed',
       detail:
-        'Nothing is cached for signed-in users: several session sources give subjects without an issuer, and two users may have the same one. Give each source a "name", such as "staff".',
+        'Renders are not cached for signed-in users: several session sources return subjects without an issuer, and two users may have the same one. Set a "name" for each source, such as "staff".',
     });
   }
 }

@@ -1,14 +1,14 @@
 const UNTRUSTED = 'its certificate is not signed by an authority this process trusts; NODE_EXTRA_CA_CERTS adds one';
-const NO_TLS = 'TLS is not spoken there; perhaps the scheme is http, or the port another';
-const NO_HTTP = 'HTTP is not spoken there; perhaps the scheme is https, or the port another';
-const CUT = 'the connection was ended without a response; so does a server that expects https';
-const NO_ROUTE = 'no route leads to this host';
-const SILENT = 'the host takes no connection; a firewall may be in the way';
+const NO_TLS = 'the server does not use TLS; the scheme may be http, or the port wrong';
+const NO_HTTP = 'the response is not HTTP; the scheme may be https, or the port wrong';
+const CUT = 'the connection was closed without a response, as by a server that expects https';
+const NO_ROUTE = 'there is no route to this host';
+const SILENT = 'the host does not accept the connection; a firewall may block it';
 
 const MEANINGS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens on this port',
+  ECONNREFUSED: 'no server listens on this port',
   ENOTFOUND: 'no host has this name',
-  EAI_AGAIN: 'the name server does not answer',
+  EAI_AGAIN: 'the name server does not respond',
   EHOSTUNREACH: NO_ROUTE,
   ENETUNREACH: NO_ROUTE,
   ETIMEDOUT: SILENT,

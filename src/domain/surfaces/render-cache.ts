@@ -4,7 +4,7 @@ import { getMany } from '../shared/get-many.js';
 import { LruMap } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import { readAhead } from '../upstream/body-bytes.js';
-import { RenderGenerations, type RenderGenerationsDependencies } from './render-generations.js';
+import { VersionTags, type VersionTagsDependencies } from './version-tags.js';
 import { type SurfaceNames, surfaceNames, type SurfaceRef } from './surface-ref.js';
 import { RenderKeys, type RenderKeySet, type RenderScope, type RenderSubject } from './render-keys.js';
 import { parsedJson } from '../shared/json.js';
@@ -21,7 +21,7 @@ export interface RenderCacheSettings {
   readonly maxEntryBytes: number;
 }
 
-export interface RenderCacheDependencies extends RenderCacheSettings, Omit<RenderGenerationsDependencies, 'keys'> {
+export interface RenderCacheDependencies extends RenderCacheSettings, Omit<VersionTagsDependencies, 'keys'> {
   /** A collision-resistant one-way hash. */
   readonly hash: (data: string | Uint8Array) => string;
 }
@@ -69,17 +69,17 @@ const MAX_READ = 8_192;
 const READ_BYTES = 8_388_608;
 
 /**
- * Keeps renders.
+ * Caches renders.
  *
- *     (1) young enough ──► HIT
- *     (2) else ask whether the widget changed: no ──► REVALIDATED, and young again
- *     (3) else render, once for all who wait ──► MISS
- *     (4) keep it, unless an action came in between
+ *     (1) fresh ──► HIT
+ *     (2) otherwise check if the widget changed: no ──► REVALIDATED, and fresh again
+ *     (3) otherwise render, once for all who wait ──► MISS
+ *     (4) store it, unless there was an action meanwhile
  */
 export class RenderCache {
   readonly #deps: RenderCacheDependencies;
   readonly #keys: RenderKeys;
-  readonly #generations: RenderGenerations;
+  readonly #versionTags: VersionTags;
   /** The last text read for each entry: consecutive hits read the same text. */
   readonly #lastRead: LruMap<{ readonly text: string; readonly render: CachedRender | undefined }>;
   readonly #flights = new SingleFlight<Obtained>();
@@ -94,7 +94,7 @@ export class RenderCache {
     this.#unsupported = new LruMap(dependencies);
     this.#lastRead = new LruMap({ maxEntries: dependencies.maxEntries, maxBytes: READ_BYTES });
     this.#keys = new RenderKeys(dependencies.hash, dependencies.maxEntries);
-    this.#generations = new RenderGenerations({ ...dependencies, keys: this.#keys });
+    this.#versionTags = new VersionTags({ ...dependencies, keys: this.#keys });
   }
 
   /** A render that is not older than the last action. Work that others wait for continues when this caller leaves. */
@@ -103,35 +103,35 @@ export class RenderCache {
     const keys = this.#keys.keys(subject);
     if (keys === undefined) return { response: (await upstream.render()).response, status: 'BYPASS' };
     const [text, callerTag, surfaceTag] = await getMany(store, [keys.render, keys.callerTag, keys.surfaceTag]);
-    const generation = await this.#generations.current(keys, [callerTag, surfaceTag]);
-    if (generation === undefined) return { response: (await upstream.render()).response, status: 'BYPASS' };
+    const versionTag = await this.#versionTags.current(keys, [callerTag, surfaceTag]);
+    if (versionTag === undefined) return { response: (await upstream.render()).response, status: 'BYPASS' };
     const known = this.#read(keys, text);
     const now = clock.now();
-    const isAlive = known?.generation === generation && known.renderedAt <= now && now < known.renderedAt + maxAgeMs;
-    const kept = isAlive && !this.#generations.isDoubtful(known.renderedAt) ? known : undefined;
+    const isAlive = known?.versionTag === versionTag && known.renderedAt <= now && now < known.renderedAt + maxAgeMs;
+    const kept = isAlive && !this.#versionTags.isDoubtful(known.renderedAt) ? known : undefined;
     // (1)
     if (kept !== undefined && kept.checkedAt <= now && now < kept.checkedAt + freshMs) {
       if (this.#kept.get(keys.render) === undefined) await this.#note(keys.render);
       return { response: responseOf(kept), status: 'HIT' };
     }
     // Callers who saw the same version tag wait together; a caller after an action does not join work that began before it.
-    const flightKey = `${keys.render} ${generation}`;
+    const flightKey = `${keys.render} ${versionTag}`;
     const running = this.#flights.running(flightKey);
     if (running !== undefined) {
       const obtained = await running;
       return obtained.shared ? obtained : { response: (await upstream.render()).response, status: 'BYPASS' };
     }
-    return this.#flights.run(flightKey, () => this.#obtain(keys, generation, kept, subject, upstream));
+    return this.#flights.run(flightKey, () => this.#obtain(keys, versionTag, kept, subject, upstream));
   }
 
   /** Await this after every action that was sent, before returning its response: whatever its result, no earlier render is served again. */
   async invalidate(scope: RenderScope, ref: SurfaceRef, names: SurfaceNames): Promise<void> {
-    await this.#generations.bump(scope, ref, names);
+    await this.#versionTags.bump(scope, ref, names);
   }
 
   async #obtain(
     keys: RenderKeySet,
-    generation: string,
+    versionTag: string,
     kept: CachedRender | undefined,
     subject: RenderSubject,
     upstream: RenderUpstream,
@@ -166,21 +166,21 @@ export class RenderCache {
     const rendered = {
       renderedAt,
       checkedAt: renderedAt,
-      generation,
+      versionTag,
       etag: etag || reply.etag,
       headers: rest,
       body: text,
     };
     // (4)
-    await this.#generations.link(subject.scope, subject.ref, surfaceNames(read.bytes));
+    await this.#versionTags.link(subject.scope, subject.ref, surfaceNames(read.bytes));
     await this.#keep(keys, rendered);
     return { response: responseOf(rendered), status: 'MISS', shared: true };
   }
 
   async #keep(keys: RenderKeySet, render: CachedRender): Promise<void> {
     const { store, maxAgeMs } = this.#deps;
-    if ((await this.#generations.current(keys)) !== render.generation) return;
-    if (this.#generations.isDoubtful(render.renderedAt)) return;
+    if ((await this.#versionTags.current(keys)) !== render.versionTag) return;
+    if (this.#versionTags.isDoubtful(render.renderedAt)) return;
     await store.set(keys.render, writeCachedRender(render), render.renderedAt + maxAgeMs);
     await this.#note(keys.render);
   }
@@ -220,8 +220,8 @@ export interface CachedRender {
   readonly renderedAt: number;
   /** Time at which it was last known to be current. */
   readonly checkedAt: number;
-  /** The version tag it depends on; if it changed, an action came in between. */
-  readonly generation: string;
+  /** The version tag it depends on; if it changed, there was an action meanwhile. */
+  readonly versionTag: string;
   /** The entity tag of the widget; empty if unknown. */
   readonly etag: string;
   readonly headers: Record<string, string | readonly string[]>;
@@ -239,11 +239,11 @@ export function readCachedRender(text: string | undefined): CachedRender | undef
   const end = text.indexOf('\n');
   if (end === -1) return undefined;
   const head = parsedJson(text.slice(0, end)) as Partial<CachedRender> | null | undefined;
-  const { renderedAt, checkedAt, generation, etag, headers } = head ?? {};
-  if (typeof renderedAt !== 'number' || typeof checkedAt !== 'number' || typeof generation !== 'string')
+  const { renderedAt, checkedAt, versionTag, etag, headers } = head ?? {};
+  if (typeof renderedAt !== 'number' || typeof checkedAt !== 'number' || typeof versionTag !== 'string')
     return undefined;
   if (typeof etag !== 'string' || typeof headers !== 'object' || headers === null) return undefined;
-  return { renderedAt, checkedAt, generation, etag, headers, body: text.slice(end + 1) };
+  return { renderedAt, checkedAt, versionTag, etag, headers, body: text.slice(end + 1) };
 }
 
 /** True if the platform's response may be cached. */

@@ -57,7 +57,7 @@ export class SurfaceService {
    *
    * @throws ServiceAuthError when there is no service credential, or the platform refuses it.
    * @throws SessionError when there is no session.
-   * @throws UpstreamError when the platform gives no response that can be passed on.
+   * @throws UpstreamError when the platform sends no response that can be passed on.
    */
   async render(
     ref: SurfaceRef,
@@ -122,7 +122,7 @@ export class SurfaceService {
   /**
    * The style sheet of a surface, checked; 304 if the browser has it already.
    *
-   * @throws UpstreamError when the platform gives something else than a style sheet, or one that cannot be checked.
+   * @throws UpstreamError when the platform does not return a style sheet, or one that cannot be checked.
    */
   async theme(ref: SurfaceRef, request: SurfaceRequest, auth: RouteAuth): Promise<HttpResponse> {
     const target = this.#target(ref, 'theme');

@@ -55,7 +55,7 @@ function opaque(tag: string): string {
 /**
  * A theme as sent to the browser, or the platform's refusal.
  *
- * @throws UpstreamError when the response is no style sheet, one of more than 1 MiB, or one that cannot be parsed.
+ * @throws UpstreamError when the response is not a style sheet, is larger than 1 MiB, or cannot be parsed.
  */
 export async function themeResponse(
   response: HttpResponse,
@@ -75,13 +75,13 @@ export async function themeResponse(
     return { status, headers: browserResponseHeaders(response.headers, fields?.response), body: response.body };
   if (status !== 200 || !isStyleSheet(response.headers) || response.headers['content-encoding'] !== undefined) {
     discard(response.body);
-    throw noStyleSheet('The platform sent something else than a style sheet.', String(status));
+    throw noStyleSheet('The response of the platform is not a style sheet.', String(status));
   }
   const body = await bodyBytes(response.body, MAX_THEME);
-  if (body === undefined) throw noStyleSheet('The style sheet of the platform is too long, or broke off.', '200');
+  if (body === undefined) throw noStyleSheet('The style sheet of the platform is too long or incomplete.', '200');
   const theme = await styles.theme(new TextDecoder().decode(body));
   if (theme === undefined) {
-    throw noStyleSheet('The style sheet of the platform is too long, or nested too deep, to be checked.', '200');
+    throw noStyleSheet('The style sheet of the platform is too long or nested too deep to be checked.', '200');
   }
   const tag = tags.of(response.headers['etag'], theme.digest);
   const sent = withTag(headers, tag);

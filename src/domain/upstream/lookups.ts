@@ -61,7 +61,7 @@ export class Lookups<T> {
   /**
    * The result for one caller, cached or new.
    *
-   * @throws UpstreamError `upstream_timeout` when it does not come in time, and whatever `admit` and `ask` throw; unless `failed` handles it.
+   * @throws UpstreamError `upstream_timeout` when it does not arrive in time, and any error of `admit` and `ask`, unless `failed` handles it.
    */
   async get(task: LookupTask<T>): Promise<T> {
     const { name, credential, admit, isFresh } = task;
@@ -95,12 +95,12 @@ export class Lookups<T> {
 /**
  * The result of a look-up if it arrives before the deadline, even if the work ignores the deadline.
  *
- * @throws UpstreamError `upstream_timeout` when it does not come.
+ * @throws UpstreamError `upstream_timeout` when it does not arrive.
  */
 export function within<T>(deadline: AbortSignal, { name }: Counterpart, work: Promise<T>): Promise<T> {
   const late = (): UpstreamError =>
     new UpstreamError('upstream_timeout', {
-      detail: `The ${name} did not answer in time.`,
+      detail: `The ${name} did not respond in time.`,
       retryable: true,
       log: `a look-up at the ${name} took longer than "lookupMs" allows`,
     });

@@ -88,7 +88,7 @@ export function platformFields({ projectId, projectIdHeader }: PlatformApi): Hea
 function requireProject(projectId: string): string {
   if (projectId !== '') return projectId;
   throw new ServiceAuthError('service_auth_failed', {
-    detail: 'The server does not know its project at the platform.',
+    detail: 'No project is configured.',
     hint: 'Set "serviceProjectId" in configureServer: a path in "upstream" needs it.',
     block: 'configureServer',
     fields: ['serviceProjectId'],

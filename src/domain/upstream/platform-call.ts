@@ -80,7 +80,7 @@ export class PlatformCall {
   /**
    * The response once its head has arrived, whatever its status, and the credential it was sent with.
    *
-   * @throws ServiceAuthError when a refused credential of the site cannot be renewed because its provider fails.
+   * @throws ServiceAuthError when a rejected credential of the site cannot be renewed because its provider fails.
    * @throws UpstreamError when there is no response.
    */
   async send(message: PlatformMessage, caller: CallContext): Promise<PlatformReply> {
@@ -178,7 +178,7 @@ export interface Endpoint {
 /**
  * Parses a configured address.
  *
- * @throws ConfigurationError when it is no absolute http or https address, or carries user names, a query or a fragment.
+ * @throws ConfigurationError when it is not an absolute http or https address, or has a user name, a query or a fragment.
  */
 export function endpoint(field: string, address: string): Endpoint {
   const trimmed = address.trim();
@@ -203,7 +203,7 @@ export function endpoint(field: string, address: string): Endpoint {
 export function requireEndpoint(field: string, known: Endpoint | undefined): Endpoint {
   if (known !== undefined) return known;
   throw new ServiceAuthError('service_auth_failed', {
-    detail: `The server does not know the address of the ${field === 'a2aUrl' ? 'agent' : 'platform'}.`,
+    detail: `No address is configured for the ${field === 'a2aUrl' ? 'agent' : 'platform'}.`,
     hint: `Set "${field}" in configureServer.`,
     block: 'configureServer',
     fields: [field],

@@ -34,9 +34,9 @@ function redirected(headers: HeaderFields, counterpart: Counterpart): AddressFac
   if (SIGN_IN.test(locationOf(headers))) {
     return signIn(`The ${name} redirects to a sign-in page, and redirects are never followed.`, counterpart);
   }
-  const final = `the final address of the ${name}: mind https, and the slash at its end`;
+  const final = `the final address of the ${name}; check its scheme and its trailing slash`;
   return facts(
-    `The ${name} answered with a redirect, which is never followed.`,
+    `The ${name} responded with a redirect, and redirects are never followed.`,
     `Set ${quoted(fields)} in configureServer to ${final}.`,
     fields,
   );
@@ -46,11 +46,11 @@ function redirected(headers: HeaderFields, counterpart: Counterpart): AddressFac
 function unexpected(headers: HeaderFields, counterpart: Counterpart, text: string): AddressFacts {
   const { name, fields, check, expected } = counterpart;
   if (!isPage(headers)) {
-    return facts(`The ${name} answered with something else than ${expected}.`, sentence(check), fields);
+    return facts(`The response of the ${name} is not ${expected}.`, sentence(check), fields);
   }
   return SIGN_IN.test(text)
-    ? signIn(`A sign-in page answers at the address of the ${name}.`, counterpart)
-    : facts(`A web page answers at the address of the ${name}.`, sentence(check), fields);
+    ? signIn(`The address of the ${name} leads to a sign-in page.`, counterpart)
+    : facts(`The address of the ${name} leads to a web page.`, sentence(check), fields);
 }
 
 /** The error for a failed response; `undefined` if the address is not the cause. */
@@ -60,21 +60,21 @@ function misplaced(
   text: string,
 ): AddressFacts | undefined {
   const { name, fields, check, holdsMany = false } = counterpart;
-  const hint = holdsMany ? `If nothing is found there, ${check}.` : sentence(check);
+  const hint = holdsMany ? `If no request succeeds, ${check}.` : sentence(check);
   switch (status) {
     case 400:
       if (!NEEDS_TLS.test(text)) return undefined;
-      return facts(`The address of the ${name} takes https only.`, `Write https in ${quoted(fields)}.`, fields);
+      return facts(`The address of the ${name} requires https.`, `Use https in ${quoted(fields)}.`, fields);
     case 401:
       // A challenge for tokens comes from an API that reads them, even if it sends a page (RFC 6750 §3).
       if (!isPage(headers) || /\bbearer\b/i.test(String(headers['www-authenticate']))) return undefined;
-      return signIn(`A sign-in page answers at the address of the ${name}.`, counterpart);
+      return signIn(`The address of the ${name} leads to a sign-in page.`, counterpart);
     case 404:
     case 410:
-      if (holdsMany) return facts(`The ${name} did not find what was asked for.`, hint, fields);
-      return facts(`Nothing is found at the address of the ${name}.`, hint, fields);
+      if (holdsMany) return facts(`The ${name} does not have the requested resource.`, hint, fields);
+      return facts(`The ${name} was not found at its address.`, hint, fields);
     case 405:
-      return facts(`The ${name} does not take this method at this address.`, hint, fields);
+      return facts(`The ${name} does not accept this method at this address.`, hint, fields);
     default:
       return undefined;
   }
@@ -93,7 +93,7 @@ function quoted(fields: readonly string[]): string {
 }
 
 function signIn(detail: string, { fields, check }: Counterpart): AddressFacts {
-  const way = 'If it is right, let requests that carry the credential of this site past the sign-in.';
+  const way = 'If the address is right, exempt requests with the credential of this site from the sign-in.';
   return facts(detail, `${sentence(check)} ${way}`, fields);
 }
 
@@ -172,12 +172,12 @@ function tokenRejected(
 ): ServiceAuthError {
   const isKey = block === 'serviceApiKey';
   if (status === 403) {
-    const elsewhere = `Some gateways say this of unknown paths too: check ${quoted(fields)} then.`;
+    const elsewhere = `Some gateways respond like this to unknown paths too: then check ${quoted(fields)}.`;
     return new ServiceAuthError('service_token_rejected', {
       detail: 'The platform does not allow the service credential to do this.',
       hint: isKey
         ? `Check what the platform allows for "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy". ${elsewhere}`
-        : `Check the "${block}" configuration block: the platform must give this client or key the role that is needed. ${elsewhere}`,
+        : `Check the "${block}" configuration block: the platform must grant this client or key the required role. ${elsewhere}`,
       block,
       upstreamStatus: status,
       log,
@@ -201,13 +201,13 @@ function refusal(
   status: number,
   { name, fields }: Counterpart,
 ): Pick<ErrorFacts, 'detail' | 'hint' | 'block' | 'fields'> {
-  if (status >= 500) return { detail: `The ${name} reported an error of its own.` };
+  if (status >= 500) return { detail: `The ${name} reported an internal error.` };
   switch (status) {
     case 401:
-      return { detail: `The ${name} did not accept the sign-in.`, hint: 'Sign in again.' };
+      return { detail: `The ${name} rejected the user's token.`, hint: 'Sign in again.' };
     case 403:
       return {
-        detail: `The ${name} does not allow this to the signed-in user.`,
+        detail: `The ${name} does not allow the signed-in user to do this.`,
         hint: `The account needs a role that allows it. If every account is refused, check ${quoted(fields)} in configureServer.`,
         block: 'configureServer',
         fields,
@@ -217,7 +217,7 @@ function refusal(
     case 413:
       return { detail: `The request is too large for the ${name}.` };
     case 429:
-      return { detail: `The ${name} takes no more requests for now.`, hint: 'Send the request again in a moment.' };
+      return { detail: `The ${name} is receiving too many requests.`, hint: 'Send the request again in a moment.' };
     default:
       return { detail: `The ${name} refused the request.` };
   }
@@ -242,14 +242,14 @@ function retryAfter(headers: HeaderFields): { retryAfterMs?: number } {
 export const AGENT: Counterpart = {
   name: 'agent',
   fields: ['a2aUrl'],
-  check: 'check "a2aUrl" in configureServer: it has to be the JSON-RPC endpoint of the agent',
-  expected: 'JSON or a stream of events',
+  check: 'check "a2aUrl" in configureServer: it must be the JSON-RPC endpoint of the agent',
+  expected: 'JSON or an event stream',
 };
 export const PLATFORM: Counterpart = {
   name: 'platform',
   fields: ['serviceApiUrl'],
   check: 'check "serviceApiUrl" in configureServer',
-  expected: 'what was asked for',
+  expected: 'the expected content',
   holdsMany: true,
 };
 
@@ -270,8 +270,8 @@ export function noResponse(
   switch (reason) {
     case 'timeout':
       return new UpstreamError('upstream_timeout', {
-        detail: `The ${name} did not answer in time.`,
-        hint: `If it needs longer, raise "headersMs" in the "timeouts" configuration block. If it never answers, check ${where}.`,
+        detail: `The ${name} did not respond in time.`,
+        hint: `If it needs longer, raise "headersMs" in the "timeouts" configuration block. If it never responds, check ${where}.`,
         ...place,
         retryable,
         log,
@@ -285,7 +285,7 @@ export function noResponse(
       });
     case 'unreachable':
     case 'reset': {
-      const cause = reason === 'reset' ? ': a server that expects https ends a request without it' : '';
+      const cause = reason === 'reset' ? ': a server that expects https closes a plain connection' : '';
       return new UpstreamError('upstream_unreachable', {
         detail: `The ${name} cannot be reached.`,
         hint: `If this lasts, check that the ${name} runs, and ${where}${cause}.`,

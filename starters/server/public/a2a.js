@@ -1,7 +1,7 @@
 /**
  * The events of an agent's response to one message, as they arrive. Supports the A2A version of the agent.
  *
- * @throws Error with what to do, as the server says it.
+ * @throws Error with the server's message.
  */
 export async function* ask(route, text, contextId) {
   const isV1 = await speaksVersion1(route);

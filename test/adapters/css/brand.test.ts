@@ -97,8 +97,8 @@ describe('a brand that is checked', () => {
   it('names what it left out, without a word of it', async () => {
     const { leftOut } = await checker.brand('a{b:c}@import "d";:root{e:f;--g:url(h)}');
     expect(leftOut).toEqual([
-      '1 rules for something else than :root',
-      '1 declarations of something else than custom properties',
+      '1 rules for elements other than :root',
+      '1 declarations other than custom properties',
       '1 values with an address, a block or an error',
       '1 at-rules',
     ]);

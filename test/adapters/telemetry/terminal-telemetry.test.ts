@@ -164,7 +164,7 @@ describe('the terminal', () => {
     telemetry.emit({ type: 'warning', code: 'project_unavailable', summary, detail: `${summary} ${reason}` });
     expect(lines).toEqual([
       'agent-bff: The shared cache fails; visitors are served without it. Check "cacheStore" in configureServer. (Error ECONNREFUSED)',
-      'agent-bff: chat: A stream from the platform broke off before its end. (other side closed; request r-1)',
+      'agent-bff: chat: A stream from the platform broke before its end. (other side closed; request r-1)',
       'agent-bff: the clock is 40 s ahead',
       `agent-bff: ${summary} (${reason})`,
     ]);

@@ -280,8 +280,8 @@ describe('every error answer', () => {
     const response = methodNotAllowed('GET, HEAD', context());
     expect([response.status, response.headers['allow']]).toEqual([405, 'GET, HEAD']);
     expect(json(response)).toMatchObject({
-      detail: 'This address takes GET, HEAD only.',
-      hint: 'To see in a browser whether the chat is set up, open "/config" below it.',
+      detail: 'This address accepts GET, HEAD only.',
+      hint: 'To check the chat in a browser, open "/config" below it.',
     });
   });
 

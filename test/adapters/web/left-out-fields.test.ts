@@ -20,7 +20,7 @@ describe('a field of the platform that does not cross', () => {
       ],
       [
         'field_left_out',
-        'The platform sent response fields that were left out: etag (sent several times, the first was taken).',
+        'The platform sent response fields that were left out: etag (sent several times; the first is used).',
       ],
     ]);
   });

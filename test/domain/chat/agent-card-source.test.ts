@@ -227,12 +227,12 @@ describe('an agent that does not show its card', () => {
     [
       'but a page says so',
       served('<h1>Shop</h1>', page),
-      { code: 'upstream_invalid_response', detail: 'A web page answers at the address of the agent.' },
+      { code: 'upstream_invalid_response', detail: 'The address of the agent leads to a web page.' },
     ],
     [
       'but a sign-in page says so',
       served('<title>Sign in</title>', page),
-      { code: 'upstream_invalid_response', detail: 'A sign-in page answers at the address of the agent.' },
+      { code: 'upstream_invalid_response', detail: 'The address of the agent leads to a sign-in page.' },
     ],
     [
       'but leads elsewhere says so',
@@ -254,7 +254,7 @@ describe('an agent that does not show its card', () => {
     expect(await failureOf(world.read('', session('ada')))).toMatchObject({
       code: 'upstream_error',
       upstreamStatus: 403,
-      detail: 'The agent does not allow this to the signed-in user.',
+      detail: 'The agent does not allow the signed-in user to do this.',
     });
   });
 

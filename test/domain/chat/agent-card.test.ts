@@ -210,8 +210,8 @@ describe('the interfaces of a card', () => {
     expect(() => rewriteAgentCard(card, { url: SITE })).toThrow(
       expect.objectContaining({
         code: 'agent_binding_unsupported',
-        detail: 'The agent has no JSON-RPC interface, which is the one this site can forward to.',
-        hint: 'Let the agent offer the JSONRPC binding, and set "a2aUrl" in configureServer to its address.',
+        detail: 'The agent has no JSON-RPC interface, the only one this site can forward to.',
+        hint: 'Enable the JSONRPC binding on the agent, and set "a2aUrl" in configureServer to its address.',
         block: 'configureServer',
         fields: ['a2aUrl'],
       }),

@@ -29,7 +29,7 @@ function text(body: HttpResponse['body']): string {
 
 describe('an agent that gives no answer', () => {
   it.each<[UpstreamFailureReason, string, string, boolean]>([
-    ['timeout', 'upstream_timeout', 'The agent did not answer in time.', false],
+    ['timeout', 'upstream_timeout', 'The agent did not respond in time.', false],
     ['unreachable', 'upstream_unreachable', 'The agent cannot be reached.', true],
     ['reset', 'upstream_unreachable', 'The agent cannot be reached.', false],
     ['aborted', 'upstream_unreachable', 'The agent cannot be reached.', false],
@@ -57,9 +57,9 @@ describe('an agent that gives no answer', () => {
 
 describe('an address that is not that of an agent', () => {
   it.each([
-    [200, 'text/html', '<h1>Shop at 10.0.0.7</h1>', 'A web page answers at the address of the agent.'],
-    [200, 'text/html', '<title>Sign in</title> tenant-7', 'A sign-in page answers at the address of the agent.'],
-    [201, 'text/plain', 'OK from 10.0.0.7', 'The agent answered with something else than JSON or a stream of events.'],
+    [200, 'text/html', '<h1>Shop at 10.0.0.7</h1>', 'The address of the agent leads to a web page.'],
+    [200, 'text/html', '<title>Sign in</title> tenant-7', 'The address of the agent leads to a sign-in page.'],
+    [201, 'text/plain', 'OK from 10.0.0.7', 'The response of the agent is not JSON or an event stream.'],
   ])('(%i, %s) is told as what it is, and its text to operators alone', async (status, type, body, detail) => {
     const watched = new WatchedBody(body);
     const error = await errorOf(answerTo({ status, headers: { 'content-type': type }, body: watched }));
@@ -168,7 +168,7 @@ describe('an agent that answers an error', () => {
   ])('as %s keeps its status, and its text stays here', async (_what, type, body) => {
     const error = await errorOf(answerTo({ status: 502, headers: { 'content-type': type }, body }));
     expect(error).toMatchObject({ code: 'upstream_error', upstreamStatus: 502, retryable: false });
-    expect(error.message).toBe('The agent reported an error of its own.');
+    expect(error.message).toBe('The agent reported an internal error.');
     expect(error.logDetail()).toBe(`status 502 from the agent, ${type}: ${body}`);
   });
 

@@ -124,8 +124,8 @@ describe('the method policy stands before the agent:', () => {
     await expect(world.forwarder.forward(request, SERVICE, CHAT)).rejects.toMatchObject({
       code: 'body_invalid',
       rpcCode: -32600,
-      detail: 'The member "method" is there twice.',
-      hint: 'Send one A2A request with each member once, under the name the specification gives it.',
+      detail: 'The member "method" appears twice.',
+      hint: 'Send one A2A request with each member once, under its name in the specification.',
     });
     expect([world.account.issued, world.upstream.requests]).toEqual([0, []]);
   });
@@ -190,8 +190,8 @@ describe('when the agent refuses the credential', () => {
   });
 
   it.each([
-    [401, 'The agent did not accept the sign-in.'],
-    [403, 'The agent does not allow this to the signed-in user.'],
+    [401, "The agent rejected the user's token."],
+    [403, 'The agent does not allow the signed-in user to do this.'],
   ])("that is the user's own, the status stays (%i), and the text stays here", async (status, detail) => {
     const world = new ChatWorld();
     world.upstream.willAnswer(() => ({ ...REFUSED, status, body: '{"error":"expired in tenant-7"}' }));

@@ -25,8 +25,8 @@ function fault(text: string, scrutiny: Scrutiny = 'policy'): readonly [number | 
   return error === undefined ? undefined : [error.rpcCode, error.detail];
 }
 
-const twice = (member: string): string => `The member "${member}" is there twice.`;
-const resembles = (member: string): string => `A member resembles "${member}" and is spelled differently.`;
+const twice = (member: string): string => `The member "${member}" appears twice.`;
+const resembles = (member: string): string => `A member resembles "${member}" but is spelled differently.`;
 const noObject = (member: string): string => `The member "${member}" is not an object.`;
 
 /** Members of each level, with a text that holds some more members there. */

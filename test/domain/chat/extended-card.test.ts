@@ -75,7 +75,7 @@ describe('the extended card in an answer', () => {
     await expect(rewriteExtendedCard(answer(body, headers), { url: SITE })).rejects.toMatchObject({
       name: 'UpstreamError',
       code: 'upstream_invalid_response',
-      detail: 'The agent sent something else than its extended card.',
+      detail: 'The agent did not send its extended card.',
     });
   });
 });

@@ -136,7 +136,7 @@ describe('the interface a call goes to', () => {
     await expect(world.ask('GET', '/tasks/7')).rejects.toMatchObject({
       code: 'agent_binding_unsupported',
       detail: 'The agent has no HTTP+JSON interface this site can forward to.',
-      hint: 'Use the JSON-RPC binding, or let the agent offer HTTP+JSON on the host of "a2aUrl".',
+      hint: 'Use the JSON-RPC binding, or enable HTTP+JSON on the agent, on the host of "a2aUrl".',
       block: 'configureServer',
       fields: ['a2aUrl'],
     });
@@ -252,7 +252,7 @@ describe('an extended card of the HTTP+JSON binding', () => {
     }));
     await expect(card(world)).rejects.toMatchObject({
       code: 'upstream_invalid_response',
-      detail: 'The agent sent something else than its extended card.',
+      detail: 'The agent did not send its extended card.',
     });
   });
 

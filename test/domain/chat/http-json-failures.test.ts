@@ -41,7 +41,7 @@ describe('an agent that fails in the HTTP+JSON binding', () => {
     ).rejects.toMatchObject({
       code: 'upstream_error',
       upstreamStatus: 503,
-      detail: 'The agent reported an error of its own.',
+      detail: 'The agent reported an internal error.',
     });
   });
 
@@ -109,8 +109,8 @@ describe('an agent that fails in the HTTP+JSON binding', () => {
   });
 
   it.each([
-    ['text/html', '<form action="/login">', 'A sign-in page answers at the address of the agent.'],
-    ['text/plain', 'OK', 'The agent answered with something else than JSON or a stream of events.'],
+    ['text/html', '<form action="/login">', 'The address of the agent leads to a sign-in page.'],
+    ['text/plain', 'OK', 'The response of the agent is not JSON or an event stream.'],
   ])('by a success that is %s is told to be something else', async (type, body, detail) => {
     await expect(
       new HttpJsonWorld().answered({ status: 200, headers: { 'content-type': type }, body }),

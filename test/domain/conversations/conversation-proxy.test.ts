@@ -162,7 +162,7 @@ describe('a request for conversation records', () => {
     const world = new ProxyWorld();
     await expect(world.forward({ headers: { connection: 'Upgrade', upgrade: 'WebSocket' } })).rejects.toMatchObject({
       code: 'upgrade_unsupported',
-      detail: 'This route passes HTTP requests on, and no WebSocket connections.',
+      detail: 'This route forwards HTTP only; WebSocket is not supported.',
       hint: 'Read the records by HTTP; responses may stream.',
     });
     expect(world.upstream.requests).toEqual([]);

@@ -153,7 +153,7 @@ describe('an answer that is no token', () => {
     expect(await world.get({})).toBe('expired');
     expect(await world.tokens.getToken(request({}), {})).toEqual({
       kind: 'expired',
-      detail: 'the session gave a token that has expired',
+      detail: 'the session returned an expired token',
     });
   });
 });

@@ -35,7 +35,7 @@ describe('the API key alone', () => {
     await expect(new BrokerWorld({ apiKey: undefined }).broker.obtain(auth, REQUEST)).rejects.toMatchObject({
       code: 'service_auth_failed',
       detail: 'The server has no API key for the platform.',
-      hint: 'Set "serviceApiKey" in configureServer, or "apiKey" where the route is made.',
+      hint: 'Set "serviceApiKey" in configureServer, or "apiKey" in the options of the route.',
       block: 'configureServer',
       fields: ['serviceApiKey'],
     });
@@ -63,7 +63,7 @@ describe('a provider that cannot say who it is', () => {
     expect(error).toMatchObject({
       code: 'identity_provider_unavailable',
       detail: 'The identity provider of this strategy cannot be used.',
-      hint: 'The server log says what failed.',
+      hint: 'See the server log for the cause.',
       block: 'configureServer',
       fields: ['serviceAuthStrategy'],
       retryable: true,

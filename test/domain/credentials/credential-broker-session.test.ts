@@ -67,7 +67,7 @@ describe('without a session the service credential never steps in:', () => {
     await expect(world.broker.obtain(session({ kind: 'no-session' }), REQUEST)).rejects.toMatchObject({
       name: 'SessionError',
       code: 'session_required',
-      detail: 'Nobody is signed in.',
+      detail: 'No user is signed in.',
       hint: 'Sign in and try again.',
     });
     expect(world.account.issued).toBe(0);

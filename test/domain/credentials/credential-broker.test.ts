@@ -106,7 +106,7 @@ describe('without a credential the visitor is told what to configure:', () => {
       code: 'service_auth_failed',
       block: 'configureServer',
       fields: ['serviceAuthStrategy', 'serviceApiKey'],
-      hint: 'Set "serviceAuthStrategy" in configureServer, or "strategy" where the credential is used, and fill the configuration block it names; or set "serviceApiKey".',
+      hint: 'Set "serviceAuthStrategy" in configureServer, or "strategy" in the options, and fill in the configuration block of that strategy; or set "serviceApiKey".',
       retryable: false,
     });
   });

@@ -29,7 +29,7 @@ describe('what is no token never leaves, and nothing leaves in its place:', () =
     const error: unknown = await world.broker.obtain(auth, REQUEST).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'identity_provider_unavailable', block: 'session', retryable: true });
     expect((error as { logDetail(): string }).logDetail()).toBe(
-      'TypeError: the session gave no token: one is visible ASCII without blanks',
+      'TypeError: the session returned an invalid token: tokens are visible ASCII without blanks',
     );
   });
 

@@ -56,7 +56,7 @@ describe("the names of a session's user", () => {
     for (const value of [{ id: 1 }, 7, true, ['ada']]) {
       const error = await given({ [name]: value }).catch((e: unknown) => e);
       expect(error).toMatchObject({ code: 'identity_provider_unavailable', block: 'session' });
-      expect((error as { logDetail: () => string }).logDetail()).toContain(`the session gave a ${name} that is`);
+      expect((error as { logDetail: () => string }).logDetail()).toContain(`the session returned a ${name} of type`);
     }
   });
 
@@ -77,8 +77,8 @@ describe('a session that gives no token', () => {
     [
       { kind: 'expired', reason: 'interaction', detail: 'why' },
       'interaction_required',
-      'The identity provider asks for consent or a second factor.',
-      'Sign in again and complete what the identity provider asks for.',
+      'The identity provider requires consent or a second factor.',
+      'Sign in again and complete the steps of the identity provider.',
       'why',
     ],
   ] as const)('says what the user has to do: %j', async (found, code, detail, hint, log) => {
@@ -98,7 +98,7 @@ describe('a session that gives no token', () => {
     expect(error).toMatchObject({
       code: 'identity_provider_unavailable',
       detail: 'The session could not be read.',
-      hint: 'Try again; the server log says what failed.',
+      hint: 'Try again; the server log has the cause.',
       block: 'session',
       retryable: true,
     });

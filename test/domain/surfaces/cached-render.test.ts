@@ -9,7 +9,7 @@ import {
 const RENDER: CachedRender = {
   renderedAt: 1_000,
   checkedAt: 2_000,
-  generation: 'one two',
+  versionTag: 'one two',
   etag: '"1"',
   headers: { 'content-type': 'text/html', link: ['<a>', '<b>'] },
   body: '<p>\n\n</p>\n',
@@ -27,7 +27,7 @@ describe('a kept render', () => {
     ['a first line that is no JSON', `{"renderedAt":1\n${RENDER.body}`],
     ['a first line that is null', `null\n${RENDER.body}`],
     ['a first line that is a number', `7\n${RENDER.body}`],
-    ...(['renderedAt', 'checkedAt', 'generation', 'etag', 'headers'] as const).flatMap((field) =>
+    ...(['renderedAt', 'checkedAt', 'versionTag', 'etag', 'headers'] as const).flatMap((field) =>
       [undefined, null, true].map(
         (value) => [`${String(value)} as its ${field}`, writeCachedRender({ ...RENDER, [field]: value })] as const,
       ),

@@ -54,16 +54,16 @@ describe('a store that fails', () => {
       get: (key) => (forgetful.has(key) ? Promise.resolve(undefined) : world.store.get(key)),
       set: (key, value, expiresAt) => {
         forgetful.delete(key);
-        if (key.startsWith('agent-bff:1:tag:')) marks.add(key);
+        if (key.startsWith('agent-bff:1:tag:')) tags.add(key);
         return world.store.set(key, value, expiresAt);
       },
       delete: (key) => world.store.delete(key),
     };
-    const marks = new Set<string>();
+    const tags = new Set<string>();
     const cache = world.newCache({}, store);
     await world.render(ADA, COUNTER, {}, cache);
     await world.act(ADA, COUNTER, {}, cache);
-    for (const mark of marks) forgetful.add(mark);
+    for (const mark of tags) forgetful.add(mark);
     expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s1 for ada');
   });
 
@@ -78,17 +78,17 @@ describe('a store that fails', () => {
       },
       delete: (key) => store.delete(key),
     };
-    const marks = ['everything', 'counter', 'the last', 'later', 'later still'];
-    const cache = world.newCache({ newGeneration: () => marks.shift() ?? 'none' }, dying);
+    const tags = ['everything', 'counter', 'the last', 'later', 'later still'];
+    const cache = world.newCache({ newVersionTag: () => tags.shift() ?? 'none' }, dying);
     await world.render(ADA, COUNTER, {}, cache);
     await world.act(ADA, COUNTER, {}, cache);
     Object.assign(store, { isDown: true, isBlind: false });
     expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s1 for ada');
   });
 
-  it('forgets the marks of a render, and it is not taken for one of other marks that read alike', async () => {
+  it('forgets the tags of a render, and it is not taken for one of other tags that read alike', async () => {
     const world = new SurfaceWorld();
-    const marks = ['a', 'bc', 'ab', 'c'].values();
+    const tags = ['a', 'bc', 'ab', 'c'].values();
     const written: string[] = [];
     const store: CacheStore = {
       get: (key) => world.store.get(key),
@@ -98,7 +98,7 @@ describe('a store that fails', () => {
       },
       delete: (key) => world.store.delete(key),
     };
-    const cache = world.newCache({ newGeneration: () => marks.next().value ?? 'none' }, store);
+    const cache = world.newCache({ newVersionTag: () => tags.next().value ?? 'none' }, store);
     await world.render(ADA, COUNTER, {}, cache);
     const [everything = '', surface = ''] = written;
     for (const mark of [everything, surface]) await world.store.delete(mark);

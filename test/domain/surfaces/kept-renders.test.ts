@@ -36,7 +36,7 @@ describe('of the renders kept', () => {
       '{}\nbody',
       'null\nbody',
       '{"renderedAt":1}\n',
-      '{"renderedAt":0,"checkedAt":0,"generation":"g","etag":"","headers":null}\nx',
+      '{"renderedAt":0,"checkedAt":0,"versionTag":"g","etag":"","headers":null}\nx',
     ]) {
       const store = {
         get: () => Promise.resolve(garbage),

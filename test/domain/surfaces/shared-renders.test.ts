@@ -62,7 +62,7 @@ describe('many visitors at once', () => {
   it('make one mark for what they share', async () => {
     const world = new SurfaceWorld();
     let count = 0;
-    const cache = world.newCache({ newGeneration: () => `mark ${String((count += 1))}` });
+    const cache = world.newCache({ newVersionTag: () => `tag ${String((count += 1))}` });
     await Promise.all(['1', '2', '3'].map((body) => world.render(ADA, COUNTER, { body }, cache)));
     expect(count).toBe(2);
   });

@@ -239,7 +239,7 @@ describe('a theme', () => {
     const error = await theme(world).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       code: 'upstream_invalid_response',
-      detail: 'The platform sent something else than a style sheet.',
+      detail: 'The response of the platform is not a style sheet.',
     });
     expect((error as UpstreamError).logDetail()).toContain(`Status ${String(status)}.`);
   });
@@ -257,7 +257,7 @@ describe('a theme', () => {
     const error = await theme(world).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       code: 'upstream_invalid_response',
-      detail: 'The style sheet of the platform is too long, or broke off.',
+      detail: 'The style sheet of the platform is too long or incomplete.',
     });
     expect((error as UpstreamError).logDetail()).toContain('Status 200.');
   });

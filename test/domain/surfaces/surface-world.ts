@@ -54,7 +54,7 @@ export class SurfaceWorld extends BrokerWorld {
   readonly cache: RenderCache;
   /** What the caches put off until later. */
   readonly later: (() => void)[] = [];
-  #generations = 0;
+  #versionTags = 0;
 
   constructor(settings: Partial<RenderCacheSettings> = {}, api: Partial<PlatformApi> = {}) {
     super();
@@ -73,9 +73,9 @@ export class SurfaceWorld extends BrokerWorld {
       store,
       clock: this.clock,
       hash: sha256,
-      newGeneration: () => {
-        this.#generations += 1;
-        return `generation-${String(this.#generations)}`;
+      newVersionTag: () => {
+        this.#versionTags += 1;
+        return `version-tag-${String(this.#versionTags)}`;
       },
       later: (_ms, task) => {
         this.later.push(task);

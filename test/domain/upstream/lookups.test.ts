@@ -28,7 +28,7 @@ describe('a look-up', () => {
       expect(error).toMatchObject({
         name: 'UpstreamError',
         code: 'upstream_timeout',
-        detail: `The ${asked.name} did not answer in time.`,
+        detail: `The ${asked.name} did not respond in time.`,
         retryable: true,
       });
       expect((error as AgentBffError).logDetail()).toBe(

@@ -25,15 +25,15 @@ function redirectError(response: HttpResponse, counterpart: Counterpart): AgentB
 
 describe('a platform that gives no answer', () => {
   const hint = 'If this lasts, check that the platform runs, and "serviceApiUrl" in configureServer';
-  const reset = `${hint}: a server that expects https ends a request without it.`;
+  const reset = `${hint}: a server that expects https closes a plain connection.`;
 
   it.each<[UpstreamFailureReason, string, string, boolean, string?]>([
     [
       'timeout',
       'upstream_timeout',
-      'The platform did not answer in time.',
+      'The platform did not respond in time.',
       true,
-      'If it needs longer, raise "headersMs" in the "timeouts" configuration block. If it never answers, check "serviceApiUrl" in configureServer.',
+      'If it needs longer, raise "headersMs" in the "timeouts" configuration block. If it never responds, check "serviceApiUrl" in configureServer.',
     ],
     ['unreachable', 'upstream_unreachable', 'The platform cannot be reached.', true, `${hint}.`],
     ['reset', 'upstream_unreachable', 'The platform cannot be reached.', true, reset],
@@ -83,8 +83,8 @@ describe('a redirect', () => {
     expect(error).toMatchObject({
       name: 'UpstreamError',
       code: 'upstream_redirect',
-      detail: `The ${name} answered with a redirect, which is never followed.`,
-      hint: `Set "${field}" in configureServer to the final address of the ${name}: mind https, and the slash at its end.`,
+      detail: `The ${name} responded with a redirect, and redirects are never followed.`,
+      hint: `Set "${field}" in configureServer to the final address of the ${name}; check its scheme and its trailing slash.`,
       block: 'configureServer',
       fields: [field],
       retryable: false,
@@ -110,7 +110,7 @@ describe('a redirect', () => {
     expect(error).toMatchObject({
       code: 'upstream_redirect',
       detail: 'The agent redirects to a sign-in page, and redirects are never followed.',
-      hint: 'Check "a2aUrl" in configureServer: it has to be the JSON-RPC endpoint of the agent. If it is right, let requests that carry the credential of this site past the sign-in.',
+      hint: 'Check "a2aUrl" in configureServer: it must be the JSON-RPC endpoint of the agent. If the address is right, exempt requests with the credential of this site from the sign-in.',
       fields: ['a2aUrl'],
     });
   });

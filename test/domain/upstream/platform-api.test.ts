@@ -53,7 +53,7 @@ describe('the address of a call to the platform', () => {
       expect.objectContaining({
         name: 'ServiceAuthError',
         code: 'service_auth_failed',
-        detail: 'The server does not know its project at the platform.',
+        detail: 'No project is configured.',
         hint: 'Set "serviceProjectId" in configureServer: a path in "upstream" needs it.',
         block: 'configureServer',
         fields: ['serviceProjectId'],

@@ -231,19 +231,19 @@ describe('an answer that is none', () => {
       'an error',
       'project',
       { ...PROJECT, status: 404 },
-      `Nothing is found at the address of the platform. ${CHECK_PROJECT} status 404 from the platform, application/json: {"id":"proj-9"}`,
+      `The platform was not found at its address. ${CHECK_PROJECT} status 404 from the platform, application/json: {"id":"proj-9"}`,
     ],
     [
       'JSON of another kind',
       'project',
       { ...PROJECT, body: '{"no":1}' },
-      `The platform answered with something else than JSON with the id of the project. ${CHECK_PROJECT} status 200 from the platform, application/json: {"no":1}`,
+      `The response of the platform is not JSON with the id of the project. ${CHECK_PROJECT} status 200 from the platform, application/json: {"no":1}`,
     ],
     [
       'a page',
       'brand',
       { ...BRAND, headers: { 'content-type': 'text/html' } },
-      `A web page answers at the address of the platform. Check "serviceApiUrl" and "upstream.paths.brand" in configureServer. status 200 from the platform, text/html: ${BRAND.body.trim()}`,
+      `The address of the platform leads to a web page. Check "serviceApiUrl" and "upstream.paths.brand" in configureServer. status 200 from the platform, text/html: ${BRAND.body.trim()}`,
     ],
     [
       'a refused credential',

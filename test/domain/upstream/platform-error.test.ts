@@ -37,7 +37,7 @@ describe("the platform's own failure", () => {
     expect(error).toMatchObject({
       name: 'UpstreamError',
       code: 'upstream_error',
-      detail: 'The platform reported an error of its own.',
+      detail: 'The platform reported an internal error.',
       upstreamStatus: status,
       retryable: status === 503,
     });
@@ -45,25 +45,25 @@ describe("the platform's own failure", () => {
   });
 });
 
-const CHECK_AGENT = 'Check "a2aUrl" in configureServer: it has to be the JSON-RPC endpoint of the agent.';
+const CHECK_AGENT = 'Check "a2aUrl" in configureServer: it must be the JSON-RPC endpoint of the agent.';
 const PAGE = { 'content-type': 'text/html; charset=utf-8' };
 
 describe("the platform's refusal", () => {
   it.each([
     [400, 'The agent refused the request.', undefined],
-    [401, 'The agent did not accept the sign-in.', 'Sign in again.'],
+    [401, "The agent rejected the user's token.", 'Sign in again.'],
     [
       403,
-      'The agent does not allow this to the signed-in user.',
+      'The agent does not allow the signed-in user to do this.',
       'The account needs a role that allows it. If every account is refused, check "a2aUrl" in configureServer.',
     ],
-    [404, 'Nothing is found at the address of the agent.', CHECK_AGENT],
-    [405, 'The agent does not take this method at this address.', CHECK_AGENT],
+    [404, 'The agent was not found at its address.', CHECK_AGENT],
+    [405, 'The agent does not accept this method at this address.', CHECK_AGENT],
     [409, 'The request conflicts with the state of the agent.', undefined],
-    [410, 'Nothing is found at the address of the agent.', CHECK_AGENT],
+    [410, 'The agent was not found at its address.', CHECK_AGENT],
     [413, 'The request is too large for the agent.', undefined],
     [422, 'The agent refused the request.', undefined],
-    [429, 'The agent takes no more requests for now.', 'Send the request again in a moment.'],
+    [429, 'The agent is receiving too many requests.', 'Send the request again in a moment.'],
     [499, 'The agent refused the request.', undefined],
   ])('(%i) keeps its status, and says in our words what is true of it', (status, detail, hint) => {
     const error = platformError(reply(status), AGENT, 'what it said');
@@ -74,12 +74,12 @@ describe("the platform's refusal", () => {
   });
 
   it.each([
-    [404, 'The platform did not find what was asked for.'],
-    [405, 'The platform does not take this method at this address.'],
+    [404, 'The platform does not have the requested resource.'],
+    [405, 'The platform does not accept this method at this address.'],
   ])('where things may be missing that a request names (%i) blames the address with care', (status, detail) => {
     expect(platformError(reply(status), PLATFORM, '')).toMatchObject({
       detail,
-      hint: 'If nothing is found there, check "serviceApiUrl" in configureServer.',
+      hint: 'If no request succeeds, check "serviceApiUrl" in configureServer.',
       fields: ['serviceApiUrl'],
     });
   });
@@ -90,8 +90,8 @@ describe("the platform's refusal", () => {
     "status 400 from the agent, text/html: Reason: You're speaking plain HTTP to an SSL-enabled server port.",
   ])('of a request without TLS is told as such: %s', (said) => {
     expect(platformError(reply(400), AGENT, said)).toMatchObject({
-      detail: 'The address of the agent takes https only.',
-      hint: 'Write https in "a2aUrl".',
+      detail: 'The address of the agent requires https.',
+      hint: 'Use https in "a2aUrl".',
       fields: ['a2aUrl'],
     });
   });
@@ -130,20 +130,20 @@ describe("the platform's refusal", () => {
 
 describe('a success that is none', () => {
   it.each([
-    [PAGE, 'status 200: <h1>Welcome</h1>', 'A web page answers at the address of the agent.', CHECK_AGENT],
+    [PAGE, 'status 200: <h1>Welcome</h1>', 'The address of the agent leads to a web page.', CHECK_AGENT],
     [
       { 'content-type': 'application/xhtml+xml' },
       'status 200: <form><input name=p type="password">',
-      'A sign-in page answers at the address of the agent.',
-      `${CHECK_AGENT} If it is right, let requests that carry the credential of this site past the sign-in.`,
+      'The address of the agent leads to a sign-in page.',
+      `${CHECK_AGENT} If the address is right, exempt requests with the credential of this site from the sign-in.`,
     ],
     [
       { 'content-type': 'text/plain' },
       'status 200: log in',
-      'The agent answered with something else than JSON or a stream of events.',
+      'The response of the agent is not JSON or an event stream.',
       CHECK_AGENT,
     ],
-    [{}, '', 'The agent answered with something else than JSON or a stream of events.', CHECK_AGENT],
+    [{}, '', 'The response of the agent is not JSON or an event stream.', CHECK_AGENT],
   ])('is told by what it is: %j %s', (headers, said, detail, hint) => {
     const error = platformError(reply(200, headers), AGENT, said);
     expect(error).toMatchObject({
@@ -168,8 +168,8 @@ describe('a credential the platform does not take', () => {
   it('at a sign-in page is told as that, with the address and the block to check', () => {
     expect(rejected('idpA', 401, PAGE)).toMatchObject({
       code: 'service_token_rejected',
-      detail: 'A sign-in page answers at the address of the agent.',
-      hint: expect.stringMatching(/^Check "a2aUrl" .* past the sign-in\. Check the "idpA" configuration block/),
+      detail: 'The address of the agent leads to a sign-in page.',
+      hint: expect.stringMatching(/^Check "a2aUrl" .* from the sign-in\\. Check the "idpA" configuration block/),
       block: 'idpA',
     });
     const challenge = { ...PAGE, 'www-authenticate': 'Bearer realm="api"' };
@@ -203,11 +203,11 @@ describe('a credential the platform does not take', () => {
   it.each([
     [
       'serviceAccount',
-      'Check the "serviceAccount" configuration block: the platform must give this client or key the role that is needed. Some gateways say this of unknown paths too: check "a2aUrl" then.',
+      'Check the "serviceAccount" configuration block: the platform must grant this client or key the required role. Some gateways respond like this to unknown paths too: then check "a2aUrl".',
     ],
     [
       'serviceApiKey',
-      'Check what the platform allows for "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy". Some gateways say this of unknown paths too: check "a2aUrl" then.',
+      'Check what the platform allows for "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy". Some gateways respond like this to unknown paths too: then check "a2aUrl".',
     ],
   ])('for what was asked is told with the role to check: %s', (block, hint) => {
     expect(rejected(block, 403)).toMatchObject({

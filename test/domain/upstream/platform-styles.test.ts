@@ -44,7 +44,7 @@ describe("the platform's styles", () => {
         type: 'warning',
         code: 'brand_reduced',
         summary: expect.stringContaining('"trustBrandCss" in configureServer') as string,
-        detail: expect.stringMatching(/Left out: 1 rules for something else than :root\.$/) as string,
+        detail: expect.stringMatching(/Left out: 1 rules for elements other than :root\.$/) as string,
         block: 'configureServer',
         fields: ['trustBrandCss'],
       },

@@ -66,7 +66,7 @@ describe('an address that is not configured yet', () => {
       expect.objectContaining({
         name: 'ServiceAuthError',
         code: 'service_auth_failed',
-        detail: 'The server does not know the address of the platform.',
+        detail: 'No address is configured for the platform.',
         hint: 'Set "serviceApiUrl" in configureServer.',
         block: 'configureServer',
         fields: ['serviceApiUrl'],
@@ -75,7 +75,7 @@ describe('an address that is not configured yet', () => {
   });
 
   it('is that of the agent where the chat needs it', () => {
-    expect(() => requireEndpoint('a2aUrl', undefined)).toThrow('The server does not know the address of the agent.');
+    expect(() => requireEndpoint('a2aUrl', undefined)).toThrow('No address is configured for the agent.');
   });
 
   it('is not reported once it is there', () => {

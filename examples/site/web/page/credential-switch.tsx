@@ -18,7 +18,7 @@ export function CredentialSwitch() {
     try {
       setBroken((await callSite<Credential>('/demo/credential', body)).broken);
     } catch {
-      setFailure('The site does not answer. Is it still running?');
+      setFailure('The site does not respond. Is it still running?');
       if (body !== undefined) setBroken(!body.broken);
     }
     setBusy(false);

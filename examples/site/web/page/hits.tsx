@@ -50,7 +50,7 @@ export function Hits() {
           </table>
         </div>
       )}
-      <p className="quiet">Render a widget twice within three seconds: the second one costs the platform nothing.</p>
+      <p className="quiet">Render a widget twice within three seconds: the second one causes no request.</p>
     </section>
   );
 }

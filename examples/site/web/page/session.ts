@@ -14,7 +14,7 @@ export function useSignedInUser(): User | null | undefined {
     const abort = new AbortController();
     void fetch('/auth/me', { signal: abort.signal })
       .then((response) => response.json() as Promise<{ user: User | null }>)
-      .then((answer) => setUser(answer.user))
+      .then((session) => setUser(session.user))
       .catch(() => {
         if (!abort.signal.aborted) setUser(null);
       });

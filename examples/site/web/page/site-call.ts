@@ -5,6 +5,6 @@ export async function callSite<Body>(path: string, body?: object): Promise<Body>
       ? {}
       : { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
   const response = await fetch(path, request);
-  if (!response.ok) throw new Error(`${path} answered with status ${response.status}.`);
+  if (!response.ok) throw new Error(`${path} responded with status ${response.status}.`);
   return (response.status === 204 ? undefined : await response.json()) as Body;
 }

@@ -7,13 +7,13 @@ import { SingleFlight } from '../shared/single-flight.js';
 import type { RenderKeys, RenderVersionTags, RenderScope } from './render-keys.js';
 import type { SurfaceNames, SurfaceRef } from './surface-ref.js';
 
-export interface RenderGenerationsDependencies {
+export interface VersionTagsDependencies {
   /** Shared by all processes whose visitors must see each other's actions. */
   readonly store: CacheStore;
   readonly clock: Clock;
   readonly keys: RenderKeys;
   /** Creates a globally unique text. */
-  readonly newGeneration: () => string;
+  readonly newVersionTag: () => string;
   /** Lifetime of a render in milliseconds. */
   readonly maxAgeMs: number;
   /** Runs a task once after a delay; a pending task does not keep the process alive. */
@@ -39,8 +39,8 @@ const MAX_LOST = 10_000;
  * A version tag that the store did not accept is written again until it is. Until then other processes may not know
  * about the action, so a process that saw the store fail distrusts all earlier renders.
  */
-export class RenderGenerations {
-  readonly #deps: RenderGenerationsDependencies;
+export class VersionTags {
+  readonly #deps: VersionTagsDependencies;
   readonly #creations = new SingleFlight<string>();
   /** Tags the store did not accept, and until when they matter. */
   readonly #lost = new LruMap<number>({ maxEntries: MAX_LOST });
@@ -48,7 +48,7 @@ export class RenderGenerations {
   /** Time of the last store failure: earlier version tags may be missing, those of other processes too. */
   #suspectSince = -Infinity;
 
-  constructor(dependencies: RenderGenerationsDependencies) {
+  constructor(dependencies: VersionTagsDependencies) {
     this.#deps = dependencies;
   }
 
@@ -110,8 +110,8 @@ export class RenderGenerations {
   }
 
   async #create(key: string): Promise<string> {
-    const { store, clock, newGeneration } = this.#deps;
-    const tag = newGeneration();
+    const { store, clock, newVersionTag } = this.#deps;
+    const tag = newVersionTag();
     await store.set(key, tag, clock.now() + this.#lifeMs());
     // If two processes start together, both use the tag written last.
     const taken = await store.get(key);
@@ -129,9 +129,9 @@ export class RenderGenerations {
 
   /** True if the store accepted a new version tag. */
   async #replace(key: string): Promise<boolean> {
-    const { store, clock, newGeneration } = this.#deps;
+    const { store, clock, newVersionTag } = this.#deps;
     const earlier = await store.get(key);
-    await store.set(key, newGeneration(), clock.now() + this.#lifeMs());
+    await store.set(key, newVersionTag(), clock.now() + this.#lifeMs());
     const now = await store.get(key);
     const isTaken = now !== undefined && now !== earlier;
     if (isTaken) this.#lost.delete(key);
