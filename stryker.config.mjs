@@ -3,7 +3,6 @@
 const folder = process.env.MUTATE ?? 'domain';
 const [layer] = folder.split('/');
 
-/** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
   testRunner: 'vitest',
   plugins: ['@stryker-mutator/vitest-runner'],

@@ -1,5 +1,5 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { rateLimiter, visitorAddress } from '../../src/adapters/rate-limit/rate-limiter.js';
 
 const from = (ip: string) => ({ ip });
@@ -53,6 +53,23 @@ describe('a limit over rate-limiter-flexible', () => {
     const verdict = await rateLimiter(limiter, { deadlineMs: 5 }).admit(request);
     expect(verdict).toEqual({ kind: 'unknown', detail: expect.stringMatching(/limiter|visitor/) as string });
     expect(JSON.stringify(verdict)).not.toContain('10.0.0.7');
+  });
+
+  it('counts calls that read on apart from messages, and allows twenty times as many', async () => {
+    const limiter = new RateLimiterMemory({ points: 2, duration: 60 });
+    const consume = vi.spyOn(limiter, 'consume');
+    const limit = rateLimiter(limiter);
+    const kinds: string[] = [];
+    for (let count = 0; count < 41; count++) kinds.push((await limit.admitReading?.(from('192.0.2.1')))?.kind ?? '');
+    expect(kinds.indexOf('refused')).toBe(40);
+    expect(consume.mock.calls.map(([name]) => name)).toEqual(Array(3).fill('reading:192.0.2.1'));
+    expect((await limit.admit(from('192.0.2.1'))).kind).toBe('admitted');
+    expect((await limit.admitReading?.(from('192.0.2.2')))?.kind).toBe('admitted');
+  });
+
+  it('is unknown for a visitor who reads on while the limiter is down', async () => {
+    const limit = rateLimiter({ consume: () => Promise.reject(new Error('down')) });
+    expect((await limit.admitReading?.(from('192.0.2.1')))?.kind).toBe('unknown');
   });
 
   it.each([undefined, {}, { points: 5 }])('rejects %j', (limiter) => {

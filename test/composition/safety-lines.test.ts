@@ -79,6 +79,31 @@ describe('anonymous visitors with a limit', () => {
     expect(response.status).not.toBe(429);
     expect(upstream.requests.length).toBeGreaterThan(0);
   });
+
+  const rpc = (method: string) => ({ body: bytes(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: {} })) });
+  it.each<readonly [string, Parameters<typeof browserRequest>[0]]>([
+    ...['tasks/get', 'tasks/resubscribe', 'tasks/cancel', 'GetTask', 'SubscribeToTask', 'CancelTask'].map(
+      (method) => [method, rpc(method)] as const,
+    ),
+    ['GET /tasks/1', { method: 'GET', path: '/tasks/1', body: null }],
+    ['POST /v1/tasks/1:cancel', { path: '/v1/tasks/1:cancel', body: null }],
+    ['GET /tasks/1:subscribe', { method: 'GET', path: '/tasks/1:subscribe', body: null }],
+  ])('who have no message left read on by %s, 600 times a minute', async (_what, changes) => {
+    const { toolkit } = site(0);
+    const handler = chatRoute(toolkit);
+    const request = () => handler(browserRequest({ ...changes, native: { request: { ip: '192.0.2.1' } } }));
+    const statuses: number[] = [];
+    for (let count = 0; count < 601; count++) statuses.push((await request()).status);
+    expect([statuses.indexOf(429), statuses.lastIndexOf(429)]).toEqual([600, 600]);
+    expect(await textOf((await request()).body)).toContain('Too many requests in a short time.');
+  });
+
+  it('cannot pass a message off as reading on', async () => {
+    const { toolkit, upstream } = site(0);
+    const twice = '{"jsonrpc":"2.0","id":1,"method":"tasks/get","method":"message/send","params":{}}';
+    const response = await chatRoute(toolkit)(browserRequest({ body: bytes(twice) }));
+    expect([response.status, upstream.requests.length]).toEqual([429, 0]);
+  });
 });
 
 describe('a shared store', () => {

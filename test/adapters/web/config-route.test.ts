@@ -29,6 +29,7 @@ class RouteWorld extends BrokerWorld {
       agent: { origin: 'https://agent.internal', path: '/a2a' },
       cardAddress: undefined,
       mediaOrigins: [],
+      telemetry: this.settings.telemetry,
       directory: {
         project: () => Promise.resolve({ value: 'proj-1' }),
         brand: () => Promise.resolve({ value: this.brand }),
@@ -67,6 +68,9 @@ function session(): RouteAuth {
   return { kind: 'session', source, nameOf, audience: '', exchange: undefined, apiKey: undefined, required: true };
 }
 
+const never = (): never => {
+  throw new Error('a search is no reading');
+};
 const textOf = ({ body }: HttpResponse): string =>
   typeof body === 'string' ? body : new TextDecoder().decode(body as Uint8Array);
 const record = (response: HttpResponse) =>
@@ -113,7 +117,8 @@ describe('the chat configuration', () => {
     await world.get({ 'a2a-version': '1.0' });
     await world.get({}, { query: '?x=1&A2A-Version=0.3' });
     await world.get({}, { query: '?A2A-Version=1%0d%0aX: y' });
-    expect(world.upstream.requests.map(({ headers }) => headers['a2a-version'])).toEqual(['1.0', '0.3', undefined]);
+    const asked = world.upstream.requests.filter(({ path }) => path === '/a2a/.well-known/agent-card.json');
+    expect(asked.map(({ headers }) => headers['a2a-version'])).toEqual(['1.0', '0.3', undefined]);
   });
 });
 
@@ -235,7 +240,7 @@ describe.each([
   ['the card alone', agentCardRoute],
 ])('the limit of visitors and %s', (_what, route) => {
   const limited = (auth: RouteAuth, admit: () => LimitVerdict) =>
-    new RouteWorld({ auth, site: site({ chatLimit: { admit: () => Promise.resolve(admit()) } }) }, route);
+    new RouteWorld({ auth, site: site({ chatLimit: { admit: async () => admit(), admitReading: never } }) }, route);
 
   it('counts a configuration that must be fetched, not a cached one', async () => {
     let left = 1;
@@ -248,7 +253,7 @@ describe.each([
       statuses.push((await world.get({ 'a2a-version': version })).status);
     }
     expect(statuses).toEqual([200, 200, 429, 200]);
-    expect(world.upstream.requests).toHaveLength(1);
+    expect(new Set(world.upstream.requests.map(({ headers }) => headers['a2a-version']))).toEqual(new Set(['1.0']));
   });
 
   it('does not count signed-in users', async () => {
@@ -299,10 +304,13 @@ describe('an unreadable card', () => {
       `{"name":"a","url":"https://agent.internal/a2a","x":${'['.repeat(400_000)}${']'.repeat(400_000)}}`,
     ],
     ['300,000 values long', `{"name":"a","url":"https://agent.internal/a2a","x":[${'[],'.repeat(300_000)}[]]}`],
-  ])('returns 502 when it is %s', async (_what, body) => {
+  ])('returns 502 on its own route and null in the record when it is %s', async (_what, body) => {
+    const alone = new RouteWorld({}, agentCardRoute);
+    alone.upstream.willAnswer(() => ({ status: 200, headers: {}, body }));
+    expect((await alone.get()).status).toBe(502);
     const world = new RouteWorld();
     world.upstream.willAnswer(() => ({ status: 200, headers: {}, body }));
-    expect((await world.get()).status).toBe(502);
-    expect((await new RouteWorld({}, agentCardRoute).get()).status).toBe(200);
+    const response = await world.get();
+    expect([response.status, record(response).agentCard]).toEqual([200, null]);
   });
 });

@@ -12,7 +12,7 @@ function world(card: object = CARD): ConfigWorld {
   return made;
 }
 
-const asked = ({ upstream }: ConfigWorld) => upstream.requests.map(({ headers }) => headers['a2a-version'] ?? 'any');
+const asked = ({ near }: ConfigWorld) => near.map(({ headers }) => headers['a2a-version'] ?? 'any');
 
 describe('the requested protocol version', () => {
   it('causes at most one call a second when unknown', async () => {
@@ -27,9 +27,9 @@ describe('the requested protocol version', () => {
   it('is sent unchanged when unknown', async () => {
     const made = world();
     await made.read('1.0');
-    expect((await made.read('2.0')).agentCard['name']).toBe('2.0');
+    expect((await made.card('2.0'))?.['name']).toBe('2.0');
     made.clock.advance(1_000);
-    expect((await made.read('3.0')).agentCard['name']).toBe('3.0');
+    expect((await made.read('3.0')).agentCard?.['name']).toBe('3.0');
   });
 
   it("is cached for the agent's lifetime when it is the only one", async () => {
@@ -74,13 +74,13 @@ describe('the requested protocol version', () => {
   it('is rejected without a call for a second after the agent rejected an unknown one', async () => {
     const made = new ConfigWorld();
     made.upstream.willAnswer(() => NOT_FOUND);
-    await expect(made.read('made-up-1')).rejects.toMatchObject({ code: 'upstream_invalid_response' });
+    await expect(made.card('made-up-1')).rejects.toMatchObject({ code: 'upstream_invalid_response' });
     const calls = made.paths.length;
-    await expect(made.read('made-up-2')).rejects.toMatchObject({ code: 'upstream_invalid_response' });
+    await expect(made.card('made-up-2')).rejects.toMatchObject({ code: 'upstream_invalid_response' });
     expect(made.paths).toHaveLength(calls);
     made.clock.advance(1_000);
     made.upstream.willAnswer(() => served());
-    expect((await made.read('made-up-2')).agentCard['name']).toBe('Agent');
+    expect((await made.card('made-up-2'))?.['name']).toBe('Agent');
   });
 
   it('is limited per caller', async () => {
@@ -107,7 +107,7 @@ describe('a visitor over the limit', () => {
     const refused = read(made, '1.0', () => Promise.reject(new Error('too many')));
     const other = read(made, '1.0', () => Promise.resolve());
     await expect(refused).rejects.toThrow('too many');
-    expect((await other).agentCard['name']).toBe('1.0');
+    expect((await other).agentCard?.['name']).toBe('1.0');
     await expect(read(made, '1.0', () => Promise.reject(new Error('too many')))).resolves.toBeDefined();
     expect(asked(made)).toEqual(['1.0']);
   });

@@ -41,7 +41,7 @@ describe('the chat configuration', () => {
     const entrance = { ...ENTRANCE, bindings: ['JSONRPC', 'HTTP+JSON'] };
     const told = bindings.map((transport) => ({ url: ENTRANCE.url, transport }));
     const { agentCard } = await world.config.record('', REQUEST, SERVICE, entrance);
-    expect(agentCard['additionalInterfaces']).toEqual(told);
+    expect(agentCard?.['additionalInterfaces']).toEqual(told);
     expect(await world.config.agentCard('', REQUEST, SERVICE, entrance)).toEqual(agentCard);
   });
 
