@@ -1,14 +1,25 @@
 /**
  * What kind of failure it is:
  *
- * - `refused`: the site or the agent said no, and the message says why.
+ * - `refused`: the site or the agent rejected the request; see `reason` and `cause`.
  * - `unreachable`: something responded that is no route of agent-bff and no agent, such as a page of the site; see `cause`.
- * - `connection_lost`: nothing responded, or the connection broke and could not be taken up again.
+ * - `unreadable`: the agent responded, but not as A2A has it; see `cause`.
+ * - `connection_lost`: there was no response, or the connection broke and could not be restored.
+ * - `still_working`: the agent has not finished within `taskTimeoutMs`.
  * - `file_too_large`, `file_unreadable`: the message was not sent.
  *
  * @public
  */
-export type ChatErrorCode = 'refused' | 'unreachable' | 'connection_lost' | 'file_too_large' | 'file_unreadable';
+export type ChatErrorCode =
+  'refused' | 'unreachable' | 'unreadable' | 'connection_lost' | 'still_working' | 'file_too_large' | 'file_unreadable';
+
+/** Facts about a failure, beside its words. */
+interface ChatErrorDetails {
+  readonly cause?: unknown;
+  readonly status?: number | undefined;
+  readonly reason?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+}
 
 /**
  * Why a message was not sent or a response not read.
@@ -27,27 +38,87 @@ export class ChatError extends Error {
   readonly code: ChatErrorCode;
   /** HTTP status of the site's response; undefined when there was none. */
   readonly status: number | undefined;
+  /** The code of the site's error, such as `session_required`; undefined when it is not the site's. */
+  readonly reason: string | undefined;
+  /** Pause the site asks for, in milliseconds; undefined when it asks for none. */
+  readonly retryAfterMs: number | undefined;
 
-  /** Made by the package. The message is meant for visitors; what caused it is in `cause`. */
-  constructor(
-    code: ChatErrorCode,
-    message: string,
-    details: { readonly cause?: unknown; readonly status?: number } = {},
-  ) {
+  /** Made by the package. The message is for visitors; what operators need is in `cause`. */
+  constructor(code: ChatErrorCode, message: string, details: ChatErrorDetails = {}) {
     super(message, { cause: details.cause });
     this.code = code;
     this.status = details.status;
+    this.reason = details.reason;
+    this.retryAfterMs = details.retryAfterMs;
   }
 }
 
-/** What is no response of the routes: a page of a proxy, of a sign-in, or of the site itself where no route is mounted. */
-export function unreachable(cause: unknown, status?: number): ChatError {
-  const message = 'The site cannot be reached at the moment. Please try again later.';
-  return new ChatError('unreachable', message, { cause, ...(status !== undefined && { status }) });
+/** Failures in the words of visitors, by label. */
+export const MESSAGES = {
+  connectionLost: 'The connection to the site was lost. Please try again.',
+  unreachable: 'The site cannot be reached at the moment. Please try again later.',
+  signedOut: 'Please sign in and try again.',
+  busy: 'This is too much at once. Please try again later.',
+  refused: 'This was not accepted. Please try again later.',
+  failed: 'The agent could not finish this.',
+  unreadable: 'The answer could not be read. Please try again later.',
+  stillWorking: 'The agent is still working on this.',
+  cannotStop: 'The agent cannot be stopped and may go on working.',
+  doneNotShown: 'This was done, but the result cannot be shown.',
+  fileUnreadable: 'The file could not be read.',
+} as const;
+
+/** Errors of the site about the session of the visitor. */
+const SESSION_ERRORS: ReadonlySet<string> = new Set(['session_required', 'session_expired', 'interaction_required']);
+
+/**
+ * The site's error response. Codes of agent-bff have words for visitors, and what is for operators goes into `cause`; the
+ * text of any other code, of the site itself or of its platform, is for visitors.
+ */
+export function siteError(
+  problem: Readonly<Record<string, unknown>> | undefined,
+  status: number,
+  retryAfterMs: number | undefined,
+  text: string,
+): ChatError {
+  if (problem === undefined && ![401, 403, 429].includes(status))
+    return unreachable(new Error(`The site responded with status ${status}: ${text.slice(0, 200)}`), status);
+  const { code, title, detail, hint, type, error } = problem ?? {};
+  const reason = typeof code === 'string' && code !== '' ? code : undefined;
+  const words = [detail ?? wordsIn(error) ?? title, hint].filter((part) => typeof part === 'string');
+  const cause = new Error([`The site responded with status ${status}.`, ...words].join(' '));
+  const details = { cause, status, reason, retryAfterMs };
+  const isOwnText = reason === undefined || !isOwnCode(reason, type);
+  const own = isOwnText && status < 500 ? (detail ?? wordsIn(error)) : undefined;
+  return new ChatError('refused', typeof own === 'string' ? own : messageOf(status, reason), details);
 }
 
-/** An error as visitors are told of it. */
+/** True for the codes of agent-bff, in a problem document or in JSON-RPC. */
+function isOwnCode(reason: string, type: unknown): boolean {
+  return type === undefined || type === `urn:agent-bff:error:${reason}`;
+}
+
+function wordsIn(error: unknown): unknown {
+  return typeof error === 'object' && error !== null ? (error as { message?: unknown }).message : undefined;
+}
+
+function messageOf(status: number, reason = ''): string {
+  if (SESSION_ERRORS.has(reason) || (reason === '' && status === 401)) return MESSAGES.signedOut;
+  if (status === 429 || reason === 'rate_limited' || reason === 'server_busy') return MESSAGES.busy;
+  return status >= 500 || reason === 'service_auth_failed' ? MESSAGES.unreachable : MESSAGES.refused;
+}
+
+/** A response that is none of the routes: a page of a proxy, of a sign-in, or of the site itself where no route is mounted. */
+export function unreachable(cause: unknown, status?: number): ChatError {
+  return new ChatError('unreachable', MESSAGES.unreachable, { cause, status });
+}
+
+/** A connection that broke, or was not made. */
+export function connectionError(cause: unknown): ChatError {
+  return new ChatError('connection_lost', MESSAGES.connectionLost, { cause });
+}
+
+/** An error as visitors read it. */
 export function toChatError(error: unknown): ChatError {
-  if (error instanceof ChatError) return error;
-  return new ChatError('connection_lost', 'The connection to the site was lost. Please try again.', { cause: error });
+  return error instanceof ChatError ? error : connectionError(error);
 }

@@ -1,6 +1,6 @@
 import type { ReactElement, ReactNode } from 'react';
 
-import type { ChatDraft, ChatMessage } from './chat/chat-state.js';
+import type { AgentMessage, ChatDraft, ChatMessage } from './chat/chat-state.js';
 import type { ChatError } from './chat-error.js';
 import type { ChatLabels } from './labels.js';
 import type { SiteHeaders } from './site-fetch.js';
@@ -31,6 +31,21 @@ export interface ChatOptions {
   readonly headers?: SiteHeaders | undefined;
   /** Called with every failure, also when it is shown. Default: failures are only shown. */
   readonly onError?: ((error: ChatError) => void) | undefined;
+  /**
+   * How long a task may work on after its stream has ended, in milliseconds: the chat asks the agent for it meanwhile.
+   * Default 600,000.
+   */
+  readonly taskTimeoutMs?: number | undefined;
+  /**
+   * The site's way to have the visitor sign in, called by a button when the agent or the site wants that; `message` is the
+   * agent's. When it resolves, the chat goes on. Default: the chat only says that a sign-in is needed.
+   *
+   * @example
+   * ```tsx
+   * <A2AChat onSignIn={() => openPopup('/connect/calendar')} />
+   * ```
+   */
+  readonly onSignIn?: ((message: AgentMessage | undefined) => unknown) | undefined;
   /**
    * Whether the conversation goes on after a reload, and on the site's next page, in the same tab. It is kept in
    * `sessionStorage` for anybody who uses that tab: for visitors, not for signed-in users. Default false.

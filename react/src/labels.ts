@@ -1,6 +1,6 @@
 import { createContext, useContext, useMemo } from 'react';
 
-import type { ChatError } from './chat-error.js';
+import { type ChatError, MESSAGES } from './chat-error.js';
 
 /**
  * Every text of a chat, as plain strings, so that a server component can pass them. `{name}` and the like are replaced.
@@ -98,13 +98,20 @@ export interface ChatLabels {
   readonly signedOut: string;
   /** Default `This is too much at once. Please try again later.`. */
   readonly busy: string;
-  /** Default `Your message was not accepted. Please try again later.`. */
+  /** Default `This was not accepted. Please try again later.`. */
   readonly refused: string;
   /** Default `The answer could not be read. Please try again later.`. */
   readonly unreadable: string;
+  /** When a task takes longer than `taskTimeoutMs`. Default `The agent is still working on this.`. */
+  readonly stillWorking: string;
+  /** Default `The agent cannot be stopped and may go on working.`. */
+  readonly cannotStop: string;
+  /** When an action of a widget succeeded, but its new state could not be shown. Default `This was done, but the result cannot be shown.`. */
+  readonly doneNotShown: string;
 }
 
 const ENGLISH: ChatLabels = {
+  ...MESSAGES,
   chat: 'Chat',
   welcome: 'How can I help?',
   welcomeUser: 'How can I help, {name}?',
@@ -116,7 +123,6 @@ const ENGLISH: ChatLabels = {
   reconnecting: 'Reconnecting…',
   stopping: 'Stopping…',
   stopped: 'Stopped.',
-  failed: 'The agent could not finish this.',
   incomplete: 'This answer is not complete.',
   inputRequired: 'The agent is waiting for your reply.',
   authRequired: 'The agent needs you to sign in.',
@@ -137,7 +143,6 @@ const ENGLISH: ChatLabels = {
   attachFile: 'Attach a file of up to {limit}',
   removeFile: 'Remove {file}',
   fileTooLarge: '{file} is too large: {size}. A file may have at most {limit}.',
-  fileUnreadable: 'The file could not be read.',
   copy: 'Copy',
   copied: 'Copied',
   newConversation: 'New conversation',
@@ -146,12 +151,6 @@ const ENGLISH: ChatLabels = {
   noConversations: 'There are no conversations yet.',
   deleteConversation: 'Delete {title}',
   close: 'Close chat',
-  connectionLost: 'The connection to the site was lost. Please try again.',
-  unreachable: 'The site cannot be reached at the moment. Please try again later.',
-  signedOut: 'Please sign in and try again.',
-  busy: 'This is too much at once. Please try again later.',
-  refused: 'Your message was not accepted. Please try again later.',
-  unreadable: 'The answer could not be read. Please try again later.',
 };
 
 export const LabelsContext = createContext(ENGLISH);
@@ -174,10 +173,8 @@ export function fill(label: string, values: Readonly<Record<string, string>>): s
   return label.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 }
 
-/** What a visitor is told of an error: the words of site or agent when there are any. */
-export function wordsOf(error: ChatError, { connectionLost, unreachable, fileUnreadable }: ChatLabels): string {
-  if (error.code === 'connection_lost') return connectionLost;
-  if (error.code === 'unreachable') return unreachable;
-  if (error.code === 'file_unreadable') return fileUnreadable;
-  return error.message;
+/** An error in the words of the chat, or in those of the site or its platform. */
+export function wordsOf({ message }: ChatError, labels: ChatLabels): string {
+  const known = Object.entries(MESSAGES).find(([, words]) => words === message);
+  return known === undefined ? message : labels[known[0] as keyof typeof MESSAGES];
 }

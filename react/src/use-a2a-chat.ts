@@ -15,6 +15,11 @@ import { useBrowserLayoutEffect, useLatest } from './use-latest.js';
 export interface A2AChatController extends ChatState, A2AChatHandle {
   /** Makes the failed attempt again. Does nothing unless `canRetry`. */
   readonly retry: () => Promise<void>;
+  /**
+   * Calls `onSignIn`, then goes on with what needed it: the agent's task, or the request the site refused. Does nothing
+   * unless the last message is `auth-required`, or the site asks for a sign-in.
+   */
+  readonly signIn: () => Promise<void>;
   /** Goes on with an earlier conversation, named by its A2A context id. */
   readonly open: (contextId: string, messages: readonly ChatMessage[]) => void;
 }
@@ -54,7 +59,9 @@ export function useChat(options: ChatOptions, isWanted: boolean): A2AChatControl
         a2aEndpoint,
         configEndpoint,
         fetch: siteFetch(() => latest.current.headers),
+        taskTimeoutMs: () => latest.current.taskTimeoutMs ?? 600_000,
         onError: (error) => latest.current.onError?.(error),
+        onSignIn: () => latest.current.onSignIn,
       }),
     [a2aEndpoint, configEndpoint, latest],
   );
@@ -65,13 +72,15 @@ export function useChat(options: ChatOptions, isWanted: boolean): A2AChatControl
     [session, keepOnReload, a2aEndpoint],
   );
   useEffect(() => {
-    if (isWanted) void session.prepare();
+    if (!isWanted) return;
+    void session.prepare();
+    session.enter();
   }, [session, isWanted]);
   useEffect(() => session.leave, [session]);
 
   return useMemo(() => {
-    const { send, stop, reset, retry, open } = session;
-    return { ...state, send, stop, reset, retry, open };
+    const { send, stop, reset, retry, signIn, open } = session;
+    return { ...state, send, stop, reset, retry, signIn, open };
   }, [session, state]);
 }
 

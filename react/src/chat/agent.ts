@@ -1,36 +1,22 @@
-import { type AgentCard, type Message, Role } from '@a2a-js/sdk';
-import { type Client, ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
-import { A2AError } from '@a2a-js/sdk/errors';
-
-import { ChatError, toChatError, unreachable } from '../chat-error.js';
-import { type Answer, AnswerBrokenOff } from './answer.js';
-import { AnswerStream, type StreamListener } from './answer-stream.js';
-import { provideBuffer } from './browser-buffer.js';
+import { ChatError, MESSAGES } from '../chat-error.js';
+import { AgentClient, readableError, readCard, type WireRequest } from './agent-client.js';
+import { type Answer, AnswerBrokenOff, emptyAnswer } from './answer.js';
+import { settled, takeEvent } from './answer-events.js';
+import { type AnswerListener, AnswerReader } from './answer-reader.js';
 import type { OutgoingMessage } from './chat-state.js';
-import { filePart, textPart } from './file-part.js';
 
-/** The agent as the browser reaches it: at the page's own origin, with no credential. Loaded by `ChatSession`, with the A2A client. */
+export { partsOfAnswer, seenAfter } from './answer-events.js';
+
+/** The agent as the browser reaches it: at the page's own origin, with no credential. Loaded by `ChatSession`. */
 export class Agent {
   readonly name: string;
-  readonly #client: Client;
+  readonly #client: AgentClient;
 
-  private constructor(name: string, client: Client) {
+  /** `agentCard` may be missing; `a2aEndpoint` is an address or a path of the site. */
+  constructor(agentCard: unknown, a2aEndpoint: string, fetchImpl: typeof fetch) {
+    const { name, ...facts } = readCard(agentCard);
     this.name = name;
-    this.#client = client;
-  }
-
-  /** Makes a client from an agent card; `a2aEndpoint` is an address or a path of the site. */
-  static async fromCard(agentCard: AgentCard, a2aEndpoint: string, fetchImpl: typeof fetch): Promise<Agent> {
-    provideBuffer();
-    const legacyCompat = { enabled: true }; // agents that speak A2A 0.3 only
-    const cardResolver = new DefaultAgentCardResolver({ legacyCompat });
-    const card = cardResolver.normalizeAgentCard(agentCard);
-    // The card names the site as its server sees it; behind a development server the page lives elsewhere.
-    const url = new URL(a2aEndpoint, document.baseURI).href;
-    const supportedInterfaces = card.supportedInterfaces.map((agentInterface) => ({ ...agentInterface, url }));
-    const transports = [new JsonRpcTransportFactory({ legacyCompat, fetchImpl })];
-    const factory = new ClientFactory({ transports, cardResolver });
-    return new Agent(card.name, await factory.createFromAgentCard({ ...card, supportedInterfaces }));
+    this.#client = new AgentClient(new URL(a2aEndpoint, document.baseURI).href, fetchImpl, facts);
   }
 
   /**
@@ -38,9 +24,16 @@ export class Agent {
    *
    * @throws AnswerBrokenOff when the connection is lost for good in the middle of it, else ChatError.
    */
-  async send(message: OutgoingMessage, listener: StreamListener, signal: AbortSignal): Promise<void> {
-    const wire = await toMessage(message);
-    await speaking(() => new AnswerStream(this.#client, listener, signal).send(wire));
+  async send(
+    message: OutgoingMessage,
+    taskTimeoutMs: number,
+    listener: AnswerListener,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { id, taskId, contextId, seen } = message;
+    const request = await toRequest(message);
+    const answer = emptyAnswer(id, taskId, contextId, seen);
+    await readable(() => new AnswerReader(this.#client, answer, taskTimeoutMs, listener, signal).send(request));
   }
 
   /**
@@ -48,50 +41,45 @@ export class Agent {
    *
    * @throws AnswerBrokenOff when that fails.
    */
-  async resume(answer: Answer, listener: StreamListener, signal: AbortSignal): Promise<void> {
-    await speaking(() => new AnswerStream(this.#client, listener, signal).resume(answer));
+  async resume(answer: Answer, taskTimeoutMs: number, listener: AnswerListener, signal: AbortSignal): Promise<void> {
+    await readable(() => new AnswerReader(this.#client, answer, taskTimeoutMs, listener, signal).resume());
   }
 
-  /** Asks the agent to stop working on a task. */
-  async cancel(taskId: string): Promise<void> {
-    await speaking(() => this.#client.cancelTask({ tenant: '', id: taskId, metadata: {} }));
+  /** Asks the agent to stop working on an answer; resolves to the answer as its task has it then. */
+  async cancel(answer: Answer): Promise<Answer> {
+    try {
+      return settled(takeEvent(answer, await this.#client.cancel(answer.taskId)));
+    } catch (error) {
+      const readableOne = readableError(error);
+      if (readableOne.code === 'connection_lost') throw readableOne;
+      throw new ChatError('refused', MESSAGES.cannotStop, { cause: error });
+    }
   }
 }
 
-async function toMessage({ id, contextId, taskId, text, file }: OutgoingMessage): Promise<Message> {
-  const parts = [...(text === '' ? [] : [textPart(text)]), ...(file ? [await filePart(file)] : [])];
-  return {
-    messageId: id,
-    contextId,
-    taskId,
-    role: Role.ROLE_USER,
-    parts,
-    metadata: {},
-    extensions: [],
-    referenceTaskIds: [],
-  };
+async function toRequest({ id, contextId, taskId, text, file }: OutgoingMessage): Promise<WireRequest> {
+  if (file === undefined) return { id, contextId, taskId, text, file };
+  const buffer = await file.arrayBuffer().catch((cause: unknown) => {
+    throw new ChatError('file_unreadable', MESSAGES.fileUnreadable, { cause });
+  });
+  const bytes = base64Of(new Uint8Array(buffer));
+  return { id, contextId, taskId, text, file: { name: file.name, mediaType: file.type, bytes } };
 }
 
-/** Turns what the A2A client throws into what visitors are told. */
-async function speaking(work: () => Promise<unknown>): Promise<void> {
+function base64Of(bytes: Uint8Array): string {
+  // In slices: one call takes only so many arguments.
+  const SLICE = 0x8000;
+  const slices = Array.from({ length: Math.ceil(bytes.length / SLICE) }, (_, index) =>
+    String.fromCharCode(...bytes.subarray(index * SLICE, (index + 1) * SLICE)),
+  );
+  return btoa(slices.join(''));
+}
+
+async function readable(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    if (error instanceof AnswerBrokenOff) throw new AnswerBrokenOff(error.answer, toError(error.cause));
-    throw toError(error);
+    if (error instanceof AnswerBrokenOff) throw new AnswerBrokenOff(error.answer, readableError(error.cause));
+    throw readableError(error);
   }
-}
-
-function toError(error: unknown): ChatError {
-  const refusal = error instanceof Error && error.cause instanceof A2AError ? error.cause : error;
-  if (refusal instanceof A2AError) return new ChatError('refused', refusal.message, { cause: error });
-  if (!(error instanceof Error) || error instanceof ChatError || isBrokenConnection(error)) return toChatError(error);
-  // Every response that is none of an agent reaches us as a plain error: a page of the site or of some proxy, say.
-  const [, status] = /^HTTP error.*?\b([1-5]\d\d)\b/.exec(error.message) ?? [];
-  return unreachable(error, status === undefined ? undefined : Number(status));
-}
-
-/** What `fetch` and its streams throw (Fetch Standard, "network error"; an abort). */
-function isBrokenConnection(error: Error): boolean {
-  return error instanceof TypeError || error instanceof DOMException;
 }

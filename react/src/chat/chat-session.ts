@@ -1,35 +1,75 @@
-import type { AgentCard } from '@a2a-js/sdk';
-
-import { ChatError, toChatError } from '../chat-error.js';
+import { ChatError, MESSAGES, toChatError } from '../chat-error.js';
 import { readJson } from '../site-fetch.js';
-import type { Agent } from './agent.js';
-import { type Answer, AnswerBrokenOff, textOfAnswer } from './answer.js';
-import type { StreamListener } from './answer-stream.js';
-import { type ChatDraft, type ChatMessage, type ChatState, EMPTY_CHAT, type OutgoingMessage } from './chat-state.js';
+import type * as AgentModule from './agent.js';
+import { type Answer, AnswerBrokenOff, emptyAnswer, type SeenBefore } from './answer.js';
+import type { AnswerListener } from './answer-reader.js';
+import {
+  type AgentMessage,
+  type ChatDraft,
+  type ChatMessage,
+  type ChatState,
+  EMPTY_CHAT,
+  type OutgoingMessage,
+} from './chat-state.js';
 import { isTooLarge } from './file-part.js';
+import { type StoredMessage, textOfParts } from './message-parts.js';
 import { uniqueId } from './unique-id.js';
+
+/** Least time between two states of a growing answer, in milliseconds: more than a reader sees costs the page only. */
+const SHOW_MS = 40;
+/** Time a stream has to end by itself once its task is cancelled, in milliseconds. */
+const CANCELLED_MS = 2000;
 
 /** What a chat needs of its page. */
 export interface ChatSite {
   readonly a2aEndpoint: string;
   readonly configEndpoint: string;
   readonly fetch: typeof fetch;
+  /** How long a task may work on after its stream has ended. */
+  readonly taskTimeoutMs: () => number;
   readonly onError: (error: ChatError) => void;
+  /** The site's sign-in; undefined where it has none for the chat. */
+  readonly onSignIn: () => ((message: AgentMessage | undefined) => unknown) | undefined;
 }
 
 /** What the config route tells a chat before its first message. */
 interface ChatConfiguration {
-  readonly agentCard: AgentCard;
+  /** Null for an agent that shows no card. */
+  readonly agentCard: unknown;
   /** Custom properties in the brand's colours; empty when there is no brand. */
-  readonly brandCss?: string | null;
+  readonly brandCss?: unknown;
+}
+
+/** A task that waits for the visitor's next message. */
+export interface OpenTask {
+  readonly id: string;
+  readonly seen: SeenBefore;
+}
+
+/** An answer that was not read to its end. */
+export interface UnfinishedAnswer {
+  readonly answerId: string;
+  readonly answer: Answer;
+}
+
+/** What a conversation needs to go on. JSON. */
+export interface Conversation {
+  readonly contextId: string;
+  readonly messages: readonly StoredMessage[];
+  readonly openTask?: OpenTask | undefined;
+  readonly unfinished?: UnfinishedAnswer | undefined;
 }
 
 /** The message being answered. */
 interface Turn {
   readonly abort: AbortController;
   readonly answerId: string;
-  taskId: string;
+  answer: Answer | undefined;
   isStopping: boolean;
+  /** The page has left it: its connection ends as soon as there is a task to come back to. */
+  isLeft: boolean;
+  shownAt: number;
+  timer: ReturnType<typeof setTimeout> | undefined;
 }
 
 /** One chat with the agent: its messages, and what can be done with them. Knows no framework. */
@@ -37,10 +77,13 @@ export class ChatSession {
   readonly #site: ChatSite;
   readonly #listeners = new Set<() => void>();
   #state: ChatState = EMPTY_CHAT;
-  #agent: Promise<Agent> | undefined;
+  #agent: Promise<AgentModule.Agent> | undefined;
   #turn: Turn | undefined;
-  #openTaskId = '';
+  #openTask: OpenTask | undefined;
+  #unfinished: UnfinishedAnswer | undefined;
   #again: (() => Promise<void>) | undefined;
+  /** The module of the agent, loaded with its client. */
+  #loaded: typeof AgentModule | undefined;
 
   constructor(site: ChatSite) {
     this.#site = site;
@@ -53,10 +96,16 @@ export class ChatSession {
 
   readonly getState = (): ChatState => this.#state;
 
-  /** The task that waits for the visitor's next message; empty when none does. */
-  get openTaskId(): string {
-    return this.#openTaskId;
-  }
+  /** The conversation as a page can store it. */
+  readonly getConversation = (): Conversation => {
+    const { contextId, messages } = this.#state;
+    const answer = this.#turn?.answer;
+    const unfinished =
+      this.#turn !== undefined && answer !== undefined && answer.taskId !== '' && answer.state === 'working'
+        ? { answerId: this.#turn.answerId, answer }
+        : this.#unfinished;
+    return { contextId, messages, openTask: this.#openTask, unfinished };
+  };
 
   /** Learns the agent's name and brand, so that they show before the first message. */
   async prepare(): Promise<void> {
@@ -75,9 +124,11 @@ export class ChatSession {
       return this.#fail(new ChatError('file_too_large', `${file.name} is too large.`), undefined);
 
     const { contextId, messages } = this.#state;
-    const outgoing: OutgoingMessage = { id: uniqueId(), contextId, taskId: this.#openTaskId, text, file };
-    // A task that failed once is not asked again: the next message starts a new one.
-    this.#openTaskId = '';
+    const { id: taskId = '', seen } = this.#openTask ?? {};
+    const outgoing: OutgoingMessage = { id: uniqueId(), contextId, taskId, seen, text, file };
+    // A task that failed once is left alone: the next message starts a new one.
+    this.#openTask = undefined;
+    this.#unfinished = undefined;
     const question = { id: outgoing.id, role: 'user' as const, text, ...(file && { fileName: file.name }) };
     this.#update({ messages: [...messages, question] });
     await this.#deliver(outgoing);
@@ -90,6 +141,21 @@ export class ChatSession {
     await this.#again?.();
   };
 
+  /** Has the visitor sign in where the agent or the site wants that, then goes on. */
+  readonly signIn = async (): Promise<void> => {
+    const { messages, phase, error } = this.#state;
+    const last = messages.at(-1);
+    const asked = last?.role === 'agent' && last.state === 'auth-required' ? last : undefined;
+    if (phase !== 'idle' || (asked === undefined && error?.message !== MESSAGES.signedOut)) return;
+    await this.#site.onSignIn()?.(asked);
+    if (this.#state.phase !== 'idle') return;
+    if (this.#state.canRetry) return this.retry();
+    if (asked === undefined || this.#openTask === undefined) return;
+    const { id, seen } = this.#openTask;
+    const answer = emptyAnswer('', id, this.#state.contextId, seen);
+    await this.#resume({ answerId: `after-${asked.id}`, answer });
+  };
+
   /** Asks the agent to stop working; closing the connection alone would leave it running. */
   readonly stop = async (): Promise<void> => {
     const turn = this.#turn;
@@ -97,26 +163,41 @@ export class ChatSession {
     turn.isStopping = true;
     this.#update({ phase: 'stopping' });
     // An agent that has not named its task yet is asked as soon as it does.
-    if (turn.taskId !== '') await this.#cancelTask(turn);
+    if (turn.answer !== undefined && turn.answer.taskId !== '') await this.#cancelTask(turn, turn.answer);
   };
 
   /** Starts a new conversation. What the agent is busy with is left alone. */
   readonly reset = (): void => {
-    this.#leave();
+    this.#drop();
+    this.#openTask = undefined;
+    this.#unfinished = undefined;
     this.#update({ messages: [], contextId: '', error: undefined, canRetry: false, phase: 'idle' });
   };
 
-  /** Goes on with an earlier conversation, and with a task in it that waits for a reply. */
-  readonly open = (contextId: string, messages: readonly ChatMessage[], openTaskId = ''): void => {
-    this.reset();
-    this.#openTaskId = openTaskId;
-    this.#update({ messages, contextId });
+  /** Goes on with an earlier conversation. */
+  readonly open = (contextId: string, messages: readonly ChatMessage[]): void => {
+    this.restore({ contextId, messages });
   };
 
-  /** Closes the connection, and nothing else: the agent works on. */
+  /** Goes on with a conversation and all that is open in it. */
+  restore({ contextId, messages, openTask, unfinished }: Conversation): void {
+    this.reset();
+    this.#openTask = openTask;
+    this.#unfinished = unfinished;
+    this.#update({ messages, contextId });
+  }
+
+  /** Closes the connection, and nothing else: the agent works on, and `enter` reads on. */
   readonly leave = (): void => {
-    this.#leave();
-    this.#update({ phase: 'idle' });
+    if (this.#turn === undefined) return;
+    this.#turn.isLeft = true;
+    this.#closeIfLeft(this.#turn);
+  };
+
+  /** Reads on where `leave` has stopped, or another page. */
+  readonly enter = (): void => {
+    if (this.#turn !== undefined) this.#turn.isLeft = false;
+    else if (this.#unfinished !== undefined && this.#state.error === undefined) void this.#resume(this.#unfinished);
   };
 
   /** Sends a message; "Retry" sends the very same, so that an agent can tell that it has had it already. */
@@ -124,31 +205,59 @@ export class ChatSession {
     const answerId = `answer-to-${message.id}`;
     await this.#read(
       answerId,
-      (agent, ...listening) => agent.send(message, ...listening),
+      undefined,
+      (agent, ...reading) => agent.send(message, ...reading),
       () => this.#deliver(message),
+    );
+  }
+
+  async #resume(unfinished: UnfinishedAnswer): Promise<void> {
+    const { answerId, answer } = unfinished;
+    this.#unfinished = undefined;
+    await this.#read(
+      answerId,
+      answer,
+      (agent, ...reading) => agent.resume(answer, ...reading),
+      () => this.#resume(unfinished),
     );
   }
 
   /** Reads one answer into the message of that id; `again` is what "Retry" does if nothing comes. */
   async #read(
     answerId: string,
-    read: (agent: Agent, listener: StreamListener, signal: AbortSignal) => Promise<void>,
+    answer: Answer | undefined,
+    read: (
+      agent: AgentModule.Agent,
+      taskTimeoutMs: number,
+      listener: AnswerListener,
+      signal: AbortSignal,
+    ) => Promise<void>,
     again: () => Promise<void>,
   ): Promise<void> {
-    const turn: Turn = { abort: new AbortController(), answerId, taskId: '', isStopping: false };
+    const turn: Turn = {
+      abort: new AbortController(),
+      answerId,
+      answer,
+      isStopping: false,
+      isLeft: false,
+      shownAt: 0,
+      timer: undefined,
+    };
     this.#turn = turn;
     this.#update({ phase: 'waiting', error: undefined, canRetry: false });
     try {
       const agent = await this.#connect();
+      if (this.#turn !== turn) return;
       const listener = {
-        onAnswer: (answer: Answer) => this.#takeAnswer(turn, answer),
+        onAnswer: (grown: Answer) => this.#takeAnswer(turn, grown),
         onReconnecting: (isReconnecting: boolean) => this.#takeConnection(turn, isReconnecting),
       };
-      await read(agent, listener, turn.abort.signal);
+      await read(agent, this.#site.taskTimeoutMs(), listener, turn.abort.signal);
     } catch (error) {
       if (this.#turn === turn) this.#takeFailure(turn, error, again);
     } finally {
       if (this.#turn === turn) {
+        this.#showAnswer(turn);
         this.#turn = undefined;
         this.#update({ phase: 'idle' });
       }
@@ -157,59 +266,101 @@ export class ChatSession {
 
   #takeAnswer(turn: Turn, answer: Answer): void {
     if (this.#turn !== turn) return;
-    const isNewTask = turn.taskId === '' && answer.taskId !== '';
-    turn.taskId = answer.taskId;
-    this.#openTaskId = answer.state === 'input-required' ? answer.taskId : '';
-    this.#showAnswer(turn.answerId, answer);
+    const isNewTask = (turn.answer?.taskId ?? '') === '' && answer.taskId !== '';
+    const isNewState = turn.answer?.state !== answer.state;
+    turn.answer = answer;
     if (!turn.isStopping) this.#update({ phase: 'streaming' });
-    else if (isNewTask && answer.state === 'working') void this.#cancelTask(turn);
+    const dueMs = turn.shownAt + SHOW_MS - Date.now();
+    if (isNewState || dueMs <= 0) this.#showAnswer(turn);
+    else turn.timer ??= setTimeout(() => this.#showAnswer(turn), dueMs);
+    if (turn.isStopping && isNewTask && answer.state === 'working') void this.#cancelTask(turn, answer);
+    this.#closeIfLeft(turn);
   }
 
   #takeConnection(turn: Turn, isReconnecting: boolean): void {
-    if (this.#turn === turn && !turn.isStopping) this.#update({ phase: isReconnecting ? 'reconnecting' : 'streaming' });
+    if (this.#turn !== turn || turn.isStopping) return;
+    const phase = isReconnecting ? 'reconnecting' : turn.answer === undefined ? 'waiting' : 'streaming';
+    if (phase !== this.#state.phase) this.#update({ phase });
   }
 
-  #takeFailure(turn: Turn, error: unknown, again: () => Promise<void>): void {
-    if (turn.abort.signal.aborted) return; // we closed the connection ourselves, and have said why
+  #takeFailure({ abort, answerId, answer }: Turn, error: unknown, again: () => Promise<void>): void {
+    if (abort.signal.aborted) return; // we closed the connection ourselves, and have said why
     if (error instanceof AnswerBrokenOff) {
-      const { answer } = error;
-      this.#fail(toChatError(error.cause), () =>
-        this.#read(turn.answerId, (agent, ...listening) => agent.resume(answer, ...listening), again),
-      );
+      const unfinished = { answerId, answer: error.answer };
+      this.#unfinished = unfinished;
+      this.#fail(toChatError(error.cause), () => this.#resume(unfinished));
+    } else if (answer?.state === 'failed') {
+      // The answer itself says that it failed.
+      this.#report(toChatError(error));
     } else {
       this.#fail(toChatError(error), again);
     }
   }
 
-  #showAnswer(id: string, answer: Answer): void {
-    const message: ChatMessage = { id, role: 'agent', text: textOfAnswer(answer), state: answer.state };
-    const others = this.#state.messages.filter((other) => other.id !== id);
+  #showAnswer(turn: Turn): void {
+    clearTimeout(turn.timer);
+    turn.timer = undefined;
+    const { answer, answerId } = turn;
+    if (this.#turn !== turn || answer === undefined || this.#loaded === undefined) return;
+    turn.shownAt = Date.now();
+    const { partsOfAnswer, seenAfter } = this.#loaded;
+    const parts = partsOfAnswer(answer);
+    const { state, taskId } = answer;
+    const isOpen = state === 'input-required' || state === 'auth-required';
+    this.#openTask = isOpen && taskId !== '' ? { id: taskId, seen: seenAfter(answer) } : undefined;
+    const message: StoredMessage = { id: answerId, role: 'agent', text: textOfParts(parts), state, parts };
+    const others = this.#state.messages.filter(({ id }) => id !== answerId);
     this.#update({ messages: [...others, message], contextId: answer.contextId || this.#state.contextId });
   }
 
-  async #cancelTask({ taskId, abort }: Turn): Promise<void> {
+  async #cancelTask(turn: Turn, answer: Answer): Promise<void> {
+    let cancelled: Answer | undefined;
     try {
-      await (await this.#connect()).cancel(taskId);
+      cancelled = await (await this.#connect()).cancel(answer);
     } catch (error) {
-      abort.abort();
+      if (this.#turn !== turn || turn.answer?.state !== 'working') return;
+      turn.abort.abort();
       this.#fail(toChatError(error), undefined);
+      return;
     }
+    // Its own stream says it best.
+    await new Promise((resolve) => setTimeout(resolve, CANCELLED_MS));
+    if (this.#turn !== turn) return;
+    turn.answer = { ...(turn.answer ?? cancelled), state: cancelled.state === 'working' ? 'stopped' : cancelled.state };
+    turn.abort.abort();
   }
 
-  #leave(): void {
-    this.#turn?.abort.abort();
+  /** Ends a connection the page has left, once there is a task to come back to. */
+  #closeIfLeft(turn: Turn): void {
+    const { answer, isLeft, answerId } = turn;
+    if (!isLeft || answer === undefined || answer.taskId === '' || answer.state !== 'working') return;
+    this.#showAnswer(turn);
+    this.#drop();
+    this.#unfinished = { answerId, answer };
+    this.#update({ phase: 'idle' });
+  }
+
+  /** Closes the connection without a word. */
+  #drop(): void {
+    const turn = this.#turn;
     this.#turn = undefined;
-    this.#openTaskId = '';
+    clearTimeout(turn?.timer);
+    turn?.abort.abort();
   }
 
   #fail(error: ChatError, again: (() => Promise<void>) | undefined): void {
     this.#again = again;
     this.#update({ error, canRetry: again !== undefined });
+    this.#report(error);
+  }
+
+  #report(error: ChatError): void {
+    if (isDevelopment()) console.warn('agent-bff-react:', error, error.cause);
     this.#site.onError(error);
   }
 
   /** The agent; a failed attempt to reach it is not remembered. */
-  #connect(): Promise<Agent> {
+  #connect(): Promise<AgentModule.Agent> {
     this.#agent ??= this.#connectAnew().catch((error: unknown) => {
       this.#agent = undefined;
       this.#update({ brandCss: this.#state.brandCss ?? '' });
@@ -219,19 +370,33 @@ export class ChatSession {
   }
 
   /** The A2A client is loaded while the site responds. */
-  async #connectAnew(): Promise<Agent> {
+  async #connectAnew(): Promise<AgentModule.Agent> {
     const { a2aEndpoint, configEndpoint, fetch } = this.#site;
-    const [{ Agent: A2AAgent }, { agentCard, brandCss }] = await Promise.all([
+    const [loaded, { agentCard, brandCss }] = await Promise.all([
       import('./agent.js'),
       fetch(configEndpoint).then((response) => readJson<ChatConfiguration>(response, 'agentCard')),
     ]);
-    const agent = await A2AAgent.fromCard(agentCard, a2aEndpoint, fetch);
-    this.#update({ agentName: agent.name, brandCss: brandCss ?? '' });
+    this.#loaded = loaded;
+    const agent = new loaded.Agent(agentCard, a2aEndpoint, fetch);
+    this.#update({ agentName: agent.name, brandCss: typeof brandCss === 'string' ? brandCss : '' });
     return agent;
   }
 
   #update(change: Partial<ChatState>): void {
+    const names = Object.keys(change) as (keyof ChatState)[];
+    if (names.every((name) => change[name] === this.#state[name])) return;
     this.#state = { ...this.#state, ...change };
     for (const listener of this.#listeners) listener();
   }
 }
+
+/** True in a bundle for development; bundlers replace the expression. */
+function isDevelopment(): boolean {
+  try {
+    return process.env.NODE_ENV !== 'production';
+  } catch {
+    return false;
+  }
+}
+
+declare const process: { readonly env: { readonly NODE_ENV?: string } };

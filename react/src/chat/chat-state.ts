@@ -1,4 +1,5 @@
 import type { ChatError } from '../chat-error.js';
+import type { SeenBefore } from './answer.js';
 
 /**
  * What the visitor said.
@@ -95,6 +96,8 @@ export interface OutgoingMessage extends ChatDraft {
   readonly id: string;
   readonly contextId: string;
   readonly taskId: string;
+  /** Content of earlier turns of the same task. */
+  readonly seen?: SeenBefore | undefined;
 }
 
 export const EMPTY_CHAT: ChatState = {
