@@ -269,7 +269,7 @@ export class ChatSession {
     const isNewTask = (turn.answer?.taskId ?? '') === '' && answer.taskId !== '';
     const isNewState = turn.answer?.state !== answer.state;
     turn.answer = answer;
-    if (!turn.isStopping) this.#update({ phase: 'streaming' });
+    if (!turn.isStopping && this.#state.phase !== 'streaming') this.#update({ phase: 'streaming' });
     const dueMs = turn.shownAt + SHOW_MS - Date.now();
     if (isNewState || dueMs <= 0) this.#showAnswer(turn);
     else turn.timer ??= setTimeout(() => this.#showAnswer(turn), dueMs);

@@ -1,8 +1,6 @@
 import { type Block, cellsOf, MarkdownBlocks, shownKind } from './markdown-blocks.js';
 import { type Inline, type InlineElement, parseInlines, type Reference } from './markdown-inlines.js';
 
-/** The pause between two changes of a growing text, in milliseconds. */
-const PAUSE_MS = 32;
 /** The characters formatted at once, and the time after which the rest waits for another task, in milliseconds. */
 const SLICE = 8000;
 const MAX_TASK_MS = 8;
@@ -38,7 +36,6 @@ export class MarkdownView {
   #written = '';
   #isGrowing = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #writtenAt = -PAUSE_MS;
   #growing: Element | undefined;
 
   constructor(element: Element, copyLabel: string) {
@@ -47,12 +44,11 @@ export class MarkdownView {
     element.replaceChildren();
   }
 
-  /** Shows a text. The part that is too long for one task, or comes too soon after the last change, follows by itself. */
+  /** Shows a text. The part that is too long for one task follows by itself. */
   show(text: string, isGrowing: boolean): void {
     this.#target = text;
     this.#isGrowing = isGrowing;
-    if (!isGrowing || performance.now() - this.#writtenAt >= PAUSE_MS) this.#advance();
-    else this.#timer ??= setTimeout(() => this.#advance(), PAUSE_MS);
+    this.#advance();
   }
 
   close(): void {
@@ -73,7 +69,6 @@ export class MarkdownView {
       this.#written = text.slice(0, this.#written.length + SLICE);
       this.#write(this.#isGrowing || this.#written !== text);
     } while (this.#written !== text && performance.now() < end);
-    this.#writtenAt = performance.now();
     if (this.#written !== text) this.#timer = setTimeout(() => this.#advance());
     else if (!this.#isGrowing) this.#colour();
   }
