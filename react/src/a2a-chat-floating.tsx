@@ -10,8 +10,10 @@ import {
 } from 'react';
 
 import { useBrand } from './chat/brand.js';
+import { Boundary, inBoundary } from './chat/boundary.js';
 import { ChatPanel } from './chat/chat-panel.js';
 import { rootAttributes } from './chat/root-attributes.js';
+import { PlainTranscript } from './chat/transcript.js';
 import type { A2AChatHandle, A2AChatProps } from './chat-props.js';
 import { ChatIcon, CloseIcon } from './icons.js';
 import { useCompleteLabels } from './labels.js';
@@ -51,59 +53,65 @@ export interface A2AChatFloatingHandle extends A2AChatHandle {
  * @public
  */
 export const A2AChatFloating: ForwardRefExoticComponent<A2AChatFloatingProps & RefAttributes<A2AChatFloatingHandle>> =
-  forwardRef(function A2AChatFloating({ fabClassName = '', ...props }: A2AChatFloatingProps, ref) {
-    const [isOpen, setOpen] = useState(false);
-    const [wasOpened, setOpened] = useState(false);
-    const fab = useRef<HTMLButtonElement>(null);
-    const input = useRef<HTMLTextAreaElement>(null);
-    const panelId = useId();
-    const chat = useChat(props, wasOpened);
-    const labels = useCompleteLabels(props.labels);
-    const name = props.panelTitle ?? labels.chat;
-    useBrand(chat.brandCss);
+  inBoundary(
+    forwardRef(function A2AChatFloating({ fabClassName = '', ...props }: A2AChatFloatingProps, ref) {
+      const [isOpen, setOpen] = useState(false);
+      const [wasOpened, setOpened] = useState(false);
+      const fab = useRef<HTMLButtonElement>(null);
+      const input = useRef<HTMLTextAreaElement>(null);
+      const panelId = useId();
+      const chat = useChat(props, wasOpened);
+      const labels = useCompleteLabels(props.labels);
+      const name = props.panelTitle ?? labels.chat;
+      useBrand(chat.brandCss);
 
-    const open = (): void => {
-      setOpened(true);
-      setOpen(true);
-    };
-    const close = (): void => setOpen(false);
-    useChatHandle(ref, chat, { open, close });
+      const open = (): void => {
+        setOpened(true);
+        setOpen(true);
+      };
+      const close = (): void => setOpen(false);
+      useChatHandle(ref, chat, { open, close });
 
-    // Into the panel when it opens, back to the button when it closes.
-    useEffect(() => {
-      if (isOpen) input.current?.focus();
-      else if (wasOpened) fab.current?.focus();
-    }, [isOpen, wasOpened]);
-    const onKeyDown = (event: KeyboardEvent): void => {
-      if (event.key !== 'Escape' || event.nativeEvent.isComposing) return;
-      event.stopPropagation();
-      close();
-    };
+      // Into the panel when it opens, back to the button when it closes.
+      useEffect(() => {
+        if (isOpen) input.current?.focus();
+        else if (wasOpened) fab.current?.focus();
+      }, [isOpen, wasOpened]);
+      const onKeyDown = (event: KeyboardEvent): void => {
+        if (event.key !== 'Escape' || event.nativeEvent.isComposing) return;
+        event.stopPropagation();
+        close();
+      };
 
-    return (
-      <div {...rootAttributes(props, chat.brandCss)}>
-        <div
-          className="a2a-floating"
-          id={panelId}
-          role="dialog"
-          aria-label={name}
-          hidden={!isOpen}
-          onKeyDown={onKeyDown}
-        >
-          {/* Once open, it lives on behind the button. */}
-          {wasOpened && <ChatPanel {...props} className={undefined} chat={chat} input={input} onClose={close} />}
+      return (
+        <div {...rootAttributes(props, chat.brandCss)}>
+          <div
+            className="a2a-floating"
+            id={panelId}
+            role="dialog"
+            aria-label={name}
+            hidden={!isOpen}
+            onKeyDown={onKeyDown}
+          >
+            {/* Once open, it lives on behind the button. */}
+            {wasOpened && (
+              <Boundary fallback={<PlainTranscript messages={chat.messages} />}>
+                <ChatPanel {...props} className={undefined} chat={chat} input={input} onClose={close} />
+              </Boundary>
+            )}
+          </div>
+          <button
+            ref={fab}
+            type="button"
+            className={`a2a-fab ${fabClassName}`}
+            aria-label={name}
+            aria-expanded={isOpen}
+            aria-controls={panelId}
+            onClick={isOpen ? close : open}
+          >
+            {isOpen ? <CloseIcon /> : <ChatIcon />}
+          </button>
         </div>
-        <button
-          ref={fab}
-          type="button"
-          className={`a2a-fab ${fabClassName}`}
-          aria-label={name}
-          aria-expanded={isOpen}
-          aria-controls={panelId}
-          onClick={isOpen ? close : open}
-        >
-          {isOpen ? <CloseIcon /> : <ChatIcon />}
-        </button>
-      </div>
-    );
-  });
+      );
+    }),
+  );

@@ -1,5 +1,6 @@
 import { forwardRef, type ForwardRefExoticComponent, type RefAttributes, useImperativeHandle } from 'react';
 
+import { inBoundary } from './chat/boundary.js';
 import { rootAttributes } from './chat/root-attributes.js';
 import type { A2AChatProps } from './chat-props.js';
 import { type ChatLabels, useCompleteLabels, wordsOf } from './labels.js';
@@ -34,27 +35,29 @@ export type ServiceSurfaceHandle = Pick<ServiceSurfaceController, 'refresh' | 'a
  * @public
  */
 export const ServiceSurface: ForwardRefExoticComponent<ServiceSurfaceProps & RefAttributes<ServiceSurfaceHandle>> =
-  forwardRef(function ServiceSurface(props: ServiceSurfaceProps, ref) {
-    const { host, isBusy, message, error, refresh, act } = useServiceSurface(props);
-    const labels = useCompleteLabels(props.labels);
-    useImperativeHandle(ref, () => ({ refresh, act }), [refresh, act]);
+  inBoundary(
+    forwardRef(function ServiceSurface(props: ServiceSurfaceProps, ref) {
+      const { host, isBusy, message, error, refresh, act } = useServiceSurface(props);
+      const labels = useCompleteLabels(props.labels);
+      useImperativeHandle(ref, () => ({ refresh, act }), [refresh, act]);
 
-    return (
-      <div {...rootAttributes(props, '')}>
-        <div className="service-surface" aria-busy={isBusy}>
-          <div className="service-surface-host" ref={host} />
-          <p className="service-surface-message" role="status">
-            {message}
-          </p>
-          <div className="service-surface-failure" role="alert">
-            {error !== undefined && <p>{wordsOf(error, labels)}</p>}
+      return (
+        <div {...rootAttributes(props, '')}>
+          <div className="service-surface" aria-busy={isBusy}>
+            <div className="service-surface-host" ref={host} />
+            <p className="service-surface-message" role="status">
+              {message}
+            </p>
+            <div className="service-surface-failure" role="alert">
+              {error !== undefined && <p>{wordsOf(error, labels)}</p>}
+            </div>
+            {error !== undefined && (
+              <button type="button" className="a2a-button" onClick={() => void refresh()}>
+                {labels.tryAgain}
+              </button>
+            )}
           </div>
-          {error !== undefined && (
-            <button type="button" className="a2a-button" onClick={() => void refresh()}>
-              {labels.tryAgain}
-            </button>
-          )}
         </div>
-      </div>
-    );
-  });
+      );
+    }),
+  );

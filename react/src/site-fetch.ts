@@ -1,4 +1,4 @@
-import { siteError, unreachable } from './chat-error.js';
+import { unreachable } from './chat-error.js';
 
 /**
  * Header fields a component adds to its requests to the site: a value, or a function that is called for each request.
@@ -49,6 +49,7 @@ export async function checkStatus(response: Response): Promise<void> {
   if (response.ok) return;
   const text = await response.text().catch(() => '');
   const problem = objectIn(text) as Readonly<Record<string, unknown>> | undefined;
+  const { siteError } = await import('./site-error.js');
   throw siteError(problem, response.status, retryAfterMsOf(response), text);
 }
 

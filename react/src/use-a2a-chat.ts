@@ -2,7 +2,6 @@ import { type Ref, useEffect, useImperativeHandle, useMemo, useSyncExternalStore
 
 import { ChatSession } from './chat/chat-session.js';
 import type { ChatMessage, ChatState } from './chat/chat-state.js';
-import { keepConversation } from './chat/kept-conversation.js';
 import type { A2AChatHandle, ChatOptions } from './chat-props.js';
 import { siteFetch } from './site-fetch.js';
 import { useBrowserLayoutEffect, useLatest } from './use-latest.js';
@@ -67,15 +66,29 @@ export function useChat(options: ChatOptions, isWanted: boolean): A2AChatControl
   );
   const state = useSyncExternalStore(session.subscribe, session.getState, session.getState);
 
-  useBrowserLayoutEffect(
-    () => (keepOnReload ? keepConversation(session, `agent-bff:${a2aEndpoint}`) : undefined),
-    [session, keepOnReload, a2aEndpoint],
-  );
   useEffect(() => {
     if (!isWanted) return;
     void session.prepare();
     session.enter();
   }, [session, isWanted]);
+  useBrowserLayoutEffect(() => {
+    if (!keepOnReload) return undefined;
+    let isGone = false;
+    let stop: (() => void) | undefined;
+    // Without it, the conversation ends with the page.
+    import('./chat/kept-conversation.js').then(
+      ({ keepConversation }) => {
+        if (isGone) return;
+        stop = keepConversation(session, `agent-bff:${a2aEndpoint}`);
+        if (isWanted) session.enter();
+      },
+      () => undefined,
+    );
+    return () => {
+      isGone = true;
+      stop?.();
+    };
+  }, [session, keepOnReload, a2aEndpoint, isWanted]);
   useEffect(() => session.leave, [session]);
 
   return useMemo(() => {

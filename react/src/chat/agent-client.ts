@@ -1,4 +1,5 @@
-import { ChatError, connectionError, MESSAGES, siteError, unreachable } from '../chat-error.js';
+import { ChatError, MESSAGES, toChatError, unreachable } from '../chat-error.js';
+import { siteError } from '../site-error.js';
 import { retryAfterMsOf } from '../site-fetch.js';
 import { EventStreamParser } from './event-stream.js';
 import { objectOf, objectsOf, textOf } from './json.js';
@@ -26,7 +27,7 @@ type Call = 'send' | 'stream' | 'get' | 'cancel' | 'subscribe';
 interface Dialect {
   readonly methods: Readonly<Record<Call, string>>;
   readonly headers: Readonly<Record<string, string>>;
-  message(request: WireRequest): object;
+  readonly message: (request: WireRequest) => object;
 }
 
 const A2A_0: Dialect = {
@@ -90,7 +91,7 @@ export function readCard(agentCard: unknown): CardFacts {
   const interfaces = objectsOf(card['supportedInterfaces']).filter(
     ({ protocolBinding }) => protocolBinding === undefined || /^json-?rpc$/i.test(textOf(protocolBinding)),
   );
-  const modern = interfaces.find(({ protocolVersion }) => !/^0\./.test(textOf(protocolVersion)));
+  const modern = interfaces.find(({ protocolVersion }) => !textOf(protocolVersion).startsWith('0.'));
   const isOld = modern === undefined && (interfaces.length > 0 || !/^[1-9]/.test(textOf(card['protocolVersion'])));
   return {
     name: textOf(card['name']),
@@ -278,9 +279,9 @@ function isOtherVersion(error: unknown): boolean {
 
 /** An agent's error and every other, as visitors read it. */
 export function readableError(error: unknown): ChatError {
-  if (error instanceof ChatError) return error;
-  if (error instanceof AgentRefusal) return new ChatError('refused', MESSAGES.failed, { cause: error });
-  return connectionError(error);
+  return error instanceof AgentRefusal
+    ? new ChatError('refused', MESSAGES.failed, { cause: error })
+    : toChatError(error);
 }
 
 function unreadable(detail: string): ChatError {

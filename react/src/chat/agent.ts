@@ -1,11 +1,15 @@
 import { ChatError, MESSAGES } from '../chat-error.js';
 import { AgentClient, readableError, readCard, type WireRequest } from './agent-client.js';
 import { type Answer, AnswerBrokenOff, emptyAnswer } from './answer.js';
-import { settled, takeEvent } from './answer-events.js';
+import { partsOfAnswer, seenAfter, settled, takeEvent } from './answer-events.js';
 import { type AnswerListener, AnswerReader } from './answer-reader.js';
-import type { OutgoingMessage } from './chat-state.js';
+import { type StoredMessage, textOfParts } from './message-parts.js';
+import type { OutgoingMessage, Reading, Turn, TurnHost } from './turn.js';
 
-export { partsOfAnswer, seenAfter } from './answer-events.js';
+/** Least time between two states of a growing answer, in milliseconds: more than a reader sees costs the page only. */
+const SHOW_MS = 40;
+/** Time a stream has to end by itself once its task is cancelled, in milliseconds. */
+const CANCELLED_MS = 2000;
 
 /** The agent as the browser reaches it: at the page's own origin, with no credential. Loaded by `ChatSession`. */
 export class Agent {
@@ -24,16 +28,11 @@ export class Agent {
    *
    * @throws AnswerBrokenOff when the connection is lost for good in the middle of it, else ChatError.
    */
-  async send(
-    message: OutgoingMessage,
-    taskTimeoutMs: number,
-    listener: AnswerListener,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async send(message: OutgoingMessage, ...[taskTimeoutMs, listener, signal]: Reading): Promise<void> {
     const { id, taskId, contextId, seen } = message;
     const request = await toRequest(message);
     const answer = emptyAnswer(id, taskId, contextId, seen);
-    await readable(() => new AnswerReader(this.#client, answer, taskTimeoutMs, listener, signal).send(request));
+    await new AnswerReader(this.#client, answer, taskTimeoutMs, listener, signal).send(request);
   }
 
   /**
@@ -41,19 +40,101 @@ export class Agent {
    *
    * @throws AnswerBrokenOff when that fails.
    */
-  async resume(answer: Answer, taskTimeoutMs: number, listener: AnswerListener, signal: AbortSignal): Promise<void> {
-    await readable(() => new AnswerReader(this.#client, answer, taskTimeoutMs, listener, signal).resume());
+  async resume(answer: Answer, ...[taskTimeoutMs, listener, signal]: Reading): Promise<void> {
+    await new AnswerReader(this.#client, answer, taskTimeoutMs, listener, signal).resume();
   }
 
-  /** Asks the agent to stop working on an answer; resolves to the answer as its task has it then. */
-  async cancel(answer: Answer): Promise<Answer> {
+  /** Reads the answer of one turn into its host; failures included. */
+  async readTurn(
+    turn: Turn,
+    host: TurnHost,
+    read: (agent: Agent, ...reading: Reading) => Promise<void>,
+    again: () => Promise<void>,
+  ): Promise<void> {
+    const listener: AnswerListener = {
+      onAnswer: (answer) => this.#takeAnswer(turn, answer, host),
+      onReconnecting: (isReconnecting) => {
+        if (!host.isCurrent(turn) || turn.isStopping) return;
+        host.update({ phase: isReconnecting ? 'reconnecting' : turn.answer === undefined ? 'waiting' : 'streaming' });
+      },
+    };
     try {
-      return settled(takeEvent(answer, await this.#client.cancel(answer.taskId)));
+      await read(this, host.taskTimeoutMs, listener, turn.abort.signal);
     } catch (error) {
-      const readableOne = readableError(error);
-      if (readableOne.code === 'connection_lost') throw readableOne;
-      throw new ChatError('refused', MESSAGES.cannotStop, { cause: error });
+      // A connection that was closed here has been explained already.
+      if (host.isCurrent(turn) && !turn.abort.signal.aborted) takeFailure(turn, error, host, again);
     }
+    showAnswer(turn, host);
+  }
+
+  /** Asks the agent to stop working on the answer of a turn. */
+  async cancelTurn(turn: Turn, answer: Answer, host: TurnHost): Promise<void> {
+    let cancelled: Answer;
+    try {
+      cancelled = settled(takeEvent(answer, await this.#client.cancel(answer.taskId)));
+    } catch (error) {
+      if (!host.isCurrent(turn) || turn.answer?.state !== 'working') return;
+      const lost = readableError(error);
+      turn.abort.abort();
+      const isLost = lost.code === 'connection_lost';
+      host.fail(isLost ? lost : new ChatError('refused', MESSAGES.cannotStop, { cause: error }), undefined);
+      return;
+    }
+    // The agent's own stream says best how it ended.
+    await new Promise((resolve) => setTimeout(resolve, CANCELLED_MS));
+    if (!host.isCurrent(turn)) return;
+    turn.answer = { ...(turn.answer ?? cancelled), state: cancelled.state === 'working' ? 'stopped' : cancelled.state };
+    turn.abort.abort();
+  }
+
+  /** Ends a connection the page has left, once there is a task to come back to. */
+  suspendIfLeft(turn: Turn, host: TurnHost): void {
+    const { answer, isLeft, answerId } = turn;
+    if (!isLeft || !host.isCurrent(turn) || answer === undefined) return;
+    if (answer.taskId === '' || answer.state !== 'working') return;
+    showAnswer(turn, host);
+    host.suspend({ answerId, answer });
+  }
+
+  #takeAnswer(turn: Turn, answer: Answer, host: TurnHost): void {
+    if (!host.isCurrent(turn)) return;
+    const isNewTask = (turn.answer?.taskId ?? '') === '' && answer.taskId !== '';
+    const isNewState = turn.answer?.state !== answer.state;
+    turn.answer = answer;
+    if (!turn.isStopping) host.update({ phase: 'streaming' });
+    const dueMs = turn.shownAt + SHOW_MS - Date.now();
+    if (isNewState || dueMs <= 0) showAnswer(turn, host);
+    else turn.timer ??= setTimeout(() => showAnswer(turn, host), dueMs);
+    if (turn.isStopping && isNewTask && answer.state === 'working') void this.cancelTurn(turn, answer, host);
+    this.suspendIfLeft(turn, host);
+  }
+}
+
+function showAnswer(turn: Turn, host: TurnHost): void {
+  clearTimeout(turn.timer);
+  turn.timer = undefined;
+  const { answer, answerId } = turn;
+  if (!host.isCurrent(turn) || answer === undefined) return;
+  turn.shownAt = Date.now();
+  const parts = partsOfAnswer(answer);
+  const { state, taskId } = answer;
+  const isOpen = taskId !== '' && (state === 'input-required' || state === 'auth-required');
+  host.setOpenTask(isOpen ? { id: taskId, seen: seenAfter(answer) } : undefined);
+  const message: StoredMessage = { id: answerId, role: 'agent', text: textOfParts(parts), state, parts };
+  const { messages, contextId } = host.getState();
+  const others = messages.filter(({ id }) => id !== answerId);
+  host.update({ messages: [...others, message], contextId: answer.contextId || contextId });
+}
+
+function takeFailure({ answerId, answer }: Turn, error: unknown, host: TurnHost, again: () => Promise<void>): void {
+  if (error instanceof AnswerBrokenOff) {
+    const unfinished = { answerId, answer: error.answer };
+    host.fail(readableError(error.cause), () => host.resume(unfinished), unfinished);
+  } else if (answer?.state === 'failed') {
+    // The answer itself says that it failed.
+    host.report(readableError(error));
+  } else {
+    host.fail(readableError(error), again);
   }
 }
 
@@ -73,13 +154,4 @@ function base64Of(bytes: Uint8Array): string {
     String.fromCharCode(...bytes.subarray(index * SLICE, (index + 1) * SLICE)),
   );
   return btoa(slices.join(''));
-}
-
-async function readable(work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (error instanceof AnswerBrokenOff) throw new AnswerBrokenOff(error.answer, readableError(error.cause));
-    throw readableError(error);
-  }
 }

@@ -25,11 +25,11 @@ export interface AnswerListener {
 
 /** A clock that tests can turn. */
 export interface ReaderClock {
-  now(): number;
+  readonly now: () => number;
   /** Resolves after some milliseconds; at once when the signal aborts. */
-  pause(ms: number, signal: AbortSignal): Promise<void>;
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Resolves when the page is seen. */
-  visible(signal: AbortSignal): Promise<void>;
+  readonly visible: (signal: AbortSignal) => Promise<void>;
 }
 
 /** Reads the answer to one message to its end, over as many connections as that takes. */
@@ -89,7 +89,7 @@ export class AnswerReader {
    * @throws AnswerBrokenOff when that fails.
    */
   async resume(): Promise<void> {
-    await this.#follow(true);
+    await this.#follow(false);
   }
 
   /** Reads a task until it is over: from its stream, and from the task itself where there is none. */

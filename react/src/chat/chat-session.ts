@@ -1,24 +1,11 @@
 import { ChatError, MESSAGES, toChatError } from '../chat-error.js';
 import { readJson } from '../site-fetch.js';
-import type * as AgentModule from './agent.js';
-import { type Answer, AnswerBrokenOff, emptyAnswer, type SeenBefore } from './answer.js';
-import type { AnswerListener } from './answer-reader.js';
-import {
-  type AgentMessage,
-  type ChatDraft,
-  type ChatMessage,
-  type ChatState,
-  EMPTY_CHAT,
-  type OutgoingMessage,
-} from './chat-state.js';
+import type { Agent } from './agent.js';
+import { type Answer, emptyAnswer } from './answer.js';
+import { type AgentMessage, type ChatDraft, type ChatMessage, type ChatState, EMPTY_CHAT } from './chat-state.js';
 import { isTooLarge } from './file-part.js';
-import { type StoredMessage, textOfParts } from './message-parts.js';
+import type { Conversation, OpenTask, OutgoingMessage, Reading, Turn, TurnHost, UnfinishedAnswer } from './turn.js';
 import { uniqueId } from './unique-id.js';
-
-/** Least time between two states of a growing answer, in milliseconds: more than a reader sees costs the page only. */
-const SHOW_MS = 40;
-/** Time a stream has to end by itself once its task is cancelled, in milliseconds. */
-const CANCELLED_MS = 2000;
 
 /** What a chat needs of its page. */
 export interface ChatSite {
@@ -38,38 +25,7 @@ interface ChatConfiguration {
   readonly agentCard: unknown;
   /** Custom properties in the brand's colours; empty when there is no brand. */
   readonly brandCss?: unknown;
-}
-
-/** A task that waits for the visitor's next message. */
-export interface OpenTask {
-  readonly id: string;
-  readonly seen: SeenBefore;
-}
-
-/** An answer that was not read to its end. */
-export interface UnfinishedAnswer {
-  readonly answerId: string;
-  readonly answer: Answer;
-}
-
-/** What a conversation needs to go on. JSON. */
-export interface Conversation {
-  readonly contextId: string;
-  readonly messages: readonly StoredMessage[];
-  readonly openTask?: OpenTask | undefined;
-  readonly unfinished?: UnfinishedAnswer | undefined;
-}
-
-/** The message being answered. */
-interface Turn {
-  readonly abort: AbortController;
-  readonly answerId: string;
-  answer: Answer | undefined;
-  isStopping: boolean;
-  /** The page has left it: its connection ends as soon as there is a task to come back to. */
-  isLeft: boolean;
-  shownAt: number;
-  timer: ReturnType<typeof setTimeout> | undefined;
+  readonly mediaOrigins?: unknown;
 }
 
 /** One chat with the agent: its messages, and what can be done with them. Knows no framework. */
@@ -77,16 +33,35 @@ export class ChatSession {
   readonly #site: ChatSite;
   readonly #listeners = new Set<() => void>();
   #state: ChatState = EMPTY_CHAT;
-  #agent: Promise<AgentModule.Agent> | undefined;
+  #agent: Promise<Agent> | undefined;
   #turn: Turn | undefined;
   #openTask: OpenTask | undefined;
   #unfinished: UnfinishedAnswer | undefined;
   #again: (() => Promise<void>) | undefined;
-  /** The module of the agent, loaded with its client. */
-  #loaded: typeof AgentModule | undefined;
+  readonly #host: TurnHost;
 
   constructor(site: ChatSite) {
     this.#site = site;
+    this.#host = {
+      get taskTimeoutMs() {
+        return site.taskTimeoutMs();
+      },
+      isCurrent: (turn) => this.#turn === turn,
+      getState: this.getState,
+      update: (change) => this.#update(change),
+      setOpenTask: (task) => (this.#openTask = task),
+      suspend: (unfinished) => {
+        this.#drop();
+        this.#unfinished = unfinished;
+        this.#update({ phase: 'idle' });
+      },
+      resume: (unfinished) => this.#resume(unfinished),
+      fail: (error, again, unfinished) => {
+        this.#unfinished = unfinished;
+        this.#fail(error, again);
+      },
+      report: (error) => this.#report(error),
+    };
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -163,7 +138,8 @@ export class ChatSession {
     turn.isStopping = true;
     this.#update({ phase: 'stopping' });
     // An agent that has not named its task yet is asked as soon as it does.
-    if (turn.answer !== undefined && turn.answer.taskId !== '') await this.#cancelTask(turn, turn.answer);
+    if (turn.answer !== undefined && turn.answer.taskId !== '')
+      await (await this.#connect()).cancelTurn(turn, turn.answer, this.#host);
   };
 
   /** Starts a new conversation. What the agent is busy with is left alone. */
@@ -191,7 +167,8 @@ export class ChatSession {
   readonly leave = (): void => {
     if (this.#turn === undefined) return;
     this.#turn.isLeft = true;
-    this.#closeIfLeft(this.#turn);
+    const turn = this.#turn;
+    if (turn.answer !== undefined) void this.#agent?.then((agent) => agent.suspendIfLeft(turn, this.#host));
   };
 
   /** Reads on where `leave` has stopped, or another page. */
@@ -226,117 +203,21 @@ export class ChatSession {
   async #read(
     answerId: string,
     answer: Answer | undefined,
-    read: (
-      agent: AgentModule.Agent,
-      taskTimeoutMs: number,
-      listener: AnswerListener,
-      signal: AbortSignal,
-    ) => Promise<void>,
+    read: (agent: Agent, ...reading: Reading) => Promise<void>,
     again: () => Promise<void>,
   ): Promise<void> {
-    const turn: Turn = {
-      abort: new AbortController(),
-      answerId,
-      answer,
-      isStopping: false,
-      isLeft: false,
-      shownAt: 0,
-      timer: undefined,
-    };
+    const abort = new AbortController();
+    const turn = { abort, answerId, answer, isStopping: false, isLeft: false, shownAt: 0, timer: undefined };
     this.#turn = turn;
     this.#update({ phase: 'waiting', error: undefined, canRetry: false });
     try {
       const agent = await this.#connect();
-      if (this.#turn !== turn) return;
-      const listener = {
-        onAnswer: (grown: Answer) => this.#takeAnswer(turn, grown),
-        onReconnecting: (isReconnecting: boolean) => this.#takeConnection(turn, isReconnecting),
-      };
-      await read(agent, this.#site.taskTimeoutMs(), listener, turn.abort.signal);
+      if (this.#turn === turn) await agent.readTurn(turn, this.#host, read, again);
     } catch (error) {
-      if (this.#turn === turn) this.#takeFailure(turn, error, again);
-    } finally {
-      if (this.#turn === turn) {
-        this.#showAnswer(turn);
-        this.#turn = undefined;
-        this.#update({ phase: 'idle' });
-      }
+      if (this.#turn === turn) this.#fail(toChatError(error), again);
     }
-  }
-
-  #takeAnswer(turn: Turn, answer: Answer): void {
     if (this.#turn !== turn) return;
-    const isNewTask = (turn.answer?.taskId ?? '') === '' && answer.taskId !== '';
-    const isNewState = turn.answer?.state !== answer.state;
-    turn.answer = answer;
-    if (!turn.isStopping && this.#state.phase !== 'streaming') this.#update({ phase: 'streaming' });
-    const dueMs = turn.shownAt + SHOW_MS - Date.now();
-    if (isNewState || dueMs <= 0) this.#showAnswer(turn);
-    else turn.timer ??= setTimeout(() => this.#showAnswer(turn), dueMs);
-    if (turn.isStopping && isNewTask && answer.state === 'working') void this.#cancelTask(turn, answer);
-    this.#closeIfLeft(turn);
-  }
-
-  #takeConnection(turn: Turn, isReconnecting: boolean): void {
-    if (this.#turn !== turn || turn.isStopping) return;
-    const phase = isReconnecting ? 'reconnecting' : turn.answer === undefined ? 'waiting' : 'streaming';
-    if (phase !== this.#state.phase) this.#update({ phase });
-  }
-
-  #takeFailure({ abort, answerId, answer }: Turn, error: unknown, again: () => Promise<void>): void {
-    if (abort.signal.aborted) return; // we closed the connection ourselves, and have said why
-    if (error instanceof AnswerBrokenOff) {
-      const unfinished = { answerId, answer: error.answer };
-      this.#unfinished = unfinished;
-      this.#fail(toChatError(error.cause), () => this.#resume(unfinished));
-    } else if (answer?.state === 'failed') {
-      // The answer itself says that it failed.
-      this.#report(toChatError(error));
-    } else {
-      this.#fail(toChatError(error), again);
-    }
-  }
-
-  #showAnswer(turn: Turn): void {
-    clearTimeout(turn.timer);
-    turn.timer = undefined;
-    const { answer, answerId } = turn;
-    if (this.#turn !== turn || answer === undefined || this.#loaded === undefined) return;
-    turn.shownAt = Date.now();
-    const { partsOfAnswer, seenAfter } = this.#loaded;
-    const parts = partsOfAnswer(answer);
-    const { state, taskId } = answer;
-    const isOpen = state === 'input-required' || state === 'auth-required';
-    this.#openTask = isOpen && taskId !== '' ? { id: taskId, seen: seenAfter(answer) } : undefined;
-    const message: StoredMessage = { id: answerId, role: 'agent', text: textOfParts(parts), state, parts };
-    const others = this.#state.messages.filter(({ id }) => id !== answerId);
-    this.#update({ messages: [...others, message], contextId: answer.contextId || this.#state.contextId });
-  }
-
-  async #cancelTask(turn: Turn, answer: Answer): Promise<void> {
-    let cancelled: Answer | undefined;
-    try {
-      cancelled = await (await this.#connect()).cancel(answer);
-    } catch (error) {
-      if (this.#turn !== turn || turn.answer?.state !== 'working') return;
-      turn.abort.abort();
-      this.#fail(toChatError(error), undefined);
-      return;
-    }
-    // Its own stream says it best.
-    await new Promise((resolve) => setTimeout(resolve, CANCELLED_MS));
-    if (this.#turn !== turn) return;
-    turn.answer = { ...(turn.answer ?? cancelled), state: cancelled.state === 'working' ? 'stopped' : cancelled.state };
-    turn.abort.abort();
-  }
-
-  /** Ends a connection the page has left, once there is a task to come back to. */
-  #closeIfLeft(turn: Turn): void {
-    const { answer, isLeft, answerId } = turn;
-    if (!isLeft || answer === undefined || answer.taskId === '' || answer.state !== 'working') return;
-    this.#showAnswer(turn);
-    this.#drop();
-    this.#unfinished = { answerId, answer };
+    this.#turn = undefined;
     this.#update({ phase: 'idle' });
   }
 
@@ -355,12 +236,13 @@ export class ChatSession {
   }
 
   #report(error: ChatError): void {
+    // oxlint-disable-next-line no-console
     if (isDevelopment()) console.warn('agent-bff-react:', error, error.cause);
     this.#site.onError(error);
   }
 
   /** The agent; a failed attempt to reach it is not remembered. */
-  #connect(): Promise<AgentModule.Agent> {
+  #connect(): Promise<Agent> {
     this.#agent ??= this.#connectAnew().catch((error: unknown) => {
       this.#agent = undefined;
       this.#update({ brandCss: this.#state.brandCss ?? '' });
@@ -370,15 +252,18 @@ export class ChatSession {
   }
 
   /** The A2A client is loaded while the site responds. */
-  async #connectAnew(): Promise<AgentModule.Agent> {
+  async #connectAnew(): Promise<Agent> {
     const { a2aEndpoint, configEndpoint, fetch } = this.#site;
-    const [loaded, { agentCard, brandCss }] = await Promise.all([
+    const [{ Agent }, { agentCard, brandCss, mediaOrigins }] = await Promise.all([
       import('./agent.js'),
       fetch(configEndpoint).then((response) => readJson<ChatConfiguration>(response, 'agentCard')),
     ]);
-    this.#loaded = loaded;
-    const agent = new loaded.Agent(agentCard, a2aEndpoint, fetch);
-    this.#update({ agentName: agent.name, brandCss: typeof brandCss === 'string' ? brandCss : '' });
+    const agent = new Agent(agentCard, a2aEndpoint, fetch);
+    this.#update({
+      agentName: agent.name,
+      brandCss: typeof brandCss === 'string' ? brandCss : '',
+      mediaOrigins: Array.isArray(mediaOrigins) ? mediaOrigins.filter((origin) => typeof origin === 'string') : [],
+    });
     return agent;
   }
 

@@ -1,5 +1,4 @@
 import type { ChatError } from '../chat-error.js';
-import type { SeenBefore } from './answer.js';
 
 /**
  * What the visitor said.
@@ -77,6 +76,8 @@ export interface ChatState {
   readonly agentName: string;
   /** The platform's brand; undefined until the site has responded or failed to. */
   readonly brandCss: string | undefined;
+  /** The origins that images may be shown from, as the server's `mediaOrigins` has them; empty until they are known. */
+  readonly mediaOrigins: readonly string[];
 }
 
 /**
@@ -91,15 +92,6 @@ export interface ChatDraft {
   readonly file?: File | undefined;
 }
 
-/** A message as the agent is sent it. */
-export interface OutgoingMessage extends ChatDraft {
-  readonly id: string;
-  readonly contextId: string;
-  readonly taskId: string;
-  /** Content of earlier turns of the same task. */
-  readonly seen?: SeenBefore | undefined;
-}
-
 export const EMPTY_CHAT: ChatState = {
   messages: [],
   phase: 'idle',
@@ -108,4 +100,5 @@ export const EMPTY_CHAT: ChatState = {
   contextId: '',
   agentName: '',
   brandCss: undefined,
+  mediaOrigins: [],
 };

@@ -1,6 +1,7 @@
 import type { Answer, AnswerPiece } from './answer.js';
-import type { ChatSession, Conversation } from './chat-session.js';
+import type { ChatSession } from './chat-session.js';
 import type { StoredMessage } from './message-parts.js';
+import type { Conversation } from './turn.js';
 
 /**
  * Goes on with the conversation this tab has stored, and stores it again when the page or the chat goes. In

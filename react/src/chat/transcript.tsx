@@ -17,12 +17,10 @@ interface TranscriptProps {
 
 const loadAnswerParts = () => import('./answer-parts.js');
 const AnswerParts = lazy(loadAnswerParts);
-const NO_ORIGINS: readonly string[] = [];
 
 /** The conversation, with its end in view for a reader who is at its end. */
 export function Transcript({ chat, user, renderMessage, welcome }: TranscriptProps) {
-  const { messages, phase } = chat;
-  const { mediaOrigins = NO_ORIGINS } = chat as { readonly mediaOrigins?: readonly string[] };
+  const { messages, phase, mediaOrigins } = chat;
   const labels = useLabels();
   const isBusy = phase !== 'idle';
   const last = messages.at(-1);
@@ -71,6 +69,23 @@ interface RenderedProps {
 /** A component, so that an error of the site's function stays in its message. */
 function Rendered({ message, shown, renderMessage }: RenderedProps): ReactNode {
   return renderMessage(message, shown);
+}
+
+/** What is left of a chat that could not be shown. */
+export function PlainTranscript({ messages }: { readonly messages: readonly ChatMessage[] }) {
+  return (
+    <section className="agent-bff">
+      <div className="a2a-panel">
+        <div className="a2a-log">
+          <div className="a2a-messages">
+            {messages.map((message) => (
+              <PlainMessage key={message.id} message={message} />
+            ))}
+          </div>
+        </div>
+      </div>
+    </section>
+  );
 }
 
 /** What is left of a message that could not be shown. */
