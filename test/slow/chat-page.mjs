@@ -10,14 +10,16 @@ const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>
 <link rel="stylesheet" href="/style.css"><style>html, body, #root { height: 100%; margin: 0; }</style>
 </head><body><div id="root"></div><script type="module" src="/entry.js"></script></body></html>`;
 
-const ENTRY = `import { createElement, createRef, StrictMode } from 'react';
+const ENTRY = `import { createElement, createRef } from 'react';
 import { createRoot } from 'react-dom/client';
 import * as components from 'agent-bff-react';
+// A part of the site beside the chat, which must not disappear with it.
+const site = createElement('i', { key: 'site', id: 'site' });
 const root = createRoot(document.querySelector('#root'));
 Object.assign(globalThis, {
   chat: createRef(),
-  show: (name, props) => root.render(createElement(components[name], { ...props, ref: globalThis.chat })),
-  hide: () => root.render(null),
+  show: (name, props) => root.render([site, createElement(components[name], { key: 'shown', ...props, ref: globalThis.chat })]),
+  hide: () => root.render([site]),
 });`;
 
 const CARD = {
@@ -81,7 +83,7 @@ async function bundle(checkout) {
   });
   const { output } = await bundled.generate({
     format: 'esm',
-    minify: process.env.NO_MINIFY === undefined,
+    minify: true,
     entryFileNames: 'entry.js',
     chunkFileNames: '[name].js',
   });

@@ -1,9 +1,9 @@
 import { type Block, cellsOf, MarkdownBlocks, shownKind } from './markdown-blocks.js';
 import { type Inline, type InlineElement, parseInlines, type Reference } from './markdown-inlines.js';
 
-/** The characters formatted at once, and the time after which the rest waits for another task, in milliseconds. */
+/** The characters formatted at once, and the time that all views take in one task, in milliseconds. */
 const SLICE = 8000;
-const MAX_TASK_MS = 8;
+const MAX_TASK_MS = 12;
 /** The smallest beginning of a long paragraph that is not parsed again, in characters. */
 const SETTLED_STEP = 1000;
 const LANGUAGE = /^[\w#+.-]{1,40}$/;
@@ -34,7 +34,9 @@ export class MarkdownView {
   #hasMissed = false;
   #target = '';
   #written = '';
-  #isGrowing = false;
+  #isGrowing = true;
+  /** True when what is shown was formatted as a complete text. */
+  #isFinal = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #growing: Element | undefined;
 
@@ -59,17 +61,18 @@ export class MarkdownView {
   #advance(): void {
     this.close();
     const text = this.#target;
-    this.#isAll = !text.startsWith(this.#written);
-    if (this.#isAll) {
+    if (!text.startsWith(this.#written)) {
+      this.#isAll = true;
       this.#blocks = new MarkdownBlocks();
       this.#written = '';
     }
-    const end = performance.now() + MAX_TASK_MS;
-    do {
+    const isShown = (): boolean => this.#written === text && this.#isFinal !== this.#isGrowing;
+    while (!isShown() && isInTime()) {
       this.#written = text.slice(0, this.#written.length + SLICE);
-      this.#write(this.#isGrowing || this.#written !== text);
-    } while (this.#written !== text && performance.now() < end);
-    if (this.#written !== text) this.#timer = setTimeout(() => this.#advance());
+      this.#isFinal = !this.#isGrowing && this.#written === text;
+      this.#write(!this.#isFinal);
+    }
+    if (!isShown()) this.#timer = setTimeout(() => this.#advance());
     else if (!this.#isGrowing) this.#colour();
   }
 
@@ -212,6 +215,15 @@ export class MarkdownView {
       () => undefined,
     );
   }
+}
+
+let deadline: number | undefined;
+
+/** True as long as the current task may format more. */
+function isInTime(): boolean {
+  if (deadline === undefined) setTimeout(() => (deadline = undefined));
+  deadline ??= performance.now() + MAX_TASK_MS;
+  return performance.now() < deadline;
 }
 
 /** The child at an index, when it has that name; a new one in its place otherwise. */
