@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import { startChatPage } from './chat-page.mjs';
 import { Report } from './report.mjs';
-import { mainThreadMs, openInWebKit, processOf } from './webkit.mjs';
+import { mainThreadMs, openInWebKit } from './webkit.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -137,10 +137,9 @@ async function openInChromium(url) {
   const client = await chromium.connect(browser.wsEndpoint());
   const page = await client.newPage({ viewport: { width: 1000, height: 800 } });
   await page.goto(url);
-  const renderer = processOf('--type=renderer', browser.process().pid);
   return {
     evaluate: (script) => page.evaluate(script),
-    mainThreadMs: () => mainThreadMs(renderer),
+    mainThreadMs: () => mainThreadMs('--type=renderer', browser.process().pid),
     close: () => browser.close(),
   };
 }

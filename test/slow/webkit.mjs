@@ -37,7 +37,7 @@ export async function openInWebKit(url) {
   return {
     version: 'WebKitGTK',
     evaluate: (script) => call('POST', `${session}/execute/sync`, { script: `return (${script})`, args: [] }),
-    mainThreadMs: () => mainThreadMs(processOf('WebKitWebProcess', driver.pid)),
+    mainThreadMs: () => mainThreadMs('WebKitWebProcess', driver.pid),
     close: async () => {
       await call('DELETE', session).catch(() => undefined);
       driver.kill();
@@ -54,30 +54,29 @@ async function started(command, args, env) {
   return hasFailed ? undefined : child;
 }
 
-/** The youngest process of that name below another one. */
-export function processOf(name, ancestor) {
+/** The CPU time of the main threads of all processes of that name below another one: there a browser runs scripts and lays out. */
+export function mainThreadMs(name, ancestor) {
   const parents = new Map();
   const found = [];
   for (const pid of readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))
     .map(Number)) {
     try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      parents.set(pid, Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
+      parents.set(pid, Number(statOf(`/proc/${pid}/stat`)[1]));
       if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(name)) found.push(pid);
     } catch {
       // gone by now
     }
   }
   const isBelow = (pid) => pid === ancestor || (parents.has(pid) && isBelow(parents.get(pid)));
-  const below = found.filter(isBelow);
-  if (below.length === 0) throw new Error(`There is no process ${name}.`);
-  return Math.max(...below);
+  return found.filter(isBelow).reduce((sum, pid) => {
+    const [user, system] = statOf(`/proc/${pid}/task/${pid}/stat`).slice(11);
+    return sum + (Number(user) + Number(system)) * 10;
+  }, 0);
 }
 
-/** The CPU time of the main thread of a process, which is where a browser runs scripts and lays out pages. */
-export function mainThreadMs(pid) {
-  const stat = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10;
+/** The fields after the name of the program. */
+function statOf(path) {
+  const stat = readFileSync(path, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
