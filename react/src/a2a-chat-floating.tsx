@@ -41,6 +41,69 @@ export interface A2AChatFloatingHandle extends A2AChatHandle {
   readonly close: () => void;
 }
 
+const FloatingChat: ForwardRefExoticComponent<A2AChatFloatingProps & RefAttributes<A2AChatFloatingHandle>> = forwardRef(
+  function A2AChatFloating({ fabClassName = '', ...props }: A2AChatFloatingProps, ref) {
+    const [isOpen, setOpen] = useState(false);
+    const [wasOpened, setOpened] = useState(false);
+    const fab = useRef<HTMLButtonElement>(null);
+    const input = useRef<HTMLTextAreaElement>(null);
+    const panelId = useId();
+    const chat = useChat(props, wasOpened);
+    const labels = useCompleteLabels(props.labels);
+    const name = props.panelTitle ?? labels.chat;
+    useBrand(chat.brandCss);
+
+    const open = (): void => {
+      setOpened(true);
+      setOpen(true);
+    };
+    const close = (): void => setOpen(false);
+    useChatHandle(ref, chat, { open, close });
+
+    // Into the panel when it opens, back to the button when it closes.
+    useEffect(() => {
+      if (isOpen) input.current?.focus();
+      else if (wasOpened) fab.current?.focus();
+    }, [isOpen, wasOpened]);
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (event.key !== 'Escape' || event.nativeEvent.isComposing) return;
+      event.stopPropagation();
+      close();
+    };
+
+    return (
+      <div {...rootAttributes(props, chat.brandCss)}>
+        <div
+          className="a2a-floating"
+          id={panelId}
+          role="dialog"
+          aria-label={name}
+          hidden={!isOpen}
+          onKeyDown={onKeyDown}
+        >
+          {/* Once open, it lives on behind the button. */}
+          {wasOpened && (
+            <Boundary fallback={<PlainTranscript messages={chat.messages} />}>
+              <ChatPanel {...props} className={undefined} chat={chat} input={input} onClose={close} />
+            </Boundary>
+          )}
+        </div>
+        <button
+          ref={fab}
+          type="button"
+          className={`a2a-fab ${fabClassName}`}
+          aria-label={name}
+          aria-expanded={isOpen}
+          aria-controls={panelId}
+          onClick={isOpen ? close : open}
+        >
+          {isOpen ? <CloseIcon /> : <ChatIcon />}
+        </button>
+      </div>
+    );
+  },
+);
+
 /**
  * The chat behind a button in the corner of the window. It asks the site for nothing until it is opened, and closing it
  * leaves the conversation as it is.
@@ -53,65 +116,4 @@ export interface A2AChatFloatingHandle extends A2AChatHandle {
  * @public
  */
 export const A2AChatFloating: ForwardRefExoticComponent<A2AChatFloatingProps & RefAttributes<A2AChatFloatingHandle>> =
-  inBoundary(
-    forwardRef(function A2AChatFloating({ fabClassName = '', ...props }: A2AChatFloatingProps, ref) {
-      const [isOpen, setOpen] = useState(false);
-      const [wasOpened, setOpened] = useState(false);
-      const fab = useRef<HTMLButtonElement>(null);
-      const input = useRef<HTMLTextAreaElement>(null);
-      const panelId = useId();
-      const chat = useChat(props, wasOpened);
-      const labels = useCompleteLabels(props.labels);
-      const name = props.panelTitle ?? labels.chat;
-      useBrand(chat.brandCss);
-
-      const open = (): void => {
-        setOpened(true);
-        setOpen(true);
-      };
-      const close = (): void => setOpen(false);
-      useChatHandle(ref, chat, { open, close });
-
-      // Into the panel when it opens, back to the button when it closes.
-      useEffect(() => {
-        if (isOpen) input.current?.focus();
-        else if (wasOpened) fab.current?.focus();
-      }, [isOpen, wasOpened]);
-      const onKeyDown = (event: KeyboardEvent): void => {
-        if (event.key !== 'Escape' || event.nativeEvent.isComposing) return;
-        event.stopPropagation();
-        close();
-      };
-
-      return (
-        <div {...rootAttributes(props, chat.brandCss)}>
-          <div
-            className="a2a-floating"
-            id={panelId}
-            role="dialog"
-            aria-label={name}
-            hidden={!isOpen}
-            onKeyDown={onKeyDown}
-          >
-            {/* Once open, it lives on behind the button. */}
-            {wasOpened && (
-              <Boundary fallback={<PlainTranscript messages={chat.messages} />}>
-                <ChatPanel {...props} className={undefined} chat={chat} input={input} onClose={close} />
-              </Boundary>
-            )}
-          </div>
-          <button
-            ref={fab}
-            type="button"
-            className={`a2a-fab ${fabClassName}`}
-            aria-label={name}
-            aria-expanded={isOpen}
-            aria-controls={panelId}
-            onClick={isOpen ? close : open}
-          >
-            {isOpen ? <CloseIcon /> : <ChatIcon />}
-          </button>
-        </div>
-      );
-    }),
-  );
+  inBoundary(FloatingChat);

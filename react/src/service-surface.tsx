@@ -24,6 +24,33 @@ export type ServiceSurfaceProps = ServiceSurfaceOptions &
  */
 export type ServiceSurfaceHandle = Pick<ServiceSurfaceController, 'refresh' | 'act'>;
 
+const Surface: ForwardRefExoticComponent<ServiceSurfaceProps & RefAttributes<ServiceSurfaceHandle>> = forwardRef(
+  function ServiceSurface(props: ServiceSurfaceProps, ref) {
+    const { host, isBusy, message, error, refresh, act } = useServiceSurface(props);
+    const labels = useCompleteLabels(props.labels);
+    useImperativeHandle(ref, () => ({ refresh, act }), [refresh, act]);
+
+    return (
+      <div {...rootAttributes(props, '')}>
+        <div className="service-surface" aria-busy={isBusy}>
+          <div className="service-surface-host" ref={host} />
+          <p className="service-surface-message" role="status">
+            {message}
+          </p>
+          <div className="service-surface-failure" role="alert">
+            {error !== undefined && <p>{wordsOf(error, labels)}</p>}
+          </div>
+          {error !== undefined && (
+            <button type="button" className="a2a-button" onClick={() => void refresh()}>
+              {labels.tryAgain}
+            </button>
+          )}
+        </div>
+      </div>
+    );
+  },
+);
+
 /**
  * A widget of the platform, found by its id or its name, in the platform's own theme.
  *
@@ -35,29 +62,4 @@ export type ServiceSurfaceHandle = Pick<ServiceSurfaceController, 'refresh' | 'a
  * @public
  */
 export const ServiceSurface: ForwardRefExoticComponent<ServiceSurfaceProps & RefAttributes<ServiceSurfaceHandle>> =
-  inBoundary(
-    forwardRef(function ServiceSurface(props: ServiceSurfaceProps, ref) {
-      const { host, isBusy, message, error, refresh, act } = useServiceSurface(props);
-      const labels = useCompleteLabels(props.labels);
-      useImperativeHandle(ref, () => ({ refresh, act }), [refresh, act]);
-
-      return (
-        <div {...rootAttributes(props, '')}>
-          <div className="service-surface" aria-busy={isBusy}>
-            <div className="service-surface-host" ref={host} />
-            <p className="service-surface-message" role="status">
-              {message}
-            </p>
-            <div className="service-surface-failure" role="alert">
-              {error !== undefined && <p>{wordsOf(error, labels)}</p>}
-            </div>
-            {error !== undefined && (
-              <button type="button" className="a2a-button" onClick={() => void refresh()}>
-                {labels.tryAgain}
-              </button>
-            )}
-          </div>
-        </div>
-      );
-    }),
-  );
+  inBoundary(Surface);
