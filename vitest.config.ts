@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { configDefaults, defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig, type TestProjectConfiguration } from 'vitest/config';
 
 interface Manifest {
   readonly name: string;
@@ -18,49 +18,64 @@ const entries = Object.entries(manifest.exports).flatMap(([entry, target]) => {
   return [{ find: new RegExp(`^${name}$`), replacement: fromRoot(source) }];
 });
 
-/** What `npm test` runs: under two minutes on two cores. `npm test -- --all` runs every test. */
+const isQuick = process.env['TEST_TIER'] === 'quick';
+
+const IN_PROCESS = ['domain', 'adapters', 'composition', 'react'].map((folder) => `${folder}/**/*.test.ts`);
+/** Next runs inside the process of its tests and leaves its state on globalThis. */
+const NEXT = ['adapters/next.test.ts', 'site/next.test.ts', 'e2e/next*.test.ts', 'e2e/sessions-page.test.ts'];
+const BROWSERS = ['e2e/demo/**/*.test.ts', 'e2e/react/**/*.test.ts'];
+/** What `npm test` runs, in a minute on two cores. `npm test -- --all` runs every test. */
 const QUICK = [
-  '*.test.ts',
-  'domain/**/*.test.ts',
-  'adapters/**/*.test.ts',
-  'composition/**/*.test.ts',
-  'react/**/*.test.ts',
+  ...IN_PROCESS,
+  'architecture.test.ts',
   'site/express-5.test.ts',
   'site/node-http.test.ts',
   // Web standard requests.
   'site/hono.test.ts',
-  // The demo in a browser, where Chromium is installed.
-  'e2e/demo/**/*.test.ts',
 ];
+/** They start the command line anew for each test, or need a Redis. */
+const NOT_QUICK = ['composition/cli-{help,doctor}.test.ts', 'adapters/redis-*.test.ts'];
 
-// The demo's slowest: every page in every theme, interrupted streams, signing in and out.
-const SLOW = ['accessibility', 'interruptions', 'users'].map((name) => `e2e/demo/${name}.test.ts`);
-const isQuick = process.env['TEST_TIER'] === 'quick';
+function tests(
+  name: string,
+  files: { include: string[]; exclude: string[]; isolate: boolean },
+): TestProjectConfiguration {
+  return {
+    extends: true,
+    test: {
+      ...files,
+      name,
+      dir: fromRoot('test'),
+      exclude: [...configDefaults.exclude, '.stryker-tmp/**', ...files.exclude],
+      setupFiles: fromRoot('test/support/no-server-yet.ts'),
+      testTimeout: 10_000,
+      hookTimeout: 60_000,
+      unstubEnvs: true,
+      unstubGlobals: true,
+      restoreMocks: true,
+      typecheck: {
+        // The type tests see what a user of the package sees: the declarations in dist.
+        enabled: name === 'apart' && existsSync(fromRoot('test/types')) && existsSync(fromRoot('dist')),
+        include: ['types/**/*.test-d.ts'],
+        tsconfig: fromRoot('tsconfig.test.json'),
+        ignoreSourceErrors: true,
+      },
+    },
+  };
+}
 
 export default defineConfig({
   resolve: { alias: entries },
   test: {
-    dir: fromRoot('test'),
-    include: isQuick ? QUICK : ['**/*.test.ts'],
-    exclude: [...configDefaults.exclude, '.stryker-tmp/**', ...(isQuick ? SLOW : [])],
-    setupFiles: fromRoot('test/support/no-server-yet.ts'),
     globalSetup: fromRoot('test/support/temporary-folder.ts'),
     maxWorkers: 2,
-    // Loading every module again for every file is a third of a quick run. Among all tests, Next's need it:
-    // they run inside the test's process and leave their state on globalThis.
-    isolate: !isQuick,
-    testTimeout: 10_000,
-    hookTimeout: 60_000,
-    unstubEnvs: true,
-    unstubGlobals: true,
-    restoreMocks: true,
-    typecheck: {
-      // The type tests see what a user of the package sees: the declarations in dist.
-      enabled: !isQuick && existsSync(fromRoot('test/types')) && existsSync(fromRoot('dist')),
-      include: ['types/**/*.test-d.ts'],
-      tsconfig: fromRoot('tsconfig.test.json'),
-      ignoreSourceErrors: true,
-    },
+    // Loading every module again for every file is a third of the time, so files that allow it share their processes.
+    projects: isQuick
+      ? [tests('quick', { include: QUICK, exclude: [...NEXT, ...NOT_QUICK], isolate: false })]
+      : [
+          tests('apart', { include: [...BROWSERS, ...NEXT], exclude: [], isolate: true }),
+          tests('shared', { include: ['**/*.test.ts'], exclude: [...BROWSERS, ...NEXT], isolate: false }),
+        ],
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],

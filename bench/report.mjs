@@ -47,7 +47,7 @@ export function verdictLines(results) {
 }
 
 async function publishTables(results) {
-  const blocks = { environment: environments(results), targets: targetTable(results), figures: tables(results) };
+  const blocks = { environment: environments(results), targets: targetTable(results) };
   const text = readFileSync(DOCUMENT, 'utf8').replace(
     BLOCK,
     (_found, name) => `<!-- bench:${name} -->\n\n${blocks[name]}\n\n<!-- /bench:${name} -->`,

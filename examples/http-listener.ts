@@ -1,15 +1,15 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server that is already listening; what it answers is attached afterwards, when its port is known. */
+/** A server that is already listening; its handler is attached later, when its port is known. */
 export interface HttpListener {
   readonly server: Server;
   readonly port: number;
-  /** Ends every connection, open streams too, and resolves when the port is free again. */
+  /** Closes every connection, including open streams, and resolves when the port is free again. */
   close(): Promise<void>;
 }
 
-/** Listens on `port` of `host`; port 0 takes any free one. Rejects with Node's own error when it cannot. */
+/** Listens on `port` of `host`; port 0 is any free one. Rejects with Node's own error on failure. */
 export async function openListener(port: number, host: string): Promise<HttpListener> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {

@@ -6,17 +6,17 @@ import { type Platform, startPlatform } from './platform/start-platform.js';
 import { startSite } from './site/start-site.js';
 
 export interface DemoOptions {
-  /** Port of the site; 0 takes any free one. */
+  /** Port of the site; 0 is any free one. */
   readonly port: number;
-  /** Address the site listens at. Default: 127.0.0.1. */
+  /** Address the site listens on. Default: 127.0.0.1. */
   readonly host?: string;
   /** Pause between two words of an answer, in milliseconds. Default 50. */
   readonly wordMs?: number;
   /** Pause between two of the 120 steps of the `slow` task, in milliseconds. Default 300. */
   readonly slowStepMs?: number;
-  /** How long a widget is shown without asking the platform whether it changed, in milliseconds. Default 3 000. */
+  /** Milliseconds for which a widget is shown without checking the platform for changes. Default 3 000. */
   readonly freshMs?: number;
-  /** How long a user's access token lives, in seconds. Default 300. */
+  /** Lifetime of a user's access token, in seconds. Default 300. */
   readonly accessTokenSeconds?: number;
 }
 
@@ -25,7 +25,7 @@ export interface Demo {
   readonly url: string;
   readonly platform: Platform;
   readonly login: LoginProvider & { readonly issuer: string };
-  /** Ends every connection of all three. */
+  /** Closes every connection of all three. */
   close(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ const SERVICE_ACCOUNT_ID = 'demo-site';
 const KEY_ID = 'demo-key';
 const HOST = '127.0.0.1';
 
-/** Starts a platform, an OpenID provider and the site between them, with keys and secrets of this run only. */
+/** Starts a platform, an OpenID provider and the site between them, with keys and secrets for this run only. */
 export async function startDemo(options: DemoOptions): Promise<Demo> {
   const { port, host = HOST, freshMs, accessTokenSeconds, ...pace } = options;
   const { publicKey, privateKey } = generateKeyPairSync('rsa', {
@@ -64,7 +64,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     throw error;
   });
 
-  // What the administrators do once: the provider's registers the site, the platform's the site's key and the provider.
+  // The administrators' setup: register the site at the provider, and the site's key and the provider at the platform.
   const { port: sitePort } = new URL(site.url);
   const redirectUris = ['localhost', HOST].map((host) => `http://${host}:${sitePort}/auth/callback`);
   const login = createLoginProvider({

@@ -2,7 +2,7 @@ const PARENT_CHECK_MS = 250;
 
 /**
  * Runs `stop` when the process is asked to end: by SIGINT, by SIGTERM, or by the end of the shell in which npm runs it.
- * npm hands a SIGTERM to that shell only, and a shell that dies of it leaves its child behind with the port still open.
+ * npm sends SIGTERM to that shell only, and a shell that it ends leaves its child behind with the port still open.
  */
 export function onStopRequest(stop: () => Promise<void>): void {
   let isStopping = false;

@@ -1,7 +1,6 @@
-// npm run docs: writes docs/api, the reference of every entry, from the models that scripts/api.mjs leaves in temp/api.
-// api-documenter makes a page per member; an entry's become one page here, and what the main entry documents is linked.
-// With --check it writes nothing, and fails when the pages are not what the sources say.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// npm run docs, npm pack: writes docs/api, the reference of every entry, from the models that scripts/api.mjs leaves in temp/api.
+// api-documenter writes a page per member; here an entry becomes one page, with links to symbols of the main entry.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
@@ -11,7 +10,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FOLDER = join(ROOT, 'docs/api');
 const NOTE = '<!-- Written by `npm run docs` from the doc comments. -->';
 
-/** What each entry is for. */
+/** The purpose of each entry. */
 const PURPOSES = {
   '.': 'configuration, sessions, credentials, errors, telemetry, and the types of all entries',
   './express': 'routers for Express 4 and 5',
@@ -32,7 +31,7 @@ const entries = Object.entries(exports)
     return { name, purpose, page: `${basename(name)}.md`, model: name.replaceAll('/', '-') };
   });
 
-/** The components have one entry, and share no type with the others. */
+/** The components have a single entry, and share no types with the others. */
 const REACT = {
   name: 'agent-bff-react',
   purpose: 'the chat and the widgets on the page, for React',
@@ -54,30 +53,20 @@ const pages = new Map([
   }),
 ]);
 
-const isCheck = process.argv.includes('--check');
-const found = existing();
-const wrong = found.filter((file) => !pages.has(file));
-if (!isCheck) {
-  mkdirSync(FOLDER, { recursive: true });
-  for (const file of wrong) rmSync(join(FOLDER, file));
-}
-for (const [file, text] of pages) {
+rmSync(FOLDER, { recursive: true, force: true });
+mkdirSync(FOLDER, { recursive: true });
+// The index is last: without it, the reference is out of date.
+for (const [file, text] of [...pages].toReversed()) {
   const path = join(FOLDER, file);
-  const written = await format(text, { ...(await resolveConfig(path)), filepath: path });
-  if (!isCheck) writeFileSync(path, written);
-  else if (!found.includes(file) || readFileSync(path, 'utf8') !== written) wrong.push(file);
-}
-if (isCheck && wrong.length > 0) {
-  console.error(`docs/api is not what the sources say (${wrong.join(', ')}): run "npm run docs".`);
-  process.exitCode = 1;
+  writeFileSync(path, await format(text, { ...(await resolveConfig(path)), filepath: path }));
 }
 
-/** Whether the main entry says the same of it. What can be called is documented where it is imported from. */
+/** True if the main entry documents it in the same words. Functions are documented in the entry they are imported from. */
 function isInMain({ name, kind, text }) {
   return kind !== 'Functions' && kind !== 'Classes' && plain(inMain.get(name)?.text) === plain(text);
 }
 
-/** A text without links: an entry that does not export a type cannot link it. */
+/** A text without links: an entry that does not export a type cannot link to it. */
 function plain(text) {
   return text
     ?.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
@@ -98,7 +87,7 @@ function index(all) {
 function entryPage({ name, purpose, sections }, shared) {
   const kinds = [...new Set(sections.map(({ kind }) => kind))];
   const local = new Set(sections.map((section) => section.name.toLowerCase()));
-  // What is not on this page is on that of the main entry.
+  // Symbols that are not on this page are on that of the main entry.
   const linked = (text) =>
     text.replaceAll(/\]\(#([\w-]+)\)/g, (link, anchor) => (local.has(anchor) ? link : `](${main.page}#${anchor})`));
   const list = (some) => some.map((one) => linked(`[\`${one.name}\`](#${one.name.toLowerCase()})`)).join(', ');
@@ -113,12 +102,4 @@ function entryPage({ name, purpose, sections }, shared) {
       ...sections.filter((one) => one.kind === kind).map((one) => `### ${one.name}\n\n${linked(one.text)}`),
     ]),
   ].join('\n\n');
-}
-
-function existing() {
-  try {
-    return readdirSync(FOLDER);
-  } catch {
-    return [];
-  }
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const DOCUMENTER = fileURLToPath(import.meta.resolve('@microsoft/api-documenter/lib/start'));
 
 /**
- * The exported symbols of one entry, each with its kind, its name and its section of a page, made of the pages that
+ * The exported symbols of one entry, each with its kind, its name and its section of a page, made from the pages that
  * api-documenter writes from the entry's model in temp/api. Links lead to `#` and the name in lower case.
  */
 export function symbolSections(root, model, packageName) {
@@ -18,7 +18,7 @@ export function symbolSections(root, model, packageName) {
   return parts(read(`${packageName}.md`)).flatMap(({ heading, text }) =>
     rows(text).map(([cell]) => {
       const name = nameOf(cell);
-      // The anchor of its heading is that of its links.
+      // Headings and links must have the same anchor.
       if (names.has(name.toLowerCase())) throw new Error(`${model}: "${name}" differs from another name by case alone`);
       names.add(name.toLowerCase());
       return {
@@ -55,7 +55,7 @@ function symbolText(page, read) {
     .join('\n\n');
 }
 
-/** What a symbol or a method throws, and its examples. */
+/** The exceptions of a symbol or a method, and its examples. */
 function remarks(page) {
   return parts(page)
     .filter(({ heading }) => /^(?:Remarks|Exceptions|Example.*)$/.test(heading))
@@ -83,7 +83,7 @@ function method([cell], read) {
   return [shape, signature.startsWith('constructor') ? 'Makes one.' : summary.replaceAll(/\s+/g, ' ')];
 }
 
-/** What a cell calls a symbol, without parameters. */
+/** The name of the symbol in a cell, without parameters. */
 function nameOf(cell) {
   return /^\[([^(\]]*)/.exec(cell)[1];
 }
@@ -93,7 +93,7 @@ function fileOf(cell) {
   return /\]\(\.\/(.*?)\)/.exec(cell)[1];
 }
 
-/** The sentences of a page, its signature, and what follows that before the next heading. */
+/** The description of a page, its signature, and the text from there to the next heading. */
 function described(text) {
   const [, summary, signature, after] =
     /^([\s\S]*?)\*\*Signature:\*\*\s+```typescript\n([\s\S]*?)\n```([\s\S]*)$/.exec(text) ?? [];
@@ -101,7 +101,7 @@ function described(text) {
   return { summary: summary.trim(), signature: signature.replace(/^export (?:declare )?/, '').trim(), after };
 }
 
-/** A page by its headings. */
+/** A page, split at its headings. */
 function parts(page) {
   const [, ...found] = page.split(/^## /m);
   return found.map((part) => {
@@ -110,7 +110,7 @@ function parts(page) {
   });
 }
 
-/** A page as it is read here: without marks of the tool, without the numbers of a specification, with links inside one page. */
+/** A page without comments of the tool, without section numbers of the specification, and with links inside one page. */
 function cleaned(page) {
   return page
     .replaceAll('\r\n', '\n')
@@ -119,12 +119,12 @@ function cleaned(page) {
     .replaceAll('§', 'section ');
 }
 
-/** Links between the tool's pages as links inside of one. */
+/** Turns links between the tool's pages into links inside one page. */
 function inPage(text) {
   return text.replaceAll(/\]\(\.\/agent-bff(?:-react)?\.([\w-]+)[^)]*\.md\)/g, '](#$1)');
 }
 
-/** The rows of the first table in HTML, each a list of cells on one line. */
+/** The rows of the first HTML table, each a list of cells on one line. */
 function rows(text) {
   const body = /<tbody><tr>([\s\S]*?)<\/tr>\s*<\/tbody>/.exec(text)?.[1];
   return (body ?? '')

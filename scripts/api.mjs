@@ -1,7 +1,7 @@
 // npm run api: compares the public API of every entry with its report in etc/. With --local (npm run api:update) it
-// rewrites the reports. Both fail on an export without a TSDoc line or without a release tag, and on a type that a
-// public signature names but neither the entry nor the root exports. They leave in temp/api what scripts/api-pages.mjs
-// makes the reference of.
+// rewrites the reports. Both fail for an export without a TSDoc line or without a release tag, and for a type that a
+// public signature uses but neither the entry nor the root exports. They write the models for scripts/api-pages.mjs to
+// temp/api.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extrac
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const local = process.argv.includes('--local');
 
-/** The packages of this repository; what the first one's main entry exports, its other entries may use. */
+/** The packages of this repository. Other entries of the first one may use the exports of its main entry. */
 const FOLDERS = ['', 'react'];
 const base = ExtractorConfig.loadFile(join(ROOT, 'api-extractor.json'));
 const entries = FOLDERS.flatMap((folder) => {
@@ -24,7 +24,7 @@ const entries = FOLDERS.flatMap((folder) => {
 });
 
 const problems = [];
-/** What the root exports; it is first in package.json, and shared types come from there. */
+/** The exports of the root, which is first in package.json: shared types are imported from there. */
 const shared = new Set();
 if (entries.length === 0) problems.push('package.json exports no entry with types');
 mkdirSync(join(ROOT, 'etc'), { recursive: true });
@@ -40,7 +40,7 @@ for (const { report, config } of entries) {
       localBuild: local,
       compilerState,
       messageCallback(message) {
-        // Our own lines below say it shorter: one per entry, and what to do.
+        // Replaced by our own, shorter lines: one per entry, with the fix.
         if (message.messageId.startsWith('console-')) message.handled = true;
         const [, forgotten] = /The symbol "(\w+)" needs to be exported/.exec(message.text) ?? [];
         if (shared.has(forgotten)) message.logLevel = 'none';
@@ -66,7 +66,8 @@ for (const file of readdirSync(join(ROOT, 'etc'))) {
 }
 
 for (const problem of problems) console.error(problem);
-console.log(`${entries.length} entries, ${problems.length} problems`);
+// Standard output belongs to `npm pack --json`, which runs this too.
+console.error(`${entries.length} entries, ${problems.length} problems`);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
 function configFor(folder, reportFileName, mainEntryPointFilePath) {
@@ -82,7 +83,7 @@ function configFor(folder, reportFileName, mainEntryPointFilePath) {
   });
 }
 
-/** The names a report lists. */
+/** The names in a report. */
 function exportsOf(report) {
   const text = readFileSync(join(local ? join(ROOT, 'etc') : join(ROOT, 'temp'), report), 'utf8');
   return [...text.matchAll(/^export (?:abstract )?(?:function|class|interface|type|const) (\w+)/gm)].map(
@@ -90,7 +91,7 @@ function exportsOf(report) {
   );
 }
 
-/** The lines of a report that say something is undocumented or has no release tag. */
+/** The lines of a report about undocumented symbols or missing release tags. */
 function incompleteLines(file) {
   const lines = readFileSync(file, 'utf8').split('\n');
   return lines.flatMap((line, index) => {

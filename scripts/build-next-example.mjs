@@ -1,5 +1,5 @@
 // node scripts/build-next-example.mjs [--if-needed]: compiles examples/next with Next, after the packages themselves.
-// Its packages have a folder of their own: npm ci --prefix examples/next
+// It has its own dependencies: npm ci --prefix examples/next
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ const EXAMPLE = join(ROOT, 'examples/next');
 const BUILD_ID = join(EXAMPLE, '.next/BUILD_ID');
 
 process.env.NEXT_TELEMETRY_DISABLED = '1';
-process.env.NODE_ENV = 'production'; // Tests have another one, with which Next builds nothing that works.
+process.env.NODE_ENV = 'production'; // Tests set another value, with which Next's build fails.
 const onlyIfNeeded = process.argv.includes('--if-needed');
 process.exitCode =
   (await build('package', { onlyIfNeeded: true })) ||
@@ -22,7 +22,7 @@ process.exitCode =
 function buildExample() {
   if (onlyIfNeeded && isUpToDate()) return 0;
   return withCloneLock(ROOT, () => {
-    if (onlyIfNeeded && isUpToDate()) return 0; // another command may have compiled while we waited
+    if (onlyIfNeeded && isUpToDate()) return 0; // another command may have compiled while this one waited
     return runNode(join(EXAMPLE, 'node_modules/next/dist/bin/next'), ['build'], { cwd: EXAMPLE });
   });
 }

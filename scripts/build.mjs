@@ -9,9 +9,9 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '')
 const tsc = (project) => ['node_modules/typescript/bin/tsc', '-p', project, '--noEmitOnError'];
 const WEB = join('examples', 'site', 'web');
 
-/** What is built: the sources of each part, what they become, the commands for it, what it needs, and what else makes it out of date. */
+/** The parts: their sources, output and commands, the parts they need, and other inputs that make them outdated. */
 const PARTS = {
-  /** Declarations file by file, for types and the API reports; the code in one file per entry and the chunks between them. */
+  /** Declarations per file, for types and the API reports; the code in one file per entry, with shared chunks. */
   package: {
     commands: [[...tsc('tsconfig.json'), '--emitDeclarationOnly'], ['scripts/bundle.mjs']],
     sources: 'src',
@@ -27,7 +27,7 @@ const PARTS = {
     emits: '.$1js',
     inputs: ['package.json', 'tsconfig.json', 'examples/tsconfig.json', 'src'],
   },
-  /** The demo as it is published: one file, with everything it runs on. */
+  /** The demo as published: one file, with all dependencies. */
   demo: {
     commands: [['scripts/bundle.mjs', 'demo']],
     sources: 'examples',
@@ -35,7 +35,7 @@ const PARTS = {
     bundle: 'examples/dist/demo/start-demo.js',
     inputs: ['package.json', 'package-lock.json', 'scripts/bundle.mjs'],
   },
-  /** The React components: file by file, so that what is loaded later is a file of its own, and one stylesheet. */
+  /** The React components: separate files, so that some can be loaded later, and one stylesheet. */
   react: {
     commands: [tsc('react'), ['scripts/stylesheet.mjs']],
     sources: 'react/src',
@@ -43,7 +43,7 @@ const PARTS = {
     bundle: 'react/dist/style.css',
     inputs: ['react/package.json', 'react/tsconfig.json', 'package-lock.json', 'scripts/stylesheet.mjs'],
   },
-  /** The page of the example site: all of it becomes one bundle. */
+  /** The page of the example site as one bundle. */
   web: {
     commands: [['node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn', '--config', `${WEB}/vite.config.ts`]],
     needs: ['react'],
@@ -52,9 +52,18 @@ const PARTS = {
     bundle: 'examples/dist/web/index.html',
     inputs: ['package.json', 'package-lock.json', 'react/dist/index.js', 'react/dist/style.css'],
   },
+  /** The API reference as pages. */
+  reference: {
+    commands: [['scripts/api.mjs'], ['scripts/api-pages.mjs']],
+    needs: ['package', 'react'],
+    sources: 'src',
+    output: 'docs/api',
+    bundle: 'docs/api/README.md',
+    inputs: ['package.json', 'react/src', 'scripts/api.mjs', 'scripts/api-pages.mjs', 'scripts/api-symbols.mjs'],
+  },
 };
 
-/** Builds a part and resolves to the exit status of the last command that ran. Errors of types leave the old output in place. */
+/** Builds a part and resolves to the exit status of the last command. If types have errors, the old output is kept. */
 export async function build(name, { clean = false, onlyIfNeeded = false } = {}) {
   const part = PARTS[name];
   for (const other of part.needs ?? []) {
@@ -63,7 +72,7 @@ export async function build(name, { clean = false, onlyIfNeeded = false } = {}) 
   }
   if (onlyIfNeeded && isUpToDate(part)) return 0;
   return withCloneLock(ROOT, async () => {
-    if (onlyIfNeeded && isUpToDate(part)) return 0; // another command may have built it while we waited
+    if (onlyIfNeeded && isUpToDate(part)) return 0; // another command may have built it while this one waited
     if (clean) rmSync(join(ROOT, part.output), { recursive: true, force: true });
     for (const [program, ...args] of part.commands) {
       const status = await runNode(join(ROOT, program), args, { cwd: ROOT });
@@ -73,7 +82,7 @@ export async function build(name, { clean = false, onlyIfNeeded = false } = {}) 
   });
 }
 
-/** True when every source has an output, and the bundle is there, younger than every input. */
+/** True if every source has an output, and the bundle exists, all newer than every input. */
 function isUpToDate({ sources, output, emits, bundle, inputs }) {
   const compiled = emits === undefined ? files(sources) : typeScriptFiles(sources);
   const newestInput = Math.max(
@@ -89,12 +98,12 @@ function emittedFile(file, { sources, output, emits }) {
   return join(output, file.slice(sources.length + 1)).replace(/\.(m?)ts$/, emits);
 }
 
-/** The TypeScript files below a folder that its own project compiles. */
+/** The TypeScript files in a folder that its own project compiles. */
 function typeScriptFiles(folder) {
   return files(folder).filter((file) => /(?<!\.d)\.m?ts$/.test(file));
 }
 
-/** The files below a folder, but for output, dependencies and projects of their own. */
+/** The files in a folder, except output, dependencies and nested projects. */
 function files(folder) {
   return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);

@@ -1,7 +1,7 @@
 // The JavaScript that is published. The package: its own files and inversify's few hundred, put together. A process that begins with a message
 // (a cold container, a function) would spend most of its start on finding and reading them (decision 74). content-disposition is included too:
 // installed beside a site's Koa, its types would take the place of those that `@types/koa` reads.
-// With `demo`: the demo and all it runs on, so that `npx agent-bff demo` needs nothing else (decision 92).
+// With `demo`: the demo and all it runs on, so that `npx agent-bff demo` needs nothing else (decision 74).
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,12 +36,12 @@ async function bundleDemo() {
     input: join(ROOT, 'examples/start-demo.ts'),
     tsconfig: join(ROOT, 'examples/tsconfig.json'),
     external: /^agent-bff/,
-    // Of the examples some do something just by being there, unlike the package, whose manifest says so.
+    // Some modules of the examples have side effects on import, unlike the package, whose manifest excludes them.
     treeshake: { moduleSideEffects: () => true },
-    // One of Express's packages evaluates text of its own.
+    // One of Express's packages uses `eval`.
     checks: { eval: false },
-    // The provider tells its models by the names of their classes.
-    output: { minify: { mangle: false } },
+    // The provider finds its models and grants by the names of their classes, which both options would otherwise drop.
+    output: { minify: { mangle: false }, keepNames: true },
   });
 }
 
@@ -63,7 +63,7 @@ async function bundle(folder, { output: format, ...options }) {
   writeFileSync(join(folder, 'LICENSES.txt'), [...included].sort().map(licence).join('\n'));
 }
 
-/** The licence of an included package, which asks to be kept with its code. */
+/** The licence of an included package, which must be kept with its code. */
 function licence(folder) {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));

@@ -3,12 +3,12 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const POLL_MS = 250;
-/** A lock file without a readable owner is someone's half-written one, until it is this old. */
+/** A lock file without a readable owner is still being written, until it reaches this age. */
 const UNREADABLE_FOR_MS = 10_000;
 
 /**
- * Lets one process per clone at a time do `work` (installing, compiling); the others wait and say so.
- * A lock whose owner no longer runs is taken over.
+ * Lets one process per clone at a time do `work` (installing, compiling); the others wait and print that they do. A
+ * lock whose owner no longer runs is taken over.
  */
 export async function withCloneLock(root, work) {
   const file = `${root}/temp/set-up.lock`;

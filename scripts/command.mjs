@@ -4,8 +4,8 @@ const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const SIGNAL_NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
 
 /**
- * Runs one program with our own terminal, hands our signals to it, and resolves to its exit status
- * (128 + n when signal n ended it, as a shell reports it).
+ * Runs a program in our terminal, forwards our signals to it, and resolves to its exit status (128 + n if signal n
+ * ended it, like a shell).
  */
 export function run(program, args, { cwd, env, shell = false, stdio = 'inherit' } = {}) {
   return new Promise((resolve, reject) => {
@@ -21,7 +21,7 @@ export function run(program, args, { cwd, env, shell = false, stdio = 'inherit' 
   });
 }
 
-/** Runs a JavaScript file with the Node that runs us. */
+/** Runs a JavaScript file with the same Node. */
 export function runNode(file, args, options) {
   return run(process.execPath, [file, ...args], options);
 }

@@ -1,5 +1,5 @@
-// node scripts/configuration-table.mjs: writes the tables of docs/configuration.md from the doc comments of the options.
-// With --check it writes nothing, and fails when the page is not what the sources say.
+// node scripts/configuration-table.mjs: writes the tables of docs/configuration.md from the doc comments of the
+// options. With --check it writes nothing, and fails if the page is outdated.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = join(ROOT, 'docs/configuration.md');
 const SOURCES = join(ROOT, 'src/composition');
 
-/** Each table: the interface it lists, in which file, and where its fields are set. `block` is their path in the configuration. */
+/** Each table: the interface, its file, and where its fields are set. `block` is their path in the configuration. */
 const CONFIGURATION = [
   { file: 'config/server-config.ts', type: 'ServerConfig', title: 'All fields', block: '' },
   { file: '../adapters/service-account/descriptor.ts', type: 'ServiceAccountConfig', block: 'serviceAccount' },
@@ -43,7 +43,7 @@ const OPTIONS = [
   { file: 'toolkit/toolkit-type.ts', type: 'ToolkitPorts', title: 'Second argument of `createToolkit`' },
 ];
 
-/** Said once for all of them: the one above the tables, the other in a table of its own. */
+/** Documented once for all tables: one above them, the other in its own table. */
 const COMMON = ['ToolkitOption', 'SiteFieldOptions'];
 
 const loaded = async (file) => (await runnerImport(join(SOURCES, file), { configFile: false })).module;
@@ -95,7 +95,7 @@ function section({ file, type, title, block }) {
   ].join('\n\n');
 }
 
-/** An interface as prettier leaves it: its own sentence, and name, type and comment of each field, those it inherits included. */
+/** An interface as formatted by prettier: its first sentence, and name, type and comment of each field, including inherited ones. */
 function interfaceOf(source, type) {
   const found = new RegExp(
     `\\/\\*\\*\\n((?: \\*.*\\n)+?) \\*\\/\\nexport interface ${type}(?:<[^>]*>)?\\s(?:\\s*extends ([\\w<>,\\s]+?)\\s)?\\{\\n([\\s\\S]*?)\\n\\}`,
@@ -120,7 +120,7 @@ function interfaceOf(source, type) {
   return { summary: prose(comment.split(' * @')[0]).replace(/^Options of [^.]*\.\s*/, ''), rows };
 }
 
-/** A comment as running text; the numbers of the specification's sections say nothing to its reader. */
+/** A comment as running text, without the section numbers of the specification, which its readers do not need. */
 function prose(comment) {
   return comment
     .replaceAll(/^\s*\*/gm, '')
@@ -129,7 +129,7 @@ function prose(comment) {
     .trim();
 }
 
-/** What a comment says, and apart from it what is the case when nothing is set. */
+/** The description in a comment, and its default. */
 function split(text) {
   const found = /\s*\bDefault:? (.+?)(?:\.(?=\s|$)|; (.+?\.)(?=\s|$))/.exec(text);
   if (found === null) return { meaning: escaped(text), initial: '' };
@@ -152,13 +152,13 @@ function typeCell(shape) {
   return `\`${escaped(short.replace(/^\w+$/, (name) => choices.get(name) ?? name))}\``;
 }
 
-/** What a name stands for, where that is a choice of values: they say more in a table than their name. */
+/** The meaning of a type name that is a choice of values, which are more useful in a table than the name. */
 function choicesOf(source) {
   const found = source.matchAll(/^export type (\w+) = (['\w][^;\n]*);$/gm);
   return new Map([...found].map(([, name, values]) => [name, values.replaceAll('readonly ', '')]));
 }
 
-/** The rows of the table of configuration with their paths. */
+/** The rows of the configuration table with their paths. */
 function rowsOf(rows, block) {
   return Object.entries(rows).flatMap(([name, row]) => {
     const path = pathOf(block, name);
@@ -166,7 +166,7 @@ function rowsOf(rows, block) {
   });
 }
 
-/** A number that a comment says is the default is the one in the table. */
+/** Fails if the default number in a comment differs from the one in the table. */
 function checkDefault(path, initial) {
   const value = path.split('.').reduce((block, name) => Object(block)[name], defaults);
   if (typeof value !== 'number' || Number(/^[\d ]+/.exec(initial)?.[0].replaceAll(' ', '')) === value) return;

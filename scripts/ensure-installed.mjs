@@ -1,4 +1,4 @@
-// Installs what is missing of everything the checks look at: the project's own packages, and those that only tests need.
+// Installs missing dependencies of all checks: the project's own packages, and those for tests only.
 import { CLIENTS, ensureInstalled, FRAMEWORKS } from './installation.mjs';
 
 await ensureInstalled();

@@ -1,4 +1,4 @@
-// npm run matrix: runs the site suite with every framework and writes how it went into docs/frameworks.md, framework × case.
+// npm run matrix: runs the site suite with every framework and writes the results into docs/frameworks.md.
 // Neither runs anything: --from REPORT takes a report of vitest, and --check REPORT compares the page with one.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,36 +32,35 @@ else if (written !== page) {
   process.exit(1);
 }
 
-/** Passed cases of each suite by framework; `passed of all` where some did not. */
+/** A row for each framework: the suites with cases that did not pass, and those that do not apply. */
 function table({ testResults }) {
   const rows = new Map();
   const suites = new Set();
   for (const { name, assertionResults } of testResults) {
     if (!/[/\\]test[/\\]site[/\\][\w-]+\.test\.ts$/.test(name)) continue;
     for (const { ancestorTitles, status } of assertionResults) {
-      // What needs a build of its own stands inside one more title, such as "a site built with Next".
+      // Sites with a build of their own are nested in one more title, such as "a site built with Next".
       const [framework, suite] = ancestorTitles.slice(ancestorTitles[0]?.startsWith('a site built with') ? 1 : 0);
       if (suite === undefined) continue;
       suites.add(suite);
       const row = rows.get(framework) ?? new Map();
-      const { passed, all } = row.get(suite) ?? { passed: 0, all: 0 };
-      row.set(suite, { passed: passed + (status === 'passed' ? 1 : 0), all: all + 1 });
+      row.set(suite, (row.get(suite) ?? 0) + (status === 'passed' ? 0 : 1));
       rows.set(framework, row);
     }
   }
   if (rows.size === 0) throw new Error('the report holds no case of the site suite');
-  const columns = [...suites];
+  const listed = (names) => names.join(', ');
   const line = (cells) => `| ${cells.join(' | ')} |`;
   return [
-    line(['Framework', ...columns]),
-    line(['---', ...columns.map(() => '--:')]),
+    `Suites: ${listed([...suites])}.\n`,
+    line(['Framework', 'Passed', 'Not applicable']),
+    line(['---', '---', '---']),
     ...[...rows]
       .sort(([one], [other]) => one.localeCompare(other))
-      .map(([name, row]) => line([name, ...columns.map((suite) => cell(row.get(suite)))])),
+      .map(([name, row]) => {
+        const failed = [...row].filter(([, count]) => count > 0).map(([suite, count]) => `${suite} (${count})`);
+        const skipped = [...suites].filter((suite) => !row.has(suite));
+        return line([name, failed.length === 0 ? '✓' : `all but ${listed(failed)}`, listed(skipped)]);
+      }),
   ].join('\n');
-}
-
-function cell(count) {
-  if (count === undefined) return '–';
-  return count.passed === count.all ? `✓ ${count.all}` : `${count.passed} of ${count.all}`;
 }

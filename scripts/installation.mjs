@@ -5,18 +5,18 @@ import { withCloneLock } from './clone-lock.mjs';
 import { run, runNode } from './command.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '');
-// What only tests need, each folder with a lockfile of its own, so that `npm start` installs none of it.
+// Dependencies for tests only, each folder with its own lockfile, so that `npm start` does not install them.
 /** The frameworks of the site suite and of the recipes. */
 export const FRAMEWORKS = join(ROOT, 'test/site/frameworks');
 /** A2A clients. */
 export const CLIENTS = join(ROOT, 'test/e2e/clients');
 const SIGN_OF_LIFE_MS = 10_000;
 
-/** Runs `npm ci` when node_modules is missing or is not what package-lock.json asks for; otherwise touches nothing. */
+/** Runs `npm ci` if node_modules is missing or does not match package-lock.json; otherwise does nothing. */
 export async function ensureInstalled(root = ROOT) {
   if (installationProblem(root) === undefined) return;
   await withCloneLock(root, async () => {
-    const problem = installationProblem(root); // another command may have installed while we waited
+    const problem = installationProblem(root); // another command may have installed while this one waited
     if (problem === undefined) return;
     console.error(`${problem}: running npm ci, once, about half a minute …`);
     const started = Date.now();
@@ -31,7 +31,7 @@ export async function ensureInstalled(root = ROOT) {
   });
 }
 
-/** Says what is wrong with node_modules in a few words, or nothing when it fits package-lock.json. */
+/** Describes the problem with node_modules in a few words; undefined if it matches package-lock.json. */
 function installationProblem(root) {
   const wanted = packagesOf(join(root, 'package-lock.json'));
   if (wanted === undefined) throw new Error('package-lock.json is missing or unreadable');
@@ -73,14 +73,14 @@ function admits(list, own) {
 }
 
 async function installWithSignsOfLife(root, started) {
-  // npm draws its own progress on a terminal and nothing at all elsewhere.
+  // npm shows progress on a terminal only.
   const timer = setInterval(() => {
     if (!process.stderr.isTTY) console.error(`… still installing (${Math.round((Date.now() - started) / 1000)} s)`);
   }, SIGN_OF_LIFE_MS);
   try {
-    // The tools are devDependencies: NODE_ENV=production or omit=dev must not leave them out.
+    // The tools are devDependencies: NODE_ENV=production or omit=dev must not exclude them.
     const args = ['ci', '--include=dev', '--ignore-scripts', '--json=false', '--no-audit', '--no-fund'];
-    // What is printed there may be for a program: `npm pack --json` installs too, in a fresh clone.
+    // Standard output may be for a program: `npm pack --json` installs too, in a fresh clone.
     const stdio = ['inherit', process.stderr, 'inherit'];
     const npm = process.env.npm_execpath;
     if (npm !== undefined && basename(npm) === 'npm-cli.js') return await runNode(npm, args, { cwd: root, stdio });

@@ -1,5 +1,5 @@
-// npm run size: what agent-bff-react adds to a page beside React, minified and compressed, and fails above a limit.
-// Pieces that are loaded later stand on lines of their own.
+// npm run size: the size that agent-bff-react adds to a page with React, minified and compressed; fails above a limit.
+// Parts that are loaded later have their own lines.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -36,7 +36,7 @@ const over = Object.keys(sizes).filter((name) => sizes[name] > LIMITS[name] * 10
 for (const name of over) console.error(`${name}: more than ${LIMITS[name]} kB`);
 process.exitCode = over.length === 0 ? 0 : 1;
 
-/** What a page that imports some names loads, by entry: the first one, and each that is imported later. */
+/** The files loaded by a page that imports these names, by entry: the first, and each that is imported later. */
 async function pieces(names) {
   const bundled = await rolldown({
     input: 'entry',

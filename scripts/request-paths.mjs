@@ -1,5 +1,6 @@
-// How many files, functions and calls of `src` one warm request passes through (V8's precise coverage). Prints a table; with `--files` what is in it,
-// with `--check` it fails when a number is above the table in ARCHITECTURE.md, or its diagrams do not name a file.
+// Counts the files, functions and calls of `src` that one warm request passes through (V8's precise coverage). Prints a
+// table; `--files` lists them; `--check` fails if a number exceeds the table in ARCHITECTURE.md, or a file is missing
+// in its diagrams.
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -18,11 +19,11 @@ const MESSAGE = JSON.stringify({
   method: 'message/send',
   params: { message: { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'Hello' }] } },
 });
-/** Requests before the first that counts, and those that count: the least of them has no timer of another one in it. */
+/** Requests before the first measured one, and measured ones: the smallest result contains no timer of another request. */
 const WARM_UP = 20;
 const COUNTED = 5;
 
-// File by file, so that the names of what is measured are those of `src`; inside the project, whose packages they import.
+// Separate files, so that the names are those of `src`; inside the project, because they import its packages.
 mkdirSync(join(ROOT, 'temp'), { recursive: true });
 const folder = mkdtempSync(join(ROOT, 'temp', 'request-paths-'));
 const session = new Session();
@@ -64,7 +65,7 @@ async function measureAll() {
   return paths;
 }
 
-/** The files of `src` a request passes through, each with its functions and how often they were called. */
+/** The files of `src` a request passes through, each with its functions and their number of calls. */
 async function measure(send) {
   for (let sent = 0; sent < WARM_UP; sent += 1) await send();
   let least;
@@ -79,9 +80,9 @@ async function measure(send) {
   return least;
 }
 
-/** What was called since the last time. */
+/** The calls since the last time. */
 async function taken() {
-  // What follows a response is part of it: the connection goes back to its pool.
+  // Work after a response is part of the request: its connection returns to the pool.
   for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
   const { result } = await session.post('Profiler.takePreciseCoverage');
   const base = pathToFileURL(folder).href;

@@ -1,4 +1,4 @@
-// npm run screenshots: starts the demo, walks through it in Chromium and writes what it sees to docs/images/.
+// npm run screenshots: starts the demo, walks through it in Chromium and saves pictures to docs/images/.
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -69,7 +69,7 @@ try {
   await demo.close();
 }
 
-/** Opens a page for a visitor of its own, once all of it is there. */
+/** Opens a page in a new browser context, and waits until it is complete. */
 async function visit(options, path, act) {
   const context = await browser.newContext({ ...options, reducedMotion: 'reduce' });
   const page = await context.newPage();

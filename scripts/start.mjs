@@ -1,5 +1,5 @@
-// npm start: installs and builds what is missing, then runs the example site in this very process, so that
-// signals reach it and its exit status is ours.
+// npm start: installs and builds what is missing, then runs the example site in this process, so that signals reach it
+// and its exit status is ours.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
@@ -20,7 +20,7 @@ stopWithShell();
 process.argv[1] = fileURLToPath(site);
 await import(site.href);
 
-/** npm hands SIGTERM to the shell between us only, and the shell keeps it: when that one is gone, the signal was ours. */
+/** npm sends SIGTERM only to the shell between, and the shell does not forward it: when the shell is gone, the signal was for us. */
 function stopWithShell() {
   const shell = process.ppid;
   if (process.env.npm_lifecycle_event === undefined || process.platform === 'win32') return;

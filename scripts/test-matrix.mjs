@@ -1,4 +1,4 @@
-// npm run test:matrix [-- vitest arguments]: the suite on every Node line, one line per version at the end.
+// npm run test:matrix [-- vitest arguments]: runs the suite on every Node line, with one line per version at the end.
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
 import { run } from './command.mjs';
@@ -16,12 +16,12 @@ const vitest = ['node', 'node_modules/vitest/vitest.mjs', 'run', '--reporter=dot
 const results = [];
 for (const version of VERSIONS) {
   const started = Date.now();
-  // Without its binary the package would silently leave us on the Node that is installed here.
+  // Without its binary, the package would silently use the installed Node.
   const isThisVersion = `process.exit(process.version === 'v${version}' ? 0 : 9)`;
   const command = `node -e "${isThisVersion}" && ${vitest.map((word) => JSON.stringify(word)).join(' ')}`;
   const status = await run('npx', ['-y', '-p', `node@${version}`, '-c', command], {
     cwd: ROOT,
-    // The binary arrives by the package's install script, which .npmrc turns off for everything else.
+    // The package's install script provides the binary; .npmrc disables install scripts for everything else.
     env: { npm_config_ignore_scripts: 'false' },
     shell: process.platform === 'win32',
   });

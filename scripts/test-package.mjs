@@ -1,7 +1,7 @@
-// npm run test:package: packs the package, installs it in a folder of its own as a site would, and uses it from there:
-// by import and require on every supported Node, and from TypeScript in every way a site may be set up. The same for the
-// starters and for the pages of docs/chat.md, in Chromium.
-// With --compare OLDER.tgz, the site of test/package/consumer.ts must print the same with that version as with this one.
+// npm run test:package: packs the package, installs it in a new folder like a site, and uses it there: with import and
+// require on every supported Node, and from TypeScript in every way a site may be set up. Also tests the starters and
+// the pages of docs/chat.md in Chromium. With --compare OLDER.tgz, the site of test/package/consumer.ts must print the
+// same with that version as with this one.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -102,12 +102,12 @@ async function compile(compiler, settings) {
   return 0;
 }
 
-/** Both trials on one Node: the one that runs this script, or another line of it. */
+/** Both trials on one Node: the one that runs this script, or another line. */
 async function runTrials(version) {
   for (const file of ['serve.mjs', 'require.cjs', 'compiled/consumer.js']) {
     const status = await (version === undefined
       ? run(process.execPath, [file], { cwd: folder })
-      : // The binary arrives by the package's install script.
+      : // The package's install script provides the binary.
         run('npx', ['-y', '-p', `node@${version}`, '-c', `node ${file}`], {
           cwd: folder,
           env: { npm_config_ignore_scripts: 'false' },
@@ -117,7 +117,7 @@ async function runTrials(version) {
   return 0;
 }
 
-/** What the site prints with this version must be what it prints with an older one, which compiles it too. */
+/** The site must print the same with this version as with an older one, which must also compile it. */
 async function compare(tarball) {
   const print = () => execFileSync(process.execPath, ['compiled/consumer.js'], { cwd: folder, encoding: 'utf8' });
   const now = print();
@@ -135,7 +135,7 @@ function compilerName(name) {
   return `TypeScript ${version}`;
 }
 
-/** What a production install brings: packages and megabytes on disk. */
+/** The size of a production install: packages and megabytes on disk. */
 function installed() {
   const lock = JSON.parse(readFileSync(join(folder, 'node_modules/.package-lock.json'), 'utf8'));
   const kilobyteCount = Number(

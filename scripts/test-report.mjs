@@ -1,4 +1,4 @@
-// Reads the JSON report of a vitest run. As a program it prints `N passed, N failed` for the report it is given.
+// Reads the JSON report of a vitest run. As a program it prints `N passed, N failed` for a report.
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,7 +9,7 @@ export function readTestReport(file) {
   try {
     report = JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    return { passed: 0, failed: 1, skipped: [] }; // the runner died before it could report
+    return { passed: 0, failed: 1, skipped: [] }; // the runner crashed before writing its report
   }
   const tests = report.testResults.flatMap((suite) => suite.assertionResults.map((test) => ({ ...test, suite })));
   const count = (status) => tests.filter((test) => test.status === status).length;
@@ -20,7 +20,7 @@ export function readTestReport(file) {
   const failed = count('failed') + brokenFiles;
   return {
     passed,
-    // A run without tests, or one that errors outside of any test, has failed too.
+    // A run without tests, or with an error outside any test, has failed too.
     failed: failed === 0 && (!report.success || passed === 0) ? 1 : failed,
     skipped: tests
       .filter((test) => test.status !== 'passed' && test.status !== 'failed')

@@ -1,6 +1,6 @@
-// npm test [-- --all | vitest arguments]: installs and compiles what is missing, says what this machine cannot test, runs vitest.
-// Without arguments it runs the quick tests of vitest.config.ts; with any, every test is there to choose from.
-// REQUIRE_ALL=1 turns everything left out into a failure: a missing program, a skipped test.
+// npm test [-- --all | vitest arguments]: installs and compiles what is missing, lists what this machine cannot test,
+// runs vitest. Without arguments it runs the quick tests of vitest.config.ts; with arguments it selects from all tests.
+// REQUIRE_ALL=1 turns everything skipped into a failure: a missing program, a skipped test.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -15,7 +15,6 @@ const REPORT = join(ROOT, 'reports/tests.json');
 const NEXT = join(ROOT, 'examples/next/node_modules');
 const given = process.argv.slice(2);
 const isQuick = given.length === 0;
-const QUICK_SUITES = ['Chromium', 'Redis', 'Keyv 6'];
 const PROGRAMS = [
   { suites: 'Chromium', variable: 'CHROMIUM_PATH', names: ['chromium', 'chromium-browser', 'google-chrome'] },
   { suites: 'Firefox', variable: 'FIREFOX_PATH', names: ['firefox-esr', 'firefox'] },
@@ -32,7 +31,7 @@ const PROGRAMS = [
     suites: 'Python',
     variable: 'PYTHON3_PATH',
     names: ['python3 with pydantic and protobuf'],
-    // Another Python may come first on the PATH and lack the packages of the system's own.
+    // Another Python may come first on the PATH, without the system's packages.
     command: ['/usr/bin/python3', '-c', 'import pydantic, google.protobuf'],
     remedy: 'install python3-pydantic and python3-protobuf or set PYTHON3_PATH',
   },
@@ -40,9 +39,8 @@ const PROGRAMS = [
 ];
 
 const requireAll = process.env.REQUIRE_ALL === '1';
-const missing = PROGRAMS.filter(({ suites }) => !isQuick || QUICK_SUITES.includes(suites)).filter(
-  (program) => !isPresent(program),
-);
+// The quick tests need no other program.
+const missing = isQuick ? [] : PROGRAMS.filter((program) => !isPresent(program));
 if (missing.length > 0) {
   const list = missing.map(({ suites, names }) => `${suites} suites (no ${names[0]} found)`).join(', ');
   console.log(`left out on this machine: ${list}`);
@@ -58,7 +56,9 @@ await ensureInstalled();
 for (const folder of isQuick ? [FRAMEWORKS] : [FRAMEWORKS, CLIENTS]) await ensureInstalled(folder);
 // The type tests and the tests of the built package read dist.
 const buildStatus = await build('package', { onlyIfNeeded: true });
-if (buildStatus === 0) for (const part of ['examples', 'web', 'demo']) await build(part, { onlyIfNeeded: true });
+if (buildStatus === 0 && !isQuick) {
+  for (const part of ['examples', 'web', 'demo']) await build(part, { onlyIfNeeded: true });
+}
 if (buildStatus !== 0) console.error('src does not compile (see above): the run goes on, and will fail in the end.');
 
 mkdirSync(join(ROOT, 'reports'), { recursive: true });
@@ -82,7 +82,7 @@ if (requireAll) {
 
 function isPresent(program) {
   const { variable, names, folder, command } = program;
-  if (variable !== undefined && process.env[variable]) return true; // named on purpose: a wrong one shall fail the tests, not skip them
+  if (variable !== undefined && process.env[variable]) return true; // set explicitly: a wrong value must fail the tests, not skip them
   if (program.package !== undefined && !existsSync(program.package)) return false;
   if (command !== undefined) return spawnSync(command[0], command.slice(1)).status === 0;
   if (folder !== undefined) return names.every((name) => existsSync(join(folder, name)));

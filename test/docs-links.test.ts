@@ -20,7 +20,7 @@ function fault(file: string, link: string): string | undefined {
   const target = path === '' ? file : posix.join(posix.dirname(file), path);
   // Written by the benchmark, and not there before its first run.
   if (target.startsWith('bench/results/') && !existsSync(join(ROOT, 'bench/results'))) return undefined;
-  if (!existsSync(join(ROOT, target))) return `${file}: there is no ${target}`;
+  if (!existsSync(join(ROOT, target)) || target.startsWith('docs/api')) return `${file}: a clone has no ${target}`;
   if (anchor === undefined || anchorsOf.get(target)?.has(anchor) === true) return undefined;
   return `${file}: ${target} has no heading #${anchor}`;
 }
@@ -33,6 +33,7 @@ it('every link between the documents leads to a file and a heading that exist', 
 
 it('a dead link is found, and so is a heading that is not there', () => {
   expect(fault('README.md', 'docs/nothing.md')).toBeDefined();
+  expect(fault('README.md', 'docs/api/README.md')).toBeDefined(); // Packing writes it.
   expect(fault('README.md', 'docs/security.md#nothing')).toBeDefined();
   expect(fault('docs/security.md', '../README.md#configuration')).toBeUndefined();
 });

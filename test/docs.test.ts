@@ -77,10 +77,7 @@ function comments(source: string): string {
 
 it('every block of TypeScript and JavaScript in the documents and the doc comments compiles against the package as it is built', async () => {
   const inDocuments = (language: string): Example[] =>
-    documents()
-      // Its examples are those of the doc comments.
-      .filter(({ file }) => !file.startsWith('docs/api/'))
-      .flatMap(({ file, text }) => examplesOf(file, text, language));
+    documents().flatMap(({ file, text }) => examplesOf(file, text, language));
   const inComments = sources('src').flatMap((file) =>
     examplesOf(file, comments(readFileSync(join(ROOT, file), 'utf8')), 'ts'),
   );

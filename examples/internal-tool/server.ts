@@ -7,15 +7,15 @@ import express, { type Express, type Request } from 'express';
 export interface InternalToolOptions {
   /** Address of the agent endpoint. */
   readonly a2aUrl: string;
-  /** Where the page sends user name and password: the token endpoint of the identity provider. */
+  /** The token endpoint of the identity provider, to which the page sends user name and password. */
   readonly tokenEndpoint: string;
-  /** A public application at the provider: it has no secret, since a page could keep none. */
+  /** A public client at the provider: it has no secret, since a page cannot keep one. */
   readonly clientId: string;
   /** The API the token is for. */
   readonly audience: string;
 }
 
-/** An internal tool whose page signs its user in, and whose server only passes the user's token on (spec §5.6). */
+/** An internal tool whose page signs its user in, and whose server only forwards the user's token (spec §5.6). */
 export function createInternalTool({ a2aUrl, ...settings }: InternalToolOptions): Express {
   const toolkit = createToolkit({ a2aUrl });
   const app = express();
@@ -27,12 +27,12 @@ export function createInternalTool({ a2aUrl, ...settings }: InternalToolOptions)
   return app;
 }
 
-/** The token the page sends; without one nobody is signed in. */
+/** The token from the page's request; without one, the user is not signed in. */
 function bearerOf(request: Request): string | null {
   return /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? null;
 }
 
-/** The page's own files: beside this file in the sources, two folders up from the compiled one. */
+/** The page's own files: next to this file in the sources, two folders up from the compiled one. */
 const publicDirectory: string =
   ['./public', '../../internal-tool/public']
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))

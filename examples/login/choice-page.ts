@@ -1,6 +1,6 @@
 import { PEOPLE } from './people.js';
 
-/** The page on which a visitor says who they are. */
+/** The page on which a visitor chooses who to sign in as. */
 export function choicePage(action: string): string {
   const buttons = PEOPLE.map(({ id, name }) => `<button name="person" value="${id}">${name}</button>`).join(
     '\n        ',

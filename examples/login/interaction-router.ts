@@ -4,7 +4,7 @@ import type { Provider } from 'oidc-provider';
 import { choicePage } from './choice-page.js';
 import { findPerson } from './people.js';
 
-/** Asks who is there: the one question the provider has. Works without a script in the page. */
+/** Shows the sign-in form, the provider's only interaction. Works without scripts. */
 export function createInteractionRouter(provider: Provider): Router {
   const router = Router();
   const signIn = (request: Request, response: Response, id: string): Promise<void> =>
@@ -12,7 +12,7 @@ export function createInteractionRouter(provider: Provider): Router {
 
   router.get('/:uid', async (request, response) => {
     const { uid, params } = await provider.interactionDetails(request, response);
-    // The site knows already who it is. A provider with passwords would only fill the name in.
+    // The site already knows the user. A provider with passwords would only pre-fill the name.
     const person = findPerson(params['login_hint']);
     if (person !== undefined) await signIn(request, response, person.id);
     else sendPage(response, uid);
@@ -26,7 +26,7 @@ export function createInteractionRouter(provider: Provider): Router {
   });
 
   router.use((_error: unknown, _request: Request, response: Response, _next: () => void) => {
-    // The cookie is gone or the link is old.
+    // The cookie is missing or the link is old.
     response.status(400).type('text').send('This sign-in is no longer open. Go back to the site and sign in again.');
   });
 

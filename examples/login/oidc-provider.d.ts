@@ -1,4 +1,4 @@
-// oidc-provider ships no types: only what this repository uses is declared.
+// oidc-provider has no types: only the parts used here are declared.
 declare module 'oidc-provider' {
   import type { EventEmitter } from 'node:events';
   import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -56,9 +56,9 @@ declare module 'oidc-provider' {
     registerGrantType(name: string, handler: (context: Context) => Promise<void>, parameters: readonly string[]): void;
     use(middleware: (context: Context, next: () => Promise<void>) => Promise<void>): void;
     on(event: 'grant.success', listener: (context: Context) => void): this;
-    /** What the visitor is asked; throws when the cookie of the interaction is gone. */
+    /** The details of a pending interaction; throws if its cookie is missing. */
     interactionDetails(request: IncomingMessage, response: ServerResponse): Promise<Interaction>;
-    /** Sends the visitor on, with the answer. */
+    /** Redirects the visitor with the result. */
     interactionFinished(
       request: IncomingMessage,
       response: ServerResponse,

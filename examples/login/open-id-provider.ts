@@ -8,16 +8,16 @@ import { type LoginOptions, providerConfiguration } from './provider-configurati
 
 export type { LoginOptions } from './provider-configuration.js';
 
-/** A small OpenID provider in place of the company's own: who signs in picks a name, and that is all. */
+/** A small OpenID provider that replaces a company's own: users sign in by picking a name. */
 export interface LoginProvider {
   readonly app: Express;
-  /** Where it publishes the keys it signs with. */
+  /** The address of its public keys. */
   readonly jwksUri: string;
-  /** How often the site spent a refresh token. */
+  /** Number of refresh tokens the site has used. */
   readonly refreshes: number;
 }
 
-/** Makes the provider; it has to be served at `issuer`. */
+/** Creates the provider; it must be served at `issuer`. */
 export function createLoginProvider(options: LoginOptions): LoginProvider {
   const provider = new Provider(options.issuer, providerConfiguration(options));
   let refreshes = 0;

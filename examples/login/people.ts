@@ -1,10 +1,10 @@
 export interface Person {
-  /** Names the person in tokens, and in `login_hint`. */
+  /** The person's id in tokens, and in `login_hint`. */
   readonly id: string;
   readonly name: string;
 }
 
-/** Who can sign in. Nobody has a password: it is a demo. */
+/** The people who can sign in, without passwords, since this is a demo. */
 export const PEOPLE: readonly Person[] = [
   { id: 'ada', name: 'Ada Lovelace' },
   { id: 'grace', name: 'Grace Hopper' },

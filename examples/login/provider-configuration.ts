@@ -7,7 +7,7 @@ import { findPerson } from './people.js';
 export interface LoginOptions {
   /** The provider's own address. */
   readonly issuer: string;
-  /** The one site whose users it signs in. */
+  /** The only client, whose users it signs in. */
   readonly client: {
     readonly clientId: string;
     readonly clientSecret: string;
@@ -15,14 +15,14 @@ export interface LoginOptions {
   };
   /** The API that access tokens are for: the platform's. */
   readonly audience: string;
-  /** How long an access token lives, in seconds. Default 300. */
+  /** Lifetime of an access token, in seconds. Default 300. */
   readonly accessTokenSeconds?: number;
 }
 
 const HOUR_SECONDS = 3_600;
 const SCOPES = 'openid profile offline_access';
 
-/** What oidc-provider is told; everything it keeps stays in memory, and every key is made for this run. */
+/** The settings for oidc-provider; all state is in memory, and keys are generated for this run. */
 export function providerConfiguration({ client, audience, accessTokenSeconds = 300 }: LoginOptions): object {
   return {
     clients: [
@@ -40,15 +40,15 @@ export function providerConfiguration({ client, audience, accessTokenSeconds = 3
     cookies: { keys: [randomBytes(32).toString('base64url')] },
     pkce: { required: () => true },
 
-    // Who signs in, and what the site learns of them.
+    // The sign-in page, and the claims the site receives.
     interactions: { url: (_context: Context, { uid }: { uid: string }) => `/interaction/${uid}` },
     findAccount,
     claims: { openid: ['sub'], profile: ['name'] },
-    // The access token is for the platform and opens no userinfo endpoint: the name comes in the ID token.
+    // The access token is for the platform and does not work at the userinfo endpoint, so the name is in the ID token.
     conformIdTokenClaims: false,
     loadExistingGrant: (context: Context) => grantEverything(context),
 
-    // A token for the platform's API (RFC 8707), and a refresh token that is new after each use.
+    // A token for the platform's API (RFC 8707), and a refresh token that is replaced on each use.
     features: {
       devInteractions: { enabled: false },
       resourceIndicators: {
@@ -64,7 +64,7 @@ export function providerConfiguration({ client, audience, accessTokenSeconds = 3
     },
     issueRefreshToken: () => true,
     rotateRefreshToken: true,
-    // Signing out of one browser window is the site's business here.
+    // The site itself handles signing out of a browser window.
     expiresWithSession: () => false,
     ttl: {
       AuthorizationCode: 60,
@@ -82,7 +82,7 @@ function findAccount(_context: Context, id: string): object | undefined {
   return person && { accountId: id, claims: () => ({ sub: id, name: person.name }) };
 }
 
-/** The site belongs to the same company as the provider: nobody is asked for consent. */
+/** Site and provider belong to the same company, so users are not asked for consent. */
 async function grantEverything({ oidc }: Context): Promise<unknown> {
   const grant = new oidc.provider.Grant({ clientId: oidc.client.clientId, accountId: oidc.session?.accountId });
   grant.addOIDCScope(SCOPES);

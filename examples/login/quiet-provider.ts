@@ -1,5 +1,5 @@
-// oidc-provider prints advice for operators while it loads and starts; a demo on one machine follows none of it.
-// Import this file before `oidc-provider`.
+// oidc-provider prints advice for operators when it loads and starts, which does not apply to a local demo. Import this
+// file before `oidc-provider`.
 for (const level of ['info', 'warn'] as const) {
   const print = console[level].bind(console);
   console[level] = (...line: unknown[]): void => {

@@ -5,5 +5,5 @@ export function proxy(request: Request): Promise<Response> {
   return auth0.middleware(request);
 }
 
-// Bodies of requests that pass here are copied, up to 10 MB: the API routes stay outside.
+// Next copies request bodies that pass through here, up to 10 MB, so the API routes are excluded.
 export const config = { matcher: '/auth/:path*' };

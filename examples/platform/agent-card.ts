@@ -47,7 +47,7 @@ export function createAgentCard(a2aUrl: string): AgentCard {
   };
 }
 
-/** Serves the card to anybody, as agents do: it is how a client learns that a credential is needed. */
+/** Serves the card without authentication, as agents do: it tells clients which credential is required. */
 export function createAgentCardRouter(a2aUrl: string): RequestHandler {
   const card = createAgentCard(a2aUrl);
   return agentCardHandler({ agentCardProvider: async () => card, legacyCompat: { enabled: true } });

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler } from 'express';
 
-/** Answers what a body parser refused the way the SDK does, as JSON-RPC, where Express would send a web page. */
+/** Responds to errors of a body parser as the SDK does, in JSON-RPC, instead of Express's web page. */
 export const answerBodyErrors: ErrorRequestHandler = (
   error: { status?: number; type?: string },
   _request,

@@ -1,4 +1,4 @@
-/** What the platform's administrator chose for every page that shows this project. */
+/** The style that the platform's administrator chose for all pages of this project. */
 export const BRAND_CSS: string = `:root {
   --agent-accent: #4338ca;
   --agent-accent-text: #ffffff;

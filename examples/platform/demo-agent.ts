@@ -6,7 +6,7 @@ import { filesOf, nameOf, textOf } from './message-text.js';
 import { chooseReply, type Pace } from './replies.js';
 import { TaskTurn } from './task-turn.js';
 
-/** Plays the reply that the visitor's words ask for, and stops playing when the task is cancelled. */
+/** Runs the reply that matches the visitor's message, and stops when the task is cancelled. */
 export class DemoAgent implements AgentExecutor {
   readonly #pace: Pace;
   readonly #records: ConversationRecords;
@@ -31,10 +31,10 @@ export class DemoAgent implements AgentExecutor {
     try {
       await reply(turn);
     } catch (error) {
-      // A cancelled turn has already said its last word.
+      // A cancelled turn has already published its last event.
       if (!turn.signal.aborted) throw error;
     }
-    // A task that waits for input stays known, so that it can still be cancelled.
+    // A task that waits for input is kept, so that it can still be cancelled.
     if (turn.isOver) this.#turns.delete(turn.taskId);
   };
 
@@ -43,14 +43,14 @@ export class DemoAgent implements AgentExecutor {
     this.#turns.delete(taskId);
   };
 
-  /** Stops every running turn without a word, for when the platform goes away. */
+  /** Stops every running turn without events, for shutdown. */
   stop(): void {
     for (const turn of this.#turns.values()) turn.abandon();
     this.#turns.clear();
   }
 }
 
-/** What the visitor said, as a record keeps it: files by their names. */
+/** The visitor's message as stored in a record: files by name. */
 function wordsOf(message: Message): string {
   return [textOf(message), ...filesOf(message).map((file) => `[${nameOf(file)}]`)].join(' ').trim();
 }

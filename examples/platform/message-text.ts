@@ -1,6 +1,6 @@
 import type { Message, Part } from '@a2a-js/sdk';
 
-/** The words of a message. */
+/** The text of a message. */
 export function textOf(message: Message): string {
   return message.parts
     .map(({ content }) => (content?.$case === 'text' ? content.value : ''))
@@ -8,7 +8,7 @@ export function textOf(message: Message): string {
     .trim();
 }
 
-/** The files of a message, whether they came along or are only pointed at. */
+/** The files of a message, included or linked. */
 export function filesOf(message: Message): Part[] {
   return message.parts.filter(({ content }) => content?.$case === 'raw' || content?.$case === 'url');
 }

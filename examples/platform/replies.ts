@@ -5,7 +5,7 @@ import type { Message, Part } from '@a2a-js/sdk';
 import { filesOf, nameOf, textOf } from './message-text.js';
 import type { TaskTurn } from './task-turn.js';
 
-/** How fast the agent talks, in milliseconds. */
+/** The agent's speed, in milliseconds. */
 export interface Pace {
   readonly wordMs: number;
   readonly slowStepMs: number;
@@ -13,7 +13,7 @@ export interface Pace {
 
 export interface Question {
   readonly message: Message;
-  /** True when the message goes on with a task that asked for input. */
+  /** True if the message continues a task that asked for input. */
   readonly isFollowUp: boolean;
   readonly pace: Pace;
 }
@@ -45,7 +45,7 @@ const PATH = `Every word of this answer travels on its own, the way your message
 Break the credential and ask again: you will see what your visitors would see.
 `;
 
-/** Finds the reply to a message: one of the commands when its text is one, else an echo. */
+/** Finds the reply to a message: a command if its text is one, otherwise an echo. */
 export function chooseReply({ message, isFollowUp, pace }: Question): Reply {
   const text = textOf(message);
   const [file] = filesOf(message);

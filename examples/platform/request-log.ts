@@ -1,17 +1,17 @@
 import type { Request, RequestHandler } from 'express';
 
-/** What is remembered of a request: enough to test what was forwarded, and nothing that could be replayed. */
+/** The recorded part of a request: enough to test what was forwarded, but nothing that could be replayed. */
 export interface RecordedRequest {
   readonly method: string;
   /** Without the query string. */
   readonly path: string;
-  /** Lower case, in the order they came. */
+  /** In lower case and their original order. */
   readonly headerNames: readonly string[];
-  /** Whom a verified token names: a service account, or `user:` and the user's id; null when there was none. */
+  /** The subject of a verified token: a service account, or `user:` and the user's id; null if there was none. */
   readonly subject: string | null;
 }
 
-/** How often one and the same was asked. */
+/** The number of identical requests. */
 export interface RequestCount {
   readonly method: string;
   /** Without the query string. */
@@ -41,7 +41,7 @@ export class RequestLog {
     return this.#requests;
   }
 
-  /** What was asked, the latest first; at most the last 200 different ones. */
+  /** The latest requests first; at most the last 200 different ones. */
   get counts(): readonly RequestCount[] {
     return [...this.#counts.values()].reverse();
   }
@@ -69,7 +69,7 @@ export class RequestLog {
     next();
   };
 
-  /** Counts a streaming call from its start until its connection or its answer ends. */
+  /** Counts a streaming call from its start until its connection or its response ends. */
   readonly countStreams: RequestHandler = (request, response, next) => {
     const { method } = (request.body ?? {}) as { method?: unknown };
     if (typeof method === 'string' && STREAMING_METHODS.has(method)) {
@@ -85,7 +85,7 @@ export class RequestLog {
     this.#total += 1;
     const key = `${method} ${path}`;
     const { count = 0 } = this.#counts.get(key) ?? {};
-    // Last in the map is the latest.
+    // The last entry of the map is the latest.
     this.#counts.delete(key);
     this.#counts.set(key, { method, path, count: count + 1 });
     const [oldest] = this.#counts.keys();

@@ -19,7 +19,7 @@ export interface PlatformOptions {
   readonly port?: number;
   /** Default `127.0.0.1`. */
   readonly host?: string;
-  /** What the `aud` claim of a token must contain. Default: the platform's own `serviceApiUrl`. */
+  /** The required value in the `aud` claim of a token. Default: the platform's own `serviceApiUrl`. */
   readonly audience?: string;
   /** Keys known from the start; `registerKey` adds more. */
   readonly publicKeys?: readonly RegisteredKey[];
@@ -33,21 +33,21 @@ export interface Platform {
   readonly url: string;
   /** The agent endpoint: A2A JSON-RPC, v1.0 and v0.3. */
   readonly a2aUrl: string;
-  /** The platform API's address, and the audience tokens are made for. */
+  /** The platform API's address, which is also the audience of tokens. */
   readonly serviceApiUrl: string;
-  /** Requests as they arrived, refused ones too; at most the last 10 000. */
+  /** Requests as received, including rejected ones; at most the last 10 000. */
   readonly requests: readonly RecordedRequest[];
   /** The same, counted by method and path, the latest first; at most the last 200 different ones. */
   readonly requestCounts: readonly RequestCount[];
   /** Requests since the start. */
   readonly requestTotal: number;
-  /** Event streams being written right now. */
+  /** Number of event streams being written. */
   readonly openStreams: number;
-  /** Makes tokens signed with the other half of this key acceptable when their subject is `subject`. */
+  /** Registers a key: accepts tokens signed with its other half for `subject`. */
   registerKey(kid: string, publicKeyPem: string, subject: string): void;
-  /** Makes access tokens acceptable that this OpenID provider issued to its users for the platform. */
+  /** Accepts access tokens that this OpenID provider issued to its users for the platform. */
   trustIssuer(issuer: TrustedIssuer): void;
-  /** Changes the poll, as an editor of the platform would. Throws RangeError when the text is empty or too long. */
+  /** Changes the poll, like an editor of the platform. Throws RangeError if the text is empty or too long. */
   setPollQuestion(text: string): void;
   /** Ends running tasks and every connection. */
   close(): Promise<void>;
@@ -57,7 +57,7 @@ export interface Platform {
 export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const { port = 0, host = '127.0.0.1', wordMs = 50, slowStepMs = 300 } = options;
 
-  // The agent card names the platform's address, so the port has to be known before there is anything to serve.
+  // The agent card contains the platform's address, so the port has to be known first.
   const listener = await openListener(port, host);
   const url = `http://${host}:${listener.port}`;
   const a2aUrl = `${url}/a2a`;
@@ -76,7 +76,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   app.disable('x-powered-by');
   app.use(log.record);
   app.use('/.well-known/agent-card.json', createAgentCardRouter(a2aUrl));
-  // In front of the SDK's own parser, which stops at 100 kB: a message may carry a file.
+  // Before the SDK's own parser, which is limited to 100 kB: a message may include a file.
   app.use(express.json({ limit: '2mb' }));
   app.use('/a2a', authenticate, log.countStreams, createA2ARouter(agent, a2aUrl));
   app.use('/api', authenticate, createApiRouter([poll, new Notes()], records));

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Message, type Part, Role, TaskState } from '@a2a-js/sdk';
 import { AgentEvent, type ExecutionEventBus, type RequestContext } from '@a2a-js/sdk/server';
 
-/** One turn of a task, in the agent's words; turns them into the A2A events of its task. */
+/** One turn of a task; converts the agent's text to the A2A events of its task. */
 export class TaskTurn {
   readonly taskId: string;
   readonly #contextId: string;
@@ -17,7 +17,7 @@ export class TaskTurn {
   #hasWritten = false;
   #isOver = false;
 
-  /** `record` is called with all the agent said, just before the turn is over. */
+  /** `record` is called with the agent's whole text, just before the turn ends. */
   constructor(context: RequestContext, bus: ExecutionEventBus, record: (words: string) => void) {
     this.taskId = context.taskId;
     this.#contextId = context.contextId;
@@ -30,7 +30,7 @@ export class TaskTurn {
     return this.#stop.signal;
   }
 
-  /** True once the task has come to its end, as opposed to waiting for the visitor. */
+  /** True once the task has finished, as opposed to waiting for the visitor. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -88,12 +88,12 @@ export class TaskTurn {
     this.#end(TaskState.TASK_STATE_CANCELED, 'Stopped on request.');
   }
 
-  /** Stops without telling anybody. */
+  /** Stops without publishing events. */
   abandon(): void {
     this.#stop.abort();
   }
 
-  /** Hands the word to the visitor; the next message with this task's id goes on here. */
+  /** Asks the visitor; the next message with this task's id continues here. */
   ask(question: string): void {
     this.#publishStatus(TaskState.TASK_STATE_INPUT_REQUIRED, question);
   }
@@ -106,7 +106,7 @@ export class TaskTurn {
   #publishStatus(state: TaskState, words?: string): void {
     const said = [this.#words, words ?? ''].filter((text) => text !== '').join('\n\n');
     this.#words = '';
-    // First the record: who sees the end of the turn may ask for it at once.
+    // The record comes first: a client may request it as soon as it sees the end of the turn.
     if (said !== '') this.#record(said);
     const message: Message | undefined =
       words === undefined

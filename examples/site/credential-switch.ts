@@ -5,8 +5,8 @@ import { configureServer } from 'agent-bff';
 import { Router } from 'express';
 
 /**
- * Lets the page break the site's credential and repair it: `GET` tells the state, `POST { broken }` sets it.
- * Both ways are one call of `configureServer`, which takes effect with the next message, without a restart.
+ * Lets the page break the site's credential and repair it: `GET` returns the state, `POST { broken }` sets it. Both are
+ * one call of `configureServer`, which takes effect with the next message, without a restart.
  */
 export function createCredentialSwitch(privateKeyPem: string): Router {
   const router = Router();
@@ -30,7 +30,7 @@ export function createCredentialSwitch(privateKeyPem: string): Router {
   return router;
 }
 
-/** A sound key that nobody has registered: the platform refuses what it signs. */
+/** A valid key that is not registered, so the platform rejects its tokens. */
 async function createStrangeKey(): Promise<string> {
   const { privateKey } = await promisify(generateKeyPair)('rsa', {
     modulusLength: 2048,

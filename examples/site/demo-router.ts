@@ -4,11 +4,11 @@ import { Router } from 'express';
 import { createCredentialSwitch } from './credential-switch.js';
 import type { PlatformView } from './platform-view.js';
 
-/** What the page of the demo shows besides the product: how the platform sees it, and what happens when something changes. */
+/** The demo's own routes: what the platform receives, and what happens when something changes. */
 export function createDemoRouter(privateKeyPem: string, platform: PlatformView | undefined): Router {
   const router = Router();
   router.use('/credential', createCredentialSwitch(privateKeyPem));
-  // A page without its brand is still a page.
+  // The page works without its brand.
   router.get('/brand.css', async (_request, response) => {
     const brand = await resolveServiceBrand().catch(() => '');
     response.type('css').set('cache-control', 'no-cache').send(brand);

@@ -6,8 +6,8 @@ interface HttpError {
 }
 
 /**
- * Answers what failed before a route was reached, above all in `express.json()`, in the form the chat understands.
- * Without it Express sends a web page, with a stack trace on it outside of production.
+ * Responds to errors before a route, usually from `express.json()`, in the format of the chat. Without it Express sends
+ * a web page, with a stack trace outside of production.
  */
 export const answerErrors: ErrorRequestHandler = (error: HttpError, _request, response, next) => {
   if (response.headersSent) {

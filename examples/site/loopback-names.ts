@@ -3,8 +3,9 @@ import type { RequestHandler } from 'express';
 const LOOPBACK = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
 /**
- * Refuses requests that name another host. The demo listens for this machine alone, but the browser on it also runs pages of others,
- * whose own name may lead here (DNS rebinding). A site with a name of its own sets `publicUrl` and `allowedHosts` instead.
+ * Rejects requests under another host name. The demo only listens on this machine, but browsers on it also run pages of
+ * other sites, whose host name may resolve to this machine (DNS rebinding). A site with its own name sets `publicUrl`
+ * and `allowedHosts` instead.
  */
 export const loopbackNamesOnly: RequestHandler = (request, response, next) => {
   if (LOOPBACK.test(request.headers.host ?? '')) next();

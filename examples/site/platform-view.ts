@@ -1,9 +1,9 @@
-/** What the demo page may see and change of the platform behind the site. A real site has no such thing. */
+/** The part of the platform that the demo page can see and change. A real site has no access like this. */
 export interface PlatformView {
-  /** What the platform was asked, the latest first. */
+  /** The platform's requests, the latest first. */
   readonly requestCounts: readonly { readonly method: string; readonly path: string; readonly count: number }[];
   /** Requests since its start. */
   readonly requestTotal: number;
-  /** Throws RangeError when the text is none. */
+  /** Throws RangeError if the text is invalid. */
   setPollQuestion(text: string): void;
 }

@@ -19,21 +19,21 @@ export interface SiteOptions {
   readonly a2aUrl: string;
   /** Address of the platform API. */
   readonly serviceApiUrl: string;
-  /** The service account that stands for visitors who are not signed in. */
+  /** The service account for visitors who are not signed in. */
   readonly serviceAccount: {
     readonly serviceAccountId: string;
     readonly keyId: string;
     readonly privateKeyPem: string;
   };
-  /** The provider that signs users in. Default: nobody can sign in. */
+  /** The provider that signs users in. Default: no sign-in. */
   readonly login?: {
     readonly issuer: string;
     readonly clientId: string;
     readonly clientSecret: string;
   };
-  /** How long a widget is shown without asking the platform whether it changed, in milliseconds. Default 3 000. */
+  /** Milliseconds for which a widget is shown without checking the platform for changes. Default 3 000. */
   readonly freshMs?: number;
-  /** What the demo page shows of the platform. Default: nothing. */
+  /** The part of the platform shown on the demo page. Default: none. */
   readonly platform?: PlatformView;
 }
 
@@ -51,15 +51,15 @@ export function createSite(options: SiteOptions): Express {
   const app = express();
   app.use(loopbackNamesOnly);
   app.use(['/api', '/auth'], createSessions());
-  // Before the body parser: what goes through it streams.
-  // A token that agent-bff has just read serves its session for some seconds more: who signed out is nobody at once.
+  // Before the body parser, because bodies are streamed. agent-bff may use a token for a few more seconds after a
+  // sign-out; with `bySignIn`, a sign-out takes effect immediately.
   app.use(
     '/api/service',
     bySignIn(createServiceProxyRouter(express, { auth }), createServiceProxyRouter(express, { auth: NOBODY })),
   );
   app.use(express.json({ limit: '2mb' }));
 
-  // Users with their own token, visitors with the site's.
+  // Users have their own token, visitors the site's.
   app.use('/api/a2a', bySignIn(createA2ARouter(express, { getSessionToken: auth }), createA2ARouter(express, SERVICE)));
   app.use(
     '/api/service-surfaces',

@@ -20,7 +20,7 @@ import { useCompleteLabels } from './labels.js';
 import { useChat, useChatHandle } from './use-a2a-chat.js';
 
 /**
- * Props of `A2AChatFloating`. Each may be left out or undefined.
+ * Props of `A2AChatFloating`. Each may be omitted or undefined.
  *
  * @public
  */
@@ -30,14 +30,14 @@ export interface A2AChatFloatingProps extends A2AChatProps {
 }
 
 /**
- * What a page can do with a floating chat it holds a `ref` of.
+ * Controls a floating chat through its `ref`.
  *
  * @public
  */
 export interface A2AChatFloatingHandle extends A2AChatHandle {
   /** Opens the chat, as its button does. */
   readonly open: () => void;
-  /** Closes the chat; its conversation stays. */
+  /** Closes the chat; its conversation is kept. */
   readonly close: () => void;
 }
 
@@ -60,7 +60,7 @@ const FloatingChat: ForwardRefExoticComponent<A2AChatFloatingProps & RefAttribut
     const close = (): void => setOpen(false);
     useChatHandle(ref, chat, { open, close });
 
-    // Into the panel when it opens, back to the button when it closes.
+    // Moves the focus into the panel when it opens, back to the button when it closes.
     useEffect(() => {
       if (isOpen) input.current?.focus();
       else if (wasOpened) fab.current?.focus();
@@ -81,7 +81,7 @@ const FloatingChat: ForwardRefExoticComponent<A2AChatFloatingProps & RefAttribut
           hidden={!isOpen}
           onKeyDown={onKeyDown}
         >
-          {/* Once open, it lives on behind the button. */}
+          {/* Stays mounted behind the button once opened. */}
           {wasOpened && (
             <Boundary fallback={<PlainTranscript messages={chat.messages} />}>
               <ChatPanel {...props} className={undefined} chat={chat} input={input} onClose={close} />
@@ -105,8 +105,8 @@ const FloatingChat: ForwardRefExoticComponent<A2AChatFloatingProps & RefAttribut
 );
 
 /**
- * The chat behind a button in the corner of the window. It asks the site for nothing until it is opened, and closing it
- * leaves the conversation as it is.
+ * The chat behind a button in the corner of the window. It sends no request until it is opened, and closing it keeps
+ * the conversation.
  *
  * @example
  * ```tsx

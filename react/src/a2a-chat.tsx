@@ -7,7 +7,7 @@ import type { A2AChatHandle, A2AChatProps } from './chat-props.js';
 import { useChat, useChatHandle } from './use-a2a-chat.js';
 
 /**
- * A chat with the site's agent that fills the place it is put into.
+ * A chat with the site's agent that fills its container.
  *
  * @example
  * ```tsx

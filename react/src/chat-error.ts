@@ -1,10 +1,11 @@
 /**
- * What kind of failure it is:
+ * The kind of failure:
  *
  * - `refused`: the site or the agent rejected the request; see `reason` and `cause`.
- * - `unreachable`: something responded that is no route of agent-bff and no agent, such as a page of the site; see `cause`.
- * - `unreadable`: the agent responded, but not as A2A has it; see `cause`.
- * - `connection_lost`: there was no response, or the connection broke and could not be restored.
+ * - `unreachable`: the response is not from an agent-bff route or an agent, but for example a page of the site; see
+ *   `cause`.
+ * - `unreadable`: the agent responded, but not in A2A; see `cause`.
+ * - `connection_lost`: there was no response, or the connection broke and could not be resumed.
  * - `still_working`: the agent has not finished within `taskTimeoutMs`.
  * - `file_too_large`, `file_unreadable`: the message was not sent.
  *
@@ -22,7 +23,7 @@ interface ChatErrorDetails {
 }
 
 /**
- * Why a message was not sent or a response not read.
+ * The reason why a message was not sent, or a response could not be read.
  *
  * @example
  * ```tsx
@@ -34,16 +35,16 @@ interface ChatErrorDetails {
 export class ChatError extends Error {
   /** `ChatError`. */
   override readonly name = 'ChatError' as const;
-  /** What kind of failure it is. */
+  /** The kind of failure. */
   readonly code: ChatErrorCode;
-  /** HTTP status of the site's response; undefined when there was none. */
+  /** HTTP status of the site's response; undefined if there was none. */
   readonly status: number | undefined;
   /** The code of the site's error, such as `session_required`; undefined when it is not the site's. */
   readonly reason: string | undefined;
   /** Pause the site asks for, in milliseconds; undefined when it asks for none. */
   readonly retryAfterMs: number | undefined;
 
-  /** Made by the package. The message is for visitors; what operators need is in `cause`. */
+  /** Created by the package. The message is for visitors; `cause` has what operators need. */
   constructor(code: ChatErrorCode, message: string, details: ChatErrorDetails = {}) {
     super(message, { cause: details.cause });
     this.code = code;
@@ -68,12 +69,12 @@ export const MESSAGES = {
   fileUnreadable: 'The file could not be read.',
 } as const;
 
-/** A response that is none of the routes: a page of a proxy, of a sign-in, or of the site itself where no route is mounted. */
+/** The error for a response that is not from the routes: a page of a proxy, of a sign-in, or of the site itself if no route is mounted. */
 export function unreachable(cause: unknown, status?: number): ChatError {
   return new ChatError('unreachable', MESSAGES.unreachable, { cause, status });
 }
 
-/** An error as visitors read it: whatever is not known is a connection that broke, or was not made. */
+/** Any error in the form that visitors see; an unknown one is a lost connection. */
 export function toChatError(error: unknown): ChatError {
   if (error instanceof ChatError) return error;
   return new ChatError('connection_lost', MESSAGES.connectionLost, { cause: error });

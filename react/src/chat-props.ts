@@ -6,19 +6,19 @@ import type { ChatLabels } from './labels.js';
 import type { SiteHeaders } from './site-fetch.js';
 
 /**
- * The signed-in user, as session libraries describe one.
+ * The signed-in user, as returned by session libraries.
  *
  * @public
  */
 export interface ChatUser {
-  /** Greets the user, and names them to screen readers. Default: nobody is greeted. */
+  /** Used in the greeting, and as the user's name for screen readers. Default: no greeting. */
   readonly name?: string | null | undefined;
   /** Address of the avatar beside the user's messages. Default: an icon. */
   readonly picture?: string | null | undefined;
 }
 
 /**
- * Where a chat finds its agent, and what it tells the page. Each field may be left out or undefined.
+ * The addresses of the agent's routes, and callbacks. Each field may be omitted or undefined.
  *
  * @public
  */
@@ -29,16 +29,15 @@ export interface ChatOptions {
   readonly configEndpoint?: string | undefined;
   /** Header fields for every request of the chat. Default none: the browser sends the site's cookies by itself. */
   readonly headers?: SiteHeaders | undefined;
-  /** Called with every failure, also when it is shown. Default: failures are only shown. */
+  /** Called with every failure, including those shown in the chat. Default: failures are only shown. */
   readonly onError?: ((error: ChatError) => void) | undefined;
   /**
-   * How long a task may work on after its stream has ended, in milliseconds: the chat asks the agent for it meanwhile.
-   * Default 600,000.
+   * Time the chat polls a task that works on after its stream has ended, in milliseconds. Default 600,000.
    */
   readonly taskTimeoutMs?: number | undefined;
   /**
-   * The site's way to have the visitor sign in, called by a button when the agent or the site wants that; `message` is the
-   * agent's. When it resolves, the chat goes on. Default: the chat only says that a sign-in is needed.
+   * Signs the visitor in, when the agent or the site requires it: a button calls it with the agent's message, and the chat
+   * continues once it resolves. Default: the chat shows that a sign-in is needed, without a button.
    *
    * @example
    * ```tsx
@@ -47,14 +46,15 @@ export interface ChatOptions {
    */
   readonly onSignIn?: ((message: AgentMessage | undefined) => unknown) | undefined;
   /**
-   * Whether the conversation goes on after a reload, and on the site's next page, in the same tab. It is kept in
-   * `sessionStorage` for anybody who uses that tab: for visitors, not for signed-in users. Default false.
+   * True to continue the conversation after a reload, and on the site's next page, in the same tab. It is stored in
+   * `sessionStorage`, where everyone who uses that tab can read it: for visitors, not for signed-in users. Default
+   * false.
    */
   readonly keepOnReload?: boolean | undefined;
 }
 
 /**
- * Props of `A2AChat`. Each may be left out or undefined.
+ * Props of `A2AChat`. Each may be omitted or undefined.
  *
  * @public
  */
@@ -63,22 +63,22 @@ export interface A2AChatProps extends ChatOptions {
   readonly serviceBaseUrl?: string | undefined;
   /** The title of the chat. Default: the agent's name. */
   readonly panelTitle?: string | undefined;
-  /** Messages to begin with, one click each. Default none. */
+  /** Suggested first messages, sent with one click. Default none. */
   readonly suggestedPrompts?: readonly string[] | undefined;
-  /** The signed-in user. Default: nobody is. */
+  /** The signed-in user. Default: not signed in. */
   readonly user?: ChatUser | null | undefined;
-  /** Whether files can be attached. Default true. */
+  /** True if files can be attached. Default true. */
   readonly files?: boolean | undefined;
-  /** The colours. Default `auto`, which is what the visitor's system prefers. */
+  /** The colours. Default `auto`: the visitor's system setting. */
   readonly colorScheme?: 'auto' | 'light' | 'dark' | undefined;
-  /** Texts in place of the English ones. Default: all of them English. */
+  /** Replacements for the English texts. Default: all in English. */
   readonly labels?: Partial<ChatLabels> | undefined;
   /** Direction of the texts. Default: the page's. */
   readonly dir?: 'ltr' | 'rtl' | 'auto' | undefined;
   /** Class names for the outermost element, for custom properties of the theme. Default none. */
   readonly className?: string | undefined;
   /**
-   * Shows one message; `shown` is what the chat would show. Default: `shown`.
+   * Renders one message; `shown` is the chat's own rendering. Default: `shown`.
    *
    * @example
    * ```tsx
@@ -89,7 +89,7 @@ export interface A2AChatProps extends ChatOptions {
 }
 
 /**
- * What a page can do with a chat it holds a `ref` of.
+ * Controls a chat through its `ref`.
  *
  * @example
  * ```tsx
@@ -101,7 +101,7 @@ export interface A2AChatProps extends ChatOptions {
  * @public
  */
 export interface A2AChatHandle {
-  /** Sends a message; resolves when the answer is complete or has failed. Does nothing while another one is being read. */
+  /** Sends a message; resolves when the answer is complete or has failed. Does nothing while another answer is being received. */
   readonly send: (message: string | ChatDraft) => Promise<void>;
   /** Asks the agent to stop working on the current message. */
   readonly stop: () => Promise<void>;

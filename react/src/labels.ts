@@ -3,38 +3,39 @@ import { createContext, useContext, useMemo } from 'react';
 import { type ChatError, MESSAGES } from './chat-error.js';
 
 /**
- * Every text of a chat, as plain strings, so that a server component can pass them. `{name}` and the like are replaced.
+ * All texts of a chat, as plain strings, so that a server component can pass them. Placeholders such as `{name}` are
+ * replaced.
  *
  * @public
  */
 export interface ChatLabels {
-  /** The title, while the agent's name is not known. Default `Chat`. */
+  /** The title until the agent's name is known. Default `Chat`. */
   readonly chat: string;
   /** Above an empty conversation. Default `How can I help?`. */
   readonly welcome: string;
   /** The same for a signed-in user. Default `How can I help, {name}?`. */
   readonly welcomeUser: string;
-  /** Names the suggested prompts. Default `Suggestions`. */
+  /** Label of the suggested prompts. Default `Suggestions`. */
   readonly suggestions: string;
-  /** Names the messages. Default `Conversation`. */
+  /** Label of the messages. Default `Conversation`. */
   readonly conversation: string;
   /** Before each message of a visitor without a name, for screen readers. Default `You`. */
   readonly you: string;
   /** Before each message of the agent, for screen readers. Default `Agent`. */
   readonly agent: string;
-  /** While nothing of an answer is there, for screen readers. Default `The agent is thinking.`. */
+  /** Until an answer begins, for screen readers. Default `The agent is thinking.`. */
   readonly thinking: string;
   /** While a broken connection is being restored. Default `Reconnecting…`. */
   readonly reconnecting: string;
   /** Until the agent has stopped. Default `Stopping…`. */
   readonly stopping: string;
-  /** Below an answer the visitor stopped. Default `Stopped.`. */
+  /** Below an answer that the visitor stopped. Default `Stopped.`. */
   readonly stopped: string;
-  /** Below an answer the agent failed to give. Default `The agent could not finish this.`. */
+  /** Below an answer that the agent failed to complete. Default `The agent could not finish this.`. */
   readonly failed: string;
   /** Below an answer that broke off. Default `This answer is not complete.`. */
   readonly incomplete: string;
-  /** Below a question of the agent. Default `The agent is waiting for your reply.`. */
+  /** Below a question from the agent. Default `The agent is waiting for your reply.`. */
   readonly inputRequired: string;
   /** Below a message of an agent that needs the visitor signed in. Default `The agent needs you to sign in.`. */
   readonly authRequired: string;
@@ -46,11 +47,11 @@ export interface ChatLabels {
   readonly data: string;
   /** On a file an agent sent. Default `Download {file}`. */
   readonly download: string;
-  /** Names the text field. Default `Message`. */
+  /** Label of the text field. Default `Message`. */
   readonly message: string;
   /** In the empty text field. Default `Write a message…`. */
   readonly placeholder: string;
-  /** The same when the agent has asked something. Default `Your reply…`. */
+  /** The same after a question from the agent. Default `Your reply…`. */
   readonly replyPlaceholder: string;
   /** Default `Send`. */
   readonly send: string;
@@ -64,7 +65,7 @@ export interface ChatLabels {
   readonly signIn: string;
   /** Below a widget that could not be rendered. Default `Try again`. */
   readonly tryAgain: string;
-  /** Names the file field. Default `File`. */
+  /** Label of the file field. Default `File`. */
   readonly file: string;
   /** Default `Attach a file of up to {limit}`. */
   readonly attachFile: string;
@@ -76,7 +77,7 @@ export interface ChatLabels {
   readonly fileUnreadable: string;
   /** On a block of code. Default `Copy`. */
   readonly copy: string;
-  /** The same, when it was copied. Default `Copied`. */
+  /** The same after copying. Default `Copied`. */
   readonly copied: string;
   /** Default `New conversation`. */
   readonly newConversation: string;
@@ -155,7 +156,7 @@ const ENGLISH: ChatLabels = {
 
 export const LabelsContext = createContext(ENGLISH);
 
-/** The labels of the chat around a component. */
+/** The labels of the chat that contains a component. */
 export function useLabels(): ChatLabels {
   return useContext(LabelsContext);
 }
@@ -173,7 +174,7 @@ export function fill(label: string, values: Readonly<Record<string, string>>): s
   return label.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 }
 
-/** An error in the words of the chat, or in those of the site or its platform. */
+/** The text of an error for the visitor: the label of its message, or the message of the site or its platform. */
 export function wordsOf({ message }: ChatError, labels: ChatLabels): string {
   const known = Object.entries(MESSAGES).find(([, words]) => words === message);
   return known === undefined ? message : labels[known[0] as keyof typeof MESSAGES];

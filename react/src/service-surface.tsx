@@ -7,18 +7,18 @@ import { type ChatLabels, useCompleteLabels, wordsOf } from './labels.js';
 import { type ServiceSurfaceController, type ServiceSurfaceOptions, useServiceSurface } from './use-service-surface.js';
 
 /**
- * Props of `ServiceSurface`: a `surfaceId` or a `name`, all else may be left out or undefined.
+ * Props of `ServiceSurface`: a `surfaceId` or a `name` is required, all others may be omitted or undefined.
  *
  * @public
  */
 export type ServiceSurfaceProps = ServiceSurfaceOptions &
   Pick<A2AChatProps, 'className' | 'colorScheme' | 'dir'> & {
-    /** Texts in place of the English ones: those about failures. Default: all of them English. */
+    /** Replacements for the English texts about failures. Default: all in English. */
     readonly labels?: Partial<ChatLabels> | undefined;
   };
 
 /**
- * What a page can do with a widget it holds a `ref` of.
+ * Controls a widget through its `ref`.
  *
  * @public
  */
@@ -52,7 +52,7 @@ const Surface: ForwardRefExoticComponent<ServiceSurfaceProps & RefAttributes<Ser
 );
 
 /**
- * A widget of the platform, found by its id or its name, in the platform's own theme.
+ * A widget of the platform, found by its id or its name, with the platform's own theme.
  *
  * @example
  * ```tsx

@@ -7,7 +7,7 @@ import { unreachable } from './chat-error.js';
  */
 export type SiteHeaders = HeadersInit | (() => HeadersInit | Promise<HeadersInit>);
 
-/** `fetch` with the header fields a site's page adds. */
+/** `fetch` with the header fields that the page adds. */
 export function siteFetch(headers: () => SiteHeaders | undefined): typeof fetch {
   return async (input, init) => {
     const given = headers();
@@ -20,7 +20,7 @@ export function siteFetch(headers: () => SiteHeaders | undefined): typeof fetch 
 }
 
 /**
- * The JSON object of a response that has at least the members named.
+ * The body of a response, if it is a JSON object with at least the given members.
  *
  * @throws ChatError for every status but success, in the words of the problem document when there is one; and where
  *   something else answers, such as the page a development server gives for every path, with its address in `cause`.

@@ -7,24 +7,24 @@ import { siteFetch } from './site-fetch.js';
 import { useBrowserLayoutEffect, useLatest } from './use-latest.js';
 
 /**
- * A chat without looks: its state, and what can be done with it.
+ * A headless chat: its state, and its actions.
  *
  * @public
  */
 export interface A2AChatController extends ChatState, A2AChatHandle {
-  /** Makes the failed attempt again. Does nothing unless `canRetry`. */
+  /** Repeats the failed attempt. Does nothing unless `canRetry`. */
   readonly retry: () => Promise<void>;
   /**
-   * Calls `onSignIn`, then goes on with what needed it: the agent's task, or the request the site refused. Does nothing
+   * Calls `onSignIn`, then continues what required it: the agent's task, or the request the site rejected. Does nothing
    * unless the last message is `auth-required`, or the site asks for a sign-in.
    */
   readonly signIn: () => Promise<void>;
-  /** Goes on with an earlier conversation, named by its A2A context id. */
+  /** Continues an earlier conversation, identified by its A2A context id. */
   readonly open: (contextId: string, messages: readonly ChatMessage[]) => void;
 }
 
 /**
- * The chat of `A2AChat` without its looks.
+ * The state and actions of `A2AChat`, without its rendering.
  *
  * @param options - See {@link ChatOptions}; none is required.
  *
@@ -47,7 +47,7 @@ export function useA2AChat(options: ChatOptions = {}): A2AChatController {
   return useChat(options, true);
 }
 
-/** A chat that asks the site for its configuration when it is wanted. */
+/** A chat that requests the site's configuration on demand. */
 export function useChat(options: ChatOptions, isWanted: boolean): A2AChatController {
   const { a2aEndpoint = '/api/a2a', keepOnReload = false } = options;
   const { configEndpoint = `${a2aEndpoint}/config` } = options;
@@ -97,7 +97,7 @@ export function useChat(options: ChatOptions, isWanted: boolean): A2AChatControl
   }, [session, state]);
 }
 
-/** Gives a page what it may do with a chat, and what its component adds to that. */
+/** Exposes a chat's handle to the page, with the additions of its component. */
 export function useChatHandle<Own extends object>(
   ref: Ref<A2AChatHandle & Own>,
   { send, stop, reset }: A2AChatHandle,

@@ -6,7 +6,8 @@ import { type ActionFields, SurfaceClient, type SurfaceInput, type SurfaceSite }
 import { useLatest } from './use-latest.js';
 
 /**
- * Which widget it is, and where the site serves it: a `surfaceId` or a `name`, all else may be left out or undefined.
+ * The widget and the site's routes for it: a `surfaceId` or a `name` is required, all others may be omitted or
+ * undefined.
  *
  * @public
  */
@@ -14,35 +15,35 @@ export type ServiceSurfaceOptions = {
   /** The site's widget routes. Default `/api/service-surfaces`. */
   readonly serviceSurfacesUrl?: string | undefined;
   /**
-   * The site's configuration route, which is read only if the widget names images or media of other sites: its
-   * `mediaOrigins` are shown. Default: `a2a/config` beside the widget routes, so `/api/a2a/config`.
+   * The site's configuration route, which is only read if the widget refers to images or media of other sites: those on
+   * its `mediaOrigins` are shown. Default: `a2a/config` beside the widget routes, so `/api/a2a/config`.
    */
   readonly configEndpoint?: string | undefined;
-  /** What the render depends on. Default: the language of the document, as `locale`. */
+  /** The input of the render. Default: the language of the document, as `locale`. */
   readonly input?: SurfaceInput | undefined;
   /** Header fields for every request of the widget. Default none: the browser sends the site's cookies by itself. */
   readonly headers?: SiteHeaders | undefined;
-  /** Called with every failure, also when it is shown. Default: failures are only shown. */
+  /** Called with every failure, including those shown in the widget. Default: failures are only shown. */
   readonly onError?: ((error: ChatError) => void) | undefined;
 } & (
   { readonly surfaceId: string; readonly name?: undefined } | { readonly name: string; readonly surfaceId?: undefined }
 );
 
 /**
- * A widget without looks of its own: its state, and what can be done with it.
+ * A headless widget: its state, and its actions.
  *
  * @public
  */
 export interface ServiceSurfaceController {
-  /** Give this to the element the widget is shown in, as its `ref`. It gets a shadow root. */
+  /** Pass this as `ref` to the element that shows the widget. It gets a shadow root. */
   readonly host: (element: HTMLElement | null) => void;
   /** True while the widget is rendered or an action is submitted. */
   readonly isBusy: boolean;
   /** The widget's title; empty until it is rendered. */
   readonly title: string;
-  /** What the platform said to the last action; empty when it said nothing. */
+  /** The platform's message about the last action; empty if there is none. */
   readonly message: string;
-  /** Why the last render or action failed; undefined when it did not. */
+  /** The error of the last render or action; undefined if it succeeded. */
   readonly error: ChatError | undefined;
   /** Renders the widget again. */
   readonly refresh: () => Promise<void>;
@@ -60,7 +61,7 @@ interface Mounted {
 }
 
 /**
- * The widget of `ServiceSurface` without its looks.
+ * The state and actions of `ServiceSurface`, without its rendering.
  *
  * @param options - See {@link ServiceSurfaceOptions}; a `surfaceId` or a `name` is required.
  *
@@ -84,7 +85,7 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
   const [error, setError] = useState<ChatError>();
   const mounted = useRef<Mounted>(undefined);
   const latest = useLatest(options);
-  // Equal values are equal here, whichever objects a render brings.
+  // Compares by value, since each render passes new objects.
   const address = surfaceId === undefined ? { name } : { id: surfaceId };
   const key = JSON.stringify([{ serviceSurfacesUrl, configEndpoint, address }, input]);
 
@@ -101,7 +102,7 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
       abort.signal.aborted ? undefined : new SurfaceView(host, client, act),
     );
 
-    // Said where it is awaited, unless the render was refused before.
+    // Reported where it is awaited, unless the render failed before.
     view.catch(() => undefined);
 
     const attempt = async (action: () => Promise<void>): Promise<void> => {

@@ -1,5 +1,5 @@
-// A lint rule: every regular expression takes time in proportion to the text it meets, whatever that text is.
-// A pattern that backtracks takes the square of it, or worse, and the text is often a stranger's.
+// A lint rule: every regular expression must take linear time for any text. Backtracking takes quadratic time or worse,
+// and the text often comes from strangers.
 import { analyse } from 'scslre';
 
 const HINT = 'anchor it, make its parts exclude each other, or read the text without a pattern';

@@ -18,12 +18,12 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   print: (text) => process.stdout.write(`${text}\n`),
   complain: (text) => process.stderr.write(`${text}\n`),
   stopped,
-  // Leaves texts as they are unless standard output is a terminal that shows colours, and nobody set NO_COLOR.
+  // Returns text unchanged unless standard output is a terminal with colours and NO_COLOR is not set.
   style: (style, text) => styleText(style, text, { stream: process.stdout }),
   ...(process.stderr.isTTY && process.env['TERM'] !== 'dumb' && { progress }),
 });
 
-/** One line on the terminal, in place of the one before. */
+/** Shows one line on the terminal, replacing the previous one. */
 function progress(line: string): void {
   process.stderr.write(`\r\u001B[2K${line}`);
 }

@@ -9,7 +9,8 @@ import { currentToolkit, readRouteOptions } from './routes/site-routes.js';
 import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
 /**
- * A function that gives the service credential as headers (spec §4.2); give it to `getHeaders` or `configGetHeaders`.
+ * Creates a function that returns the service credential as headers (spec §4.2); pass it to `getHeaders` or
+ * `configGetHeaders`.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  * The function made throws ServiceAuthError naming block and fields.
@@ -36,7 +37,8 @@ export function createGetHeadersWithServiceAuth(
 }
 
 /**
- * A function that gives the signed-in user's token as headers, from the framework's own request (spec §4.2); `authClient` finds that token.
+ * Creates a function that returns the signed-in user's token as headers, from the framework's own request (spec §4.2);
+ * `authClient` finds that token.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  * The function made throws SessionError (`session_required`, `session_expired`, `interaction_required`).

@@ -33,7 +33,7 @@ export { createGetHeadersForSession, createGetHeadersWithServiceAuth } from './g
  * @public
  */
 export interface A2AServiceHandlerOptions extends AuthHeadersOptions, SiteFieldOptions<Request>, ToolkitOption {
-  /** Makes the headers of the config route's look-ups, from Next's request. Default: the credential of the chat. */
+  /** Returns the headers for the config route's look-ups, from Next's request. Default: the credential of the chat. */
   readonly configGetHeaders?: GetHeaders<Request> | undefined;
 }
 
@@ -43,9 +43,9 @@ export interface A2AServiceHandlerOptions extends AuthHeadersOptions, SiteFieldO
  * @public
  */
 export interface A2AProxyHandlerOptions extends SessionOptions, SiteFieldOptions<Request>, ToolkitOption {
-  /** Gives the signed-in user's token, such as the `Auth0Client` of `@auth0/nextjs-auth0` or `auth` of Auth.js 5. */
+  /** Provides the signed-in user's token, such as the `Auth0Client` of `@auth0/nextjs-auth0` or `auth` of Auth.js 5. */
   readonly idp: SessionTokenLike;
-  /** Makes the headers of the config route's look-ups, from Next's request. Default: the credential of the chat. */
+  /** Returns the headers for the config route's look-ups, from Next's request. Default: the credential of the chat. */
   readonly configGetHeaders?: GetHeaders<Request> | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface A2AProxyHandlerOptions extends SessionOptions, SiteFieldOptions
  * @public
  */
 export interface A2AWebOptions extends SiteFieldOptions<Request>, ToolkitOption {
-  /** What Next gives every route; not looked at. */
+  /** Passed by Next to every route; ignored. */
   readonly params?: unknown;
 }
 
@@ -65,7 +65,7 @@ export interface A2AWebOptions extends SiteFieldOptions<Request>, ToolkitOption 
  * @public
  */
 export interface A2AConfigWebOptions extends A2AWebOptions {
-  /** Whatever it returns are the credentials of the look-ups. Default: the credential of the chat route. */
+  /** Returns the headers that are the credential of the look-ups. Default: the credential of the chat route. */
   readonly getHeaders?: GetHeaders<Request> | undefined;
 }
 
@@ -98,7 +98,8 @@ const CONFIG: RouteOf<A2AConfigWebOptions> = {
 };
 
 /**
- * The chat routes with the service credential (spec §4.2). In `app/api/a2a/[[...path]]/route.ts` they serve `/config` and the agent card too.
+ * The chat routes with the service credential (spec §4.2). In `app/api/a2a/[[...path]]/route.ts` they also serve
+ * `/config` and the agent card.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -116,8 +117,8 @@ export function createA2AProxyHandlerWithServiceAuth(options?: A2AServiceHandler
 }
 
 /**
- * The chat routes with the signed-in user's token; without a session they respond 401 (spec §4.2).
- * In `app/api/a2a/[[...path]]/route.ts` they serve `/config` and the agent card too.
+ * The chat routes with the signed-in user's token; without a session they respond with 401 (spec §4.2). In
+ * `app/api/a2a/[[...path]]/route.ts` they also serve `/config` and the agent card.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -136,7 +137,7 @@ export function createA2AProxyHandler(options: A2AProxyHandlerOptions): NextRout
 }
 
 /**
- * Responds to one chat message with the credential of the configured strategy (spec §4.2), wherever its route lies.
+ * Responds to one chat message with the credential of the configured strategy (spec §4.2), at any path.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -154,7 +155,8 @@ export async function handleA2AWebPOST(request: Request, options?: A2AWebOptions
 }
 
 /**
- * Responds with the chat configuration record, looked up with whatever `getHeaders` returns (spec §4.2); the chat lies one segment above its route.
+ * Responds with the chat configuration record, looked up with the headers from `getHeaders` (spec §4.2). The chat route
+ * is one segment above this route.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -175,7 +177,7 @@ export async function handleA2AConfigWebGET(request: Request, options?: A2AConfi
 const serveMessage = chatRoute(MESSAGE, 'handleA2AWebPOST', '');
 const serveConfig = chatRoute(CONFIG, 'handleA2AConfigWebGET', '/config');
 
-/** One chat route at its path below the chat, whose options come with each request; without any, its handler is made once. */
+/** One chat route at its path below the chat. Options may differ per request; without any, its handler is created once. */
 function chatRoute<Options extends A2AWebOptions>(
   row: RouteOf<Options>,
   maker: string,
@@ -190,7 +192,7 @@ function chatRoute<Options extends A2AWebOptions>(
   };
 }
 
-/** A route at its usual place. */
+/** A route at its usual mount point. */
 function mounted<Options extends object>(
   row: RouteDefinition<Options>,
   maker: string,
@@ -200,8 +202,8 @@ function mounted<Options extends object>(
 }
 
 /**
- * The widget routes with the service credential (spec §4.2), for `app/api/service-surfaces/[...path]/route.ts`.
- * Only render, actions and theme.css are served; everything else is 404 and reaches nobody.
+ * The widget routes with the service credential (spec §4.2), for `app/api/service-surfaces/[...path]/route.ts`. Only
+ * render, actions and theme.css are served; other paths are 404 and are not forwarded.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -221,8 +223,9 @@ export function createSurfaceHandlerWithServiceAuth(
 }
 
 /**
- * The widget routes with the API key, and with `auth` the signed-in user's token (spec §4.2), for `app/api/service-surfaces/[...path]/route.ts`.
- * Only render, actions and theme.css are served; everything else is 404 and reaches nobody.
+ * The widget routes with the API key, and with `auth` the signed-in user's token (spec §4.2), for
+ * `app/api/service-surfaces/[...path]/route.ts`. Only render, actions and theme.css are served; other paths are 404 and
+ * are not forwarded.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -260,8 +263,9 @@ export function createServiceProxyHandler(options: ServiceProxyOptions<Request> 
 }
 
 /**
- * All routes of the package as one route handler, for a catch-all file such as `app/api/[...path]/route.ts`:
- * chat at `/a2a`, widgets at `/service-surfaces`, and conversation records at `/service` where `service` is given. More exact route files of the site keep their addresses.
+ * All routes of the package as one route handler, for a catch-all file such as `app/api/[...path]/route.ts`: chat at
+ * `/a2a`, widgets at `/service-surfaces`, and conversation records at `/service` if `service` is set. More specific
+ * route files of the site take precedence.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *

@@ -7,9 +7,9 @@ import { noSuchRoute, siteRoutes, type SiteRoutesOptions } from './routes/site-r
 export type { NodeListener } from '../adapters/node/node-listener.js';
 
 /**
- * All routes of the package as one listener for `node:http` and `node:http2`, or as a middleware of a Connect-style host:
- * called with `next`, it passes on requests outside its routes; without, it responds to them with 404.
- * Over HTTP/2 a browser that leaves resets its stream, and a platform that breaks resets it from here; the connection stays.
+ * All routes of the package as one listener for `node:http` and `node:http2`, or as a middleware of a Connect-style
+ * host: called with `next`, it passes on requests outside its routes; without, it responds to them with 404. Over
+ * HTTP/2, a browser that leaves or a platform that breaks only resets the stream, not the connection.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -37,5 +37,5 @@ export function createNodeHandler(options?: SiteRoutesOptions<IncomingMessage | 
   return nodeListener(siteRoutes('createNodeHandler', options), noSuchRoute, processExchange);
 }
 
-/** The same under the name it has in every entry. */
+/** The same under the name used in every entry. */
 export { createNodeHandler as createHandlers };

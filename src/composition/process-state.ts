@@ -3,19 +3,20 @@ import type { Exchange } from '../adapters/node/exchange.js';
 import type { ServerConfig } from './config/server-config.js';
 import type { Toolkit } from './toolkit/toolkit-type.js';
 
-// State that all copies of this module share, on registered symbols of the global object: a bundler gives each of its entries its own copy
-// (Next: `instrumentation.ts` and every route). Entries that only mount routes reach the toolkit through it, and load no more of the package.
+// State shared by all copies of this module, in registered symbols of the global object: bundlers give each entry its
+// own copy (Next: `instrumentation.ts` and every route). Entries that only mount routes reach the toolkit through it,
+// without loading the rest of the package.
 
 /** The result of `configureServer`, and its input. */
 export interface ServerState {
   toolkit?: Toolkit;
-  /** The merged configuration: in a function, since it holds secrets, and nothing prints what a function returns. */
+  /** The merged configuration: in a function, because it holds secrets, and printing an object does not call its functions. */
   config?: () => ServerConfig;
-  /** The session libraries of all routes of that toolkit, also before it exists: whose subjects are names depends on all of them. */
+  /** The session libraries of all routes of that toolkit, even before it exists: the rules for naming users depend on all of them. */
   sessions?: Set<SessionTokenLike>;
 }
 
-/** Names the exchange of a process. */
+/** Name of the process's exchange. */
 export const EXCHANGE = 'agent-bff/exchange@1';
 
 const STATE_KEY: unique symbol = Symbol.for('agent-bff/state@1') as never;
@@ -31,7 +32,7 @@ export function siteSessions(): Set<SessionTokenLike> {
   return (serverState().sessions ??= new Set());
 }
 
-/** The exchange of a process, for all its toolkits: the first one provides it. */
+/** The exchange of a process, shared by all its toolkits: the first one provides it. */
 export const processExchange: Exchange = {
   respond: (request, response, respond) => shared[EXCHANGE_KEY]?.respond(request, response, respond) ?? respond(),
   serve: (request, response, respond) =>
@@ -39,7 +40,7 @@ export const processExchange: Exchange = {
   body: (body, response, sendIdleMs) => shared[EXCHANGE_KEY]?.body(body, response, sendIdleMs) ?? null,
 };
 
-/** Serves before any toolkit: the response provides the exchange. */
+/** Used before any toolkit exists: the response provides the exchange. */
 const serveFirst: Exchange['serve'] = async (request, response, respond) => {
   const given = await respond();
   await shared[EXCHANGE_KEY]?.serve(request, response, () => Promise.resolve(given));

@@ -8,8 +8,9 @@ import type { Toolkit } from './toolkit/toolkit-type.js';
 import { buildToolkit } from './toolkit/toolkit.js';
 
 /**
- * Sets the runtime configuration of this process; repeated calls merge field by field, and routes use the new one from their next request on (spec §2.1).
- * `undefined` leaves a value, an empty string clears it. A configuration that is refused changes nothing.
+ * Sets the runtime configuration of this process. Repeated calls merge field by field, and routes use the new
+ * configuration from their next request on (spec §2.1). `undefined` leaves a value, an empty string clears it. A
+ * rejected configuration changes nothing.
  *
  * @throws ConfigurationError (code `configuration_invalid`) when a value is wrong whatever happens later, naming block and field.
  *
@@ -30,7 +31,7 @@ import { buildToolkit } from './toolkit/toolkit.js';
 export function configureServer(config: ServerConfig): Toolkit {
   const state = serverState();
   const merged = mergeConfig(state.config?.() ?? {}, config);
-  // A configuration that is refused changes nothing.
+  // A rejected configuration changes nothing.
   const toolkit = buildToolkit(merged, {}, state.toolkit, siteSessions());
   return Object.assign(state, { toolkit, config: () => merged }).toolkit;
 }
@@ -57,8 +58,8 @@ export async function getAuthHeaders(options?: AuthHeadersOptions): Promise<Reco
 }
 
 /**
- * The cached service token of a strategy, by default the configured one, or `undefined` when there is none that is still valid (spec §4.4). Asks nobody and never waits;
- * `getAuthHeaders` obtains one.
+ * The cached service token of a strategy, by default the configured one, or `undefined` if there is no valid one (spec
+ * §4.4). Synchronous; sends no request. Use `getAuthHeaders` to obtain a token.
  *
  * @public
  */
@@ -67,9 +68,9 @@ export function getCachedServiceToken(options?: AuthHeadersOptions): string | un
 }
 
 /**
- * The project of this site, as the config route resolves it (spec §4.4): the configured one, else the one the platform knows.
- * Pass the `strategy` and `apiKey` of that route where they differ from the configuration.
- * `null` when there is none, or the platform cannot be asked, which a warning event explains; kept for a minute.
+ * The project of this site, as the config route resolves it (spec §4.4): the configured one, otherwise the one the
+ * platform returns. Pass the `strategy` and `apiKey` of that route if they differ from the configuration. `null` if
+ * there is none, or if the platform cannot be reached, which a warning event explains; cached for a minute.
  *
  * @throws ServiceAuthError when nobody has configured the server.
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown or invalid.
@@ -88,9 +89,9 @@ export async function resolveServiceProjectId(options?: AuthHeadersOptions): Pro
 }
 
 /**
- * The brand's style sheet, as the config route resolves it (spec §4.4).
- * Pass the `strategy` and `apiKey` of that route where they differ from the configuration.
- * Empty when there is none, or the platform cannot be asked, which a warning event explains; kept for a minute.
+ * The brand's style sheet, as the config route resolves it (spec §4.4). Pass the `strategy` and `apiKey` of that route
+ * if they differ from the configuration. Empty if there is none, or if the platform cannot be reached, which a warning
+ * event explains; cached for a minute.
  *
  * @throws ServiceAuthError when nobody has configured the server.
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown or invalid.

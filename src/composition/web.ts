@@ -2,7 +2,8 @@ import { fetchHandler } from '../adapters/fetch/fetch-handler.js';
 import { noSuchRoute, siteRoutes, type SiteRoutesOptions } from './routes/site-routes.js';
 
 /**
- * All routes of the package as one function from `Request` to `Response`, as Hono, h3, SvelteKit, Astro, React Router, Bun and Deno take it; requests outside its routes get 404.
+ * All routes of the package as one function from `Request` to `Response`, for Hono, h3, SvelteKit, Astro, React Router,
+ * Bun and Deno; requests outside its routes get 404.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -20,5 +21,5 @@ export function createWebHandler(options?: SiteRoutesOptions<Request>): (request
   return fetchHandler(siteRoutes('createWebHandler', options), noSuchRoute);
 }
 
-/** The same under the name it has in every entry. */
+/** The same under the name used in every entry. */
 export { createWebHandler as createHandlers };

@@ -3,13 +3,13 @@ import type { HttpBody } from '../domain/shared/body.js';
 export type { HttpBody };
 
 /**
- * Header fields by lower-case name; several fields of one name are a list (RFC 9110 §5.3).
+ * Header fields by lower-case name; several fields with the same name are a list (RFC 9110 §5.3).
  *
  * @public
  */
 export type HeaderFields = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A request as the routes read it, whatever framework received it. */
+/** A request as the routes read it, independent of the framework that received it. */
 export interface HttpRequest extends RequestContext {
   /** In upper case. */
   readonly method: string;
@@ -17,9 +17,9 @@ export interface HttpRequest extends RequestContext {
   readonly path: string;
   /** The raw query with its `?`, or an empty string. */
   readonly query: string;
-  /** The body in whatever state the host left it. */
+  /** The body, in the state the host left it: unread, parsed or consumed. */
   readonly body: HttpBody;
-  /** Whether something in front read the body and left nothing of it. */
+  /** True if a body parser consumed the body without keeping the result. */
   readonly bodyConsumed: boolean;
   /** Scheme, host and mount path the browser used, such as `https://site.example/api/a2a`. */
   readonly publicUrl: string;
@@ -28,7 +28,7 @@ export interface HttpRequest extends RequestContext {
 }
 
 /**
- * What of a request tells who sent it: enough for a session library to find the signed-in user.
+ * The part of a request that identifies the sender: enough for a session library to find the signed-in user.
  *
  * @public
  */
@@ -39,7 +39,7 @@ export interface RequestContext {
   readonly native: {
     /** The framework's request or context. */
     readonly request: unknown;
-    /** The framework's response, where there is one beside the request. */
+    /** The framework's response, if it is an object separate from the request. */
     readonly response?: unknown;
   };
 }
@@ -54,13 +54,13 @@ export type NativeRequest = RequestContext['native'];
 export interface HttpResponse {
   /** From 200 to 599. */
   readonly status: number;
-  /** Fields to send; nothing is added behind this type but what HTTP itself needs. */
+  /** Fields to send. Beyond these, only the fields HTTP requires are added. */
   readonly headers: HeaderFields;
-  /** The body, perhaps still coming. */
+  /** The body, which may still be streaming. */
   readonly body: HttpBody;
-  /** Whether only the end of a connection ends the body, so that one that was cut looks like a whole one. Default: false. */
+  /** True if only the end of the connection ends the body, so a truncated body looks complete. Default: false. */
   readonly closeDelimited?: boolean;
-  /** Milliseconds a browser may take nothing while bytes wait for it, before its connection is cut. Default: 0, which allows any. */
+  /** Milliseconds a browser may accept no bytes while some are waiting, before its connection is closed. Default: 0, no limit. */
   readonly sendIdleMs?: number;
 }
 
@@ -74,7 +74,7 @@ export interface MountedHandler {
 }
 
 /**
- * A request to the platform, complete: nothing is added behind this type.
+ * A complete request to the platform: no fields are added after this.
  *
  * @public
  */
@@ -91,19 +91,19 @@ export interface UpstreamRequest {
   readonly body: HttpBody;
   /** Ends the exchange when the browser leaves. */
   readonly signal: AbortSignal;
-  /** Milliseconds to wait for the response head; 0 waits for ever. */
+  /** Milliseconds to wait for the response head; 0 means no limit. */
   readonly headersMs: number;
-  /** Milliseconds of silence allowed inside a body that is no event stream; 0 allows any. */
+  /** Milliseconds of silence allowed in a body that is not an event stream; 0 means no limit. */
   readonly bodyIdleMs: number;
-  /** Milliseconds for a whole body that is no event stream, without the time its reader takes. Default: 0, which allows any. */
+  /** Milliseconds for a whole body that is not an event stream, excluding the time its reader takes. Default: 0, no limit. */
   readonly bodyMs?: number;
-  /** Milliseconds of silence allowed inside an event stream. Default: 0, which allows any. */
+  /** Milliseconds of silence allowed in an event stream. Default: 0, no limit. */
   readonly streamIdleMs?: number;
 }
 
 /**
- * The outcome of a call to the platform: a response head with its body to come, or the reason why there is none.
- * A body that breaks later throws from its iterator.
+ * The outcome of a call to the platform: a response head whose body follows, or the reason for its absence. A body that
+ * breaks later throws from its iterator.
  *
  * @public
  */
@@ -113,17 +113,17 @@ export type UpstreamOutcome =
       readonly kind: 'failure';
       /**
        * - `unreachable`: no connection (refused, DNS, TLS)
-       * - `timeout`: connected or connecting, no head within the deadline
+       * - `timeout`: no response head within the deadline, connected or not
        * - `reset`: the connection ended before the head
-       * - `invalid`: what came back is not HTTP we accept
+       * - `invalid`: the response is not HTTP we accept
        * - `aborted`: our own side gave up (`signal`)
        */
       readonly reason: 'unreachable' | 'timeout' | 'reset' | 'invalid' | 'aborted';
       /** For the server's log only: may name hosts and library codes. */
       readonly detail: string;
       /**
-       * How far the request got, where that is known for sure: `nothing` of it was sent; or it was sent on a connection that had served before,
-       * and that ended without a byte of a response. Absent: the platform may have seen it.
+       * Set only when it is certain that the platform did not act: `nothing` was sent, or the request was sent on a
+       * reused connection that closed without a byte of response. Absent: the platform may have received the request.
        */
       readonly sent?: 'nothing' | 'on-stale-connection';
     };
@@ -131,17 +131,17 @@ export type UpstreamOutcome =
 export type UpstreamFailureReason = Extract<UpstreamOutcome, { readonly kind: 'failure' }>['reason'];
 
 /**
- * Sends one request to the platform and returns as soon as the response head is there.
- * Never follows a redirect, never retries, never buffers a body.
+ * Sends one request to the platform and returns once the response head has arrived. Never follows a redirect, never
+ * retries, never buffers a body.
  *
  * @public
  */
 export interface HttpUpstream {
-  /** Resolves with the response head, or with the reason why there is none; never rejects. */
+  /** Resolves with the response head or the reason for its absence; never rejects. */
   send(request: UpstreamRequest): Promise<UpstreamOutcome>;
   /**
-   * Ends idle connections, and resolves when running requests have finished; a request may still be sent.
-   * With `graceMs`, what still runs after so many milliseconds is broken off, and nothing is sent any more.
+   * Closes idle connections and resolves once running requests have finished; new requests may still be sent. With
+   * `graceMs`, requests still running after that time are aborted and new ones fail.
    */
   close(options?: { readonly graceMs: number }): Promise<void>;
 }

@@ -4,7 +4,8 @@ import type { Clock } from './clock.js';
 import type { Telemetry } from './telemetry.js';
 
 /**
- * What an identity provider gives: a token for calls to the platform, or a failure that names the fields to check.
+ * The result of asking an identity provider: a token for calls to the platform, or a failure that names the fields to
+ * check.
  *
  * @public
  */
@@ -12,7 +13,7 @@ export type IssueOutcome =
   | {
       readonly kind: 'token';
       readonly token: {
-        /** The token as it is sent, without `Bearer`. */
+        /** The token without `Bearer`. */
         readonly value: string;
         /** Milliseconds since the epoch. */
         readonly expiresAt: number;
@@ -21,20 +22,20 @@ export type IssueOutcome =
   | {
       readonly kind: 'failure';
       /**
-       * - `incomplete`: the configuration lacks a field; nobody was asked
-       * - `refused`: the provider, or the key, said no; asking again changes nothing
-       * - `unavailable`: the provider could not be reached or was out of order
+       * - `incomplete`: the configuration lacks a field; no request was sent
+       * - `refused`: the provider rejected the request, or the key is unusable; retrying does not help
+       * - `unavailable`: the provider was unreachable or out of order
        */
       readonly reason: 'incomplete' | 'refused' | 'unavailable';
       /** The configuration block to check, such as `idpAServiceUser`. */
       readonly block: string;
       /** The fields of that block to check. */
       readonly fields: readonly string[];
-      /** What the reader should do, in one sentence; public, so it names blocks and fields only. */
+      /** One sentence of advice. Public, so it names blocks and fields only. */
       readonly advice: string;
-      /** For the server's log only: provider texts, paths and codes, without secrets. */
+      /** For the server's log only: provider messages, paths and codes, without secrets. */
       readonly detail: string;
-      /** How long the provider asked to be left alone, in milliseconds. */
+      /** The pause the provider requested, in milliseconds. */
       readonly retryAfterMs?: number;
     };
 
@@ -43,41 +44,49 @@ export type AccessToken = Extract<IssueOutcome, { readonly kind: 'token' }>['tok
 export type IssueFailure = Extract<IssueOutcome, { readonly kind: 'failure' }>;
 
 /**
- * Gives tokens for the site's own calls to the platform.
- * Callers cache and coalesce; a provider answers every call by asking once.
+ * Issues tokens for the site's own calls to the platform. Callers cache and coalesce; each call sends one request to
+ * the provider.
  *
  * @public
  */
 export interface IdentityProvider {
-  /** The configuration block named in hints when nothing closer is known, such as `serviceAccount`. */
+  /** The configuration block that hints name when no better one is known, such as `serviceAccount`. */
   readonly block: string;
-  /** Whether `issue` signs by itself, so that the caller's `now` ends up in the token. Default: false. */
+  /** True if `issue` signs locally, so that the caller's `now` ends up in the token. Default: false. */
   readonly signsLocally?: boolean;
-  /** The platform refused a token: look again at whatever credentials are read from, such as a key file. */
+  /** Called when the platform rejects a token: reads the credentials, such as a key file, again. */
   recheck?(): void;
-  /** Whose tokens it gives, and the proof it gives them by. Called before a token is requested, never for a cached one; may look at a key file again. */
+  /**
+   * The owner of its tokens, and the proof it obtains them with. Called before a token is requested, never for a cached
+   * one; may read a key file again.
+   */
   identity(): Identity | Promise<Identity>;
-  /** Never throws for a refusal. `now` is milliseconds since the epoch. */
+  /** Requests a token. Never throws when the provider refuses. `now` is milliseconds since the epoch. */
   issue(now: number): Promise<IssueOutcome>;
 }
 
 /**
- * The two sides of an identity: a secret can be rotated while its owner stays the same.
+ * The two sides of an identity: the secret can be rotated while the owner stays the same.
  *
  * @public
  */
 export interface Identity {
   /**
-   * The owner: account, claims, domain, tenant, client, user name, audience, scope. Holds no secret, is not empty, and is the same text in every process of the site.
-   * Renders and agent cards are cached by it, so two owners must never share one.
+   * The owner: account, claims, domain, tenant, client, user name, audience, scope. Contains no secret, is not empty,
+   * and is the same text in every process of the site. It is the cache key of renders and agent cards, so two owners
+   * must never share one.
    */
   readonly principal: string;
-  /** A text that changes with the secret, key or certificate and reveals nothing of it; empty where there is none. Tokens are cached by principal and proof. */
+  /**
+   * A text that changes with the secret, key or certificate without revealing it; empty if there is none. Tokens are
+   * cached by principal and proof.
+   */
   readonly proof: string;
 }
 
 /**
- * What an exchange gives: what an identity provider gives, or that the user has to do something first, which no change of the configuration mends.
+ * The outcome of an exchange: that of an identity provider, or a step the user has to take first, which no change to
+ * the configuration can replace.
  *
  * @public
  */
@@ -94,7 +103,7 @@ export type ExchangeOutcome =
 export type ExchangeRefusal = Extract<ExchangeOutcome, { readonly kind: 'user-refused' }>;
 
 /**
- * A user's token, and what it is to be exchanged for.
+ * A user's token, and the target of its exchange.
  *
  * @public
  */
@@ -113,9 +122,9 @@ export interface TokenExchangeRequest {
  * @public
  */
 export interface TokenExchange {
-  /** The application that exchanges, with its defaults, and its proof. Called for each request of a user, so it should be cheap. */
+  /** The application that exchanges tokens, its defaults, and its proof. Called for each request of a user, so it should be cheap. */
   identity(): Identity | Promise<Identity>;
-  /** Asks the provider once. `now` is milliseconds since the epoch. */
+  /** Sends one request to the provider. `now` is milliseconds since the epoch. */
   exchange(request: TokenExchangeRequest, now: number): Promise<ExchangeOutcome>;
 }
 
@@ -136,11 +145,11 @@ export interface ExchangeSettings {
 export interface ProviderContext {
   /** Milliseconds for one call, discovery included. */
   readonly timeoutMs: number;
-  /** Default: the global one. */
+  /** Default: the global `fetch`. */
   readonly fetch: typeof fetch | undefined;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
-  /** The identity that these settings state; `material` names the content of key files. */
+  /** The identity derived from these settings; `material` is the content of key files. */
   readonly identityOf: (
     flow: string,
     settings: AnySettings,
@@ -148,7 +157,7 @@ export interface ProviderContext {
   ) => () => Promise<Identity>;
 }
 
-/** A key or a certificate as it was read for `doctor`. */
+/** A key or certificate as `doctor` found it. */
 export interface KeyFact {
   readonly check: 'private key' | 'certificate';
   readonly block: string;
@@ -156,24 +165,24 @@ export interface KeyFact {
   readonly isUsable: boolean;
   /** Its digest, or the fault. */
   readonly detail: string;
-  /** The remedy of a fault, or of a usable key that is configured twice. */
+  /** The fix for a fault, or for a usable key that is configured twice. */
   readonly advice?: string;
   /** The validity of a certificate, in milliseconds since the epoch. */
   readonly validity?: { readonly notBefore: number; readonly notAfter: number };
 }
 
-/** The address where a provider describes itself in public (OpenID Connect Discovery 1.0 §4), and the setting to correct where it is wrong. */
+/** The address of a provider's public metadata (OpenID Connect Discovery 1.0 §4), and the setting to correct if it is wrong. */
 export interface ProviderAddress {
   readonly setting: Setting;
-  /** Absent while the setting is empty, or wrong. */
+  /** Absent if the setting is empty or wrong. */
   readonly url?: string;
   readonly fault?: string;
 }
 
-/** The claims that a token must have, as far as the configuration says. */
+/** The claims that a token must have, as far as the configuration specifies them. */
 export interface ExpectedClaims {
   readonly audience: readonly string[];
-  /** The setting that the audience comes from. */
+  /** The setting of the audience. */
   readonly setting: Setting<unknown>;
   readonly scopes: readonly string[];
 }
@@ -181,13 +190,13 @@ export interface ExpectedClaims {
 /** Facts about the configuration of a provider. `doctor` turns them into findings. */
 export interface ProviderFacts {
   readonly keys: readonly KeyFact[];
-  /** Absent where no server has to be reached. */
+  /** Absent if no server is needed. */
   readonly address?: ProviderAddress;
-  /** Default: nothing is compared. */
+  /** Default: no claims are compared. */
   readonly expected?: ExpectedClaims;
 }
 
-/** A block, and fields of it. */
+/** A block, and fields in it. */
 type Suspects<Blocks> = {
   readonly [Block in keyof Blocks & string]: {
     readonly block: Block;
@@ -195,30 +204,30 @@ type Suspects<Blocks> = {
   };
 }[keyof Blocks & string];
 
-/** An identity provider of this package, without its library. `Blocks`: its settings, by configuration block. */
+/** An identity provider of this package, without its library. `Blocks` are its settings by configuration block. */
 export interface ProviderDescriptor<Blocks> {
   /** Its configuration blocks, with a row for each field. */
   readonly blocks: { readonly [Block in keyof Blocks]: Rows<Blocks[Block]> };
-  /** The start of its environment variables. */
+  /** The prefix of its environment variables. */
   readonly prefix: string;
-  /** Its flows, by the strategy that asks for them; the first is the provider's own. */
+  /** Its flows by strategy; the first is the provider's default. */
   readonly flows: Readonly<Partial<Record<string, string>>>;
   /** The block and the fields to check when the platform rejects its tokens. */
   readonly suspects: Suspects<Blocks>;
-  /** The facts that concern the service's own tokens. */
+  /** Facts about the service's own tokens. */
   examine(blocks: Blocks, clock: Clock): Promise<ProviderFacts>;
-  /** The facts that concern the exchange of users' tokens; absent where it cannot exchange them. */
+  /** Facts about the exchange of users' tokens; absent if the provider cannot exchange them. */
   examineExchange?(blocks: Blocks & ExchangeBlock, clock: Clock): Promise<ProviderFacts>;
 }
 
-/** The adapter of a provider: a module that comes with its library when it is first needed. */
+/** The adapter of a provider: a module loaded with its library on first use. */
 export interface ProviderAdapter<Blocks> {
   readonly provider: (flow: string, blocks: Blocks & ExchangeBlock, context: ProviderContext) => IdentityProvider;
-  /** Absent where it cannot exchange users' tokens. */
+  /** Absent if it cannot exchange users' tokens. */
   readonly exchange?: (blocks: Blocks & ExchangeBlock, context: ProviderContext) => TokenExchange;
 }
 
-/** The block that configures an exchange, beside those of its provider. */
+/** The block that configures an exchange, in addition to those of its provider. */
 export interface ExchangeBlock {
   readonly onBehalfOf: ExchangeSettings;
 }

@@ -1,6 +1,7 @@
 /**
- * What happened, one event at a time. No field of an event ever holds a secret or a token, nor a body but the start of one by which the platform explains an error.
- * `requestId` is there wherever an event belongs to one request: error responses carry the same name.
+ * A single event. Its fields never contain a secret or token, nor a body, except for the start of one in which the
+ * platform explains an error. `requestId` is set whenever an event belongs to one request; error responses carry the
+ * same id.
  *
  * @public
  */
@@ -13,14 +14,14 @@ export type TelemetryEvent =
       readonly status: number;
       /** Milliseconds until the response head was ready. */
       readonly durationMs: number;
-      /** Whether a stream of events follows, whose end is the event `stream_ended`. Default: false. */
+      /** True if an event stream follows; `stream_ended` reports its end. Default: false. */
       readonly streams?: boolean;
     }
   | {
       readonly type: 'stream_ended';
       readonly requestId: string;
       readonly route: string;
-      /** Who ended it: the agent, which sent all of it; the platform, which broke it; the browser that left; or the site, which shuts down. */
+      /** The party that ended it: the agent finished; the platform broke it; the browser left; or the site shut down. */
       readonly outcome: 'complete' | 'upstream' | 'browser' | 'site';
       /** Milliseconds from the start of the request. */
       readonly durationMs: number;
@@ -31,9 +32,12 @@ export type TelemetryEvent =
       readonly route: string;
       readonly status: number;
       readonly code: string;
-      /** What the visitor is told: what happened, and what to do. */
+      /** The text the visitor reads: what happened, and what to do. */
       readonly summary: string;
-      /** For operators, at most 2,048 characters: may name hosts, paths and provider codes, and quote what the platform said; never a secret. */
+      /**
+       * For operators, at most 2,048 characters. May name hosts, paths and provider codes, and quote the platform;
+       * never contains a secret.
+       */
       readonly detail: string;
       readonly block?: string;
       readonly fields?: readonly string[];
@@ -41,7 +45,7 @@ export type TelemetryEvent =
   | {
       readonly type: 'upstream';
       readonly requestId?: string;
-      /** The name `callStarted` was given. */
+      /** The id passed to `callStarted`. */
       readonly callId: string;
       readonly method: string;
       readonly origin: string;
@@ -49,16 +53,16 @@ export type TelemetryEvent =
       readonly path: string;
       /** Status of the response; absent when there was none. */
       readonly status?: number;
-      /** Why there was no response: `unreachable`, `timeout`, `reset`, `invalid`, or `aborted` by the browser. */
+      /** The reason for a missing response: `unreachable`, `timeout`, `reset`, `invalid`, or `aborted` by the browser. */
       readonly failure?: string;
-      /** Milliseconds until the head of the response, or the failure. */
+      /** Milliseconds until the response head, or the failure. */
       readonly durationMs: number;
     }
   | {
       readonly type: 'retry';
       readonly requestId?: string;
       readonly method: string;
-      /** Why a second try can do nothing twice. */
+      /** The reason why retrying cannot repeat an effect. */
       readonly cause: 'no_connection' | 'stale_connection';
       readonly detail: string;
     }
@@ -74,14 +78,14 @@ export type TelemetryEvent =
       readonly type: 'cache';
       readonly requestId?: string;
       readonly route: string;
-      /** Where the render came from. */
+      /** The source of the render. */
       readonly outcome: 'hit' | 'revalidated' | 'miss' | 'bypass';
     }
   | {
       readonly type: 'stream_broken';
       readonly requestId?: string;
       readonly route: string;
-      /** Who broke it: the platform, the browser that left, or the site, which shuts down. */
+      /** The party that broke it: the platform, the browser that left, or the site shutting down. */
       readonly side: 'upstream' | 'browser' | 'site';
       readonly detail: string;
     }
@@ -96,24 +100,24 @@ export type TelemetryEvent =
       readonly requestId?: string;
       readonly code: string;
       readonly detail: string;
-      /** Where it stands for an error: what happened and what to do, with which `detail` begins then; and what to check. */
+      /** For warnings that replace an error: what happened and what to do (repeated at the start of `detail`), and what to check. */
       readonly summary?: string;
       readonly block?: string;
       readonly fields?: readonly string[];
     };
 
 /**
- * Takes events as they happen. Must return immediately; what it throws is lost.
+ * Receives events as they happen. Must return immediately; exceptions are ignored.
  *
  * @public
  */
 export interface Telemetry {
-  /** Takes one event. */
+  /** Receives one event. */
   emit(event: TelemetryEvent): void;
-  /** Runs the work of one request, exactly once, so that what happens inside can be told to belong to it. Default: just runs it. */
+  /** Runs the work of one request, exactly once, so that events and spans inside can be attributed to it. Default: runs it directly. */
   readonly runRequest?: <Result>(
     request: {
-      /** The name events and error responses will carry. */
+      /** The id that events and error responses carry. */
       readonly requestId: string;
       /** In upper case. */
       readonly method: string;
@@ -122,9 +126,12 @@ export interface Telemetry {
     },
     work: () => Result,
   ) => Result;
-  /** Gives fields to send along with a call to the platform, such as `traceparent`. Default: none, and the browser's own cross. */
+  /**
+   * Returns fields to send with a call to the platform, such as `traceparent`. Default: none; the browser's own trace
+   * fields are forwarded.
+   */
   readonly callStarted?: (call: {
-    /** The name the call's `upstream` event will carry. */
+    /** The id that the call's `upstream` event carries. */
     readonly callId: string;
     /** In upper case. */
     readonly method: string;

@@ -1,10 +1,11 @@
 /**
- * Counts what one visitor asks for. Never rejects and never waits long: a limit that cannot be asked gives `unknown`, and the visitor goes on.
+ * Counts a visitor's messages. Never rejects and never waits long: if the limiter cannot be reached, the result is
+ * `unknown` and the visitor is admitted.
  *
  * @public
  */
 export interface VisitorLimit {
-  /** Counts one message of the visitor who sent the framework's own request. */
+  /** Counts one message from the visitor identified by the framework's own request. */
   admit(request: unknown): Promise<
     | { readonly kind: 'admitted' }
     | {
@@ -20,5 +21,5 @@ export interface VisitorLimit {
   >;
 }
 
-/** Whether a visitor may go on, or how long to wait. */
+/** The decision: admitted, or how long to wait. */
 export type LimitVerdict = Awaited<ReturnType<VisitorLimit['admit']>>;

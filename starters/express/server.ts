@@ -3,20 +3,20 @@ import { configFromEnv, configureServer } from 'agent-bff';
 import { createHandlers } from 'agent-bff/express';
 import express, { type ErrorRequestHandler } from 'express';
 
-// Where the site is deployed, the host sets these variables itself.
+// In production, the host sets these variables itself.
 if (existsSync('.env')) process.loadEnvFile('.env');
 
-// A wrong value throws here; a missing one is reported by the first request that needs it.
+// Throws if a value is invalid; a missing one is reported by the first request that needs it.
 const toolkit = configureServer(configFromEnv(process.env));
 
 const app = express();
-// Chat at /api/a2a, widgets at /api/service-surfaces. Before any body parser: bodies stream through.
+// Chat at /api/a2a, widgets at /api/service-surfaces. Before any body parser: bodies are streamed.
 app.use('/api', createHandlers(express));
 app.use(express.static('public'));
 
-// Last: Express's own error page shows visitors the stack wherever NODE_ENV is not "production".
+// Last: Express's own error page shows visitors the stack unless NODE_ENV is "production".
 const answerError: ErrorRequestHandler = (error, _request, response, next) => {
-  if (response.headersSent) return next(error); // Of a response that has begun, Express closes the connection.
+  if (response.headersSent) return next(error); // If the response has begun, Express closes the connection.
   const status = error.status >= 400 ? error.status : 500;
   if (status >= 500) console.error(error);
   response.sendStatus(status);
@@ -25,11 +25,11 @@ app.use(answerError);
 
 const port = Number(process.env['PORT'] || 3000);
 const server = app.listen(port, (error) => {
-  if (error !== undefined) throw error; // Such as a port that another program has.
+  if (error !== undefined) throw error; // Such as a port that is already in use.
   console.log(`http://localhost:${port}`);
 });
 
-// A host that stops the site says so first: running answers have ten seconds to finish.
+// The host sends SIGTERM before it stops the site: running answers have ten seconds to finish.
 process.once('SIGTERM', async () => {
   server.close();
   await toolkit.close({ graceMs: 10_000 });

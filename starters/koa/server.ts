@@ -5,21 +5,21 @@ import { createHandlers } from 'agent-bff/koa';
 import Koa from 'koa';
 import files from 'koa-static';
 
-// Where the site is deployed, the host sets these variables itself.
+// In production, the host sets these variables itself.
 if (existsSync('.env')) process.loadEnvFile('.env');
 
-// A wrong value throws here; a missing one is reported by the first request that needs it.
+// Throws if a value is invalid; a missing one is reported by the first request that needs it.
 const toolkit = configureServer(configFromEnv(process.env));
 
 const app = new Koa();
-// Chat at /api/a2a, widgets at /api/service-surfaces. Before any body parser: bodies stream through.
+// Chat at /api/a2a, widgets at /api/service-surfaces. Before any body parser: bodies are streamed.
 app.use(createHandlers(Router).prefix('/api').routes());
 app.use(files('public'));
 
 const port = Number(process.env['PORT'] || 3000);
 const server = app.listen(port, () => console.log(`http://localhost:${port}`));
 
-// A host that stops the site says so first: running answers have ten seconds to finish.
+// The host sends SIGTERM before it stops the site: running answers have ten seconds to finish.
 process.once('SIGTERM', async () => {
   server.close();
   await toolkit.close({ graceMs: 10_000 });

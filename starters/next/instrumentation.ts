@@ -2,6 +2,6 @@
 export async function register(): Promise<void> {
   if (process.env.NEXT_RUNTIME !== 'nodejs') return;
   const { configFromEnv, configureServer } = await import('agent-bff');
-  // Next has read .env. A wrong value throws here; a missing one is reported by the first request that needs it.
+  // Next has read .env. Throws if a value is invalid; a missing one is reported by the first request that needs it.
   configureServer(configFromEnv(process.env));
 }

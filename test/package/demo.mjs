@@ -24,5 +24,53 @@ assert.equal(agentCard.name, 'Demo agent');
 const [, body] = / -d '(\{.*\})'/.exec(readFileSync('node_modules/agent-bff/README.md', 'utf8')) ?? [];
 const headers = { 'content-type': 'application/json' };
 assert.match(await (await fetch(`${url}/api/a2a`, { method: 'POST', headers, body })).text(), /“Hello”/);
+
+// Two users, each with a browser of their own, and a record that only its owner reads.
+const [ada, grace] = [browser(), browser()];
+assert.equal(await ada.signIn('ada'), 'Ada Lovelace');
+assert.equal(await grace.signIn('grace'), 'Grace Hopper');
+await ada.send('/api/a2a', {
+  method: 'POST',
+  headers: { ...headers, 'a2a-version': '1.0' },
+  body: message('My secret'),
+});
+assert.match(await records(ada), /My secret/);
+assert.doesNotMatch(await records(grace), /My secret/);
+
 child.kill('SIGTERM');
 assert.deepEqual(await exit, [0, null]);
+
+/** Keeps cookies by origin and follows redirects. */
+function browser() {
+  const jars = new Map();
+  const send = async (address, init = {}) => {
+    const { origin, href } = new URL(address, url);
+    const jar = jars.get(origin) ?? new Map();
+    jars.set(origin, jar);
+    const cookie = [...jar].map((pair) => pair.join('=')).join('; ');
+    const response = await fetch(href, { ...init, redirect: 'manual', headers: { ...init.headers, cookie } });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line);
+      jar.set(name, value);
+    }
+    const location = response.headers.get('location');
+    return location === null ? response : send(new URL(location, href).href);
+  };
+  const signIn = async (user) => {
+    assert.equal((await send(`/auth/login?user=${user}`)).status, 200, complained);
+    return (await (await send('/auth/me')).json()).user.name;
+  };
+  return { send, signIn };
+}
+
+async function records({ send }) {
+  const { conversations } = await (await send('/api/service/conversations')).json();
+  const pages = conversations.map(async ({ id }) => (await send(`/api/service/conversations/${id}/messages`)).text());
+  return JSON.stringify(conversations) + (await Promise.all(pages)).join('');
+}
+
+function message(text) {
+  const parts = [{ text }];
+  const params = { message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts } };
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params });
+}

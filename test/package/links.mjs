@@ -1,15 +1,19 @@
-// Every document that travels with the package leads only to files that do as well.
+// Every document of the package links only to files that the package has.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const ROOT = `node_modules/${process.argv[2]}`;
+/** The files of this package on the Web. */
+const PUBLISHED = `https://unpkg.com/${process.argv[2]}/`;
 const documents = readdirSync(ROOT, { recursive: true }).filter((path) => path.endsWith('.md'));
 const missing = documents.flatMap((path) => {
-  const links = [...readFileSync(join(ROOT, path), 'utf8').matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)];
-  return links
-    .map(([, target]) => join(dirname(path), decodeURI(target)))
-    .filter((target) => !existsSync(join(ROOT, target)));
+  const links = [...readFileSync(join(ROOT, path), 'utf8').matchAll(/\]\(([^)#\s]+)/g)].map(([, link]) => link);
+  const published = links.filter((link) => link.startsWith(PUBLISHED)).map((link) => link.slice(PUBLISHED.length));
+  const relative = links.filter((link) => !/^(?:https?|mailto):/.test(link));
+  return [...published, ...relative.map((link) => join(dirname(path), decodeURI(link)))].filter(
+    (target) => !existsSync(join(ROOT, target)),
+  );
 });
 assert.deepEqual([...new Set(missing)], []);
 assert.ok(documents.includes('README.md') && documents.includes('CHANGELOG.md'), documents.join(', '));

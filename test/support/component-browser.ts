@@ -58,13 +58,18 @@ const BROWSERS = [
   { name: 'Firefox', path: findFirefox(), launch: launchFirefox, permissions: [] },
 ] as const;
 
-/** The same suite in every browser. */
+export interface SuiteOptions extends Omit<DemoOptions, 'port'> {
+  /** Also in the browsers that otherwise only `npm run test:engines` drives. Default false. */
+  readonly inEveryEngine?: boolean;
+}
+
+/** The same suite in every browser: in Chromium always, in the others by `npm run test:engines` (ENGINES=all). */
 export function describeInBrowsers(
   title: string,
-  options: Omit<DemoOptions, 'port'>,
+  { inEveryEngine = process.env['ENGINES'] === 'all', ...options }: SuiteOptions,
   suite: (browser: ComponentBrowser) => void,
 ): void {
-  for (const { name, path, launch, permissions } of BROWSERS) {
+  for (const { name, path, launch, permissions } of inEveryEngine ? BROWSERS : BROWSERS.slice(0, 1)) {
     describe.skipIf(path === undefined)(`${title}, in ${name}`, { timeout: 60_000 }, () => {
       const browser = new ComponentBrowser((colorScheme) => launch(path ?? '', colorScheme), permissions);
       beforeAll(() => browser.start(options), 60_000);
@@ -80,6 +85,7 @@ type ColorScheme = 'light' | 'dark';
 export class ComponentBrowser {
   demo!: Demo;
   #files: ReadonlyMap<string, string> = new Map();
+  #shared: Page | undefined;
   readonly #launch: (colorScheme: ColorScheme) => Promise<Browser>;
   readonly #permissions: readonly string[];
   readonly #launched = new Map<ColorScheme, Promise<Browser>>();
@@ -102,13 +108,54 @@ export class ComponentBrowser {
   }
 
   /** A visitor on the page, which shows nothing yet; gone when the test is over. */
-  async visit({ prepare, hasPolicy = true, ...options }: ComponentVisitOptions = {}): Promise<ComponentVisit> {
+  async visit(options?: ComponentVisitOptions): Promise<ComponentVisit> {
+    const page = options === undefined ? await this.#sharedPage() : await this.#newPage(options);
+    if (options !== undefined) onTestFinished(() => page.context().close());
+    await page.goto(`${this.demo.url}/page/`);
+    const visit = new ComponentVisit(page);
+    await visit.isReady();
+    return visit;
+  }
+
+  /** A new page costs more than most tests, so those that want nothing special of it follow each other on one. */
+  async #sharedPage(): Promise<Page> {
+    const page = (this.#shared ??= await this.#newPage({}));
+    onTestFinished(async ({ task }) => {
+      if (task.result?.state !== 'pass' || page.isClosed()) {
+        this.#shared = undefined;
+        return page.context().close();
+      }
+      page.removeAllListeners();
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await this.#serve(page, true);
+      await page.context().clearCookies();
+      await page.evaluate(() => {
+        sessionStorage.clear();
+        localStorage.clear();
+      });
+    });
+    return page;
+  }
+
+  async #newPage({ prepare, hasPolicy = true, ...options }: ComponentVisitOptions): Promise<Page> {
     const browser = await this.#browser(options.colorScheme === 'dark' ? 'dark' : 'light');
     const permissions = [...this.#permissions];
     const context = await browser.newContext({ viewport: { width: 800, height: 600 }, permissions, ...options });
-    onTestFinished(() => context.close());
     context.setDefaultTimeout(20_000);
     const page = await context.newPage();
+    await this.#serve(page, hasPolicy);
+    await page.addInitScript(() => {
+      const violations: string[] = [];
+      Object.assign(globalThis, { violations });
+      document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) =>
+        violations.push(`${violatedDirective} ${blockedURI} ${sample}`),
+      );
+    });
+    await prepare?.(page);
+    return page;
+  }
+
+  async #serve(page: Page, hasPolicy: boolean): Promise<void> {
     await page.route('**/page/*', (route) => {
       const name = new URL(route.request().url()).pathname.replace('/page/', '');
       const body = this.#files.get(name);
@@ -122,18 +169,6 @@ export class ComponentBrowser {
         body: body ?? '',
       });
     });
-    await page.addInitScript(() => {
-      const violations: string[] = [];
-      Object.assign(globalThis, { violations });
-      document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) =>
-        violations.push(`${violatedDirective} ${blockedURI} ${sample}`),
-      );
-    });
-    await prepare?.(page);
-    await page.goto(`${this.demo.url}/page/`);
-    const visit = new ComponentVisit(page);
-    await visit.isReady();
-    return visit;
   }
 
   async close(): Promise<void> {

@@ -18,14 +18,14 @@ export interface Block {
 }
 
 const FENCED = /^( *)```(\S*)[^\n]*\n([\s\S]*?)^\1```$/gm;
-/** What is not ours, or not written by hand. */
-const SKIPPED = /^(?:node_modules|dist|temp|reports|coverage|etc|\.git|\.next|\.work|\.stryker-tmp[\w-]*)$/;
+/** Folders of other projects, and of generated files. */
+const SKIPPED = /^(?:node_modules|dist|temp|reports|coverage|etc|docs\/api|\.git|\.next|\.work|\.stryker-tmp[\w-]*)$/;
 
-/** Every Markdown file but the reports of the API, which are generated. */
+/** Every Markdown file that is written by hand. */
 export function documents(folder = ''): readonly Document[] {
   return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     const file = folder === '' ? entry.name : `${folder}/${entry.name}`;
-    if (entry.isDirectory()) return SKIPPED.test(entry.name) ? [] : documents(file);
+    if (entry.isDirectory()) return [entry.name, file].some((name) => SKIPPED.test(name)) ? [] : documents(file);
     return entry.name.endsWith('.md') ? [{ file, text: readFileSync(join(ROOT, file), 'utf8') }] : [];
   });
 }

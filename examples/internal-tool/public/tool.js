@@ -3,7 +3,7 @@ const ask = document.getElementById('ask');
 const answer = document.getElementById('answer');
 const error = document.getElementById('error');
 
-/** In memory only: whoever reloads the page signs in again. */
+/** In memory only: after a reload, the user signs in again. */
 let token;
 
 signIn.addEventListener('submit', (event) => {
@@ -23,7 +23,7 @@ ask.addEventListener('submit', (event) => {
   });
 });
 
-/** Asks the identity provider itself; the server of this page never sees the password. */
+/** Calls the identity provider directly; the server of this page never sees the password. */
 async function requestToken(form) {
   const settings = await (await fetch('/settings.json')).json();
   const response = await fetch(settings.tokenEndpoint, {

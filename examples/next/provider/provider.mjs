@@ -1,8 +1,8 @@
 import { Provider } from 'oidc-provider';
 
 /**
- * A small OpenID provider in place of a real one: whoever submits its form is signed in, whatever the password.
- * Serve `callback()` of what it returns at `issuer`, which ends with a slash as Auth0's does. `more` are settings of oidc-provider.
+ * A small OpenID provider that replaces a real one: submitting its form signs in, with any password. Serve the returned
+ * `callback()` at `issuer`, which ends with a slash like Auth0's. `more` are settings of oidc-provider.
  */
 export function createProvider({ issuer, siteUrl, clientId, clientSecret, audience, tokenSeconds }, more = {}) {
   return new Provider(issuer, {
@@ -23,7 +23,7 @@ export function createProvider({ issuer, siteUrl, clientId, clientSecret, audien
       devInteractions: { enabled: true },
       resourceIndicators: {
         enabled: true,
-        // Auth0 names the API by `audience`; it is the only one here.
+        // Auth0 selects the API by `audience`; this provider has only one.
         defaultResource: () => audience,
         useGrantedResource: () => true,
         getResourceServerInfo: () => ({

@@ -7,8 +7,8 @@ import { TokenRefused } from './token-refused.js';
 import type { TrustedIssuers } from './trusted-issuers.js';
 
 /**
- * Lets requests with a token of a service account or of a user pass, and leaves the caller in `response.locals.subject`.
- * Stands before the SDK's handler, which would answer a failed authentication with 500 instead of 401.
+ * Admits requests with a token of a service account or of a user, and stores the caller in `response.locals.subject`.
+ * Runs before the SDK's handler, which would respond to a failed authentication with 500 instead of 401.
  */
 export function requireToken(accounts: ServiceAccounts, issuers: TrustedIssuers): RequestHandler {
   return async (request, response, next) => {
@@ -36,7 +36,7 @@ function bearerToken(request: Request): string {
   return token;
 }
 
-/** Whom the token claims to be from; nothing is verified yet. */
+/** The issuer the token claims; not verified yet. */
 function issuerOf(token: string): string | undefined {
   try {
     return decodeJwt(token).iss;

@@ -4,7 +4,7 @@ import { errors, jwtVerify } from 'jose';
 
 import { TokenRefused } from './token-refused.js';
 
-/** The public half of a service account's key, as its owner registered it. */
+/** The public half of a service account's key, as registered by its owner. */
 export interface RegisteredKey {
   readonly kid: string;
   readonly publicKeyPem: string;
@@ -19,7 +19,7 @@ interface Account {
 
 const MAX_LIFE_SECONDS = 300;
 
-/** The platform's register of service accounts, and what it asks of their tokens. */
+/** The platform's register of service accounts, and its rules for their tokens. */
 export class ServiceAccounts {
   readonly #audience: string;
   readonly #accounts = new Map<string, Account>();

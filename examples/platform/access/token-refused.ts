@@ -1,2 +1,2 @@
-/** Why a token is not accepted. Its text is safe to send: it never quotes the token. */
+/** The reason why a token is rejected. Its text is safe to send: it never quotes the token. */
 export class TokenRefused extends Error {}

@@ -5,11 +5,11 @@ import { TokenRefused } from './token-refused.js';
 /** An OpenID provider whose users may use the platform. */
 export interface TrustedIssuer {
   readonly issuer: string;
-  /** Where it publishes the keys it signs with. */
+  /** The address of its public keys. */
   readonly jwksUri: string;
 }
 
-/** The OpenID providers the platform trusts, and what it asks of the access tokens of their users. */
+/** The OpenID providers the platform trusts, and its rules for their users' access tokens. */
 export class TrustedIssuers {
   readonly #audience: string;
   readonly #keys = new Map<string, JWTVerifyGetKey>();
@@ -26,7 +26,7 @@ export class TrustedIssuers {
     return issuer !== undefined && this.#keys.has(issuer);
   }
 
-  /** The user the token was issued for. Marked as one: a service account may have the same name. */
+  /** The user the token was issued for. The prefix marks a user, since a service account may have the same name. */
   async verify(token: string, issuer: string): Promise<string> {
     const key = this.#keys.get(issuer);
     if (key === undefined) throw new TokenRefused('The issuer is not trusted.');
@@ -34,7 +34,7 @@ export class TrustedIssuers {
       issuer,
       audience: this.#audience,
       algorithms: ['ES256', 'RS256'],
-      // An ID token is no access token, though the same key signs both (RFC 9068 §4).
+      // An ID token is not an access token, though the same key signs both (RFC 9068 §4).
       typ: 'at+jwt',
       requiredClaims: ['sub', 'exp'],
     }).catch((error: unknown) => {

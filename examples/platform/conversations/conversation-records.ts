@@ -2,16 +2,16 @@ import { Conversation, type ConversationSummary } from './conversation.js';
 
 const MAX_CONVERSATIONS = 200;
 
-/** Who said what to the agent; each caller knows of their own conversations only. */
+/** The conversations with the agent, separate for each caller. */
 export class ConversationRecords {
   readonly #byOwner = new Map<string, Map<string, Conversation>>();
 
-  /** The conversation with this id; begins it when the owner has none. */
+  /** The conversation with this id; created if the owner has none. */
   open(owner: string, id: string): Conversation {
     const own = this.#byOwner.get(owner) ?? new Map<string, Conversation>();
     this.#byOwner.set(owner, own);
     const conversation = own.get(id) ?? new Conversation(id);
-    // Last in the map is newest.
+    // The last entry of the map is the newest.
     own.delete(id);
     own.set(id, conversation);
     const [oldest] = own.keys();
@@ -28,7 +28,7 @@ export class ConversationRecords {
     return this.#byOwner.get(owner)?.get(id);
   }
 
-  /** False when the owner has no such conversation. */
+  /** False if the owner has no such conversation. */
   delete(owner: string, id: string): boolean {
     return this.#byOwner.get(owner)?.delete(id) ?? false;
   }

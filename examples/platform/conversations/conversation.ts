@@ -7,7 +7,7 @@ export interface RecordedMessage {
 
 export interface ConversationSummary {
   readonly id: string;
-  /** How it began. */
+  /** Its first words. */
   readonly title: string;
   /** ISO 8601. */
   readonly updatedAt: string;

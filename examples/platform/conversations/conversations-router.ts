@@ -2,7 +2,7 @@ import { Router } from 'express';
 
 import type { ConversationRecords } from './conversation-records.js';
 
-/** The caller's own conversations; whose a foreign one is nobody learns. */
+/** The caller's own conversations; those of others are not found. */
 export function createConversationsRouter(records: ConversationRecords): Router {
   const router = Router();
 

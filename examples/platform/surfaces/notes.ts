@@ -4,7 +4,7 @@ import { ActionRefused, type Fields, type Surface, type SurfaceView } from './su
 const MAX_NOTE = 200;
 const MAX_NOTES = 50;
 
-/** Each caller's own notes; a site's visitors who are not signed in are one caller. */
+/** Each caller's own notes; all visitors who are not signed in are one caller. */
 export class Notes implements Surface {
   readonly id = 'notes';
   readonly name = 'my-notes';

@@ -9,7 +9,7 @@ interface Choice {
   votes: number;
 }
 
-/** One poll for everybody. */
+/** One poll for all callers. */
 export class Poll implements Surface {
   readonly id = 'poll';
   readonly name = 'lunch-poll';
@@ -23,7 +23,7 @@ export class Poll implements Surface {
   #question = 'What shall we have for lunch?';
   #version = 1;
 
-  /** What an editor of the platform does. Throws RangeError when there is no question, or a longer one than 120 characters. */
+  /** Changes the question, like an editor of the platform. Throws RangeError if it is empty or longer than 120 characters. */
   setQuestion(text: string): void {
     const question = text.trim();
     if (question === '' || question.length > MAX_QUESTION) {

@@ -33,7 +33,7 @@ function select(find: (word: string) => Surface | undefined): RequestHandler<{ w
 function surfaceRoutes(): Router {
   const router = Router();
 
-  // Asked to learn whether a render is still good: Express answers 304 to the entity tag of the last one.
+  // Called to revalidate a render: Express responds with 304 to its entity tag.
   router.get('/', (_request, response) => {
     const { id, name, title, version, etag } = look(response);
     response.set('etag', etag).json({ id, name, title, version });
@@ -71,7 +71,7 @@ function look(response: Response) {
   const surface = surfaceOf(response);
   const { id, name, title } = surface;
   const { version, html } = surface.view(callerOf(response));
-  // Of what the caller sees: two callers may see different things in one version.
+  // The tag depends on the content, since two callers may see different content in one version.
   const etag = `"${createHash('sha256').update(`${version} ${html}`).digest('base64url')}"`;
   return { id, name, title, version, html, etag };
 }
@@ -84,7 +84,7 @@ function callerOf({ locals }: Response): string {
   return String(locals['subject']);
 }
 
-/** The text fields of `{ "fields": { … } }`; anything else is left out. */
+/** The text fields of `{ "fields": { … } }`; all others are ignored. */
 function fieldsOf(body: unknown): Fields {
   const { fields } = Object(body) as { fields?: unknown };
   return Object.fromEntries(Object.entries(Object(fields) as object).filter(([, value]) => typeof value === 'string'));

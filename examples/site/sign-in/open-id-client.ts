@@ -9,7 +9,7 @@ export interface OpenIdSettings {
 }
 
 export interface SignedInUser {
-  /** Issuer and subject: the user's one stable name. */
+  /** Issuer and subject, which together identify the user permanently. */
   readonly id: string;
   readonly name: string;
   /** Path of a picture. */
@@ -19,22 +19,22 @@ export interface SignedInUser {
 export interface UserTokens {
   readonly accessToken: string;
   readonly refreshToken: string;
-  /** Some seconds before the provider's own date, so that the token lasts for its way; milliseconds since the epoch. */
+  /** A few seconds before the provider's own expiry, to cover the time of a request; milliseconds since the epoch. */
   readonly expiresAt: number;
 }
 
-/** What the site remembers between sending a visitor to the provider and seeing them again. */
+/** The state kept between redirecting a visitor to the provider and their return. */
 export interface PendingSignIn {
   readonly codeVerifier: string;
   readonly state: string;
   readonly nonce: string;
 }
 
-/** A provider need not say how long a token lives. */
+/** Used if the provider does not state the lifetime of a token. */
 const SECONDS_UNLESS_SAID = 60;
 const EARLY_SECONDS = 5;
 
-/** The site as its OpenID provider knows it: authorization code with PKCE, and refreshes. */
+/** The site as a client of its OpenID provider: authorization code with PKCE, and refreshes. */
 export class OpenIdClient {
   readonly #settings: OpenIdSettings;
   #found: Promise<openId.Configuration> | undefined;
@@ -43,7 +43,7 @@ export class OpenIdClient {
     this.#settings = settings;
   }
 
-  /** Where to send the visitor. `loginHint` names the user when the page knows already who it is. */
+  /** The address for redirecting the visitor. `loginHint` is the user's name if the page already knows it. */
   async begin(redirectUri: string, loginHint: string | undefined): Promise<{ url: URL; pending: PendingSignIn }> {
     const pending = {
       codeVerifier: openId.randomPKCECodeVerifier(),
@@ -54,7 +54,7 @@ export class OpenIdClient {
       redirect_uri: redirectUri,
       scope: 'openid profile offline_access',
       resource: this.#settings.audience,
-      // Two people share this browser: the provider is to ask each time which of them it is.
+      // Two people share this browser, so the provider must always ask.
       prompt: 'login',
       code_challenge: await openId.calculatePKCECodeChallenge(pending.codeVerifier),
       code_challenge_method: 'S256',
@@ -65,7 +65,7 @@ export class OpenIdClient {
     return { url, pending };
   }
 
-  /** Who came back to `callbackUrl`, and with which tokens. Rejects unless it is the answer to `pending`. */
+  /** The user who returned to `callbackUrl`, with their tokens. Rejects unless the callback belongs to `pending`. */
   async finish(callbackUrl: URL, pending: PendingSignIn): Promise<{ user: SignedInUser; tokens: UserTokens }> {
     const answer = await openId.authorizationCodeGrant(
       await this.#configuration(),
@@ -84,19 +84,19 @@ export class OpenIdClient {
     return { user, tokens: tokensOf(answer) };
   }
 
-  /** New tokens. With most providers the refresh token is spent then, and the answer holds the next one. */
+  /** New tokens. Most providers invalidate the refresh token, and the response has the next one. */
   async refresh(refreshToken: string): Promise<UserTokens> {
     const { audience } = this.#settings;
     const answer = await openId.refreshTokenGrant(await this.#configuration(), refreshToken, { resource: audience });
     return tokensOf(answer, refreshToken);
   }
 
-  /** Asked for when it is first needed: a site starts before its provider does. A failure is not remembered. */
+  /** Requested on first use, since a site starts before its provider. Failures are not cached. */
   #configuration(): Promise<openId.Configuration> {
     const { issuer, clientId, clientSecret } = this.#settings;
     this.#found ??= openId
       .discovery(new URL(issuer), clientId, clientSecret, undefined, {
-        // The provider of the demo has no certificate; a real one has.
+        // The demo's provider has no certificate; a real one does.
         execute: issuer.startsWith('http://127.0.0.1:') ? [openId.allowInsecureRequests] : [],
       })
       .catch((error: unknown) => {
@@ -107,7 +107,7 @@ export class OpenIdClient {
   }
 }
 
-/** True when the provider will not refresh any more, and false when it only could not answer. */
+/** True if the provider rejects further refreshes, and false if it was only unreachable. */
 export function isEnded(error: unknown): boolean {
   return error instanceof openId.ResponseBodyError && error.error === 'invalid_grant';
 }

@@ -8,24 +8,24 @@ import type { PendingSignIn, SignedInUser, UserTokens } from './open-id-client.j
 
 declare module 'express-session' {
   interface SessionData {
-    /** Present while somebody is signed in. */
+    /** Present while a user is signed in. */
     user: SignedInUser;
-    /** Of the user; they never leave the server. */
+    /** The user's tokens, which never leave the server. */
     tokens: UserTokens;
-    /** What the answer of the provider is checked against. */
+    /** The values to compare with the provider's callback. */
     pendingSignIn: PendingSignIn;
   }
 }
 
-/** A name of its own: browsers keep one set of cookies for all ports of localhost. */
+/** A unique name: browsers share cookies between all ports of localhost. */
 export const SESSION_COOKIE = 'demo-site.sid';
 
 const LIFETIME_MS = 8 * 3_600_000;
 
 /**
- * Sessions of signed-in users: the browser holds an id, the server holds the tokens.
- * They are kept in memory, which is right for one process that forgets them when it ends. A site in production
- * keeps them in a shared store (connect-redis or the like), has its secret from outside, and sets `secure`.
+ * Sessions of signed-in users: the browser holds an id, the server holds the tokens. They are in memory, which suits a
+ * single process that may lose them. In production, use a shared store (connect-redis or similar), configure the
+ * secret, and set `secure`.
  */
 export function createSessions(): RequestHandler {
   return session({
@@ -37,19 +37,19 @@ export function createSessions(): RequestHandler {
   });
 }
 
-/** Starts over under another id, so that nobody who knew the old one is signed in with it. */
+/** Starts a session with a new id, so that a previous id does not become signed in (session fixation). */
 export async function renewSession(request: Request): Promise<void> {
   const { session: current } = request;
   await promisify(current.regenerate.bind(current))();
 }
 
-/** Reads the session again: another request may have changed it since this one began. */
+/** Reads the session again: another request may have changed it meanwhile. */
 export async function reloadSession(request: Request): Promise<void> {
   const { session: current } = request;
   await promisify(current.reload.bind(current))();
 }
 
-/** Writes the session now, and not with the end of the answer. */
+/** Writes the session now, instead of at the end of the response. */
 export async function saveSession(request: Request): Promise<void> {
   const { session: current } = request;
   await promisify(current.save.bind(current))();

@@ -3,7 +3,7 @@ import { type ErrorRequestHandler, type Request, Router } from 'express';
 import type { OpenIdClient } from './open-id-client.js';
 import { endSession, renewSession, SESSION_COOKIE } from './session.js';
 
-/** Signs users in and out. Tokens go into the session, and from there nowhere but to the platform. */
+/** Signs users in and out. Tokens are stored in the session, and only sent to the platform. */
 export function createSignInRouter(client: OpenIdClient | undefined): Router {
   const router = Router();
 
@@ -19,7 +19,7 @@ export function createSignInRouter(client: OpenIdClient | undefined): Router {
   router.post('/logout', async (request, response) => {
     await endSession(request);
     response.clearCookie(SESSION_COOKIE);
-    // A form wants a page afterwards, a script does not.
+    // A form needs a page afterwards, a script does not.
     if (request.accepts(['json', 'html']) === 'html') response.redirect(303, '/');
     else response.sendStatus(204);
   });
@@ -46,8 +46,9 @@ export function createSignInRouter(client: OpenIdClient | undefined): Router {
   return router;
 }
 
-/** Why it failed is nothing for the page: it could quote what the provider said. */
-const answerSignInErrors: ErrorRequestHandler = (_error, _request, response, _next) => {
+/** The terminal gets the reason; the page does not, since the reason could quote the provider. */
+const answerSignInErrors: ErrorRequestHandler = (error: unknown, _request, response, _next) => {
+  console.error(`sign-in: ${error instanceof Error ? `${error.message} ${String(error.cause ?? '')}` : String(error)}`);
   response.status(400).type('text').send('The sign-in did not succeed. Go back to the site and try again.');
 };
 
@@ -55,7 +56,7 @@ function hintOf(user: unknown): string | undefined {
   return typeof user === 'string' && /^\w{1,32}$/.test(user) ? user : undefined;
 }
 
-/** The site under the name the browser knows it by; the provider accepts only addresses it has on its list. */
+/** The site under the name in the browser; the provider only accepts registered addresses. */
 function addressOf(request: Request, path: string): URL {
   return new URL(path, `${request.protocol}://${request.host}`);
 }

@@ -5,8 +5,8 @@ import { isEnded, type OpenIdClient } from './open-id-client.js';
 import { reloadSession, saveSession, SESSION_COOKIE } from './session.js';
 
 /**
- * Gives agent-bff the signed-in user's access token, refreshed when it has expired.
- * Requests of one session that come together share one refresh; agent-bff sees to that, by the name of the cookie.
+ * Provides agent-bff with the signed-in user's access token, refreshed if it has expired. Concurrent requests of one
+ * session share one refresh; agent-bff recognises them by the cookie's name.
  */
 export function userTokenSource(client: OpenIdClient | undefined): SessionTokenSource {
   return fromFunction(
@@ -21,7 +21,7 @@ export function userTokenSource(client: OpenIdClient | undefined): SessionTokenS
 }
 
 async function refreshed(request: Request, client: OpenIdClient): Promise<SessionToken | null> {
-  // A refresh token is good for one use, and an earlier request may have used the one this request began with.
+  // A refresh token works once, and an earlier request may have used the one this request began with.
   await reloadSession(request);
   const { tokens } = request.session;
   if (tokens === undefined) return null;
@@ -32,7 +32,7 @@ async function refreshed(request: Request, client: OpenIdClient): Promise<Sessio
     if (isEnded(error)) return { kind: 'expired', detail: 'the provider did not accept the refresh token' };
     throw error;
   }
-  // At once: express-session would write it with the end of the answer, and an answer may stream for minutes.
+  // Immediately: express-session would write it at the end of the response, which may stream for minutes.
   await saveSession(request);
   return found(request);
 }

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite';
 
-/** In development the front end has a server of its own, which leaves everything but the page to the site's. */
+/** In development the front end has its own server, which proxies everything except the page to the site's. */
 const site = process.env['SITE_URL'] ?? 'http://localhost:3000';
 
 export default defineConfig({
@@ -9,7 +9,7 @@ export default defineConfig({
   build: {
     outDir: '../../dist/web',
     emptyOutDir: true,
-    // 'use client' of the components is for frameworks that render on the server.
+    // 'use client' in the components is for frameworks that render on the server.
     rolldownOptions: { checks: { moduleLevelDirective: false } },
   },
 });

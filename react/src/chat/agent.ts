@@ -81,10 +81,12 @@ export class Agent {
       return;
     }
     // The agent's own stream says best how it ended.
-    await new Promise((resolve) => setTimeout(resolve, CANCELLED_MS));
-    if (!host.isCurrent(turn)) return;
-    turn.answer = { ...(turn.answer ?? cancelled), state: cancelled.state === 'working' ? 'stopped' : cancelled.state };
-    turn.abort.abort();
+    setTimeout(() => {
+      if (!host.isCurrent(turn)) return;
+      const state = cancelled.state === 'working' ? 'stopped' : cancelled.state;
+      turn.answer = { ...(turn.answer ?? cancelled), state };
+      turn.abort.abort();
+    }, CANCELLED_MS);
   }
 
   /** Ends a connection the page has left, once there is a task to come back to. */

@@ -130,9 +130,9 @@ export class AnswerReader {
         // A connection that brought something was good: whatever broke it is worth all the attempts again.
         if (!isSame(before, this.#answer)) failures = 0;
         const waitMs = error instanceof ChatError ? error.retryAfterMs : undefined;
-        if (waitMs === undefined && ++failures > RECONNECT_MS.length) throw new AnswerBrokenOff(this.#answer, error);
+        if (waitMs === undefined && ++failures >= RECONNECT_MS.length) throw new AnswerBrokenOff(this.#answer, error);
         if (!(error instanceof AgentRefusal)) this.#listener.onReconnecting(waitMs === undefined);
-        pauseMs = waitMs ?? RECONNECT_MS[failures - 1] ?? MAX_POLL_MS;
+        pauseMs = waitMs ?? RECONNECT_MS[failures] ?? MAX_POLL_MS;
       }
       if (this.#answer.state === 'working' && now() + pauseMs! > until)
         throw new AnswerBrokenOff(this.#answer, new ChatError('still_working', MESSAGES.stillWorking));

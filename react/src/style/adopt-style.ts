@@ -1,7 +1,7 @@
 /**
- * Gives a page or a shadow root a style; the result takes it away again. A constructed stylesheet is neither an inline
- * style, which a Content-Security-Policy may forbid, nor markup, and it loads nothing by `@import`. Where there are
- * none, as in jsdom, it does nothing: what is styled still works.
+ * Adds a style to a page or a shadow root; the returned function removes it. A constructed stylesheet is neither an
+ * inline style, which a Content-Security-Policy may forbid, nor markup, and it ignores `@import`. Without support, as
+ * in jsdom, it does nothing: the component works without its style.
  */
 export function adoptStyle(root: DocumentOrShadowRoot, css: string): () => void {
   if (typeof CSSStyleSheet === 'undefined' || !('replaceSync' in CSSStyleSheet.prototype)) return () => undefined;

@@ -1,8 +1,11 @@
-/** A style that fetches, or may: an address that is no reference within the document, or text that hides one. */
+/** Matches a style that may load something: an address that is not a reference within the document, or text that may hide one. */
 const FETCHING_STYLE = /\\|(?:url|src|image|image-set)\(\s*(?!["']?#)/i;
 const ADDRESSES = /^(?:src|srcset|poster|background|href)$/;
 
-/** Removes what fetches from elsewhere than the page's origin, `data:` and the origins the site allows, from markup without inline styles. */
+/**
+ * Removes everything that loads from an origin other than the page's, `data:` and the origins the site allows. The
+ * markup must have no inline styles.
+ */
 export async function removeForeign(
   markup: DocumentFragment,
   mediaOrigins: () => Promise<readonly string[]>,

@@ -3,14 +3,14 @@ import { checkStatus, readJson } from '../site-fetch.js';
 export type SurfaceAddress = { readonly id: string } | { readonly name: string };
 
 /**
- * A JSON object that a render depends on.
+ * A JSON object with the input of a render.
  *
  * @public
  */
 export type SurfaceInput = Readonly<Record<string, unknown>>;
 
 /**
- * What the visitor has filled in; a list where a name comes more than once.
+ * The values the visitor entered; a list for names that occur more than once.
  *
  * @public
  */
@@ -29,12 +29,12 @@ export interface SurfaceSite {
   readonly address: SurfaceAddress;
 }
 
-/** The part of the site's configuration that is for widgets. */
+/** The part of the site's configuration used for widgets. */
 interface SurfaceConfiguration {
   readonly mediaOrigins?: readonly string[];
 }
 
-/** One widget as the site's routes serve it. */
+/** One widget, as served by the site's routes. */
 export class SurfaceClient {
   readonly #base: string;
   readonly #fetch: typeof fetch;
@@ -65,7 +65,7 @@ export class SurfaceClient {
     return response.text();
   }
 
-  /** The origins a widget may fetch from, beside the page's own; none if the site's configuration cannot be read. */
+  /** The origins a widget may load from, besides the page's own; none if the site's configuration cannot be read. */
   mediaOrigins(): Promise<readonly string[]> {
     return (this.#mediaOrigins ??= this.#fetch(this.#configEndpoint, { signal: this.#signal })
       .then((response) => readJson<SurfaceConfiguration>(response))
@@ -82,7 +82,7 @@ export class SurfaceClient {
     return this.#post('render', input, 'html');
   }
 
-  /** Submits an action; resolves to what the platform says to it. */
+  /** Submits an action; resolves to the platform's message. */
   async act(action: string, fields: ActionFields): Promise<string> {
     const { message = '' } = await this.#post<{ message?: string }>(`actions/${encodeURIComponent(action)}`, {
       fields,

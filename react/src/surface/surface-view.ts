@@ -5,11 +5,11 @@ import { removeForeign } from './fetched-parts.js';
 import type { ActionFields, SurfaceClient } from './surface-client.js';
 import { unstyledMarkup } from './unstyled-markup.js';
 
-/** The page's own rules for the element win over it. */
+/** The page's own rules for the element override it. */
 const HOST_STYLE = ':host { display: block; overflow: auto; }';
-/** Nothing inside is shown or clicked outside, fixed or not; what is too wide scrolls. */
+/** Content cannot be shown or clicked outside the box, even if fixed; content that is too wide scrolls. */
 const BOX_STYLE = 'contain: layout paint; overflow: auto hidden';
-/** In a layer, so that every rule of the theme wins over it, except that a list of options stays the browser's own. */
+/** In a layer, so that every rule of the theme overrides it. An option list keeps the browser's own style. */
 const BASE_STYLE = `@layer base {
   :host { box-sizing: border-box; }
   :is(h1, h2, h3, h4) { margin: 0 0 0.75rem; font-size: 1.0625rem; line-height: 1.35; }
@@ -27,15 +27,15 @@ const SANITISER = {
   RETURN_DOM_FRAGMENT: true as const,
   // A browser reads https:/path and https:path as paths of the site; a visitor does not.
   ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:|tel:|[^a-z]|[a-z+.-]+(?:[^a-z+.\-:]|$))/i,
-  // Addresses of forms, ways to the top layer of the page, and styles.
+  // Form addresses, access to the page's top layer, and styles.
   FORBID_ATTR: ['action', 'method', 'popover', 'popovertarget', 'command', 'commandfor', 'style'],
   FORBID_TAGS: ['style'],
 };
 
 /**
- * A widget in a shadow root of its own, inside a box that neither its theme nor its markup can reach: it stays in the box,
- * fetches from the origins the site allows, and runs no script. A form or a button with `data-action` submits that action
- * instead of its own.
+ * A widget in its own shadow root, inside a box that neither its theme nor its markup can affect: it stays in the box,
+ * loads only from the origins the site allows, and runs no scripts. A form or a button with `data-action` submits that
+ * action instead of its own.
  */
 export class SurfaceView {
   readonly #box = document.createElement('div');
@@ -46,7 +46,7 @@ export class SurfaceView {
   readonly #themed: Promise<void>;
   #newest: DocumentFragment | undefined;
 
-  /** `onAction` gets the name of an action and what was filled in. */
+  /** `onAction` receives the name of an action and the entered values. */
   constructor(host: HTMLElement, client: SurfaceClient, onAction: (action: string, fields: ActionFields) => unknown) {
     if (host.shadowRoot === null) adoptStyle(host.attachShadow({ mode: 'open' }), HOST_STYLE);
     this.#box.style.cssText = BOX_STYLE;
@@ -58,7 +58,7 @@ export class SurfaceView {
     this.#root.append(this.#content);
     this.#box.append(widget);
     host.shadowRoot?.append(this.#box);
-    // A widget without its theme is still a widget.
+    // A widget works without its theme.
     this.#themed = client.theme().then(
       (css) => void adoptStyle(this.#root, css),
       () => undefined,
@@ -67,13 +67,13 @@ export class SurfaceView {
     this.#root.addEventListener('click', (event) => this.#click(event));
   }
 
-  /** Shows new markup; the focus stays where it was if that is still there. */
+  /** Shows new markup; keeps the focus if the focused element still exists. */
   async show(html: string): Promise<void> {
     const fragment = DOMPurify.sanitize(unstyledMarkup(html), SANITISER);
     this.#newest = fragment;
     for (const link of fragment.querySelectorAll('a, area')) openOutside(link);
     await removeForeign(fragment, () => this.#client.mediaOrigins());
-    await this.#themed; // no flash of what it looks like without
+    await this.#themed; // avoids a flash of unstyled content
     if (this.#newest !== fragment) return;
     const focused = this.#root.activeElement;
     const place = focused === null ? undefined : this.#controls().findIndex((control) => control.isSameNode(focused));
@@ -100,14 +100,14 @@ export class SurfaceView {
 
   #click(event: Event): void {
     const button = (event.target as Element).closest<HTMLButtonElement>('button[data-action]');
-    // A button that submits its form is heard as "submit", once the form has checked itself.
+    // A button that submits its form is handled as "submit", after the form's validation.
     if (button === null || (button.form !== null && button.type === 'submit')) return;
     const { name, value } = button;
     this.#onAction(button.dataset['action'] ?? '', name === '' ? {} : { [name]: value });
   }
 }
 
-/** Gives a link to another site a tab of its own, without access to the page and without its address; any in SVG too. */
+/** Opens a link to another site in a new tab, without access to the page and without its address; links in SVG too. */
 function openOutside(link: Element & Partial<Pick<HTMLAnchorElement, 'origin' | 'protocol'>>): void {
   if (link.origin === location.origin || link.protocol?.startsWith('http') === false) return;
   link.setAttribute('target', '_blank');

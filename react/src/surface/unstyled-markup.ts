@@ -1,12 +1,12 @@
-/** A style element, or a tag whose quotes are closed. */
+/** Matches a style element, or a tag with balanced quotes. */
 const STYLE_OR_TAG = /<style\b[^<]*(?:<(?!\/style)[^<]*)*(?:<\/style[^>]*>?|$)|<[a-z](?:[^"'<>]|"[^"]*"|'[^']*')*>/gi;
-/** One attribute with its value; of a tag, the first is its name. */
+/** Matches one attribute with its value; the first match in a tag is its name. */
 const ATTRIBUTE = /[^\s"'<>/=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>]+))?/g;
 const STYLE_OR_HANDLER = /^(?:style|on[a-z]+)\s*=/i;
 
 /**
- * Markup without styles and event handlers. A sanitiser leaves them out as well, but it has to parse them first, and Chromium
- * reports that to a strict Content-Security-Policy, whatever document it happens in. Makes nothing safe by itself.
+ * Removes styles and event handlers from markup. A sanitiser removes them too, but has to parse them first, which
+ * Chromium reports as a violation of a strict Content-Security-Policy, in any document. Not a sanitiser by itself.
  */
 export function unstyledMarkup(html: string): string {
   return html.replaceAll(STYLE_OR_TAG, (found) =>

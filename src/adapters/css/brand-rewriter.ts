@@ -5,7 +5,7 @@ const MAX_DEPTH = 100;
 const MAX_SELECTORS = 100;
 /** Functions that load something, or read the page's markup. */
 const REFUSED_FUNCTIONS: ReadonlySet<string> = new Set([...LOADING, 'attr']);
-/** Tokens that no value of a custom property may hold. */
+/** Tokens that the value of a custom property must not contain. */
 const REFUSED_TOKENS: ReadonlySet<TokenType> = new Set([
   TokenType.URL,
   TokenType.BadURL,
@@ -25,21 +25,22 @@ const CLOSERS: ReadonlyMap<TokenType, TokenType> = new Map([
 ]);
 const CLOSED: ReadonlySet<TokenType> = new Set(CLOSERS.values());
 
-/** Classes and attributes by which a site selects a colour scheme at the root of the page; nothing else of the page is read. */
+/** Classes and attributes by which a site selects a colour scheme at the root of the page; no other parts of the page are matched. */
 const SCHEME = String.raw`(?:\.(?:dark|light)|\[data-(?:theme|mode|color-scheme|bs-theme)=(?:"[\w-]+"|[\w-]+)\])`;
 const ROOT = new RegExp(String.raw`^(?:(?::root|html|:where\(:root\))+${SCHEME}*|${SCHEME}+)$`, 'i');
 const SHADOW_HOST = /^:host$/i;
-/** A media query about nothing but what the visitor prefers. */
+/** Matches a media query that only depends on the visitor's preferences. */
 const PREFERENCE = /^(?:(?:(?:only|not) )?(?:all|screen) and )?(?:not ?)?\(\)(?: ?(?:and|or) ?(?:not ?)?\(\))*$/i;
 const FEATURE = /\( ?prefers-[a-z-]+ ?(?:: ?[a-z-]+ ?)?\)/gi;
 
 /**
- * Reads a brand (CSS Syntax Level 3) and writes it again: `--*` declarations of `:root`, as they are or in `@media` about a visitor's preferences.
- * Only what was understood is written, so a reader that sees another text in it finds nothing else.
+ * Parses a brand (CSS Syntax Level 3) and writes it again: `--*` declarations of `:root`, directly or in `@media` about
+ * a visitor's preferences. Only understood parts are written, so another parser cannot find anything else in the
+ * result.
  */
 export class BrandRewriter {
   readonly #tokens: readonly CSSToken[];
-  /** The parts besides custom properties of the root. */
+  /** Numbers of removed parts. */
   readonly #leftOut = { rules: 0, properties: 0, values: 0, atRules: 0 };
   #at = 0;
   #depth = 0;
@@ -48,12 +49,12 @@ export class BrandRewriter {
     this.#tokens = tokens;
   }
 
-  /** The whole text. */
+  /** Rewrites the whole text. */
   rewrite(): string {
     return this.#rules();
   }
 
-  /** Kinds of what was left out, with their number. */
+  /** A summary of the removed parts, with their number. */
   get leftOut(): readonly string[] {
     const { rules, properties, values, atRules } = this.#leftOut;
     const kinds: [number, string][] = [
@@ -94,7 +95,7 @@ export class BrandRewriter {
     return selectors === '' ? '' : `${selectors}{${declarations}}`;
   }
 
-  /** An at-rule, which stays where it is a media query about preferences. */
+  /** An at-rule, which is kept if it is a media query about preferences. */
   #atRule(content: () => string): string {
     const [, , , , name] = this.#token as CSSToken & { 0: TokenType.AtKeyword };
     this.#at += 1;
@@ -143,7 +144,7 @@ export class BrandRewriter {
     return `${cssText(token)}:${value}`;
   }
 
-  /** Passes a declaration of another property, or a nested rule. */
+  /** Skips a declaration of another property, or a nested rule. */
   #other(): void {
     this.#to((type) => type === TokenType.Semicolon || type === TokenType.OpenCurly);
     if (this.#token[0] === TokenType.OpenCurly) this.#skip();
@@ -156,7 +157,7 @@ export class BrandRewriter {
     return written(this.#tokens.slice(start, this.#at));
   }
 
-  /** Goes on to a token of this block that is looked for, else to the block's end. */
+  /** Skips to a matching token of this block, otherwise to the block's end. */
   #to(isIt: (type: TokenType) => boolean): void {
     for (;;) {
       const [type] = this.#token;
@@ -165,7 +166,7 @@ export class BrandRewriter {
     }
   }
 
-  /** Passes a token, or a block with all there is in it. */
+  /** Skips a token, or a block with its content. */
   #skip(): void {
     if (!CLOSERS.has(this.#token[0])) {
       this.#at += 1;
@@ -218,10 +219,10 @@ function written(tokens: readonly CSSToken[]): string {
     .replaceAll(/ {2,}/g, ' ');
 }
 
-/** The selectors of a list that are for the root of the page, as they are written; `undefined` when one is for something else. */
+/** The selectors of a list for the root of the page, as written in the result; `undefined` if one is for anything else. */
 function rootSelectors(head: string): string | undefined {
   const selectors = head.split(',').map((selector) => selector.trim());
-  // A brand is a style of the document, where there is no shadow host.
+  // A brand styles the document, which has no shadow host.
   if (selectors.length > MAX_SELECTORS) return undefined;
   const own = selectors.filter((selector) => !SHADOW_HOST.test(selector));
   if (own.length === 0 || !own.every((selector) => ROOT.test(selector))) return own.length === 0 ? '' : undefined;
@@ -233,14 +234,14 @@ function isPreference(query: string): boolean {
   return query.split(',').every((one) => PREFERENCE.test(one.trim().replaceAll(FEATURE, '()')));
 }
 
-/** The text of a value; `undefined` when it holds what no custom property needs. */
+/** The text of a value; `undefined` if it contains anything that custom properties do not need. */
 function writtenValue(tokens: readonly CSSToken[]): string | undefined {
   const open: TokenType[] = [];
   for (const token of tokens) {
     const [type, spelling] = token;
     if (REFUSED_TOKENS.has(type) || open.length > MAX_DEPTH) return undefined;
     if (token[0] === TokenType.Function && REFUSED_FUNCTIONS.has(token[4].value.toLowerCase())) return undefined;
-    // Invalid for every reader, or the end of a style element.
+    // Invalid in every parser, or the end of a style element.
     if (type === TokenType.Delim && !/^[!#-;=-[\]-~]$/.test(spelling)) return undefined;
     const closer = CLOSERS.get(type);
     if (closer !== undefined) open.push(closer);

@@ -4,24 +4,24 @@ import type { CheckedStyle, StyleChecker } from '../../ports/style-checker.js';
 import { BrandRewriter } from './brand-rewriter.js';
 import { ThemeRewriter } from './theme-rewriter.js';
 
-/** Characters of a theme that are parsed; embedded files are not. The tokenizer takes a string of this length in one turn. */
+/** Maximum characters of a theme that are parsed, without embedded files. The tokenizer handles a string of this length in one turn. */
 const MAX_THEME = 131_072;
-/** Characters of a brand, which is parsed in one turn. */
+/** Maximum characters of a brand, which is parsed in one turn. */
 const MAX_BRAND = 65_536;
-/** Characters parsed before others have their turn. */
+/** Characters parsed before yielding to the event loop. */
 const TURN = 4_096;
-/** The beginning of a file in base64, and its end. */
+/** Matches the start of an embedded base64 file, and its end. */
 const EMBEDDED = /data:[\w.+/-]{0,64}(?:;[\w.=-]{1,64}){0,4};base64,/g;
 const NOT_BASE64 = /[^A-Za-z0-9+/=]/g;
-/** Characters that are worth lifting out. */
+/** Shorter files are not worth replacing. */
 const MIN_LIFTED = 1_024;
 const LIFTED = /data:agent-bff\/(\d{1,6}),/g;
 
-/** Checks CSS with a tokenizer that reads it as browsers do (CSS Syntax Level 3). */
+/** Checks CSS with a tokenizer that parses it as browsers do (CSS Syntax Level 3). */
 export class CssChecker implements StyleChecker {
   readonly #origins: ReadonlySet<string>;
 
-  /** Origins whose addresses stay in themes besides relative ones. */
+  /** Takes the origins whose addresses are kept in themes, besides relative ones. */
   constructor(origins: ReadonlySet<string>) {
     this.#origins = origins;
   }
@@ -44,7 +44,7 @@ export class CssChecker implements StyleChecker {
   }
 }
 
-/** Hands on each token, and lets others have their turn; false where the reader had enough. */
+/** Passes on each token, and yields to the event loop regularly; false if the receiver stopped early. */
 async function tokensInTurns(css: string, take: (token: CSSToken) => boolean): Promise<boolean> {
   const { nextToken, endOfFile } = tokenizer({ css });
   let turn = TURN;
@@ -58,7 +58,7 @@ async function tokensInTurns(css: string, take: (token: CSSToken) => boolean): P
   return true;
 }
 
-/** A style sheet with names in place of the files embedded in it: they are most of its length, and hold no CSS. */
+/** A style sheet whose embedded files are replaced with names: they are most of its length and contain no CSS. */
 function lifted(css: string): { readonly text: string; readonly files: readonly string[] } {
   const files: string[] = [];
   let text = '';

@@ -1,12 +1,12 @@
 import { type CSSToken, HashType, TokenType } from '@csstools/css-tokenizer';
 
-/** Functions that take a string for an address. */
+/** Functions that accept a string as an address. */
 export const LOADING: ReadonlySet<string> = new Set(['url', 'src', 'image', 'image-set', '-webkit-image-set']);
 
-/** Stands where a token cannot be written: what is invalid there stays invalid. */
+/** Replaces a token that cannot be written: an invalid declaration stays invalid. */
 export const INVALID = ' ! ';
 
-/** Writes one token so that every reader of CSS finds this token and no other, whatever its spelling was. */
+/** Writes one token so that every CSS parser finds exactly this token, however it was spelled. */
 export function cssText(token: CSSToken): string {
   const [type, spelling] = token;
   switch (type) {
@@ -27,13 +27,13 @@ export function cssText(token: CSSToken): string {
     case TokenType.Dimension:
       return isPlain(spelling) ? spelling : numberIn(spelling) + unit(token[4].unit);
     case TokenType.Delim:
-      // Browsers differ in what they count as part of a name; a backslash would escape what follows.
+      // Browsers differ in which characters belong to a name; a backslash would escape the next character.
       return /^[!-[\]-~]$/.test(spelling) ? spelling : INVALID;
     case TokenType.BadString:
     case TokenType.BadURL:
       return INVALID;
     case TokenType.Comment:
-      // Keeps two names apart.
+      // Separates two names.
       return '/**/';
     case TokenType.CDO:
     case TokenType.CDC:
@@ -57,7 +57,7 @@ export function cssText(token: CSSToken): string {
   }
 }
 
-/** A string in double quotes that ends no HTML element either. */
+/** A string in double quotes that cannot end an HTML element either. */
 export function quoted(value: string): string {
   const text = value
     .replaceAll('\\', String.raw`\\`)
@@ -74,25 +74,28 @@ function isPlain(spelling: string): boolean {
   return !spelling.includes('\\') && !spelling.includes('\0');
 }
 
-/** A name as CSSOM serializes it ("serialize an identifier"); what is not ASCII is escaped too, since browsers differ in which of it a name may hold. */
+/**
+ * A name as CSSOM serializes it ("serialize an identifier"). Non-ASCII characters are escaped too, since browsers
+ * differ in which ones a name may contain.
+ */
 function identifier(name: string): string {
   const text = name.replaceAll(/[^\w-]/gu, escaped);
-  // A leading hyphen is escaped too: `--` could begin or end a comment of HTML.
+  // A leading hyphen is escaped too: `--` could begin or end an HTML comment.
   return text.replace(/^-?\d|^-/, (start) => escaped(start[0] ?? '') + start.slice(1));
 }
 
-/** The number of a dimension, as it is spelled. */
+/** The number of a dimension, as spelled. */
 function numberIn(spelling: string): string {
   return /^[+-]?(?:\d+\.\d+|\.\d+|\d+)(?:e[+-]?\d+)?/i.exec(spelling)?.[0] ?? '';
 }
 
-/** Its first letter is escaped, since `e3` after a number would be its exponent. */
+/** The first letter is escaped: `e3` after a number would be its exponent. */
 function unit(name: string): string {
   const [first = ''] = name;
   return escaped(first) + rest(name.slice(first.length));
 }
 
-/** Characters after the first letter of a name. */
+/** The characters after the first letter of a name. */
 function rest(name: string): string {
   return identifier(`x${name}`).slice(1);
 }

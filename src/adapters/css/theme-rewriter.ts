@@ -1,35 +1,35 @@
 import { type CSSToken, TokenType } from '@csstools/css-tokenizer';
 import { cssText, INVALID, LOADING, quoted } from './css-text.js';
 
-/** An image of nothing, and a font that is none: what a rule says besides goes on working. */
+/** Empty as an image and as a font: the rest of the rule still works. */
 const EMPTY_ADDRESS = 'data:,';
 const EMPTY_IMAGE = `url(${quoted(EMPTY_ADDRESS)})`;
 const MAX_DEPTH = 100;
-/** Each costs a stack trace in the tokenizer. */
+/** Each one costs a stack trace in the tokenizer. */
 const MAX_BROKEN = 200;
 
-/** Functions that bring no string into one that loads: what is in that must be there to read, and a `var()` could bring any string along. */
+/** Functions that cannot pass an unknown string to one that loads. Addresses must be literal; `var()` could insert any string. */
 const LITERAL: ReadonlySet<string> = new Set(
   (
     'url src image type calc min max clamp rgb rgba hsl hsla hwb lab lch oklab oklch color color-mix light-dark ' +
     'linear-gradient radial-gradient conic-gradient repeating-linear-gradient repeating-radial-gradient repeating-conic-gradient'
   ).split(' '),
 );
-/** Functions whose strings are read by people, or name a font or a format. */
+/** Functions whose strings are text for people, or name a font or a format. */
 const TEXT: ReadonlySet<string> = new Set(
   'var env attr if counter counters symbols local format tech type lang dir string target-counter target-counters'.split(
     ' ',
   ),
 );
 
-/** Any page's address: what resolves to another origin than this one leaves the page's own. */
+/** A placeholder for the page's address: URLs that resolve to another origin are not the page's own. */
 const OWN = 'https://own.invalid';
-/** Refused origins that are named, each with its number. */
+/** Maximum number of refused origins that are named, each with its count. */
 const MAX_NAMED = 8;
 
 interface Bracket {
   readonly closes: string;
-  /** The name of a function, in lower case; empty for a bracket alone. */
+  /** The name of a function, in lower case; empty for a plain bracket. */
   readonly name: string;
 }
 
@@ -40,31 +40,34 @@ const BRACKETS: ReadonlyMap<TokenType, string> = new Map([
   [TokenType.Function, ')'],
 ]);
 
-/** Writes a theme token by token: whatever rule an address is in, it is judged. Brackets are balanced, so that nothing leaves the text it is put into. */
+/**
+ * Writes a theme token by token and checks each address, in any rule. Brackets are balanced, so that the text cannot
+ * affect what surrounds it.
+ */
 export class ThemeRewriter {
   readonly #addresses: CssAddresses;
   readonly #parts: string[] = [];
   readonly #open: Bracket[] = [];
-  /** The outermost function under way that loads: how deep it is, where its text begins, and whether its address is known. */
+  /** The outermost open function that loads: its depth, the start of its text, and whether its address is known. */
   #loading: { readonly depth: number; readonly start: number; isKnown: boolean } | undefined;
-  /** The depth of an at-rule that is left out, while it lasts. */
+  /** The depth of the at-rule that is being removed. */
   #leaving: number | undefined;
   /** True in the head of `@namespace`, whose address is a name and loads nothing. */
   #isName = false;
   #broken = 0;
   #imports = 0;
 
-  /** `origins`: those whose addresses stay, besides relative ones. */
+  /** `origins`: those whose addresses are kept, besides relative ones. */
   constructor(origins: ReadonlySet<string>) {
     this.#addresses = new CssAddresses(origins);
   }
 
-  /** Refused origins and imports, with their number. */
+  /** Refused origins and imports, with their counts. */
   get leftOut(): readonly string[] {
     return [...this.#addresses.refused, ...(this.#imports === 0 ? [] : [`@import (${String(this.#imports)})`])];
   }
 
-  /** Takes the next token; false for a text that is not read further. */
+  /** Takes the next token; false if the text is given up. */
   push(token: CSSToken): boolean {
     const [type] = token;
     if (type === TokenType.BadString || type === TokenType.BadURL) this.#broken += 1;
@@ -98,7 +101,7 @@ export class ThemeRewriter {
 
   #closes(closer: string): void {
     const bracket = this.#open.at(-1);
-    // Readers of CSS pass over a closer of nothing, or of something else.
+    // CSS parsers ignore an unmatched closing bracket.
     if (bracket?.closes !== closer) {
       this.#write(INVALID);
       return;
@@ -126,7 +129,7 @@ export class ThemeRewriter {
     const name = token[4].value.toLowerCase();
     if (name === 'import' || name === 'charset') {
       if (name === 'import') this.#imports += 1;
-      // Two names on both sides would become one.
+      // Keeps two adjacent names apart.
       this.#write(' ');
       this.#leaving ??= this.#open.length;
     }
@@ -142,14 +145,14 @@ export class ThemeRewriter {
 
   #judged(token: CSSToken): string {
     const name = this.#open.at(-1)?.name ?? '';
-    // Without its string, `url(` would begin an address of another kind.
+    // Without its string, `url(` would start an unquoted address.
     if (token[0] === TokenType.BadString && name === 'url') return quoted(EMPTY_ADDRESS);
     if (this.#isName || this.#leaving !== undefined) return cssText(token);
     if (token[0] === TokenType.URL) return `url(${quoted(this.#addresses.judge(token[4].value) ?? EMPTY_ADDRESS)})`;
     if (token[0] === TokenType.String && name !== '' && !TEXT.has(name)) {
       return quoted(this.#addresses.judge(token[4].value) ?? EMPTY_ADDRESS);
     }
-    // An attribute of the markup, read as an address.
+    // An attribute of the markup, used as an address.
     if (token[0] === TokenType.Ident && (name === 'attr' || name === 'type') && token[4].value.toLowerCase() === 'url')
       return INVALID;
     return cssText(token);
@@ -160,45 +163,45 @@ export class ThemeRewriter {
   }
 }
 
-/** Decides about each address in a style sheet, and remembers which origins were refused. */
+/** Decides about each address in a style sheet, and counts refused origins. */
 class CssAddresses {
   readonly #allowed: ReadonlySet<string>;
   readonly #refused = new Map<string, number>();
 
-  /** Origins that may be asked besides the page's own. */
+  /** Takes the origins that may be loaded from, besides the page's own. */
   constructor(allowed: ReadonlySet<string>) {
     this.#allowed = allowed;
   }
 
   /**
-   * The address to write: a relative one as it is, one at an allowed origin in full, `data:` as it is.
-   * `undefined` for any other, which is counted.
+   * The address to write: relative and `data:` addresses unchanged, addresses on an allowed origin in full. `undefined`
+   * for any other, which is counted.
    */
   judge(address: string): string | undefined {
     const text = trimmed(address);
     if (text === '' || text.startsWith('#') || /^data:/i.test(text)) return text;
     const isRelative = !/^[a-z][a-z0-9+.-]*:/i.test(text);
     const base = isRelative ? OWN : undefined;
-    // A backslash is a slash to some readers of addresses only.
+    // Only some URL parsers read a backslash as a slash.
     if (text.includes('\\') || !URL.canParse(text, base)) return this.refuse('an unreadable address');
     const url = new URL(text, base);
     if (isRelative && url.origin === OWN) return text;
     return this.#allowed.has(url.origin) ? url.href : this.refuse(url.origin === 'null' ? url.protocol : url.origin);
   }
 
-  /** Refused origins with their number, such as `https://cdn.example (2)`. */
+  /** Refused origins with their counts, such as `https://cdn.example (2)`. */
   get refused(): readonly string[] {
     return [...this.#refused].map(([origin, times]) => `${origin} (${String(times)})`);
   }
 
-  /** Counts an address of this origin, or of this kind. */
+  /** Counts an address of this origin or kind. */
   refuse(origin: string): undefined {
     const name = this.#refused.has(origin) || this.#refused.size < MAX_NAMED ? origin : 'further origins';
     this.#refused.set(name, (this.#refused.get(name) ?? 0) + 1);
   }
 }
 
-/** An address without what readers of addresses pass over (URL standard, "basic URL parser"). */
+/** An address without the characters that URL parsers ignore (URL standard, "basic URL parser"). */
 function trimmed(address: string): string {
   const text = address.replaceAll(/[\t\n\r]/g, '');
   let [start, end] = [0, text.length];

@@ -15,7 +15,8 @@ export interface ExpressLikeRouter {
 }
 
 /**
- * The request of the framework a router belongs to, such as `express.Request`; anything for a router that does not say.
+ * The request type of the framework a router belongs to, such as `express.Request`; `any` if the router does not state
+ * one.
  *
  * @public
  */
@@ -28,19 +29,19 @@ export type ExpressRequestOf<AnyRouter> = AnyRouter extends (
     any;
 
 interface ExpressRequest extends IncomingMessage {
-  /** Target below the mount point. */
+  /** Path and query below the mount point. */
   url: string;
-  /** Target as it came. */
+  /** Path and query as received. */
   originalUrl: string;
   /** The path the application and its routers are mounted at. */
   baseUrl: string;
-  /** Honours the application's `trust proxy` setting. */
+  /** Follows the application's `trust proxy` setting. */
   protocol: string;
-  /** The host without its port; honours `trust proxy` too. */
+  /** The host without its port; follows `trust proxy` too. */
   hostname?: string;
 }
 
-/** A router that gives every request to the handler it lies below. */
+/** A router that passes each request to the handler mounted at its path. */
 export function expressRouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
   routes: readonly MountedHandler[],
@@ -58,14 +59,14 @@ export function expressRouter<AnyRouter extends ExpressLikeRouter>(
   return router;
 }
 
-/** Of two slashes behind the mount point, Express 4 takes one for the mount point's: the path must mean the same in both versions. */
+/** After the mount point, Express 4 strips one of two slashes: the path must mean the same in both versions. */
 function targetOf({ url, originalUrl, baseUrl }: ExpressRequest): string {
   return originalUrl === `${baseUrl}/${url}` ? `/${url}` : url;
 }
 
 /**
- * Protocol and host follow `trust proxy`: a forwarded one counts only where the application trusts it.
- * Express knows the trusted host as `hostname`, without its port; the field it came from has both.
+ * Protocol and host follow `trust proxy`: a forwarded one only counts if the application trusts it. Express has the
+ * trusted host in `hostname`, without its port; the field it came from has both.
  */
 function publicUrl({ protocol, hostname, baseUrl, headers }: ExpressRequest): string {
   const forwarded = String(headers['x-forwarded-host'] ?? '').split(',', 1);

@@ -46,7 +46,7 @@ export type FakeResponder = (
 ) => HttpResponse | UpstreamOutcome | Promise<HttpResponse | UpstreamOutcome>;
 
 /**
- * A platform that records what it is sent and responds as told.
+ * A platform that records requests and sends the responses it is set to.
  *
  * @public
  */
@@ -57,14 +57,14 @@ export class FakeUpstream implements HttpUpstream {
   closed = false;
   #respond: FakeResponder;
 
-  /** Responds to each request with what `respond` gives. Default: 200 with an empty JSON object. */
+  /** Responds to each request with the result of `respond`. Default: 200 with an empty JSON object. */
   constructor(
     respond: FakeResponder = () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: '{}' }),
   ) {
     this.#respond = respond;
   }
 
-  /** Responds to later requests another way. */
+  /** Replaces the response to later requests. */
   willAnswer(respond: FakeResponder): void {
     this.#respond = respond;
   }
@@ -76,7 +76,7 @@ export class FakeUpstream implements HttpUpstream {
     return 'kind' in given ? given : { kind: 'response', response: given };
   }
 
-  /** Remembers that it was called. */
+  /** Records the call. */
   close(): Promise<void> {
     this.closed = true;
     return Promise.resolve();
@@ -84,18 +84,18 @@ export class FakeUpstream implements HttpUpstream {
 }
 
 /**
- * An identity provider whose tokens are numbered and that may be replaced.
+ * An identity provider that issues numbered tokens; its result can be replaced.
  *
  * @public
  */
 export class FakeIdentityProvider implements IdentityProvider {
   /** The configuration block its failures name. */
   readonly block: string;
-  /** Number of tokens asked for. */
+  /** Number of tokens requested. */
   issued = 0;
-  /** Life of each token in milliseconds. */
+  /** Lifetime of each token in milliseconds. */
   lifeMs = 300_000;
-  /** Gives something else than a token, while it is set. */
+  /** Replaces the token while it is set. */
   answer: ((now: number) => IssueOutcome | Promise<IssueOutcome>) | undefined;
   /** Its principal, together with `block`. */
   name: string;
@@ -107,7 +107,7 @@ export class FakeIdentityProvider implements IdentityProvider {
     this.block = block;
   }
 
-  /** Its block and name, and its proof, so that tests can change them. */
+  /** Built from block, name and proof, so that tests can change them. */
   identity(): Identity | Promise<Identity> {
     return { principal: JSON.stringify([this.block, this.name]), proof: this.proof };
   }
@@ -122,16 +122,16 @@ export class FakeIdentityProvider implements IdentityProvider {
 }
 
 /**
- * An exchange whose tokens name the assertion they were made from.
+ * An exchange that issues tokens named after their assertion.
  *
  * @public
  */
 export class FakeTokenExchange implements TokenExchange {
   /** Every exchange so far, oldest first. */
   readonly requests: TokenExchangeRequest[] = [];
-  /** Life of each token in milliseconds. */
+  /** Lifetime of each token in milliseconds. */
   lifeMs = 300_000;
-  /** Gives something else than a token, while it is set. */
+  /** Replaces the token while it is set. */
   answer: ((request: TokenExchangeRequest, now: number) => ExchangeOutcome) | undefined;
 
   /** Its principal. */
@@ -139,12 +139,12 @@ export class FakeTokenExchange implements TokenExchange {
   /** Its proof. */
   proof = '';
 
-  /** Its name and proof, so that tests can change them. */
+  /** Built from name and proof, so that tests can change them. */
   identity(): Identity | Promise<Identity> {
     return { principal: this.name, proof: this.proof };
   }
 
-  /** A token that names its assertion, or `answer`. */
+  /** A token named after its assertion, or `answer`. */
   exchange(request: TokenExchangeRequest, now: number): Promise<ExchangeOutcome> {
     this.requests.push(request);
     const value = `exchanged-${request.assertion}-${String(this.requests.length)}`;
@@ -155,7 +155,7 @@ export class FakeTokenExchange implements TokenExchange {
 }
 
 /**
- * A session that is whatever it is set to, and records what it is asked.
+ * A session that can be set, and records its queries.
  *
  * @public
  */
@@ -177,7 +177,7 @@ export class FakeSessionTokenSource implements SessionTokenSource {
 }
 
 /**
- * A cache store in memory that counts what it is asked.
+ * An in-memory cache store that counts its calls.
  *
  * @public
  */
@@ -191,14 +191,14 @@ export class FakeCacheStore implements CacheStore {
     this.#clock = clock;
   }
 
-  /** The entry while it has not expired. */
+  /** The entry, unless it has expired. */
   get(key: string): Promise<string | undefined> {
     this.calls.get += 1;
     const entry = this.#entries.get(key);
     return Promise.resolve(entry !== undefined && this.#clock.now() < entry.expiresAt ? entry.value : undefined);
   }
 
-  /** Keeps an entry. */
+  /** Stores an entry. */
   set(key: string, value: string, expiresAt: number): Promise<void> {
     this.calls.set += 1;
     this.#entries.set(key, { value, expiresAt });
@@ -214,7 +214,7 @@ export class FakeCacheStore implements CacheStore {
 }
 
 /**
- * Keeps every event.
+ * Records every event.
  *
  * @public
  */
@@ -222,7 +222,7 @@ export class RecordingTelemetry implements Telemetry {
   /** Every event so far, oldest first. */
   readonly events: TelemetryEvent[] = [];
 
-  /** Keeps the event. */
+  /** Records the event. */
   emit(event: TelemetryEvent): void {
     this.events.push(event);
   }

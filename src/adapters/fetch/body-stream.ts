@@ -2,30 +2,30 @@ import { type BodySink, flowing, type FlowingBody } from '../../domain/shared/bo
 import { StallCounter, type StallWatched } from '../../domain/shared/stall-counter.js';
 
 /**
- * A body that comes in pieces, as a Web stream. It is pulled as the reader asks, and let go when the reader cancels; one that breaks errors the
- * stream, since a clean end would claim that the response was complete.
+ * A streaming body as a Web stream. It is pulled on demand and cancelled with the reader. A body that breaks errors the
+ * stream, since a clean end would claim that the response is complete.
  */
 export function webStream(body: AsyncIterable<Uint8Array>, sendIdleMs: number): ReadableStream<Uint8Array> {
-  // Nothing is read ahead: a slow browser slows the platform down.
+  // No read-ahead: a slow browser slows the platform down.
   return new ReadableStream<Uint8Array>(new BodySource(flowing(body), sendIdleMs), { highWaterMark: 0 });
 }
 
 /**
- * The source of a Web stream: takes one chunk of a body for each that the reader requests.
- * A reader that has a chunk and requests no more is cut: a server requests the next one when the browser took the last (decision 84).
+ * The source of a Web stream: takes one chunk of a body for each that the reader requests. A reader that requests no
+ * further chunk is cut off: servers request the next one when the browser took the last (decision 84).
  */
 class BodySource implements UnderlyingDefaultSource<Uint8Array>, BodySink, StallWatched {
   readonly #body: FlowingBody;
   readonly #stalls: StallCounter | undefined;
-  /** Absent when the stream is over. */
+  /** Absent once the stream is over. */
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  /** True while the stream waits for a chunk it requested. */
+  /** True while the stream waits for a requested chunk. */
   #isWanted = false;
   #isWriting = false;
-  /** True after a request for a chunk since the last look. */
+  /** True if a chunk was requested since the last check. */
   #hasAsked = false;
 
-  /** Milliseconds without a pull; 0 allows any. */
+  /** Takes the milliseconds allowed without a pull; 0 means no limit. */
   constructor(body: FlowingBody, idleMs: number) {
     this.#body = body;
     if (idleMs > 0) this.#stalls = new StallCounter(this, idleMs, startTimer);
@@ -33,7 +33,7 @@ class BodySource implements UnderlyingDefaultSource<Uint8Array>, BodySink, Stall
 
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
     this.#controller = controller;
-    // Sends the head: servers keep it back until the first chunk of a stream, which may be long in coming. An empty one changes no byte of the body.
+    // Sends the head: servers hold it back until the first chunk of a stream, which may take long. An empty chunk does not change the body.
     controller.enqueue(new Uint8Array(0));
     this.#expectPull();
   }
@@ -41,7 +41,7 @@ class BodySource implements UnderlyingDefaultSource<Uint8Array>, BodySink, Stall
   pull(): void {
     this.#isWanted = true;
     this.#hasAsked = true;
-    if (!this.#isWriting) this.#body.flowTo(this); // Else `write` tells.
+    if (!this.#isWriting) this.#body.flowTo(this); // Otherwise the result of `write` requests it.
   }
 
   cancel(): void {
@@ -93,7 +93,7 @@ class BodySource implements UnderlyingDefaultSource<Uint8Array>, BodySink, Stall
   }
 }
 
-/** The wait never keeps the process alive; not every host's timers know that. */
+/** A timer that does not keep the process alive; not every host's timers have `unref`. */
 function startTimer(task: () => void, ms: number): () => void {
   const timer = setTimeout(task, ms);
   timer.unref?.();

@@ -3,7 +3,7 @@ import type { HttpHandler, MountedHandler } from '../../ports/http.js';
 import { FetchRequest, requestAddress } from './request.js';
 import { toResponse } from './response.js';
 
-/** Answers Web requests by the route they lie below; `otherwise` answers the rest. */
+/** Passes a Web request to the handler mounted at its path, or to `otherwise`. */
 export function fetchHandler(
   routes: readonly MountedHandler[],
   otherwise: HttpHandler,

@@ -1,24 +1,24 @@
 import type { HeaderFields, HttpBody, HttpRequest } from '../../ports/http.js';
 
-/** The parts of a request's address, raw. */
+/** The raw parts of a request's address. */
 export interface RequestAddress {
   /** With its colon, such as `https:`. */
   readonly scheme: string;
   /** With its port. */
   readonly host: string;
-  /** Starts with `/`; dot segments and backslashes are resolved already, escapes are as they came. */
+  /** Starts with `/`; dot segments and backslashes are resolved, escapes are unchanged. */
   readonly path: string;
   /** With its `?`, or empty. */
   readonly query: string;
 }
 
 /**
- * Cuts the `url` of a Web `Request` into its parts. `Request` has parsed and written it by the rules of the URL standard:
- * it is absolute, `..` (also as `%2e%2e`) has gone as far as it goes, so a path below a mount point stays below it.
+ * Splits the `url` of a Web `Request`. `Request` has normalised it by the URL standard: it is absolute and `..` (also
+ * as `%2e%2e`) is resolved, so a path below a mount point stays below it.
  */
 export function requestAddress(url: string): RequestAddress {
   const { protocol: scheme, host, pathname: path, search } = new URL(url);
-  // `search` of an empty query is empty.
+  // `search` is empty for an empty query.
   return { scheme, host, path, query: search || (url.endsWith('?') ? '?' : '') };
 }
 
@@ -29,12 +29,12 @@ export interface Target {
   readonly path: string;
 }
 
-/** The header fields of a Web request, which has one value for each name. */
+/** The header fields of a Web request, which has one value per name. */
 export function headerFields(request: Request): Readonly<Record<string, string>> {
   return Object.fromEntries(request.headers);
 }
 
-/** A Web `Request` as ours, its body not copied, with what session libraries write for its response. */
+/** A Web `Request` as our `HttpRequest`, without copying its body, and with the fields that session libraries set for the response. */
 export class FetchRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
@@ -46,31 +46,31 @@ export class FetchRequest implements HttpRequest {
   readonly #scheme: string;
   readonly #mount: string;
 
-  /** `headers` replace the request's own where a host knows them better. */
+  /** `headers` replace the request's own if the host has better ones. */
   constructor(
     request: Request,
     address: RequestAddress,
     { mount, path }: Target,
     headers: HeaderFields = headerFields(request),
   ) {
-    // `Request` knows some methods in upper case only, and leaves `patch` as it is.
+    // `Request` only normalises some methods, and leaves `patch` as it is.
     this.method = request.method.toUpperCase();
     this.path = path;
     this.query = address.query;
-    // A `Request` that was made from its address alone has no such field, and the address says the same.
+    // A `Request` made from its address alone has no `host` field; the address has the same value.
     this.headers = headers['host'] === undefined ? { ...headers, host: address.host } : headers;
     this.native = { request, response: new ResponseFields() };
     this.#scheme = address.scheme;
     this.#mount = mount;
     const { body } = request;
-    // A reader that somebody else still holds cannot be followed either.
+    // A stream locked by someone else cannot be read either.
     this.bodyConsumed = request.bodyUsed || body?.locked === true;
-    // Some servers give a message without a body an empty stream, which routes could not tell from a body.
+    // Some servers pass an empty stream for a message without a body, which routes could not tell from a body.
     const isEmpty = body === null || this.headers['content-length'] === '0';
     this.body = isEmpty || this.bodyConsumed ? null : unread(body);
   }
 
-  /** Some servers write a host of their own into `url`, so the browser's field comes first; no forwarded field is believed. */
+  /** Some servers write a host of their own into `url`, so the browser's field comes first. Forwarded fields are not trusted. */
   get publicUrl(): string {
     return `${this.#scheme}//${String(this.headers['host'])}${this.#mount}`;
   }
@@ -81,12 +81,12 @@ export class FetchRequest implements HttpRequest {
 }
 
 /**
- * Header fields written before there is a `Response`, as session libraries write them on a Node response:
- * a web-standard server gives them nothing to write on.
+ * Header fields written before there is a `Response`, for session libraries that expect a Node response: a web-standard
+ * server has no object to write to.
  */
 export class ResponseFields {
   readonly headers: Headers = new Headers();
-  /** True when nothing written here reaches the browser any more. */
+  /** True once fields written here no longer reach the browser. */
   headersSent = false;
 
   getHeader(name: string): string | string[] | undefined {
@@ -106,8 +106,9 @@ export class ResponseFields {
 }
 
 /**
- * The stream itself. A reader that stops early must not cancel it: servers over Node then destroy the socket, and the browser never sees why.
- * The rest runs off, or a browser that reads no response before it has sent everything waits forever.
+ * The stream itself. Stopping early must not cancel it: servers over Node would destroy the socket, and the browser
+ * would not see the reason. The rest is drained, otherwise a browser that reads no response until it has sent
+ * everything would wait forever.
  */
 function unread(body: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
   return {
@@ -129,6 +130,6 @@ async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<v
     let done = false;
     while (!done) ({ done } = await reader.read());
   } catch {
-    // The browser left in the middle: nothing is missed.
+    // The browser left early: no response is needed.
   }
 }

@@ -4,7 +4,7 @@ import type { FetchRequest } from './request.js';
 
 const encoder = new TextEncoder();
 
-/** Writes our response as a Web `Response`, with the fields that session libraries wrote for it. */
+/** Writes our response as a Web `Response`, with the fields that session libraries set for it. */
 export async function toResponse(given: HttpResponse, request: FetchRequest): Promise<Response> {
   const { status, body, sendIdleMs = 0 } = given;
   const headers = headersOf(given, request);
@@ -22,7 +22,7 @@ function headersOf(given: HttpResponse, { native: { response: written } }: Fetch
     const value = given.headers[name];
     if (value === undefined) continue;
     if (name !== 'set-cookie') headers.delete(name);
-    // One by one: cookies in one field would be one broken cookie.
+    // One by one: cookies joined in one field would be one broken cookie.
     for (const single of typeof value === 'string' ? [value] : value) headers.append(name, single);
   }
   return headers;
@@ -30,10 +30,10 @@ function headersOf(given: HttpResponse, { native: { response: written } }: Fetch
 
 async function bodyInit(body: HttpBody, sendIdleMs: number): Promise<BodyInit | null> {
   if (body === null) return null;
-  // As bytes: for a text, `Response` would add a content type.
+  // As bytes, because `Response` adds a content type to a string.
   if (typeof body === 'string') return encoder.encode(body);
   if (!isStream(body)) return body as Uint8Array<ArrayBuffer>;
-  // Loaded with the first stream: a process that mounts routes starts without it.
+  // Loaded with the first stream, so that mounting routes stays fast.
   const { webStream } = await import('./body-stream.js');
   return webStream(body, sendIdleMs);
 }

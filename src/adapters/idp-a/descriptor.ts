@@ -17,7 +17,7 @@ export interface IdpAConfig {
   readonly clientSecret?: string | undefined;
   /** Audience of the protected API. */
   readonly audience?: string | undefined;
-  /** Scope to ask for. Default: none. */
+  /** Scope to request. Default: none. */
   readonly scope?: string | undefined;
   /** Name of the user directory (Auth0: realm, connection). Default: the tenant's default directory. */
   readonly realm?: string | undefined;
@@ -41,7 +41,7 @@ export interface IdpABlocks {
   readonly idpAServiceUser: SettingsOf<IdpAServiceUserConfig, { readonly password: Secret }>;
 }
 
-/** An Auth0-like provider. */
+/** A provider like Auth0. */
 export const IDP_A: ProviderDescriptor<IdpABlocks> = {
   blocks: {
     idpA: {
@@ -79,18 +79,18 @@ function address(domain: Setting): ProviderAddress {
   };
 }
 
-/** The issuer that a configured domain stands for. */
+/** The issuer of a configured domain. */
 export type IssuerAddress =
   { readonly kind: 'issuer'; readonly url: URL } | { readonly kind: 'unusable'; readonly detail: string };
 
 /**
- * Turns a configured domain into the issuer's address: `acme.eu.auth0.com` is `https://acme.eu.auth0.com/`.
- * An address with a path stays as it is, since an issuer is compared letter by letter.
+ * Turns a configured domain into the issuer's address: `acme.eu.auth0.com` becomes `https://acme.eu.auth0.com/`. An
+ * address with a path is unchanged, since issuers are compared character by character.
  */
 export function issuerAddress(domain: string): IssuerAddress {
   const text = domain.trim().replace(/\/\.well-known\/openid-configuration$/, '');
   const address = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`;
-  // The value itself stays out of every text: somebody may have pasted a secret into the wrong field.
+  // The value is left out of all messages: someone may have pasted a secret into the wrong field.
   if (!URL.canParse(address)) return { kind: 'unusable', detail: 'domain is neither a host name nor an address' };
   const url = new URL(address);
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
@@ -102,7 +102,7 @@ export function issuerAddress(domain: string): IssuerAddress {
 }
 
 /**
- * The scope to ask for. `openid` is left out because an id_token is of no use here and a bad one spoils the response,
+ * The scope to request. `openid` is left out because an id_token is not needed and an invalid one fails the response,
  * `offline_access` because a new token is simpler than refresh tokens that rotate across processes.
  */
 export function requestedScope(scope: string): string {

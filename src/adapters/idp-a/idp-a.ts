@@ -28,7 +28,7 @@ export type IdpASettings = IdpABlocks['idpA'] &
   IdpABlocks['idpAServiceUser'] &
   Pick<ExchangeBlock['onBehalfOf'], 'subjectTokenType'>;
 
-/** An application at `idp_a`; an empty value is one not supplied. An exchange uses `audience` and `scope` when a request names none. */
+/** An application at `idp_a`; empty values are not set. An exchange uses `audience` and `scope` if a request names none. */
 export interface IdpAOptions extends ConnectionOptions {
   readonly settings: IdpASettings;
   /** Signs in as the service user, or as the application itself. */
@@ -40,8 +40,9 @@ const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 
 /**
- * An application at an Auth0-like provider, which sends its secret in the form. It gets service tokens by password grant or
- * client credentials (spec §5.3), and exchanges users' tokens (RFC 8693); an exchanged token never outlives the user's own.
+ * An application at a provider like Auth0, which sends its secret in the form. It gets service tokens by password grant
+ * or client credentials (spec §5.3), and exchanges users' tokens (RFC 8693); an exchanged token never outlives the
+ * user's own.
  */
 export class IdpAApplication implements IdentityProvider, TokenExchange {
   readonly block: string = 'idpA';
@@ -101,7 +102,7 @@ export class IdpAApplication implements IdentityProvider, TokenExchange {
     return missingFields({ block: this.block, settings: { domain, clientId, clientSecret } });
   }
 
-  /** Lets openid-client find the token endpoint and ask there. Empty parameters are left out. */
+  /** Discovers the token endpoint with openid-client and sends the request. Empty parameters are left out. */
   #request(type: string, parameters: Readonly<Record<string, string>>, rules: FailureRules): TokenRequest {
     const { clientId, password, ...settings } = this.#options.settings;
     const clientSecret = settings.clientSecret.value.reveal();
@@ -125,7 +126,7 @@ export class IdpAApplication implements IdentityProvider, TokenExchange {
   }
 }
 
-/** The provider of a flow of service tokens. */
+/** The provider of service tokens for a flow. */
 export function provider(flow: string, blocks: IdpABlocks & ExchangeBlock, context: ProviderContext): IdentityProvider {
   const { idpA, idpAServiceUser } = blocks;
   const isPassword = flow === 'idp_a.password';
@@ -133,7 +134,7 @@ export function provider(flow: string, blocks: IdpABlocks & ExchangeBlock, conte
   return application(flow, isPassword ? 'password' : 'client_credentials', stated, blocks, context);
 }
 
-/** The exchange of users' tokens: what `onBehalfOf` leaves out is the provider's own. */
+/** The exchange of users' tokens; settings missing in `onBehalfOf` are the provider's own. */
 export function exchange(blocks: IdpABlocks & ExchangeBlock, context: ProviderContext): TokenExchange {
   const { idpA, onBehalfOf } = blocks;
   const audience = firstFilled(onBehalfOf.audience, idpA.audience);
@@ -142,7 +143,7 @@ export function exchange(blocks: IdpABlocks & ExchangeBlock, context: ProviderCo
   return application('idp_a.exchange', 'client_credentials', stated, blocks, context);
 }
 
-/** An application whose tokens depend on the settings `stated`. */
+/** An application whose identity consists of the settings `stated`. */
 function application(
   flow: string,
   grant: IdpAOptions['grant'],
@@ -151,7 +152,7 @@ function application(
   { timeoutMs, fetch, identityOf }: ProviderContext,
 ): IdpAApplication {
   const { domain } = stated;
-  // However it is spelled, it is one tenant.
+  // All spellings are one tenant.
   const issuer = issuerAddress(domain.value);
   const tenant = { ...domain, value: issuer.kind === 'issuer' ? issuer.url.href : domain.value };
   const identity = identityOf(flow, { ...stated, domain: tenant });
@@ -164,7 +165,7 @@ function application(
   });
 }
 
-/** The kind of token asked for. */
+/** The kind of token to request. */
 type Grant = 'password' | 'client_credentials' | 'token_exchange';
 
 const APPLICATION = refused('clientId', 'clientSecret');
@@ -180,7 +181,7 @@ const WRONG_DOMAIN: ReadonlySet<string> = new Set([
 
 const ABOUT_REALM = /default connection|\brealm\b|connection .*(not found|does not exist|not enabled|disabled)/i;
 
-/** The meaning of the failures of an Auth0-like provider. */
+/** Interprets the failures of a provider like Auth0. */
 function failureRules(grant: Grant, request: RequestSettings): FailureRules {
   return {
     ...request,
@@ -189,11 +190,11 @@ function failureRules(grant: Grant, request: RequestSettings): FailureRules {
     special: ({ stage, status, error, description }) => {
       if (error === 'too_many_attempts') return user(grant, 'the user is blocked');
       if (status === 429) return { ...user(grant, 'rate limited'), reason: 'unavailable' };
-      // Auth0 reports a missing default directory as its own failure, in words only.
+      // Auth0 reports a missing default directory as its own failure, and only in prose.
       return stage === 'token' && grant === 'password' && ABOUT_REALM.test(description) ? refused('realm') : undefined;
     },
     refusal: (response) => refusal(response, grant),
-    // RFC 8693 §2.2.2 wants `invalid_request` for a user's token that is not accepted, which also stands for much else.
+    // RFC 8693 §2.2.2 requires `invalid_request` for a rejected user token, but the code also has other meanings.
     userRefusal: ({ error, description }) =>
       error === 'invalid_request' && /subject[_ ]token(?!_type)/i.test(description) ? 'expired' : undefined,
   };
@@ -214,14 +215,14 @@ function refusal({ status, error, description }: ErrorResponse, grant: Grant): V
     case 'mfa_required':
     case 'mfa_registration_required':
       return user(grant, 'a second factor is required of this user');
-    // Auth0's names for a blocked user, a leaked password and a login it finds suspicious.
+    // Auth0's names for a blocked user, a leaked password and a suspicious login.
     case 'unauthorized':
     case 'requires_verification':
       return user(grant);
     case 'password_leaked':
       return user(grant, '', 'password');
     case 'access_denied':
-      // Auth0 says 401 access_denied where others say invalid_client.
+      // Auth0 sends 401 access_denied instead of invalid_client.
       if (status === 401) return APPLICATION;
       if (/service not found|not authorized to access|client-grant/i.test(description)) return refused('audience');
       if (/\bscopes?\b/i.test(description)) return refused('scope');
@@ -236,7 +237,7 @@ function refusal({ status, error, description }: ErrorResponse, grant: Grant): V
   }
 }
 
-// Without a service user of its own, a grant can only be refused for its application.
+// Without its own service user, a grant can only be refused because of its application.
 function user(grant: Grant, note = '', ...fields: readonly string[]): Verdict {
   if (grant !== 'password') return { ...refused('clientId'), note };
   return { reason: 'refused', fields: fields.length === 0 ? ['username'] : fields, note };

@@ -6,7 +6,8 @@ import type { ExchangeBlock, KeyFact, ProviderAddress, ProviderDescriptor } from
 import { CertificateFile, type CertificateWarning } from '../keys/certificate.js';
 
 /**
- * The application registration at `idp_b` (spec §5.4); a certificate is used before a secret, whichever was given later.
+ * The application registration at `idp_b` (spec §5.4); a certificate takes precedence over a secret, in whichever order
+ * they were set.
  *
  * @public
  */
@@ -19,7 +20,7 @@ export interface IdpBServiceConfig {
   readonly clientId?: string | undefined;
   /** Often of the form `api://<app_id>/.default`. */
   readonly scope?: string | undefined;
-  /** Client secret; not used when a certificate is configured. */
+  /** Client secret; ignored if a certificate is configured. */
   readonly clientSecret?: string | undefined;
   /** Path of the certificate in PEM form. */
   readonly certificatePath?: string | undefined;
@@ -35,7 +36,7 @@ export interface IdpBBlocks {
   readonly idpBService: IdpBSettings;
 }
 
-/** An Entra-like provider. */
+/** A provider like Entra. */
 export const IDP_B: ProviderDescriptor<IdpBBlocks> = {
   blocks: {
     idpBService: {
@@ -59,7 +60,7 @@ export const IDP_B: ProviderDescriptor<IdpBBlocks> = {
     return {
       keys: await certificateFacts(idpBService, clock),
       address: address(idpBService),
-      // `api://app/.default` gets a token whose audience is either form of the application's name.
+      // `api://app/.default` results in a token whose audience is either form of the application's name.
       expected: { audience: [resource, resource.replace(/^api:\/\//, '')], setting: scope, scopes: [] },
     };
   },
@@ -70,13 +71,13 @@ export const IDP_B: ProviderDescriptor<IdpBBlocks> = {
   },
 };
 
-/** The application that exchanges users' tokens: what `onBehalfOf` leaves out is the provider's own. */
+/** The application that exchanges users' tokens; settings missing in `onBehalfOf` are the provider's own. */
 export function exchangeApplication({ idpBService, onBehalfOf }: IdpBBlocks & ExchangeBlock): IdpBSettings {
-  // An application of its own is completed in its own block.
+  // An application with its own client id is completed in its own block.
   const last = onBehalfOf.clientId.value === '' ? idpBService : onBehalfOf;
   const setting = (name: 'tenantId' | 'clientId' | 'scope') =>
     firstFilled(onBehalfOf[name], idpBService[name], last[name]);
-  // A certificate or a secret of the block stands for itself: half of one and half of the other fits nobody.
+  // Certificate and secret come from the same block: half of each would not match.
   const own = [onBehalfOf.clientSecret, onBehalfOf.certificatePath, onBehalfOf.privateKeyPath];
   const hasCredential = own.some((one) => revealed(one) !== '');
   const { clientSecret, certificatePath, privateKeyPath } = hasCredential ? onBehalfOf : idpBService;
@@ -91,13 +92,13 @@ export function exchangeApplication({ idpBService, onBehalfOf }: IdpBBlocks & Ex
   };
 }
 
-/** The certificate of an application; undefined when a secret is used. */
+/** The certificate of an application; undefined if a secret is used. */
 export function certificateOf(
   { certificatePath, privateKeyPath, clientSecret }: IdpBSettings,
   clock: Clock,
   onWarning?: (warning: CertificateWarning) => void,
 ): CertificateFile | undefined {
-  // A key alone is no certificate, and must not stand before a secret that works.
+  // A key alone is not a certificate, and must not take precedence over a working secret.
   if (certificatePath.value === '' && (privateKeyPath.value === '' || revealed(clientSecret) !== '')) return undefined;
   return new CertificateFile({
     certificatePath: certificatePath.value,
@@ -133,7 +134,7 @@ function address({ tenantId, authority }: IdpBSettings): ProviderAddress {
   return { setting: authority.value === '' ? tenantId : authority, url };
 }
 
-/** The address that tenant and authority stand for together. */
+/** The address made of tenant and authority. */
 export type TenantAddress =
   | {
       readonly kind: 'address';
@@ -146,12 +147,12 @@ export type TenantAddress =
 
 const PUBLIC_CLOUD = 'https://login.microsoftonline.com';
 
-// Entra's names for "whatever tenant the user has"; an application signs in to one tenant.
+// Entra's names for any tenant; an application signs in to a single one.
 const NOT_A_TENANT: ReadonlySet<string> = new Set(['common', 'organizations', 'consumers']);
 
-/** The address of a tenant at its authority; an empty authority is the public cloud, one without a scheme a host. */
+/** The address of a tenant at its authority. An empty authority is the public cloud; one without a scheme is a host. */
 export function tenantAddress(tenantId: string, authority: string): TenantAddress {
-  // The values stay out of every text: somebody may have pasted a secret into the wrong field.
+  // The values are left out of all messages: someone may have pasted a secret into the wrong field.
   if (NOT_A_TENANT.has(tenantId.toLowerCase())) {
     return { kind: 'unusable', field: 'tenantId', note: 'must name one tenant, neither "common" nor "organizations"' };
   }
@@ -178,7 +179,7 @@ function isAllowed({ protocol, hostname, username, password, search, hash }: URL
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 
-/** Without the tenant, which other libraries want in their authority, and without the version an issuer ends in. */
+/** Without the tenant, which other libraries expect in the authority, and without the version at the end of an issuer. */
 function pathOf({ pathname }: URL, tenantId: string): string {
   const path = withoutTrailingSlashes(pathname).replace(/\/v2\.0$/, '');
   return path.endsWith(`/${tenantId}`) ? path.slice(0, -tenantId.length - 1) : path;

@@ -33,18 +33,18 @@ import {
   tenantAddress,
 } from './descriptor.js';
 
-/** An application at `idp_b`; an empty value is one not supplied. An exchange uses `scope` when a request names neither scope nor audience. */
+/** An application at `idp_b`; empty values are not set. An exchange uses `scope` if a request names neither scope nor audience. */
 export interface IdpBOptions extends ConnectionOptions {
   readonly settings: IdpBSettings;
-  /** The certificate, used before the secret; `undefined` when neither of its paths is set. */
+  /** The certificate, which takes precedence over the secret; `undefined` if neither path is set. */
   readonly certificate: CertificateSource | undefined;
 }
 
-// Else a variable of the environment could send the credential to another host.
+// Otherwise an environment variable could send the credential to another host.
 const NO_REGION = 'DisableMsalForceRegion';
 
 /**
- * An application at an Entra-like provider. It gets service tokens, by certificate or by secret (spec §5.4), and exchanges
+ * An application at a provider like Entra. It gets service tokens by certificate or secret (spec §5.4), and exchanges
  * users' tokens (On-Behalf-Of); an exchanged token never outlives the user's own.
  */
 export class IdpBApplication implements IdentityProvider, TokenExchange {
@@ -74,7 +74,7 @@ export class IdpBApplication implements IdentityProvider, TokenExchange {
   async exchange(exchanged: TokenExchangeRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {
     const { assertion, scope = '', audience = '' } = exchanged;
     const settings = this.#options.settings;
-    // Entra has no audience: it is the part of a scope before the last slash, and `.default` stands for all that was consented to.
+    // Entra has no audience parameter: it is the part of a scope before the last slash, and `.default` means all consented scopes.
     const value = scope || (audience === '' ? settings.scope.value : `${audience}/.default`);
     const wanted = { ...settings, scope: { ...settings.scope, value } };
     const request = await this.#request(
@@ -86,7 +86,7 @@ export class IdpBApplication implements IdentityProvider, TokenExchange {
     return 'kind' in request ? request : this.#client.exchange(assertion, request, now);
   }
 
-  /** The request for the scopes of these settings, or the failure when the provider cannot be called. */
+  /** The request for the scopes of these settings, or the failure if the provider cannot be called. */
   async #request(
     grant: Grant,
     { block, settings }: RequestSettings<IdpBSettings>,
@@ -109,7 +109,7 @@ export class IdpBApplication implements IdentityProvider, TokenExchange {
     return {
       send: async (call) => {
         await ask(this.#library(address, credential, call), scope.value.trim().split(/\s+/));
-        // msal-node fills in a life of its own, so the response itself counts.
+        // msal-node sets an expiry of its own, so the response itself is used.
         if (call.token === undefined) throw new Error('the library sent no request for a token');
         return call.token;
       },
@@ -118,7 +118,7 @@ export class IdpBApplication implements IdentityProvider, TokenExchange {
     };
   }
 
-  // One for each call: what msal-node remembers mixes up users and replays failures (decision 8).
+  // One per call: the caches of msal-node mix up users and replay failures (decision 8).
   #library(
     { authority, host, isHttp }: Extract<TenantAddress, { kind: 'address' }>,
     { kind, secret, thumbprintSha256 }: ClientCredential,
@@ -127,11 +127,11 @@ export class IdpBApplication implements IdentityProvider, TokenExchange {
     return new ConfidentialClientApplication({
       auth: {
         clientId: this.#options.settings.clientId.value.trim(),
-        // It takes https only; an address on this machine is called by http all the same.
+        // The library accepts https only, so a loopback address is rewritten and still called by http.
         authority: isHttp ? authority.replace('http:', 'https:') : authority,
-        // Else msal-node asks a public address of Microsoft whether to trust a host it has not in its list.
+        // Otherwise msal-node asks a public address of Microsoft whether to trust an unknown host.
         knownAuthorities: [host],
-        // It refuses two credentials.
+        // The library rejects two credentials.
         ...(kind === 'secret'
           ? { clientSecret: secret.reveal() }
           : { clientCertificate: { thumbprintSha256, privateKey: secret.reveal() } }),
@@ -141,7 +141,7 @@ export class IdpBApplication implements IdentityProvider, TokenExchange {
   }
 }
 
-/** The network of msal-node. `httpHost`: the one host that is called by http, and that msal-node knows by https. */
+/** The network client for msal-node. `httpHost` is the one host called by http, which msal-node addresses by https. */
 function networkOf(call: TokenCall, httpHost: string | undefined): INetworkModule {
   const good = <T>(body: object): NetworkResponse<T> => ({ status: 200, headers: {}, body: body as T });
   const [plain, known] = [`http://${httpHost ?? ''}/`, `https://${httpHost ?? ''}/`];
@@ -165,7 +165,7 @@ export function provider(flow: string, { idpBService }: IdpBBlocks, context: Pro
 /** The exchange of users' tokens. */
 export function exchange(blocks: IdpBBlocks & ExchangeBlock, context: ProviderContext): TokenExchange {
   const settings = exchangeApplication(blocks);
-  // A credential of the provider's own block is that block's to warn of.
+  // For the provider's own credential, the provider itself logs the warning.
   if (settings.clientSecret !== blocks.idpBService.clientSecret) warnOfSecret(settings, context);
   return application('idp_b.exchange', settings, context);
 }
@@ -177,7 +177,7 @@ function application(
 ): IdpBApplication {
   const certificate = certificateOf(settings, clock, (warning) => telemetry.emit({ type: 'warning', ...warning }));
   const { tenantId, authority, clientSecret } = settings;
-  // However they are spelled, they are one tenant.
+  // All spellings are one tenant.
   const tenant = tenantAddress(tenantId.value.trim(), authority.value);
   const stated = {
     ...settings,
@@ -185,18 +185,18 @@ function application(
       tenantId: { ...tenantId, value: '' },
       authority: { ...authority, value: tenant.authority },
     }),
-    // A secret that a certificate stands before proves nothing.
+    // A secret that a certificate overrides is not part of the proof.
     ...(certificate !== undefined && { clientSecret: { ...clientSecret, value: '' } }),
   };
   const identity = identityOf(flow, stated, async () => {
     const reading = await certificate?.read();
-    // By its advice: another fault is another failure, so a back-off must not repeat the words of the last one.
+    // The advice distinguishes failures, so that a back-off does not repeat the message of another failure.
     return reading?.kind === 'certificate' ? reading.thumbprintSha256 : (reading?.advice ?? '');
   });
   return new IdpBApplication({ settings, certificate, timeoutMs, fetch, identity });
 }
 
-/** Of a certificate and a secret, one is not used. */
+/** Warns that a secret is ignored because a certificate is configured. */
 function warnOfSecret(
   { clientSecret, certificatePath, privateKeyPath }: IdpBSettings,
   { telemetry }: ProviderContext,
@@ -211,7 +211,7 @@ function warnOfSecret(
   }
 }
 
-/** The proof of the application. */
+/** The secret part of the application's credential. */
 interface ClientCredential {
   readonly kind: 'secret' | 'certificate';
   /** The client secret, or the private key of the certificate in PEM form. */
@@ -220,7 +220,7 @@ interface ClientCredential {
   readonly thumbprintSha256: string;
 }
 
-/** Chooses the credential, and finds a certificate that cannot work before anybody is asked; `now` is milliseconds since the epoch. */
+/** Chooses the credential, and detects an unusable certificate before any request; `now` is milliseconds since the epoch. */
 async function clientCredential(
   { clientSecret, certificatePath }: IdpBSettings,
   certificate: CertificateSource | undefined,
@@ -247,12 +247,12 @@ function outOfDates(block: string, state: string, verb: string, at: number): Iss
   };
 }
 
-/** The kind of token asked for. */
+/** The kind of token to request. */
 type Grant = 'client_credentials' | 'on_behalf_of';
 
 const CERTIFICATE = refused('certificatePath', 'privateKeyPath');
 
-/** The meaning of the failures of an Entra-like provider, and of msal-node itself. */
+/** Interprets the failures of a provider like Entra, and of msal-node itself. */
 export function failureRules(
   grant: Grant,
   credential: ClientCredential['kind'],
@@ -288,17 +288,17 @@ const LIBRARY_FAULTS: ReadonlyMap<string, Verdict> = new Map([
   ['authority_uri_insecure', refused('tenantId')],
   ['empty_input_scopes_error', refused('scope')],
   ['invalid_client_credential', CREDENTIAL],
-  // What msal-node says when a certificate comes without its thumbprint.
+  // The code of msal-node for a certificate without thumbprint.
   ['state_not_found', CREDENTIAL],
 ]);
 
 function faultOfLibrary({ code, description }: Fault, credential: ClientCredential['kind']): Verdict | undefined {
-  // What signs for msal-node has no codes for a key it cannot use.
+  // The signing library of msal-node has no codes for an unusable key.
   const isKey = code.startsWith('ERR_OSSL_') || /secretOrPrivateKey/.test(description);
   return credential === 'certificate' && isKey ? CERTIFICATE : LIBRARY_FAULTS.get(code);
 }
 
-// They only choose among fields of what was refused anyway: Microsoft may renumber them at any time.
+// These only refine which fields a refusal names: Microsoft may renumber them at any time.
 const REFUSALS_BY_NUMBER: readonly (readonly [numbers: readonly number[], verdict: Verdict])[] = [
   [[7000215, 7000222], refused('clientSecret')],
   [[700016, 7000229], refused('clientId', 'tenantId')],
@@ -345,7 +345,7 @@ function userRefusal(response: ErrorResponse): ExchangeRefusal['reason'] | undef
     INTERACTION_SUBERRORS.has(textMember(response.body, 'suberror')) ||
     numbers.some((number) => INTERACTION_NUMBERS.has(number));
   if (response.error === 'invalid_grant' && isInteraction) return 'interaction';
-  // Entra has no better word for a user's token it cannot read.
+  // Entra has no more specific error for an unreadable user token.
   const isAssertion = response.error === 'invalid_request' && numbers.some((number) => ASSERTION_NUMBERS.has(number));
   return isAssertion ? 'expired' : undefined;
 }
@@ -364,7 +364,7 @@ const INTERACTION_NUMBERS: ReadonlySet<number> = new Set([
 
 const ASSERTION_NUMBERS: ReadonlySet<number> = new Set([50013, 500131, 500133, 50027]);
 
-/** Entra's numbers, from the member for them or from the description. */
+/** Entra's error numbers, from their own member or from the description. */
 function numbersOf({ body, description }: ErrorResponse): readonly number[] {
   const codes = member(body, 'error_codes');
   const listed = Array.isArray(codes) ? codes.filter((code) => typeof code === 'number') : [];

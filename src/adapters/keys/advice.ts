@@ -16,7 +16,7 @@ const PEM_FAULTS = {
   'no-key': 'it holds no key',
 } as const;
 
-/** The reason why a text is no usable private key. */
+/** The reason why a text is not a usable private key. */
 export type PemFault = keyof typeof PEM_FAULTS;
 
 const CERTIFICATE_FAULTS = {
@@ -28,22 +28,22 @@ const CERTIFICATE_FAULTS = {
   'no-certificate': 'it holds no certificate',
 } as const;
 
-/** The reason why a file holds no certificate. */
+/** The reason why a file contains no certificate. */
 export type CertificateFault = keyof typeof CERTIFICATE_FAULTS;
 
-/** Names what to put in place of a text that is no usable key. */
+/** The advice for a text that is not a usable key. */
 export function pemAdvice(field: 'privateKeyPem' | 'privateKeyPath', block: string, fault: PemFault): string {
   const path = field === 'privateKeyPem' && fault === 'no-key' ? ' A path goes into "privateKeyPath".' : '';
   const place = field === 'privateKeyPem' ? '"privateKeyPem"' : 'the file of "privateKeyPath"';
   return `Put an unencrypted RSA private key of at least 2,048 bits in PEM form into ${place} in the "${block}" configuration block: ${PEM_FAULTS[fault]}.${path}`;
 }
 
-/** Names what to put in place of a file that holds no usable certificate. */
+/** The advice for a file without a usable certificate. */
 export function certificateAdvice(block: string, fault: CertificateFault): string {
   return `Put an X.509 certificate in PEM form into the file of "certificatePath" in the "${block}" configuration block: ${CERTIFICATE_FAULTS[fault]}.`;
 }
 
-/** Names what to do about a file that cannot be read, by the code of the file system. */
+/** The advice for an unreadable file, by the code of the file system. */
 export function fileAdvice(field: PathField, block: string, code: string): string {
   const named = `"${field}" in the "${block}" configuration block`;
   const thing = field === 'certificatePath' ? 'certificate' : 'key';

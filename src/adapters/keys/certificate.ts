@@ -7,7 +7,7 @@ import { keyFileReader, type PrivateKeyReading } from './private-key.js';
 import { ParsedFile, placeOf, WatchedReading } from './watched-file.js';
 
 /**
- * A certificate as it was read: the matching pair, or the reason in words that name no value.
+ * The result of reading a certificate: the matching pair, or the reason, without values.
  *
  * @public
  */
@@ -25,24 +25,24 @@ export type CertificateReading =
     }
   | {
       readonly kind: 'unusable';
-      /** `incomplete`: a path is missing; `refused`: what the paths name cannot be used. */
+      /** `incomplete`: a path is missing; `refused`: the files cannot be used. */
       readonly reason: 'incomplete' | 'refused';
       /** The configuration fields to check. */
       readonly fields: readonly ('certificatePath' | 'privateKeyPath')[];
-      /** Public: what to do, naming fields and no value. */
+      /** Public advice that names fields, not values. */
       readonly advice: string;
       /** For the server's log only. */
       readonly detail: string;
     };
 
 /**
- * Reads a certificate with its private key, and notices when either changes.
- * The dates are for the caller to check: a certificate out of its dates is read like any other.
+ * Reads a certificate with its private key, and notices changes to either. The caller checks the dates: an expired
+ * certificate is read like any other.
  *
  * @public
  */
 export interface CertificateSource {
-  /** Reads again only when a file changed; cheap to call before each use. */
+  /** Reads again only if a file changed; cheap to call before each use. */
   read(): Promise<CertificateReading>;
 }
 
@@ -55,13 +55,13 @@ export interface CertificateWarning {
   readonly detail: string;
 }
 
-/** The files of a certificate and its key; an empty string is a path not supplied. */
+/** The files of a certificate and its key; an empty string is an unset path. */
 export interface CertificateFileOptions {
   /** The value of `certificatePath`. */
   readonly certificatePath: string;
   /** The value of `privateKeyPath`. */
   readonly privateKeyPath: string;
-  /** The configuration block named in advice, such as `idpBService`. */
+  /** The configuration block to name in advice, such as `idpBService`. */
   readonly block: string;
   readonly clock: Clock;
   /** Called at most once a day while a certificate in use has less than 30 days left; must not throw. Default: no warning. */
@@ -74,8 +74,9 @@ type Certificates = Extract<CertificateList, { kind: 'certificates' }>;
 type Key = Extract<PrivateKeyReading, { kind: 'key' }>;
 
 /**
- * A certificate and its private key in two files, or in one that both paths name. The files are looked at when they were
- * not for 30 seconds, and read again when they changed. A pair that breaks after a good read stays in use for five minutes.
+ * A certificate and its private key in two files, or in one file set for both. The files are checked at most every 30
+ * seconds, and read again if they changed. If a working pair becomes unusable, the last good one stays in use for five
+ * minutes.
  */
 export class CertificateFile implements CertificateSource {
   readonly #options: CertificateFileOptions;
@@ -136,7 +137,7 @@ export class CertificateFile implements CertificateSource {
 
   #compare({ certificates }: Certificates, { pem: privateKeyPem }: Key): CertificateReading {
     const privateKey = createPrivateKey(privateKeyPem.reveal());
-    // A chain may come in any order; the certificate of the key is the one meant.
+    // A chain may be in any order; the certificate that matches the key is used.
     const certificate = certificates.find((one) => one.checkPrivateKey(privateKey));
     if (certificate === undefined) {
       const { certificatePath, privateKeyPath, block } = this.#options;

@@ -2,7 +2,7 @@ import { generateKeyPair as generate } from 'node:crypto';
 import { promisify } from 'node:util';
 import { type Secret, secret } from '../../domain/shared/secret.js';
 
-/** A new key of a service account: one half for the server, one to register at the platform. */
+/** A new key of a service account: one half for the server, one to register with the platform. */
 export interface GeneratedKeyPair {
   /** PKCS#8 PEM. */
   readonly privateKeyPem: Secret;

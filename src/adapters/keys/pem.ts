@@ -12,23 +12,23 @@ import type { CertificateFault, PemFault } from './advice.js';
 
 const SMALLEST_MODULUS_BITS = 2048;
 
-/** A private key as every later step wants it, or the reason why the text is none. */
+/** A usable private key, or the reason why the text is not one. */
 export type PemReading =
   | {
       readonly kind: 'key';
-      /** PKCS#8 PEM of an RSA key of at least 2,048 bits, whatever shape the text had. */
+      /** PKCS#8 PEM of an RSA key of at least 2,048 bits, whatever format the text had. */
       readonly pem: Secret;
-      /** SHA-256 of the public half (SPKI, DER) in base64url: differs between keys and reveals neither. */
+      /** SHA-256 of the public half (SPKI, DER) in base64url: different for each key, and reveals neither half. */
       readonly fingerprint: string;
     }
   | {
       readonly kind: 'refused';
       readonly fault: PemFault;
-      /** The code of the crypto library, for the server's log; empty when it was not asked. */
+      /** The code of the crypto library, for the server's log; empty if the library was not used. */
       readonly code: string;
     };
 
-/** Reads an RSA private key from text in any of the shapes that environment variables and secret stores turn it into. */
+/** Parses an RSA private key from text in all the forms that environment variables and secret stores produce. */
 export function readPem(text: string): PemReading {
   const pem = unwrap(text);
   if (pem === '') return refused('empty');
@@ -47,14 +47,14 @@ export function readPem(text: string): PemReading {
 }
 
 function unwrap(text: string): string {
-  // `trim` takes a byte order mark away too.
+  // `trim` also removes a byte order mark.
   const trimmed = text.trim();
   const unquoted = /^(["'])([\s\S]*)\1$/.exec(trimmed)?.[2] ?? trimmed;
   return withLineEnds(unquoted).trim();
 }
 
 function withLineEnds(text: string): string {
-  // Several backslashes: a value that was escaped twice, once for JSON and once for the shell.
+  // Several backslashes: a value may be escaped twice, once for JSON and once for the shell.
   return text.replace(/(?<!\\)\\+r/g, '').replace(/(?<!\\)\\+n/g, '\n');
 }
 
@@ -79,7 +79,7 @@ function decodeBase64(text: string): Buffer | undefined {
 
 function readDer(der: Buffer): PemReading {
   let code = '';
-  // The label is not trusted: keys are often renamed from one to the other by hand.
+  // The label is not trusted: people often rename one to the other by hand.
   for (const type of ['pkcs8', 'pkcs1'] as const) {
     try {
       return readKey(createPrivateKey({ key: der, format: 'der', type }));
@@ -100,7 +100,7 @@ function readKey(key: KeyObject): PemReading {
   if ((key.asymmetricKeyDetails?.modulusLength ?? 0) < SMALLEST_MODULUS_BITS) return refused('too-short');
 
   const publicKey = createPublicKey(key);
-  // One wrong character inside the numbers still parses; only a signature shows it.
+  // A key with a wrong digit still parses; only a signature reveals it.
   const probe = Buffer.from('agent-bff');
   if (!succeeds(() => verify('sha256', probe, publicKey, sign('sha256', probe, key)))) return refused('damaged');
 
@@ -136,7 +136,7 @@ export type CertificateList =
 
 const CERTIFICATE = /-----BEGIN ((?:X509 |TRUSTED )?CERTIFICATE)-----([\s\S]*?)-----END \1-----/g;
 
-/** Reads the certificates of a file: PEM, alone or among others, or DER. */
+/** Parses the certificates in a file: PEM, alone or among others, or DER. */
 export function readCertificates(file: Buffer): CertificateList {
   const text = withLineEnds(file.toString('latin1'));
   if (text.trim() === '') return noCertificate('empty');

@@ -4,7 +4,7 @@ import { type PemReading, readPem } from './pem.js';
 import { ParsedFile, placeOf, WatchedReading } from './watched-file.js';
 
 /**
- * A private key as it was read: the key, or the reason in words that name no value.
+ * The result of reading a private key: the key, or the reason, without values.
  *
  * @public
  */
@@ -14,25 +14,25 @@ export type PrivateKeyReading =
       readonly kind: 'unusable';
       /** The configuration field that holds the key or its path. */
       readonly field: 'privateKeyPem' | 'privateKeyPath';
-      /** Public: what to do, naming the field and no value. */
+      /** Public advice that names the field, not the value. */
       readonly advice: string;
       /** For the server's log only. */
       readonly detail: string;
     };
 
 /**
- * Reads a private key from configuration or from a file, and notices when the file changes.
+ * Reads a private key from the configuration or a file, and notices when the file changes.
  *
  * @public
  */
 export interface PrivateKeySource {
-  /** Makes the next `read` look at the file again, however short ago it was looked at. */
+  /** Makes the next `read` check the file again, even if it was checked recently. */
   recheck?(): void;
-  /** Reads again only when the file changed; cheap to call before each signature. */
+  /** Reads again only if the file changed; cheap to call before each signature. */
   read(): Promise<PrivateKeyReading>;
 }
 
-/** A private key that is written in the configuration; advice names the configuration block `block`. */
+/** A private key in the configuration; advice names the configuration block `block`. */
 export function keyText(text: string, block: string): PrivateKeySource {
   const reading = parse(text, 'privateKeyPem', block);
   return { read: () => Promise.resolve(reading) };
@@ -43,7 +43,7 @@ export function keyFile(path: string, block: string, clock: Clock): WatchedReadi
   return new WatchedReading(clock, keyFileReader(path, block));
 }
 
-/** Reads the key of a file, and parses it again only when the file changed. */
+/** Reads the key in a file, and parses it again only if the file changed. */
 export function keyFileReader(path: string, block: string): () => Promise<PrivateKeyReading> {
   const place = `: ${placeOf(path)}`;
   const file = new ParsedFile(path, (content) => parse(content.toString(), 'privateKeyPath', block, place));

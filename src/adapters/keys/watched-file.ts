@@ -3,16 +3,16 @@ import type { Clock } from '../../ports/clock.js';
 
 const RECHECK_MS = 30_000;
 
-// A rotation that writes in place shows half a file for a moment, and of two files one is older for a moment, so what is
-// broken does not end service. It does after the life of one token: a key somebody took away must go out of use without a restart.
+// A rotation in place exposes an incomplete file, or a mismatched pair, for a moment, so an unusable file does not stop
+// the service at once. It does after the lifetime of one token: a removed key must stop working without a restart.
 const LAST_GOOD_MS = 300_000;
 
-// Key and certificate chain together stay far below; a path that names a log or a disk must not be read into memory.
+// Key and certificate chain together are far smaller; a path to a log or a disk must not be read into memory.
 const MAX_FILE_BYTES = 65_536;
 
 /**
- * A reading of files, looked at when it was not for 30 seconds.
- * When it becomes `unusable` after a good one, the good one stays in use for five more minutes.
+ * The result of reading files, which are checked at most every 30 seconds. If it becomes `unusable` after a good
+ * result, the good one stays in use for five more minutes.
  */
 export class WatchedReading<Reading extends { readonly kind: string }> {
   readonly #clock: Clock;
@@ -34,14 +34,14 @@ export class WatchedReading<Reading extends { readonly kind: string }> {
     return this.#choose(known ?? (await this.#check()));
   }
 
-  /** Makes the next `read` look at the files, however recently that was done. */
+  /** Makes the next `read` check the files, even if they were checked recently. */
   recheck(): void {
     this.#recheck = true;
   }
 
   #isFresh(): boolean {
     const age = this.#clock.now() - this.#checkedAt;
-    // A clock set back makes the age negative, and must not put the next look off by as much.
+    // A clock set back makes the age negative, which must not postpone the next check.
     return !this.#recheck && age >= 0 && age < RECHECK_MS;
   }
 
@@ -58,7 +58,7 @@ export class WatchedReading<Reading extends { readonly kind: string }> {
       this.#recheck = false;
       this.#checkedAt = this.#clock.now();
       reading = await this.#load();
-      // Asked for while this look was under way: it may have seen the file as it was before.
+      // Requested during this check, which may have seen the old file.
     } while (this.#recheck);
 
     if (reading.kind !== 'unusable') this.#lastGood = reading;
@@ -78,11 +78,11 @@ export class WatchedReading<Reading extends { readonly kind: string }> {
 /** The file cannot be read. */
 export interface Unreadable {
   readonly kind: 'unreadable';
-  /** The code of the file system. */
+  /** The error code of the file system. */
   readonly code: string;
 }
 
-/** One file, parsed again only when it changed. */
+/** A file that is parsed again only if it changed. */
 export class ParsedFile<Content> {
   readonly #path: string;
   readonly #parse: (content: Buffer) => Content;
@@ -95,7 +95,7 @@ export class ParsedFile<Content> {
 
   async read(): Promise<Content | Unreadable> {
     try {
-      // Before the read: a change in between gives another stamp, and so another read, the next time.
+      // Before reading: if the file changes in between, the stamp differs next time and the file is read again.
       const found = await stat(this.#path);
       if (!found.isFile()) return { kind: 'unreadable', code: 'EISDIR' };
       if (found.size > MAX_FILE_BYTES) return { kind: 'unreadable', code: 'EFBIG' };
@@ -108,7 +108,7 @@ export class ParsedFile<Content> {
   }
 }
 
-/** A path as the server's log may show it: a key given as a path by mistake is longer than any path worth logging. */
+/** A path for the server's log. A key configured as a path by mistake is longer than any path worth logging, so it is not shown. */
 export function placeOf(path: string): string {
   return path.length > 255 || path.includes('-----BEGIN') ? 'a value that is no path' : path;
 }

@@ -10,22 +10,22 @@ import { StoreBreaker, type StoreOperation } from './store-breaker.js';
  * @public
  */
 export interface KeyvLike {
-  /** The value, or anything else when there is none. */
+  /** The value, or anything else if there is none. */
   get(key: string): Promise<unknown>;
-  /** `ttl` in milliseconds; 0 would mean no end. */
+  /** `ttl` in milliseconds; 0 would mean no expiry. */
   set(key: string, value: string, ttl: number): Promise<unknown>;
   /** Removes an entry. */
   delete(key: string): Promise<unknown>;
-  /** Keyv tells faults of its store this way. */
+  /** Keyv reports errors of its storage through this event. */
   on?(event: 'error', listener: (error: unknown) => void): unknown;
 }
 
-/** True for a Keyv; a `CacheStore` has the same three methods, but neither events nor a store inside. */
+/** True for a Keyv. A `CacheStore` has the same three methods, but neither events nor an inner store. */
 export function isKeyv(store: object): store is KeyvLike {
   return typeof (store as { on?: unknown }).on === 'function' && 'store' in store;
 }
 
-/** A cache store that a site wrote, as a Keyv: it takes the end of an entry where a Keyv takes its life. */
+/** A site's `CacheStore` as a Keyv, which takes a lifetime instead of an expiry. */
 export function keyvLike(store: CacheStore, clock: Clock): KeyvLike {
   return {
     get: (key) => store.get(key),
@@ -34,12 +34,12 @@ export function keyvLike(store: CacheStore, clock: Clock): KeyvLike {
   };
 }
 
-/** The entry that a Keyv without serialisation hands to its storage. */
+/** The entry that a Keyv without serialisation passes to its storage. */
 export interface StoredText {
   readonly value: string;
 }
 
-/** The part of Keyv's storage adapter that the storages of this package fill in. */
+/** The part of Keyv's storage adapter that the storages of this package implement. */
 export interface TextStorage {
   get(key: string): Promise<StoredText | undefined>;
   getMany(keys: readonly string[]): Promise<readonly (StoredText | undefined)[]>;
@@ -49,7 +49,7 @@ export interface TextStorage {
   clear(): Promise<void>;
 }
 
-/** A Keyv over a storage of this package: keys and texts reach it unchanged, and what it throws is thrown. */
+/** A Keyv over a storage of this package: keys and texts reach it unchanged, and its errors are thrown. */
 export function keyvOver(store: TextStorage): Keyv {
   const keyv = new Keyv({ store, useKeyPrefix: false, throwOnErrors: true });
   keyv.serialize = undefined;
@@ -60,19 +60,19 @@ export function keyvOver(store: TextStorage): Keyv {
 /** Dependencies of a cache store over a Keyv. */
 export interface KeyvCacheStoreDependencies {
   readonly keyv: KeyvLike;
-  /** Reads several keys in one call. Not given for a Keyv of the site's: it may stand before a cluster, which refuses an MGET of keys in several slots. */
+  /** Reads several keys in one call. Absent for a Keyv from the site: it may use a cluster, which rejects MGET across slots. */
   readonly getMany?: (keys: string[]) => Promise<readonly unknown[]>;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
-  /** Milliseconds one call may take. Absent for a storage in memory: it is never late, and its entries are what was set. */
+  /** Milliseconds one call may take. Absent for a storage in memory, which is always in time and returns what was set. */
   readonly cacheMs?: number;
 }
 
 /**
  * A cache store over any Keyv 5 or 6.
  *
- * Each entry holds its own key and end, so an entry that the store mixed up or kept too long is a miss.
- * `set` and `delete` wait for the store no longer than a `get` does; what the store says of them is not believed.
+ * Each entry contains its own key and expiry, so an entry that the store mixed up or kept too long is a miss. `set` and
+ * `delete` wait for the store as long as `get` does; their results are ignored.
  */
 export class KeyvCacheStore implements CacheStore {
   readonly #deps: KeyvCacheStoreDependencies;
@@ -83,7 +83,7 @@ export class KeyvCacheStore implements CacheStore {
     const { keyv, clock, telemetry, cacheMs } = dependencies;
     const breaker = cacheMs === undefined ? undefined : new StoreBreaker({ clock, telemetry, cacheMs });
     this.#breaker = breaker;
-    // Without a listener, Keyv 6 ends the process when Redis goes away.
+    // Without a listener, Keyv 6 crashes the process when Redis disconnects.
     keyv.on?.('error', (error) => breaker?.report(error));
   }
 
@@ -99,7 +99,7 @@ export class KeyvCacheStore implements CacheStore {
 
   async set(key: string, value: string, expiresAt: number): Promise<void> {
     const life = Math.floor(expiresAt - this.#deps.clock.now());
-    // A Keyv takes a life of 0 for eternity.
+    // A Keyv treats a lifetime of 0 as no expiry.
     if (!(life > 0)) return this.delete(key);
     await this.#run('set', () =>
       this.#deps.keyv.set(key, this.#breaker === undefined ? value : pack(key, value, expiresAt), life),

@@ -7,7 +7,7 @@ interface Entry {
   readonly expiresAt: number;
 }
 
-/** A storage of Keyv in this process alone, bounded in number and size: what is used when no store is configured. */
+/** An in-memory storage for Keyv, bounded in number and size. The default if no store is configured. */
 export class MemoryStorage implements TextStorage {
   readonly #clock: Clock;
   readonly #bounds: MapBounds;
@@ -29,7 +29,7 @@ export class MemoryStorage implements TextStorage {
   }
 
   set(key: string, text: StoredText, ttl: number): Promise<void> {
-    // Two bytes a character, the key's included.
+    // Two bytes a character, including the key's.
     const bytes = 2 * (key.length + text.value.length);
     this.#entries.set(key, { text, expiresAt: this.#clock.now() + ttl }, bytes);
     return Promise.resolve();

@@ -6,9 +6,9 @@ import type { StoredText, TextStorage } from './keyv-cache-store.js';
 interface RedisClient {
   readonly isReady: boolean;
   connect(): Promise<unknown>;
-  /** Ends the connection immediately. */
+  /** Closes the connection immediately. */
   destroy(): void;
-  /** Lets the process end while the connection is open. */
+  /** Lets the process exit while the connection is open. */
   unref(): void;
   on(event: 'error', listener: (error: unknown) => void): unknown;
   get(key: string): Promise<unknown>;
@@ -24,11 +24,11 @@ interface RedisLibrary {
 
 type Resolve = (this: void, name: string) => string;
 
-/** True if the client library, which is optional, is installed; found without loading it. */
+/** True if the optional client library is installed; checked without loading it. */
 export function isRedisLibraryInstalled(
   resolve: Resolve | undefined = (import.meta as { readonly resolve?: Resolve }).resolve,
 ): boolean {
-  // Bundles cannot resolve: what is missing then shows when it is loaded.
+  // Bundles cannot resolve: if the library is missing, loading it fails.
   if (resolve === undefined) return true;
   try {
     resolve('@keyv/redis');
@@ -39,7 +39,7 @@ export function isRedisLibraryInstalled(
 }
 
 async function loadRedisLibrary(): Promise<RedisLibrary> {
-  // Bundlers must leave this to the running process: they refuse to build when a package they can see is not there.
+  // Hidden from bundlers, which refuse to build if a visible package is not installed.
   return (await import(
     /* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ '@keyv/redis'
   )) as unknown as RedisLibrary;
@@ -53,16 +53,16 @@ export interface RedisStorageOptions {
   readonly patienceMs: number;
 }
 
-/** A connection that owes a response for so long is given up: the other end may be gone without a word. */
+/** A connection without a response for this long is closed: the other end may have disappeared silently. */
 const MAX_SILENCE_MS = 5_000;
 /** Time for the last write to leave this machine. */
 const FLUSH_GRACE_MS = 250;
 
 /**
- * A Redis or Valkey at an address, as a storage of Keyv.
+ * A Redis or Valkey server as a storage of Keyv.
  *
- * Connects when it is constructed, and reconnects with the next call after a connection broke; it never keeps a process alive.
- * Until the first connection stands, calls are misses and no faults.
+ * Connects when it is constructed, and reconnects with the next call after a connection broke; it does not keep the
+ * process alive. Until the first connection is established, calls are misses, not errors.
  */
 export class RedisStorage implements TextStorage {
   readonly #options: RedisStorageOptions;
@@ -71,7 +71,7 @@ export class RedisStorage implements TextStorage {
   #connecting: Promise<RedisClient> | undefined;
   #isNew = true;
   #isClosed = false;
-  /** Time of the last response of the connection, or of the first call after every response had arrived. */
+  /** Time of the connection's last response, or of the first call since all responses arrived. */
   #heardAt = 0;
 
   constructor(options: RedisStorageOptions) {
@@ -87,7 +87,7 @@ export class RedisStorage implements TextStorage {
     return typeof value === 'string' ? { value } : undefined;
   }
 
-  /** Calls made together share a round trip, and other than MGET they may ask for keys of several slots of a cluster. */
+  /** Concurrent calls share a round trip and, unlike MGET, may use keys of several slots of a cluster. */
   getMany(keys: readonly string[]): Promise<readonly (StoredText | undefined)[]> {
     return Promise.all(keys.map((key) => this.get(key)));
   }
@@ -100,12 +100,12 @@ export class RedisStorage implements TextStorage {
     return this.#run((client) => client.unlink(key));
   }
 
-  /** Required by Keyv, and never called: others may keep entries there. */
+  /** Required by Keyv, but a no-op: others may store entries there. */
   clear(): Promise<void> {
     return Promise.resolve();
   }
 
-  /** Lets running calls finish for a moment and ends the connection; later calls are misses. */
+  /** Lets running calls finish for a moment, then closes the connection; later calls are misses. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await before(Promise.allSettled([...this.#running, this.#connecting]), FLUSH_GRACE_MS);
@@ -130,7 +130,7 @@ export class RedisStorage implements TextStorage {
     }
   }
 
-  /** The connection in the making, one for all who wait for it. */
+  /** The pending connection, shared by everyone waiting for it. */
   #connect(): Promise<RedisClient> {
     this.#connecting ??= this.#open().finally(() => (this.#connecting = undefined));
     return this.#connecting;
@@ -139,7 +139,7 @@ export class RedisStorage implements TextStorage {
   async #open(): Promise<RedisClient> {
     this.#client ??= await this.#create();
     await this.#client.connect();
-    // It was closed meanwhile.
+    // Closed meanwhile.
     if (this.#isClosed) this.#client.destroy();
     return this.#client;
   }
@@ -148,7 +148,7 @@ export class RedisStorage implements TextStorage {
     const library = await loadRedisLibrary();
     // Reconnects on the next call only: a store that is away, or rejects the password, is not retried forever.
     const client = library.createClient({ url: this.#options.address.reveal(), socket: { reconnectStrategy: false } });
-    // The caller gets the error of its call; without a listener, a connection lost in between would end the process.
+    // The caller gets the error of its call. Without a listener, a connection lost between calls would crash the process.
     client.on('error', () => undefined);
     client.unref();
     return client;
@@ -159,7 +159,7 @@ export class RedisStorage implements TextStorage {
   }
 }
 
-/** Resolves with the work or after so many milliseconds, whichever comes first. */
+/** Resolves when the work does or after a delay, whichever comes first. */
 function before(work: Promise<unknown>, ms: number): Promise<unknown> {
   return beforeAlarm(
     work,

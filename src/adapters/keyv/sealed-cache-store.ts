@@ -13,14 +13,14 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 
-/** A key that seals what is stored outside of the process. */
+/** A key that seals entries stored outside of the process. */
 export interface SealingKey {
-  /** Tells keys apart and reveals none. */
+  /** Identifies the key without revealing it. */
   readonly id: string;
   readonly key: KeyObject;
 }
 
-/** A usable key, or what to do, in one sentence without the value. */
+/** A usable key, or one sentence of advice without the value. */
 export type SealingKeyReading =
   { readonly kind: 'key'; readonly key: SealingKey } | { readonly kind: 'unusable'; readonly advice: string };
 
@@ -29,9 +29,12 @@ export interface SealedCacheStoreDependencies {
   readonly store: CacheStore;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
-  /** Each of them opens what any of them sealed, so that a process which knows one of the keys only reads what others write in the middle of a rotation. */
+  /**
+   * Any of them opens entries sealed by any other, so that during a rotation a process that knows only one key can read
+   * the entries of others.
+   */
   readonly keys: readonly [SealingKey, ...SealingKey[]];
-  /** Begins every key in the store, to tell the entries of two sites apart. */
+  /** Prefix of every key in the store, to separate the entries of two sites. */
   readonly prefix: string;
 }
 
@@ -45,9 +48,9 @@ const TAG_BYTES = 16;
 const MIN_DISTINCT = 16;
 
 /**
- * Seals entries with AES-256-GCM before they leave the process, bound to their key and their end.
- * With several keys, an entry has a random key of its own, which is sealed with each of them.
- * A reader of the store learns neither; an entry that was changed, swapped, outlived or sealed by an unknown key is a miss.
+ * Seals entries with AES-256-GCM before they leave the process, bound to their key and expiry. With several keys, an
+ * entry has its own random key, which is sealed with each of them. The store's operator can read neither; an entry that
+ * was changed, swapped, expired or sealed by an unknown key is a miss.
  */
 export class SealedCacheStore implements CacheStore {
   readonly #deps: SealedCacheStoreDependencies;
@@ -80,7 +83,7 @@ export class SealedCacheStore implements CacheStore {
     return this.#deps.prefix + createHash('sha256').update(key).digest('hex');
   }
 
-  /** Version, name of the key and sealed text; of several keys each name with the sealed key of the entry, then the text. */
+  /** Version, key id and sealed text. With several keys: each id with the entry's sealed key, then the text. */
   #seal(key: string, text: string): string {
     const [first, ...further] = this.#deps.keys;
     if (further.length === 0) {
@@ -132,10 +135,7 @@ function decrypted(key: KeyObject, name: string, text = ''): Buffer {
   return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, end)), decipher.final()]);
 }
 
-/**
- * Reads a key of 32 random bytes in hex, base64url or base64.
- * A passphrase is refused: a reader of the store could guess it offline.
- */
+/** Parses a key of 32 random bytes in hex, base64url or base64. A passphrase is rejected: it could be guessed offline from the store. */
 export function readSealingKey(text: Secret): SealingKeyReading {
   const bytes = decode(text.reveal().trim());
   if (bytes?.length !== KEY_BYTES) {
@@ -151,7 +151,7 @@ export function readSealingKey(text: Secret): SealingKeyReading {
 function decode(text: string): Buffer | undefined {
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
   const bytes = Buffer.from(text, 'base64url');
-  // Node skips what is no base64, so a passphrase decodes to something; only a key comes back as it was.
+  // Node skips invalid base64, so a passphrase decodes to something; only a real key encodes to the same text.
   const url = text.replaceAll('+', '-').replaceAll('/', '_').replace(/=$/, '');
   return bytes.toString('base64url') === url ? bytes : undefined;
 }

@@ -16,10 +16,10 @@ export interface StoreBreakerDependencies {
 const PAUSE_MS = 2_000;
 
 /**
- * Gives each call to a store a deadline, and leaves the store alone after a fault.
+ * Limits each call to a store by a deadline, and stops calling the store after an error.
  *
- * When the pause is over, one call goes to the store again, and nobody waits for it:
- * a store that stays away costs its deadline once, not once per pause.
+ * After a pause, one call tries the store in the background: a store that stays down costs callers one deadline, not
+ * one per pause.
  */
 export class StoreBreaker {
   readonly #deps: StoreBreakerDependencies;
@@ -33,14 +33,14 @@ export class StoreBreaker {
     this.#deps = dependencies;
   }
 
-  /** Result of the call, or `undefined` when it fails, takes too long or is not made. */
+  /** Result of the call, or `undefined` if it fails, takes too long or is skipped. */
   async run<T>(operation: StoreOperation, call: () => Promise<T>): Promise<T | undefined> {
     if (!this.#open) return this.#attempt(operation, call);
     if (!this.#probing && this.#deps.clock.now() >= this.#pauseEnd) void this.#probe(operation, call);
     return undefined;
   }
 
-  /** Notes a fault that the store reported otherwise than by failing a call. */
+  /** Records an error that the store reported other than by a failing call. */
   report(error: unknown): void {
     this.#fault(this.#last, error);
   }
@@ -50,18 +50,18 @@ export class StoreBreaker {
     this.#probing = true;
     await this.#attempt(operation, call);
     this.#probing = false;
-    // A Keyv gives a miss for a failed call, and reports the fault by an event only.
+    // A Keyv turns a failed call into a miss, and reports the error by an event only.
     if (this.#faults === faults) this.#open = false;
   }
 
   async #attempt<T>(operation: StoreOperation, call: () => Promise<T>): Promise<T | undefined> {
     this.#last = operation;
     try {
-      // Awaited where it is called: a site's store may throw, or return a value, without a promise.
+      // Awaited inside `try`: a site's store may throw synchronously, or return a value.
       return await beforeAlarm(
         (async () => call())(),
         (expire) => {
-          // One more turn of the event loop: a response that is there already must not lose to our own long turn.
+          // One more turn of the event loop: a response that has already arrived must not time out because our own turn was long.
           const timer = setTimeout(() => setImmediate(expire), this.#deps.cacheMs);
           return () => clearTimeout(timer);
         },
@@ -88,11 +88,11 @@ export class StoreBreaker {
   }
 }
 
-/** Name and code of a fault. Its message stays behind: a parser's quotes the entry, which may be a token. */
+/** Name and code of an error. Its message is left out: that of a parser quotes the entry, which may be a token. */
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return 'the store reported a fault';
   const { code } = error as { code?: unknown };
-  // Redis puts its code first: "NOAUTH Authentication required."
+  // Redis starts messages with a code: "NOAUTH Authentication required."
   const first = /^[A-Z]{2,}\b/.exec(error.message)?.[0];
   return [error.name, typeof code === 'string' ? code : first].filter((word) => word !== undefined).join(' ');
 }

@@ -10,12 +10,13 @@ import { NodeRequest, type ParsedBody } from '../node/request.js';
  * @public
  */
 export interface KoaLikeRouter {
-  /** Adds a middleware for every method of a path. The type of its context is the framework's affair. */
+  /** Adds a middleware for every method of a path. The framework defines the type of its context. */
   all(path: string, middleware: never): unknown;
 }
 
 /**
- * The `Router` class of `@koa/router`, or the module it comes from. The framework is an argument, so it is never loaded from here.
+ * The `Router` class of `@koa/router`, or the module that exports it. The framework is an argument, so this package
+ * never loads it.
  *
  * @public
  */
@@ -24,7 +25,7 @@ export type KoaLike<AnyRouter extends KoaLikeRouter> =
   | { readonly Router: { new (): KoaLikeRouter; readonly prototype: AnyRouter } };
 
 /**
- * Koa's context as a router's own middleware has it; anything for a router that does not say.
+ * Koa's context in the router's own middleware; `any` if the router does not state one.
  *
  * @public
  */
@@ -38,27 +39,27 @@ export type KoaContextOf<AnyRouter> = AnyRouter extends {
 interface KoaContext {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  /** Where Koa's body parsers leave what they read. */
+  /** Koa's body parsers store their result here. */
   readonly request: ParsedBody;
-  /** Raw path and query as the browser sent them, whatever was mounted since. */
+  /** Raw path and query as the browser sent them, unaffected by mounting. */
   readonly originalUrl: string;
-  /** Both honour the application's `proxy` setting. */
+  /** Both follow the application's `proxy` setting. */
   readonly protocol: string;
   readonly host: string;
-  /** The parts of the path that match the parameters of the route, not decoded. */
+  /** The parts of the path that match the route's parameters, not decoded. */
   readonly captures?: readonly string[];
   status: number;
   body: unknown;
-  /** False leaves the response alone. */
+  /** False tells Koa not to send the response. */
   respond?: boolean;
   set(field: string, value: string | readonly string[]): void;
   append(field: string, value: string | readonly string[]): void;
   remove(field: string): void;
-  /** Tells the application of an error, and answers 500 when nothing is sent yet. */
+  /** Reports an error to the application, and responds with 500 unless the head is sent. */
   onerror(error: unknown): void;
 }
 
-/** A router that gives every request to the handler it lies below. */
+/** A router that passes each request to the handler mounted at its path. */
 export function koaRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   routes: readonly MountedHandler[],
@@ -66,10 +67,10 @@ export function koaRouter<AnyRouter extends KoaLikeRouter>(
 ): AnyRouter {
   const Router =
     typeof framework === 'function' ? framework : (Object(framework).Router as typeof framework.Router | undefined);
-  // In plain JavaScript it may be missing, or be an application.
-  // Of the class's own type; by its constructor TypeScript would infer `unknown` for the parameters of that type.
+  // In plain JavaScript it may be missing, or be an application. The cast keeps the class's own type: from its
+  // constructor TypeScript would infer `unknown` type parameters.
   const router = typeof Router === 'function' && (new Router() as AnyRouter);
-  // Express can be called so too, and gives a function.
+  // Express can be called with `new` too, and returns a function.
   if (typeof router !== 'object') throw new TypeError('Pass Router itself.');
   for (const { mount, handler } of routes) {
     const route = (path: string, below: (context: KoaContext) => string): void => {
@@ -97,7 +98,7 @@ function toRequest(context: KoaContext, below: string): HttpRequest {
     res,
     { target: query < 0 ? below : below + (req.url ?? '').slice(query), publicUrl: () => publicUrl(context, below) },
     {
-      // A host in front of Koa leaves its result on Node's own object.
+      // A host in front of Koa stores its result on Node's own object.
       parsed: request.body === undefined && request.rawBody === undefined ? (req as unknown as ParsedBody) : request,
       native: { request: context, response: res },
     },
@@ -110,23 +111,23 @@ function publicUrl({ protocol, host, originalUrl }: KoaContext, below: string): 
   return `${protocol}://${host}${mount.replace(/\/$/, '')}`;
 }
 
-/** Leaves the sending to Koa, so that the middleware around the routes still sees the response, and may change it. */
+/** Lets Koa send the response, so that middleware around the routes still sees it and may change it. */
 function send(context: KoaContext, { status, headers, body, sendIdleMs = 0 }: HttpResponse, exchange: Exchange): void {
-  // Under a type that an earlier middleware set, Koa would make a JSON `null` of an answer without a body.
+  // With a type set by earlier middleware, Koa would send JSON `null` for a response without a body.
   context.remove('content-type');
   context.body = exchange.body(body, context.res, sendIdleMs);
-  context.status = status; // after the body: without one, Koa makes it 204
-  context.remove('content-type'); // Koa's guess
+  context.status = status; // after the body: without one, Koa sets 204
+  context.remove('content-type'); // set by Koa from the body
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined) continue;
-    // Cookies the host has already set stay.
+    // Cookies that the host has set stay.
     if (name === 'set-cookie') context.append(name, value);
     else context.set(name, value);
   }
 }
 
-/** A browser that leaves is no error of the application, but Koa would tell it one. */
+/** Koa would report an error when the browser leaves, although the application did not fail. */
 function ignoreDepartures(context: KoaContext): void {
   const report = context.onerror.bind(context);
   context.onerror = (error) => {
@@ -136,10 +137,10 @@ function ignoreDepartures(context: KoaContext): void {
 
 const CLOSED: ReadonlySet<unknown> = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']);
 
-/** The platform's connection may end in the same words, but that is a failure of the body. */
+/** The platform's connection may break with the same message, but that is a failure of the body. */
 function isDeparture(error: unknown, { req, body }: KoaContext): boolean {
   const { stall, failure } = Object(body) as Partial<BodyStream>;
-  // A browser that takes nothing is given up for a reason of our own.
+  // A browser that reads nothing is disconnected with an error of our own.
   if (stall !== undefined) return error === stall;
   const { code } = Object(error) as { code?: unknown };
   return req.socket.destroyed && CLOSED.has(code) && error !== failure;

@@ -4,9 +4,8 @@ import { FetchRequest, headerFields, requestAddress, type Target } from '../fetc
 import { toResponse } from '../fetch/response.js';
 
 /**
- * A route handler, and the same under each name a route file of Next exports:
- * `export { handler as POST }` and `export const { GET, POST } = handler` both work.
- * `context` is what Next gives as second argument; it may be missing.
+ * A route handler, and the same handler under each name that a Next route file exports: `export { handler as POST }`
+ * and `export const { GET, POST } = handler` both work. `context` is Next's second argument; it may be missing.
  *
  * @public
  */
@@ -20,14 +19,17 @@ export interface NextRoute extends Readonly<
   (request: Request, context?: unknown): Promise<Response>;
 }
 
-/** The field in which Next passes a route the cookies that the site's `proxy.ts` set for the same request. Next drops it when a browser sends it. */
+/**
+ * The field in which Next passes a route the cookies that the site's `proxy.ts` set for the same request. Next removes
+ * it from browsers' requests.
+ */
 const PROXY_COOKIES = 'x-middleware-set-cookie';
 
-/** The rule by which a route finds its mount point in a path. */
+/** Rules for finding the mount point of a route in a path. */
 export interface MountRule {
-  /** Where the route usually lies, such as `/api/a2a`; a base path may stand before it. */
+  /** The usual path of the route, such as `/api/a2a`; a base path may precede it. */
   readonly usual: string;
-  /** The path the route always has below its mount point, for routes that serve nothing else. */
+  /** The route's fixed path below its mount point, for routes that serve nothing else. */
   readonly fixed?: string;
 }
 
@@ -36,11 +38,11 @@ export function nextRoute(handler: HttpHandler, rule: MountRule): NextRoute {
   return nextRoutes([], handler, rule);
 }
 
-/** The same for several; `otherwise` takes what lies below none of them. */
+/** The same for several handlers; `otherwise` handles paths below none of them. */
 export function nextRoutes(routes: readonly MountedHandler[], otherwise: HttpHandler, rule: MountRule): NextRoute {
   const serve: NextRoute['GET'] = async (request, context) => {
     const { params } = Object(context) as { params?: unknown };
-    // A promise since Next 15, the object itself before.
+    // A promise since Next 15, a plain object before.
     const found = await params;
     const address = requestAddress(request.url);
     const path = addsSlashes() ? withoutSlash(address.path) : address.path;
@@ -66,8 +68,8 @@ export function nextRoutes(routes: readonly MountedHandler[], otherwise: HttpHan
 }
 
 /**
- * Finds the mount point in a raw path. The segments that a catch-all parameter took (`[...path]`) lie below it; without one,
- * the usual mount point is looked for, and else the whole path is the mount point.
+ * Finds the mount point in a raw path. The segments matched by a catch-all parameter (`[...path]`) are below it.
+ * Without one, it is the usual mount point if the path contains it, otherwise the whole path.
  */
 function targetOf(path: string, params: unknown, { usual, fixed }: MountRule): Target {
   if (fixed !== undefined) {
@@ -78,43 +80,43 @@ function targetOf(path: string, params: unknown, { usual, fixed }: MountRule): T
   return { mount, path: path.slice(mount.length) };
 }
 
-/** A path without the slash at its end, which Next itself adds on sites with `trailingSlash`. */
+/** A path without the trailing slash that Next adds on sites with `trailingSlash`. */
 function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
 function mountLength(path: string, params: unknown, usual: string): number {
   const caught = Object.values(Object(params) as object).find((value) => Array.isArray(value));
-  // An encoded slash divides no segments.
+  // An encoded slash does not separate segments.
   const segments = withoutSlash(path).split('/');
   if (caught !== undefined) return segments.slice(0, segments.length - caught.length).join('/').length;
-  // The first one: what a visitor chooses stands behind it.
+  // The first one: what follows it is chosen by the visitor.
   const at = `${path}/`.indexOf(`${usual}/`);
   return at < 0 ? path.length : at + usual.length;
 }
 
-// Next writes these settings into the code it compiles, in place of exactly these expressions.
+// Next replaces exactly these expressions with the settings when it compiles.
 
 interface Compiled {
   readonly __NEXT_TRAILING_SLASH?: unknown;
   readonly __NEXT_ROUTER_BASEPATH?: unknown;
 }
 
-/** True where the site's `trailingSlash` is on: Next then redirects every address without a slash at its end, so the slash means nothing. */
+/** True if the site sets `trailingSlash`: Next then redirects every address without a trailing slash, so the slash has no meaning. */
 function addsSlashes(): boolean {
   const setting = (process.env as Compiled).__NEXT_TRAILING_SLASH;
   return setting === true || setting === 'true';
 }
 
-/** The site's `basePath`, such as `/shop`, which is in no address a route is given; else empty. */
+/** The site's `basePath`, such as `/shop`, which Next removes from the addresses it passes to a route; otherwise empty. */
 function basePath(): string {
   const setting = (process.env as Compiled).__NEXT_ROUTER_BASEPATH;
   return typeof setting === 'string' ? setting : '';
 }
 
 /**
- * The response without its content coding. Next drops `content-encoding` from what a route gives it, whatever the bytes are.
- * A coding nobody knows breaks it off: the browser would take compressed bytes for the text.
+ * The response without its content coding. Next drops `content-encoding` from a route's response without decoding the
+ * body. A response with an unknown coding is aborted: otherwise the browser would read compressed bytes as text.
  */
 function plainResponse(response: HttpResponse): HttpResponse {
   const { 'content-encoding': coding, 'content-length': _length, ...headers } = response.headers;
@@ -122,13 +124,13 @@ function plainResponse(response: HttpResponse): HttpResponse {
   return { ...response, headers, body: response.body && decoded(response.body, String(coding)) };
 }
 
-/** Few platforms compress for a server that does not ask for it, so what decodes is loaded when one does. */
+/** Loaded on demand: few platforms compress for a server that does not request it. */
 async function* decoded(body: Exclude<HttpBody, null>, coding: string): AsyncGenerator<Uint8Array> {
   const { decodedBody } = await import('../node/decoded-body.js');
   yield* decodedBody(body, coding);
 }
 
-/** The fields of a request that asks the platform for no coding but those that can be taken off again. */
+/** The fields of a request, with `accept-encoding` limited to codings that can be decoded here. */
 function withDecodable<Fields extends Readonly<Record<string, string>>>(headers: Fields): Fields {
   const accepted = headers['accept-encoding'];
   if (accepted === undefined) return headers;

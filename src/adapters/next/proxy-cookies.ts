@@ -1,13 +1,13 @@
 /**
- * The header fields with the cookies that `proxy.ts` has just set: a session it refreshed is in no field of the browser yet,
- * and the one the browser sent is spent.
+ * The header fields with the cookies that `proxy.ts` has just set: a session it refreshed is in none of the browser's
+ * fields yet, and the one the browser sent is already used.
  */
 export function withProxyCookies(
   headers: Readonly<Record<string, string>>,
   written: string,
 ): Readonly<Record<string, string>> {
   const cookies = new Map((headers['cookie'] ?? '').split(';').map(pairOf));
-  // A comma divides two cookies where a name follows it; the one inside a date is followed by a day.
+  // A comma separates two cookies if a name follows it; the comma in a date is followed by a day.
   for (const line of written.split(/,\s*(?=[^\s;,=]+=)/)) {
     const [pair = '', ...attributes] = line.split(';');
     const [name, value] = pairOf(pair);
@@ -23,7 +23,7 @@ function pairOf(text: string): [name: string, value: string] {
   return [name.trim(), value.join('=').trim()];
 }
 
-/** True for an attribute that takes the cookie away (RFC 6265 §5.3). */
+/** True for an attribute that deletes the cookie (RFC 6265 §5.3). */
 function isPast(attribute: string): boolean {
   const [name, value] = pairOf(attribute);
   if (/^max-age$/i.test(name)) return Number(value) <= 0;

@@ -4,10 +4,10 @@ import { type BodySink, flowing, type FlowingBody, type HttpBody, isStream } fro
 import { abortResponse, tellsProgress } from './http2-exchange.js';
 import { type SendBudget, SendWatch } from './send-budget.js';
 
-/** A body as frameworks send it that write to the socket themselves. */
+/** A body for frameworks that write to the socket themselves. */
 export type NodeBody = BodyStream | Buffer | string | null;
 
-/** Hands a body over to such a framework; what comes as a stream goes on as a stream. */
+/** Converts a body for such a framework; a stream remains a stream. */
 export function toNodeBody(body: HttpBody, response: ServerResponse, sendIdleMs: number, budget: SendBudget): NodeBody {
   if (body === null) return null;
   if (isStream(body)) return new BodyStream(body, response, sendIdleMs, budget);
@@ -15,18 +15,18 @@ export function toNodeBody(body: HttpBody, response: ServerResponse, sendIdleMs:
   return typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 }
 
-/** A body that comes in pieces. Reads only as fast as it is read, and stops its source when it is given up. */
+/** A body as a Node stream. Reads on demand, and cancels its source when destroyed. */
 export class BodyStream extends Readable {
-  /** Why the source broke, as opposed to why its reader gave it up. */
+  /** The error that broke the source, as opposed to the one its reader destroyed it with. */
   failure: Error | undefined;
-  /** Why the browser was given up. */
+  /** The error that disconnected a stalled browser. */
   stall: Error | undefined;
   readonly #body: FlowingBody;
   readonly #response: ServerResponse;
   readonly #watch: SendWatch;
   #isWriting = false;
 
-  /** Milliseconds a browser may take nothing while bytes wait; 0 allows any. */
+  /** Takes the milliseconds a browser may accept no bytes while some are waiting; 0 means no limit. */
   constructor(body: AsyncIterable<Uint8Array>, response: ServerResponse, idleMs: number, budget: SendBudget) {
     super();
     this.#body = flowing(body);
@@ -39,15 +39,15 @@ export class BodyStream extends Readable {
   }
 
   override _read(): void {
-    // The framework has finished the head by the time it asks for the body, and the first chunk may be long in coming.
+    // The framework has set the head by the time it reads the body, and the first chunk may take long.
     if (!this.#response.headersSent) this.#response.flushHeaders();
-    if (this.#isWriting) return; // `write` tells.
+    if (this.#isWriting) return; // `write` continues.
     this.#watch.release();
     this.#body.flowTo(this.#sink);
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    // Not every framework does: a clean end would claim that the response was complete.
+    // Not every framework destroys the response: a clean end would claim that it is complete.
     if (error !== null) abortResponse(this.#response);
     this.#body.cancel(this.stall);
     callback(error);
@@ -67,7 +67,7 @@ export class BodyStream extends Readable {
     },
     end: () => {
       this.push(null);
-      // The rest still goes through the framework's hands.
+      // The framework still writes what was read before.
       if (this.#response.closed) return;
       this.#watch.begin();
       if (this.readableLength > 0) this.#watch.hold();

@@ -10,7 +10,7 @@ const DECODERS = {
 };
 
 /**
- * A body without its content coding, decoded as it comes; breaks when the body breaks or is not what the coding says.
+ * A body without its content coding, decoded as a stream; breaks if the body breaks or does not match the coding.
  *
  * @throws Error when the coding is none of gzip, deflate and br.
  */
@@ -19,16 +19,19 @@ export function decodedBody(body: Exclude<HttpBody, null>, coding: string): Asyn
   if (!Object.hasOwn(DECODERS, name)) throw new Error(`no decoder for the content coding "${name}"`);
   const decoder = DECODERS[name as keyof typeof DECODERS]();
   const source = typeof body === 'string' || body instanceof Uint8Array ? [body] : body;
-  // The reader sees what breaks as an error of the decoder.
+  // The reader gets the error from the decoder.
   pipeline(Readable.from(source, { objectMode: false }), decoder, () => undefined);
   return bounded(decoder);
 }
 
-/** The size a body may always grow to, and beyond it how many times its compressed size. Text seldom shrinks to a hundredth. */
+/** The size that is always allowed; beyond it, the maximum ratio to the compressed size. Text seldom compresses to a hundredth. */
 const FREE_BYTES = 16_777_216;
 const MAX_TIMES = 250;
 
-/** Breaks off a body that grows without measure: the platform sent little, and the site would send it to the browser in full. */
+/**
+ * Aborts a body that expands excessively (decompression bomb): the platform sends little, and the site would send all
+ * of it to the browser.
+ */
 async function* bounded(decoder: ReturnType<(typeof DECODERS)[keyof typeof DECODERS]>): AsyncGenerator<Uint8Array> {
   let size = 0;
   for await (const chunk of decoder as AsyncIterable<Uint8Array>) {

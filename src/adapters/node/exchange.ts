@@ -8,12 +8,12 @@ import { drain, isComing, isWasteful } from './request.js';
 import { writeHttpResponse } from './response.js';
 import type { SendBudget } from './send-budget.js';
 
-/** Takes requests through their handlers, and their responses to the connection. By its members: bundlers copy modules. */
+/** Passes requests to their handlers, and their responses to the connection. A structural type, because bundlers copy modules. */
 export type Exchange = Pick<NodeExchange, keyof NodeExchange>;
 
 /**
- * Exchanges whose waiting responses share one memory. Hosts are given it by the process's first toolkit: what only mounts routes loads
- * none of this.
+ * Exchanges whose waiting responses share one memory budget. The process's first toolkit passes it to the hosts, so
+ * that code which only mounts routes does not load it.
  */
 export class NodeExchange {
   readonly #memory: SendBudget;
@@ -22,14 +22,14 @@ export class NodeExchange {
     this.#memory = memory;
   }
 
-  /** The response of a handler when it may be written, as its connection needs it; `undefined` when nothing is to be written. */
+  /** The response of a handler once it may be written, adapted to its connection; `undefined` if it must not be written. */
   async respond(
     request: IncomingMessage,
     response: ServerResponse,
     respond: () => Promise<HttpResponse>,
   ): Promise<HttpResponse | undefined> {
     const isHttp1 = request.httpVersionMajor === 1;
-    // What follows the last response of a connection is not processed (RFC 9112 §9.6).
+    // Requests after the last response of a connection are not processed (RFC 9112 §9.6).
     if (isHttp1 && (request.socket as IncomingMessage['socket'] | null)?.writableEnded) return undefined;
     const given =
       isHttp1 && isPipelined(request, response)
@@ -49,22 +49,25 @@ export class NodeExchange {
   }
 }
 
-/** True for a response that Node sends only after another one of its connection. */
+/** True if Node sends this response only after another one of the connection. */
 function isPipelined({ socket }: IncomingMessage, response: ServerResponse): boolean {
-  // A response without a socket may also be a host's own, which waits for no other. Node's sockets hold the response in turn.
+  // A response without a socket may also be a host's own, which waits for no other. Node's sockets refer to the response whose turn it is.
   const inTurn = (socket as { readonly _httpMessage?: ServerResponse | null } | undefined)?._httpMessage;
   return inTurn !== undefined && inTurn !== null && inTurn !== response;
 }
 
-/** Responses that may wait on one connection; then it takes no further requests (RFC 9112 §9.3). */
+/** Maximum number of responses waiting on one connection; then it accepts no further requests (RFC 9112 §9.3). */
 const MAX_WAITING = 32;
 
 const pipelines = new WeakMap<Socket, Pipeline>();
 
 /**
- * The response to a pipelined request, in its turn. `undefined` when it is not to be sent: the connection has ended, or too many wait on it.
- * A request waits before it is handled, so one connection is one request of work; only one whose body must be read is handled at once, and its
- * response waits here: given to Node, it would pause the connection, and nobody would notice when the visitor leaves.
+ * The response to a pipelined request, in its turn; `undefined` if it must not be sent, because the connection has
+ * ended or too many are waiting.
+ *
+ * A request waits before it is handled, so one connection causes the work of one request. Only a request whose body
+ * must be read is handled at once, and its response waits here: passed to Node, it would pause the connection, and the
+ * visitor's departure would go unnoticed.
  */
 async function pipelined(
   request: IncomingMessage,
@@ -94,10 +97,10 @@ async function pipelined(
   return undefined;
 }
 
-/** True for a body that fills what Node reads ahead: while nobody reads it, Node reads nothing else of the connection either. */
+/** True if a body fills Node's read buffer: until it is read, Node does not read anything else from the connection. */
 async function pausesConnection(request: IncomingMessage): Promise<boolean> {
   if (!isComing(request)) return false;
-  // A short one is there in the next turn.
+  // A short one is complete in the next turn.
   await new Promise(setImmediate);
   return isComing(request) || request.readableLength >= request.readableHighWaterMark;
 }
@@ -120,10 +123,10 @@ class Pipeline {
     socket.once('close', this.#end);
   }
 
-  /** Resolves with true when it is the response's turn, with false when the connection has ended; `undefined` when too many wait. */
+  /** Resolves with true when it is the response's turn, with false when the connection has ended; `undefined` if too many wait. */
   enter(response: ServerResponse): Promise<boolean> | undefined {
     if (this.#waiting.size === MAX_WAITING || this.#isFull) {
-      // What still comes waited in a middleware in front, or its runtime's parser does not stop.
+      // Further requests waited in middleware, or the runtime's parser does not stop.
       if (this.#isFull) resetConnection(this.#socket);
       this.#isFull = true;
       stopParsing(this.#socket);
@@ -139,12 +142,12 @@ class Pipeline {
     });
   }
 
-  /** True when the response is the last one that the connection is for. */
+  /** True for the last response of the connection. */
   isLast(response: ServerResponse): boolean {
     return this.#isFull && response === this.#newest;
   }
 
-  /** Node tells only the response in turn that its connection has ended. */
+  /** Node only reports the end of a connection to the response whose turn it is. */
   readonly #end = (): void => {
     for (const [response, resolve] of this.#waiting) {
       response.destroy();
@@ -156,47 +159,48 @@ class Pipeline {
 }
 
 /**
- * Takes no further requests of a connection, which is read on: what comes is dropped, and a departure is noticed.
- * A chunk holds up to 2,500 requests, which Node would all make objects of before it listens to anybody: the memory of 300 such connections ends
- * a process. It has no public way to stop; 2 is what its own callback returns for an upgrade, after which the parser reads no further.
+ * Stops parsing further requests of a connection but keeps reading it: data is dropped, and a departure is noticed. A
+ * chunk holds up to 2,500 requests, and Node would create objects for all of them first: 300 such connections exhaust
+ * the memory of a process. There is no public way to stop the parser; 2 is the value that its own callback returns for
+ * an upgrade, after which it stops.
  */
 function stopParsing(socket: Socket): void {
   const { parser } = socket as { readonly parser?: { onIncoming?: () => number } | null };
   if (parser !== undefined && parser !== null) parser.onIncoming = () => 2;
 }
 
-/** Milliseconds that a browser may go on sending after its response is complete (RFC 9112 §9.6). */
+/** Milliseconds for which a browser may continue sending after its response is complete (RFC 9112 §9.6). */
 const LINGER_MS = 1_000;
-/** Connections that linger at the same time; one more ends the oldest. */
+/** Maximum number of lingering connections; one more ends the oldest. */
 const MAX_LINGERING = 256;
 
 const lingering = new Set<Socket>();
 
 /**
- * A response to a request whose body is still coming: its connection closes after it.
+ * A response to a request whose body is still arriving: its connection closes afterwards.
  *
- * The rest of the body is read and dropped for a second. A connection that is closed with unread bytes is reset, and a browser that is still
- * sending would not see the response.
+ * The rest of the body is read and dropped for a second. Closing a connection with unread bytes resets it, and a
+ * browser that is still sending would not see the response.
  */
 async function beforeBodyEnds(
   request: IncomingMessage,
   response: ServerResponse,
   given: HttpResponse,
 ): Promise<HttpResponse> {
-  // What has reached the system is read in these turns: a short body costs no connection.
+  // These turns read what the system has received, so a short body does not cost a connection.
   for (let turn = 0; turn < 2; turn += 1) await new Promise(setImmediate);
   if (!isComing(request)) return given;
   if (!request.readableDidRead) drain(request);
   const stream = streamOf(response);
   if (stream !== undefined) {
-    // Node's response would tell when the stream has closed, and not before.
+    // Node's response reports its end only once the stream has closed.
     stream.once('finish', () => {
       if (isWasteful(request)) refuseRest(request);
       else resetLater(request);
     });
     return given;
   }
-  // Node calls it after the last response of a connection, and would end the reading with it.
+  // Node calls it after the last response of a connection, and would stop reading.
   if (!isWasteful(request)) {
     request.socket.destroySoon = () => {
       linger(request);

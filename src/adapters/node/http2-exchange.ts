@@ -3,9 +3,9 @@ import type { Http2ServerRequest, Http2ServerResponse, Http2Session, Http2Stream
 import type { Socket } from 'node:net';
 import type { HeaderFields, HttpResponse } from '../../ports/http.js';
 
-// Where the objects that `node:http2` makes for listeners of `node:http` differ from those they stand for, and it matters here.
+// Differences between the objects that `node:http2` passes to listeners of `node:http` and the originals, as far as they matter here.
 
-/** The code of a stream that a server cannot complete (RFC 9113 §7). */
+/** The error code of a stream that a server cannot complete (RFC 9113 §7). */
 export const INTERNAL_ERROR = 2;
 
 /** Fields of HTTP/1.1 that Node refuses to send over HTTP/2 (RFC 9113 §8.2.2). */
@@ -17,7 +17,10 @@ const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** The fields of a request without the pseudo-header fields. `:authority` is the host (RFC 9113 §8.3.1), also where a `host` came beside it. */
+/**
+ * The fields of a request without pseudo-header fields. `:authority` is the host (RFC 9113 §8.3.1), even if the request
+ * has a `host` field.
+ */
 export function requestFields(request: IncomingMessage): HeaderFields {
   if (request.httpVersionMajor === 1) return request.headers;
   const { headers, authority } = request as unknown as Http2ServerRequest;
@@ -27,14 +30,14 @@ export function requestFields(request: IncomingMessage): HeaderFields {
   return fields;
 }
 
-/** True when a body follows the fields of a request. Under HTTP/2 no field need announce it. */
+/** True if a request has a body. HTTP/2 requires no field to announce it. */
 export function hasBody(request: IncomingMessage): boolean {
   const { headers, httpVersionMajor } = request;
   if (httpVersionMajor === 2) return !(request as unknown as Http2ServerRequest).stream.endAfterHeaders;
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
-/** True when a body that has ended may lack its end: Node ends the request of a stream that was reset like any other. */
+/** True if a body that has ended may be truncated: Node ends the request of a reset stream like any other. */
 export function maybeTruncated(request: IncomingMessage): boolean {
   return isHttp2(request) && request.aborted;
 }
@@ -44,12 +47,12 @@ export function http2Fields(fields: HeaderFields): HeaderFields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !CONNECTION_FIELDS.has(name)));
 }
 
-/** The same response as the last one of its connection (RFC 9112 §9.6). */
+/** The same response, marked as the last one of its connection (RFC 9112 §9.6). */
 export function closing(response: HttpResponse): HttpResponse {
   return { ...response, headers: { ...response.headers, connection: 'close' } };
 }
 
-/** True when everything was handed over. A stream that was reset is finished too, but its response was not ended. */
+/** True if the whole response was handed over. A reset stream is finished too, but its response was not ended. */
 export function isComplete(response: ServerResponse): boolean {
   return response.writableEnded && response.writableFinished;
 }
@@ -61,14 +64,17 @@ export function abortResponse(response: ServerResponse): void {
   else stream.close(INTERNAL_ERROR);
 }
 
-/** Bytes of the current write that the system has not taken yet; undefined where Node does not know. Its own `net` timeouts use the same number. */
+/**
+ * Bytes of the current write that the system has not accepted yet; undefined if Node does not know. Node's own `net`
+ * timeouts use the same number.
+ */
 export function unsentBytes(response: ServerResponse): number | undefined {
   if (streamOf(response) !== undefined) return undefined;
   const socket = response.socket as { readonly _handle?: { readonly writeQueueSize?: number } | null } | null;
   return socket?._handle?.writeQueueSize;
 }
 
-/** True where one long write shows how far the browser has taken it. */
+/** True if the progress of one long write is visible. */
 export function tellsProgress(response: ServerResponse): boolean {
   return unsentBytes(response) !== undefined;
 }
@@ -85,7 +91,7 @@ function isHttp2(request: IncomingMessage | Http2ServerRequest): request is Http
 
 /** The stream of a response over HTTP/2. */
 export function streamOf(response: ServerResponse | Http2ServerResponse): Http2Stream | undefined {
-  // A host that makes its responses itself may leave the request out.
+  // A host that creates its own responses may leave the request out.
   const request = response.req as IncomingMessage | Http2ServerRequest | undefined;
   return request?.httpVersionMajor === 2 ? (response as Http2ServerResponse).stream : undefined;
 }
@@ -93,12 +99,12 @@ export function streamOf(response: ServerResponse | Http2ServerResponse): Http2S
 /** A connection of either protocol. */
 export type Connection = Socket | Http2Session;
 
-/** Resets a connection. One that is only closed would keep what waits in the system while the browser responds. */
+/** Resets a connection. If it was only closed, data waiting in the system would stay in memory while the browser responds. */
 export function resetConnection(connection: Connection): void {
   try {
     if ('resetAndDestroy' in connection) connection.resetAndDestroy();
   } catch {
-    // TLS and pipes know no reset.
+    // TLS sockets and pipes cannot be reset.
   }
   connection.destroy();
 }

@@ -7,7 +7,8 @@ import { abortResponse, requestFields } from './http2-exchange.js';
 import { NodeRequest } from './request.js';
 
 /**
- * A request listener for `node:http` and `node:http2`, and a middleware for Connect-style hosts: with `next`, requests outside the routes go there.
+ * A request listener for `node:http` and `node:http2`, and a middleware for Connect-style hosts: with `next`, requests
+ * outside the routes are passed on.
  *
  * @public
  */
@@ -17,13 +18,13 @@ export type NodeListener = (
   next?: (error?: unknown) => void,
 ) => void;
 
-/** Node's own; those of HTTP/2 have the same members, and what differs is in `http2-exchange.ts`. */
+/** Node's own request. That of HTTP/2 has the same members; `http2-exchange.ts` handles the differences. */
 interface HostRequest extends IncomingMessage {
-  /** The whole target, where a host cut `url` at its mount point. */
+  /** The whole path and query, if a host cut `url` at its mount point. */
   originalUrl?: string;
 }
 
-/** A listener that gives each request to the route it lies below; `otherwise` answers the rest when there is no `next`. */
+/** A listener that passes each request to the route mounted at its path. `otherwise` handles the rest if there is no `next`. */
 export function nodeListener(
   routes: readonly MountedHandler[],
   otherwise: HttpHandler,
@@ -48,7 +49,7 @@ export function nodeListener(
   };
 }
 
-/** No forwarded field is believed here: behind a proxy, the configured `publicUrl` says it. */
+/** Forwarded fields are not trusted here: behind a proxy, set `publicUrl`. */
 function publicUrl(request: IncomingMessage, mount: string): string {
   const scheme = 'encrypted' in request.socket ? 'https' : 'http';
   return `${scheme}://${String(requestFields(request)['host'] ?? '')}${mount}`;

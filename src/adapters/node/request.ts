@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HeaderFields, HttpBody, HttpRequest, NativeRequest } from '../../ports/http.js';
 import { hasBody, isComplete, maybeTruncated, refuseRest, requestFields, streamOf } from './http2-exchange.js';
 
-/** The place where the host mounted the route, as the framework knows it. */
+/** The mount point of the route, as the framework knows it. */
 export interface Mount {
-  /** Raw target below the mount, with its query. */
+  /** Raw path below the mount, with its query. */
   readonly target: string;
   /** Scheme, host and mount path as the browser sees them; called only when a route needs it. */
   readonly publicUrl: () => string;
@@ -13,17 +13,17 @@ export interface Mount {
 /** The result of a body parser. */
 export interface ParsedBody {
   body?: unknown;
-  /** The bytes or the text a parser kept (`express.json({ verify })`, Koa's parsers, serverless hosts). */
+  /** The bytes or text a parser kept (`express.json({ verify })`, Koa's parsers, serverless hosts). */
   rawBody?: unknown;
 }
 
-/** Parts that a framework keeps on objects of its own instead of Node's. */
+/** Parts that a framework stores on its own objects instead of Node's. */
 export interface FrameworkObjects {
   readonly parsed: ParsedBody;
   readonly native: NativeRequest;
 }
 
-/** Node's request as ours; neither its header fields nor its body are copied. */
+/** Node's request as our `HttpRequest`; neither header fields nor body are copied. */
 export class NodeRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
@@ -46,14 +46,14 @@ export class NodeRequest implements HttpRequest {
     this.native = framework?.native ?? { request, response };
     this.#response = response;
     this.#publicUrl = mount.publicUrl;
-    // Express, Connect, Fastify's raw request and serverless hosts leave a parsed body here; each parser types it in its own way.
+    // Express, Connect, Fastify's raw request and serverless hosts store a parsed body here, each parser with its own type.
     const read = readBody(request, fields, framework?.parsed ?? (request as unknown as ParsedBody));
     this.headers = read.headers ?? fields;
     this.#body = read.body;
     this.bodyConsumed = read.consumed;
   }
 
-  /** Read when a route needs it: the rest of a short message has arrived by then. */
+  /** Read when a route needs it: by then, the rest of a short message has arrived. */
   get body(): HttpBody {
     if (this.#body instanceof RequestBody) this.#body = this.#body.whole() ?? this.#body;
     return this.#body;
@@ -75,17 +75,17 @@ interface ReadBody {
   readonly headers?: HeaderFields;
 }
 
-/** The body in whatever state the host's middleware left it. */
+/** The body in the state that the host's middleware left it in. */
 function readBody(request: IncomingMessage, fields: HeaderFields, { rawBody, body }: ParsedBody): ReadBody {
   const isRaw = rawBody !== undefined && isWhole(rawBody);
-  // Express 4's parser sets `req.body = {}` on requests it did not read, so the stream's own state decides.
+  // Express 4's parser sets `req.body = {}` on requests it did not read, so the state of the stream decides.
   if (!isRaw && !request.readableDidRead) {
     return { body: hasBody(request) ? new RequestBody(request) : null, consumed: false };
   }
   const given = isRaw ? rawBody : body;
   const whole = isWhole(given) ? given : written(given);
   if (whole === undefined) return { body: null, consumed: given !== undefined || hasBody(request) };
-  // A parser decoded the bytes, so the coding and the length no longer describe them.
+  // A parser decoded the bytes, so coding and length no longer describe them.
   const headers = { ...fields, 'content-encoding': undefined, 'content-length': undefined };
   return { body: whole, consumed: false, headers };
 }
@@ -94,7 +94,10 @@ function isWhole(body: unknown): body is Uint8Array | string {
   return body instanceof Uint8Array || typeof body === 'string';
 }
 
-/** A parsed value as JSON again; `undefined` when it is none. One too deep to be written is a body whose reading fails. */
+/**
+ * A parsed value as JSON; `undefined` if it is none. A value nested too deep to be serialised becomes a body that fails
+ * when it is read.
+ */
 function written(value: unknown): HttpBody | undefined {
   try {
     return JSON.stringify(value) as string | undefined;
@@ -103,13 +106,14 @@ function written(value: unknown): HttpBody | undefined {
   }
 }
 
-/** JSON is written with as many calls as it has levels, which the stack does not hold. */
+/** `JSON.stringify` recurses per level, which overflows the stack. */
 const TOO_DEEP: HttpBody = {
   [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new RangeError()) }),
 };
 
 /**
- * Aborted when the browser leaves. The response tells it: the request closes as soon as its own body is read (nodejs/node#40775).
+ * Aborted when the browser leaves. The response's `close` shows it; the request's is emitted as soon as its body is
+ * read (nodejs/node#40775).
  */
 function closeSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
@@ -127,19 +131,20 @@ type Step = IteratorResult<Uint8Array>;
 
 const DONE: Step = { done: true, value: undefined };
 
-/** Requests whose bodies were taken whole: Node calls them complete only when it has parsed on. */
+/** Requests whose bodies were taken whole: Node marks them complete only when it continues parsing. */
 const taken = new WeakSet<IncomingMessage>();
 
-/** True while the end of a request's body has not arrived. */
+/** True until the end of a request's body has arrived. */
 export function isComing(request: IncomingMessage): boolean {
   return !request.complete && hasBody(request) && !taken.has(request);
 }
 
 /**
- * The body of a request as it comes.
+ * The body of a request as a stream.
  *
- * A reader that stops early does not destroy the socket, or the browser would never see why. The rest is drained, as some browsers read no
- * response before they have sent everything; `linger` in `exchange.ts` says for how long.
+ * A reader that stops early does not destroy the socket, otherwise the browser would not see the reason. The rest is
+ * drained, since some browsers read no response before they have sent everything; `linger` in `exchange.ts` limits the
+ * time.
  */
 class RequestBody implements AsyncIterableIterator<Uint8Array> {
   readonly #request: IncomingMessage;
@@ -152,8 +157,8 @@ class RequestBody implements AsyncIterableIterator<Uint8Array> {
   }
 
   /**
-   * All of it, when it is there already: a short message mostly comes together with its head. Who takes this reads nothing else, and pays
-   * for no events, promises and deadlines.
+   * All of it, if it has arrived already: short messages usually arrive with their head. A caller that uses this reads
+   * nothing else, and needs no events, promises or deadlines.
    */
   whole(): Uint8Array | undefined {
     const request = this.#request;
@@ -163,7 +168,7 @@ class RequestBody implements AsyncIterableIterator<Uint8Array> {
     this.#isOver = true;
     taken.add(request);
     const bytes = request.read() as Uint8Array;
-    // Node ends a request for its host only when somebody reads on.
+    // Node ends a request for its host only if it is read.
     request.resume();
     return bytes;
   }
@@ -194,12 +199,12 @@ class RequestBody implements AsyncIterableIterator<Uint8Array> {
 
 const wasteful = new WeakSet<IncomingMessage>();
 
-/** True for a request whose body is no longer read, because its chunks are too small. */
+/** True if a request's body is no longer read, because its chunks are too small. */
 export function isWasteful(request: IncomingMessage): boolean {
   return wasteful.has(request);
 }
 
-/** Reads what is left of a body and drops it; stops where its chunks are too small. */
+/** Reads and drops the rest of a body; stops if its chunks are too small. */
 export function drain(request: IncomingMessage, chunks: ChunkCount = new ChunkCount()): void {
   if (chunks.areTooSmall) {
     wasteful.add(request);
@@ -212,20 +217,20 @@ export function drain(request: IncomingMessage, chunks: ChunkCount = new ChunkCo
   }
 }
 
-/** Chunks of any size that a body may have, beside one for each 16 bytes. */
+/** Number of chunks of any size a body may have, in addition to one per 16 bytes. */
 const FREE_CHUNKS = 500;
 const MIN_BYTES_PER_CHUNK = 16;
 
 /**
- * Knows bodies that come in chunks much smaller than anybody needs. Node tells of each by itself, and each costs the same whatever its length:
- * in chunks of one byte, two megabytes take seconds in which nobody else is served.
+ * Detects bodies in chunks that are far too small. Node emits an event for each, which costs the same for any length:
+ * two megabytes in one-byte chunks block the process for seconds.
  */
 class ChunkCount {
   areTooSmall: boolean = false;
   #bytes = 0;
   #chunks = 0;
 
-  /** Counts a chunk; true when they are too small. */
+  /** Counts a chunk; true if they are too small. */
   add(chunk: Uint8Array): boolean {
     this.#bytes += chunk.length;
     this.#chunks += 1;

@@ -5,8 +5,8 @@ import { abortResponse, http2Fields, isComplete, streamOf, tellsProgress } from 
 import { type SendBudget, SendWatch } from './send-budget.js';
 
 /**
- * Writes our response to Node's; a body that streams goes on being written.
- * A body that breaks destroys the connection, or resets the stream of HTTP/2: a clean end would claim that the response was complete.
+ * Writes our response to Node's; a streaming body continues in the background. A body that breaks destroys the
+ * connection, or resets the HTTP/2 stream: a clean end would claim that the response is complete.
  */
 export function writeHttpResponse(
   response: FlushableResponse,
@@ -24,7 +24,7 @@ export function writeHttpResponse(
   const fields = stream === undefined ? given.headers : http2Fields(given.headers);
   for (const name in fields) {
     const value = fields[name];
-    // `appendHeader` for cookies the host has already set: its own stay.
+    // `appendHeader` keeps cookies the host has already set.
     if (value === undefined) continue;
     if (name === 'set-cookie') response.appendHeader(name, value);
     else response.setHeader(name, value as string | string[]);
@@ -43,7 +43,7 @@ export function writeHttpResponse(
       return;
     }
     response.end(body);
-    // Mostly the system has taken it by now.
+    // Usually the system has accepted everything by now.
     if (!response.writableEnded || response.writableLength > 0) {
       new SendWatch(response, { idleMs: sendIdleMs, budget }).watchRest();
     }
@@ -52,22 +52,22 @@ export function writeHttpResponse(
 
 const PIECE_BYTES = 65_536;
 
-/** Where nobody tells how far one long write has got, a slow reader would look like one that takes nothing. */
+/** If the progress of one long write is not visible, a slow reader would look like a stalled one. */
 async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
 }
 
-/** A response a compressor may have wrapped. */
+/** A response that a compressor may have wrapped. */
 interface FlushableResponse extends ServerResponse {
-  /** Sends what a compressor holds back (the `compression` middleware). */
+  /** Sends data buffered by a compressor (the `compression` middleware). */
   flush?: () => void;
 }
 
 /**
- * Writes a body that streams to Node's response, as fast as the browser takes it.
+ * Writes a streaming body to Node's response, as fast as the browser reads it.
  *
- * Without `await`: a function that waits holds on to the last chunk for as long as the stream is silent, and every promise and closure
- * is there once for each open stream.
+ * Without `await`: a suspended function keeps the last chunk alive while the stream is silent, and every promise and
+ * closure exists once per open stream.
  */
 class StreamWriter implements BodySink {
   readonly #response: FlushableResponse;
@@ -76,16 +76,16 @@ class StreamWriter implements BodySink {
   #head: NodeJS.Immediate | undefined;
   #isGivenUp = false;
 
-  /** Milliseconds a browser may take nothing while bytes wait; 0 allows any. */
+  /** Takes the milliseconds a browser may accept no bytes while some are waiting; 0 means no limit. */
   constructor(response: FlushableResponse, idleMs: number, budget: SendBudget) {
     this.#response = response;
     this.#watch = new SendWatch(response, { idleMs, budget, onStalled: this.#giveUp });
   }
 
   start(body: AsyncIterable<Uint8Array>): void {
-    // Together with the first chunk when that is there already; else alone, since the first chunk may be long in coming.
+    // Together with the first chunk if it has arrived; otherwise alone, since the first chunk may take long.
     this.#head = setImmediate(flushHead, this.#response);
-    // Without this it would wait for a chunk nobody wants any more.
+    // Otherwise the body would keep waiting for a chunk that is no longer needed.
     this.#response.on('close', () => {
       if (!isComplete(this.#response)) this.#giveUp();
     });
@@ -102,7 +102,7 @@ class StreamWriter implements BodySink {
       const isReady = response.write(chunk);
       response.flush?.();
       this.#watch.written += chunk.length;
-      // What is alone in waiting is on its way to the socket; what is not gone by the next chunk waits for the browser.
+      // A single waiting chunk is on its way to the socket; if it is still there with the next chunk, it waits for the browser.
       if (waits || !isReady) this.#watch.begin();
       if (!isReady) {
         this.#watch.hold();
@@ -130,7 +130,7 @@ class StreamWriter implements BodySink {
   fail(): void {
     this.#forgetHead();
     const response = this.#response;
-    // A browser may send again what it got no head for; and Node holds back until the next turn what was written in this one.
+    // A browser may retry a request without a response head, and Node holds data written in this turn until the next one.
     if (!response.headersSent) response.flushHeaders();
     setImmediate(abortResponse, response);
   }
@@ -156,7 +156,7 @@ function flushHead(response: ServerResponse): void {
   response.flushHeaders();
 }
 
-/** Goes on when the socket took what was written, or is gone. */
+/** Continues when the socket has accepted the data, or is closed. */
 function whenDrained(response: ServerResponse, goOn: () => void): void {
   const done = (): void => {
     response.off('drain', done);

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Connection, resetConnection, streamOf } from './http2-exchange.js';
 import type { StallWatch, StallWatchOptions } from './stall-watch.js';
 
-/** Bytes that one connection holds. */
+/** Bytes held by one connection. */
 interface Holder {
   readonly connection: Connection;
   bytes: number;
@@ -13,8 +13,8 @@ interface Holder {
 const RESPONSE_BYTES = 4_096;
 
 /**
- * The memory of responses that wait for their connections: one budget for a process.
- * When it is full, the connection that holds most is cut, not the newcomer: a visitor who reads holds little.
+ * The memory of responses waiting for their connections: one budget per process. When it is full, the connection
+ * holding most is cut, not the newest: an active reader holds little.
  */
 export class SendBudget {
   readonly #limitBytes: number;
@@ -31,9 +31,9 @@ export class SendBudget {
     return this.#heldBytes;
   }
 
-  /** The share of one response, empty at first; released when the response closes. */
+  /** The share of one response, initially empty; released when the response closes. */
   share(response: ServerResponse): SendShare {
-    // A response has its socket only in its turn.
+    // A response only has its socket in its turn.
     const connection =
       streamOf(response)?.session ?? response.socket ?? (response.req as IncomingMessage | undefined)?.socket;
     return new SendShare(this, response, connection && this.#holderOf(connection));
@@ -71,7 +71,7 @@ export class SendBudget {
   }
 }
 
-/** Bytes that one response has waiting. */
+/** Waiting bytes of one response. */
 export class SendShare {
   readonly #budget: SendBudget;
   readonly #response: ServerResponse;
@@ -85,7 +85,7 @@ export class SendShare {
     this.#holder = holder;
   }
 
-  /** Replaces the bytes that wait; 0 when none do. */
+  /** Replaces the number of waiting bytes; 0 if none wait. */
   set(bytes: number): void {
     if (this.#holder === undefined) return;
     const { closed, destroyed } = streamOf(this.#response) ?? this.#response;
@@ -108,16 +108,17 @@ export interface SendWatchOptions extends StallWatchOptions {
 }
 
 /**
- * Follows the bytes of a response that wait for its browser: counts them (decision 130), and ends a browser that takes none (decision 84).
- * What looks for the latter is loaded when bytes first wait: most processes that mount routes never need it, and its spans are long.
+ * Tracks the bytes of a response that wait for its browser: counts them (decision 83), and disconnects a browser that
+ * accepts none (decision 84). The code for the latter is loaded when bytes first wait: most processes that only mount
+ * routes never need it, and its spans are long.
  */
 export class SendWatch {
-  /** Bytes of the body handed over, from any moment on. */
+  /** Bytes of the body handed over so far, from any starting point. */
   written = 0;
   readonly #response: ServerResponse;
   readonly #options: SendWatchOptions;
   #share: SendShare | undefined;
-  /** `null` until it is known whether it is needed, and loaded. */
+  /** `undefined` until needed, `null` while loading. */
   #watch: StallWatch | null | undefined;
 
   constructor(response: ServerResponse, options: SendWatchOptions) {
@@ -125,14 +126,14 @@ export class SendWatch {
     this.#options = options;
   }
 
-  /** Bytes wait: from now on it is looked whether the browser takes any, until none wait any more. */
+  /** Called when bytes wait: checks the browser's progress until none wait any more. */
   begin(): void {
     if (this.#watch !== undefined || this.#options.idleMs === 0) {
       this.#watch?.begin();
       return;
     }
     this.#watch = null;
-    // Mostly the system has taken them by then.
+    // Usually the system has accepted them by then.
     setImmediate(() => {
       if (this.#waiting === 0) this.#watch = undefined;
       else
@@ -143,18 +144,18 @@ export class SendWatch {
     });
   }
 
-  /** Counts what waits now, or so many bytes, until they are released or the response closes. */
+  /** Counts the waiting bytes, or the given number, until they are released or the response closes. */
   hold(bytes: number = this.#waiting): void {
     this.#share ??= this.#options.budget.share(this.#response);
     this.#share.set(bytes);
   }
 
-  /** Nothing waits any more. */
+  /** No bytes wait any more. */
   release(): void {
     this.#share?.set(0);
   }
 
-  /** Follows what a response that was handed over whole leaves waiting; a framework or a compressor may end it later. */
+  /** Tracks the rest of a response that was handed over whole; a framework or a compressor may end it later. */
   watchRest(): void {
     const response = this.#response;
     if (!response.writableEnded) {

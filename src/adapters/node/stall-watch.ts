@@ -5,15 +5,15 @@ import { INTERNAL_ERROR, resetConnection, streamOf, unsentBytes } from './http2-
 
 /** Settings of a watch, besides the response. */
 export interface StallWatchOptions {
-  /** Milliseconds without a byte taken after which the response is cut. */
+  /** Milliseconds without progress after which the response is cut. */
   readonly idleMs: number;
   /** Called once, before the response is cut. */
   readonly onStalled?: (reason: Error) => void;
-  /** The stream a framework pipes into the response, when it does the writing. */
+  /** The stream that a framework pipes into the response, if the framework does the writing. */
   readonly front?: Readable;
 }
 
-/** Cuts a response whose browser takes nothing while bytes wait for it (decision 84). */
+/** Cuts a response whose browser accepts no bytes while some are waiting (decision 84). */
 export class StallWatch implements StallWatched {
   readonly #response: ServerResponse;
   readonly #options: StallWatchOptions;
@@ -54,17 +54,17 @@ export class StallWatch implements StallWatched {
     breakOff(this.#response, idleMs);
   }
 
-  /** Bytes that wait; those of a framework's own stream wait for the browser once the framework has written them. */
+  /** Waiting bytes; those of a framework's own stream wait for the browser once the framework has written them. */
   get #backlog(): number {
     return this.#response.writableLength + (this.#options.front?.readableLength ?? 0);
   }
 
-  /** True when the browser took something since the last time, or cannot yet. */
+  /** True if the browser made progress since the last call, or cannot yet. */
   #remember(): boolean {
     const response = this.#response;
     const taken = this.#body.written - this.#backlog;
     const unsent = unsentBytes(response);
-    // Of one long write the system takes a part at a time. What was written meanwhile makes `taken` smaller, by its framing.
+    // The system accepts one long write in parts. Framing written meanwhile makes `taken` smaller.
     const hasMoved = taken > this.#taken || unsent !== this.#unsent;
     this.#taken = taken;
     this.#unsent = unsent;
@@ -80,8 +80,9 @@ function startTimer(task: () => void, ms: number): () => void {
 }
 
 /**
- * Resets a response whose browser takes nothing: a connection that is only closed would keep what waits in the system, for as long as the browser answers.
- * A connection of HTTP/2 that takes not even the reset ends after `graceMs`, with all its streams.
+ * Resets a response whose browser accepts no bytes. If the connection were only closed, data in the system would wait
+ * as long as the browser keeps it open. An HTTP/2 connection that does not even accept the reset is closed after
+ * `graceMs`, with all its streams.
  */
 function breakOff(response: ServerResponse, graceMs: number): void {
   const stream = streamOf(response);

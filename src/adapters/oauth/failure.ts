@@ -3,25 +3,25 @@ import { type AnySettings, revealed, type Setting } from '../../domain/shared/se
 import type { ExchangeRefusal, IssueFailure } from '../../ports/identity-provider.js';
 import type { ErrorResponse, Fault, ProviderError } from './provider-error.js';
 
-/** The meaning of a provider's error for the configuration. */
+/** A provider's error in terms of the configuration. */
 export interface Verdict {
   readonly reason: 'refused' | 'unavailable';
   /** Fields to check, by their names in the settings. */
   readonly fields: readonly string[];
-  /** Facts for operators beyond the provider's own words. */
+  /** Facts for operators beyond the provider's own message. */
   readonly note?: string;
 }
 
-/** The settings a request was made of, by field. */
+/** The settings a request was made from, by field. */
 export interface RequestSettings<Settings = AnySettings> {
-  /** The block to name where no field is. */
+  /** The block to name if no field is known. */
   readonly block: string;
   readonly settings: Settings;
 }
 
 /**
- * The settings of an exchange of users' tokens; `block` is the provider's own, used where the exchange sets nothing else.
- * `routed`: the field whose value the option `audience` of the route replaces.
+ * The settings of an exchange of users' tokens; `block` is the provider's own, for settings the exchange does not set.
+ * `routed` is the field that the route option `audience` replaces.
  */
 export function exchangeSettings<Settings extends object>(
   block: string,
@@ -39,27 +39,27 @@ export function exchangeSettings<Settings extends object>(
   };
 }
 
-/** The meaning of one provider's failures, for one kind of request. */
+/** The interpretation of one provider's failures, for one kind of request. */
 export interface FailureRules extends RequestSettings {
   /** The field with the provider's address. */
   readonly addressField: string;
-  /** The field with its host, where that is another one. */
+  /** The field with its host, if different. */
   readonly hostField?: string;
-  /** Judges a code of the provider's library; `undefined`: as for every provider. */
+  /** Interprets an error code of the provider's library; `undefined` means the default. */
   fault(fault: Fault): Verdict | undefined;
-  /** Judges a response before its status is looked at; `undefined`: as for every provider. */
+  /** Interprets a response before its status is checked; `undefined` means the default. */
   special(response: ErrorResponse): Verdict | undefined;
-  /** Judges an OAuth error of the token endpoint. */
+  /** Interprets an OAuth error of the token endpoint. */
   refusal(response: ErrorResponse): Verdict;
-  /** Recognises an error of an exchange that is the user's, in words of this provider. */
+  /** Recognises errors of an exchange that the user has to resolve, in the words of this provider. */
   userRefusal?(response: ErrorResponse): ExchangeRefusal['reason'] | undefined;
-  /** Codes of this provider beside `error`, for the log. */
+  /** Codes of this provider besides `error`, for the log. */
   codes?(response: ErrorResponse): readonly string[];
-  /** The sentence for the reader where `check the … configuration block` is not the best one. */
+  /** The advice, if `check the … configuration block` is not the best one. */
   advice?(verdict: Verdict, check: string): string | undefined;
 }
 
-/** In characters: the ids that Entra's support asks for stand at the end of a long text. */
+/** In characters. Long, because the ids that Entra's support needs are at the end of a text. */
 const MAX_DETAIL = 1000;
 
 const TEMPORARY: ReadonlySet<string> = new Set(['server_error', 'temporarily_unavailable', 'slow_down']);
@@ -69,7 +69,7 @@ export function refused(...fields: readonly string[]): Verdict {
   return { reason: 'refused', fields };
 }
 
-/** The failure with the block and the fields to check; `secrets` are kept out of its detail. */
+/** The failure with the block and the fields to check; `secrets` are redacted from its detail. */
 export function issueFailure(error: ProviderError, rules: FailureRules, secrets: readonly string[]): IssueFailure {
   const verdict = error.kind === 'fault' ? judgeFault(error, rules) : judgeResponse(error, rules);
   const { reason, note } = verdict;
@@ -87,7 +87,7 @@ export function issueFailure(error: ProviderError, rules: FailureRules, secrets:
 
 type Group = Pick<IssueFailure, 'block' | 'fields'>;
 
-/** The fields by the block to check. The request's own block comes first: an exchange sets what differs. */
+/** The fields, grouped by block. The request's own block comes first: an exchange sets the differences. */
 function grouped(names: readonly string[], { block, settings }: RequestSettings): [Group, ...Group[]] {
   const found = names.flatMap((name) => settings[name] ?? []);
   const blocks = new Set([block, ...found.map((setting) => setting.block)]);
@@ -139,7 +139,7 @@ function unreachable({ addressField, hostField = addressField }: FailureRules, n
   return { reason: 'unavailable', fields: [hostField], note };
 }
 
-/** The refusal of an exchange, if the user and not the application is the reason: a wrong client secret must not end every session. */
+/** The refusal of an exchange, if caused by the user and not the application: a wrong client secret must not end every session. */
 export function userRefusal(
   error: ProviderError,
   rules: FailureRules,
@@ -164,8 +164,8 @@ const USER_REFUSALS: ReadonlyMap<string, ExchangeRefusal['reason']> = new Map([
 ]);
 
 /**
- * The failure that names every setting without a value; undefined when all are filled. Fields are in the order of the settings.
- * `alternatives`: fields that may be filled together in the place of one.
+ * The failure that names every setting without a value; undefined if all are set. Fields are in the order of the
+ * settings. `alternatives`: fields that together may replace one field.
  */
 export function missingFields(
   request: RequestSettings,

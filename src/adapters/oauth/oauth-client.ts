@@ -6,7 +6,7 @@ import { type Fetch, type ReceivedToken, TokenCall, type TokenCallOptions } from
 
 /** The connection to a provider, and the identity of its application. */
 export interface ConnectionOptions {
-  /** Milliseconds for one call as a whole, discovery included. */
+  /** Milliseconds for one call in total, discovery included. */
   readonly timeoutMs: number;
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: Fetch | undefined;
@@ -14,31 +14,31 @@ export interface ConnectionOptions {
   readonly identity: () => Promise<Identity>;
 }
 
-/** A request for one token, in the hands of a provider's library. */
+/** A request for one token, sent by a provider's library. */
 export interface TokenRequest {
-  /** Lets the library ask over the network of the call. */
+  /** Sends the request through the call's network. */
   readonly send: (call: TokenCall) => Promise<ReceivedToken>;
   readonly rules: FailureRules;
-  /** Texts to keep out of the log. */
+  /** Texts to redact from the log. */
   readonly secrets: readonly string[];
 }
 
-/** Asks one provider for tokens. It keeps nothing between calls but the provider's metadata, and never throws. */
+/** Requests tokens from one provider. Caches only the provider's metadata between calls, and never throws. */
 export class OAuthClient {
   readonly #options: Omit<TokenCallOptions, 'now'>;
 
-  /** `allowInsecure`: also over http. */
+  /** `allowInsecure`: also allows http. */
   constructor({ timeoutMs, fetch }: Omit<ConnectionOptions, 'identity'>, allowInsecure = false) {
     this.#options = {
       timeoutMs,
-      // Looked up with each call: a site may replace the global one later, as tracing does.
+      // Looked up per call: a site may replace the global `fetch` later, as tracing does.
       fetch: fetch ?? ((url, options) => globalThis.fetch(url, options)),
       metadata: new Map(),
       allowInsecure,
     };
   }
 
-  /** Gets a token of the application's own; `now` is milliseconds since the epoch. */
+  /** Gets a token for the application itself; `now` is milliseconds since the epoch. */
   async issue(request: TokenRequest, now: number): Promise<IssueOutcome> {
     const outcome = await this.#request(request, now);
     return 'value' in outcome ? token(outcome, now) : issueFailure(outcome, request.rules, request.secrets);
@@ -58,7 +58,7 @@ export class OAuthClient {
     try {
       return await send(call);
     } catch (thrown) {
-      // Also metadata that came with status 200 and are none.
+      // Also for invalid metadata with status 200.
       if (call.stage === 'metadata') this.#options.metadata.clear();
       return call.failure ?? thrownFault(thrown, 'local');
     }
@@ -74,8 +74,8 @@ const UNKNOWN_LIFE_MS = 60_000;
 const MAX_LIFE_MS = 86_400_000;
 
 /**
- * The end of a token, in milliseconds since the epoch: by `expires_in`, else by the token's own `exp`.
- * A token without either, or with a date in the past, is cached for a minute; none is cached for more than a day.
+ * The expiry of a token, in milliseconds since the epoch: from `expires_in`, otherwise from the token's own `exp`. A
+ * token with neither, or with a past date, is cached for a minute; none is cached for more than a day.
  */
 function tokenExpiry(token: string, expiresInSeconds: number | undefined, now: number): number {
   if (expiresInSeconds !== undefined) return now + Math.min(expiresInSeconds * 1000, MAX_LIFE_MS);
@@ -84,7 +84,7 @@ function tokenExpiry(token: string, expiresInSeconds: number | undefined, now: n
   return now + UNKNOWN_LIFE_MS;
 }
 
-/** The `exp` of a JWT in milliseconds since the epoch; undefined for any other text. The signature is not checked. */
+/** The `exp` of a JWT in milliseconds since the epoch; undefined for any other text. The signature is not verified. */
 function jwtExpiry(token: string): number | undefined {
   const exp = jwtClaims(token)?.['exp'];
   return typeof exp === 'number' && Number.isFinite(exp) ? exp * 1000 : undefined;

@@ -1,12 +1,12 @@
-/** The request to the provider that failed; `local` when none did, and the library failed by itself. */
+/** The failed request to the provider; `local` if the library failed before sending one. */
 export type Stage = 'local' | 'metadata' | 'token';
 
-/** The provider responded, and not with what was asked for. */
+/** The provider's response is not the expected one. */
 export interface ErrorResponse {
   readonly kind: 'response';
   readonly stage: Stage;
   readonly status: number;
-  /** The OAuth error code; empty when the response has none. */
+  /** The OAuth error code; empty if the response has none. */
   readonly error: string;
   readonly description: string;
   /** The whole body, for members of one provider only. */
@@ -14,19 +14,19 @@ export interface ErrorResponse {
   readonly retryAfterMs: number | undefined;
 }
 
-/** There was no response, or none that can be read. */
+/** There was no response, or it cannot be read. */
 export interface Fault {
   readonly kind: 'fault';
   readonly stage: Stage;
-  /** A code of the network, of TLS, of crypto or of the library; empty when unknown. */
+  /** An error code of the network, TLS, crypto or the library; empty if unknown. */
   readonly code: string;
   readonly description: string;
 }
 
-/** A failure in plain values. Errors of the libraries hold requests and responses, and must not travel further. */
+/** A failure in plain values. The libraries' own errors hold requests and responses, so they are not passed on. */
 export type ProviderError = ErrorResponse | Fault;
 
-/** Reads the members of an error (RFC 6749 §5.2), or the challenge that some proxies send in their place. */
+/** Reads the members of an error (RFC 6749 §5.2), or the challenge that some proxies send instead. */
 export function responseError(
   stage: Stage,
   { status, headers }: Pick<Response, 'status' | 'headers'>,
@@ -45,7 +45,10 @@ export function responseError(
   };
 }
 
-/** The milliseconds that a provider asks its clients to wait: `Retry-After` (RFC 9110 §10.2.3), else `X-RateLimit-Reset`, which Auth0 sends with a 429 as seconds since the epoch. */
+/**
+ * The milliseconds a provider asks its clients to wait: `Retry-After` (RFC 9110 §10.2.3), otherwise
+ * `X-RateLimit-Reset`, which Auth0 sends with a 429 in seconds since the epoch.
+ */
 function requestedBackoffMs(headers: Pick<Headers, 'get'>, status: number, now: number): number | undefined {
   const retryAfter = headers.get('retry-after')?.trim();
   if (retryAfter !== undefined) {
@@ -59,31 +62,31 @@ function until(at: number, now: number): number | undefined {
   return at > now ? at - now : undefined;
 }
 
-/** Reads anything thrown on the way to a response. */
+/** Converts anything thrown before a response was received. */
 export function thrownFault(thrown: unknown, stage: Stage): Fault {
   let code = '';
   const messages: string[] = [];
-  // The bare `fetch failed` of Node has its reason two causes deep.
+  // For Node's `fetch failed`, the reason is two causes deep.
   for (let error = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth += 1) {
     const own = member(error, 'errorCode') ?? member(error, 'code');
     if (typeof own === 'string') code = own;
     else if (code === '' && (error.name === 'TimeoutError' || error.name === 'AbortError')) code = 'TIMEOUT';
-    // A parser quotes what it read, and that may be a token.
+    // A parser's message quotes its input, which may be a token.
     messages.push(error.name === 'SyntaxError' ? 'not JSON' : error.message);
   }
-  // openid-client says here which member of the metadata is not as it should be.
+  // openid-client stores the name of the invalid metadata member here.
   const attribute = textMember(member(thrown, 'cause'), 'attribute');
   if (attribute !== '') messages.push(`metadata member "${attribute}"`);
   return { kind: 'fault', stage, code, description: messages.join(': ') };
 }
 
-/** A member of an object; empty when it is no text. */
+/** A member of an object; empty if it is not a string. */
 export function textMember(value: unknown, name: string): string {
   const found = member(value, name);
   return typeof found === 'string' ? found : '';
 }
 
-/** A member of an object; undefined of anything else. */
+/** A member of an object; undefined if the value is not an object. */
 export function member(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }

@@ -3,22 +3,22 @@ import { beforeDeadline } from '../../domain/shared/deadline.js';
 import { parsedJson } from '../../domain/shared/json.js';
 import { type Fault, type ProviderError, responseError, type Stage, thrownFault } from './provider-error.js';
 
-/** Sends one request; `globalThis.fetch` is one, and so is a `fetch` that trusts a private authority. */
+/** Sends one request, like `globalThis.fetch`, or a `fetch` that trusts a private certificate authority. */
 export type Fetch = (url: string, options: RequestInit) => Promise<Response>;
 
-/** The parts that the requests of one call share. */
+/** Options shared by the requests of one call. */
 export interface TokenCallOptions {
   readonly fetch: Fetch;
-  /** Milliseconds for the call as a whole, discovery included. */
+  /** Milliseconds for the call in total, discovery included. */
   readonly timeoutMs: number;
-  /** By their address; kept between calls. */
+  /** Responses by their address, cached between calls. */
   readonly metadata: Map<string, Promise<Received>>;
   readonly allowInsecure: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** A token, and its life by the word of the provider. */
+/** A token, and its lifetime as stated by the provider. */
 export interface ReceivedToken {
   readonly value: string;
   /** Above 0. */
@@ -27,23 +27,23 @@ export interface ReceivedToken {
 
 interface Received {
   readonly response: Response;
-  /** The JSON object in it; undefined when it is anything else. */
+  /** The body, if it is a JSON object; otherwise undefined. */
   readonly body: JsonObject | undefined;
 }
 
-/** Longer responses are none: metadata have a few kilobytes, and a token must fit into a header field. */
+/** Longer responses are rejected: metadata has a few kilobytes, and a token must fit into a header field. */
 const MAX_BYTES = 262_144;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * The network of a provider's library during one request for a token. It records the token and the failure before the
- * library reduces them: a library gets good responses only, with the members it needs (decision 8).
+ * The network used by a provider's library during one token request. It records the token and the failure before the
+ * library reduces them: the library only receives successful responses, with the members it needs (decision 8).
  */
 export class TokenCall {
   readonly #options: TokenCallOptions;
   readonly #deadline: AbortSignal;
-  /** The request that came last. */
+  /** The last request. */
   stage: Stage = 'local';
   failure: ProviderError | undefined;
   token: ReceivedToken | undefined;
@@ -53,20 +53,20 @@ export class TokenCall {
     this.#deadline = AbortSignal.timeout(options.timeoutMs);
   }
 
-  /** The provider's metadata: callers at the same time share one request, and what failed is forgotten. */
+  /** The provider's metadata. Concurrent callers share one request; failures are not cached. */
   get(url: string, headers: Record<string, string> = {}): Promise<JsonObject> {
     this.stage = 'metadata';
     const { metadata, timeoutMs } = this.#options;
     let known = metadata.get(url);
     if (known === undefined) {
-      // A deadline of its own: with the first caller's, that caller's impatience would fail everyone who waits.
+      // A deadline of its own: otherwise the first caller's timeout would fail everyone waiting.
       known = this.#send(url, { method: 'GET', headers, signal: AbortSignal.timeout(timeoutMs) });
       metadata.set(url, known);
     }
     return this.#goodBody(known);
   }
 
-  /** The token response, reduced to the members that are used: a library could reject the others. */
+  /** The token response, reduced to the members used here: a library could reject the others. */
   async post(url: string, headers: Record<string, string> = {}, body = ''): Promise<JsonObject> {
     this.stage = 'token';
     const sent = this.#send(url, { method: 'POST', headers, body, signal: this.#deadline });
@@ -91,7 +91,7 @@ export class TokenCall {
   }
 
   #send(url: string, options: RequestInit & { readonly signal: AbortSignal }): Promise<Received> {
-    // A secret must not follow a redirect to another place.
+    // A secret must not be sent to a redirect's target.
     return beforeDeadline(options.signal, this.#receive(url, { ...options, redirect: 'manual' }));
   }
 
@@ -105,7 +105,7 @@ export class TokenCall {
   }
 
   #failed(failure: ProviderError): Error {
-    // Metadata that led nowhere are looked for again: the endpoint may have moved.
+    // Metadata with a dead endpoint is requested again: the endpoint may have moved.
     if (failure.kind === 'response' && failure.status === 404) this.#options.metadata.clear();
     this.failure = failure;
     return new Error('recorded as the failure of this call');
@@ -116,7 +116,7 @@ function unreadable(stage: Stage, description: string): Fault {
   return { kind: 'fault', stage, code: 'ERR_UNREADABLE_RESPONSE', description };
 }
 
-/** The body as text; `undefined` when it is too long. The rest of such a one is not read. */
+/** The body as text; `undefined` if it is too long, in which case the rest is not read. */
 async function textOf({ body }: Response): Promise<string | undefined> {
   const collector = new ByteCollector();
   for await (const chunk of body ?? []) {

@@ -9,13 +9,14 @@ import type { LimitVerdict, VisitorLimit } from '../../ports/visitor-limit.js';
  */
 export interface RateLimiterOptions {
   /**
-   * Names the visitor of a request of the framework. Default: the address the framework gives (`request.ip`, by its trust setting), else that of the socket.
-   * Web-standard servers have neither: say there how the platform in front of you names the address.
+   * Identifies the visitor of a framework request. Default: the address set by the framework (`request.ip`, by its
+   * trust setting), otherwise that of the socket. Web-standard servers have neither: return the address from the field
+   * that your proxy sets.
    */
-  // Each framework's request has its own type, and the site's function names it.
+  // Each framework has its own request type, which the site's function declares.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly visitor?: ((request: any) => string | undefined) | undefined;
-  /** Milliseconds to wait for a limiter in another process; after them the visitor goes on. Default 50. */
+  /** Milliseconds to wait for a limiter in another process, after which the visitor is admitted. Default 50. */
   readonly deadlineMs?: number | undefined;
 }
 
@@ -32,8 +33,9 @@ const OPTIONS: OptionShape<keyof RateLimiterOptions> = {
 const LATE: LimitVerdict = { kind: 'unknown', detail: 'the limiter did not answer in time' };
 
 /**
- * Limits what one visitor may send, with a limiter of the library `rate-limiter-flexible` (`RateLimiterMemory`, `RateLimiterRedis`, `RateLimiterValkey` and the others); give it to `chatLimit`.
- * In one process its memory is enough; several processes share a limit through its Redis or Valkey limiters.
+ * Limits how much one visitor may send, with a limiter of the library `rate-limiter-flexible` (`RateLimiterMemory`,
+ * `RateLimiterRedis`, `RateLimiterValkey` and the others); pass it to `chatLimit`. The memory limiter suffices for one
+ * process; several processes share a limit through the Redis or Valkey limiters.
  *
  * @throws TypeError when there is no `consume`.
  * @throws ConfigurationError (code `configuration_invalid`) naming the option: `deadlineMs` is above 0, and no more than a timer can wait (2 147 483 647).
@@ -85,7 +87,7 @@ async function consumed(limiter: { consume(key: string): Promise<unknown> }, nam
   } catch (rejected) {
     const { msBeforeNext } = Object(rejected) as { msBeforeNext?: unknown };
     if (typeof msBeforeNext === 'number') return { kind: 'refused', retryAfterMs: Math.max(0, msBeforeNext) };
-    // The store's own message may name its address, and whose key it was.
+    // The store's own message may contain its address, and the visitor's key.
     return { kind: 'unknown', detail: nameOf(rejected) };
   }
 }
@@ -100,8 +102,8 @@ interface AddressedRequest {
 }
 
 /**
- * The address that names the sender of a request: the framework's own `ip` before that of the socket. `X-Forwarded-For` is not read here,
- * since any visitor can send it: the framework's setting decides which proxy is trusted.
+ * The address of the sender of a request: the framework's `ip`, otherwise that of the socket. `X-Forwarded-For` is not
+ * read here, since any visitor can send it: the framework's setting decides which proxy is trusted.
  */
 export function visitorAddress(request: unknown): string | undefined {
   const { ip, socket } = Object(request) as AddressedRequest;
@@ -109,7 +111,7 @@ export function visitorAddress(request: unknown): string | undefined {
   return typeof address === 'string' ? ipv6Prefix64(address) : undefined;
 }
 
-/** One household has a /64 of IPv6 to itself, and could send every message from another address. */
+/** A household usually has a whole IPv6 /64, and could send every message from another address. */
 function ipv6Prefix64(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;

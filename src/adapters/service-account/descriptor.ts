@@ -15,7 +15,10 @@ export interface ServiceAccountConfig {
   readonly serviceAccountId?: string | undefined;
   /** Identifier of the registered public key; the `kid` of each token, left out when empty. */
   readonly keyId?: string | undefined;
-  /** The private key in PEM form; `\n` escapes, quotes, base64 and PKCS#1 are understood. Wins over a `privateKeyPath` given with it; whichever is given later replaces the other. */
+  /**
+   * The private key in PEM form; `\n` escapes, quotes, base64 and PKCS#1 are understood. Takes precedence over a
+   * `privateKeyPath` set in the same call; across calls, the last one set replaces the other.
+   */
   readonly privateKeyPem?: string | undefined;
   /** Path of the private key file; read again when the file changes. */
   readonly privateKeyPath?: string | undefined;
@@ -25,7 +28,7 @@ export interface ServiceAccountConfig {
   readonly subject?: string | undefined;
   /** Issuer of each token. Default: `serviceAccountId`. */
   readonly issuer?: string | undefined;
-  /** Further claims; the registered ones cannot be replaced here. */
+  /** Additional claims; registered claims cannot be replaced. */
   readonly claims?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -37,7 +40,7 @@ export interface ServiceAccountBlocks {
   readonly serviceAccount: ServiceAccountSettings;
 }
 
-/** The server as its own provider. */
+/** The server as its own identity provider. */
 export const SERVICE_ACCOUNT: ProviderDescriptor<ServiceAccountBlocks> = {
   blocks: {
     serviceAccount: {
@@ -76,7 +79,7 @@ export const SERVICE_ACCOUNT: ProviderDescriptor<ServiceAccountBlocks> = {
   },
 };
 
-/** The source of the key, the text before the file; undefined when none is configured. */
+/** The source of the key, with text before the file; undefined if none is configured. */
 export function keyOf(
   { privateKeyPem: { value: text, block }, privateKeyPath: { value: path } }: ServiceAccountSettings,
   clock: Clock,
@@ -85,7 +88,7 @@ export function keyOf(
   return path === '' ? undefined : keyFile(path, block, clock);
 }
 
-/** True if a key is configured as text and as a file; the file is not read. */
+/** True if a key is configured both as text and as a file, in which case the file is not read. */
 export function hasUnusedFile({ privateKeyPem, privateKeyPath }: ServiceAccountSettings): boolean {
   return privateKeyPem.value !== undefined && privateKeyPath.value !== '';
 }

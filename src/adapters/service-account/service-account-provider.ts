@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-// By parts: the whole package takes twice as long to load, and the first message waits for it.
+// Individual modules: the whole package takes twice as long to load, and the first message waits for it.
 import type { CryptoKey } from 'jose';
 import { SignJWT } from 'jose/jwt/sign';
 import { importPKCS8 } from 'jose/key/import';
@@ -19,12 +19,12 @@ const LIFETIME_SECONDS = 300;
 const REGISTERED_CLAIMS: ReadonlySet<string> = new Set(['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'nbf']);
 const KEY_FIELDS = ['privateKeyPem', 'privateKeyPath'] as const;
 
-/** The values of a service account; an empty string, and `false` as audience, leaves a part out of the tokens. */
+/** The values of a service account. An empty string, or `false` for the audience, omits the claim. */
 export interface ServiceAccountOptions extends Omit<
   ValuesOf<ServiceAccountSettings>,
   'privateKeyPem' | 'privateKeyPath'
 > {
-  /** The source of the key; `undefined` when neither `privateKeyPem` nor `privateKeyPath` is set. */
+  /** The source of the key; `undefined` if neither `privateKeyPem` nor `privateKeyPath` is set. */
   readonly key: PrivateKeySource | undefined;
   /** The owner of the tokens, and its proof. */
   readonly identity: () => Promise<Identity>;
@@ -34,7 +34,7 @@ export interface ServiceAccountOptions extends Omit<
 
 type Key = Extract<PrivateKeyReading, { kind: 'key' }>;
 
-/** Signs the server's own tokens with the key of a service account (spec §5.2): RS256, five minutes long. */
+/** Signs the server's own tokens with the key of a service account (spec §5.2): RS256, valid for five minutes. */
 export class ServiceAccountProvider implements IdentityProvider {
   readonly block: string = 'serviceAccount';
   readonly signsLocally: boolean = true;
@@ -76,7 +76,7 @@ export class ServiceAccountProvider implements IdentityProvider {
     try {
       return await this.#sign(reading, this.#claims, Math.floor(now / 1000));
     } catch (error) {
-      // The name only: what a crypto library says about a key may quote it.
+      // Only the name: the message of a crypto library may quote the key.
       const detail = `signing failed: ${error instanceof Error ? error.name : typeof error}`;
       return this.#failure('refused', KEY_FIELDS, 'Replace the key of "privateKeyPem" or "privateKeyPath"', detail);
     }
@@ -130,13 +130,13 @@ export function provider(
   const key = keyOf(serviceAccount, clock);
   const identity = identityOf(flow, { ...serviceAccount }, async () => {
     const reading = await key?.read();
-    // By its advice: another fault is another failure, so a back-off must not repeat the words of the last one.
+    // The advice distinguishes failures, so that a back-off does not repeat the message of another failure.
     return reading?.kind === 'key' ? reading.fingerprint : (reading?.advice ?? '');
   });
   return new ServiceAccountProvider({ ...valuesOf(serviceAccount), key, identity });
 }
 
-// As text: a copy the caller cannot change between an identity and the token it stands for.
+// Serialised, so that the caller cannot change it between an identity and its token.
 function furtherClaims(claims: Readonly<Record<string, unknown>>): string | undefined {
   try {
     return JSON.stringify(Object.fromEntries(Object.entries(claims).filter(([name]) => !REGISTERED_CLAIMS.has(name))));

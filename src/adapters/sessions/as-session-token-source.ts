@@ -4,18 +4,19 @@ import { auth0Session } from './auth0.js';
 import { sessionKind, type SessionTokenLike } from './session-like.js';
 import { fromFunction } from './stored-token.js';
 
-/** One source for one object, however many routes are given it: only then do they share a refresh. */
+/** One source per object, however many routes use it: otherwise they would not share a refresh. */
 const sources = new WeakMap<object, SessionTokenSource>();
 
 /**
- * Makes a session token source of what a site has. In this order:
+ * Creates a session token source from the object the site has. In this order:
  *
- * - an object with `getToken`: a `SessionTokenSource`, as it is
+ * - an object with `getToken`: a `SessionTokenSource`, used directly
  * - an object with `getAccessToken`: an Auth0 client, see `auth0Session`
  * - a function that declares a parameter: called with the framework's request, see `fromFunction`
- * - a function that declares none: `auth` of Auth.js 5, or a function that finds the request itself, see `authJsSession`
+ * - a function that declares none: `auth` of Auth.js 5, or a function that finds the request itself, see
+ * `authJsSession`
  *
- * A function whose parameters cannot be seen (`(...args)`, a default value, a wrapper) belongs into `fromFunction`.
+ * If the parameters of a function are not visible (`(...args)`, a default value, a wrapper), pass it to `fromFunction`.
  *
  * @throws TypeError when it is none of these, or the module `next-auth/jwt`, whose `getToken` takes no request of ours.
  */

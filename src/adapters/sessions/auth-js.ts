@@ -7,7 +7,8 @@ import { nodePair, sanitizeLibraryError, webHeaders, withRefreshedCookies } from
 import { STORED_TOKEN, storedToken, type StoredTokenOptions } from './stored-token.js';
 
 /**
- * Reads the user's token from an Auth.js 5 session, given `auth` as `NextAuth()` returns it; the site's `session` callback must put it there.
+ * Reads the user's token from an Auth.js 5 session, using `auth` from `NextAuth()`. The site's `session` callback must
+ * store the token in the session.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
@@ -37,16 +38,22 @@ export function authJsSession(auth: () => Promise<object | null>, options?: Stor
 }
 
 /**
- * What `getToken` must know; next-auth 4 takes it from the environment when it is left out.
+ * Settings for `getToken`; if omitted, next-auth 4 reads them from the environment.
  *
  * @public
  */
 export interface NextAuthOptions extends StoredTokenOptions {
-  /** What the session cookie is sealed with: for Auth.js 5 the value of `AUTH_SECRET`, which its `getToken` does not read. Default: what next-auth 4 reads from the environment. */
+  /**
+   * The secret that encrypts the session cookie. For Auth.js 5 it is the value of `AUTH_SECRET`, which its `getToken`
+   * does not read. Default: next-auth 4 reads it from the environment.
+   */
   readonly secret?: string | undefined;
   /** Name of the session cookie. Default: the library's own. */
   readonly cookieName?: string | undefined;
-  /** Whether the cookie's name has the `__Secure-` prefix. Default: whether the request has such a cookie, else the library's own choice. */
+  /**
+   * True if the cookie's name has the `__Secure-` prefix. Default: true if the request has such a cookie, otherwise the
+   * library's own choice.
+   */
   readonly secureCookie?: boolean | undefined;
 }
 
@@ -55,8 +62,9 @@ const NEXT_AUTH: OptionShape<keyof NextAuthOptions> = {
 };
 
 /**
- * Reads the user's token from the encrypted cookie of next-auth 4, given `getToken` of `next-auth/jwt` (or of `@auth/core/jwt`, Auth.js 5, which needs `secret`); the site's `jwt` callback must put it there.
- * Nothing is refreshed: a token past `expires_at` (seconds) counts as expired.
+ * Reads the user's token from the encrypted cookie of next-auth 4, using `getToken` of `next-auth/jwt` (or of
+ * `@auth/core/jwt` for Auth.js 5, which needs `secret`). The site's `jwt` callback must store the token in the cookie.
+ * Tokens are not refreshed: after `expires_at` (seconds) a token counts as expired.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
@@ -91,9 +99,9 @@ export function nextAuthSession(
     sessionCookies: sessionCookies ?? (cookieName === undefined ? [...names, ...secureNames] : [cookieName]),
     sessionInCookie,
     getToken: async (request) => {
-      // `req.cookies` is a parser's work that not every framework has done.
+      // `req.cookies` requires a cookie parser, which not every framework runs.
       const req = { headers: webHeaders(request.headers), cookies: cookiesOf(request) };
-      // Auth.js 5 looks for the name without the prefix unless it is told; a cookie may come in numbered parts.
+      // Auth.js 5 looks for the unprefixed name unless configured; a cookie may arrive in numbered chunks.
       const isSecure = Object.keys(req.cookies).some((name) => secureNames.includes(name.replace(/\.\d+$/, '')));
       const parameters = { req, ...(cookieName === undefined && isSecure && { secureCookie: true }), ...library };
       const session = await call(() => getToken(parameters), 'nextAuthSession');
@@ -116,7 +124,7 @@ async function call(read: () => unknown, maker: string): Promise<unknown> {
   }
 }
 
-/** Trying again is of no use to the visitor: the site is to be changed. */
+/** Retrying does not help the visitor: the site has to be changed. */
 function misconfigured(block: string, field: string, detail: string, hint: string): AgentBffError {
   return new AgentBffError('service_auth_failed', { detail, hint, block, fields: [field] });
 }
@@ -125,7 +133,7 @@ function tokenOf(session: unknown, read: StoredTokenOptions, maker: string): Ses
   if (session === null || session === undefined || session === '') return { kind: 'no-session' };
   if (typeof session === 'string') return storedToken(session, undefined);
   const facts = session as { accessToken?: unknown; access_token?: unknown; expires_at?: unknown; error?: unknown };
-  // The names under which the Auth.js guides report a failed refresh.
+  // The names that the Auth.js guides use for a failed refresh.
   if (facts.error === 'RefreshTokenError' || facts.error === 'RefreshAccessTokenError') {
     return { kind: 'expired', detail: facts.error };
   }

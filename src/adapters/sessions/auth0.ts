@@ -17,15 +17,15 @@ import { SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
  * @public
  */
 export interface Auth0Like {
-  /** The session's access token; throws with a `code` when there is none. */
-  // `any`, because the client's overloads for both routers fit no single list of parameters.
+  /** The session's access token; throws an error with a `code` if there is none. */
+  // `any`, because the client's overloads for both routers fit no single parameter list.
   // oxlint-disable-next-line typescript/no-explicit-any
   getAccessToken(...parameters: any[]): Promise<{ readonly token: string; readonly expiresAt: number }>;
 }
 
 /**
- * Reads the user's token from an Auth0 session; the client refreshes it when it is due.
- * Works in the App Router, and in Pages Router API routes. A token that is a JWT names user, issuer and organization; an opaque one names nobody.
+ * Reads the user's token from an Auth0 session; the client refreshes it when due. Works in the App Router, and in Pages
+ * Router API routes. A JWT names user, issuer and organization; an opaque token does not.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
@@ -82,7 +82,7 @@ function refusal(error: unknown): SessionToken {
     case 'mfa_required':
       return { kind: 'expired', reason: 'interaction', detail: code };
     default: {
-      // `failed_to_refresh_token` also means an outage; only the cause tells them apart.
+      // `failed_to_refresh_token` also covers outages; only the cause distinguishes them.
       const ended = code === 'failed_to_refresh_token' ? refreshRefusal(cause?.code) : undefined;
       if (ended !== undefined) return ended;
       throw sanitizeLibraryError('Auth0', error);

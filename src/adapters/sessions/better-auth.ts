@@ -12,14 +12,17 @@ import {
 import { SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
 
 /**
- * Which of the user's linked accounts gives the token.
+ * Selects the linked account whose token is used.
  *
  * @public
  */
 export interface BetterAuthOptions extends SessionSourceOptions {
   /** Id of the social or OAuth provider, such as `microsoft`. */
   readonly providerId?: string | undefined;
-  /** Takes the account in better-auth's signed cookie, whatever its provider, on a site without a database (`account.storeAccountCookie`). Default: false. */
+  /**
+   * Uses the account in better-auth's signed cookie, whatever its provider, on a site without a database
+   * (`account.storeAccountCookie`). Default: false.
+   */
   readonly useAccountCookie?: boolean | undefined;
 }
 
@@ -33,7 +36,8 @@ const BETTER_AUTH: OptionShape<keyof BetterAuthOptions> = {
 };
 
 /**
- * Reads the user's provider token from a session of better-auth 1.7, which refreshes it when it is due. The account's ID token names user, issuer and tenant.
+ * Reads the user's provider token from a session of better-auth 1.7, which refreshes it when due. The account's ID
+ * token names user, issuer and tenant.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
@@ -78,7 +82,7 @@ export function betterAuthSession(
   };
 }
 
-/** A linked account: `id` is its row, not the user's name at the provider. */
+/** A linked account: `id` is its database row, not the user's id at the provider. */
 interface Account {
   readonly id: string;
   readonly providerId: string;
@@ -100,7 +104,7 @@ async function tokenFrom(
   request: RequestContext,
 ): Promise<SessionToken> {
   const reply = (await api.getAccessToken({ body, headers, returnHeaders: true })) as TokenReply;
-  // Only sites without a database keep the account in a cookie, which the caller of `api` must pass on.
+  // Only sites without a database keep the account in a cookie, which callers of `api` must forward.
   const cookies = reply.headers?.getSetCookie() ?? [];
   writeCookies(cookies, request);
   return { ...tokenOf(reply.response), ...(cookies.length > 0 && { adopt: (to) => writeCookies(cookies, to) }) };

@@ -11,9 +11,9 @@ const EASY_AUTH: OptionShape<'behindAppService'> = {
 };
 
 /**
- * Reads the user's Entra token from the headers that Azure App Service authentication ("Easy Auth") adds; the ID token beside it names user and tenant.
- * Set `behindAppService` only where every request passes App Service authentication, which replaces these headers:
- * anywhere else a visitor can send them and be any user.
+ * Reads the user's Entra token from the headers that Azure App Service authentication ("Easy Auth") adds; the ID token
+ * among them names user and tenant. Set `behindAppService` only if every request passes App Service authentication,
+ * which replaces these headers: otherwise visitors can send them and impersonate any user.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *

@@ -5,11 +5,11 @@ import { claimsOf, refreshRefusal, sanitizeLibraryError, tenantName, userNames }
 
 /** The part of `req.oidc` (express-openid-connect 2 and 3) that is used. */
 interface OpenidConnectContext {
-  /** The token of the session; absent when nobody is signed in. */
+  /** The token of the session; absent if no user is signed in. */
   readonly accessToken?: OpenidConnectToken | undefined;
-  /** Present when the session can renew its token. */
+  /** Present if the session can renew its token. */
   readonly refreshToken?: string | undefined;
-  /** Claims that the provider vouches for; they name the user. */
+  /** Claims verified by the library; they name the user. */
   readonly idTokenClaims?: object | undefined;
 }
 
@@ -28,8 +28,8 @@ interface OpenidConnectToken {
 const OPENID_CONNECT: OptionShape<'sessionName'> = { options: { sessionName: text } };
 
 /**
- * Reads the user's token from `req.oidc` and refreshes it when it has expired.
- * Mount `auth()` of express-openid-connect before the routes; `sessionName` is its `session.name` (default `appSession`).
+ * Reads the user's token from `req.oidc` and refreshes it when it has expired. Mount `auth()` of express-openid-connect
+ * before the routes; `sessionName` is its `session.name` (default `appSession`).
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
@@ -56,7 +56,7 @@ export function expressOpenidConnectSession(options?: {
       if (token === undefined) return { kind: 'no-session' };
       underWay.add(request);
       if (!token.isExpired() && query.forceRefresh !== true) {
-        // Nothing can change without a refresh token, and what can be adopted is kept, past a sign-out too (decision 53).
+        // Without a refresh token the session cannot change. What can be adopted is cached, even after a sign-out (decision 5).
         return { ...tokenOf(token, oidc), ...(oidc.refreshToken !== undefined && { adopt: (to) => underWay.add(to) }) };
       }
       if (oidc.refreshToken === undefined) return { kind: 'expired', detail: 'the session has no refresh token' };
@@ -93,20 +93,20 @@ function tokenOf(token: OpenidConnectToken, oidc: OpenidConnectContext): Extract
     accessToken: token.access_token,
     expiresAt: Date.now() + token.expires_in * 1_000,
     ...userNames(claims),
-    // A refresh may change the organization of the access token, and bring no new ID token.
+    // A refresh may change the organization of the access token without a new ID token.
     ...tenantName(claimsOf(token.access_token), claims),
   };
 }
 
-/** Fields that the refresh changed; the rest of a session may differ between requests and is theirs. */
+/** The fields that the refresh changed; other fields may differ between requests and stay. */
 function changed(before: SessionFields, after: SessionFields): SessionFields {
   return Object.fromEntries(Object.entries(after).filter(([name, value]) => before[name] !== value));
 }
 
 /**
- * The sessions of requests whose responses are not out yet.
- * The middleware writes the cookie of a rolling session on every response, however late: one that began before a refresh
- * would put the spent refresh token back into the browser, and the provider would take the next refresh for a theft.
+ * The sessions of requests whose responses are not sent yet. The middleware writes the cookie of a rolling session on
+ * every response, however late: a request from before a refresh would restore the used refresh token in the browser,
+ * and the provider would treat the next refresh as theft.
  */
 class SessionsUnderWay {
   readonly #sessions = new Set<SessionFields>();
@@ -124,7 +124,7 @@ class SessionsUnderWay {
     response.once('close', () => this.#sessions.delete(session));
   }
 
-  /** To all that have the refresh token of before. */
+  /** Updates all sessions that have the old refresh token. */
   carryOver(changes: SessionFields, before: SessionFields): void {
     const spent = before['refresh_token'];
     if (spent === undefined) return;

@@ -9,7 +9,7 @@ import { SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
  * @public
  */
 export interface MsalClientLike<Account extends { readonly homeAccountId: string }> {
-  /** Gives a token from the cache, renewed when it is due; `expiresOn` is `null` when that is not known. The ID token's claims name issuer and tenant. */
+  /** Returns a token from the cache, renewed when due; `expiresOn` is `null` if unknown. The ID token's claims name issuer and tenant. */
   acquireTokenSilent(request: { account: Account; scopes: string[]; forceRefresh?: boolean }): Promise<{
     readonly accessToken: string;
     readonly expiresOn: Date | null;
@@ -18,20 +18,20 @@ export interface MsalClientLike<Account extends { readonly homeAccountId: string
 }
 
 /**
- * How the site keeps msal-node's users.
+ * Settings for a site that signs users in with msal-node.
  *
  * @public
  */
 export interface MsalSessionOptions<Account extends { readonly homeAccountId: string }> extends SessionSourceOptions {
-  // `any`, because each framework's request has its own type and the site's function names it.
-  /** The client, or a function that gives the one of the request. Its cache must be partitioned by user. */
+  // `any`, because each framework has its own request type, which the site's function declares.
+  /** The client, or a function that returns the client of a request. Its cache must be partitioned by user. */
   readonly client:
     // oxlint-disable-next-line typescript/no-explicit-any
     MsalClientLike<Account> | ((request: any) => MsalClientLike<Account> | Promise<MsalClientLike<Account>>);
-  /** The account kept in the site's session at sign-in; `null` when nobody is signed in. */
+  /** The account stored in the site's session at sign-in; `null` if no user is signed in. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly account: (request: any) => Account | null | undefined | Promise<Account | null | undefined>;
-  /** Used when a route names no scope. */
+  /** Used if a route sets no scope. */
   readonly scopes: readonly string[];
 }
 
@@ -49,7 +49,7 @@ const MSAL: OptionShape<keyof MsalSessionOptions<{ readonly homeAccountId: strin
 };
 
 /**
- * Acquires the user's token silently from msal-node's cache, which refreshes it when it is due.
+ * Acquires the user's token silently from msal-node's cache, which refreshes it when due.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
@@ -101,13 +101,13 @@ function tokenOf({ accessToken, expiresOn, idTokenClaims }: Result, subject: str
     accessToken,
     ...userNames(claims),
     ...tenantName(claims),
-    // Alike in each tenant the user is a guest of, and for each application, where `sub` is not.
+    // The same in each tenant where the user is a guest, and for each application, unlike `sub`.
     subject,
     ...(expiresOn !== null && { expiresAt: expiresOn.getTime() }),
   };
 }
 
-// Not named by OAuth: what is in the cache is gone, or no longer good.
+// Not defined by OAuth: the cache entry is missing or no longer valid.
 const EXPIRED: readonly unknown[] = [
   'no_tokens_found',
   'refresh_token_expired',

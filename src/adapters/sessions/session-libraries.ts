@@ -3,7 +3,7 @@ import type { HeaderFields, RequestContext } from '../../ports/http.js';
 import type { SessionToken } from '../../ports/session-token-source.js';
 
 /**
- * Request and response as session libraries for Node take them; empty where there is nothing to write cookies on,
+ * Request and response as session libraries for Node expect them; empty if there is no response to write cookies to,
  * and the library finds both itself.
  */
 export function nodePair({
@@ -12,16 +12,16 @@ export function nodePair({
 }: RequestContext): readonly [] | readonly [request: unknown, response: unknown] {
   const { request, response } = native;
   if (response === undefined || response === null) return [];
-  // Libraries take a Web request for one of a middleware, and respond to it or look for a Web response.
+  // Libraries treat a Web request as that of a middleware, and respond to it or look for a Web response.
   return [request instanceof Request ? { headers, url: request.url } : request, response];
 }
 
-/** The header fields as the Web `Headers` that session libraries read. */
+/** The header fields as Web `Headers`, which session libraries read. */
 export function webHeaders(fields: HeaderFields): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined) continue;
-    // Two cookie fields are one list of cookies, which a comma would break (RFC 9113 §8.2.3).
+    // Several cookie fields are joined with a semicolon; a comma would break them (RFC 9113 §8.2.3).
     headers.set(name, typeof value === 'string' ? value : value.join(name === 'cookie' ? '; ' : ', '));
   }
   return headers;
@@ -34,8 +34,8 @@ interface CookieResponse {
 }
 
 /**
- * Lets the cookies that a library writes on a Node response follow the token:
- * every request that shares it responds with them, so they survive when the first browser request is cancelled.
+ * Attaches the cookies that a library writes on a Node response to the token: every request that shares the token sends
+ * them, so they survive if the first request is cancelled.
  */
 export async function withRefreshedCookies(
   request: RequestContext,
@@ -50,7 +50,7 @@ export async function withRefreshedCookies(
     : { ...found, adopt: (to) => writeCookies(written, to) };
 }
 
-/** Writes cookies on the response of a request, when that is a Node response whose head is not sent. */
+/** Writes cookies on the response of a request, if it is a Node response whose head is not sent. */
 export function writeCookies(cookies: readonly string[], to: RequestContext): void {
   const response = cookieResponse(to);
   if (response === undefined || response.headersSent === true) return;
@@ -78,8 +78,8 @@ const REASONS: ReadonlyMap<unknown, 'expired' | 'interaction'> = new Map([
 ]);
 
 /**
- * The session after a refresh failed with this OAuth error code; absent where the code does not end a session:
- * a provider that is down and a wrong client secret do not.
+ * The session after a refresh failed with this OAuth error code; absent if the code does not end a session, such as for
+ * a provider that is down or a wrong client secret.
  */
 export function refreshRefusal(code: unknown): SessionToken | undefined {
   const reason = REASONS.get(code);
@@ -87,8 +87,8 @@ export function refreshRefusal(code: unknown): SessionToken | undefined {
 }
 
 /**
- * An error with the name and code of a failed call to a session library.
- * The library's own error stays behind, because it may hold tokens and the provider's response.
+ * An error with the name and code of a failed call to a session library. The library's own error is dropped, because it
+ * may hold tokens and the provider's response.
  */
 export function sanitizeLibraryError(library: string, error: unknown): Error {
   const { name, code } = Object(error) as { name?: unknown; code?: unknown };
@@ -101,18 +101,18 @@ export function sanitizeLibraryError(library: string, error: unknown): Error {
 type Names = Pick<Extract<SessionToken, { kind: 'token' }>, 'subject' | 'issuer' | 'tenant'>;
 type Claims = Readonly<Record<string, unknown>>;
 
-/** Claims that name an organization or tenant: of Entra; of Auth0 and WorkOS; of Logto; of Kinde; of several others. */
+/** Claims that name an organization or tenant: Entra's; Auth0's and WorkOS's; Logto's; Kinde's; those of several others. */
 const TENANT_CLAIMS = ['tid', 'org_id', 'organization_id', 'org_code', 'tenant_id'];
 
-/** The user of an ID token that the session library vouches for, by issuer and subject; `{}` unless both are text. */
+/** The user of an ID token verified by the session library, by issuer and subject; `{}` unless both are strings. */
 export function userNames(claims: Claims | undefined): Names {
   const { iss, sub } = claims ?? {};
   return isName(iss) && isName(sub) ? { issuer: iss, subject: sub } : {};
 }
 
 /**
- * The tenant of the first of these claims that name one; `{}` where a claim is no text, or none names a tenant.
- * A token that names several (`tid` and `org_id`) is for all of them together.
+ * The tenant from the first of these claims that has one; `{}` if a claim is not a string, or none names a tenant. A
+ * token with several (`tid` and `org_id`) is for their combination.
  */
 export function tenantName(...claims: readonly (Claims | undefined)[]): Names {
   for (const one of claims) {
@@ -126,8 +126,8 @@ export function tenantName(...claims: readonly (Claims | undefined)[]): Names {
 }
 
 /**
- * The claims of a session's token, without a check of its signature: it comes from the session library, whose session no browser can write.
- * A token that a browser could choose would name any user.
+ * The claims of a session's token, whose signature is not verified: it comes from the session library, whose session
+ * browsers cannot write. A token chosen by a browser could name any user.
  */
 export function claimsOf(token: unknown): Claims | undefined {
   return typeof token === 'string' ? jwtClaims(token) : undefined;

@@ -3,7 +3,7 @@ import type { Auth0Like } from './auth0.js';
 import type { SessionTokenFunction } from './stored-token.js';
 
 /**
- * Anything that can give the signed-in user's token.
+ * Anything that can provide the signed-in user's token.
  *
  * @public
  */
@@ -17,7 +17,8 @@ export type SessionKind =
   | { readonly kind: 'auth-js'; readonly like: () => Promise<object | null> };
 
 /**
- * Recognises what a site has, without loading what reads it: entries that only mount routes check their options by this.
+ * Recognises the kind of a site's session without loading its reader: entries that only mount routes check their
+ * options with this.
  *
  * @throws TypeError when it is nothing a session can be read with, or the module `next-auth/jwt`.
  */

@@ -3,44 +3,58 @@ import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
 
 /**
- * Reads the signed-in user's token from the framework's own request (Express `req`, a Web `Request`, a Koa context); `null` when nobody is signed in.
+ * Returns the signed-in user's token from the framework's own request (Express `req`, a Web `Request`, a Koa context);
+ * `null` if no user is signed in.
  *
  * @public
  */
 export type SessionTokenFunction = (
-  // `any`: what reads a session looks at `session` or `user`, which the framework's type does not have.
+  // `any`: functions read `session` or `user`, which are not part of the framework's type.
   // oxlint-disable-next-line typescript/no-explicit-any
   request: any,
   query: SessionTokenQuery,
 ) => string | SessionToken | null | undefined | Promise<string | SessionToken | null | undefined>;
 
 /**
- * What a session source cannot know by itself.
+ * Facts that a session source cannot determine itself.
  *
  * @public
  */
 export interface SessionSourceOptions {
-  /** A stable name of the source, alike in every process and bundle of the site, such as `staff`. Needed where users are named by a row id, which another source of the site may have too. Default: none. */
+  /**
+   * A stable name of the source, the same in every process and bundle of the site, such as `staff`. Required if users
+   * are named by a row id, which another source of the site may also use. Default: none.
+   */
   readonly name?: string | undefined;
   /**
-   * Names of the cookies that hold or name the session, without the number of a chunk.
-   * Requests that agree in them share one token for a moment, so list them only when nothing else tells users apart.
+   * Names of the cookies that hold or identify the session, without chunk numbers. Requests with equal values share one
+   * token for a moment, so list them only if nothing else distinguishes users.
    */
   readonly sessionCookies?: readonly string[] | undefined;
-  /** Whether the session itself is in those cookies: then a token is kept for ten seconds more, for requests sent before the refreshed cookie came. Default: as the session library has it; of a function, the server holds the session. */
+  /**
+   * True if those cookies hold the session itself: a token is then cached for ten more seconds, for requests sent
+   * before the refreshed cookie arrived. Default: as the session library works; for a function, the server holds the
+   * session.
+   */
   readonly sessionInCookie?: boolean | undefined;
 }
 
 /**
- * How a session source finds the access token that the site stored in its session.
+ * Options for finding the access token that the site stored in its session.
  *
  * @public
  */
 export interface StoredTokenOptions extends SessionSourceOptions {
-  /** Takes the access token out of the session: the Auth.js session or claims, `req.session`, `req.user`. Default: its `accessToken`; of Auth.js, else its `access_token`. */
+  /**
+   * Returns the access token from the session: the Auth.js session or claims, `req.session`, `req.user`. Default: its
+   * `accessToken`; for Auth.js, otherwise its `access_token`.
+   */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly accessToken?: ((session: any) => string | null | undefined) | undefined;
-  /** Takes the user's stable id out of the session, where the site or its library put it at sign-in, such as a row id; with `name`, renders are then cached for this user. Default: nobody is named. */
+  /**
+   * Returns the user's stable id from the session, where the site or its library stored it at sign-in, such as a row
+   * id. With `name`, renders are then cached for this user. Default: users are not named.
+   */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly subject?: ((session: any) => string | null | undefined) | undefined;
 }
@@ -49,14 +63,14 @@ export const SESSION_SOURCE: OptionShape<keyof SessionSourceOptions> = {
   options: { name: text, sessionCookies: texts, sessionInCookie: flag },
 };
 
-/** Of a session whose token the site stored under a name of its own. */
+/** Options for a session whose token the site stored under its own name. */
 export const STORED_TOKEN: OptionShape<keyof StoredTokenOptions> = {
   options: { accessToken: callback, subject: callback, ...SESSION_SOURCE.options },
 };
 
 /**
- * Makes a session source of a function of the site.
- * Without `sessionCookies` the function is called for every request.
+ * Creates a session source from a function of the site. Without `sessionCookies` the function is called for every
+ * request.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
@@ -78,7 +92,8 @@ export function fromFunction(read: SessionTokenFunction, options?: SessionSource
 }
 
 /**
- * Reads the user's token from `req.session` of express-session (or cookie-session): by default `req.session.accessToken`, where the site puts it at sign-in.
+ * Reads the user's token from `req.session` of express-session (or cookie-session): by default
+ * `req.session.accessToken`, where the site stores it at sign-in.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
@@ -96,7 +111,8 @@ export function expressSession(options?: StoredTokenOptions): SessionTokenSource
 }
 
 /**
- * Reads the user's token from `req.user`, where Passport puts the signed-in user: by default `req.user.accessToken`, where the site's verify function puts it.
+ * Reads the user's token from `req.user`, where Passport stores the signed-in user: by default `req.user.accessToken`,
+ * where the site's verify function stores it.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
@@ -114,7 +130,8 @@ export function passportSession(options?: StoredTokenOptions): SessionTokenSourc
 }
 
 /**
- * Reads the user's token from an iron-session cookie, which `open` opens by `getIronSession` with the site's own settings. Give the cookie's name, so that parallel requests share.
+ * Reads the user's token from an iron-session cookie, which `open` decrypts with `getIronSession` and the site's own
+ * settings. Pass the cookie's name, so that parallel requests share a token.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  *
@@ -132,7 +149,7 @@ export function passportSession(options?: StoredTokenOptions): SessionTokenSourc
  * @public
  */
 export function ironSession(
-  // `any`, because each framework's request and response have their own types.
+  // `any`, because each framework has its own request and response types.
   // oxlint-disable-next-line typescript/no-explicit-any
   open: (request: any, response: any) => Promise<object>,
   options?: StoredTokenOptions,
@@ -150,7 +167,7 @@ interface Holders {
 
 const COOKIE_ID = { sessionCookies: ['connect.sid'] };
 
-/** A source that finds the object which holds the token, with the usual options of its library. */
+/** A source that reads the object with the token, with the usual options of its library. */
 function fromHolder(
   maker: string,
   options: StoredTokenOptions | undefined,
@@ -174,7 +191,7 @@ function fromHolder(
   };
 }
 
-/** A token that the site stored in its session, with the name it stored of its user. */
+/** A token that the site stored in its session, with the user's name stored there. */
 export function storedToken(accessToken: string | null | undefined, subject: string | null | undefined): SessionToken {
   if (accessToken === null || accessToken === undefined || accessToken === '') return { kind: 'no-session' };
   if (typeof accessToken !== 'string') throw noToken(accessToken);
@@ -187,7 +204,7 @@ function sessionToken(result: Awaited<ReturnType<SessionTokenFunction>>): Sessio
   throw noToken(result);
 }
 
-/** next-auth's `getToken` gives the claims of its cookie, which would go out as "[object Object]". */
+/** next-auth's `getToken` returns the claims of its cookie, which would be sent as "[object Object]". */
 function noToken(value: unknown): TypeError {
   return new TypeError(`the session token function gave a value of type "${typeof value}" that is no token`);
 }

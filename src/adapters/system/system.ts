@@ -7,7 +7,7 @@ import type { Clock } from '../../ports/clock.js';
 /** The clock of the machine. */
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** Resolves after so many milliseconds, or when the signal is aborted. */
+/** Resolves after a delay, or when the signal is aborted. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal }).catch(() => undefined);
 }
@@ -17,14 +17,14 @@ export function sha256(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex');
 }
 
-/** Bytes this process may fill: the limit of its heap or the memory of its container or machine, whichever is smaller. */
+/** Memory available to this process: the limit of its heap, or the memory of its container or machine, whichever is smaller. */
 export function memorySize(): number {
-  // Not every runtime that serves requests like Node's knows of containers.
+  // Some runtimes with Node's request API do not support containers.
   const { constrainedMemory } = process as Partial<typeof process>;
   return smallestSize([getHeapStatistics().heap_size_limit, constrainedMemory?.(), totalmem()]);
 }
 
-/** The smallest limit. For no limit, systems report 0, nothing, or more than there is. */
+/** The smallest limit. If there is no limit, systems report 0, nothing, or more than the machine has. */
 export function smallestSize(sizes: readonly (number | undefined)[]): number {
   return Math.min(...sizes.filter((size): size is number => size !== undefined && size > 0));
 }

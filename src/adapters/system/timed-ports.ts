@@ -1,13 +1,13 @@
 import { beforeAlarm } from '../../domain/shared/deadline.js';
 import type { IdentityProvider, TokenExchange } from '../../ports/identity-provider.js';
 
-/** The result of the work, or a `DeadlineError` that names it after so many milliseconds; the work itself goes on. 0 waits forever. */
+/** The result of the work, or a `DeadlineError` with its name after `ms` milliseconds; the work itself continues. 0 means no limit. */
 export function inTime<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
   if (ms === 0) return work;
   return beforeAlarm(
     work,
     (expire) => {
-      // A request that waits has a connection, which keeps the process alive.
+      // A waiting request has a connection, which keeps the process alive.
       const timer = setTimeout(expire, ms).unref();
       return () => clearTimeout(timer);
     },
@@ -17,7 +17,7 @@ export function inTime<T>(work: Promise<T>, ms: number, what: string): Promise<T
   );
 }
 
-/** No result came in time. */
+/** The deadline passed without a result. */
 export class DeadlineError extends Error {
   override readonly name: string = 'DeadlineError';
 
@@ -26,7 +26,7 @@ export class DeadlineError extends Error {
   }
 }
 
-/** A provider whose callers do not wait forever: one that never settles is out of order. */
+/** A provider with a time limit: one that never settles is reported as out of order. */
 export function timedIdentityProvider(provider: IdentityProvider, ms: number): IdentityProvider {
   const { block, signsLocally = false } = provider;
   return {
@@ -52,7 +52,7 @@ export function timedIdentityProvider(provider: IdentityProvider, ms: number): I
   };
 }
 
-/** An exchange whose callers do not wait forever; a late result is an exception, and counts as out of order. */
+/** An exchange with a time limit: a late result is an exception, and reported as out of order. */
 export function timedTokenExchange(exchange: TokenExchange, ms: number): TokenExchange {
   return {
     identity: () => inTime((async () => exchange.identity())(), ms, 'the token exchange'),

@@ -3,8 +3,8 @@ import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 type Level = 'debug' | 'info' | 'warn' | 'error';
 
 /**
- * Writes every event as one structured line to a logger in the shape of pino's; give it to `telemetry`.
- * Requests are `info`, single steps `debug`, trouble `warn`, and what the site itself has to mend `error`.
+ * Writes every event as one structured line to a logger with pino's interface; pass it to `telemetry`. Requests are
+ * `info`, single steps `debug`, problems `warn`, and faults that the site has to fix `error`.
  *
  * @example
  * ```ts
@@ -57,7 +57,7 @@ const TOKEN_LEVEL: Readonly<Record<Extract<TelemetryEvent, { type: 'token' }>['o
   rejected: 'warn',
 };
 
-/** A refusal is the visitor's matter; one that names a block of the configuration, or an own failure, is the operator's. */
+/** A refusal concerns the visitor. One that names a configuration block, and a failure of our own, concern the operator. */
 function levelOfError({ status, block, code }: Extract<TelemetryEvent, { type: 'error' }>): Level {
   const isOperators = block !== undefined && (status === 401 || code === 'service_token_rejected');
   return status >= 500 || isOperators ? 'error' : 'warn';

@@ -6,15 +6,16 @@ const INTERNAL = 0;
 const SERVER = 1;
 const CLIENT = 2;
 const FAILED = 2;
-/** Spans of calls whose event never comes are let go of, so that nothing grows. */
+/** Maximum number of open spans: spans whose end event never arrives are evicted. */
 const MAX_OPEN_SPANS = 10_000;
 
 /**
- * Spans and metrics for OpenTelemetry; give it to `telemetry`. A span per request (below the one of the host's own instrumentation,
- * where there is one) and per call to the platform, with W3C trace context sent along, and one per token that was asked for.
- * The span of a request ends with its response, also when that is a stream.
- * Metrics: `agent_bff.request.duration`, `agent_bff.upstream.duration` and `agent_bff.stream.duration` (seconds), `agent_bff.streams.open`, and the counters
- * `agent_bff.errors`, `agent_bff.tokens`, `agent_bff.cache`, `agent_bff.retries` and `agent_bff.streams.broken`. Attributes follow the semantic conventions.
+ * Spans and metrics for OpenTelemetry; pass it to `telemetry`. One span per request (a child of the host's own, if
+ * instrumented), one per call to the platform, with W3C trace context sent along, and one per requested token. The span
+ * of a request ends with its response, even if that is a stream. Metrics: `agent_bff.request.duration`,
+ * `agent_bff.upstream.duration` and `agent_bff.stream.duration` (seconds), `agent_bff.streams.open`, and the counters
+ * `agent_bff.errors`, `agent_bff.tokens`, `agent_bff.cache`, `agent_bff.retries` and `agent_bff.streams.broken`.
+ * Attributes follow the semantic conventions.
  *
  * @example
  * ```ts
@@ -35,7 +36,7 @@ export function openTelemetry(api: OpenTelemetryLike): Telemetry {
   return {
     runRequest: (request, work) => {
       const active: unknown = api.context.active();
-      // An instrumented host has a span of this request already; else the browser's trace is joined here.
+      // An instrumented host already has a span for this request; otherwise the browser's trace is continued here.
       const hosted = api.trace.getSpan(active) !== undefined;
       const parent: unknown = hosted ? active : api.propagation.extract(active, request.headers);
       const kind = hosted ? INTERNAL : SERVER;
@@ -87,13 +88,13 @@ function endCall(span: SpanLike | undefined, event: Extract<TelemetryEvent, { ty
   if (span === undefined) return;
   if (event.status !== undefined) span.setAttribute('http.response.status_code', event.status);
   if (event.failure !== undefined) span.setAttribute('error.type', event.failure);
-  // A browser that left is nobody's failure.
+  // A browser that leaves is not a failure.
   const failed = event.failure === undefined ? (event.status ?? 0) >= 400 : event.failure !== 'aborted';
   if (failed) span.setStatus({ code: FAILED });
   span.end();
 }
 
-/** Spans that have begun, by the name their end will have. */
+/** Spans that have begun, by the id in their end event. */
 class OpenSpans {
   readonly #spans = new Map<string, SpanLike>();
 
@@ -119,14 +120,14 @@ class OpenSpans {
 
 type Attributes = Record<string, string | number>;
 
-/** Seconds, as the semantic conventions of OpenTelemetry advise for HTTP; a stream may last minutes. */
+/** Seconds, as recommended by OpenTelemetry's semantic conventions for HTTP; a stream may last minutes. */
 const RESPONSE_S = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 const STREAM_S = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
-/** Every other method is `_OTHER`: visitors choose it, and each name would be a series of its own. */
+/** All other methods are `_OTHER`: visitors choose them, and each name would create a series. */
 const METHODS: ReadonlySet<string> = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
 
-/** Measurements of a site, from its events. No attribute has more values than a site has routes, codes, blocks and platforms. */
+/** Records the metrics of a site from its events. No attribute has more values than a site has routes, codes, blocks and platforms. */
 function siteMetrics(meter: MeterLike): (event: TelemetryEvent) => void {
   const seconds = (name: string, description: string, explicitBucketBoundaries: number[]): HistogramLike =>
     meter.createHistogram(`agent_bff.${name}`, { unit: 's', description, advice: { explicitBucketBoundaries } });
@@ -204,13 +205,13 @@ function serverOf(origin: string): Attributes {
 
 /** The part of a span that is used. */
 interface SpanLike {
-  /** Notes a property. */
+  /** Sets an attribute. */
   setAttribute(key: string, value: string | number): unknown;
-  /** Notes how it went. */
+  /** Sets the outcome. */
   setStatus(status: { readonly code: number }): unknown;
-  /** Gives it its last name. */
+  /** Sets the final name. */
   updateName(name: string): unknown;
-  /** Ends it now. */
+  /** Ends the span now. */
   end(): void;
 }
 
@@ -223,7 +224,7 @@ interface TracerLike {
   ): SpanLike;
 }
 
-/** The part of a counter that is used; it may go up and down. */
+/** The part of a counter that is used; it may increase and decrease. */
 interface CounterLike {
   add(value: number, attributes: Record<string, string | number>): void;
 }
@@ -247,8 +248,8 @@ interface MeterLike {
 }
 
 /**
- * The module `@opentelemetry/api`, version 1, as far as it is used: the site brings it, so that it is the one its SDK set up.
- * Values that only pass from one of its functions to the next are `any` here, since its own types are narrower.
+ * The part of the module `@opentelemetry/api`, version 1, that is used. The site passes it, so that it is the one its
+ * SDK configured. Values that are only passed between its functions are `any` here, since its own types are narrower.
  *
  * @public
  */
@@ -262,7 +263,7 @@ export interface OpenTelemetryLike {
     getSpan(context: any): unknown;
     setSpan(context: any, span: any): any;
   };
-  /** Measurements. */
+  /** Metrics. */
   readonly metrics: { getMeter(name: string): any };
   /** Trace context in header fields. */
   readonly propagation: { extract(context: any, carrier: unknown): any; inject(context: any, carrier: unknown): void };

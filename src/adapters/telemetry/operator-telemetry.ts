@@ -4,10 +4,10 @@ import type { HttpUpstream } from '../../ports/http.js';
 import type { ObservedCall, ObservedRequest, Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import { currentRequestId, currentSecrets, inRequest, newRequestId } from './request-scope.js';
 
-/** Takes secrets out of the texts of events. */
+/** Redacts secrets in the texts of events. */
 export class RedactedTelemetry {
   readonly #secrets = new Set<string>();
-  /** The text without the secrets of the configuration. */
+  /** Removes the secrets of the configuration from a text. */
   protected redactor: ReturnType<typeof redactor> = redactor([]);
 
   /** `secrets`: every secret of the configuration, as it would appear in a text. */
@@ -15,12 +15,12 @@ export class RedactedTelemetry {
     this.#add(secrets);
   }
 
-  /** Takes out the secrets of another configuration too; a text may still quote the earlier ones. */
+  /** Redacts the secrets of another configuration too; a text may still quote earlier ones. */
   learn(secrets: readonly string[]): void {
     this.#add(secrets);
   }
 
-  /** The text as an event would have it, also without these secrets. Half a secret is recognised by nobody: what is to be shortened is redacted first. */
+  /** The redacted text, also without these secrets. Redact before shortening: half a secret is not recognised. */
   redact(text: string, secrets: readonly string[]): string {
     return this.redactor(text, [...secrets, ...currentSecrets()]);
   }
@@ -31,10 +31,7 @@ export class RedactedTelemetry {
   }
 }
 
-/**
- * Hands events to the listeners, redacted, with the name of the request they belong to.
- * A listener that throws loses its own event and nothing else.
- */
+/** Passes redacted events to the listeners, with the id of their request. A listener that throws loses its own event only. */
 export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {
   readonly #listeners: readonly Telemetry[];
 
@@ -70,7 +67,10 @@ export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {
     return fields;
   }
 
-  /** Only these texts come from elsewhere; all others are words of this package. A detail may quote the request, whose secrets are looked up only here. */
+  /**
+   * Only these texts come from elsewhere; all others are written by this package. A detail may quote the request, so
+   * the request's secrets are only computed here.
+   */
   #redacted(event: TelemetryEvent): TelemetryEvent {
     if ('detail' in event && event.detail !== undefined) {
       return { ...event, detail: this.redactor(event.detail, currentSecrets()) };
@@ -79,7 +79,7 @@ export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {
   }
 }
 
-/** The work's own outcome, whatever the listener does: it may neither keep the work from running nor run it twice. */
+/** The work's own outcome, whatever the listener does: it can neither prevent the work nor run it twice. */
 function runOnce<Result>(listener: Telemetry, request: ObservedRequest, work: () => Result): Result {
   if (listener.runRequest === undefined) return work();
   let outcome: { readonly result: Result } | { readonly error: unknown } | undefined;
@@ -106,11 +106,11 @@ function ignoreErrors(tell: () => void): void {
   try {
     tell();
   } catch {
-    // A broken listener must not break the site it listens to.
+    // A broken listener must not break the site.
   }
 }
 
-/** An upstream that reports every call to operators, and sends their trace along. */
+/** An upstream that reports every call to operators, and forwards their trace context. */
 export function observedUpstream(upstream: HttpUpstream, telemetry: Telemetry, clock: Clock): HttpUpstream {
   return {
     send: async (request) => {

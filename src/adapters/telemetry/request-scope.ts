@@ -5,56 +5,57 @@ import type { SessionToken, SessionTokenSource } from '../../ports/session-token
 import { cookiePairs } from '../../domain/shared/cookies.js';
 import { withoutSecrets } from '../../domain/shared/redaction.js';
 
-/** Shorter parts of a value are words of everyday texts. */
+/** Shorter parts of a value are common words. */
 const MIN_PART = 16;
 
 interface Scope {
   readonly request: ObservedRequest;
-  /** Tokens of the visitor that the request does not hold itself. */
+  /** Tokens of the visitor that are not in the request itself. */
   readonly tokens: string[];
 }
 
 const running = new AsyncLocalStorage<Scope>();
 
-/** Runs the work of one request, so that everything it causes can name it. */
+/** Runs the work of one request, so that everything it causes can refer to it. */
 export function inRequest<Result>(request: ObservedRequest, work: () => Result): Result {
   return running.run({ request, tokens: [] }, work);
 }
 
-/** The name of the request on whose behalf this code runs; absent outside of one. */
+/** The id of the request this code runs for; absent outside of one. */
 export function currentRequestId(): string | undefined {
   return running.getStore()?.request.requestId;
 }
 
-/** Remembers a token of the visitor while this request runs, so that no text about the request shows it. */
+/** Registers a token of the visitor for the duration of this request, so that it is redacted from all texts about the request. */
 export function hideToken(token: string): void {
   running.getStore()?.tokens.push(token);
 }
 
-/** Secrets that no text about the current request may show: its own, and the tokens it led to. */
+/** Secrets to redact from texts about the current request: its own, and the tokens obtained for it. */
 export function currentSecrets(): readonly string[] {
   const scope = running.getStore();
   return scope === undefined ? [] : [...scope.tokens, ...requestSecrets(scope.request.headers)];
 }
 
-// Random once, then counted: unique across processes, and free per request.
+// Random once, then counted: unique across processes, and almost free per request.
 const prefix = crypto.randomUUID().slice(0, 8);
 let count = 0;
 
-/** The name of the current request, or a new one where it has none yet. */
+/** The id of the current request, or a new one if it has none yet. */
 export function requestId(): string {
   return running.getStore()?.request.requestId ?? newRequestId();
 }
 
-/** A name for one request, such as `3f9a1c07-2s`. */
+/** A new request id, such as `3f9a1c07-2s`. */
 export function newRequestId(): string {
   count += 1;
   return `${prefix}-${count.toString(36)}`;
 }
 
 /**
- * Secrets in a request's fields that must not appear in a text: each cookie's value and the credential of `authorization`, as sent and decoded,
- * and their longer parts, since a library that opens `s:<id>.<signature>` may speak of the id alone.
+ * Secrets in a request's fields that must not appear in a text: each cookie's value and the credential of
+ * `authorization`, as sent and decoded, and their longer parts, since a library that opens `s:<id>.<signature>` may
+ * quote the id alone.
  */
 export function requestSecrets(headers: HeaderFields): string[] {
   const cookies = cookiePairs(headers['cookie']).map((pair) => pair.slice(pair.indexOf('=') + 1).trim());
@@ -67,11 +68,11 @@ export function requestSecrets(headers: HeaderFields): string[] {
   return [...new Set(secrets)].filter((secret) => secret !== '');
 }
 
-/** A value as it was sent, as libraries read it, and its parts. */
+/** A value as sent, as libraries decode it, and its parts. */
 function readingsOf(value: string): string[] {
   const plain = decoded(value.replace(/^"(.*)"$/s, '$1'));
   if (plain.length < MIN_PART) return [value, plain];
-  // Some libraries keep a session as JSON that is not encrypted.
+  // Some libraries store a session as unencrypted JSON.
   const inside = /^[\w+/-]+=*$/.test(plain) ? fromBase64(plain) : '';
   const parts = `${plain} ${inside}`.split(/[^\w-]+/).filter((part) => part.length >= MIN_PART);
   return [value, plain, ...parts];
@@ -85,7 +86,7 @@ function decoded(value: string): string {
   }
 }
 
-/** The text behind an encoded one; empty when that is none. */
+/** Decodes base64; empty if the value is not base64. */
 function fromBase64(value: string): string {
   const found = Buffer.from(value, 'base64').toString('utf8');
   return /^[\p{L}\p{N}\p{P}\p{S}\p{Zs}\s]*$/u.test(found) && !found.includes('\u{fffd}') ? found : '';
@@ -96,8 +97,8 @@ function text(field: string | readonly string[] | undefined, separator: string):
 }
 
 /**
- * A session source as its site gives it, whose refusals and failures do not quote the cookies and credentials it was given:
- * session libraries repeat what they cannot read. `inTime` ends the wait for one that never settles.
+ * A session source whose refusals and failures do not quote the request's cookies and credentials: session libraries
+ * repeat what they cannot parse. `inTime` limits the wait for one that never settles.
  */
 export function redactingSessionSource(
   source: SessionTokenSource,
@@ -127,7 +128,7 @@ export function redactingSessionSource(
   };
 }
 
-/** The error itself when it quotes nothing; else one without its stack and cause, which quote it too. */
+/** The error itself if it quotes no secret; otherwise one without its stack and cause, which quote it too. */
 function quoteless(error: unknown, secrets: readonly string[]): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message } = error;

@@ -7,7 +7,7 @@ type ErrorEvent = Extract<TelemetryEvent, { type: 'error' }>;
 type WarningEvent = Extract<TelemetryEvent, { type: 'warning' }>;
 type ReportedError = Pick<ErrorEvent, 'detail'> & Partial<Pick<ErrorEvent, 'requestId'>>;
 
-/** Errors that only the operator can fix. All others are a visitor's own. */
+/** Errors that only the operator can fix. All others are caused by visitors. */
 const FAULTS: ReadonlySet<string> = new Set([
   'configuration_invalid',
   'service_auth_failed',
@@ -22,13 +22,13 @@ const FAULTS: ReadonlySet<string> = new Set([
   'internal_error',
 ]);
 
-/** Warnings whose detail alone says too little: it is what somebody else said. */
+/** Warnings whose detail is someone else's message, and needs an introduction. */
 const WARNINGS: Readonly<Record<string, string>> = {
   credential_refused: 'The agent refused the credential of this site.',
   limit_unknown: 'A visitor was let through uncounted. Check "chatLimit" in configureServer.',
 };
 
-/** Refusals that may be a mistake of the site until a route has served a request, and what to check then beside their own hint. */
+/** Refusals that may be caused by a mistake of the site until a route has served a request, and what else to check then. */
 const FIRST_STEPS: Readonly<Record<string, string>> = {
   session_required:
     'If somebody is, check that the page sends its cookies, and that the session source of the route ("auth", "getSessionToken") reads them.',
@@ -42,15 +42,16 @@ const FIRST_STEPS: Readonly<Record<string, string>> = {
 const STORE_FAULT = 'The shared cache fails; visitors are served without it. Check "cacheStore" in configureServer.';
 const BROKEN = 'A stream from the platform broke off before its end.';
 
-/** Routes whose path a visitor chooses, so that "not found" may be about that path. */
+/** Routes whose path is chosen by visitors, so that "not found" may be about that path. */
 const OPEN_PATHS: ReadonlySet<string> = new Set(['surface', 'conversation']);
 
-/** A status of the platform, or a code or name of an error, with which a text begins: never a visitor's words. */
+/** Matches a text that begins with a status of the platform, or a code or name of an error: never a visitor's words. */
 const REASON = /^(?:status \d{3}|[A-Z]\w{1,63}(?=:))/;
 
 /**
- * Tells the operator what to fix, where no telemetry is configured: faults of configuration, credentials, addresses, provider, platform and store,
- * and never a visitor's own mistakes (decision 87). It has no `runRequest`: a request of a healthy site costs nothing.
+ * Reports what the operator has to fix if no telemetry is configured: faults of configuration, credentials, addresses,
+ * provider, platform and store, but not visitors' mistakes (decision 87). It has no `runRequest`: a request of a
+ * healthy site costs nothing extra.
  */
 export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   readonly #log: FaultLog;
@@ -90,19 +91,19 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
       case 'stream_ended':
       case 'token':
       case 'upstream':
-        // Steps: where one hurts somebody, an error follows.
+        // Single steps: if one affects a visitor, an error follows.
         break;
     }
   }
 
   #isFault({ code, status, route, block }: ErrorEvent): boolean {
-    // Without a block it is a request its own sender gave up.
+    // Without a block, the request was aborted by its sender.
     if (code === 'upstream_unreachable') return block !== undefined;
     if (code !== 'upstream_error') return FAULTS.has(code);
     return status >= 500 || (block !== undefined && !(OPEN_PATHS.has(route) && this.#settled.has(route)));
   }
 
-  /** Once is enough: outside the routes nobody is ever served, and scanners never stop. */
+  /** Reported once: requests outside the routes never succeed, and scanners never stop. */
   #isFirst({ code, route }: ErrorEvent): boolean {
     const refusal = `${route} ${code}`;
     if (FIRST_STEPS[code] === undefined || this.#settled.has(route) || this.#settled.has(refusal)) return false;
@@ -119,7 +120,7 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
 
   #tellWarning(event: WarningEvent): void {
     const { code, summary = '', detail } = event;
-    // One that stands for an error begins with what a visitor would be told of it.
+    // A warning that replaces an error begins with the text a visitor would see.
     const said = detail.startsWith(summary) ? detail.slice(summary.length).trimStart() : detail;
     this.#tell([code, reasonOf(said)], WARNINGS[code] ?? summary, { ...event, detail: said });
   }
@@ -140,9 +141,9 @@ function reasonOf(detail: string): string {
 
 /** Settings of a log of faults. */
 export interface FaultLogSettings {
-  /** Milliseconds since any moment; never runs backwards. */
+  /** Monotonic milliseconds, from any starting point. */
   readonly now: () => number;
-  /** Takes one line, without its end. */
+  /** Receives one line, without its line end. */
   readonly write: (line: string) => void;
 }
 
@@ -151,24 +152,24 @@ const MAX_FAULTS = 100;
 
 interface Reported {
   readonly at: number;
-  /** How often it came again since then. */
+  /** Number of repetitions since then. */
   again: number;
 }
 
 /**
- * Writes one line for each distinct fault, and for none more than one a minute (decision 87).
- * Without timers: the next line of a fault counts its repetitions.
+ * Writes one line per distinct fault, at most once a minute each (decision 87). It has no timers: the next line of a
+ * fault counts its repetitions.
  */
 export class FaultLog {
   readonly #settings: FaultLogSettings;
-  /** Longest ago first. */
+  /** Ordered by time, oldest first. */
   readonly #reported = new Map<string, Reported>();
 
   constructor(settings: FaultLogSettings) {
     this.#settings = settings;
   }
 
-  /** `key`: what makes faults distinct, free of anything a visitor chooses. `text` is called only when a line is due. */
+  /** `key` identifies the fault and contains nothing a visitor chooses. `text` is only called if a line is due. */
   write(key: string, text: (times: string) => string): void {
     const now = this.#settings.now();
     const last = this.#reported.get(key);
@@ -183,7 +184,7 @@ export class FaultLog {
     this.#settings.write(`agent-bff: ${text(times)}`);
   }
 
-  /** False while all known faults were written within the last minute; otherwise the oldest is forgotten. */
+  /** False if all known faults were written within the last minute; otherwise the oldest is evicted. */
   #hasRoom(now: number): boolean {
     if (this.#reported.size < MAX_FAULTS) return true;
     for (const [key, { at }] of this.#reported) {
@@ -201,14 +202,14 @@ function timesIn(times: number, ms: number): string {
 let terminal: Console | undefined;
 
 /**
- * Writes one line to standard error. By a console of our own: it survives a closed pipe, where `process.stderr` alone would end the process,
- * and no bundler takes its calls out of a production build.
+ * Writes one line to standard error, by a console of our own: it survives a closed pipe, where `process.stderr` alone
+ * would crash the process, and bundlers do not remove its calls from production builds.
  */
 export function writeToStandardError(line: string): void {
   try {
     terminal ??= new Console(process.stderr);
     terminal.error(line);
   } catch {
-    // Without a terminal the site goes on.
+    // The site continues without a terminal.
   }
 }

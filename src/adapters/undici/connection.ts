@@ -9,7 +9,7 @@ export interface UndiciParts {
 
 let parts: Promise<UndiciParts> | undefined;
 
-/** Loads the parts once for a process. */
+/** Loads the parts once per process. */
 export function undiciParts(): Promise<UndiciParts> {
   return (parts ??= privateParts().catch(publicParts));
 }
@@ -32,23 +32,23 @@ async function publicParts(): Promise<UndiciParts> {
   return import('undici');
 }
 
-// Node's own limit is 16 KB and can be raised from outside; ours is the same everywhere.
+// Node's own limit is 16 KB and can be raised from outside; ours is fixed.
 const MAX_HEAD_BYTES = 32_768;
 
-/** The place of a connection that is not idle. */
+/** The position of a connection that is not idle. */
 const BUSY = -1;
 
-/** One connection to the platform, with the facts undici does not report. */
+/** One connection to the platform, with facts that undici does not report. */
 export class Connection {
   readonly client: Client;
-  /** Its place among the idle ones, so that one that times out is removed without a search. */
+  /** Its position among the idle ones, so that one that times out is removed without a search. */
   place: number = BUSY;
   #socket: Socket | undefined;
   #filter: UnsolicitedContinue | undefined;
-  /** Complete exchanges on the same socket. */
+  /** Completed exchanges on the same socket. */
   exchanges: number = 0;
   #readBefore = 0;
-  /** The error that broke the socket. undici takes a reset for the end of a close-delimited response. */
+  /** The error that broke the socket. undici mistakes a reset for the end of a close-delimited response. */
   fault: Error | undefined;
 
   constructor(client: UndiciParts['Client'], origin: URL, connect: buildConnector.connector) {
@@ -64,18 +64,21 @@ export class Connection {
     });
   }
 
-  /** The first byte of a request is about to be sent. */
+  /** Called before the first byte of a request is sent. */
   begin(): void {
     this.#readBefore = this.#socket?.bytesRead ?? 0;
     this.#filter?.expectHead();
   }
 
-  /** True when it served before and has sent no byte since: the other side may have closed it while the request was on its way. */
+  /**
+   * True if it served a request before and has not received a byte since: the other side may have closed it while the
+   * request was in transit.
+   */
   get isStale(): boolean {
     return this.exchanges > 0 && this.#socket?.bytesRead === this.#readBefore;
   }
 
-  /** Ends it immediately; what runs on it fails with this error. */
+  /** Closes it immediately; a running exchange fails with this error. */
   destroy(error: Error | null = null): void {
     this.client.destroy(error).catch(() => undefined);
   }
@@ -92,17 +95,18 @@ export class Connection {
   }
 }
 
-/** How an exchange ended: completely, broken off, or on a connection that had been closed before it began. */
+/** The end of an exchange: complete, aborted, or on a connection that had been closed before it began. */
 export type ExchangeEnd = 'complete' | 'broken' | 'stale';
 
 /**
  * Connections to one origin, each busy with one request or idle.
  *
- * In place of undici's `Pool`, which looks through all its connections for each request, and opens a new one for every request that was aborted:
- * here a connection is found without a search, however many streams are open, and one whose request was aborted is gone.
+ * Replaces undici's `Pool`, which searches all its connections for each request, and opens a new one after every
+ * aborted request. Here a connection is found without a search, however many streams are open, and one whose request
+ * was aborted is removed.
  */
 export class Connections {
-  /** One for all connections: undici would make one for each, and an open stream holds on to its connection. */
+  /** Shared by all connections: undici would create one each, and an open stream keeps its connection. */
   readonly #origin: URL;
   readonly #client: UndiciParts['Client'];
   readonly #connect: buildConnector.connector;
@@ -117,14 +121,14 @@ export class Connections {
     this.#connect = undici.buildConnector({ timeout: connectMs });
   }
 
-  /** An idle connection, the last one used first: it is the least likely to be timed out by the other side. Else a new one. */
+  /** The idle connection that was used last, since it is the least likely to be timed out by the other side; otherwise a new one. */
   acquire(): Connection {
     const connection = this.#idle.pop() ?? this.#opened();
     connection.place = BUSY;
     return connection;
   }
 
-  /** Gives back a connection. One whose exchange is not complete is ended: nobody knows what would come next on it. */
+  /** Returns a connection. If its exchange is not complete, it is closed: the next bytes on it are unknown. */
   release(connection: Connection, end: ExchangeEnd): void {
     // The others have been idle for longer, so the platform has closed them too.
     if (end === 'stale') this.#endIdle();
@@ -138,7 +142,7 @@ export class Connections {
     if (this.#isQuiet) for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** From now on each connection ends with its exchange; resolves when none is busy. */
+  /** From now on each connection closes after its exchange; resolves when none is busy. */
   drain(): Promise<void> {
     this.#isRetired = true;
     this.#endIdle();
@@ -148,12 +152,12 @@ export class Connections {
     });
   }
 
-  /** Breaks off what is still running. */
+  /** Aborts running exchanges. */
   destroy(error: Error): void {
     for (const connection of this.#open) if (connection.place === BUSY) connection.destroy(error);
   }
 
-  /** True when no exchange is under way. */
+  /** True if no exchange is running. */
   get #isQuiet(): boolean {
     return this.#open.size === this.#idle.length;
   }
@@ -171,7 +175,7 @@ export class Connections {
     for (const connection of this.#idle.splice(0)) this.#drop(connection);
   }
 
-  /** An idle connection that timed out leaves nothing behind. */
+  /** Removes all traces of an idle connection that timed out. */
   #remove(connection: Connection): void {
     const { place } = connection;
     if (this.#idle[place] !== connection) return;
@@ -189,21 +193,22 @@ export class Connections {
   }
 }
 
-/** As far as the status of a head: `HTTP/1.1 100`. */
+/** The length of a head up to its status: `HTTP/1.1 100`. */
 const STATUS_END = 12;
 const HEAD_END = '\r\n\r\n';
 const NOTHING = Buffer.alloc(0);
-// Longer ones go to the parser, which refuses them.
+// Longer heads are left to the parser, which rejects them.
 const MAX_BYTES = 32_768;
 
 /**
- * Drops a 100 (Continue) that no request asked for: a client must be able to read it, and may ignore it (RFC 9110 §15.2).
- * undici ends the connection instead, after the platform has the message. Reads between the socket and undici, the first bytes of each response only.
+ * Drops an unsolicited 100 (Continue), which a client must be able to parse and may ignore (RFC 9110 §15.2). undici
+ * closes the connection instead, after the platform has received the message. Sits between the socket and undici, and
+ * reads the first bytes of each response only.
  */
 class UnsolicitedContinue {
   readonly #socket: Socket;
   readonly #read: Socket['read'];
-  /** The part of a head that has come so far. */
+  /** The part of a head received so far. */
   #head: Buffer = NOTHING;
 
   constructor(socket: Socket) {
@@ -211,7 +216,7 @@ class UnsolicitedContinue {
     this.#read = socket.read.bind(socket);
   }
 
-  /** A response comes next. */
+  /** Called before a response. */
   expectHead(): void {
     this.#head = NOTHING;
     this.#socket.read = this.#next;
@@ -221,7 +226,7 @@ class UnsolicitedContinue {
     for (;;) {
       const chunk = this.#read(size) as Buffer | null;
       if (chunk === null) return null;
-      // Most heads come whole and are no interim ones, as their tenth byte shows.
+      // Most heads arrive whole and are final, as their tenth byte shows.
       const isFinal = this.#head === NOTHING && chunk.length >= STATUS_END && chunk[9] !== 0x31;
       const rest = isFinal
         ? chunk
@@ -232,7 +237,7 @@ class UnsolicitedContinue {
     }
   };
 
-  /** The bytes after the interim responses; undefined when more has to come first. */
+  /** The bytes after the interim responses; undefined if more bytes are needed first. */
   #without(bytes: Buffer): Buffer | undefined {
     let rest = bytes;
     for (;;) {

@@ -1,4 +1,5 @@
-// The two parts of undici this folder is built on. The whole package takes three times as long to load, and gives the process's own `fetch` another dispatcher.
+// The two parts of undici this folder is built on. The whole package takes three times as long to load, and replaces
+// the dispatcher of the process's own `fetch`.
 declare module 'undici/lib/dispatcher/client.js' {
   import { Client } from 'undici';
   export default Client;

@@ -12,15 +12,15 @@ import type {
 import { type Connection, Connections, type ExchangeEnd, type UndiciParts, undiciParts } from './connection.js';
 import { type Framing, responseFraming, UpstreamBody } from './upstream-body.js';
 
-/** Connection settings; everything else comes with each request. */
+/** Connection settings; everything else is part of each request. */
 export interface UndiciUpstreamOptions {
-  /** Milliseconds to wait for a connection; 0 waits forever. */
+  /** Milliseconds to wait for a connection; 0 means no limit. */
   readonly connectMs: number;
 }
 
 /**
- * Calls the platform through undici's dispatcher, one set of connections per origin.
- * The dispatcher is the cheapest client there is in Node, and has no redirects, retries or decoding to switch off.
+ * Calls the platform through undici's dispatcher, with one set of connections per origin. The dispatcher is the
+ * cheapest client in Node, and has no redirects, retries or decoding to disable.
  */
 export class UndiciUpstream implements HttpUpstream {
   readonly #connectMs: number;
@@ -32,7 +32,7 @@ export class UndiciUpstream implements HttpUpstream {
 
   constructor({ connectMs }: UndiciUpstreamOptions) {
     this.#connectMs = connectMs;
-    // From now on, so that the first request seldom waits for it.
+    // Starts loading now, so that the first request seldom waits for it.
     this.#loading = undiciParts().then((undici) => {
       this.#undici = undici;
     });
@@ -55,7 +55,7 @@ export class UndiciUpstream implements HttpUpstream {
   async close(options?: { readonly graceMs: number }): Promise<void> {
     this.#isRetired = true;
     if (options?.graceMs === 0) this.#end();
-    // Requests that wait for it are running ones.
+    // Requests that wait for it count as running.
     await this.#loading;
     const finished = Promise.all([...this.#connections.values()].map((connections) => connections.drain()));
     if (options === undefined) {
@@ -85,13 +85,13 @@ export class UndiciUpstream implements HttpUpstream {
   }
 }
 
-/** Apart from whatever lives as long as the response: nothing here may keep the body of the request. */
+/** A function of its own, so that nothing that lives as long as the response keeps the body of the request alive. */
 function exchange({ path, method, headers, body }: UpstreamRequest, reader: ResponseReader): void {
   const fields = { ...headers };
-  // Nothing is decoded here, and some responses are read.
+  // Bodies are not decoded here, and some responses are parsed.
   fields['accept-encoding'] ??= 'identity';
   const sent = upload(body, headers['accept'], reader);
-  // undici cannot see its length, and not every platform reads chunks.
+  // undici cannot see its length, and not every platform accepts chunked bodies.
   if (sent instanceof PassingBytes) fields['content-length'] = String(sent.length);
   try {
     reader.dispatch({
@@ -99,7 +99,8 @@ function exchange({ path, method, headers, body }: UpstreamRequest, reader: Resp
       method: method as 'POST',
       headers: fields as Record<string, string | string[]>,
       body: sent as Uint8Array,
-      // ResponseReader counts: an upload takes its time, and only the head of a response tells that it is a stream of events, which may be silent.
+      // ResponseReader has its own timers: an upload takes time, and only the response head shows whether it is an
+      // event stream, which may be silent.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -108,20 +109,21 @@ function exchange({ path, method, headers, body }: UpstreamRequest, reader: Resp
   }
 }
 
-/** Its name says that this side ended the request, not the platform. */
+/** Its name shows that this side aborted the request, not the platform. */
 function shuttingDown(): Error {
   return Object.assign(new Error('the server is shutting down'), { name: 'AbortError' });
 }
 
 const encoder = new TextEncoder();
-/** A body up to here is little beside what an open stream costs anyway, and is sent in the cheapest way. */
+/** Up to this size a body is small compared to an open stream, and is sent in the cheapest way. */
 const LITTLE_BYTES = 4_096;
 
-/** The body to send; the head of a response cannot be late while a body that streams waits for the browser. */
+/** The body to send. While a streaming body waits for the browser, the response head is not late. */
 function upload(body: HttpBody, accept: HeaderFields[string], reader: ResponseReader): HttpBody {
   if (body === null) return body;
   if (body instanceof Uint8Array) return body.length > LITTLE_BYTES ? new PassingBytes(body) : body;
-  // An open stream keeps the message that began it. undici puts short texts into a block with others, which is cheaper, but keeps the whole block.
+  // An open stream keeps its request message alive. undici places short texts in a shared block, which is cheaper, but
+  // keeps the whole block alive.
   if (typeof body === 'string') return String(accept).includes('text/event-stream') ? encoder.encode(body) : body;
   return {
     [Symbol.asyncIterator]: () => {
@@ -143,8 +145,8 @@ function upload(body: HttpBody, accept: HeaderFields[string], reader: ResponseRe
 }
 
 /**
- * Bytes that are let go of as they are sent. undici holds on to the body of a request, and so does the function it gives out to abort it, for as
- * long as the response lasts; who begins ten thousand streams with two megabytes each must not fill the memory with them.
+ * Bytes that are released while they are sent. undici, and the abort function it returns, keep the body of a request
+ * alive as long as the response lasts. Ten thousand streams with two megabytes each would exhaust the memory.
  */
 class PassingBytes implements AsyncIterableIterator<Uint8Array> {
   readonly length: number;
@@ -173,9 +175,9 @@ class PassingBytes implements AsyncIterableIterator<Uint8Array> {
 
 type Controller = Dispatcher.DispatchController;
 
-/** Turns undici's callbacks for one exchange into one outcome and a body; gives the connection back when the exchange is over. */
+/** Turns undici's callbacks for one exchange into one outcome and a body; returns the connection when the exchange is over. */
 class ResponseReader implements Dispatcher.DispatchHandler {
-  /** All but the body: a stream that stays open for hours must not keep the message that began it. */
+  /** All but the body: a stream that stays open for hours must not keep its request message alive. */
   readonly #request: Pick<
     UpstreamRequest,
     'method' | 'signal' | 'headersMs' | 'bodyIdleMs' | 'bodyMs' | 'streamIdleMs'
@@ -204,7 +206,7 @@ class ResponseReader implements Dispatcher.DispatchHandler {
     signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** Sends on the connection that was taken for this exchange. */
+  /** Sends on the connection acquired for this exchange. */
   dispatch(options: Dispatcher.DispatchOptions): void {
     this.#connection.client.dispatch(options, this);
   }
@@ -216,7 +218,10 @@ class ResponseReader implements Dispatcher.DispatchHandler {
     else controller.abort(new Error('aborted'));
   }
 
-  /** It is the platform's turn: the deadline of the head runs from now. Our own timer, because undici's counts the time of an upload too. */
+  /**
+   * The platform's turn: the deadline of the response head runs from now. Our own timer, because undici's includes the
+   * time of an upload.
+   */
   resumeHeadTimer(): void {
     clearTimeout(this.#headTimer);
     const { headersMs } = this.#request;
@@ -228,7 +233,7 @@ class ResponseReader implements Dispatcher.DispatchHandler {
     this.#headTimer.unref();
   }
 
-  /** It is the browser's turn: the platform cannot be late. */
+  /** The browser's turn: the platform cannot be late. */
   pauseHeadTimer(): void {
     clearTimeout(this.#headTimer);
   }
@@ -243,7 +248,8 @@ class ResponseReader implements Dispatcher.DispatchHandler {
     headers: Record<string, string | string[] | undefined>,
   ): void {
     if (status > 101 && status < 200) return;
-    // Of a status below 100, or a 101 without its fields, undici would make a bare assertion, for whose message Node 20 reads the whole file it stands in: minutes, where that is a bundle.
+    // For a status below 100, or a 101 without its fields, undici would throw a bare assertion. To build its message,
+    // Node 20 reads the whole source file, which takes minutes for a bundle.
     if (status < 200 || status > 599) {
       controller.abort(new Error(`status ${String(status)}`));
       return;
@@ -254,7 +260,7 @@ class ResponseReader implements Dispatcher.DispatchHandler {
       return;
     }
     clearTimeout(this.#headTimer);
-    // Views of the first bytes that came, all of which they would keep for as long as the response lasts.
+    // Views of the first received bytes, which they would keep alive as long as the response lasts.
     controller.rawHeaders = null;
     const { method, bodyIdleMs, bodyMs = 0, streamIdleMs = 0 } = this.#request;
     const isStream = isEventStream(headers as HeaderFields);
@@ -265,7 +271,7 @@ class ResponseReader implements Dispatcher.DispatchHandler {
     const end = responseFraming(method, status, headers as HeaderFields);
     if (end.kind === 'checked') this.#end = end.check;
     const closeDelimited = end.kind === 'unknown';
-    // By then undici has told what came together with the head: a short response is complete, and nobody needs to wait for it.
+    // By then undici has reported everything that arrived with the head: a short response is complete, and needs no waiting.
     queueMicrotask(() => {
       const whole = isStream ? undefined : body.whole();
       if (whole === undefined) body.watch();
@@ -304,12 +310,12 @@ class ResponseReader implements Dispatcher.DispatchHandler {
   }
 
   #fail(reason: UpstreamFailureReason, detail: string, isStale: boolean): void {
-    // undici names the controller when it begins to write.
+    // undici sets the controller when it begins to write.
     const sent = this.#controller === undefined ? 'nothing' : isStale ? 'on-stale-connection' : undefined;
     this.#respond({ kind: 'failure', reason, detail, ...(sent === undefined ? {} : { sent }) });
   }
 
-  /** Releases the outcome: the response in it may stay open for hours. */
+  /** Releases the outcome: its response may stay open for hours. */
   #respond(outcome: UpstreamOutcome): void {
     this.#resolve?.(outcome);
     this.#resolve = undefined;
@@ -327,18 +333,19 @@ class ResponseReader implements Dispatcher.DispatchHandler {
     this.#gaveUp ??= 'aborted';
     this.#controller?.abort(new Error('the browser left'));
     if (this.#controller !== undefined) return;
-    // It still waits for its connection, which nobody needs any more either.
+    // It still waits for its connection, which is no longer needed either.
     this.#settle('broken');
     this.#fail('aborted', 'the browser left', false);
   };
 }
 
-/** Codings every browser and every host of ours knows, also when nobody asked for them. */
+/** Codings that every browser and host supports, even if not requested. */
 const COMMON_CODINGS: ReadonlySet<string> = new Set(['identity', 'gzip', 'x-gzip', 'deflate', 'br']);
 
 /**
- * The field of a response that nobody could read for sure, whose response is refused (decision 85): a coding upon another, one that is unknown,
- * or one that was not asked for. Several types become one field, which says the same (RFC 9110 §5.3) and which every host can write.
+ * The field that makes a response unreadable, so that it is rejected (decision 85): a coding on top of another, an
+ * unknown one, or one that was not requested. Several types become one field, which means the same (RFC 9110 §5.3) and
+ * which every host can write.
  */
 function unreadableField(
   headers: Record<string, string | string[] | undefined>,
@@ -352,7 +359,7 @@ function unreadableField(
     : 'content-encoding';
 }
 
-/** True for a coding that the request accepts, or that everyone knows. */
+/** True for a coding that the request accepts, or that every client supports. */
 function isReadable(coding: string, accepted: HeaderFields[string]): boolean {
   if (COMMON_CODINGS.has(coding)) return true;
   const names = String(accepted ?? '')
@@ -362,7 +369,7 @@ function isReadable(coding: string, accepted: HeaderFields[string]): boolean {
   return !coding.includes(',') && (names.includes(coding) || names.includes('*'));
 }
 
-/** undici's and Node's error codes, by what they mean to the caller; all others are `unreachable`. */
+/** The meaning of undici's and Node's error codes for the caller; all others are `unreachable`. */
 const REASONS: Readonly<Record<string, UpstreamFailureReason>> = {
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
   ETIMEDOUT: 'timeout',
@@ -375,7 +382,7 @@ const REASONS: Readonly<Record<string, UpstreamFailureReason>> = {
 
 function reasonOf(error: Error): UpstreamFailureReason {
   const code = codeOf(error);
-  // "bad upgrade", "bad response": a 101 nobody asked for, or bytes without a request.
+  // "bad upgrade", "bad response": an unsolicited 101, or bytes without a request.
   if (code === 'UND_ERR_SOCKET') return error.message.startsWith('bad ') ? 'invalid' : 'reset';
   if (REASONS[code] !== undefined) return REASONS[code];
   if (error.name === 'AbortError') return 'aborted';
@@ -383,7 +390,7 @@ function reasonOf(error: Error): UpstreamFailureReason {
   return /^(?:unexpected upgrade|status \d+|unreadable [a-z-]+)$/.test(error.message) ? 'invalid' : 'unreachable';
 }
 
-/** For operators; undici's messages hold addresses and codes, and never a header field. */
+/** For operators; undici's messages hold addresses and codes, but no header fields. */
 function describeError(error: Error): string {
   const code = codeOf(error);
   if (code === '') return `${error.name}: ${error.message}`;

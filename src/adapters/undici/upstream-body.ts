@@ -2,30 +2,27 @@ import type { Dispatcher } from 'undici';
 import { type BodySink, isBodiless, ReadableFlow, isEventStream, isJson } from '../../domain/shared/body.js';
 import type { HeaderFields } from '../../ports/http.js';
 
-// Enough to keep the socket busy while the reader takes a turn; small, because each open stream may hold this much.
+// Enough to keep the socket busy during one turn of the reader; small, because each open stream may hold this much.
 const HIGH_WATER_BYTES = 65_536;
 
-/**
- * The body of one response, read as it comes.
- * When the reader is slow the socket is paused; when the reader stops early the request is aborted.
- */
+/** The body of one response as a stream. If the reader is slow, the socket is paused; if the reader stops early, the request is aborted. */
 export class UpstreamBody extends ReadableFlow {
   readonly #controller: Dispatcher.DispatchController;
   readonly #idleMs: number;
   #chunks: Uint8Array[] = [];
   #size = 0;
   #sink: BodySink | undefined;
-  /** True while chunks go straight to the sink. */
+  /** True while chunks are passed directly to the sink. */
   #isFlowing = false;
   #ended = false;
   #error: Error | undefined;
   #idle: NodeJS.Timeout | undefined;
-  /** The rest of the time for the whole body; 0 when it may take forever. */
+  /** Milliseconds left for the whole body; 0 means no limit. */
   #leftMs: number;
   #watchedAt = 0;
   #total: NodeJS.Timeout | undefined;
 
-  /** Milliseconds of silence, and for the whole body; 0 allows any. */
+  /** Takes the milliseconds of silence allowed, and for the whole body; 0 means no limit. */
   constructor(controller: Dispatcher.DispatchController, idleMs: number, totalMs: number) {
     super();
     this.#controller = controller;
@@ -33,13 +30,13 @@ export class UpstreamBody extends ReadableFlow {
     this.#leftMs = totalMs;
   }
 
-  /** The time runs from now, while the platform has something to send. */
+  /** Starts the timers, while the platform has something to send. */
   watch(): void {
     if (this.#ended || this.#error !== undefined || this.#controller.paused) return;
     this.#watch();
   }
 
-  /** All of it in one piece, when it came in one and is complete. A reader that takes this reads nothing else. */
+  /** All of it in one piece, if it arrived in one and is complete. A reader that takes this reads nothing else. */
   whole(): Uint8Array | undefined {
     return this.#ended && this.#chunks.length === 1 ? this.#chunks[0] : undefined;
   }
@@ -48,7 +45,7 @@ export class UpstreamBody extends ReadableFlow {
     if (this.#isFlowing) return;
     this.#sink = sink;
     for (let chunk = this.#shift(); chunk !== undefined; chunk = this.#shift()) if (!sink.write(chunk)) return;
-    if (this.#sink === undefined) return; // It gave up while it took a chunk.
+    if (this.#sink === undefined) return; // Cancelled while it took a chunk.
     this.#isFlowing = true;
     if (this.#error !== undefined) sink.fail(this.#error);
     else if (this.#ended) sink.end();
@@ -75,7 +72,7 @@ export class UpstreamBody extends ReadableFlow {
     this.#size += chunk.length;
     if (this.#size >= HIGH_WATER_BYTES) {
       this.#controller.pause();
-      // A reader that takes its time is no silence of the platform.
+      // A slow reader does not count as silence of the platform.
       this.#unwatch();
     }
   }
@@ -93,7 +90,7 @@ export class UpstreamBody extends ReadableFlow {
     if (this.#isFlowing) this.#sink?.fail(error);
   }
 
-  /** The chunk that has waited longest; a platform that was paused goes on when its reader has caught up. */
+  /** Removes the oldest chunk; resumes a paused platform once its reader has caught up. */
   #shift(): Uint8Array | undefined {
     if (this.#chunks.length === 0) return undefined;
     const chunk = this.#chunks.shift();
@@ -129,26 +126,26 @@ export class UpstreamBody extends ReadableFlow {
   }
 }
 
-/** Looks at a close-delimited response, and tells whether it can have ended there (RFC 9112 §6.3, rule 8). */
+/** Checks a close-delimited response for a possible end at its last byte (RFC 9112 §6.3, rule 8). */
 export interface Framing {
   push(chunk: Uint8Array): void;
   readonly isComplete: boolean;
 }
 
-/** The sign by which the end of a response is known. */
+/** The way to detect the end of a response. */
 export type ResponseFraming =
   /** By its length, or its last chunk. */
   | { readonly kind: 'framed' }
-  /** By what is in it. */
+  /** By its content. */
   | { readonly kind: 'checked'; readonly check: Framing }
-  /** Unknown: a response that was cut looks like a whole one. */
+  /** Unknown: a truncated response looks complete. */
   | { readonly kind: 'unknown' };
 
 export function responseFraming(method: string, status: number, headers: HeaderFields): ResponseFraming {
   const isFramed = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
   if (isFramed || isBodiless(method, status)) return { kind: 'framed' };
   const coding = headers['content-encoding'];
-  // Compressed bytes tell nothing of the text; their reader misses their own end when they were cut.
+  // Compressed bytes do not show the end of the text; their decoder notices that they were cut.
   if (coding !== undefined && coding !== 'identity') return { kind: 'unknown' };
   if (isEventStream(headers)) return { kind: 'checked', check: new EventEnd() };
   return isJson(headers) ? { kind: 'checked', check: new JsonEnd() } : { kind: 'unknown' };
@@ -156,7 +153,7 @@ export function responseFraming(method: string, status: number, headers: HeaderF
 
 const TAIL_BYTES = 4;
 
-/** A stream of events ends with an empty line, or has not begun. */
+/** An event stream ends with an empty line, or has not begun. */
 class EventEnd implements Framing {
   #tail: Uint8Array = new Uint8Array();
 

@@ -4,19 +4,19 @@ import type { HeaderFields, HttpHandler, HttpRequest, HttpResponse } from '../..
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
 
-// The checks a request passes before a route reads it: the host it names, the page it comes from, the messages of its visitor.
+// The checks before a route reads a request: its host, the page that sent it, and the visitor's message limit.
 
-/** The names by which a server may be called. */
+/** The host names under which a server may be called. */
 export interface HostPolicy {
-  /** Names that count on every port. */
+  /** Names that are valid with every port. */
   readonly names: ReadonlySet<string>;
-  /** Names that count on one port, such as `site.example:8443`; `site.example:` where the field leaves the port out. */
+  /** Names that are valid with one port, such as `site.example:8443`; `site.example:` if the field has no port. */
   readonly places: ReadonlySet<string>;
-  /** True where every name of this machine counts, on every port. */
+  /** True if every loopback name is valid, with every port. */
   readonly loopback: boolean;
 }
 
-/** A handler that is reached only by the names of a policy; `refuse` responds to all other requests (RFC 9110 §15.5.20). */
+/** A handler that is only reachable under the names of a policy; `refuse` responds to all other requests (RFC 9110 §15.5.20). */
 export function behindHostCheck(
   handler: HttpHandler,
   policy: HostPolicy,
@@ -29,14 +29,14 @@ export function behindHostCheck(
 function isServed(headers: HeaderFields, { names, places, loopback }: HostPolicy): boolean {
   const { host } = headers;
   if (typeof host !== 'string') return false;
-  if (names.has(host)) return true; // The spelling of browsers, which is nearly always the case.
+  if (names.has(host)) return true; // The spelling of browsers, which is nearly always used.
   const read = readHost(host);
   if (read === undefined) return false;
   const { name, port } = read;
   return names.has(name) || places.has(`${name}:${port}`) || (loopback && isLocal(name));
 }
 
-/** Names that no resolver may lead elsewhere (RFC 6761 §6.3), and the addresses of this machine. */
+/** True for names that resolvers must not redirect (RFC 6761 §6.3), and loopback addresses. */
 function isLocal(name: string): boolean {
   return name.endsWith('.localhost') || isLoopback(name);
 }
@@ -51,9 +51,9 @@ function hostRefused(): RequestError {
 
 /** The pages that may use the routes. */
 export interface OriginPolicy {
-  /** Origin of the configured public address, such as `https://site.example`; empty when none is configured. */
+  /** Origin of the configured public address, such as `https://site.example`; empty if none is configured. */
   readonly publicOrigin: string;
-  /** Further origins, such as `https://shop.example`. */
+  /** Additional origins, such as `https://shop.example`. */
   readonly allowedOrigins: ReadonlySet<string>;
 }
 
@@ -63,8 +63,8 @@ const EXACT_ADDRESS =
   'Set "publicUrl" to the address visitors use, and add other origins of the site to "allowedOrigins" in configureServer: www. beside the bare name, another scheme and another port each count as one.';
 
 /**
- * Refuses requests that another site's page caused (decision 80).
- * Reading is safe with a service credential, so GET, HEAD and OPTIONS are checked on session routes only.
+ * Rejects requests sent by another site's page (decision 80). Reading is safe with a service credential, so GET, HEAD
+ * and OPTIONS are only checked on session routes.
  *
  * @throws RequestError `origin_refused`.
  */
@@ -80,7 +80,7 @@ export function checkOrigin(
   const origin = single(headers, 'origin');
   if (origin === undefined && site === undefined) return; // Not a browser: every browser sends one of the two.
   if (origin !== undefined && isListed(origin, policy.allowedOrigins)) return;
-  // With any other value the browser itself says that the page is of another site.
+  // Any other value means that the page is on another site.
   const isOwn = site === undefined || site === 'same-origin' || site === 'none';
   if (isOwn && isOwnPage(origin, site, single(headers, 'host') ?? '', policy.publicOrigin)) return;
   throw policy.publicOrigin === ''
@@ -90,7 +90,8 @@ export function checkOrigin(
 
 function isOwnPage(origin: string | undefined, site: string | undefined, host: string, publicOrigin: string): boolean {
   if (publicOrigin !== '') {
-    // A name that leads here without being ours (DNS rebinding) is the same origin to the browser: its word and the Host field prove nothing.
+    // With DNS rebinding, another name that resolves to this server is same-origin to the browser, so neither
+    // `Sec-Fetch-Site` nor `Host` proves anything.
     if (origin !== undefined) return origin === publicOrigin || readOrigin(origin) === publicOrigin;
     return readOrigin(`${schemeOf(publicOrigin)}://${host}`) === publicOrigin;
   }
@@ -113,21 +114,21 @@ function foreignPage(hint: string, fields: readonly string[]): RequestError {
   return new RequestError('origin_refused', { detail: 'The request comes from a page of another site.', hint, fields });
 }
 
-/** A field that must come once; two of them count as none. */
+/** A field that must not be repeated; two of them count as none. */
 function single(headers: HeaderFields, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' || value === undefined ? value : value.join(',');
 }
 
-/** The limit of visitors who are not signed in. */
+/** The limit for visitors who are not signed in. */
 export interface VisitorPolicy {
-  /** Counts their messages; absent where they are not limited. */
+  /** Counts their messages; absent if they are not limited. */
   readonly chatLimit?: VisitorLimit;
   readonly telemetry: Telemetry;
 }
 
 /**
- * Counts one message of an anonymous visitor, where the site limits them: each message costs the site money.
+ * Counts one message of an anonymous visitor if the site limits them: each message costs the site money.
  *
  * @throws RequestError (code `rate_limited`) with the time to wait.
  */
@@ -152,11 +153,11 @@ export async function checkVisitor(
   });
 }
 
-/** A host and its port, as a header field names them. */
+/** A host and its port, as in a header field. */
 export interface HostName {
   /** In lower case; an IPv6 address in brackets and in its shortest form. */
   readonly name: string;
-  /** Empty where none is written. */
+  /** Empty if absent. */
   readonly port: string;
 }
 
@@ -164,18 +165,21 @@ const HOST = /^(\[[0-9a-f:.]+\]|[\w.-]+)(?::(0|[1-9]\d{0,4}))?$/i;
 const HIGHEST_PORT = 65_535;
 
 /**
- * Reads a host in the spelling browsers send (RFC 9110 §7.2). `undefined` for every spelling that another reader could take
- * for another host: user names, lists, escapes, and numbers such as `127.1`, which the URL standard reads as an address.
+ * Parses a host as browsers write it (RFC 9110 §7.2). `undefined` for every spelling that another parser could read as
+ * another host: user names, lists, escapes, and numbers such as `127.1`, which the URL standard reads as an address.
  */
 function readHost(text: string): HostName | undefined {
   const [, written = '', port = ''] = HOST.exec(text) ?? [];
   if (written === '' || Number(port) > HIGHEST_PORT || !URL.canParse(`http://${written}`)) return undefined;
   const { hostname: name } = new URL(`http://${written}`);
-  // An IPv6 address has many spellings, and every reader takes them for the same one (RFC 5952).
+  // An IPv6 address has many spellings, which all parsers read alike (RFC 5952).
   return written.startsWith('[') || name === written.toLowerCase() ? { name, port } : undefined;
 }
 
-/** Reads an origin of the web (RFC 6454 §6) as browsers write it: lower case, without the scheme's own port; `undefined` for `null`, lists and everything else. */
+/**
+ * Parses an origin (RFC 6454 §6) as browsers write it: lower case, without the scheme's default port; `undefined` for
+ * `null`, lists and anything else.
+ */
 function readOrigin(text: string): string | undefined {
   const [, written = '', rest = ''] = /^(https?):\/\/(.+)$/i.exec(text) ?? [];
   const host = readHost(rest);

@@ -11,41 +11,40 @@ import { errorResponse, methodNotAllowed, notFound, PROBLEMS, REST_ERRORS, RPC_E
 import { type BodyLimits, type JsonBody, readJsonBody } from './request-body.js';
 import { errorContext, serveRoute, type SiteSettings } from './serve-route.js';
 
-/** Settings that all routes below a chat mount share. */
+/** Settings shared by all routes below a chat mount. */
 export interface ChatMount {
   readonly site: SiteSettings;
   readonly policy: MethodPolicy;
   /** Protocol bindings of the chat routes. */
   readonly bindings: readonly string[];
-  /** The configured public address; empty when there is none. */
+  /** The configured public address; empty if there is none. */
   readonly publicUrl: string;
 }
 
-/** Parts of the chat routes. */
 export interface ChatRoutes {
   readonly site: SiteSettings;
   readonly forwarder: ChatForwarder;
   readonly auth: RouteAuth;
   readonly policy: MethodPolicy;
-  /** Serves `/config`; absent routes are 404. */
+  /** Serves `/config`; if absent, it is 404. */
   readonly configRoute?: HttpHandler;
   /** Serves the agent card at its well-known paths. */
   readonly card?: HttpHandler;
-  /** Serves the rest of the paths, for clients of the HTTP+JSON binding; absent, they are 404. */
+  /** Serves the remaining paths, for clients of the HTTP+JSON binding; if absent, they are 404. */
   readonly httpJson?: HttpHandler;
-  /** The configured public address, for the cards in responses; without it, each request tells. */
+  /** The configured public address, for cards in responses; if absent, it is taken from each request. */
   readonly publicUrl?: string;
-  /** What those cards may promise besides the methods of the policy. Default: JSON-RPC. */
+  /** Further contents of those cards besides the methods of the policy. Default: JSON-RPC. */
   readonly served?: Pick<CardRewrite, 'bindings' | 'agentOrigin' | 'platformOrigin'>;
 }
 
 const ROUTE = 'chat';
-/** The name since A2A v0.3 (RFC 8615; A2A v1.0 §8.2), and the one before; clients take them for relative to the address they are given. */
+/** The name since A2A v0.3 (RFC 8615; A2A v1.0 §8.2), and the previous one; clients resolve them relative to the address. */
 const CARD = /^\/\.well-known\/agent(?:-card)?\.json$/;
 
 /**
- * Routes below the chat mount point: `POST` on the mount itself (with and without slash), `GET /config` (spec §4.1),
- * the agent card at its well-known paths, and another binding where the site serves one.
+ * Routes below the chat mount point: `POST` on the mount itself (with and without trailing slash), `GET /config` (spec
+ * §4.1), the agent card at its well-known paths, and another binding if the site serves one.
  */
 export function chatRoutes(routes: ChatRoutes): HttpHandler {
   return (request) => {
@@ -88,7 +87,6 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
   });
 }
 
-/** Parts of the routes of the HTTP+JSON binding. */
 export interface HttpJsonRoutes extends ChatMount {
   readonly binding: HttpJsonBinding;
   readonly auth: RouteAuth;
@@ -96,7 +94,7 @@ export interface HttpJsonRoutes extends ChatMount {
 
 const JSON_TYPES = ['application/json', 'application/a2a+json'];
 
-/** Routes below the chat mount point for clients of the HTTP+JSON binding, v1.0 and v0.3; everything else there is 404. */
+/** Routes below the chat mount point for clients of the HTTP+JSON binding, v1.0 and v0.3; all other paths are 404. */
 export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
   const { site, auth, policy, bindings } = routes;
   return async (request) => {
@@ -119,13 +117,13 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
   };
 }
 
-/** Cancelling and subscribing need no body, so its absence is no fault of the request. */
+/** Cancelling and subscribing need no body, so a missing one is not an error. */
 async function bodyOf(request: HttpRequest, limits: BodyLimits): Promise<JsonBody | undefined> {
   if (request.method !== 'POST' || (request.body === null && !request.bodyConsumed)) return undefined;
   return readJsonBody(request, limits, JSON_TYPES);
 }
 
-/** Where visitors reach the chat route. */
+/** The public address of the chat route. */
 export interface PublicAddress {
   /** Scheme, host and path, such as `https://site.example/api/a2a`. */
   readonly url: string;
@@ -134,9 +132,9 @@ export interface PublicAddress {
 }
 
 /**
- * The public address of the chat route, from the address a request of it (or of its `/config`) was sent to.
- * Scheme and host of a configured public address win: behind a TLS terminator the request itself does not know them.
- * A path of the configured address stands before the mount path, unless the host application already mounted the route below it.
+ * The public address of the chat route, from the address of a request to it (or to its `/config`). Scheme and host of a
+ * configured public address win: behind a TLS terminator the request does not show them. A path in the configured
+ * address is put before the mount path, unless the host application already mounted the route below it.
  */
 export function chatAddress(requested: string, configured: string): PublicAddress {
   const { origin, path } = split(requested);
@@ -153,7 +151,7 @@ function split(address: string): { readonly origin: string; readonly path: strin
   return { origin, path };
 }
 
-/** A mount that can only say why it does not work; `chat` mounts say it to A2A clients. */
+/** Responds to every request of a mount that cannot work with its error; on `chat` mounts in the form of A2A. */
 export function errorHandler(site: SiteSettings, cause: unknown, chat: boolean): HttpHandler {
   return (request) => {
     const context = errorContext(site, ROUTE);

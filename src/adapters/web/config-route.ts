@@ -7,11 +7,10 @@ import { checkOrigin, checkVisitor } from './admission.js';
 import { chatAddress, type ChatMount } from './chat-routes.js';
 import { serveRoute } from './serve-route.js';
 
-/** Parts of the config route. */
 export interface ConfigRoute extends ChatMount {
   readonly chatConfig: ChatConfig;
   readonly auth: RouteAuth;
-  /** A short name for a text, the same for the same text in every process. */
+  /** A short digest of a text, the same in every process. */
   readonly hash: (text: string) => string;
 }
 
@@ -22,7 +21,7 @@ export function configRoute(route: ConfigRoute): HttpHandler {
   return readable(route, 'record');
 }
 
-/** The rewritten agent card alone, for clients that look for it at its well-known path. */
+/** The rewritten agent card alone, for clients that fetch it from its well-known path. */
 export function agentCardRoute(route: ConfigRoute): HttpHandler {
   return readable(route, 'agentCard');
 }
@@ -42,11 +41,12 @@ async function serve(route: ConfigRoute, request: HttpRequest, what: 'record' | 
   checkOrigin(request, route.site.origins, isSession);
   const varied = choosingNames(auth.fields?.request ?? []);
   const entrance = { ...chatAddress(request.publicUrl, route.publicUrl), policy, bindings };
-  // What is kept costs nobody anything; what the agent is asked for, strangers can ask for at will.
+  // Cached results are free; requests to the agent must be limited, because anyone can cause them.
   const admit = auth.kind === 'session' ? undefined : () => checkVisitor(request, route.site);
   const { body, etag } = textOf(await chatConfig[what](versionOf(request), request, auth, entrance, admit), route.hash);
   const headers = {
-    // What the visitor's own session may see, or a field another proxy may add, is asked for each time; the rest may rest a minute.
+    // A response for the visitor's own session, or one that varies by a field that other proxies may add, is always
+    // revalidated; others may be cached for a minute.
     'cache-control': isSession || varied.length > 0 ? 'private, max-age=0, must-revalidate' : 'private, max-age=60',
     vary: ['A2A-Version', 'Cookie', ...varied].join(', '),
     etag,
@@ -61,7 +61,7 @@ interface RecordText {
   readonly etag: string;
 }
 
-/** All responses with one record share its bytes, however many of them wait for a slow browser. */
+/** All responses with the same record share its bytes, however many wait for a slow browser. */
 const texts = new WeakMap<object, RecordText>();
 const encoder = new TextEncoder();
 
@@ -75,16 +75,16 @@ function textOf(record: object, hash: ConfigRoute['hash']): RecordText {
   return known;
 }
 
-/** The version the browser speaks: by field, or by query where a field cannot be set (A2A v1.0 §3.6.1); empty when it says none. */
+/** The browser's protocol version: by header field, or by query if it cannot set one (A2A v1.0 §3.6.1); empty if it names none. */
 function versionOf({ headers, query }: Pick<HttpRequest, 'headers' | 'query'>): string {
   const field = headers['a2a-version'];
   if (field !== undefined) return String(field);
   const asked = [...new URLSearchParams(query)].find(([name]) => name.toLowerCase() === 'a2a-version')?.[1] ?? '';
-  // It becomes a header field upstream.
+  // It becomes an upstream header field.
   return /^[\x21-\x7e]*$/.test(asked) ? asked : '';
 }
 
-/** Weak comparison, as a GET has it (RFC 9110 §13.1.2). */
+/** Weak comparison, as required for GET (RFC 9110 §13.1.2). */
 function matches(field: HeaderFields[string], etag: string): boolean {
   const listed = String(field ?? '')
     .split(',')

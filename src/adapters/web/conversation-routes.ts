@@ -10,7 +10,6 @@ import { checkOrigin } from './admission.js';
 import { serveRoute, type SiteSettings } from './serve-route.js';
 import { timedBody, timeoutError } from './request-body.js';
 
-/** Parts of the conversation routes. */
 export interface ConversationRoutes {
   readonly site: SiteSettings;
   readonly proxy: ConversationProxy;
@@ -20,7 +19,7 @@ export interface ConversationRoutes {
 const ROUTE = 'conversation';
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
-/** Everything below the conversations' mount point, for signed-in users only (spec §4.1). */
+/** Routes below the conversations' mount point, for signed-in users only (spec §4.1). */
 export function conversationRoutes({ site, proxy, auth }: ConversationRoutes): HttpHandler {
   return (request) =>
     serveRoute({ site, route: ROUTE }, request, async (context) => {
@@ -37,7 +36,7 @@ export function conversationRoutes({ site, proxy, auth }: ConversationRoutes): H
       try {
         return await proxy.forward({ method, path, query, headers, body, native, signal }, auth);
       } catch (error) {
-        // What broke the request to the platform was the browser.
+        // The browser caused the failure of the platform request.
         throw timeoutError(body) ?? error;
       }
     });

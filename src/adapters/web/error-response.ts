@@ -2,7 +2,7 @@ import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { AgentBffError, type ErrorCode, isAgentBffError } from '../../domain/shared/errors.js';
 
-/** The only place that knows status numbers of our own. */
+/** The only place with our own status codes. */
 const STATUS: Readonly<Record<ErrorCode, number>> = {
   configuration_invalid: 500,
   service_auth_failed: 401,
@@ -35,7 +35,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   internal_error: 500,
 };
 
-/** Titles that say more than the words of their code. */
+/** Titles for codes whose words are not clear enough. */
 const TITLE: Partial<Readonly<Record<ErrorCode, string>>> = {
   service_auth_failed: 'Service authentication failed',
   rate_limited: 'Too many requests',
@@ -43,7 +43,7 @@ const TITLE: Partial<Readonly<Record<ErrorCode, string>>> = {
   upstream_invalid_response: 'Upstream response invalid',
 };
 
-/** A year: platforms and providers choose the number, and longer ones are not written in digits. */
+/** A year: platforms and providers choose the number, and larger ones would be written with an exponent. */
 const MAX_RETRY_AFTER_S = 31_536_000;
 
 /** JSON-RPC codes that differ from -32603 (JSON-RPC 2.0 §5.1; A2A v1.0 §9.5). */
@@ -62,10 +62,10 @@ export interface ErrorContext {
   readonly authUnavailableStatus: number;
 }
 
-/** The form in which a route writes its errors. */
+/** The format of a route's errors. */
 export interface ErrorForm {
   readonly mediaType: string;
-  /** True where a stream that breaks ends with an event. */
+  /** True if a stream that breaks ends with an error event. */
   readonly endsStreams: boolean;
   /** One error as JSON on one line, so that it also fits an event. */
   text(error: AgentBffError, requestId: string, status: number): string;
@@ -96,7 +96,7 @@ export interface RpcErrors extends ErrorForm {
   id: string;
 }
 
-/** JSON-RPC responses, which every A2A client shows to its user; each request has a copy, which gets its id. */
+/** JSON-RPC responses, which every A2A client can show; each request has a copy with its own id. */
 export const RPC_ERRORS: RpcErrors = {
   mediaType: 'application/json',
   endsStreams: true,
@@ -107,7 +107,7 @@ export const RPC_ERRORS: RpcErrors = {
       message: error.message,
       data: [errorInfo(error, requestId)],
     });
-    // As the client wrote it: a number beyond 2^53 would come back as another one.
+    // As the client wrote it: parsing would change a number beyond 2^53.
     return `{"jsonrpc":"2.0","id":${this.id},"error":${body}}`;
   },
 };
@@ -127,7 +127,7 @@ export const REST_ERRORS: ErrorForm = {
     }),
 };
 
-/** The response to an error, which operators are told of. */
+/** The response to an error, which is also reported to operators. */
 export function errorResponse(cause: unknown, form: ErrorForm, context: ErrorContext): HttpResponse {
   const error = toAgentBffError(cause);
   const status = statusOf(error, form, context);
@@ -152,7 +152,7 @@ export function errorEventData(error: AgentBffError, form: ErrorForm, requestId:
 }
 
 function statusOf(error: AgentBffError, form: ErrorForm, { authUnavailableStatus }: ErrorContext): number {
-  // JSON-RPC states a denied method in a successful response; in the other binding the status is all there is.
+  // JSON-RPC reports a denied method in a successful response; in the other binding there is only the status.
   if (error.code === 'method_denied' && form === REST_ERRORS) return 403;
   if (error.code === 'identity_provider_unavailable') return authUnavailableStatus;
   return error.upstreamStatus ?? STATUS[error.code];
@@ -163,7 +163,7 @@ export function problemResponse(cause: unknown, context: ErrorContext): HttpResp
   return errorResponse(cause, PROBLEMS, context);
 }
 
-/** The response to a request that no route accepts, before anything of it is read, in the form its client reads. */
+/** The response to a request that no route accepts, before the request is read, in the format its client expects. */
 export function refusal(cause: unknown, { method, path }: HttpRequest, context: ErrorContext): HttpResponse {
   const isChat = context.route === 'chat' && method === 'POST' && (path === '' || path === '/');
   return errorResponse(cause, isChat ? RPC_ERRORS : PROBLEMS, context);
@@ -178,14 +178,14 @@ export function methodNotAllowed(allow: string, context: ErrorContext): HttpResp
   return { ...response, headers: { ...response.headers, allow } };
 }
 
-/** The response to a path outside the routes of the site. The path below the mount is in the log. */
+/** The response to a path outside the routes of the site. The log has the path below the mount. */
 export function notFound({ method, path }: HttpRequest, context: ErrorContext): HttpResponse {
   const detail = 'There is no such route.';
   const hint = 'Compare the path of the request with the one where the routes are mounted.';
   return problemResponse(new AgentBffError('not_found', { detail, hint, log: `${method} ${path}` }), context);
 }
 
-/** Whatever was thrown, as an error with a code; foreign ones keep their text to themselves. */
+/** Converts anything thrown to an error with a code; messages of foreign errors stay private. */
 export function toAgentBffError(cause: unknown): AgentBffError {
   if (isAgentBffError(cause)) return cause;
   return new AgentBffError('internal_error', {
@@ -194,7 +194,7 @@ export function toAgentBffError(cause: unknown): AgentBffError {
   });
 }
 
-/** The part of an error that programs read, in every A2A binding. */
+/** The machine-readable part of an error, in every A2A binding. */
 function errorInfo(error: AgentBffError, requestId: string): Readonly<Record<string, unknown>> {
   const metadata: Record<string, string> = { code: error.code, requestId, retryable: String(error.retryable) };
   if (error.block !== undefined) metadata['configBlock'] = error.block;
@@ -214,7 +214,7 @@ function headers(error: AgentBffError, status: number, contentType: string): Rec
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
   };
-  // RFC 9110 §15.5.2: a 401 carries a challenge. Bearer makes no browser open a login window.
+  // RFC 9110 §15.5.2: a 401 has a challenge. Browsers open no login window for Bearer.
   if (status === 401) fields['www-authenticate'] = `Bearer error="${error.code}"`;
   if (error.retryAfterMs !== undefined)
     fields['retry-after'] = String(Math.min(Math.ceil(error.retryAfterMs / 1000), MAX_RETRY_AFTER_S));

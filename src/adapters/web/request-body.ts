@@ -9,27 +9,27 @@ export interface JsonBody {
   readonly bytes: Uint8Array;
   /** Its media type, without parameters. */
   readonly type: string;
-  /** To be released when the platform's response has begun, or there will be none: the body counts as held until then. */
+  /** Released when the platform's response has begun, or when there will be none: the body counts as held until then. */
   readonly share: BodyShare;
 }
 
 /** Limits a site sets for a body. */
 export interface BodyLimits {
   readonly bodyLimitBytes: number;
-  /** The memory of request bodies, which all sites of a process share. */
+  /** The memory of request bodies, shared by all sites of a process. */
   readonly bodies: BodyBudget;
-  /** Milliseconds for a request body that is read here; 0 is any time. */
+  /** Milliseconds for a request body that is read here; 0 means no limit. */
   readonly requestBodyMs: number;
-  /** Milliseconds for each pause in a request body; 0 is any time. */
+  /** Milliseconds for each pause in a request body; 0 means no limit. */
   readonly requestIdleMs: number;
 }
 
-/** The media types of JSON without a vocabulary of its own. */
+/** The media type of JSON in general. */
 const JSON_TYPES: readonly string[] = ['application/json'];
 const encoder = new TextEncoder();
 
 /**
- * Reads a JSON request body of one of these media types, within the limits of the site. Its content is not checked.
+ * Reads a JSON request body with one of these media types, within the limits of the site. Its content is not checked.
  *
  * @throws RequestError `content_type_unsupported`, `content_encoding_unsupported`, `body_too_large`, `body_timeout`, `server_busy`, `body_consumed` or `body_invalid`.
  */
@@ -41,12 +41,12 @@ export async function readJsonBody(
   const type = declaredType(request, limits, types);
   let { body } = request;
   if (isStream(body)) {
-    // Node reads a short message together with its head: after its callback all of it is there, and needs no events.
+    // Node receives a short message together with its head: after its callback all of it has arrived, so events are not needed.
     await Promise.resolve();
     ({ body } = request);
     if (isStream(body)) return readStream(body, limits, type);
   }
-  // A text here was written by the bridge from a parsed value, under the parser's own limit.
+  // A string here was serialised from a parsed value, under the parser's own limit.
   const bytes = typeof body === 'string' ? encoder.encode(body) : body;
   if (bytes === null || bytes.length === 0) throw invalid('The request body is empty.');
   if (typeof body !== 'string' && bytes.length > limits.bodyLimitBytes) throw tooLarge(limits.bodyLimitBytes);
@@ -98,7 +98,7 @@ async function readStream(
   } catch (error) {
     share.release();
     if (error instanceof RequestError) throw error;
-    // A parser of the host took what its bridge cannot write again.
+    // A parser of the host accepted a value that cannot be serialised again.
     if (error instanceof RangeError) throw invalid('The request body is nested too deep.', -32600);
     throw invalid('The request body ended before it was complete.');
   }
@@ -117,7 +117,7 @@ function tooLarge(limitBytes: number): RequestError {
   });
 }
 
-/** Milliseconds a browser has for a body; 0 is any time. */
+/** Milliseconds a browser has for a body; 0 means no limit. */
 export interface BodyDeadlines {
   /** For its next bytes, while its reader waits for them. */
   readonly idleMs: number;
@@ -125,18 +125,18 @@ export interface BodyDeadlines {
   readonly totalMs: number;
 }
 
-/** The same body, whose reader does not wait for a browser that stopped sending. */
+/** The same body with deadlines for a browser that stops sending. */
 export function timedBody(body: HttpBody, deadlines: BodyDeadlines): HttpBody {
   const isTimed = isStream(body) && deadlines.idleMs + deadlines.totalMs > 0;
   return isTimed ? new TimedBody(body, deadlines) : body;
 }
 
-/** The error of a body that came too late for its reader, who may have taken it for something else. */
+/** The timeout error of a body, for a reader that may have reported it as another error. */
 export function timeoutError(body: HttpBody): RequestError | undefined {
   return body instanceof TimedBody ? body.cutBy : undefined;
 }
 
-/** A body that can be cut while its reader waits: by its deadlines, or by somebody else. */
+/** A body that can be cut while its reader waits: by its deadlines, or from outside. */
 class TimedBody implements AsyncIterableIterator<Uint8Array> {
   readonly #source: AsyncIterator<Uint8Array>;
   readonly #deadlines: BodyDeadlines;
@@ -180,13 +180,13 @@ class TimedBody implements AsyncIterableIterator<Uint8Array> {
   async return(): Promise<IteratorResult<Uint8Array>> {
     this.#stop();
     const ended = this.#source.return?.();
-    // A source that is silent ends when it speaks again, and nobody waits for that.
+    // A silent source ends with its next chunk, which is not awaited.
     if (this.#cutBy !== undefined) ended?.catch(() => undefined);
     else await ended;
     return { done: true, value: undefined };
   }
 
-  /** Gives the reader this error immediately, and ends the source. */
+  /** Rejects the reader with this error immediately, and ends the source. */
   cut(error: RequestError): void {
     this.#cutBy = error;
     this.#refuse?.(error);
@@ -213,28 +213,28 @@ class TimedBody implements AsyncIterableIterator<Uint8Array> {
   }
 }
 
-/** Bodies up to here are small: they have a reserve of their own, which no large one can fill. */
+/** Bodies up to this size are small: they have a reserve of their own, which large ones cannot use. */
 const SMALL_BODY_BYTES = 65_536;
-/** The reserve's part of the whole. */
+/** The reserve's share of the total. */
 const RESERVED = 0.25;
 const AGAIN_MS = 1_000;
-/** After so long a byte counts half of what it counted: a burst must not count as quick forever. */
+/** After this time a byte counts half: an early burst must not count as fast forever. */
 const HALF_LIFE_MS = 1_000;
 
 /** Settings of a budget. */
 export interface BodyBudgetSettings {
-  /** Bytes of request bodies that may be held together. */
+  /** Total bytes of request bodies that may be held. */
   readonly limitBytes: number;
-  /** Milliseconds that only grow. */
+  /** Monotonic milliseconds. */
   readonly now: () => number;
 }
 
 /**
- * The memory of request bodies, counted in bytes received, from the first of them until the platform's response has begun.
+ * The memory of request bodies, counted in bytes received, from the first byte until the platform's response has begun.
  *
- * When it is full, the slowest body that is still being read is cut (408), and not the one that came last: a visitor who stops half-way
- * would otherwise shut the others out. Who has sent the fewest bytes of late is the slowest. Where nothing is being read that could be cut,
- * all of it waits for the platform, and a further body is refused (503).
+ * When it is full, the slowest body that is still being read is cut (408), not the newest: otherwise a visitor who
+ * stops half-way would lock out the others. The slowest is the one with the fewest recent bytes. If no body can be cut,
+ * because all of them wait for the platform, the new body is rejected (503).
  */
 export class BodyBudget {
   readonly #now: () => number;
@@ -252,7 +252,7 @@ export class BodyBudget {
     return this.#small.used + this.#large.used;
   }
 
-  /** Makes room for two bodies of this size: what a site takes from one visitor, it must be able to take. */
+  /** Raises the limit to at least two bodies of this size: what a site accepts from one visitor must fit. */
   admit(bodyBytes: number): void {
     this.#large.limit = Math.max(this.#large.limit, 2 * bodyBytes);
   }
@@ -265,7 +265,7 @@ export class BodyBudget {
   }
 
   /**
-   * The share of a body that is there already.
+   * The share of a body that has already arrived.
    *
    * @throws RequestError `server_busy` when there is no room.
    */
@@ -277,7 +277,7 @@ export class BodyBudget {
   }
 
   /**
-   * Counts bytes of a body that have come.
+   * Counts received bytes of a body.
    *
    * @throws RequestError `body_timeout` when this body is the slowest of too many, `server_busy` when there is no room and nothing to cut.
    */
@@ -334,7 +334,7 @@ export class BodyShare {
   }
 
   /**
-   * Counts bytes that have come.
+   * Counts received bytes.
    *
    * @throws RequestError as `BodyBudget.charge` does.
    */
@@ -342,12 +342,12 @@ export class BodyShare {
     this.#budget.charge(this, bytes);
   }
 
-  /** The whole body is there: it is counted, and no longer cut. */
+  /** The body is complete: it still counts, but can no longer be cut. */
   keep(): void {
     this.pool.reading.delete(this);
   }
 
-  /** The body is gone. */
+  /** The body is no longer in memory. */
   release(): void {
     this.pool.reading.delete(this);
     this.pool.used -= this.bytes;
@@ -359,7 +359,7 @@ export class BodyShare {
     this.#cameAt = now;
   }
 
-  /** Bytes that came of late; older ones count less. */
+  /** Recently received bytes; older ones count less. */
   recent(now: number): number {
     return this.#recent * 2 ** ((this.#cameAt - now) / HALF_LIFE_MS);
   }
@@ -380,7 +380,7 @@ class Pool {
     let least = Infinity;
     for (const share of this.reading) {
       const recent = share.recent(now);
-      // One that has nothing yet gives nothing back.
+      // Cutting a body without bytes would free no memory.
       if (share.bytes > 0 && recent < least) [slowest, least] = [share, recent];
     }
     return slowest;
@@ -397,7 +397,7 @@ function full(): RequestError {
   });
 }
 
-/** The error of a body that is not waited for; `log` says to operators why. */
+/** The error of a body that is given up; `log` is the reason for operators. */
 function late(log: string): RequestError {
   return new RequestError('body_timeout', {
     detail: 'The request body did not arrive in time.',

@@ -5,15 +5,18 @@ import { ObservedBody } from './response-body.js';
 
 /** Limits of a gate. */
 export interface RequestGateSettings {
-  /** Most requests under way, open event streams not counted; 0 sets no limit. */
+  /** Maximum number of running requests, not counting open event streams; 0 means no limit. */
   readonly maxInFlight: number;
-  /** Milliseconds a browser may take nothing while bytes wait for it; 0 allows any. */
+  /** Milliseconds a browser may accept no bytes while some are waiting; 0 means no limit. */
   readonly sendIdleMs: number;
 }
 
 const AGAIN_MS = 1_000;
 
-/** Counts the requests of a site, from their start to the end of their response; lets no more in than may be, and none when the site closes. */
+/**
+ * Counts the requests of a site, from their start to the end of their response; rejects requests beyond the limit, and
+ * all requests once the site closes.
+ */
 export class RequestGate {
   readonly #maxInFlight: number;
   readonly #sendIdleMs: number;
@@ -27,7 +30,7 @@ export class RequestGate {
     this.#sendIdleMs = sendIdleMs;
   }
 
-  /** Requests under way, without those whose response is an open event stream. */
+  /** Running requests, without those whose response is an open event stream. */
   get inFlight(): number {
     return this.#inFlight;
   }
@@ -40,7 +43,7 @@ export class RequestGate {
     return this.#isClosed;
   }
 
-  /** A handler behind this gate; `refuse` responds to those who are not let in. */
+  /** A handler behind this gate; `refuse` responds to rejected requests. */
   guard(handler: HttpHandler, refuse: (request: HttpRequest, error: RequestError) => HttpResponse): HttpHandler {
     return async (request) => {
       if (this.#isClosed) return refuse(request, closing());
@@ -55,12 +58,12 @@ export class RequestGate {
     };
   }
 
-  /** Lets nobody in any more. */
+  /** Rejects all further requests. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no request is running. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
@@ -83,7 +86,7 @@ export class RequestGate {
     if (this.#waiting.length > 0) this.#look();
   }
 
-  /** Resolves those who wait when nothing is under way. */
+  /** Resolves pending `idle()` calls if no request is running. */
   #look(): void {
     if (this.#inFlight + this.#openStreams > 0) return;
     for (const resolve of this.#waiting.splice(0)) resolve();

@@ -1,10 +1,10 @@
 import { type BodySink, flowing, type FlowingBody, ReadableFlow } from '../../domain/shared/body.js';
 
-/** Learns how a body ends. */
+/** Observes how a body ends. */
 export interface BodyObserver {
-  /** Called once when the body has ended, broken or been given up. */
+  /** Called once when the body has ended, broken or been cancelled. */
   onOver?(): void;
-  /** Called before that when it breaks; `side` is absent where the request's signal tells it. */
+  /** Called before that if it breaks; `side` is absent if the request's signal shows it. */
   onBroken?(error: unknown, side?: 'browser'): void;
 }
 
@@ -64,27 +64,27 @@ export class ObservedBody extends ReadableFlow implements BodySink {
 
 /** Settings of an event stream, and its observer. */
 export interface EventStreamOptions extends BodyObserver {
-  /** Silence after which a comment is sent, in milliseconds; 0 sends none. */
+  /** Silence after which a comment is sent, in milliseconds; 0 disables comments. */
   readonly keepAliveMs: number;
-  /** The event that tells the client that the stream broke; called when it breaks between two events. */
+  /** The event that reports a broken stream to the client; called if it breaks between two events. */
   brokenEvent(): string;
 }
 
 const encoder = new TextEncoder();
-// A comment is ignored by every reader of server-sent events; it keeps proxies and phones from closing a silent connection.
+// Every parser of server-sent events ignores comments; they keep proxies and phones from closing a silent connection.
 const KEEP_ALIVE = encoder.encode(': keep-alive\n\n');
 
 /**
- * Passes a stream of server-sent events through, byte for byte.
- * Comments are added in silence, and only between two events. A stream that breaks there ends with an error event; one that breaks inside an event
- * throws, so that the connection is cut: completing half an event would hand the client a message nobody sent.
+ * Passes a stream of server-sent events through, byte for byte. Comments are added during silence, and only between two
+ * events. A stream that breaks there ends with an error event. One that breaks inside an event throws, so that the
+ * connection is cut: completing half an event would give the client a message that was never sent.
  */
 export class EventStream extends ObservedBody {
   readonly #options: EventStreamOptions;
   readonly #boundary = new BoundaryFinder();
-  /** True while the sink waits for the next chunk: a slow reader is no silence. */
+  /** True while the sink waits for the next chunk: a slow reader does not count as silence. */
   #isAwaited = true;
-  /** One timer, refreshed for each wait between two events: a timer for each event costs more than the event. */
+  /** One timer, refreshed for each wait between two events: a timer per event costs more than the event. */
   #silence: ReturnType<typeof setTimeout> | undefined;
 
   constructor(source: AsyncIterable<Uint8Array>, options: EventStreamOptions) {
@@ -120,7 +120,7 @@ export class EventStream extends ObservedBody {
     super.finish();
   }
 
-  /** The wait never keeps the process alive. */
+  /** Waits for silence without keeping the process alive. */
   #expectSilence(): void {
     const { keepAliveMs } = this.#options;
     if (!this.#boundary.atBoundary || this.isOver) {
@@ -161,10 +161,10 @@ export class BoundaryFinder {
   }
 
   push(chunk: Uint8Array): void {
-    // Only the tail decides: the last two line ends lie within it, or there are none.
+    // Only the tail matters: the last two line ends are within it, or absent.
     const start = Math.max(0, chunk.length - 4);
     if (start > 0) {
-      // The byte before the tail tells whether the tail begins on an empty line.
+      // The byte before the tail shows whether the tail begins on an empty line.
       const before = chunk[start - 1];
       this.#afterCr = before === CR;
       this.#lineEmpty = before === LF || before === CR;

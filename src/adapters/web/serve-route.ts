@@ -18,11 +18,11 @@ import { EventStream, type EventStreamOptions, ObservedBody } from './response-b
 export interface ServedRoute {
   readonly site: SiteSettings;
   readonly route: string;
-  /** The form of its errors. Default: problem documents. */
+  /** The format of its errors. Default: problem documents. */
   readonly errors?: ErrorForm;
 }
 
-/** Serves one request: an exception becomes a response, operators get an event, and a stream is watched to its end. */
+/** Serves one request: exceptions become responses, operators get an event, and a stream is observed until it ends. */
 export async function serveRoute(
   { site, route, errors = PROBLEMS }: ServedRoute,
   request: Pick<HttpRequest, 'method' | 'signal'>,
@@ -57,7 +57,7 @@ export async function serveRoute(
     signal: request.signal,
     startedAt: streams ? startedAt : undefined,
   });
-  // Into compressed bytes nothing can be added: they pass as they are, and break as they break.
+  // An event cannot be added to compressed bytes: they pass unchanged, and break where they break.
   const isWritable = errors.endsStreams && isPlainEventStream(response.headers);
   return { ...response, body: isWritable ? new EventStream(coming, watch) : new ObservedBody(coming, watch) };
 }
@@ -67,24 +67,27 @@ function withBrowserFields(response: HttpResponse, { fields }: SiteSettings): Ht
   return headers === response.headers ? response : { ...response, headers };
 }
 
-/** Some hosts wait for the bytes of a length; only a response to HEAD and a 304 state that of a body they do not have (RFC 9110 §8.6). */
+/**
+ * Some hosts wait for the bytes of a declared length; only a response to HEAD and a 304 may declare that of a body they
+ * do not have (RFC 9110 §8.6).
+ */
 function withoutBody({ status, headers, body }: HttpResponse): HttpResponse {
   discard(body);
   const isEmpty = status === 204 || status === 205;
   return { status, headers: isEmpty ? { ...headers, 'content-length': undefined } : headers, body: null };
 }
 
-/** An open body, and whose request it belongs to. */
+/** An open body, and the request it belongs to. */
 interface OpenBody {
   readonly context: ErrorContext;
   readonly errors: ErrorForm;
   readonly site: SiteSettings;
   readonly signal: HttpRequest['signal'];
-  /** Absent where the body is no stream of events. */
+  /** Absent if the body is not an event stream. */
   readonly startedAt: number | undefined;
 }
 
-/** Its own object and no functions, since there is one for each open stream, which must not keep the message that began it. */
+/** An object instead of closures, since there is one per open stream, which must not keep its request message alive. */
 class StreamWatch implements EventStreamOptions {
   readonly #body: OpenBody;
   #outcome: 'complete' | 'upstream' | 'browser' | 'site' = 'complete';
@@ -103,7 +106,7 @@ class StreamWatch implements EventStreamOptions {
 
   onBroken(error: unknown, side?: 'browser'): void {
     const { telemetry, requestId, route } = this.#body.context;
-    // What this process ends by itself is an AbortError.
+    // Requests aborted by this process fail with an AbortError.
     const own = error instanceof Error && error.name === 'AbortError' ? 'site' : 'upstream';
     this.#outcome = side ?? (this.#body.signal.aborted ? 'browser' : own);
     telemetry.emit({
@@ -134,7 +137,7 @@ class StreamWatch implements EventStreamOptions {
 function interrupted(): UpstreamError {
   return new UpstreamError('upstream_unreachable', {
     detail: 'The connection to the agent was lost before the response was complete.',
-    // Sent again, the message would have its work done twice.
+    // Sending the message again would repeat its work.
     hint: 'Subscribe to the task again: the agent may still be working on it.',
   });
 }
@@ -144,16 +147,16 @@ function isPlainEventStream(headers: HeaderFields): boolean {
   return isEventStream(headers) && (coding === undefined || coding === 'identity');
 }
 
-/** Settings that all routes of a site share; complete, so that no route knows a default. */
+/** Settings shared by all routes of a site; complete, so that routes need no defaults. */
 export interface SiteSettings extends BodyLimits, VisitorPolicy {
   readonly origins: OriginPolicy;
-  /** The names by which the routes may be called; absent where any will do. */
+  /** The host names of the routes; absent if any name is valid. */
   readonly hosts?: HostPolicy;
-  /** The rules by which response fields are written. */
+  /** The rules for writing response fields. */
   readonly fields: BrowserFieldRules;
   readonly keepAliveMs: number;
   readonly authUnavailableStatus: number;
-  /** A name for one request, for logs and error responses. */
+  /** Creates an id for one request, for logs and error responses. */
   readonly newRequestId: () => string;
   readonly clock: Clock;
 }
@@ -177,10 +180,10 @@ const REASONS: Readonly<Record<LeftOutReason, string>> = {
   syntax: 'could not be read',
 };
 
-/** Faults that are reported: sites forward few names, but an odd store may hold many. */
+/** Maximum number of reported faults: sites forward few fields, but an odd store may hold many. */
 const MAX_KNOWN = 100;
 
-/** Warns of each field that is left out once, by its name and never by its value. */
+/** Warns once about each field that is left out, by its name and never by its value. */
 export function leftOutReporter(telemetry: Telemetry): BrowserFieldRules['leftOut'] {
   const known = new Set<string>();
   const isNew = ({ name, reason }: LeftOutField): boolean => {

@@ -11,18 +11,17 @@ import { checkOrigin } from './admission.js';
 import { readJsonBody } from './request-body.js';
 import { errorContext, serveRoute, type SiteSettings } from './serve-route.js';
 
-/** Parts of the surface routes. */
 export interface SurfaceRoutes {
   readonly site: SiteSettings;
   readonly service: SurfaceService;
   readonly auth: RouteAuth;
-  /** Absent when renders are not kept. */
+  /** Absent if renders are not cached. */
   readonly cache: RenderCache | undefined;
 }
 
 const ROUTE = 'surface';
 
-/** Routes below the surfaces' mount point: render, actions and theme, by id and by name, and nothing else (spec §4.1). */
+/** Routes below the surfaces' mount point: render, actions and theme, by id and by name, and no others (spec §4.1). */
 export function surfaceRoutes(routes: SurfaceRoutes): HttpHandler {
   return (request) => {
     const match = isSafeQuery(request.query)
@@ -60,7 +59,7 @@ async function serve(
 
 const OUTCOMES = { HIT: 'hit', REVALIDATED: 'revalidated', MISS: 'miss', BYPASS: 'bypass' } as const;
 
-/** Tells operators where a render came from, where renders are kept. */
+/** Reports the source of a render to operators, if renders are cached. */
 function recordCacheOutcome(
   { telemetry }: SiteSettings,
   cache: RenderCache | undefined,
@@ -73,7 +72,7 @@ function recordCacheOutcome(
   return response;
 }
 
-/** Serves a request with its JSON body; a widget may be rendered from nothing, so there need not be one. */
+/** Serves a request with its JSON body, which is optional: a widget may be rendered without input. */
 async function withBody(
   request: HttpRequest,
   site: SiteSettings,
@@ -82,7 +81,7 @@ async function withBody(
   if (request.body === null && !request.bodyConsumed) return serve({ head: request, body: null });
   const body = await readJsonBody(request, site);
   try {
-    // Nothing that is not JSON crosses, whether or not renders are kept.
+    // Only valid JSON is forwarded, whether or not renders are cached.
     checkJson(body.bytes);
     return await serve({ head: request, body: body.bytes, contentType: body.type });
   } finally {

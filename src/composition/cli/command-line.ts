@@ -1,7 +1,7 @@
 import { type AgentBffError, ConfigurationError, isAgentBffError } from '../../domain/shared/errors.js';
 import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 
-/** A style in which a text stands out. */
+/** A style for emphasised text. */
 export type TextStyle = 'bold' | 'dim' | 'green' | 'red' | 'yellow';
 
 /** The terminal of a command. */
@@ -9,11 +9,11 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly print: (text: string) => void;
   readonly complain: (text: string) => void;
-  /** Resolves when the user wants a command that runs on to stop. */
+  /** Resolves when the user stops a long-running command. */
   readonly stopped: Promise<void>;
-  /** Makes a text stand out. Default: leaves it as it is. */
+  /** Applies a style to a text. Default: returns it unchanged. */
   readonly style?: (style: TextStyle, text: string) => string;
-  /** Shows one line that the next one replaces, and an empty one erases. Default: shows nothing. */
+  /** Shows one line, which the next one replaces and an empty one erases. Default: shows none. */
   readonly progress?: (line: string) => void;
 }
 
@@ -32,7 +32,7 @@ export const STATUS = `Exit status: 0 all is well, 1 something is to be fixed, 2
 
 const BLOCK = 'command line';
 
-/** Something wrong with the command line, or with what an option names: exit status 2. */
+/** An error in the command line, or in what an option refers to: exit status 2. */
 export function usageError(option: string, detail: string, hint: string): ConfigurationError {
   return new ConfigurationError({ detail, hint, block: BLOCK, fields: [option] });
 }
@@ -43,7 +43,7 @@ export function isUsageError(error: unknown): error is AgentBffError {
 }
 
 /**
- * A whole number given on the command line.
+ * A whole number from the command line.
  *
  * @throws ConfigurationError when the text is none from 0 to `most`.
  */
@@ -54,7 +54,7 @@ export function wholeNumber(option: string, text: string, most: number): number 
   throw usageError(option, detail, `Correct ${option}.`);
 }
 
-/** The port and host at which a command listens. */
+/** The port and host a command listens on. */
 export interface ListeningPlace {
   /** 0 for any free port. */
   readonly port: number;
@@ -65,7 +65,8 @@ const HIGHEST_PORT = 65_535;
 const CANNOT_LISTEN = ['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND'];
 
 /**
- * The port and host of the options, else `PORT` and `HOST` of the environment, else `defaultPort` of the loopback address.
+ * The port and host from the options, otherwise `PORT` and `HOST` from the environment, otherwise `defaultPort` on the
+ * loopback address.
  *
  * @throws ConfigurationError when the port is none.
  */
@@ -81,7 +82,7 @@ export function listeningPlace(
   return { port, host: options.host ?? (env['HOST'] || '127.0.0.1') };
 }
 
-/** Runs a server until it is stopped; the exit status is 1, with a complaint, when the port cannot be opened. */
+/** Runs a server until it is stopped. If the port cannot be opened, prints an error and returns exit status 1. */
 export async function whileListening(
   { port, host }: ListeningPlace,
   terminal: Terminal,

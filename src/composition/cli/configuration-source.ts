@@ -12,7 +12,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const PACKAGE = 'rate-limiter-flexible';
 
-/** The source of a command's configuration: a file of its own, or the environment, to which a file may add. */
+/** The source of a command's configuration: a JSON file, or the environment, optionally extended by a file. */
 export interface Source {
   readonly config?: string | undefined;
   readonly env?: string | undefined;
@@ -31,8 +31,8 @@ export const SOURCE_OPTIONS = { config: { type: 'string' }, env: { type: 'string
  * @throws ConfigurationError when a file cannot be read, or its `chatLimit` cannot be used.
  */
 export async function configuration({ config: path, env: envPath }: Source, env: Environment): Promise<ServerConfig> {
-  // As with `node --env-file`, what is set already stays. No option has that name: Node looks for it in the arguments of
-  // every program, and ends where the file is missing.
+  // As with `node --env-file`, variables that are already set take precedence. The option has another name because Node
+  // scans the arguments of every program for its own, and exits if the file is missing.
   const variables = envPath === undefined ? env : { ...parseEnv(await textOf('--env', envPath)), ...env };
   if (path === undefined) return configFromEnv(variables);
   const config = parsed(path, await textOf('--config', path));
@@ -71,7 +71,7 @@ function parsed(path: string, text: string): ServerConfig {
   }
 }
 
-/** The limit of a configuration file, which can hold numbers but no object with a method: in the memory of this process. */
+/** The rate limit of a configuration file, which can hold numbers but no object with methods: kept in the memory of this process. */
 async function fileChatLimit(value: unknown): Promise<VisitorLimit> {
   const { points, durationSeconds, ...others } = Object(value) as Readonly<Record<string, unknown>>;
   if (!isCount(points) || !isCount(durationSeconds) || Object.keys(others).length > 0) {

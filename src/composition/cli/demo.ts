@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Command, type ListeningPlace, listeningPlace, type Terminal, whileListening } from './command-line.js';
 
-/** The part of the demo that is used: `examples/start-demo.ts`, with all it runs on. */
+/** The part of the demo that is used: `examples/start-demo.ts`, bundled with its dependencies. */
 interface DemoModule {
   readonly startDemo: (
     options: ListeningPlace,

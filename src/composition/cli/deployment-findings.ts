@@ -7,10 +7,10 @@ import { failed, type Finding, networkFix, passed, refused, skipped, topLevel, w
 
 const LOG_IN = 'Correct address, user and password in "cacheStore" in configureServer.';
 const LIFE_MS = 60_000;
-/** A cold connection takes longer than a call may. */
+/** Longer than the limit of a call, because opening a connection takes longer. */
 const PATIENT_MS = 5_000;
 
-/** Writes, reads and removes one entry of the shared cache; nothing when none is configured. */
+/** Writes, reads and removes one entry of the shared cache; returns no findings if none is configured. */
 export async function cacheFindings(config: ResolvedConfig, clock: Clock): Promise<readonly Finding[]> {
   const { cacheKeys, timeouts } = config;
   const patient = { ...config, timeouts: { ...timeouts, cacheMs: Math.max(PATIENT_MS, timeouts.cacheMs) } };
@@ -58,7 +58,7 @@ function reach(isKept: boolean, fault: string | undefined, ms: number, cacheMs: 
   );
 }
 
-/** The client puts the code at the end of a sentence of its own. */
+/** The client puts the code at the end of its own sentence. */
 function codeIn(fault: string): string {
   return /\bE[A-Z_]{4,}\b/.exec(fault)?.[0] ?? '';
 }
@@ -71,15 +71,15 @@ function keys(count: number): readonly Finding[] {
 }
 
 const PAGE_CHECK = 'error page';
-/** The default mount path; a parser for the whole site runs before any path. */
+/** The default mount path. Any path works, since a parser for the whole site runs first. */
 const CHAT_PATH = '/api/a2a';
 const PAGE_MS = 5_000;
 const HANDLE_ERRORS =
   'Mount an error handler behind all other middleware of the site, as the recipe for Express in docs/frameworks.md does, and set NODE_ENV to production.';
 
 /**
- * Sends the running site a body that no parser takes. A parser runs before the routes of this package, and what it throws is shown
- * on the framework's own page: with the stack, on a site without an error handler.
+ * Sends the running site a body that no parser accepts. If a parser runs before the routes of this package, the
+ * framework shows its error on its own page, with the stack if the site has no error handler.
  */
 export async function errorPage(publicUrl: string): Promise<Finding> {
   let status: number;
@@ -102,7 +102,7 @@ export async function errorPage(publicUrl: string): Promise<Finding> {
   return warning(PAGE_CHECK, 'shows visitors the stack of an error, for a broken body', place, HANDLE_ERRORS);
 }
 
-/** True for a text, or a page of Express, with a line of a stack such as `at JSON.parse (server.js:1:2)`. */
+/** True if a text, or a page of Express, contains a stack line such as `at JSON.parse (server.js:1:2)`. */
 function hasStack(page: string): boolean {
   const lines = page.replaceAll('&nbsp;', ' ').replaceAll('<br>', '\n').split('\n');
   return lines.some((line) => line.trimStart().startsWith('at ') && /:\d+:\d/.test(line));

@@ -65,7 +65,10 @@ async function run(args: string[], terminal: Terminal, ports: ToolkitPorts): Pro
   return tell(findings, terminal, values.json === true, values.config === undefined);
 }
 
-/** Prints findings for people or programs, and gives the exit status. `byVariables`: the configuration is that of the environment. */
+/**
+ * Prints findings for people or programs, and returns the exit status. `byVariables` is true if the configuration comes
+ * from environment variables.
+ */
 export function tell(
   findings: readonly Finding[],
   terminal: Terminal,
@@ -85,7 +88,7 @@ export function tell(
   return failures.length === 0 ? 0 : 1;
 }
 
-/** A finding whose words can all be seen: they may quote the agent, the platform or the provider. */
+/** A finding with all characters made visible: it may quote the agent, the platform or the provider. */
 function visible({ message, fix, ...rest }: Finding): Finding {
   return { ...rest, message: visibleLine(message), ...(fix !== undefined && { fix: visibleLine(fix) }) };
 }
@@ -112,9 +115,10 @@ const CHOOSE =
   'Fill the configuration block of a strategy and name it in "serviceAuthStrategy", or set "serviceApiKey", in configureServer.';
 
 /**
- * Tries a configuration for real: reads keys and certificates, looks for the providers, asks for a token,
- * compares it with what is configured, and visits the site. `begin` receives the name of each check. Checks that depend on a failed one are skipped, so that one fault is one line.
- * `isProduction`: also checks what a site needs that visitors reach from elsewhere.
+ * Tests a configuration: reads keys and certificates, contacts the providers, requests a token, compares it with the
+ * configuration, and calls the site's routes. `begin` receives the name of each check. Checks that depend on a failed
+ * one are skipped, so that one fault is one line. `isProduction` adds checks for sites that visitors reach from other
+ * machines.
  */
 export async function examine(
   config: ServerConfig,
@@ -144,7 +148,7 @@ export async function examine(
   const provider = chosen.kind === 'provider' ? providerOf(chosen.name) : undefined;
   const facts = provider === undefined ? NO_FACTS : await PROVIDERS[provider].examine(resolved, clock);
   const credential = [
-    // The chat does without; tokens signed here take their audience from it.
+    // Optional for the chat. Tokens signed by this server use it as their audience.
     address('platform address', 'serviceApiUrl', resolved.serviceApi, needsAudience(facts)),
     strategy(chosen, resolved),
     ...(chosen.kind === 'provider' ? await serviceCredential(resolved, chosen.name, facts, context) : []),
@@ -166,7 +170,7 @@ export async function examine(
     ...(await visit()),
   ];
 
-  /** Findings of a visitor, where there is a credential to try it with. */
+  /** Findings of a visitor's requests, if a credential is available. */
   async function visit(): Promise<readonly Finding[]> {
     const check = 'platform';
     if (credential.some(({ result }) => result === 'failed')) return [skipped(check)];
@@ -175,7 +179,7 @@ export async function examine(
   }
 }
 
-/** Variables that are nearly ours, and those that are another program's. */
+/** Warns about variables with a similar name to one of ours, and lists those of other programs. */
 function environment(config: ServerConfig): readonly Finding[] {
   return warningsOf(config).map(({ code, detail, variable }) => {
     const [, happened = detail, fix] = /^(.*?\.) (.*)$/s.exec(detail) ?? [];
@@ -193,7 +197,7 @@ function address(check: string, field: string, found: Endpoint | undefined, isNe
   return warning(check, 'is not set; widgets, records and the project need it', topLevel(field), fix);
 }
 
-/** A page of any name that leads to the server is taken for the site's own where the site has no address of its own. */
+/** Warns if no public address is configured: pages under any host name that resolves to the server then count as the site's own. */
 function publicAddress({ publicUrl }: ResolvedConfig, isProduction: boolean): readonly Finding[] {
   const check = 'public address';
   if (publicUrl !== '') return [passed(check, publicUrl)];
@@ -203,7 +207,7 @@ function publicAddress({ publicUrl }: ResolvedConfig, isProduction: boolean): re
   return [warning(check, message, topLevel('publicUrl'), fix)];
 }
 
-/** A provider of the site's own, or none. */
+/** Facts for a custom provider, or for none. */
 const NO_FACTS: ProviderFacts = { keys: [] };
 
 function needsAudience({ expected, address: reached }: ProviderFacts): boolean {
@@ -218,7 +222,7 @@ function strategy(chosen: ChosenStrategy, { alwaysExchange }: ResolvedConfig): F
   return failed(check, 'no credential is configured', topLevel('serviceAuthStrategy', 'serviceApiKey'), CHOOSE);
 }
 
-/** Key, provider and token of the configured strategy, up to the first that fails. */
+/** Checks key, provider and token of the configured strategy, up to the first failure. */
 async function serviceCredential(
   config: ResolvedConfig,
   flow: string,
@@ -252,7 +256,7 @@ async function token(
   return [passed(check, 'obtained'), ...tokenFindings(block, expected, outcome.token, now)];
 }
 
-/** Findings about the exchange while nobody is signed in, except those that the service credential has shown already. */
+/** Findings about the exchange that do not need a user's token, except those already reported for the service credential. */
 async function userExchange(
   config: ResolvedConfig,
   service: ProviderFacts,
@@ -265,7 +269,7 @@ async function userExchange(
   const fresh = isSame(facts.address, service.address) ? { keys } : { ...facts, keys };
   const findings = await providerFindings(fresh, context);
   if (findings.some(({ result }) => result === 'failed')) return findings;
-  // Without a user's token: missing fields are found before the provider is called.
+  // An empty user token: missing fields are detected before the provider is called.
   const now = context.clock.now();
   const outcome = isOwn ? undefined : await tokenExchange(config, context).exchange({ assertion: '' }, now);
   const isFailure = outcome?.kind === 'failure';
@@ -277,7 +281,7 @@ async function userExchange(
   ];
 }
 
-/** The place to look at when the platform rejects a credential that could be obtained. */
+/** The place to check if the platform rejects a credential that was obtained. */
 function placeOf(chosen: ChosenStrategy): Place {
   if (chosen.kind !== 'provider') return topLevel('serviceApiKey');
   const name = providerOf(chosen.name);

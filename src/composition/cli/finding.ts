@@ -3,41 +3,41 @@ import { networkFault } from '../../domain/shared/network-fault.js';
 
 /** A place in the configuration. */
 export interface Place {
-  /** The configuration block; `environment` and `command line` stand for what is outside of it. */
+  /** The configuration block, or `environment` or `command line`. */
   readonly block: string;
   readonly fields: readonly string[];
 }
 
 /** One line of the doctor's table. */
 export interface Finding extends Partial<Place> {
-  /** The thing that was checked, such as `token`. */
+  /** The subject of the check, such as `token`. */
   readonly check: string;
   readonly result: 'ok' | 'warning' | 'failed' | 'skipped';
-  /** The result in words, with the reason of a failure; never a secret. */
+  /** The result in words, with the reason for a failure; never a secret. */
   readonly message: string;
-  /** The remedy of a failure or a warning: one sentence that names block and field. */
+  /** The fix for a failure or a warning: one sentence that names block and field. */
   readonly fix?: string;
-  /** The variables that set the fields, where the configuration is that of the environment. */
+  /** The variables that set the fields, if the configuration comes from the environment. */
   readonly variables?: readonly string[];
 }
 
-/** Something that is as it should be. */
+/** A successful check. */
 export function passed(check: string, message: string): Finding {
   return { check, result: 'ok', message };
 }
 
-/** Something that was not tried. */
+/** A check that was not run. */
 export function skipped(check: string, message: string = 'skipped: fix the above first'): Finding {
   return { check, result: 'skipped', message };
 }
 
-/** Something to be fixed; `fix` is completed where it does not name the place. */
+/** A failed check; the place is added to `fix` if it does not name it. */
 export function failed(check: string, message: string, place: Place, fix: string = ''): Finding {
   const { block, fields } = place;
   return { check, result: 'failed', message, block, fields, fix: complete(fix, place) };
 }
 
-/** Something that works, and may not be meant so. */
+/** A check that passed but may be unintended. */
 export function warning(check: string, message: string, place: Place, fix: string = ''): Finding {
   return { ...failed(check, message, place, fix), result: 'warning' };
 }
@@ -53,15 +53,15 @@ export function refused(check: string, error: unknown): Finding {
   return failed(check, detail, { block, fields }, hint);
 }
 
-/** Fields of `configureServer` itself. */
+/** A place in the fields of `configureServer` itself. */
 export function topLevel(...fields: readonly string[]): Place {
   return { block: 'configureServer', fields };
 }
 
-/** Blocks that are none. */
+/** Names of places that are not configuration blocks. */
 const OUTSIDE = ['environment', 'command line', 'machine'];
 
-/** A place in a sentence. */
+/** A place as part of a sentence. */
 export function named({ block, fields }: Place): string {
   if (block === 'environment') return `the environment variable ${fields.join(', ')}`;
   if (block === 'command line') return `${fields.join(', ')} on the command line`;
@@ -69,7 +69,7 @@ export function named({ block, fields }: Place): string {
   return fields.length === 0 ? within : `${listed(fields)} in ${within}`;
 }
 
-/** A fix with the place it lacks: an error for visitors names either the block or the fields. */
+/** A fix with its missing place: an error for visitors names either the block or the fields. */
 function complete(fix: string, place: Place): string {
   if (fix === '') return `Check ${named(place)}.`;
   const { block, fields } = place;
@@ -89,7 +89,7 @@ const TOLERATED_SKEW_MS = 30_000;
 const CLOCK = { block: 'machine', fields: ['clock'] };
 const SET_CLOCK = 'Set the clock of this machine, by NTP for instance.';
 
-/** Compares the local clock with another one, which it is ahead of by so many milliseconds. */
+/** Compares the local clock with another one; `aheadMs` is the lead of the local clock. */
 export function clocks(check: string, aheadMs: number, other: string): Finding {
   if (Math.abs(aheadMs) <= TOLERATED_SKEW_MS) return passed(check, `agrees with ${other}`);
   const seconds = String(Math.round(Math.abs(aheadMs) / 1_000));
@@ -97,7 +97,7 @@ export function clocks(check: string, aheadMs: number, other: string): Finding {
   return warning(check, message, CLOCK, SET_CLOCK);
 }
 
-/** Something that cannot be unless the local clock is wrong. */
+/** A failure that is only possible if the local clock is wrong. */
 export function clockProblem(check: string, message: string): Finding {
   return failed(check, message, CLOCK, SET_CLOCK);
 }
@@ -119,14 +119,14 @@ const FIXES: readonly (readonly [code: RegExp, advice: string])[] = [
   [/^HPE_|^ECONNRESET$|^UND_ERR_SOCKET$/, 'Write https in place of http, or correct the port, in'],
 ];
 
-/** One sentence for the code with which a text begins; `undefined` when it begins with none that is known. */
+/** One sentence for the error code at the start of a text; `undefined` if there is no known code. */
 export function networkFix(text: string, place: Place): string | undefined {
   const code = codeOf(text);
   const [, advice] = FIXES.find(([one]) => one.test(code)) ?? [];
   return advice === undefined ? undefined : `${advice} ${named(place)}.`;
 }
 
-/** The code with which a text begins, and its meaning; the rest of the text may hold anything. */
+/** The error code at the start of a text, and its meaning. The rest of the text is dropped, since it may contain anything. */
 export function withMeaning(text: string): string | undefined {
   const code = codeOf(text);
   const meaning = networkFault(code);

@@ -7,19 +7,19 @@ import { similar } from '../../domain/shared/nearest.js';
 import { visibleLine } from '../../domain/shared/redaction.js';
 import type { Command, Terminal } from './command-line.js';
 
-/** The folders below `starters` whose files make up each starter. */
+/** The folders below `starters` that make up each starter. */
 const STARTERS: Readonly<Record<string, readonly string[]>> = {
   express: ['shared', 'server', 'express'],
   koa: ['shared', 'server', 'koa'],
   next: ['shared', 'next'],
 };
-/** npm leaves out or renames files of these names, so they are kept under others; the environment starts as its example. */
+/** npm omits or renames files with these names, so they are stored under others; the environment file starts as its example. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   'env.example': ['.env.example', '.env'],
   gitignore: ['.gitignore'],
 };
 
-/** The command `init`: writes a starter, and replaces no file. */
+/** The command `init`: writes a starter, and never replaces a file. */
 export const INIT: Command = {
   summary: 'writes a site with a chat to start from: Express, Koa or Next',
   help: `agent-bff init express|koa|next [folder]
@@ -82,7 +82,7 @@ function init(args: string[], terminal: Terminal): number {
   return 0;
 }
 
-/** The files of a part, each with its paths in the folder of the site. */
+/** The files of a part, with their paths in the folder of the site. */
 function filesOf(folder: string) {
   return (readdirSync(folder, { recursive: true }) as string[])
     .map((name) => join(folder, name))

@@ -39,8 +39,9 @@ async function keygen(args: string[], terminal: Terminal): Promise<number> {
 }
 
 /**
- * Writes a new service-account key pair: the private half readable by its owner alone, the public half ready to register.
- * Never replaces a file, since an older key may still be registered, and never leaves half a pair beside an older half.
+ * Writes a new service-account key pair: the private half readable by its owner only, the public half ready to
+ * register. Never replaces a file, since an older key may still be registered, and never leaves half a pair beside an
+ * older half.
  */
 async function writeKeyPair(directory: string, name: string) {
   const { privateKeyPem, publicKeyPem } = await generateKeyPair();
@@ -48,7 +49,7 @@ async function writeKeyPair(directory: string, name: string) {
   const publicKeyPath = join(directory, `${name}.pub.pem`);
   await writeFile(privateKeyPath, privateKeyPem.reveal(), { flag: 'wx', mode: 0o600 });
   try {
-    await chmod(privateKeyPath, 0o600); // Whatever the umask of the caller.
+    await chmod(privateKeyPath, 0o600); // Independent of the caller's umask.
     await writeFile(publicKeyPath, publicKeyPem, { flag: 'wx', mode: 0o644 });
   } catch (error) {
     await rm(privateKeyPath, { force: true });

@@ -5,9 +5,9 @@ import type { ResolvedConfig } from '../config/resolve-config.js';
 import { clocks, failed, type Finding, passed, type Place, skipped, topLevel, warning } from './finding.js';
 import { excerpt, jsonOf, SiteProbe } from './site-probe.js';
 
-/** Checks on demand, since each costs a request of the site. */
+/** Optional checks, each of which costs a request of the site. */
 export interface Trials {
-  /** A surface to render: its id, or `name:` and its name; empty for none. */
+  /** A surface to render: its id, or `name:` followed by its name; empty for none. */
   readonly surface: string;
   /** A chat message to send; empty for none. */
   readonly message: string;
@@ -17,7 +17,7 @@ const OK = 200;
 const NOT_FOUND = 404;
 const STREAMING = 'streaming';
 
-/** Visits the site of a configuration: the agent's card, the project, the brand, and what is asked for besides. */
+/** Visits the site of a configuration: the agent's card, the project, the brand, and the requested trials. */
 export async function platformFindings(
   config: ServerConfig,
   resolved: ResolvedConfig,
@@ -44,7 +44,7 @@ export async function platformFindings(
   return findings;
 }
 
-/** A finding that rests on another one. */
+/** A finding that depends on another one. */
 async function ifWorks<Ground>(
   check: string,
   ground: Ground | undefined,
@@ -56,7 +56,7 @@ async function ifWorks<Ground>(
   return look(ground);
 }
 
-/** Project and brand, up to the first that fails; whether both could be asked for. */
+/** Checks project and brand, up to the first failure; the result is true if both were available. */
 async function directory(
   site: SiteProbe,
   { serviceProjectId }: ResolvedConfig,
@@ -76,7 +76,7 @@ async function directory(
   const brand = await site.toolkit.brandCss();
   if (brand === '' && site.lastTrouble('brand_unavailable') !== undefined) {
     const finding = lookupFailed('brand');
-    // A response that is no style sheet costs pages their style; a platform that gives none, more than that.
+    // If the response is not a style sheet, pages only lose their style; if there is no response, more is wrong.
     const isThere = site.lastTrouble('brand_unavailable')?.detail.includes(' status 200 ') === true;
     findings.push({ ...finding, result: isThere ? 'warning' : 'failed' });
     return isThere ? true : undefined;
@@ -103,7 +103,7 @@ async function render(site: SiteProbe, surface: string): Promise<Finding> {
   if (status === OK) return passed(check, `rendered in ${took}`);
   const { type, code } = Object(body) as { readonly type?: unknown; readonly code?: unknown };
   const isOurs = String(type).startsWith('urn:agent-bff:error:');
-  // The platform knows the caller, and not the surface, whether or not its words pass.
+  // The platform accepts the caller but does not know the surface, whether or not its message is passed on.
   const isRefusal = !isOurs || (code === 'upstream_error' && status < 500);
   if (!isRefusal && status !== NOT_FOUND) return site.failed(check, topLevel('serviceApiUrl'));
   const message = isRefusal ? `the platform responds ${String(status)} after ${took}` : 'no surface can have this name';
@@ -111,13 +111,13 @@ async function render(site: SiteProbe, surface: string): Promise<Finding> {
   return failed(check, message, { block: 'command line', fields: ['--surface'] }, fix);
 }
 
-/** Compares the local clock with that of the last response. */
+/** Compares the local clock with the date of the last response. */
 function clock({ responses }: SiteProbe): readonly Finding[] {
   const last = responses.findLast(({ aheadMs }) => !Number.isNaN(aheadMs));
   return last === undefined ? [] : [clocks('platform clock', last.aheadMs, "the platform's")];
 }
 
-/** Facts of the agent that a message depends on. */
+/** Facts about the agent that a message depends on. */
 interface AgentFacts {
   /** True for version 1 of the protocol. */
   readonly isVersion1: boolean;
@@ -131,10 +131,10 @@ interface Card {
   readonly supportedInterfaces?: readonly { readonly protocolVersion?: unknown }[];
 }
 
-/** Looks for the agent's card where the config route does; the facts of an agent that has one. */
+/** Fetches the agent's card through the config route, and returns the facts if there is one. */
 async function agentCard(site: SiteProbe, findings: Finding[]): Promise<AgentFacts | undefined> {
   const check = 'agent card';
-  // Agents of version 1 show an older card to those who do not ask; older agents do not know the field.
+  // Agents of version 1 return an older card unless asked; older agents ignore the field.
   let record = await fetchCard(site, '1.0');
   if (record.status !== OK) record = await fetchCard(site, '');
   if (record.status !== OK) {
@@ -178,17 +178,17 @@ function protocolVersions({ protocolVersion, supportedInterfaces = [] }: Card): 
   return [...new Set(named.filter((version) => typeof version === 'string' && version !== ''))] as string[];
 }
 
-/** A name from elsewhere. */
+/** A name from an external source, quoted. */
 function quotedName(name: unknown): string {
   return JSON.stringify(excerpt(String(name), 60));
 }
 
-/** Arrival times of the events of a response, in milliseconds since the message was sent. */
+/** Arrival times of the events in a response, in milliseconds since the message was sent. */
 interface Arrivals {
   readonly events: readonly number[];
-  /** True where the response was left before its end. */
+  /** True if reading stopped before the end of the response. */
   readonly isCut: boolean;
-  /** True where it ended in an error. */
+  /** True if it ended with an error. */
   readonly isBroken: boolean;
 }
 
@@ -197,9 +197,9 @@ const CHECK_ADDRESS = 'Check "a2aUrl" in configureServer: it has to be the JSON-
 const LOOK_BETWEEN =
   'Look at the agent and at the proxies before it, which must neither buffer nor cut streams, or correct "a2aUrl" in configureServer.';
 const MAX_STREAM_MS = 60_000;
-/** A response that is there sooner does not show who held it back. */
+/** A faster response does not show whether something buffered it. */
 const QUICK_MS = 300;
-/** Events within this time of each other arrived together. */
+/** Events less than this time apart arrived together. */
 const TOGETHER_MS = 20;
 
 /** Sends one streaming message, and reports when the events of its response arrive. */
@@ -239,7 +239,7 @@ function streamingMessage({ isVersion1 }: AgentFacts, text: string): object {
   return { jsonrpc: '2.0', id: 1, method, params: { message } };
 }
 
-/** An error in place of a stream: ours went to the operator, of the agent's only the number is quoted. */
+/** The finding for an error instead of a stream: our own error was reported to the operator; of the agent's, only the number is quoted. */
 function noStream(site: SiteProbe, status: number, record: unknown): Finding {
   const { error } = Object(record) as { error?: { code?: unknown; data?: unknown } };
   const [info] = [error?.data].flat() as { domain?: unknown }[];

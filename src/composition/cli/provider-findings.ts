@@ -52,7 +52,7 @@ function dates({ notBefore, notAfter }: NonNullable<KeyFact['validity']>, now: n
   return warning(check, `valid until ${day(notAfter)}, ${String(days)} days from now`, place, renew);
 }
 
-/** Requests the public description of a provider, without a credential. */
+/** Requests the public metadata of a provider, without a credential. */
 async function reach(
   { setting: { block, field }, url, fault }: ProviderAddress,
   { fetch = globalThis.fetch, timeoutMs }: ProviderContext,
@@ -60,7 +60,7 @@ async function reach(
   const check = 'provider';
   const place = { block, fields: [field] };
   if (fault !== undefined) return failed(check, fault, place, `Correct ${named(place)}.`);
-  // The token or the exchange reports it with all other missing fields.
+  // The token or exchange check reports it together with all other missing fields.
   if (url === undefined) return skipped(check, `${field} is not set`);
   const { origin } = new URL(url);
   try {
@@ -76,21 +76,21 @@ async function reach(
   }
 }
 
-/** The code of the network's error, which stands at the end of its causes; its text may hold anything. */
+/** The code of the network error at the end of the chain of causes; its message may contain anything. */
 function codeOf(error: unknown): string {
   const { cause, code, name } = Object(error) as { cause?: unknown; code?: unknown; name?: unknown };
   if (typeof cause === 'object' && cause !== null) return codeOf(cause);
   return typeof code === 'string' ? code : String(name);
 }
 
-/** Compares a token with what is configured in `block`; `now` is milliseconds since the epoch. */
+/** Compares a token with the settings of `block`; `now` is milliseconds since the epoch. */
 export function tokenFindings(
   block: string,
   expected: ExpectedClaims | undefined,
   { value, expiresAt }: AccessToken,
   now: number,
 ): readonly Finding[] {
-  // Its signature is the platform's to check.
+  // The platform verifies the signature.
   const claims = jwtClaims(value);
   if (claims === undefined) {
     return [expiry(expiresAt, now, block), skipped('claims', 'the token is opaque, so only the platform can read it')];

@@ -11,7 +11,7 @@ import { INIT } from './init.js';
 import { KEYGEN } from './keygen.js';
 import { SERVE } from './serve.js';
 
-/** All commands, in the order of their list. */
+/** All commands, in the order of the list. */
 const COMMANDS: Readonly<Record<string, Command>> = {
   init: INIT,
   serve: SERVE,
@@ -33,7 +33,7 @@ ${STATUS}`;
 const HELP_WORDS = ['--help', '-h'];
 const VERSION_WORDS = ['--version', '-v', 'version'];
 
-/** Runs one command line; its exit status. */
+/** Runs one command line and returns its exit status. */
 export async function runCommand(args: readonly string[], given: Terminal, ports: ToolkitPorts = {}): Promise<number> {
   const terminal = { ...given, complain: (text: string) => given.complain(visible(text)) };
   const [word = '', ...rest] = args;
@@ -60,14 +60,14 @@ export async function runCommand(args: readonly string[], given: Terminal, ports
     const problem = isUnparsed(error) ? unknownOption(word, command, error) : error;
     if (!isAgentBffError(problem)) throw error;
     const status = isUsageError(problem) ? 2 : 1;
-    // Programs that asked for JSON read nothing else.
+    // Programs that request JSON do not read anything else.
     if (command === DOCTOR && rest.includes('--json')) tell([refused('command line', problem)], terminal, true);
     else terminal.complain(`agent-bff: ${problem.message}${isUnparsed(error) ? `\n\n${command.help}` : ''}`);
     return status;
   }
 }
 
-/** Complaints quote arguments, paths and variables. */
+/** Makes all characters visible: error messages quote arguments, paths and variables. */
 function visible(text: string): string {
   return text.split('\n').map(visibleLine).join('\n');
 }

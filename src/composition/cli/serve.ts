@@ -34,16 +34,16 @@ export interface GatewaySettings extends ListeningPlace {
   readonly ports: ToolkitPorts;
   /** Path under which the routes are served. */
   readonly basePath: string;
-  /** Milliseconds open streams have to end when the gateway is stopped. */
+  /** Milliseconds for open streams to end when the gateway is stopped. */
   readonly graceMs: number;
-  /** Takes one line of JSON for each event. */
+  /** Receives one line of JSON per event. */
   readonly log: (line: string) => void;
 }
 
-/** A gateway that serves. */
+/** A running gateway. */
 export interface Gateway {
   readonly url: string;
-  /** Refuses new requests, lets the running ones finish, and closes. */
+  /** Rejects new requests, lets the running ones finish, and closes. */
   readonly stop: () => Promise<void>;
 }
 
@@ -97,13 +97,14 @@ async function run(args: string[], terminal: Terminal, ports: ToolkitPorts): Pro
 }
 
 /**
- * Serves the routes without a site of one's own: `/healthz` is its health, 503 once it closes; everything else is a route or 404.
- * On a loopback address all of it but `/healthz` is there for the names of this machine alone, and for those of the configuration (decision 80).
+ * Serves the routes without a site: `/healthz` is the health check, 503 once the gateway closes; every other path is a
+ * route or 404. On a loopback address, everything except `/healthz` is only available under the names of this machine
+ * and those in the configuration (decision 80).
  */
 export async function serve(settings: GatewaySettings): Promise<Gateway> {
   const { config, ports, host, port, basePath, graceMs, log } = settings;
   const resolved = resolveConfig(config, ports);
-  // Looked at in front of the routes, with everything else there is.
+  // Checked before the routes, together with all other paths.
   const { allowedHosts: _allowedHosts, ...own } = config;
   const telemetry = lines(log);
   const toolkit = createToolkit({ ...own, telemetry }, ports);
@@ -130,7 +131,7 @@ export async function serve(settings: GatewaySettings): Promise<Gateway> {
   };
 }
 
-/** The routes, and 404 for everything else, for those who call them by a name of the policy. */
+/** The routes, and 404 for other paths, under the host names of the policy. */
 function routesFor(
   hosts: HostPolicy | undefined,
   toolkit: Toolkit,
@@ -154,14 +155,14 @@ function routesFor(
   );
 }
 
-/** True for an address that only this machine reaches. */
+/** True for an address that only this machine can reach. */
 function isLocal(address: string): boolean {
   return isLoopback(address === '::1' ? '[::1]' : address.replace('::ffff:', ''));
 }
 
 async function serveHealth(toolkit: Toolkit, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const health = await toolkit.health();
-  // Another process would get no token either, and this one still serves the renders it keeps (decision 44).
+  // Another process could not get a token either, and this one can still serve cached renders (decision 44).
   response.writeHead(health.status === 'closing' ? 503 : 200, {
     'content-type': 'application/json',
     'cache-control': 'no-store',
@@ -169,7 +170,7 @@ async function serveHealth(toolkit: Toolkit, request: IncomingMessage, response:
   response.end(request.method === 'HEAD' ? undefined : JSON.stringify(health));
 }
 
-/** One line of JSON per event, as log collectors read them. */
+/** Writes one line of JSON per event, as log collectors expect. */
 function lines(log: (line: string) => void): Telemetry {
   return {
     emit: ({ type, ...fields }) => log(JSON.stringify({ time: new Date().toISOString(), event: type, ...fields })),

@@ -12,17 +12,17 @@ type Trouble = Extract<TelemetryEvent, { type: 'error' | 'warning' }>;
 
 /** A response of the platform. */
 interface PlatformResponse {
-  /** Address, without its query. */
+  /** Address without its query. */
   readonly url: string;
   readonly status: number;
-  /** Lead of the local clock over the one that wrote the field `Date`, in milliseconds; `NaN` without that field. */
+  /** Lead of the local clock over the `Date` field, in milliseconds; `NaN` without that field. */
   readonly aheadMs: number;
 }
 
-/** Characters quoted of a response: enough to see who speaks, on few lines of a terminal. */
+/** Maximum characters quoted from a response: enough to identify the sender on a few lines. */
 const MAX_QUOTED = 200;
 
-/** The site of a configuration, visited without a browser: what works here works for visitors. */
+/** The site of a configuration, called without a browser: requests that work here work for visitors. */
 export class SiteProbe {
   readonly toolkit: Toolkit;
   /** Every response of the platform so far, oldest first. */
@@ -31,7 +31,7 @@ export class SiteProbe {
   readonly #troubles: Trouble[] = [];
   readonly #credential: Place;
 
-  /** `credential`: where to look when it was the credential that was refused. */
+  /** `credential`: the place to check if the credential was rejected. */
   constructor(config: ServerConfig, { timeouts }: ResolvedConfig, ports: ToolkitPorts, credential: Place) {
     this.#credential = credential;
     const { clock = systemClock, upstream: platform = new UndiciUpstream({ connectMs: timeouts.connectMs }) } = ports;
@@ -52,18 +52,19 @@ export class SiteProbe {
         if (event.type === 'error' || event.type === 'warning') this.#troubles.push(event);
       },
     };
-    // What is shared with the running site is left alone: its cache, and those who listen to it. Its visits use no name of the site, so any will do.
+    // Leaves out what is shared with the running site: its cache and its telemetry. The requests here use no host name
+    // of the site, so any name is allowed.
     const { cacheStore: _store, cacheKeys: _keys, allowedHosts: _hosts, ...own } = config;
     const { telemetry: _listener, ...others } = ports;
     this.toolkit = createToolkit({ ...own, telemetry }, { ...others, clock, upstream });
   }
 
-  /** The last error the site reported, or the warning of a code that stands for one. */
+  /** The last error the site reported, or the warning with a code that replaces one. */
   lastTrouble(code?: string): Trouble | undefined {
     return this.#troubles.findLast((one) => (code === undefined ? one.type === 'error' : one.code === code));
   }
 
-  /** Asks one of the site's own routes. */
+  /** Sends a request to one of the site's own routes. */
   ask(handler: HttpHandler, request: Partial<HttpRequest>): Promise<HttpResponse> {
     return handler({
       method: 'GET',
@@ -80,14 +81,14 @@ export class SiteProbe {
   }
 
   /**
-   * A failure as the site reported it to its operator: what happened, with the reason from the log, and what to do.
-   * `code`: of the event. `usual`: where to look when the site names no place.
+   * A failure as the site reported it to its operator: what happened, the reason from the log, and what to do. `code`
+   * is that of the event, `usual` the place to check if the site names none.
    */
   failed(check: string, usual: Place, code?: string): Finding {
     const event = this.lastTrouble(code);
     if (event?.summary === undefined) return failed(check, 'it failed', usual);
     const { summary, detail, block, fields = [] } = event;
-    // The first sentence of an error is what happened, the rest what to do.
+    // The first sentence of an error says what happened, the rest what to do.
     const [, happened = summary, hint] = /^(.*?\.) (.*)$/s.exec(summary) ?? [];
     const reason = detail.startsWith(summary) ? detail.slice(summary.length).trim() : detail;
     const why = reason === '' || reason === happened ? '' : ` (${withMeaning(reason) ?? excerpt(reason)})`;
@@ -101,7 +102,7 @@ export class SiteProbe {
   }
 }
 
-/** The whole body of a response as JSON; `undefined` when it is none. */
+/** The whole body of a response as JSON; `undefined` if it is not JSON. */
 export async function jsonOf({ body }: HttpResponse): Promise<unknown> {
   const chunks: Uint8Array[] = [];
   if (typeof body === 'string' || body instanceof Uint8Array) chunks.push(Buffer.from(body));
@@ -113,7 +114,7 @@ export async function jsonOf({ body }: HttpResponse): Promise<unknown> {
   }
 }
 
-/** The key has no block of its own, and refusals of a credential may name no fields. */
+/** The API key has no block, and rejections of a credential may name no fields. */
 function placeOf(block: string | undefined, fields: readonly string[], usual: Place, credential: Place): Place {
   if (block === undefined) return usual;
   if (block === 'serviceApiKey') return topLevel(block);
@@ -121,7 +122,7 @@ function placeOf(block: string | undefined, fields: readonly string[], usual: Pl
   return [credential, usual].find((one) => one.block === block) ?? { block, fields };
 }
 
-/** The start of somebody else's text. */
+/** The start of an external text. */
 export function excerpt(text: string, most: number = MAX_QUOTED): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }

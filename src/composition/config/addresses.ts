@@ -4,12 +4,12 @@ import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import { type Secret, secret } from '../../domain/shared/secret.js';
 import { endpoint } from '../../domain/upstream/platform-call.js';
 
-/** The error for a field of `configureServer` whose value cannot be used. */
+/** The error for an invalid value of a field of `configureServer`. */
 export function invalidField(field: string, detail: string, hint: string): ConfigurationError {
   return new ConfigurationError({ detail, hint, block: 'configureServer', fields: [field] });
 }
 
-/** Reads `publicUrl`; empty when it is not set. */
+/** Parses `publicUrl`; empty if it is not set. */
 export function publicAddress(value = ''): string {
   if (value === '') return '';
   const { origin, path } = endpoint('publicUrl', value);
@@ -17,18 +17,18 @@ export function publicAddress(value = ''): string {
 }
 
 /**
- * Reads one origin of the list `name`.
+ * Parses one origin of the list `name`.
  *
  * @throws ConfigurationError for anything besides scheme and host.
  */
 export function originOf(origin: string, name: string): string {
-  // Browsers leave the scheme's own port out.
+  // Browsers omit the scheme's default port.
   if (/^https?:\/\/[^/\\?#*\s,@]+$/i.test(origin) && URL.canParse(origin)) return new URL(origin).origin;
   throw invalidField(name, `Invalid origin in "${name}".`, 'List scheme and host only, such as https://shop.example.');
 }
 
 /**
- * Reads one entry of `allowedHosts`: a name or an address, and the port where only that one counts.
+ * Parses one entry of `allowedHosts`: a name or an address, with a port if only that port is allowed.
  *
  * @throws ConfigurationError for schemes, paths, user names, wildcards and ports no host has.
  */
@@ -43,7 +43,10 @@ export function allowedHost(entry: string): HostName {
   throw invalidField('allowedHosts', 'Invalid value in "allowedHosts".', hint);
 }
 
-/** The names by which a site may be called; `undefined` when any will do. `loopback`: a server on this machine alone is called by its names too, and by no others (DNS rebinding). */
+/**
+ * The host names a site accepts; `undefined` if it accepts any. With `loopback`, a server for this machine only also
+ * accepts loopback names, and no others (DNS rebinding).
+ */
 export function hostPolicy(
   { publicUrl, allowedHosts }: { readonly publicUrl: string; readonly allowedHosts: readonly HostName[] },
   loopback = false,
@@ -56,7 +59,7 @@ export function hostPolicy(
   for (const host of [...own, ...allowedHosts]) {
     if (host.port === '') names.add(host.name);
     else places.add(`${host.name}:${host.port}`);
-    // The ports of http and https are left out of the field, and which of the two it was is known to a proxy alone.
+    // The default ports are omitted in the field, and only a proxy knows which of the two schemes was used.
     if (host.port === '80' || host.port === '443') places.add(`${host.name}:`);
   }
   return { names, places, loopback };
@@ -64,15 +67,15 @@ export function hostPolicy(
 
 /** The address of a shared cache. */
 export interface CacheAddress {
-  /** With the scheme its client library knows; the password may stand in it. */
+  /** With the scheme that its client library supports; may contain the password. */
   readonly url: Secret;
-  /** As it stands in the address; empty without one. */
+  /** As written in the address; empty if there is none. */
   readonly writtenPassword: Secret;
-  /** As it is sent. */
+  /** As sent. */
   readonly password: Secret;
 }
 
-/** Valkey speaks the protocol of Redis. */
+/** Valkey uses the protocol of Redis. */
 const SCHEMES: Readonly<Record<string, string>> = {
   'redis:': 'redis:',
   'rediss:': 'rediss:',
@@ -81,7 +84,7 @@ const SCHEMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the address of a shared cache.
+ * Parses the address of a shared cache.
  *
  * @throws ConfigurationError when it is none; the address is not quoted, since a password may stand in it.
  */
@@ -97,7 +100,7 @@ export function cacheAddress(text: string): CacheAddress {
   };
 }
 
-/** Nothing but a database's number behind the host. */
+/** True if only a database number follows the host. */
 function isPlain({ pathname, search, hash }: URL): boolean {
   return /^(?:\/\d*)?$/.test(pathname) && search === '' && hash === '';
 }

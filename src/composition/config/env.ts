@@ -13,7 +13,7 @@ interface Place {
 
 const VARIABLES: ReadonlyMap<string, Place> = new Map(places(FIELDS));
 const NAMES = [...VARIABLES.keys()];
-/** The site, its host and its cluster have variables under these too: only a name close to one of ours is a slip of the hand. */
+/** The site, its host and its cluster also have variables with these prefixes: only a name similar to one of ours is a typing mistake. */
 const PREFIXES = [
   'A2A_',
   'SERVICE_API_',
@@ -22,16 +22,19 @@ const PREFIXES = [
   ...Object.values(PROVIDERS).map(({ prefix }) => prefix),
 ];
 const MAX_SLIPS = 3;
-/** The mark that some editors write in front of a file in Unicode. */
+/** Written by some editors at the start of a file. */
 const BYTE_ORDER_MARK = '\uFEFF';
-/** The variable a field of a block has, by the name one would think it has: `privateKeyPem` of `serviceAccount` is SERVICE_ACCOUNT_PRIVATE_KEY. */
+/** The variable of a field by the name one would guess: `privateKeyPem` of `serviceAccount` is SERVICE_ACCOUNT_PRIVATE_KEY. */
 const BY_FIELD: ReadonlyMap<string, string> = new Map(
   [...VARIABLES].map(([name, { path }]) => [path.join('_').replace(/[A-Z]/g, '_$&').toUpperCase(), name]),
 );
-/** Variables that Kubernetes sets in every pod for each service beside it, by any name (Kubernetes documentation, "Service", "Discovering services"). */
+/**
+ * Variables that Kubernetes sets in every pod for each service in its namespace, with any name (Kubernetes
+ * documentation, "Service", "Discovering services").
+ */
 const KUBERNETES = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)?$/;
 
-/** Something about where a configuration comes from that its owner should know, and that ends no start. */
+/** A problem with the source of a configuration that does not prevent the start. */
 interface ConfigWarning {
   readonly code: 'variable_misspelt' | 'variable_ignored';
   readonly detail: string;
@@ -40,15 +43,17 @@ interface ConfigWarning {
 }
 
 /**
- * The member in which a configuration carries its warnings until there is a telemetry: spread and assignment copy it, and no reader of fields sees it.
- * Registered, because a bundler gives each of its entries its own copy of this module.
+ * The member that holds the warnings of a configuration until there is a telemetry. Spread and assignment copy it, and
+ * code that iterates fields does not see it. A registered symbol, because bundlers give each entry its own copy of this
+ * module.
  */
 const WARNINGS: unique symbol = Symbol.for('agent-bff/warnings@1') as never;
 
 /**
- * Reads a configuration from environment variables; reads nothing else and sets nothing.
- * Empty variables count as absent, a value loses the line end it ends with, and variables of others are left alone. A name that is nearly one of ours, and a `PUBLIC_URL` that is no address
- * (other tools use that name for a path), are told as a `warning` event by the toolkit made from it: to `telemetry`, else on standard error.
+ * Reads a configuration from environment variables; reads nothing else and sets nothing. Empty variables count as
+ * absent, a trailing line end is removed, and other variables are ignored. A name that is similar to one of ours, and a
+ * `PUBLIC_URL` that is not an address (other tools use that name for a path), cause a `warning` event of the toolkit
+ * made from the configuration: in `telemetry`, otherwise on standard error.
  *
  * @example
  * ```ts
@@ -69,7 +74,7 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
     if (warning !== undefined) warnings.push(warning);
     if (place === undefined || warning !== undefined) continue;
     const [first = '', field] = place.path;
-    // A secret that is mounted as a file often ends with a line end.
+    // A secret mounted as a file often has a trailing line end.
     const text = value.endsWith('\n') ? value.trimEnd() : value;
     if (field === undefined) config[first] = place.isList ? list(text) : text;
     else config[first] = { ...(config[first] as object | undefined), [field]: text };
@@ -81,7 +86,7 @@ export function warningsOf(config: ServerConfig): readonly ConfigWarning[] {
   return (config as { readonly [WARNINGS]?: readonly ConfigWarning[] })[WARNINGS] ?? [];
 }
 
-/** The configuration with these warnings in place of any others. */
+/** The configuration with these warnings, replacing any others. */
 export function withWarnings<Config extends ServerConfig>(config: Config, warnings: readonly ConfigWarning[]): Config {
   if (warnings.length === 0 && !(WARNINGS in config)) return config;
   return { ...config, [WARNINGS]: warnings };
@@ -111,7 +116,7 @@ function list(text: string): string[] {
     .filter((item) => item !== '');
 }
 
-/** A name near one of ours is a mistake only where the right name is not set as well. */
+/** A name similar to one of ours is only a mistake if the right name is not set as well. */
 function misspelt(name: string, env: Readonly<Record<string, string | undefined>>): ConfigWarning | undefined {
   if (name.startsWith(BYTE_ORDER_MARK) && VARIABLES.has(name.slice(1))) {
     const detail = `${name.slice(1)}: its file begins with a byte order mark, which is read as part of this name. Save the file without one.`;
@@ -121,7 +126,7 @@ function misspelt(name: string, env: Readonly<Record<string, string | undefined>
   if (KUBERNETES.test(name) || (prefix === undefined && /[a-z]/.test(name))) return undefined;
   const byField = prefix === undefined ? undefined : BY_FIELD.get(name);
   const meant = byField ?? nearest(name, NAMES);
-  // A slip may be in the prefix too; `CACHE_URI` and `PUBLIC_URI` are as likely somebody else's.
+  // The mistake may be in the prefix too; `CACHE_URI` and `PUBLIC_URI` are as likely to belong to another program.
   if (prefix === undefined && !PREFIXES.some((one) => meant.startsWith(one))) return undefined;
   const most = prefix === undefined ? 1 : Math.min(MAX_SLIPS, Math.ceil((name.length - prefix.length) / 2));
   if (env[meant] !== undefined || (byField === undefined && distance(name, meant) > most)) return undefined;
@@ -129,7 +134,7 @@ function misspelt(name: string, env: Readonly<Record<string, string | undefined>
   return { code: 'variable_misspelt', detail, variable: name };
 }
 
-/** Create React App and others have a path in a variable of this name, such as "/" or ".". */
+/** Create React App and others use this variable for a path, such as "/" or ".". */
 function ignored(name: string, value: string): ConfigWarning | undefined {
   if (name !== 'PUBLIC_URL' || /^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '')) return undefined;
   const detail = `${name}: ignored, because it is not a URL such as https://site.example. Set "publicUrl" in configureServer where this variable belongs to another program.`;

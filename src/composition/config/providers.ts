@@ -25,7 +25,7 @@ interface Providers {
 /** The name of an identity provider of this package. */
 export type ProviderName = keyof Providers;
 
-/** All identity providers of this package. Where no `authProvider` is set, the first that has the strategy is used. */
+/** All identity providers of this package. If `authProvider` is not set, the first one with the strategy is used. */
 export const PROVIDERS: Providers = {
   service_account: {
     ...SERVICE_ACCOUNT,
@@ -39,28 +39,29 @@ const NAMES = Object.keys(PROVIDERS) as readonly ProviderName[];
 
 type Flows = Readonly<Partial<Record<ServiceAuthStrategy, string>>>;
 
-/** The flows of each provider, by the strategy that asks for them; the first is the provider's own. */
+/** The flows of each provider by strategy; the first is the provider's default. */
 export const FLOWS: Readonly<Record<'service_account' | AuthProvider, Flows>> = Object.fromEntries(
   NAMES.map((name) => [name, PROVIDERS[name].flows]),
 ) as Record<ProviderName, Flows>;
 
-/** The values of `authProvider`: every provider but the server itself. */
+/** The values of `authProvider`: every provider except the server itself. */
 export const AUTH_PROVIDERS: readonly string[] = NAMES.filter((name) => name !== 'service_account');
 
-/** The values of `provider` in `onBehalfOf`: every provider that exchanges users' tokens. */
+/** The values of `provider` in `onBehalfOf`: every provider that can exchange users' tokens. */
 export const EXCHANGES: readonly string[] = NAMES.filter((name) => PROVIDERS[name].examineExchange !== undefined);
 
-/** The provider that exchanges users' tokens where neither `onBehalfOf` nor `authProvider` names one that does. */
+/** The provider for exchanges if neither `onBehalfOf` nor `authProvider` names a suitable one. */
 export const DEFAULT_EXCHANGE: ProviderName = 'idp_b';
 
-/** The provider that has a flow; undefined for a flow of the site's own. */
+/** The provider of a flow; undefined for a custom flow. */
 export function providerOf(flow: string): ProviderName | undefined {
   return NAMES.find((name) => Object.values(FLOWS[name]).includes(flow));
 }
 
 /**
- * The identity of a built-in provider: each of its settings is on the side that its row says. `material` names the present
- * content of key files. `proofKey` keys the proof: a bare digest of a weak password in a shared store could be guessed.
+ * The identity of a built-in provider: each setting belongs to the side in its row. `material` is the current content
+ * of key files. `proofKey` keys the digest of the proof: otherwise a weak password could be guessed from a shared
+ * store.
  */
 export function configuredIdentity(
   flow: string,
@@ -84,8 +85,8 @@ export function configuredIdentity(
 }
 
 /**
- * The principal that these settings state. A digest: claims may hold what their owner would not want to see in a cache, and any field a secret that belongs into another.
- * Blocks inside are not part of it, nor is a secret, which nothing can write.
+ * The principal derived from these settings. A digest, because claims may be confidential, and any field may contain a
+ * misplaced secret. Nested blocks are not part of it, and neither are secrets, which cannot be serialised.
  */
 export function principalOf(settings: object): string {
   const named = onSide('principal', settings as AnySettings).map(([name, { value }]) => [name, spelled(value)]);
@@ -96,7 +97,7 @@ function onSide(side: Side, settings: AnySettings): readonly (readonly [name: st
   return Object.entries(settings).filter(([, setting]) => setting.side === side);
 }
 
-/** One text for one value, in whatever order its members are written. */
+/** One text per value, independent of the order of its members. */
 function spelled(value: unknown): string {
   try {
     const json = JSON.stringify(value ?? null);

@@ -17,33 +17,33 @@ import type { ServerConfig } from './server-config.js';
 
 type Derived = 'a2aUrl' | 'agentCardUrl' | 'serviceApiUrl' | 'a2aMethods' | 'cacheStore';
 
-/** Texts are empty when absent; secrets are wrapped. Behind this type nothing has a default any more. */
+/** Complete: texts are empty if absent, and secrets are wrapped. No code after this applies defaults. */
 export interface ResolvedConfig extends Omit<ValuesOf<PlainSettings>, Derived>, ProviderBlocks, ExchangeBlock {
   readonly agent: Endpoint | undefined;
-  /** The address of the agent's card; undefined when it is to be looked for. */
+  /** The address of the agent's card; undefined to search for it. */
   readonly agentCard: Endpoint | undefined;
   readonly serviceApi: Endpoint | undefined;
-  /** True if any field of the block `serviceAccount` is filled. */
+  /** True if any field of the block `serviceAccount` is set. */
   readonly hasServiceAccount: boolean;
-  /** One policy for all credentials when configured; else closed for services and open for sessions. */
+  /** One policy for all credentials if configured; otherwise closed for services and open for sessions. */
   readonly servicePolicy: MethodPolicy;
   readonly sessionPolicy: MethodPolicy;
   readonly timeouts: ResolvedTimeouts;
   /** The provider that exchanges users' tokens. */
   readonly exchangeProvider: ProviderName;
-  /** True if every session route exchanges; else those that ask for it. */
+  /** True if every session route exchanges tokens; otherwise only those with the option. */
   readonly alwaysExchange: boolean;
-  /** Undefined when there is none, or one at `cacheAddress`. */
+  /** Undefined if there is none, or if it is at `cacheAddress`. */
   readonly cacheStore: CacheStore | KeyvLike | undefined;
   readonly cacheAddress: CacheAddress | undefined;
   readonly customProviders: ReadonlySet<string>;
-  /** Tells the platform, as this configuration addresses it, from others that share a store. */
+  /** Distinguishes this platform, as configured, from others that share a store. */
   readonly place: string;
 }
 
 /** All deadlines in milliseconds. */
 export type ResolvedTimeouts = ValuesOf<ConfigSettings['timeouts']> & {
-  /** For chat messages, whose agents may work for minutes before they speak. */
+  /** For chat messages, whose agents may work for minutes before they respond. */
   readonly chat: Pick<ValuesOf<ConfigSettings['timeouts']>, 'headersMs' | 'bodyIdleMs' | 'bodyMs'>;
 };
 
@@ -53,7 +53,8 @@ type Values = Readonly<Record<string, unknown>>;
 const SHAPE = shapeOf(FIELDS) as OptionShape<keyof ServerConfig>;
 
 /**
- * Checks a configuration and completes it, with further providers of a toolkit: the table of fields says how, and here is what is made of several fields.
+ * Checks a configuration and completes it, including additional providers of a toolkit. The table of fields defines the
+ * rules; values that depend on several fields are computed here.
  *
  * @throws ConfigurationError naming block and field.
  */
@@ -65,7 +66,7 @@ export function resolveConfig(
     const hint = 'Pass an object to configureServer.';
     throw new ConfigurationError({ detail: 'The configuration is not an object.', hint, block: 'configureServer' });
   }
-  // Merged with nothing, an instance of a class becomes an object of its fields.
+  // Merging turns an instance of a class into an object of its fields.
   const plain = mergeConfig({}, config);
   const providers = { ...plain.identityProviders, ...identityProviders };
   const all = { ...plain, identityProviders: providers };
@@ -101,30 +102,30 @@ export function resolveConfig(
   };
 }
 
-/** An agent may work for minutes before it speaks (decision 86). */
+/** An agent may work for minutes before it responds (decision 84). */
 const CHAT_SILENCE_MS = 300_000;
 
-/** Every secret of a configuration, for the one place that takes them out of texts. */
+/** Every secret of a configuration, for redaction. */
 export function configuredSecrets(value: unknown, depth = 4): string[] {
   if (isSecret(value)) return [value.reveal()];
-  // Only plain blocks: what a site brings, such as a store, is not ours to look into.
+  // Only plain blocks: objects from the site, such as a store, are not inspected.
   if (!isPlainObject(value) || depth === 0) return [];
   return Object.values(value).flatMap((inner) => configuredSecrets(inner, depth - 1));
 }
 
 /**
- * Merges field by field, also inside blocks: `undefined` leaves a value, an empty string clears it (spec §2.1).
- * A value given in one form replaces one given earlier in another: a key file the key that was configured as text.
+ * Merges field by field, also inside blocks: `undefined` leaves a value, an empty string clears it (spec §2.1). A value
+ * in one form replaces an earlier one in another form: a key file replaces a key that was configured as text.
  */
 export function mergeConfig(current: ServerConfig, changes: ServerConfig): ServerConfig {
-  // What is no object is refused where configurations are checked, in words.
+  // Left to the check of the configuration, which reports it.
   if (!hasFields(changes)) return changes as ServerConfig;
   // Warnings of earlier calls have been reported.
   return withWarnings(merged(FIELDS, current as Values, changes), warningsOf(changes));
 }
 
 function merged(rows: AnyRows, current: Values, changes: Values): Values {
-  // A map, since `__proto__` as a property of an object would vanish here, and pass where unknown names are refused.
+  // A map: as a property of an object, `__proto__` would disappear here, and pass the check for unknown names.
   const values = new Map(Object.entries(current));
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined) continue;
@@ -142,7 +143,7 @@ function shapeOf(rows: AnyRows): OptionShape {
   return { options: Object.fromEntries(options) as OptionShape['options'] };
 }
 
-/** The errors of a configuration name block and field. */
+/** Errors of a configuration name block and field. */
 const refusal: Refusal = ({ path, all }, problem, names, hint) => {
   const [block = 'configureServer', ...blocks] = path.split('.').slice(0, -1);
   const fields = names.map((name) => [...blocks, name].join('.'));
@@ -171,7 +172,7 @@ function unknownHint(unknown: string, path: string, config: object): string {
   return meant === '' ? `Known fields: ${known.join(', ')}.` : `Did you mean "${meant}"?`;
 }
 
-/** True if a name has the letters of another in their order, as "keyId" has those of "kid", and "serviceApiKey" those of "apiKey". */
+/** True if a name contains the letters of another in their order, as "keyId" contains "kid", and "serviceApiKey" contains "apiKey". */
 function isShortened(short: string, name: string): boolean {
   const letters = short.toLowerCase();
   let found = 0;
@@ -179,7 +180,7 @@ function isShortened(short: string, name: string): boolean {
   return found === letters.length;
 }
 
-/** The settings of all fields of a block, and of the blocks inside. */
+/** The settings of all fields of a block, and of nested blocks. */
 function settingsOf(rows: AnyRows, values: Values, block: string): object {
   const entries = Object.entries(rows).map(([field, { read, side, fields = {} }]) => {
     const value = values[field];
@@ -189,7 +190,7 @@ function settingsOf(rows: AnyRows, values: Values, block: string): object {
   return Object.fromEntries(entries) as object;
 }
 
-/** The values of the settings outside of all blocks, and the settings of the blocks. */
+/** The plain values of settings outside blocks, and the settings of the blocks. */
 function unwrapped(
   settings: ConfigSettings,
 ): ValuesOf<PlainSettings> & Omit<ConfigSettings, keyof PlainSettings> & { readonly place: string } {
@@ -200,7 +201,7 @@ function unwrapped(
   return { ...Object.fromEntries(entries), place: principalOf(settings) };
 }
 
-/** A service account is its own issuer and subject, and its tokens are for the platform, unless it is configured otherwise. */
+/** By default, a service account is its own issuer and subject, and its tokens are for the platform. */
 function completedAccount(
   account: ProviderBlocks['serviceAccount'],
   serviceApiUrl = '',

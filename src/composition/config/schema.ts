@@ -35,10 +35,10 @@ import { AUTH_PROVIDERS, EXCHANGES, type ProviderBlocks, PROVIDERS } from './pro
 import { type ServerConfig, STRATEGIES, type TimeoutsConfig } from './server-config.js';
 import { type ResolvedUpstream, resolveUpstream, UPSTREAM } from './upstream-config.js';
 
-/** The blocks whose settings are read one by one. */
+/** The blocks whose settings are read individually. */
 type Blocks = ProviderBlocks & ExchangeBlock & { readonly timeouts: SettingsOf<TimeoutsConfig> };
 
-/** The settings outside of all blocks. Those that are no longer what they were set as are listed. */
+/** The settings outside blocks. Those whose type changes when they are read are listed. */
 export type PlainSettings = SettingsOf<
   Omit<ServerConfig, keyof Blocks>,
   {
@@ -59,7 +59,7 @@ export type PlainSettings = SettingsOf<
   }
 >;
 
-/** A configuration once its fields are read: complete, secrets wrapped. */
+/** A configuration whose fields have been read: complete, with secrets wrapped. */
 export type ConfigSettings = PlainSettings & Blocks;
 
 /** A row for every field of every block that a site can set, and for no other block. */
@@ -80,7 +80,7 @@ const PROVIDER_ROWS = Object.fromEntries(
   Object.values(PROVIDERS).flatMap(({ blocks }) => Object.entries(blocks).map(([name, fields]) => [name, { fields }])),
 ) as Rows<ProviderBlocks> & Pick<BlockRows, keyof ProviderBlocks>;
 
-/** A row for each field. Its meaning is written beside its type in `ServerConfig`, whose fields this must have exactly. */
+/** A row for each field. The fields are documented in `ServerConfig`, which must have exactly the same ones. */
 const ROWS: Rows<ConfigSettings> & BlockRows = {
   a2aUrl: { ...address('neither', 'a2aUrl', 'A2A_URL'), check: agentAddress },
   serviceApiUrl: address('principal', 'serviceApiUrl', 'SERVICE_API_URL'),
@@ -192,10 +192,10 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
   ),
 };
 
-/** The same table, to be walked. */
+/** The same table, for iterating. */
 export const FIELDS: AnyRows = ROWS as AnyRows;
 
-/** Takes these names, and those of the site's own providers. */
+/** Accepts these names, and those of the site's own providers. */
 function named(known: readonly string[]): OptionCheck {
   return (value, all: Pick<ServerConfig, 'identityProviders'>) =>
     string(value, all) ?? nameHint(value, [...known, ...Object.keys(all.identityProviders ?? {})]);
@@ -205,7 +205,7 @@ function address(side: Side, name: string, variable?: string): SettingRow<Endpoi
   return row(side, string, (value?: string) => (value ? endpoint(name, value) : undefined), variable);
 }
 
-/** The address people copy from a browser is often that of the card. */
+/** Rejects the address of the card, which people often copy from a browser. */
 function agentAddress(value: unknown): string | undefined {
   if (!isString(value)) return string(value, {});
   if (!String(value).includes('/.well-known/')) return undefined;

@@ -4,12 +4,13 @@ import type { PlatformPathName } from '../../domain/upstream/platform-api.js';
 import { isSafePath } from '../../domain/upstream/safe-path.js';
 
 /**
- * Paths of the platform's API below `serviceApiUrl`. `{id}`, `{name}`, `{action}` and `{projectId}` stand for percent-encoded values.
+ * Paths of the platform's API below `serviceApiUrl`. `{id}`, `{name}`, `{action}` and `{projectId}` are replaced with
+ * percent-encoded values.
  *
  * @public
  */
 export interface UpstreamPathsConfig {
-  /** Asked whether a widget has changed. Default `/surfaces/{id}`. */
+  /** Called to check if a widget has changed. Default `/surfaces/{id}`. */
   readonly surface?: string | undefined;
   /** Default `/surfaces/by-name/{name}`. */
   readonly surfaceByName?: string | undefined;
@@ -25,11 +26,11 @@ export interface UpstreamPathsConfig {
   readonly theme?: string | undefined;
   /** Default `/surfaces/by-name/{name}/theme.css`. */
   readonly themeByName?: string | undefined;
-  /** Gives `{ "id": … }` when `serviceProjectId` is not configured. Default `/project`. */
+  /** Returns `{ "id": … }` if `serviceProjectId` is not configured. Default `/project`. */
   readonly project?: string | undefined;
   /** The style sheet of the brand. Default `/brand.css`. */
   readonly brand?: string | undefined;
-  /** Where `/api/service/<path>` goes; `{path}` is what the browser sent, as it sent it. Default `/{path}`. */
+  /** Target of `/api/service/<path>`; `{path}` is the path exactly as the browser sent it. Default `/{path}`. */
   readonly conversations?: string | undefined;
 }
 
@@ -46,7 +47,7 @@ export interface UpstreamHeadersConfig {
 }
 
 /**
- * What the platform's API looks like, where it differs from the usual.
+ * Paths and header names of the platform's API, if they differ from the defaults.
  *
  * @public
  */
@@ -79,7 +80,7 @@ const PATHS: Readonly<Record<PlatformPathName, string>> = {
 
 const HEADERS: ResolvedUpstream['headers'] = { apiKey: 'x-api-key', projectId: 'x-project-id' };
 
-/** Fields that belong to the message, or to the credential beside the key. */
+/** Fields that belong to the message, or to the credential besides the API key. */
 const TAKEN_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
   'connection',
@@ -96,7 +97,7 @@ const TAKEN_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Names of fields that the site chose. One that is a default is no choice: a further default must not forbid a field that sites forward already. */
+/** Header names that the site chose. Defaults are excluded: a new default must not forbid a field that sites already forward. */
 export function chosenNames(headers: ResolvedUpstream['headers']): readonly string[] {
   const defaults = Object.values(HEADERS);
   return Object.values(headers).filter((name) => !defaults.includes(name));
@@ -110,7 +111,7 @@ export const UPSTREAM: OptionShape<keyof UpstreamConfig> = {
   },
 };
 
-/** The block as it was read: what is absent is left out. */
+/** The block as read, without absent fields. */
 interface GivenUpstream {
   readonly paths?: Partial<ResolvedUpstream['paths']>;
   readonly headers?: Partial<ResolvedUpstream['headers']>;
@@ -144,7 +145,7 @@ function checks<Name extends string>(
   return Object.fromEntries(entries) as Record<Name, OptionCheck>;
 }
 
-/** Takes a path that stays one whatever its values are, and names exactly the values its call has. */
+/** Checks a template: it must remain one path for all values, and contain exactly the values of its call. */
 function templateHint(template: string, initial: string, name: string): string | undefined {
   const needed = placeholders(initial);
   const used = placeholders(template);
@@ -154,7 +155,7 @@ function templateHint(template: string, initial: string, name: string): string |
   if (unknown !== undefined) return `This call has no value "{${unknown}}".`;
   const sample = template.replaceAll(/\{\w+\}/g, 'x');
   const isPath = isSafePath(sample) && !/[{}]/.test(sample);
-  // What the browser sent may hold slashes, so nothing but the end of a path may be made of it.
+  // The browser's path may contain slashes, so it may only be used at the end.
   if (isPath && (name !== 'conversations' || template.endsWith('/{path}'))) return undefined;
   return `Set it to a path such as "${initial}".`;
 }

@@ -33,7 +33,7 @@ import type {
 
 const MAX_SESSIONS = 10_000;
 
-/** Fields that belong to the message and not to the caller: a copy of them would break or redirect the call. */
+/** Fields that belong to the message and not to the caller: copying them would break or redirect the call. */
 const MESSAGE_FIELDS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -46,10 +46,9 @@ const MESSAGE_FIELDS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** A site that has no way to sign in: nobody is. */
+/** For a site without sign-in: no session. */
 const NOBODY: SessionTokenSource = { getToken: () => Promise.resolve({ kind: 'no-session' }) };
 
-/** The parts that the credentials of routes are made with. */
 export interface RouteCredentialsDependencies {
   readonly config: Pick<
     ResolvedConfig,
@@ -57,18 +56,18 @@ export interface RouteCredentialsDependencies {
   >;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
-  /** The session libraries of all routes, also of those made before this toolkit; added to by each further route. */
+  /** The session libraries of all routes, including those created before this toolkit; each new route adds its own. */
   readonly sessions: Set<SessionTokenLike>;
   readonly tokens: TokenCache;
   readonly exchange: TokenExchange;
 }
 
-/** The credentials of routes with the site's own fields, from options that `readOptions` has read. */
+/** Creates the credentials of routes, with the site's own fields, from options that `readOptions` has read. */
 export class RouteCredentials {
   readonly #deps: RouteCredentialsDependencies;
   readonly #exchanged: ExchangedTokens;
   readonly #names: UserNames;
-  /** One set of coalesced refreshes for each session library, whichever route uses it. */
+  /** One coalescing source per session library, shared by all routes. */
   readonly #sources = new Map<SessionTokenSource, SessionTokenSource>();
 
   constructor(dependencies: RouteCredentialsDependencies) {
@@ -83,7 +82,7 @@ export class RouteCredentials {
     return getSessionToken === undefined ? this.service(options) : this.#caching(getSessionToken, options);
   }
 
-  /** The look-ups of the config route: the site's own headers where it makes them, else the credential of the chat. */
+  /** The credential of the config route's look-ups: the site's own headers if configured, otherwise the credential of the chat. */
   lookups(chat: RouteAuth, { configGetHeaders }: ChatHandlerOptions): RouteAuth {
     if (configGetHeaders === undefined) return chat;
     return { ...this.#headers(configGetHeaders, undefined), fields: chat.fields };
@@ -94,7 +93,7 @@ export class RouteCredentials {
     if (options.auth !== undefined || options.requireSession === true) return this.surfaces(options);
     const key = optionalSecret(options.apiKey) ?? this.#deps.config.serviceApiKey;
     if (getHeaders !== undefined) return { ...this.#headers(getHeaders, key), ...this.#fields(options) };
-    // Without any key, a router that could only fail goes by the configured strategy.
+    // Without any key, a router that would always fail uses the configured strategy.
     return strategy === undefined && key !== undefined ? this.#apiKeyAlone(options) : this.service(options);
   }
 
@@ -109,7 +108,7 @@ export class RouteCredentials {
     return { kind: 'service', strategy, apiKey: optionalSecret(apiKey), ...this.#fields(options) };
   }
 
-  /** A request without a session is refused. */
+  /** Rejects requests without a session. */
   session(like: SessionTokenLike, options: SessionOptions & SiteFieldOptions): SessionRequired {
     const { audience = '', apiKey, exchange } = options;
     const source = asSessionTokenSource(like);
@@ -126,7 +125,7 @@ export class RouteCredentials {
     };
   }
 
-  /** The same for a route that keeps something for its users. */
+  /** The same for a route that caches data for its users. */
   #caching(like: SessionTokenLike, options: SessionOptions & SiteFieldOptions): SessionRequired {
     this.#deps.sessions.add(like);
     return this.session(like, options);
@@ -141,7 +140,7 @@ export class RouteCredentials {
     if (tokens === undefined) {
       const { clock, config } = this.#deps;
       const { sessionMs } = config.timeouts;
-      // Inside the shared flight: a call that never ends would keep a whole session waiting.
+      // Inside the shared call: one that never ends would block a whole session.
       const safe = redactingSessionSource(source, (work) => inTime(work, sessionMs, 'the session library'));
       tokens = new CoalescingSessionSource({
         source: safe,
@@ -155,7 +154,7 @@ export class RouteCredentials {
     return tokens;
   }
 
-  /** The headers a site makes for each request, and the API key unless they bring one. Alike headers are one caller. */
+  /** The headers a site creates for each request, and the API key unless they include one. Equal headers are one caller. */
   #headers(getHeaders: GetHeaders, apiKey: Secret | undefined): RouteAuth<'headers'> {
     const { timeouts, upstream } = this.#deps.config;
     const key = apiKey === undefined ? {} : { [upstream.headers.apiKey]: apiKey.reveal() };
@@ -174,7 +173,7 @@ export class RouteCredentials {
     };
   }
 
-  /** The site's own fields on a route; none when its options name none. */
+  /** The site's own fields on a route; none if its options set none. */
   #fields({ headers, forward = {} }: SiteFieldOptions): { readonly fields?: RouteFields } {
     const request = lowerCase(forward.request);
     const response = lowerCase(forward.response);
@@ -182,7 +181,7 @@ export class RouteCredentials {
     return request.length === 0 && response.length === 0 ? {} : { fields: { request, response } };
   }
 
-  /** The fields that the site's function returns. A configured value of the same field replaces one (decision 161), with one line in the log. */
+  /** The fields from the site's function. A configured value of the same field replaces them (decision 91), and is logged once. */
   #replacedOnce(headers: GetHeaders): NonNullable<RouteFields['make']> {
     const { config, telemetry } = this.#deps;
     const { apiKey, projectId } = config.upstream.headers;
@@ -204,7 +203,10 @@ export class RouteCredentials {
   }
 }
 
-/** A framework's own request as session sources take it: a Web `Request`, Express's `req`, a Koa context, or nothing (Next finds it itself). */
+/**
+ * Wraps a framework's own request for session sources: a Web `Request`, Express's `req`, a Koa context, or nothing
+ * (Next finds it itself).
+ */
 export function sessionRequest(request: unknown): RequestContext {
   const { headers, res } = Object(request) as { headers?: unknown; res?: unknown };
   return {
@@ -213,7 +215,7 @@ export function sessionRequest(request: unknown): RequestContext {
   };
 }
 
-/** By a digest: they may hold any secret. */
+/** A digest, because headers may hold any secret. */
 function ownerOfHeaders(headers: Readonly<Record<string, string>>): CredentialOwner {
   const fields = Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1));
   const principal = `headers ${sha256(`agent-bff headers ${JSON.stringify(fields)}`)}`;
@@ -221,8 +223,8 @@ function ownerOfHeaders(headers: Readonly<Record<string, string>>): CredentialOw
 }
 
 /**
- * Advice about names that `forward` may not have; `undefined` when it may have all of them.
- * `ownNames` are the fields the site itself named in `upstream.headers`: visitors would choose the API key where none is configured.
+ * Advice about names that `forward` must not contain; `undefined` if all are allowed. `ownNames` are the fields the
+ * site itself set in `upstream.headers`: otherwise visitors could choose the API key if none is configured.
  */
 export function forwardHint(names: readonly string[], ownNames: readonly string[]): string | undefined {
   if (!names.every((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(name))) return 'Set it to a list of names of header fields.';
@@ -230,7 +232,7 @@ export function forwardHint(names: readonly string[], ownNames: readonly string[
   return withheld && `Set it to fields that may cross: "${withheld}" never does.`;
 }
 
-/** The header fields that a function of the site returns for a request; `failure` makes the error of any other outcome. */
+/** The header fields that a function of the site returns for a request; `failure` creates the error for any other result. */
 async function returnedFields(
   headers: GetHeaders,
   request: unknown,
@@ -252,7 +254,10 @@ async function returnedFields(
   }
 }
 
-/** The kind of an exception, and its place. Without its message: one of `Headers` quotes the value it refuses, a session library the cookie. */
+/**
+ * The type of an exception, and its location. Its message is left out: that of `Headers` quotes the rejected value,
+ * that of a session library the cookie.
+ */
 function thrown(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const [place] = /^ +at .+$/m.exec(String(error.stack).replace(error.message, '')) ?? [''];
@@ -291,7 +296,7 @@ export function headerFields(made: HeadersLike): Record<string, string> {
   for (const [name, value] of pairs(made)) {
     for (const text of Array.isArray(value) ? (value as unknown[]) : [value]) {
       if (text === undefined || text === null) continue;
-      // Of anything else, such as a promise nobody awaited, all requests would carry the same "[object …]".
+      // Anything else, such as a promise that was not awaited, would be sent as "[object …]" with every request.
       if (!['string', 'number', 'boolean'].includes(typeof text)) throw new Error('it gave a value that is not text');
       try {
         headers.append(String(name), String(text as string));
@@ -302,7 +307,7 @@ export function headerFields(made: HeadersLike): Record<string, string> {
     }
   }
   const fields = Object.fromEntries(headers);
-  // `Headers` takes control characters, which no client of HTTP sends.
+  // `Headers` accepts control characters, which HTTP clients reject.
   if (!Object.values(fields).every(isFieldValue)) throw notAllowed();
   return fields;
 }
@@ -310,7 +315,7 @@ export function headerFields(made: HeadersLike): Record<string, string> {
 function pairs(made: unknown): readonly (readonly [unknown, unknown])[] {
   if (made === undefined || made === null) return [];
   if (typeof made !== 'object') throw new Error('it gave no header fields');
-  // Whatever lists pairs: a `Headers` of another realm or library, an array, a `Map`.
+  // Anything that lists pairs: a `Headers` of another realm or library, an array, a `Map`.
   if (!(Symbol.iterator in made)) {
     const fields = Object.entries(made);
     if (fields.length > 0 || isPlainObject(made)) return fields;

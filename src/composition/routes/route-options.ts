@@ -1,4 +1,4 @@
-// `any` stands for the request of a framework that is not known; each entry gives the type of its own.
+// `any` is the request of an unknown framework; each entry sets its own type.
 /* oxlint-disable typescript/no-explicit-any */
 
 import { sessionKind, type SessionTokenLike } from '../../adapters/sessions/session-like.js';
@@ -17,8 +17,9 @@ import {
 import { type ServiceAuthStrategy, STRATEGIES } from '../config/server-config.js';
 
 /**
- * Header fields as the site makes them: an object, a `Headers`, or a list of pairs of name and value. A list of values is sent as one,
- * a field that is `undefined` or `null` is left out, and nothing at all means no fields.
+ * Header fields from the site: an object, a `Headers`, or a list of pairs of name and value. A list of values is sent
+ * as one field, a field that is `undefined` or `null` is left out, and `undefined` instead of an object means no
+ * fields.
  *
  * @public
  */
@@ -30,43 +31,53 @@ export type HeadersLike =
   | undefined;
 
 /**
- * Makes header fields for calls to the platform, from the framework's request (spec §4.2).
- * As `getHeaders` and `configGetHeaders` they are the credential: an error of this package it throws is answered as such; any other becomes a 401 whose text stays in the server's log.
+ * Returns header fields for calls to the platform, from the framework's request (spec §4.2). As `getHeaders` and
+ * `configGetHeaders` they are the credential: if it throws an error of this package, that is the response; any other
+ * error becomes a 401 whose reason is only in the server's log.
  *
  * @public
  */
 export type GetHeaders<NativeRequest = any> = {
-  // A method, so that a site may name what it knows to be there: a request with a session, Next's own request.
+  // A method, so that a site can declare its own request type: a request with a session, Next's own request.
   // oxlint-disable-next-line typescript/method-signature-style
   call(request: NativeRequest): HeadersLike | Promise<HeadersLike>;
 }['call'];
 
 /**
- * Names of further header fields that cross. Credentials, cookies, hop-by-hop, framing and CORS fields, and those this package sets itself, are refused.
+ * Names of additional header fields to forward. Credentials, cookies, hop-by-hop, framing and CORS fields, and those
+ * this package sets itself, are rejected.
  *
  * @public
  */
 export interface ForwardOptions {
-  /** Fields of the browser's request that the platform is sent too, such as `prefer` or `baggage`. Visitors choose their values. Default: none. */
+  /**
+   * Fields of the browser's request to forward to the platform, such as `prefer` or `baggage`. Visitors choose their
+   * values. Default: none.
+   */
   readonly request?: readonly string[] | undefined;
-  /** Fields of the platform's response that the browser is sent too, such as `x-agent-trace`. Default: none. */
+  /** Fields of the platform's response to forward to the browser, such as `x-agent-trace`. Default: none. */
   readonly response?: readonly string[] | undefined;
 }
 
 /**
- * Header fields of the site's own, which every route takes. What is sent to the platform is part of all cache keys, but for `traceparent`, `tracestate` and `baggage`.
+ * Header fields of the site's own, for every route. Fields sent to the platform are part of all cache keys, except
+ * `traceparent`, `tracestate` and `baggage`.
  *
  * @public
  */
 export interface SiteFieldOptions<NativeRequest = any> {
-  /** Makes further header fields for the platform, such as a tenant, from the framework's request. What it throws is a 500 whose reason stays in the server's log; an error of this package is answered as such. Default: none. */
+  /**
+   * Returns additional header fields for the platform, such as a tenant, from the framework's request. If it throws,
+   * the response is a 500 whose reason is only in the server's log, or that error if it is one of this package.
+   * Default: none.
+   */
   readonly headers?: GetHeaders<NativeRequest> | undefined;
-  /** Names further header fields that cross. Default: none. */
+  /** Names of additional header fields to forward. Default: none. */
   readonly forward?: ForwardOptions | undefined;
 }
 
 /**
- * Which service credential calls to the platform carry (spec §4.4).
+ * The service credential for calls to the platform (spec §4.4).
  *
  * @public
  */
@@ -78,7 +89,7 @@ export interface AuthHeadersOptions {
 }
 
 /**
- * How the signed-in user's token goes to the platform.
+ * Handling of the signed-in user's token.
  *
  * @public
  */
@@ -87,38 +98,38 @@ export interface SessionOptions {
   readonly audience?: string | undefined;
   /** API key. Default: the configured `serviceApiKey`. */
   readonly apiKey?: string | undefined;
-  /** Exchanges the user's token even when `onBehalfOf` is not configured. Default: only with that block. */
+  /** Exchanges the user's token even if `onBehalfOf` is not configured. Default: only with that block. */
   readonly exchange?: 'on_behalf_of' | undefined;
 }
 
 /**
- * Which credential the chat route attaches.
+ * The credential of the chat route.
  *
  * @public
  */
 export interface ChatHandlerOptions<NativeRequest = any>
   extends AuthHeadersOptions, SessionOptions, SiteFieldOptions<NativeRequest> {
-  /** Gives the signed-in user's token; with it the route requires a session, and `strategy` is not allowed. */
+  /** Provides the signed-in user's token. The route then requires a session, and `strategy` is not allowed. */
   readonly getSessionToken?: SessionTokenLike | undefined;
-  /** Makes the headers of the config route's look-ups, from the framework's request. Default: the credential of the chat. */
+  /** Returns the headers for the config route's look-ups, from the framework's request. Default: the credential of the chat. */
   readonly configGetHeaders?: GetHeaders<NativeRequest> | undefined;
 }
 
 /**
- * How renders of widgets are kept (spec §2.4). Actions are never kept.
+ * Caching of widget renders (spec §2.4). Actions are never cached.
  *
  * @public
  */
 export interface RenderCacheOptions {
   /** Default false. */
   readonly enabled?: boolean | undefined;
-  /** How long a render is given out without asking whether the widget changed, in milliseconds. Default 3 000. */
+  /** Milliseconds for which a render is served without checking if the widget changed. Default 3 000. */
   readonly freshMs?: number | undefined;
-  /** How long a render may live at all, however often its widget is found unchanged; milliseconds. Default 300 000. */
+  /** Maximum lifetime of a render in milliseconds, even if every check finds its widget unchanged. Default 300 000. */
   readonly maxAgeMs?: number | undefined;
-  /** Most renders one handler leaves in the store. Default 500. */
+  /** Maximum number of renders one handler leaves in the store. Default 500. */
   readonly maxEntries?: number | undefined;
-  /** Longer renders are not kept. Default 1 048 576. */
+  /** Maximum size of a cached render, in bytes. Default 1 048 576. */
   readonly maxEntryBytes?: number | undefined;
 }
 
@@ -128,23 +139,27 @@ export interface RenderCacheOptions {
  * @public
  */
 export interface SurfaceHandlerOptions<NativeRequest = any> extends SessionOptions, SiteFieldOptions<NativeRequest> {
-  /** Gives the signed-in user's token; visitors who are not signed in get the API key alone. Default: nobody can sign in. */
+  /** Provides the signed-in user's token; for visitors who are not signed in, the API key is sent alone. Default: no sign-in. */
   readonly auth?: SessionTokenLike | undefined;
-  /** Refuses visitors who are not signed in: all of them without `auth`. Default false. */
+  /** Rejects visitors who are not signed in: without `auth`, all of them. Default false. */
   readonly requireSession?: boolean | undefined;
-  /** How renders are kept. Default: not at all. */
+  /** Caching of renders. Default: no caching. */
   readonly cache?: RenderCacheOptions | undefined;
 }
 
 /**
- * Options of `createServiceSurfaceRouter` (spec §4.3). At most one of `getHeaders`, `strategy` and `auth` says whose credential it is.
+ * Options of `createServiceSurfaceRouter` (spec §4.3). At most one of `getHeaders`, `strategy` and `auth` may be set;
+ * it selects the credential.
  *
  * @public
  */
 export interface SurfaceRouterOptions<NativeRequest = any> extends SurfaceHandlerOptions<NativeRequest> {
-  /** Makes further headers for the platform from the framework's request. Default: the API key alone, or the configured strategy where there is none. */
+  /**
+   * Returns additional headers for the platform from the framework's request. Default: the API key alone, or the
+   * configured strategy if there is no key.
+   */
   readonly getHeaders?: GetHeaders<NativeRequest> | undefined;
-  /** Service strategy of this route. Default: none, the API key goes alone. */
+  /** Service strategy of this route. Default: none, the API key is sent alone. */
   readonly strategy?: ServiceAuthStrategy | (string & {}) | undefined;
 }
 
@@ -155,7 +170,7 @@ export interface SurfaceRouterOptions<NativeRequest = any> extends SurfaceHandle
  */
 export interface ServiceSurfaceHandlerOptions<NativeRequest = any>
   extends AuthHeadersOptions, SiteFieldOptions<NativeRequest> {
-  /** How renders are kept. Default: not at all. */
+  /** Caching of renders. Default: no caching. */
   readonly cache?: RenderCacheOptions | undefined;
 }
 
@@ -165,26 +180,26 @@ export interface ServiceSurfaceHandlerOptions<NativeRequest = any>
  * @public
  */
 export interface ServiceProxyOptions<NativeRequest = any> extends SessionOptions, SiteFieldOptions<NativeRequest> {
-  /** Gives the signed-in user's token; without one, nothing is passed on. */
+  /** Provides the signed-in user's token; requests without one are rejected. */
   readonly auth: SessionTokenLike;
 }
 
-// The checks of these options; the functions that take them name themselves when they read them.
+// The checks of these options; functions that read them add their own name to errors.
 
 type Checks<Options> = OptionShape<keyof Options & string>['options'];
 
-/** The toolkit a route will run on, as far as it decides about options. */
+/** The part of a route's toolkit that its options depend on. */
 interface Known {
   readonly toolkit?:
     | { readonly customProviders: ReadonlySet<string>; forwardHint(names: readonly string[]): string | undefined }
     | undefined;
 }
 
-/** The names of the site's own providers come with its toolkit; without one there are none. */
+/** The names of the site's own providers are those of its toolkit; without a toolkit there are none. */
 const strategy: OptionCheck = (value, { toolkit }: Known) =>
   nameHint(value, [...STRATEGIES, ...(toolkit?.customProviders ?? [])]);
 
-/** The toolkit knows the fields that may cross: here, every entry would carry the list. */
+/** The toolkit knows the fields that may be forwarded: with the list here, every entry would include it. */
 const fieldNames: OptionCheck = (value, all: Known) =>
   texts(value, all) ?? all.toolkit?.forwardHint(value as readonly string[]);
 

@@ -1,4 +1,4 @@
-// `any` stands for the request of a framework that is not known; each entry gives the type of its own.
+// `any` is the request of an unknown framework; each entry sets its own type.
 /* oxlint-disable typescript/no-explicit-any */
 
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
@@ -27,26 +27,27 @@ export interface HandlersOptions<NativeRequest = any> extends ToolkitOption {
   readonly a2a?: ChatHandlerOptions<NativeRequest> | undefined;
   /** Options of the widget routes at `/service-surfaces` below the mount point. */
   readonly surfaces?: SurfaceRouterOptions<NativeRequest> | undefined;
-  /** Options of the conversation records at `/service` below the mount point. Default: not served, since they need a way to sign in. */
+  /** Options of the conversation records at `/service` below the mount point. Default: not served, since they need sign-in. */
   readonly service?: ServiceProxyOptions<NativeRequest> | undefined;
 }
 
 /**
- * Options of `createNodeHandler` and `createWebHandler`, which are given whole addresses and so have a mount point of their own.
+ * Options of `createNodeHandler` and `createWebHandler`, which receive whole addresses and so have their own mount
+ * point.
  *
  * @public
  */
 export interface SiteRoutesOptions<NativeRequest = any> extends HandlersOptions<NativeRequest> {
-  /** Path under which the routes are served. Default `/api`. */
+  /** Path below which the routes are served. Default `/api`. */
   readonly basePath?: string | undefined;
 }
 
 /** @internal One route of a site. */
 export interface RouteDefinition<Options extends object> {
   readonly shape: OptionShape<keyof Options & string>;
-  /** Its path below that of all routes (spec §4.1). */
+  /** Its path below the common mount point (spec §4.1). */
   readonly mount: string;
-  /** The session library of users for whom something is cached; absent where nothing is. */
+  /** The session library of users whose data is cached; absent if the route caches nothing. */
   readonly session?: (options: Options) => SessionTokenLike | undefined;
   readonly make: (site: RouteHandlers, options: Options) => HttpHandler;
   /** Responds until `configureServer` is called. */
@@ -93,13 +94,14 @@ export const SERVICE_SURFACES_ROUTE: RouteDefinition<ServiceSurfaceHandlerOption
   make: (site, options) => site.surfaces(site.credentials.service(options), options),
 };
 
-/** Responds 404 to every request. */
+/** Responds with 404 to every request. */
 export const noSuchRoute: HttpHandler = lazyHandler('noRoute');
 
 const TOOLKIT = accept((value) => hasMethods(value, ['authHeaders']), 'a toolkit');
 
 /**
- * Reads the options of a function that may be given a toolkit; else the current one decides what they may be.
+ * Reads the options of a function that accepts a toolkit; without one, the current toolkit decides which values are
+ * valid.
  *
  * @throws ConfigurationError naming `maker`, before any request.
  */
@@ -108,7 +110,7 @@ export function readRouteOptions<Options extends ToolkitOption>(
   shape: OptionShape<Exclude<keyof Options, 'toolkit'> & string>,
   options: Options | undefined,
 ): Given<Options> {
-  // Looked at first: a toolkit knows further strategies, and which fields may cross.
+  // Checked first: a toolkit has further strategies, and decides which fields may be forwarded.
   const taken = { ...shape, options: { toolkit: TOOLKIT, ...shape.options } } as unknown;
   return readOptions<Options>(maker, taken as OptionShape<keyof Options & string>, options, {
     ...options,
@@ -133,7 +135,7 @@ export function routeHandler<Options extends object>(
   if (given.toolkit !== undefined) return make(given.toolkit.handlers, given);
   const library = session?.(given);
   if (library !== undefined) siteSessions().add(library);
-  // Read again: another toolkit knows other strategies and fields.
+  // Read again: another toolkit has other strategies and fields.
   return currentHandler((site) => make(site, read()), unconfigured);
 }
 
@@ -152,7 +154,7 @@ export function soleRoute<Options extends object>(
  * @throws ConfigurationError (code `configuration_invalid`) when options are wrong, before the first request.
  */
 export function siteRoutes(maker: string, options: SiteRoutesOptions | undefined): readonly MountedHandler[] {
-  // Here, so that entries which do not need it leave it out.
+  // Here, so that entries which do not need it do not include it.
   const path = accept((value) => typeof value === 'string' && value.startsWith('/'), 'a path that starts with "/"');
   const shape = { options: { basePath: path, ...shapes() } };
   const { basePath = '/api', ...given } = readRouteOptions<SiteRoutesOptions>(maker, shape, options);
@@ -186,7 +188,7 @@ export async function currentToolkit(): Promise<Toolkit> {
   throw (await import('./unconfigured-responses.js')).notConfigured();
 }
 
-/** A handler of the toolkit that is current when a request comes, so that a later `configureServer` takes effect. */
+/** A handler of the toolkit that is current at the time of a request, so that a later `configureServer` takes effect. */
 function currentHandler(handlerOf: (site: RouteHandlers) => HttpHandler, handler: HttpHandler): HttpHandler {
   let known: Toolkit | undefined;
   return (request) => {
@@ -196,7 +198,7 @@ function currentHandler(handlerOf: (site: RouteHandlers) => HttpHandler, handler
       try {
         handler = handlerOf(toolkit.handlers);
       } catch (error) {
-        // Of options that only this toolkit refuses, such as a field that carries its API key.
+        // For options that only this toolkit rejects, such as a field that carries its API key.
         handler = lazyHandler('misconfigured', error);
       }
     }

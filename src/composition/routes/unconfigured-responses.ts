@@ -8,7 +8,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js
 import { processFaults, provideExchange } from '../toolkit/process-wide.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 
-// Responses of routes without a toolkit. Entries that only mount routes load it when it is needed, which is seldom.
+// Responses of routes without a toolkit. Loaded on demand by entries that only mount routes, which is seldom.
 
 provideExchange();
 
@@ -26,7 +26,7 @@ const BARE_SITE: SiteSettings = {
   clock: { now: () => 0 },
 };
 
-/** The error of everything that needs a toolkit before `configureServer` was called. */
+/** The error for calls that need a toolkit before `configureServer`. */
 export function notConfigured(): ServiceAuthError {
   return new ServiceAuthError('service_auth_failed', {
     detail: 'The server is not configured.',
@@ -35,16 +35,16 @@ export function notConfigured(): ServiceAuthError {
   });
 }
 
-/** The chat route before `configureServer` was called. */
+/** The chat route before `configureServer`. */
 export const unconfiguredChat: HttpHandler = errorHandler(BARE_SITE, notConfigured(), true);
 
-/** Any other route before `configureServer` was called. */
+/** All other routes before `configureServer`. */
 export const unconfigured: HttpHandler = errorHandler(BARE_SITE, notConfigured(), false);
 
-/** Answers every request with 404. */
+/** Responds to every request with 404. */
 export const noRoute: HttpHandler = (request) => Promise.resolve(notFound(request, errorContext(BARE_SITE, 'none')));
 
-/** A route whose options the configured toolkit refuses. */
+/** A route whose options the configured toolkit rejects. */
 export function misconfigured(request: HttpRequest, error: unknown): Promise<HttpResponse> {
   return errorHandler(BARE_SITE, error, request.method === 'POST')(request);
 }

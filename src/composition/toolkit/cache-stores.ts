@@ -19,16 +19,16 @@ import { invalidField } from '../config/addresses.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { CacheStores, Parts } from './container.js';
 
-/** Begins every key, with the name of the package and the format of what is stored. */
+/** Prefix of every key: the name of the package, and the version of the stored format. */
 const PREFIX = 'agent-bff:1:';
 
 const MAX_TOKENS = 10_000;
 const PROCESS_KEY = randomBytes(32);
 
-// 10 000 renders, and beside each the versions and names that say what an action drops; their bytes are the real limit.
+// 10 000 renders, each with its version tags and aliases; their bytes are the real limit.
 const MEMORY_BOUNDS = { maxEntries: 40_000, maxBytes: 67_108_864 };
 
-/** The stores of a configuration; those of the previous one where nothing behind them has changed. */
+/** The stores of a configuration; reuses those of the previous one if their settings are unchanged. */
 export function cacheStores(
   config: ResolvedConfig,
   { clock, telemetry, random }: Pick<Parts, 'clock' | 'telemetry' | 'random'>,
@@ -52,9 +52,9 @@ export function cacheStores(
       store && new SealedCacheStore({ store, clock, telemetry, keys: [first, ...rest], prefix: PREFIX + kind + ':' })
     );
   };
-  // A reader of the store could use the tokens in it: they are shared only when they can be sealed.
+  // Anyone who can read the store could use the tokens in it, so they are only shared if they can be sealed.
   const sharedTokens = sealed('token');
-  // Renders hold what users see.
+  // Renders contain users' data.
   const sharedRenders = sealed('sealed') ?? shared();
   if (first === undefined && sharedRenders !== undefined) {
     telemetry.emit({
@@ -63,7 +63,7 @@ export function cacheStores(
       detail: 'Tokens stay in this process: set "cacheKeys" in configureServer to share them through "cacheStore".',
     });
   }
-  // What is in this process alone has nothing to do with the store, nor with the keys that seal what goes there.
+  // The in-memory part depends neither on the store nor on its keys.
   const isKept = previous !== undefined && sameItems(previous.settings.slice(0, 2), settings.slice(0, 2));
   const own: CacheStores['own'] = isKept ? previous.own : {};
   const cache = { clock, telemetry, random, maxEntries: MAX_TOKENS };
@@ -87,7 +87,7 @@ export function cacheStores(
 }
 
 /**
- * Connects to the store at the configured address; `undefined` when no address is configured.
+ * Connects to the store at the configured address; `undefined` if no address is configured.
  *
  * @throws ConfigurationError when the client library is not installed.
  */
@@ -97,11 +97,11 @@ export function storeAtAddress({ cacheAddress, timeouts }: ResolvedConfig): Redi
     const detail = '"cacheStore" is an address, and the library that calls it is not installed.';
     throw invalidField('cacheStore', detail, 'Run: npm install @keyv/redis');
   }
-  // Calls have their deadline themselves: a miss must come before it, or it counts as a fault.
+  // Calls have their own deadline: a miss must come before it, otherwise it counts as a fault.
   return new RedisStorage({ address: cacheAddress.url, patienceMs: timeouts.cacheMs * 0.8 });
 }
 
-/** The configured store behind the promises of the port; `undefined` when none is configured. */
+/** The configured store as a `CacheStore`; `undefined` if none is configured. */
 export function sharedStore(
   config: ResolvedConfig,
   connected: RedisStorage | undefined,
@@ -122,7 +122,7 @@ function storeOver(storage: TextStorage, parts: Omit<KeyvCacheStoreDependencies,
   return new KeyvCacheStore({ keyv, getMany: (keys) => keyv.getMany(keys), ...parts });
 }
 
-/** Processes that share tokens must name one proof alike; without a shared key nobody else reads the names. */
+/** Processes that share tokens must derive the same digest from a proof; without a shared key, other processes do not read the digests. */
 function proofKey({ cacheKeys: [first] }: ResolvedConfig): Uint8Array {
   if (first === undefined) return PROCESS_KEY;
   return createHmac('sha256', first.key).update('agent-bff proof').digest();

@@ -13,12 +13,12 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import type { RouteCredentials } from '../routes/route-credentials.js';
 import type { SiteHandlers, SiteParts } from './site-handlers.js';
 
-/** What outlives a change of configuration that does not touch it. */
+/** The parts that survive a change of the configuration that does not affect them. */
 export type LastingParts = Pick<Parts, 'listeners' | 'telemetry' | 'connections' | 'stores'>;
 
-/** Makes the connections to the platform. */
+/** Creates the connections to the platform. */
 export interface UpstreamSource {
-  /** The setting behind them: connections stay while it does. */
+  /** The setting they depend on: connections stay while it is unchanged. */
   readonly key: unknown;
   readonly connect: () => HttpUpstream;
 }
@@ -27,33 +27,33 @@ export interface UpstreamSource {
 export interface Connections {
   readonly key: unknown;
   readonly upstream: HttpUpstream;
-  /** Upstreams of earlier configurations whose last responses still run. */
+  /** Upstreams of earlier configurations whose last responses are still running. */
   readonly retired: Set<HttpUpstream>;
 }
 
-/** Tokens and renders, and the connection to the store they share. */
+/** Tokens and renders, and the connection to their shared store. */
 export interface CacheStores {
-  /** The settings behind these stores; first those of the memory of this process. */
+  /** The settings these stores depend on, those of the in-memory stores first. */
   readonly settings: readonly unknown[];
-  /** The connection to the store of `cacheStore`, where that is an address. */
+  /** The connection to the store in `cacheStore`, if that is an address. */
   readonly redis: RedisStorage | undefined;
   readonly renders: CacheStore;
   readonly tokens: TokenCache;
-  /** Those of them that are in this process alone. */
+  /** The in-memory stores among them. */
   readonly own: { readonly renders?: CacheStore; readonly tokens?: TokenCache };
-  /** Keys the digests that tell two proofs apart without revealing either. */
+  /** Keys the digests that distinguish proofs without revealing them. */
   readonly proofKey: Uint8Array;
 }
 
-/** Gives the identity provider of a flow; its library is loaded when it is first asked for. */
+/** Returns the identity provider of a flow; its library is loaded on first use. */
 export type ProviderLoader = (name: string) => Promise<IdentityProvider> | undefined;
 
-/** Everything a toolkit is made of, by the name under which it is bound. */
+/** Everything a toolkit consists of, by the name it is bound to. */
 export interface Parts extends SiteParts {
   readonly random: () => number;
-  /** The receivers of events; undefined where faults go to the terminal. */
+  /** The receivers of events; undefined if faults are written to the terminal. */
   readonly listeners: readonly Telemetry[] | undefined;
-  /** Hands events to the listeners, without secrets. */
+  /** Passes events to the listeners, without secrets. */
   readonly telemetry: Telemetry;
   readonly upstreamSource: UpstreamSource;
   readonly connections: Connections;
@@ -71,7 +71,7 @@ export interface Parts extends SiteParts {
   readonly handlers: SiteHandlers;
 }
 
-/** Binds a part to a function of others; one that is missing, or has another type, does not compile, which inversify's own types allow. */
+/** Binds a part to a function of other parts. Unlike inversify's own types, a missing part, or one of the wrong type, does not compile. */
 export function provide<Name extends keyof Parts, const Need extends keyof Parts>(
   bind: ContainerModuleLoadOptions['bind'],
   name: Name,
@@ -85,7 +85,7 @@ export function provide<Name extends keyof Parts, const Need extends keyof Parts
     .inSingletonScope();
 }
 
-/** Replaces a bound part before anything is made of it. */
+/** Replaces a bound part before it is used. */
 export function rebind<Name extends keyof Parts>(container: Container, name: Name, part: Parts[Name]): void {
   container.rebind<Parts[Name]>(name).toConstantValue(part);
 }

@@ -11,17 +11,17 @@ import { PlatformStyles } from '../../domain/upstream/platform-styles.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { provide } from './container.js';
 
-/** Callers whose look-ups, and agent cards, are remembered at most. */
+/** Maximum number of callers whose look-ups and agent cards are cached. */
 const MAX_LOOKUPS = 1_000;
-/** Text of all that is remembered of one kind: cards, or projects and brands. */
+/** Total bytes of cached texts of one kind: cards, or projects and brands. */
 const MAX_LOOKUP_BYTES = 8_388_608;
 
-/** Texts of brands, and of themes, that are remembered as they are sent. */
+/** Maximum number of checked brands, and of checked themes, that are cached. */
 const MAX_STYLES = 1_000;
 
 const deadline = (ms: number): AbortSignal => AbortSignal.timeout(ms);
 
-/** Binds the domain: what the routes call. */
+/** Binds the domain, which the routes call. */
 export function domainModule(config: ResolvedConfig): ContainerModule {
   const { agent, agentCard, timeouts, serviceApi, upstream: names, serviceProjectId } = config;
   const { mediaOrigins, trustBrandCss, publicUrl } = config;
@@ -119,7 +119,7 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
       bind,
       'conversations',
       ['call'],
-      // Records are as large as they are: what streams through has no time for the whole.
+      // Records have any size: a streaming body has no total time limit.
       ({ call }) => new ConversationProxy({ call, timeouts: { ...platformTimeouts, bodyMs: 0 }, api }),
     );
   });

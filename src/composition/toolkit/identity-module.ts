@@ -9,7 +9,7 @@ import type { ResolvedConfig } from '../config/resolve-config.js';
 import { RouteCredentials } from '../routes/route-credentials.js';
 import { type Parts, type ProviderLoader, provide } from './container.js';
 
-/** Binds what turns configuration into credentials. */
+/** Binds the parts that turn configuration into credentials. */
 export function identityModule(config: ResolvedConfig, sessions: Set<SessionTokenLike>): ContainerModule {
   return new ContainerModule(({ bind }) => {
     provide(bind, 'fetch', [], () => undefined);
@@ -45,7 +45,7 @@ export function identityModule(config: ResolvedConfig, sessions: Set<SessionToke
   });
 }
 
-/** Everything the providers of this package need besides their settings. `proofKey` keys the digests that tell two proofs apart. */
+/** Everything the providers of this package need besides their settings. `proofKey` keys the digests that distinguish proofs. */
 export function providerContext(
   { timeouts }: ResolvedConfig,
   { proofKey, ...context }: Pick<ProviderContext, 'fetch' | 'telemetry' | 'clock'> & { readonly proofKey: Uint8Array },
@@ -57,7 +57,7 @@ export function providerContext(
   };
 }
 
-/** Loads each provider once, when it is first asked for. */
+/** Loads each provider once, on first use. */
 export function providerLoader(config: ResolvedConfig, context: ProviderContext): ProviderLoader {
   const custom = config.identityProviders;
   const flows = new Map<string, () => Promise<IdentityProvider>>();
@@ -81,7 +81,7 @@ export function providerLoader(config: ResolvedConfig, context: ProviderContext)
   };
 }
 
-/** The exchange of users' tokens that a configuration asks for; its library is loaded with the first token. */
+/** The exchange of users' tokens, if configured; its library is loaded with the first token. */
 export function tokenExchange(config: ResolvedConfig, context: ProviderContext): TokenExchange {
   const { authProvider, exchangeProvider, onBehalfOf } = config;
   const isUnnamed = onBehalfOf.provider.value === '' && authProvider !== '' && authProvider !== exchangeProvider;

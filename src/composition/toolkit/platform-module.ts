@@ -16,7 +16,7 @@ import { cacheStores, sameItems } from './cache-stores.js';
 import { type Connections, type LastingParts, type Parts, provide, type UpstreamSource } from './container.js';
 import { processFaults } from './process-wide.js';
 
-/** Binds what the site runs on; what `previous` has already stays while the configuration behind it does. */
+/** Binds the infrastructure of a site; reuses the parts of `previous` whose settings are unchanged. */
 export function platformModule(config: ResolvedConfig, previous: LastingParts | undefined): ContainerModule {
   const { connectMs } = config.timeouts;
   return new ContainerModule(({ bind }) => {
@@ -28,7 +28,7 @@ export function platformModule(config: ResolvedConfig, previous: LastingParts | 
     provide(bind, 'connections', ['upstreamSource'], ({ upstreamSource }) =>
       connections(upstreamSource, previous?.connections),
     );
-    // Calls are reported only where somebody listens.
+    // Calls are only reported if there is a listener.
     provide(
       bind,
       'upstream',
@@ -47,7 +47,7 @@ export function platformModule(config: ResolvedConfig, previous: LastingParts | 
   });
 }
 
-/** Ends what another toolkit has replaced. A shutdown must still find its upstream: a response may stream for hours. */
+/** Ends the parts of a replaced toolkit. A shutdown must still find its upstream: a response may stream for hours. */
 export function retireReplaced(
   previous: LastingParts,
   { connections: { upstream, retired }, stores }: LastingParts,
@@ -65,7 +65,7 @@ function connections({ key, connect }: UpstreamSource, previous: Connections | u
   return { key, upstream: connect(), retired: previous?.retired ?? new Set() };
 }
 
-/** One telemetry for the same listeners, since parts that are kept hold on to it; where nobody is to be told, nothing is paid. */
+/** Reuses the telemetry for the same listeners, since reused parts refer to it; costs nothing without listeners. */
 function siteTelemetry(
   config: ResolvedConfig,
   listeners: Parts['listeners'],
@@ -82,7 +82,7 @@ function siteTelemetry(
   return new OperatorTelemetry(listeners, secrets);
 }
 
-/** Where nobody is told, nobody reads the texts, and nothing but their secrets matters. */
+/** Without listeners the texts are not read, so only the secrets have to be known. */
 function concealer(telemetry: Telemetry): PlatformErrorsDependencies['conceal'] {
   if (telemetry instanceof RedactedTelemetry) return (text, secrets) => telemetry.redact(text, secrets);
   return redactor([]);

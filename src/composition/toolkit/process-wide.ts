@@ -10,19 +10,19 @@ const PART_OF_MEMORY = 0.25;
 
 const now = performance.now.bind(performance);
 
-/** Bytes of request bodies that a process with so much memory holds together, and as many of responses. */
+/** Bytes of request bodies that a process with this much memory may hold, and the same for responses. */
 export function bodyMemory(memoryBytes: number): number {
   return Math.max(MIN_BYTES, Math.floor(memoryBytes * PART_OF_MEMORY));
 }
 
-/** The memory of request bodies: one for all toolkits of a process, which share its memory. */
+/** The memory of request bodies: one budget for all toolkits of a process. */
 export function processBodies(bodyLimitBytes: number): BodyBudget {
   const budget = processWide('agent-bff/bodies@1', () => new BodyBudget({ limitBytes: bodyMemory(memorySize()), now }));
   budget.admit(bodyLimitBytes);
   return budget;
 }
 
-/** Makes what hosts with sockets exchange requests for responses by, unless the process has it: one memory for all responses that wait. */
+/** Creates the exchange for hosts with sockets, unless the process has one: a single memory budget for all waiting responses. */
 export function provideExchange(): void {
   processWide(EXCHANGE, () => new NodeExchange(new SendBudget(bodyMemory(memorySize()))));
 }
@@ -32,7 +32,7 @@ export function processFaults(): FaultLog {
   return processWide('agent-bff/faults@1', () => new FaultLog({ now, write: writeToStandardError }));
 }
 
-/** On a registered symbol of the global object, because a bundler gives each of its entries its own copy of this module. */
+/** Stored in a registered symbol of the global object, because bundlers give each entry its own copy of this module. */
 function processWide<Value>(name: string, make: () => Value): Value {
   const holder = globalThis as Record<symbol, unknown>;
   return (holder[Symbol.for(name)] ??= make()) as Value;

@@ -28,7 +28,6 @@ import type {
   SurfaceHandlerOptions,
 } from '../routes/route-options.js';
 
-/** What the handlers of a site are made of. */
 export interface SiteHandlersDependencies extends SiteParts {
   readonly config: ResolvedConfig;
   readonly site: SiteSettings;
@@ -36,7 +35,7 @@ export interface SiteHandlersDependencies extends SiteParts {
   readonly renders: CacheStore;
 }
 
-/** The parts of a toolkit that its handlers use as they are. */
+/** The parts of a toolkit that its handlers use directly. */
 export interface SiteParts {
   readonly gate: RequestGate;
   readonly forwarder: ChatForwarder;
@@ -47,7 +46,7 @@ export interface SiteParts {
   readonly clock: Clock;
 }
 
-/** The handlers without their private parts, so that another package copy's toolkit has them too. */
+/** The handlers without private members, so that the toolkit of another copy of the package is compatible. */
 export type RouteHandlers = Pick<SiteHandlers, keyof SiteHandlers>;
 
 const RENDER_CACHE: RenderCacheSettings = {
@@ -57,7 +56,7 @@ const RENDER_CACHE: RenderCacheSettings = {
   maxEntryBytes: 1_048_576,
 };
 
-/** Makes the handlers of one toolkit, each from options that `readOptions` has read. */
+/** Creates the handlers of one toolkit, each from options that `readOptions` has read. */
 export class SiteHandlers {
   readonly credentials: RouteCredentials;
   readonly #deps: SiteHandlersDependencies;
@@ -106,7 +105,7 @@ export class SiteHandlers {
     return this.#served(routes, 'conversation');
   }
 
-  /** A route behind the checks that come first: the name it is called by, and room. */
+  /** A route behind the first checks: host name and capacity. */
   #served(routes: HttpHandler, route: 'chat' | 'surface' | 'conversation'): HttpHandler {
     const { gate, site } = this.#deps;
     const refuse = (request: HttpRequest, error: RequestError): HttpResponse =>
@@ -115,7 +114,7 @@ export class SiteHandlers {
     return this.#observed(site.hosts === undefined ? guarded : behindHostCheck(guarded, site.hosts, refuse));
   }
 
-  /** Names each request before anything happens, where somebody listens. */
+  /** Assigns an id to each request before anything else, if there is a listener. */
   #observed(handler: HttpHandler): HttpHandler {
     const { telemetry } = this.#deps.site;
     if (telemetry.runRequest === undefined) return handler;
@@ -127,12 +126,12 @@ export class SiteHandlers {
   }
 }
 
-/** Completes the option `cache`, as `readOptions` has read it; `undefined` when renders are not kept. */
+/** Completes the option `cache`, as read by `readOptions`; `undefined` if renders are not cached. */
 export function renderCacheSettings({ enabled, ...given }: RenderCacheOptions = {}): RenderCacheSettings | undefined {
   return enabled === true ? ({ ...RENDER_CACHE, ...given } as RenderCacheSettings) : undefined;
 }
 
-/** Long enough to tell two bodies apart, short enough for a header field. */
+/** Long enough to distinguish two bodies, short enough for a header field. */
 function shortHash(text: string): string {
   return sha256(text).slice(0, 32);
 }

@@ -8,48 +8,51 @@ import type { AuthHeadersOptions, SessionOptions } from '../routes/route-options
 import type { RouteHandlers } from './site-handlers.js';
 
 /**
- * Whether a toolkit can serve; may be shown to anybody.
+ * The health of a toolkit; contains no secrets.
  *
  * @public
  */
 export interface ToolkitHealth {
-  /** `ready`: every check passes. `degraded`: some requests will fail. `closing`: all new ones are refused. */
+  /** `ready`: every check passes. `degraded`: some requests will fail. `closing`: new requests are rejected. */
   readonly status: 'ready' | 'degraded' | 'closing';
-  /** What was looked at. */
+  /** The results of the checks. */
   readonly checks: Readonly<
     Record<
-      /** `configuration`: there is an address to forward to. `credential`: the service credential is cached, or could be had just now. */
+      /** `configuration`: there is an address to forward to. `credential`: the service credential is cached, or can be obtained now. */
       'configuration' | 'credential',
       {
-        /** `skipped`: there is nothing to check. */
+        /** `skipped`: not applicable. */
         readonly status: 'pass' | 'fail' | 'skipped';
-        /** What a visitor's error response would say. */
+        /** The code of a visitor's error response. */
         readonly code?: ErrorCode;
-        /** The configuration block to look at. */
+        /** The configuration block to check. */
         readonly block?: string;
-        /** The fields of that block to look at. */
+        /** The fields of that block to check. */
         readonly fields?: readonly string[];
       }
     >
   >;
-  /** Requests under way, without open event streams. */
+  /** Running requests, without open event streams. */
   readonly inFlight: number;
-  /** Event streams that are open. */
+  /** Number of open event streams. */
   readonly openStreams: number;
 }
 
 /**
- * One configured set of routes and credentials.
- * Methods read their options strictly: ConfigurationError (code `configuration_invalid`) names method and option.
+ * One configured set of routes and credentials. Methods read their options strictly: ConfigurationError (code
+ * `configuration_invalid`) names method and option.
  *
  * @public
  */
 export interface Toolkit {
   /** @internal Makes the handlers of its routes, for the table of routes. */
   readonly handlers: RouteHandlers;
-  /** The project: the configured one, else the one the platform knows for this credential; `null` when there is none or it cannot be asked. */
+  /**
+   * The project: the configured one, otherwise the one the platform returns for this credential; `null` if there is
+   * none, or if the platform cannot be reached.
+   */
   projectId(options?: AuthHeadersOptions): Promise<string | null>;
-  /** The brand's style sheet, as the platform gives it to this credential; empty when there is none or it cannot be asked. */
+  /** The brand's style sheet for this credential; empty if there is none, or if the platform cannot be reached. */
   brandCss(options?: AuthHeadersOptions): Promise<string>;
   /**
    * Headers for the site's own calls to the platform (spec §4.4).
@@ -58,7 +61,7 @@ export interface Toolkit {
    */
   authHeaders(options?: AuthHeadersOptions): Promise<Record<string, string>>;
   /**
-   * Headers that carry the signed-in user's token, from the framework's own request.
+   * Headers with the signed-in user's token, from the framework's own request.
    *
    * @throws SessionError (codes `session_required`, `session_expired`, `interaction_required`).
    */
@@ -66,15 +69,15 @@ export interface Toolkit {
     options: SessionOptions & { readonly authClient: SessionTokenLike },
     request?: unknown,
   ): Promise<Record<string, string>>;
-  /** The cached service token, or `undefined` when there is none that is still valid; asks nobody. */
+  /** The cached service token, or `undefined` if there is no valid one; sends no request. */
   cachedServiceToken(options?: AuthHeadersOptions): string | undefined;
   /** @internal Names of the identity providers the site registered, which are strategies here. */
   readonly customProviders: ReadonlySet<string>;
   /** @internal What is wrong with header fields that a route's `forward` names, such as the one that carries the API key; `undefined` when they may cross. */
   forwardHint(names: readonly string[]): string | undefined;
   /**
-   * Whether the toolkit can serve. Asks the identity provider only for a token that a request would ask for too, and after a failure no sooner than a request would; never the platform.
-   * Waits for the provider half a second at most.
+   * Checks if the toolkit can serve. Calls the identity provider only if a request would call it too, and respects its
+   * back-off after a failure; never calls the platform. Waits for the provider for at most half a second.
    *
    * @example
    * ```ts
@@ -91,8 +94,9 @@ export interface Toolkit {
    */
   health(): Promise<ToolkitHealth>;
   /**
-   * Refuses new requests with 503, lets running ones finish within `graceMs`, breaks off what still runs and ends all connections to the platform.
-   * Calling it again gives the first call's promise. A toolkit that `configureServer` has replaced only stops taking requests: its connections belong to its successor.
+   * Rejects new requests with 503, lets running ones finish within `graceMs`, then aborts the rest and closes all
+   * connections to the platform. Calling it again returns the first call's promise. A toolkit that `configureServer`
+   * has replaced only stops accepting requests: its connections belong to its successor.
    *
    * @example
    * ```ts
@@ -110,13 +114,13 @@ export interface Toolkit {
    * ```
    */
   close(options?: {
-    /** Milliseconds running requests and open streams have to finish. Default 10 000; 0 breaks them off immediately. */
+    /** Milliseconds for running requests and open streams to finish. Default 10 000; 0 aborts them immediately. */
     readonly graceMs?: number | undefined;
   }): Promise<void>;
 }
 
 /**
- * Parts of the outside world a site may replace: its own providers, or the fakes of `agent-bff/testing`.
+ * External dependencies that a site may replace: with its own providers, or with the fakes of `agent-bff/testing`.
  *
  * @public
  */
@@ -127,23 +131,23 @@ export interface ToolkitPorts {
   readonly upstream?: HttpUpstream | undefined;
   /** Default: the configuration's `telemetry`. */
   readonly telemetry?: Telemetry | undefined;
-  /** Further identity providers, beside those of the configuration. */
+  /** Additional identity providers, besides those of the configuration. */
   readonly identityProviders?: Readonly<Record<string, IdentityProvider>> | undefined;
-  /** Exchanges users' tokens. Default: the provider the `onBehalfOf` block names. */
+  /** Exchanges users' tokens. Default: the provider in the `onBehalfOf` block. */
   readonly tokenExchange?: TokenExchange | undefined;
-  /** Calls identity providers, for a proxy or a private certificate authority. Default: the global `fetch`. */
+  /** Sends requests to identity providers, for a proxy or a private certificate authority. Default: the global `fetch`. */
   readonly identityFetch?: typeof fetch | undefined;
   /** A number from 0 up to 1, for jitter. Default: `Math.random`. */
   readonly random?: (() => number) | undefined;
 }
 
 /**
- * Which toolkit a route uses.
+ * Selects the toolkit of a route.
  *
  * @public
  */
 export interface ToolkitOption {
-  /** Use this toolkit. Default: the one `configureServer` made last. */
+  /** The toolkit to use. Default: the one `configureServer` created last. */
   readonly toolkit?: Toolkit | undefined;
 }
 

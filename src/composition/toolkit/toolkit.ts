@@ -22,7 +22,8 @@ import { siteModule } from './site-module.js';
 import type { HealthCheck, Toolkit, ToolkitPorts } from './toolkit-type.js';
 
 /**
- * Builds everything the routes need from one configuration; keeps no global state, so a process may have many.
+ * Creates everything the routes need from one configuration. It has no global state, so a process may have many
+ * toolkits.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming block and field, or the port.
  *
@@ -56,8 +57,9 @@ const PORTS: OptionShape<keyof ToolkitPorts> = {
 };
 
 /**
- * The container of one configuration, with everything its toolkit is made of. Each configuration has its own: a singleton of a shared one
- * would be of the configuration that came first. What `previous` has already stays while the configuration behind it does.
+ * The container of one configuration, with everything its toolkit consists of. Each configuration has its own
+ * container: a shared singleton would keep the first configuration. Reuses the parts of `previous` whose settings are
+ * unchanged.
  */
 export function toolkitContainer(
   config: ResolvedConfig,
@@ -74,7 +76,7 @@ export function toolkitContainer(
   return container;
 }
 
-/** Binds the ports that a site gives in place of the usual ones. */
+/** Binds the ports that a site passed instead of the defaults. */
 function rebindPorts(container: Container, ports: ToolkitPorts, identityProviderMs: number): void {
   const { clock, upstream, telemetry, tokenExchange, identityFetch, random } = ports;
   if (clock) rebind(container, 'clock', clock);
@@ -86,8 +88,8 @@ function rebindPorts(container: Container, ports: ToolkitPorts, identityProvider
 }
 
 /**
- * Builds a toolkit that keeps what a change of configuration does not touch: tokens by their identity, connections by their settings.
- * `sessions`: the session libraries of its routes; each further route adds its own.
+ * Builds a toolkit that reuses the parts a change of configuration does not affect: tokens by their identity,
+ * connections by their settings. `sessions`: the session libraries of its routes; each new route adds its own.
  */
 export function buildToolkit(
   config: ServerConfig,
@@ -149,7 +151,7 @@ export function buildToolkit(
     close: (options) => {
       const { graceMs = GRACE_MS } = read('close', CLOSE, options);
       closing ??= shutDown(gate, REPLACED.has(toolkit) ? undefined : lasting, graceMs);
-      // A later configuration begins anew: what is closed here serves nobody.
+      // A later configuration starts from scratch: parts closed here cannot be reused.
       LASTING.delete(toolkit);
       return closing;
     },
@@ -157,7 +159,7 @@ export function buildToolkit(
   LASTING.set(toolkit, lasting);
   if (previous !== undefined) {
     REPLACED.add(previous);
-    // What was refused may have been corrected at the provider.
+    // The cause of a refusal may have been fixed at the provider.
     stores.tokens.liftBackOffs();
   }
   if (previous?.cachedServiceToken() !== undefined) void broker.recall();
@@ -169,24 +171,24 @@ const CLOSE: OptionShape<'graceMs'> = {
   options: { graceMs: accept((value) => typeof value === 'number', 'a number of milliseconds') },
 };
 
-/** Milliseconds running requests have to finish when a toolkit is closed. */
+/** Milliseconds for running requests to finish when a toolkit is closed. */
 const GRACE_MS = 10_000;
 
-/** What each toolkit runs on, for the toolkit that replaces it. */
+/** The reusable parts of each toolkit, for its successor. */
 const LASTING = new WeakMap<Toolkit, LastingParts>();
 
-/** Toolkits whose parts another one has taken over. */
+/** Toolkits whose parts were taken over by a successor. */
 const REPLACED = new WeakSet<Toolkit>();
 
-/** The configured strategy, for what nobody in particular asks. */
+/** The configured strategy, for calls without options. */
 const SERVICE: RouteAuth = { kind: 'service', strategy: '', apiKey: undefined };
 
 const NO_REQUEST = { headers: {}, native: { request: undefined } };
 
-/** Milliseconds a check waits for the credential: Kubernetes gives a probe one second. */
+/** Milliseconds a check waits for the credential: Kubernetes allows a probe one second. */
 const WAIT_MS = 500;
 
-/** Passes where there is an address to forward to. */
+/** Passes if there is an address to forward to. */
 function configurationCheck({ agent, serviceApi }: ResolvedConfig): HealthCheck {
   if (agent !== undefined || serviceApi !== undefined) return { status: 'pass' };
   return {
@@ -197,7 +199,7 @@ function configurationCheck({ agent, serviceApi }: ResolvedConfig): HealthCheck 
   };
 }
 
-/** Passes where the service credential is there or can be had; a site for signed-in users only needs none. */
+/** Passes if the service credential is cached or can be obtained; a site for signed-in users only needs none. */
 async function credentialCheck(config: ResolvedConfig, obtain: () => Promise<unknown>): Promise<HealthCheck> {
   const { serviceAuthStrategy, authProvider, hasServiceAccount, serviceApiKey } = config;
   if (serviceAuthStrategy === '' && authProvider === '' && !hasServiceAccount && serviceApiKey === undefined) {
@@ -207,7 +209,7 @@ async function credentialCheck(config: ResolvedConfig, obtain: () => Promise<unk
     await inTime(obtain(), WAIT_MS, 'the identity provider');
     return { status: 'pass' };
   } catch (error) {
-    // What it is asked for goes on, for the next check and for visitors.
+    // The token request continues, for the next check and for visitors.
     if (error instanceof DeadlineError) return { status: 'fail', code: 'identity_provider_unavailable', fields: [] };
     if (!isAgentBffError(error)) return { status: 'fail', code: 'internal_error', fields: [] };
     const { code, block, fields } = error;
@@ -215,16 +217,16 @@ async function credentialCheck(config: ResolvedConfig, obtain: () => Promise<unk
   }
 }
 
-/** For what was cut to be told to the browsers. */
+/** Time for the error events to reach the browsers. */
 const FLUSH_GRACE_MS = 250;
 
 /**
- * Ends a site; `lasting` is absent where another toolkit has taken it over.
+ * Ends a site; `lasting` is absent if a successor has taken over its parts.
  *
- *     (1) no new requests ──► (2) wait for the running ones ──► (3) break off what still runs
+ *     (1) no new requests ──► (2) wait for the running ones ──► (3) abort the rest
  */
 async function shutDown(gate: Parts['gate'], lasting: LastingParts | undefined, graceMs: number): Promise<void> {
-  // Those of this toolkit, and those it replaced whose last responses still run.
+  // The upstreams of this toolkit, and of replaced ones whose last responses are still running.
   const upstreams = lasting === undefined ? [] : [lasting.connections.upstream, ...lasting.connections.retired];
   // (1)
   gate.close();
@@ -235,11 +237,11 @@ async function shutDown(gate: Parts['gate'], lasting: LastingParts | undefined, 
   const ended = Promise.allSettled([...upstreams.map((upstream) => upstream.close({ graceMs: 0 })), gate.idle()]);
   await before(ended, FLUSH_GRACE_MS);
   await lasting?.stores.redis?.close();
-  // Node hands what was written last to the sockets in the next turn.
+  // Node passes the last writes to the sockets in the next turn.
   await setImmediate();
 }
 
-/** Waits for the work, but no longer than so many milliseconds, of which 0 is one. */
+/** Waits for the work, for at most `ms` milliseconds; 0 counts as 1. */
 async function before(work: Promise<unknown>, ms: number): Promise<void> {
   await inTime(work, Math.max(1, ms), 'the site').catch(() => undefined);
 }

@@ -10,16 +10,15 @@ import type { CallContext, CallTimeouts, Endpoint, PlatformCall } from '../upstr
 import { AGENT, type Counterpart, isPage, noResponse, platformError, sentence } from '../upstream/platform-error.js';
 import { type AgentCardJson, CardVersions, isAgentCard, MAX_CARD_BYTES, MAX_CARD_VALUES } from './agent-card.js';
 
-/** The parts of the source. */
 export interface AgentCardSourceDependencies extends LookupsDependencies {
   readonly call: PlatformCall;
   readonly timeouts: CallTimeouts;
   readonly agent: Endpoint;
-  /** The configured address of the card (`agentCardUrl`); asked first. */
+  /** The configured address of the card (`agentCardUrl`), which is tried first. */
   readonly cardAddress: Endpoint | undefined;
 }
 
-/** The agent's own card, and where it was. */
+/** The agent's own card, and the address it was found at. */
 export interface FoundCard {
   readonly card: AgentCardJson;
   readonly address: Endpoint;
@@ -32,7 +31,7 @@ interface StoredCard extends FoundCard {
   readonly lifeMs: number;
 }
 
-/** The last search in one place of the cache; failures are remembered for made-up versions only. */
+/** The last search stored under one cache key; failures are stored for unknown versions only. */
 interface Search {
   readonly version: string;
   readonly askedAt: number;
@@ -40,16 +39,19 @@ interface Search {
   readonly failure?: unknown;
 }
 
-/** A response where the card should be, and its text for the log. */
+/** A response without a card, and its text for the log. */
 interface CardlessResponse {
   readonly response: HttpResponse;
   readonly said: Promise<string>;
 }
 
-/** The result of all addresses together. */
+/** The combined result of all addresses. */
 type Discovery =
   | { readonly kind: 'found'; readonly stored: StoredCard }
-  /** `silence` is there when the agent did not answer at all, `best` when a response of it explains more than the absence of a card; a 401 most of all. */
+  /**
+   * `silence` is set when the agent did not respond at all; `best` when a response explains more than the absence of a
+   * card, above all a 401.
+   */
   | {
       readonly kind: 'missing';
       readonly silence: AgentBffError | undefined;
@@ -57,14 +59,14 @@ type Discovery =
       readonly log: string;
     };
 
-/** Characters of one address's response in the log, so that the others fit too. */
+/** Characters logged of one address's response, so that the others fit too. */
 const MAX_EXCERPT = 400;
 const DEFAULT_LIFE_MS = 60_000;
 const MAX_LIFE_MS = 300_000;
-/** Time between two searches for unknown versions, for one caller. */
+/** Minimum time between two searches for unknown versions, per caller. */
 const MADE_UP_EVERY_MS = 1_000;
 
-/** The places of the card, for errors; `agentCardUrl` may be set already. */
+/** The addresses of the card, for errors; `agentCardUrl` may already be set. */
 const CARD: Counterpart = {
   name: 'agent',
   fields: ['a2aUrl', 'agentCardUrl'],
@@ -74,15 +76,16 @@ const CARD: Counterpart = {
 const CONFIGURED_CARD: Counterpart = { ...CARD, check: 'check "a2aUrl" and "agentCardUrl" in configureServer' };
 
 /**
- * Finds the agent's card and keeps it for as long as the agent allows (decisions 30 and 31).
- * Discovery asks up to five addresses once and then remembers the one that answered.
+ * Finds the agent's card and caches it for as long as the agent allows (decisions 30 and 30). Discovery tries up to
+ * five addresses once and then remembers the one that worked.
  *
- * Visitors choose versions: those that neither a specification nor the agent's card names share one place for each caller. They are asked for
- * as they are, but once a second at most; meanwhile all get the last result (decision 83).
+ * Visitors choose versions. Versions that neither a specification nor the agent's card names share one cache entry per
+ * caller. They are requested unchanged, but at most once a second; until then callers get the last result (decision
+ * 83).
  */
 export class AgentCardSource {
   readonly #deps: AgentCardSourceDependencies;
-  /** All but the configured one. */
+  /** All addresses except the configured one. */
   readonly #addresses: readonly Endpoint[];
   readonly #versions = new CardVersions();
   readonly #lookups: Lookups<Search>;
@@ -95,8 +98,8 @@ export class AgentCardSource {
   }
 
   /**
-   * The card in a version of the protocol (`''`: as the agent likes), for one caller.
-   * Callers of the same version and identity share one request.
+   * The card in a version of the protocol (`''`: the agent's choice), for one caller. Callers with the same version and
+   * identity share one request.
    *
    * @throws UpstreamError when no address gives a card, or none in time; and whatever `admit` throws.
    * @throws ServiceAuthError `service_token_rejected` when the platform refuses the credential, also a renewed one.
@@ -121,7 +124,7 @@ export class AgentCardSource {
     return search.stored;
   }
 
-  /** The rules for an unknown version. */
+  /** The caching rules for an unknown version. */
   #madeUp(version: string): Pick<LookupTask<Search>, 'isFresh' | 'failed'> {
     const now = (): number => this.#deps.clock.now();
     return {
@@ -144,7 +147,7 @@ export class AgentCardSource {
     const refusal = refusalIn(discovery);
     const renewed = refusal && (await this.#deps.call.renew(caller, refusal));
     if (renewed !== undefined) {
-      // A renewed token may be for another organization, whose card is not kept for this one.
+      // A renewed token may be for another organization, whose card must not be cached for this one.
       isOfReader = renewed.owner.reader === credential.owner.reader;
       discovery = await this.#discover(version, renewed, isOfReader ? stored : undefined, deadline);
     }
@@ -157,7 +160,10 @@ export class AgentCardSource {
     throw await missingCard(best, credential, log, this.#deps.cardAddress !== undefined);
   }
 
-  /** Asks one address after the other: the configured one, the last winner, the rest. An origin that does not answer at all is not asked again. */
+  /**
+   * Tries one address after the other: the configured one, the last that worked, the rest. An origin that does not
+   * respond at all is not tried again.
+   */
   async #discover(
     version: string,
     credential: Credential,
@@ -174,7 +180,7 @@ export class AgentCardSource {
     for (const address of addresses) {
       if (silent.has(address.origin)) continue;
       const known = address === stored?.address ? stored : undefined;
-      // Half the time, so that the agent itself can still be asked.
+      // Half the time, which leaves the rest for the agent's own addresses.
       const signal = address === cardAddress ? this.#deps.deadline(Math.ceil(lookupMs / 2)) : deadline;
       const response = await this.#ask(address, version, credential, known?.etag, signal);
       if (isAgentBffError(response)) {
@@ -184,7 +190,7 @@ export class AgentCardSource {
       }
       const found = await this.#read(response, address, known);
       if ('card' in found) return { kind: 'found', stored: found };
-      // The next address need not wait for it.
+      // Not awaited: the next address is tried meanwhile.
       const said = this.#said(found, credential);
       log.push(said.then((text) => `${address.path}: ${text}`));
       if (!this.#isAgents(address)) continue;
@@ -195,7 +201,7 @@ export class AgentCardSource {
     return { kind: 'missing', silence: silent.get(this.#deps.agent.origin), best: refusal ?? best, log: said };
   }
 
-  /** The response of one address, or the error for want of one. */
+  /** The response of one address, or the error if there was none. */
   async #ask(
     address: Endpoint,
     version: string,
@@ -209,7 +215,7 @@ export class AgentCardSource {
       ...(version !== '' && { 'a2a-version': version }),
       ...(etag !== undefined && { 'if-none-match': etag }),
     };
-    // The card is for everyone who waits for it, so no caller's leaving ends the request.
+    // No caller's signal: the card is for everyone waiting.
     const message = { counterpart: AGENT, timeouts, ...address, method: 'GET', browser: {}, own, body: null, signal };
     try {
       return await call.dispatch(message, this.#isAgents(address) ? credential : undefined);
@@ -220,7 +226,7 @@ export class AgentCardSource {
     }
   }
 
-  /** `agentCardUrl` may belong to a third party, which must not get the credential. */
+  /** True if the address is on the agent's origin. `agentCardUrl` may belong to a third party, which must not get the credential. */
   #isAgents({ origin }: Endpoint): boolean {
     return origin.toLowerCase() === this.#deps.agent.origin.toLowerCase();
   }
@@ -230,7 +236,7 @@ export class AgentCardSource {
     return text.length > MAX_EXCERPT ? `${text.slice(0, MAX_EXCERPT)}…` : text;
   }
 
-  /** The card in a response; the response itself, with what is left of its body, when it holds none. */
+  /** The card in a response. If it has none, the response with the unread rest of its body. */
   async #read(
     response: HttpResponse,
     address: Endpoint,
@@ -256,7 +262,7 @@ function refusalIn(discovery: Discovery): HttpResponse | undefined {
   return response?.status === 401 ? response : undefined;
 }
 
-/** The usual addresses of agent cards. */
+/** The well-known addresses of agent cards. */
 function cardAddresses(agent: Endpoint): readonly Endpoint[] {
   const base = withoutTrailingSlashes(agent.path);
   const paths = ['agent-card.json', 'agent.json'].flatMap((name) => [
@@ -266,7 +272,7 @@ function cardAddresses(agent: Endpoint): readonly Endpoint[] {
   return [...new Set(paths)].map((path) => ({ origin: agent.origin, path }));
 }
 
-/** The lifetime of a card in milliseconds, within our own bounds; `undefined` when the agent names none (RFC 9111 §5.2.2). */
+/** The lifetime of a card in milliseconds, within our own bounds; `undefined` if the agent sets none (RFC 9111 §5.2.2). */
 function lifeOf(headers: HeaderFields): number | undefined {
   const control = String(headers['cache-control'] ?? '').toLowerCase();
   if (/\bno-(?:store|cache)\b/.test(control)) return 0;
@@ -274,20 +280,20 @@ function lifeOf(headers: HeaderFields): number | undefined {
   return seconds === undefined ? undefined : Math.min(Number(seconds) * 1000, MAX_LIFE_MS);
 }
 
-/** The tag to ask by; a card that must not be stored has none. */
+/** The entity tag for a conditional request; absent for a card that must not be stored. */
 function tagOf(headers: HeaderFields): string | undefined {
   const { etag } = headers;
   const stored = !/\bno-store\b/i.test(String(headers['cache-control'] ?? ''));
   return stored && typeof etag === 'string' ? etag : undefined;
 }
 
-/** True if a response without a card explains its absence: it is a page, a redirect, a refusal of the caller, or of an agent out of order. */
+/** True if a response explains why there is no card: a page, a redirect, a rejected caller, or a broken agent. */
 function saysMore({ status, headers }: HttpResponse): boolean {
   if (status < 300) return isPage(headers);
   return status < 400 ? status !== 304 : status === 403 || status === 429 || status >= 500;
 }
 
-/** The error when no agent card was found: that of the most specific response, where there is one. `log` has the texts of all of them. */
+/** The error when no agent card was found, made from the most specific response if there is one. `log` has the texts of all responses. */
 async function missingCard(
   best: CardlessResponse | undefined,
   credential: Credential,

@@ -6,31 +6,34 @@ import { bodyText } from '../upstream/body-bytes.js';
 import { hostIn, withoutHiddenAddresses } from './card-addresses.js';
 import { MethodPolicy } from './method-policy.js';
 
-/** An agent card as it came: JSON of any protocol generation, with any further fields. */
+/** An agent card as received: JSON of any protocol version, with any additional fields. */
 export type AgentCardJson = Readonly<Record<string, unknown>>;
 
 /**
- * What a card is told to say.
+ * Options of `rewriteAgentCard`.
  *
  * @public
  */
 export interface AgentCardRewrite {
   /** Public address of the chat route, such as `https://site.example/api/a2a`. */
   readonly url: string;
-  /** Which A2A methods cross, as in `a2aMethods`; what it denies is told as absent. Default `chat`. */
+  /** The A2A methods that are allowed, as in `a2aMethods`; the card shows denied ones as unsupported. Default `chat`. */
   readonly policy?: 'chat' | 'all' | readonly string[];
   /** Protocol bindings the site serves. Default: `JSONRPC` only. */
   readonly bindings?: readonly string[];
-  /** Origin of the agent as the site knows it (`a2aUrl`); of bindings other than JSON-RPC only interfaces there are served. Default: wherever they are. */
+  /**
+   * Origin of the agent as the site knows it (`a2aUrl`). Interfaces other than JSON-RPC are only served if they are on
+   * it. Default: any origin.
+   */
   readonly agentOrigin?: string;
-  /** Origin of the platform as the site knows it (`serviceApiUrl`); addresses on its host go. Default: none is known. */
+  /** Origin of the platform as the site knows it (`serviceApiUrl`); addresses on its host are removed. Default: unknown. */
   readonly platformOrigin?: string;
 }
 
-/** Decides which methods, in either spelling, cross. */
+/** Decides which methods are allowed, in either spelling. */
 export type CardPolicy = Pick<MethodPolicy, 'allows'>;
 
-/** The same for the package's own routes, which have their policy already. */
+/** The same for the package's own routes, which have already built their policy. */
 export type CardRewrite = Omit<AgentCardRewrite, 'policy' | 'platformOrigin'> & {
   readonly policy?: AgentCardRewrite['policy'] | CardPolicy;
   readonly platformOrigin?: string | undefined;
@@ -51,11 +54,14 @@ const REWRITE: OptionShape<keyof AgentCardRewrite> = {
 };
 
 export const MAX_CARD_BYTES = 1_048_576;
-/** Members and list entries of a card at most; it is copied and written for its readers. */
+/** Maximum number of members and list entries in a card, which is copied and serialised for its readers. */
 export const MAX_CARD_VALUES = 20_000;
 
 const JSON_RPC = 'JSONRPC';
-/** The edit breaks a signature, and the site holds the credential: a reader must neither verify the one nor look for the other. */
+/**
+ * Removed because editing the card breaks its signature, and the site holds the credential: a reader must not verify
+ * the one or look for the other.
+ */
 const SECURITY = ['signatures', 'securitySchemes', 'securityRequirements', 'security'] as const;
 /** The lists of endpoints in v1.0 and v0.3. */
 const INTERFACES = ['supportedInterfaces', 'additionalInterfaces'] as const;
@@ -69,11 +75,12 @@ const CAPABILITIES: Flags = [
 const CARD_FLAGS: Flags = [['supportsAuthenticatedExtendedCard', 'GetExtendedAgentCard']];
 
 /**
- * Rewrites an agent card so that its readers talk to the site instead of the agent: cards of v0.2, v0.3, v1.0, and of two generations at once.
+ * Rewrites an agent card so that its readers talk to the site instead of the agent. Supports cards of v0.2, v0.3, v1.0,
+ * and of two versions at once.
  *
- * Every endpoint becomes `url`; interfaces the site does not serve, signatures and security schemes go; capabilities are false where the policy denies their methods.
- * Further addresses, such as `iconUrl`, go when their host is the agent's, the platform's or a private one.
- * Every other field stays, known or not, and the given card is not changed.
+ * Every endpoint becomes `url`. Interfaces the site does not serve, signatures and security schemes are removed;
+ * capabilities are false if the policy denies their methods. Other addresses, such as `iconUrl`, are removed if their
+ * host is the agent's, the platform's or a private one. All other fields stay, and the given card is not modified.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
  * @throws UpstreamError (code `agent_binding_unsupported`) when the agent has no interface of a binding the site serves.
@@ -95,7 +102,7 @@ export function rewriteAgentCard(
   return rewrittenCard(card, readOptions('rewriteAgentCard', REWRITE, rewrite));
 }
 
-/** The same for the package's own options, which are checked already. */
+/** The same for the package's own options, which are already checked. */
 export function rewrittenCard(card: AgentCardJson, rewrite: CardRewrite): Record<string, unknown> {
   const { url, policy = 'chat', bindings = [JSON_RPC], agentOrigin, platformOrigin = '' } = rewrite;
   const names = new Set(bindings.map((name) => name.toUpperCase()));
@@ -118,7 +125,7 @@ export function rewrittenCard(card: AgentCardJson, rewrite: CardRewrite): Record
     }
   }
   if (typeof card['url'] === 'string') {
-    // The preferred one comes first where it is served; else JSON-RPC, which every site serves, if the agent does.
+    // The preferred interface comes first if it is served. Otherwise JSON-RPC, which every site serves, if the agent does.
     const own = topInterface(card);
     const usual = served.find(({ binding }) => binding.toUpperCase() === JSON_RPC);
     edited['url'] = url;
@@ -133,7 +140,10 @@ export function rewrittenCard(card: AgentCardJson, rewrite: CardRewrite): Record
   return clearDeniedFlags(edited, CARD_FLAGS, crossing);
 }
 
-/** A response of the agent with the card in it edited; `edit` takes the JSON value and its text, and gives `undefined` where it finds no card. */
+/**
+ * A response of the agent with its card edited. `edit` receives the JSON value and its text, and returns `undefined` if
+ * it finds no card.
+ */
 export async function withCardEdited(
   response: HttpResponse,
   edit: (value: unknown, text: string) => string | undefined,
@@ -147,13 +157,13 @@ export async function withCardEdited(
   });
 }
 
-/** True for a JSON value with the members of every agent card. */
+/** True for a JSON value with the members that every agent card has. */
 export function isAgentCard(value: unknown): value is AgentCardJson {
   if (!isObject(value) || typeof value['name'] !== 'string') return false;
   return typeof value['url'] === 'string' || Array.isArray(value['supportedInterfaces']);
 }
 
-/** True if an address is at an origin; without one, every address is. */
+/** True if an address is on an origin; without an origin, always true. */
 export function isSameOrigin(url: string, origin: string | undefined): boolean {
   return origin === undefined || (URL.canParse(url) && new URL(url).origin === new URL(origin).origin);
 }
@@ -167,13 +177,13 @@ interface CardInterface {
   readonly url: string;
 }
 
-/** The interfaces the agent itself has. */
+/** The agent's own interfaces. */
 function cardInterfaces(card: AgentCardJson): readonly CardInterface[] {
   const listed = INTERFACES.flatMap((field) => records(card[field]).map(listedInterface));
   return typeof card['url'] === 'string' ? [topInterface(card), ...listed] : listed;
 }
 
-/** v1.0 says `protocolBinding`, v0.3 says `transport`. */
+/** One entry of the list: v1.0 calls the binding `protocolBinding`, v0.3 `transport`. */
 function listedInterface({ url, protocolBinding, transport }: AgentCardJson): CardInterface {
   return { url: textOf(url), binding: textOf(protocolBinding ?? transport) };
 }
@@ -183,12 +193,12 @@ function topInterface({ url, preferredTransport }: AgentCardJson): CardInterface
   return { url: textOf(url), binding: textOf(preferredTransport) || JSON_RPC };
 }
 
-/** A text of a card; empty when it is none. */
+/** The value if it is a string, otherwise an empty string. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Takes a flag back where the policy denies its method; what a card does not mention stays unmentioned. */
+/** Sets a flag to false if the policy denies its method; missing flags stay missing. */
 function clearDeniedFlags(fields: AgentCardJson, flags: Flags, policy: CardPolicy): Record<string, unknown> {
   const denied = flags.filter(([flag, method]) => fields[flag] === true && !policy.allows(method));
   return { ...fields, ...Object.fromEntries(denied.map(([flag]) => [flag, false])) };
@@ -198,7 +208,7 @@ function without(fields: AgentCardJson, names: readonly string[]): Record<string
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 }
 
-/** The objects of a list of a card. */
+/** The objects in a list of a card. */
 export function records(value: unknown): readonly AgentCardJson[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
@@ -214,10 +224,10 @@ function unsupported(): UpstreamError {
 
 /** No version, and the published ones (A2A v1.0 §3.6: major and minor number). */
 const PUBLISHED: readonly string[] = ['', '0.2', '0.3', '1.0'];
-/** More than an agent has, and too few to fill anything. */
+/** More than an agent has, and too few to exhaust memory. */
 const MAX_NAMED = 16;
 
-/** The protocol versions that are known: the published ones, and those the agent's cards name. Any other may have been made up by a stranger. */
+/** The known protocol versions: published ones, and those the agent's cards name. Any other may be made up by a visitor. */
 export class CardVersions {
   readonly #known = new Set(PUBLISHED);
 
@@ -225,7 +235,7 @@ export class CardVersions {
     return this.#known.has(version);
   }
 
-  /** Learns what a card names. */
+  /** Learns the versions that a card names. */
   learn({ protocolVersion, supportedInterfaces }: AgentCardJson): void {
     const named = records(supportedInterfaces).map((entry) => entry['protocolVersion']);
     for (const version of [protocolVersion, ...named]) {

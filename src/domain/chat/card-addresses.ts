@@ -1,4 +1,4 @@
-/** Decides which addresses of a card its readers may see. */
+/** Decides which addresses in a card its readers may see. */
 export interface AddressPolicy {
   /** Host names of the agent and the platform, in lower case. */
   readonly hosts: ReadonlySet<string>;
@@ -6,7 +6,7 @@ export interface AddressPolicy {
   readonly site: string;
 }
 
-/** Members that are read by people, or name something: an address in them is no link. */
+/** Members with text for people, or with names: an address in them is not a link. */
 const PROSE: ReadonlySet<string> = new Set([
   'name',
   'description',
@@ -19,9 +19,9 @@ const PROSE: ReadonlySet<string> = new Set([
 const GONE = Symbol('gone');
 
 /**
- * A copy of a card, or of a part of it, without the addresses that lead to the agent, the platform or a private network:
- * members and list entries that hold one go. A `provider` without its `url` goes whole, since A2A requires both.
- * The `uri` of an extension stays: it is its name, by which clients ask for it.
+ * A copy of a card, or of a part of it, without addresses that lead to the agent, the platform or a private network:
+ * members and list entries with such an address are removed. A `provider` without its `url` is removed as a whole,
+ * since A2A requires both. The `uri` of an extension stays: it is the name by which clients request it.
  */
 export function withoutHiddenAddresses(
   card: Readonly<Record<string, unknown>>,
@@ -50,7 +50,7 @@ function isTextList(member: string, value: unknown): boolean {
 function isHidden(text: string, { hosts, site }: AddressPolicy): boolean {
   const url = urlOf(text);
   if (url !== undefined) return url.origin !== site && (hosts.has(hostOf(url)) || isPrivateHost(hostOf(url)));
-  // A host and a port, as gRPC has them.
+  // Host and port, as in gRPC addresses.
   const [, bare] = /^\s*([\w-]+(?:\.[\w-]+)+\.?)(?::\d+)?(?:\/\S*)?\s*$/.exec(text) ?? [];
   const host = bare === undefined ? undefined : urlOf(`http://${bare}`);
   return (
@@ -59,13 +59,13 @@ function isHidden(text: string, { hosts, site }: AddressPolicy): boolean {
   );
 }
 
-/** The host of an address in lower case, with or without a scheme; `undefined` when there is none. */
+/** The host of an address in lower case, with or without a scheme; `undefined` if it has none. */
 export function hostIn(address: string): string | undefined {
   const url = urlOf(address) ?? urlOf(`http://${address}`);
   return url === undefined || url.hostname === '' ? undefined : hostOf(url);
 }
 
-/** An address with a host, read as one of the web, so that every spelling of a host is the same. */
+/** An address with a host, parsed as an https URL so that all spellings of a host are equal. */
 function urlOf(address: string): URL | undefined {
   const text = address.replaceAll(/[\t\n\r]/g, '').replace(/^[^!-~]+/, '');
   const [scheme] = /^(?:(?:https?|wss?|ftp):[/\\]*|[a-z][a-z0-9+.-]*:\/\/|[/\\]{2})/i.exec(text) ?? [];
@@ -78,10 +78,10 @@ function hostOf({ hostname }: URL): string {
   return hostname.replace(/\.$/, '').toLowerCase();
 }
 
-/** Names that are resolved inside a network only (RFC 6761, RFC 6762, RFC 8375; `.internal` as ICANN reserved it). */
+/** Names that only resolve inside a network (RFC 6761, RFC 6762, RFC 8375; `.internal` as reserved by ICANN). */
 const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|corp|home|home\.arpa)$/;
 
-/** True if a host, as the URL standard writes it, is one of a private network, of this machine, or of no one on the internet. */
+/** True if a host, in the URL standard's form, is private, loopback, or not routable on the internet. */
 function isPrivateHost(host: string): boolean {
   if (host.startsWith('[')) return isPrivateIpv6(groupsOf(host.slice(1, -1)));
   if (/^[\d.]+$/.test(host)) return isPrivateIpv4(host.split('.').map(Number));

@@ -13,33 +13,32 @@ import { AgentCardSource, type AgentCardSourceDependencies, type FoundCard } fro
  * @public
  */
 export interface ChatConfigRecord {
-  /** The agent's card, rewritten so that its reader talks to the site. */
+  /** The agent's card, rewritten so that its readers talk to the site. */
   readonly agentCard: Readonly<Record<string, unknown>>;
-  /** Null when there is none. */
+  /** Null if there is none. */
   readonly serviceProjectId: string | null;
-  /** Custom properties for the page, checked (see `trustBrandCss`). Empty when there is none. */
+  /** Custom properties for the page, checked (see `trustBrandCss`). Empty if there are none. */
   readonly brandCss: string;
-  /** Origins of `mediaOrigins`, which widgets and files may be loaded from besides the site's own. */
+  /** Origins of `mediaOrigins`: besides the site's own, those that widgets and files may be loaded from. */
   readonly mediaOrigins: readonly string[];
-  /** Whether the agent streams its responses. */
+  /** True if the agent streams its responses. */
   readonly supportsStreaming: boolean;
   /** Path of the chat route, such as `/api/a2a`. */
   readonly a2aEndpoint: string;
-  /** Codes of what could not be looked up. */
+  /** Codes of failed look-ups. */
   readonly warnings: readonly string[];
 }
 
-/** The parts of the chat configuration. */
 export interface ChatConfigDependencies extends Omit<AgentCardSourceDependencies, 'agent'> {
   /** The agent; absent until `a2aUrl` is configured. */
   readonly agent: Endpoint | undefined;
-  /** Origin of the platform, which cards do not show. */
+  /** Origin of the platform, removed from cards. */
   readonly platformOrigin?: string | undefined;
   readonly mediaOrigins: readonly string[];
   readonly directory: Pick<PlatformDirectory, 'project' | 'brand'>;
 }
 
-/** How visitors reach the chat, and what they may do there. */
+/** The address of the chat route, and what visitors may do there. */
 export interface ChatEndpoint {
   /** Full address of the chat route. */
   readonly url: string;
@@ -49,17 +48,17 @@ export interface ChatEndpoint {
   readonly bindings: readonly string[];
 }
 
-/** A record for one caller, version and endpoint, with its inputs besides the card. */
+/** A cached record for one caller, version and endpoint, with its inputs besides the card. */
 interface Kept<Value> {
   readonly value: Value;
   readonly parts: readonly unknown[];
 }
 
-/** Gives the browser what it needs before its first message (spec §2.2). */
+/** Builds the record the browser needs before its first message (spec §2.2). */
 export class ChatConfig {
   readonly #deps: ChatConfigDependencies;
   readonly #kept: LruMap<Kept<object>>;
-  /** For callers whose keys visitors can create at will: they evict only each other. */
+  /** For callers whose keys visitors can create at will: they only evict each other. */
   readonly #varied: LruMap<Kept<object>>;
   readonly #names = new ObjectNames();
   #cards: AgentCardSource | undefined;
@@ -71,8 +70,9 @@ export class ChatConfig {
   }
 
   /**
-   * The record for one caller and one protocol version (`''`: the browser named none); the same object while nothing in it has changed.
-   * Only the card is indispensable: what else fails becomes a warning. `admit` is asked before the agent is, and may refuse by an error.
+   * The record for one caller and one protocol version (`''`: the browser named none); the same object until something
+   * in it changes. Only the card is required: other failures become warnings. `admit` is called before the agent is,
+   * and may reject the request by throwing.
    *
    * @throws ServiceAuthError and SessionError when there is no credential.
    * @throws UpstreamError when there is no card, or none that can be rewritten.
@@ -88,7 +88,7 @@ export class ChatConfig {
     requireEndpoint('a2aUrl', agent);
     const caller = await call.caller(auth, request);
     const search = this.#find(version, caller, admit);
-    // Nor does a visitor who is refused the card cost a look-up by values made up for it.
+    // A visitor who is refused the card must not cause look-ups with made-up values either.
     if (isVaried(caller.credential)) await search;
     const [found, project, brand] = await Promise.all([search, directory.project(caller), directory.brand(caller)]);
     const missed =
@@ -111,7 +111,7 @@ export class ChatConfig {
   }
 
   /**
-   * The rewritten card alone, as `record` has it; the same object while it has not changed.
+   * The rewritten card alone, as in `record`; the same object until it changes.
    *
    * @throws ServiceAuthError, SessionError and UpstreamError as `record` does.
    */
@@ -138,7 +138,10 @@ export class ChatConfig {
     return (await this.#find(version, caller)).card;
   }
 
-  /** The record of the same parts, cached or new. A card is another object for each caller and version, and after each new response of the agent. */
+  /**
+   * The record made of these parts, cached or new. Cards are compared by identity: each caller, version and new
+   * response of the agent has its own object.
+   */
   #once<Value extends object>(
     what: string,
     credential: Credential,
@@ -153,7 +156,7 @@ export class ChatConfig {
     const known = kept.get(key);
     if (known !== undefined && parts.every((part, index) => part === known.parts[index])) return known.value as Value;
     const value = make();
-    // Twice: as the object, and as the text it is sent as.
+    // Counted twice: as the object, and as the text it is serialised to.
     kept.set(key, { value, parts }, 2 * (found.bytes + parts.join('').length));
     return value;
   }
@@ -169,7 +172,7 @@ export class ChatConfig {
   }
 }
 
-/** Short names for objects, each its own for as long as it lives. */
+/** Short names for objects, unique while the object lives. */
 class ObjectNames {
   readonly #names = new WeakMap<object, number>();
   #last = 0;

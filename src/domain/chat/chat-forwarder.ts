@@ -13,16 +13,15 @@ import { isObject, parsedJson } from '../shared/json.js';
 import { type CardRewrite, isAgentCard, rewrittenCard, withCardEdited } from './agent-card.js';
 import { ByteCollector } from '../shared/bytes.js';
 
-/** A chat request whose body the edge has read. */
+/** A chat request whose body the web adapter has read. */
 export interface ChatRequest {
   readonly head: Pick<HttpRequest, 'headers' | 'native' | 'query' | 'signal'>;
-  /** The JSON text as it will be sent. */
+  /** The JSON text that will be sent. */
   readonly body: Uint8Array;
   /** The facts read from that text. */
   readonly message: ChatMessage;
 }
 
-/** The parts of the forwarder. */
 export interface ChatForwarderDependencies {
   readonly call: PlatformCall;
   readonly timeouts: CallTimeouts;
@@ -47,7 +46,7 @@ export class ChatForwarder {
   }
 
   /**
-   * The agent's response as soon as its head is there; the body streams.
+   * The agent's response once its head has arrived; the body streams.
    *
    * @throws AgentBffError `not_found` when the query is none that crosses.
    * @throws RequestError when the policy refuses the method.
@@ -85,7 +84,10 @@ export class ChatForwarder {
       : this.#error(reply);
   }
 
-  /** JSON-RPC errors pass at any status; any other error keeps its status and gets our body, and so does what only seems a success. */
+  /**
+   * Passes JSON-RPC errors at any status. Any other error keeps its status but gets our body, and so does a response
+   * that only looks like a success.
+   */
   async #error(reply: PlatformReply): Promise<HttpResponse> {
     const { errors } = this.#deps.call;
     const { status, headers } = reply.response;
@@ -95,7 +97,7 @@ export class ChatForwarder {
     const isRpc = start.isWhole && (await isRpcErrorBody(headers, start.bytes));
     if (!isRpc) throw await errors.replacing(reply, start);
     if (refusesSite(reply)) {
-      // The visitor reads it as a message of the agent, and cannot know whose credential it is about.
+      // The visitor reads this as a message from the agent, and cannot know whose credential was rejected.
       this.#deps.telemetry.emit({
         type: 'warning',
         code: 'credential_refused',
@@ -118,8 +120,8 @@ export function isExtendedCardMethod(method: string): boolean {
 }
 
 /**
- * The agent's response to a request for its extended card, with the card in it rewritten as the public one is (decision 33).
- * Errors of the agent pass as they are.
+ * The agent's response to a request for its extended card, with the card rewritten like the public one (decision 30).
+ * Errors of the agent pass unchanged.
  *
  * @throws UpstreamError when the response is not one JSON-RPC response, or its card cannot be rewritten.
  */
@@ -136,8 +138,8 @@ export async function rewriteExtendedCard(response: HttpResponse, rewrite: CardR
 const FORMATS: Readonly<Record<string, CompressionFormat>> = { gzip: 'gzip', 'x-gzip': 'gzip', deflate: 'deflate' };
 
 /**
- * True if a body holds only JSON-RPC errors (JSON-RPC 2.0 §5.1), which are meant for the client: one, a batch of them,
- * or a stream of events that hold one each; also when it is compressed.
+ * True if a body contains only JSON-RPC errors (JSON-RPC 2.0 §5.1), which are meant for the client: one, a batch, or an
+ * event stream with one in each event. Compressed bodies are decompressed first.
  */
 async function isRpcErrorBody(headers: HeaderFields, body: Uint8Array): Promise<boolean> {
   const bytes = await decoded(body, headers['content-encoding']);

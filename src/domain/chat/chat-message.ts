@@ -1,13 +1,13 @@
 import { RequestError } from '../shared/errors.js';
 import { JsonCursor, type JsonSpan, JsonTextError, MAX_JSON_DEPTH } from '../shared/json-cursor.js';
 
-/** A member that readers act upon, as one of its spellings leads to it. */
+/** A member that parsers act on, and one of its spellings. */
 interface MemberName {
-  /** Its name in the specification; undefined when no reader takes the name for a member of this level. */
+  /** Its name in the specification; undefined if no parser reads the name as a member of this level. */
   readonly member: string | undefined;
   /** The name as a lenient parser reads it. */
   readonly folded: string;
-  /** True for the one spelling that every reader takes for this member. */
+  /** True for the exact spelling, which every parser reads as this member. */
   readonly isExact: boolean;
 }
 
@@ -17,8 +17,8 @@ class MemberNames {
   readonly #folded = new Map<string, string>();
 
   /**
-   * Takes names in camelCase, and their snake_case twins: readers made from protocol buffers accept both (ProtoJSON).
-   * Aliases are further names of a member.
+   * Takes names in camelCase and adds their snake_case forms: parsers generated from protocol buffers accept both
+   * (ProtoJSON). Aliases are additional names of a member.
    */
   constructor(names: readonly string[], aliases: Readonly<Record<string, string>> = {}) {
     for (const name of names) {
@@ -37,20 +37,21 @@ class MemberNames {
     this.#folded.set(folded, member);
   }
 
-  /** Looks up a name as it stands in the text between its quotes, escapes included. */
+  /** Looks up a name by its raw text between the quotes, escapes included. */
   find(raw: string): MemberName {
     const exact = this.#exact.get(raw);
     if (exact !== undefined) return exact;
     const name = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
     const folded = normalizedName(name);
-    // Copied by assignment, `__proto__` becomes the object whose members a reader sees as the message's own.
+    // Assigning `__proto__` while copying sets the prototype, whose members are then read as the message's own.
     return { member: name === '__proto__' ? name : this.#folded.get(folded), folded, isExact: false };
   }
 }
 
 /**
- * A name as the most lenient parsers read it: those that ignore case by Unicode's folding (Go's `encoding/json` takes U+017F for `s` and
- * U+212A for `k`), that ignore separators (`push-notification_config`), that trim, that end at a NUL, and that drop what is invisible.
+ * A name as the most lenient parsers read it: those that fold case by Unicode (Go's `encoding/json` reads U+017F as `s`
+ * and U+212A as `k`), ignore separators (`push-notification_config`), trim, stop at a NUL, or drop invisible
+ * characters.
  */
 function normalizedName(name: string): string {
   if (/^[a-zA-Z0-9]*$/.test(name)) return name.toLowerCase();
@@ -61,45 +62,46 @@ function normalizedName(name: string): string {
     .replaceAll(/[^\p{Letter}\p{Number}]/gu, '');
 }
 
-/** The facts of a chat message that a policy judges; the bytes themselves go to the agent as they are. */
+/** The facts a policy needs about a chat message; the bytes are sent to the agent unchanged. */
 export interface ChatMessage {
-  /** The id of the request as JSON text, to be repeated in every error response; `null` when it has none that can be repeated. */
+  /** The id of the request as JSON text, repeated in every error response; `null` if it has none that can be repeated. */
   readonly id: string;
-  /** Empty when there is none, or none that is short enough to be one. */
+  /** Empty if there is none, or if it is too long. */
   readonly method: string;
   /** True if it registers a webhook (A2A: push notification configuration). */
   readonly hasPushConfiguration: boolean;
-  /** The reason why two parsers could read it differently; absent when none can. */
+  /** The reason why two parsers could read it differently; absent if they cannot. */
   readonly fault?: RequestError;
 }
 
 /**
- * The part of a message that is judged: everything a method policy depends on, or its method alone, which decides whether the response holds an agent card.
+ * How much of a message is checked: everything a method policy depends on, or only its method, which decides whether
+ * the response contains an agent card.
  */
 export type Scrutiny = 'policy' | 'method';
 
 interface Level {
   readonly names: MemberNames;
-  /** Members that are objects, with the level they are read at. */
+  /** Members that are objects, with the level that describes them. */
   readonly objects?: ReadonlyMap<string, Level>;
-  /** JSON-RPC's code for a fault at this level. */
+  /** JSON-RPC's error code for a fault at this level. */
   readonly rpcCode: number;
 }
 
 const INVALID_REQUEST = -32600;
 const INVALID_PARAMS = -32602;
-/** Characters of an id or a method; longer ones are not repeated, and no method. */
+/** Maximum length of an id or method, in characters. Longer ids are not repeated, and longer methods are ignored. */
 const MAX_TEXT = 256;
-/** Bytes of the longest id: each character an escape, and two quotes. */
+/** Maximum length of an id in bytes: each character an escape, and two quotes. */
 const MAX_ID_BYTES = MAX_TEXT * 6 + 2;
 const NULL = 0x6e;
 const QUOTE = 0x22;
 const MINUS = 0x2d;
-/** Members of one object, and bytes of their names: messages have a dozen short ones. */
+/** Maximum number of members in one object, and bytes of their names: messages have a dozen short ones. */
 const MAX_MEMBERS = 1_000;
 const MAX_NAME_BYTES = 256;
 
-/** The names of a webhook in the generations of the protocol, from v0.1 to v1.0. */
+/** The names of a webhook in the protocol versions from v0.1 to v1.0. */
 const PUSH_CONFIGURATIONS = ['pushNotification', 'pushNotificationConfig', 'taskPushNotificationConfig'];
 
 const CONFIGURATION: Level = {
@@ -140,11 +142,11 @@ const PARAMS: Level = {
       'message',
       'metadata',
       'name',
-      ...PUSH_CONFIGURATIONS, // v0.1 had it here
+      ...PUSH_CONFIGURATIONS,
       'taskId',
       'tenant',
     ],
-    // The protocol buffers of v0.2 and v0.3 call the message `request`.
+    // The protocol buffers of v0.2 and v0.3 name the message `request`.
     { request: 'message' },
   ),
   objects: new Map([
@@ -161,19 +163,20 @@ const ENVELOPE: Level = {
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Reads a JSON-RPC 2.0 request (A2A v1.0 §9). What is wrong with it is part of what it gives, with the id for the error response. */
+/** Reads a JSON-RPC 2.0 request (A2A v1.0 §9). Faults are part of the result, with the id for the error response. */
 export function readRpcMessage(bytes: Uint8Array, scrutiny: Scrutiny): ChatMessage {
   return new MessageReader(bytes, scrutiny).read(ENVELOPE);
 }
 
-/** Reads a message of the HTTP+JSON binding, which is what JSON-RPC has as `params` (A2A v1.0 §11). */
+/** Reads a message of the HTTP+JSON binding, which equals the `params` of JSON-RPC (A2A v1.0 §11). */
 export function readHttpJsonMessage(bytes: Uint8Array): ChatMessage {
   return new MessageReader(bytes, 'policy').read(PARAMS);
 }
 
 /**
- * Judges the members of the levels that policies and readers of the agent depend on: each in its own spelling, once, and objects where objects belong.
- * Two readers would otherwise take one message for two, and the agent's might be the more generous one.
+ * Checks the members that policies and the agent's parser depend on: each in its exact spelling, once, and objects
+ * where objects are expected. Otherwise two parsers could read one message in two ways, and the agent's could be the
+ * more lenient one.
  */
 class MessageReader {
   readonly #bytes: Uint8Array;
@@ -204,7 +207,7 @@ class MessageReader {
       }
     } catch (error) {
       if (!(error instanceof JsonTextError)) throw error;
-      // JSON-RPC 2.0 §5.1: the id of what cannot be parsed is null.
+      // JSON-RPC 2.0 §5.1: the id is null if the request cannot be parsed.
       if (error.reason === 'syntax') return { id: 'null', method: '', hasPushConfiguration: false, fault: notJson() };
       const rpcCode = this.#level?.rpcCode ?? INVALID_REQUEST;
       this.#refuse(`The message is nested deeper than ${String(MAX_JSON_DEPTH)} levels.`, rpcCode);
@@ -234,7 +237,7 @@ class MessageReader {
 
   #readMember(at: Level, raw: string, seen: Set<string>): void {
     const { member, folded, isExact } = at.names.find(raw);
-    // In a configuration, whatever a later version may call it.
+    // In a configuration, any future member may be one.
     const isPush =
       PUSH_CONFIGURATIONS.includes(member ?? '') || (at === CONFIGURATION && folded.includes('pushnotification'));
     if (isPush && this.#cursor.peek() !== NULL) this.#hasPushConfiguration = true;
@@ -274,7 +277,7 @@ class MessageReader {
     if (isString) this.#method = text === undefined ? '' : (JSON.parse(text) as string);
   }
 
-  /** Passes a value; its text, unless it is longer than so many bytes. */
+  /** Skips a value and returns its text, unless it is longer than `maxBytes`. */
   #valueText(maxBytes: number): string | undefined {
     this.#cursor.peek();
     const start = this.#cursor.position;

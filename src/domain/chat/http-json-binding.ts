@@ -33,23 +33,22 @@ import { readHttpJsonMessage } from './chat-message.js';
 import type { MethodPolicy } from './method-policy.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
 
-/** The parts of the binding. */
 export interface HttpJsonBindingDependencies {
   readonly call: PlatformCall;
   readonly timeouts: CallTimeouts;
   /** The agent; absent until `a2aUrl` is configured. */
   readonly agent: Endpoint | undefined;
-  /** Origin of the platform, which an extended card does not show. */
+  /** Origin of the platform, removed from extended cards. */
   readonly platformOrigin?: string | undefined;
-  /** The agent's own card, as the config route knows it. */
+  /** The agent's own card, as the config route has it. */
   readonly card: (version: string, caller: CallContext) => Promise<AgentCardJson>;
 }
 
-/** A request of the binding whose body the edge has read. */
+/** A request of the binding whose body the web adapter has read. */
 export interface HttpJsonRequest {
   readonly head: Pick<HttpRequest, 'method' | 'headers' | 'native' | 'query' | 'signal'>;
   readonly call: HttpJsonCall;
-  /** Absent when the request has none. */
+  /** Absent if the request has none. */
   readonly body: HttpJsonBody | undefined;
 }
 
@@ -67,8 +66,8 @@ const INTERFACE: Counterpart = {
 };
 
 /**
- * Forwards calls of the HTTP+JSON binding to the interface the agent's card names for it.
- * Only an interface on the origin of `a2aUrl` is called: a card must not send the credential elsewhere.
+ * Forwards calls of the HTTP+JSON binding to the interface that the agent's card names for it. Only an interface on the
+ * origin of `a2aUrl` is called: a card must not redirect the credential.
  */
 export class HttpJsonBinding {
   readonly #deps: HttpJsonBindingDependencies;
@@ -78,7 +77,7 @@ export class HttpJsonBinding {
   }
 
   /**
-   * The agent's response as soon as its head is there; the body streams. An extended card is rewritten.
+   * The agent's response once its head has arrived; the body streams. An extended card is rewritten.
    *
    * @throws RequestError when the policy refuses the call.
    * @throws ServiceAuthError when there is no service credential, or the agent refuses it.
@@ -124,13 +123,16 @@ export class HttpJsonBinding {
     );
   }
 
-  /** JSON errors pass, of 5xx those of the binding's own form; any other error keeps its status and gets our body, and so does what only seems a success. */
+  /**
+   * Passes JSON errors below 500, and of 5xx those in the binding's own form. Any other error keeps its status but gets
+   * our body, and so does a response that only looks like a success.
+   */
   async #passing(reply: PlatformReply, method: string): Promise<HttpResponse> {
     const { response } = reply;
     const { errors } = this.#deps.call;
     refuseRedirect(response, INTERFACE);
     if (response.status < 300) {
-      // The status alone reports a removal; the binding names no body for it.
+      // The status alone confirms a deletion; the binding defines no body for it.
       const isBare = method === 'DELETE' && response.headers['content-type'] === undefined;
       if (isBare || isForA2AClients(response)) return response;
       throw await errors.replacing(reply);
@@ -145,13 +147,13 @@ export class HttpJsonBinding {
 }
 
 function checkPolicy(method: string, body: HttpJsonBody | undefined, policy: MethodPolicy): void {
-  // First without the body, so that what is denied anyway is not read.
+  // First without the body, which need not be read if the method is denied anyway.
   policy.check(method, undefined);
-  // Here the path names the method, so a policy that denies nothing depends on nothing in the body.
+  // Here the path names the method, so a policy that denies no method does not need the body.
   if (body !== undefined && policy.scrutiny === 'policy') policy.check(method, readHttpJsonMessage(body.bytes));
 }
 
-/** The path of the agent's HTTP+JSON interface for a generation, without a trailing slash. */
+/** The path of the agent's HTTP+JSON interface for a protocol version, without a trailing slash. */
 function interfacePath(card: AgentCardJson, agent: Endpoint, legacy: boolean): string {
   const offers = [
     ...listed(card['supportedInterfaces'], 'protocolBinding'),
@@ -191,7 +193,7 @@ function isBindingError(bytes: Uint8Array): boolean {
 
 /** A call in the HTTP+JSON binding, by its path. */
 export interface HttpJsonCall {
-  /** The A2A method behind each HTTP method of this path. */
+  /** The A2A method for each HTTP method of this path. */
   readonly methods: Readonly<Record<string, string>>;
   /** The path below the agent's interface, re-encoded. */
   readonly path: string;
@@ -199,14 +201,14 @@ export interface HttpJsonCall {
   readonly legacy: boolean;
 }
 
-/** Paths of the binding (A2A v1.0 §11; v0.3 has the same below `/v1`). The first that fits decides. */
+/** Paths of the binding (A2A v1.0 §11; v0.3 has the same below `/v1`). The first match decides. */
 const PATHS: Readonly<Record<string, HttpJsonCall['methods']>> = {
   '/message:send': { POST: 'SendMessage' },
   '/message:stream': { POST: 'SendStreamingMessage' },
   '/extendedAgentCard': { GET: 'GetExtendedAgentCard' },
   '/tasks': { GET: 'ListTasks' },
   '/tasks/{id}:cancel': { POST: 'CancelTask' },
-  // The specification says POST, its protocol buffers say GET, and clients do either.
+  // The specification says POST, its protocol buffers say GET, and clients use either.
   '/tasks/{id}:subscribe': { GET: 'SubscribeToTask', POST: 'SubscribeToTask' },
   '/tasks/{id}': { GET: 'GetTask' },
   '/tasks/{id}/pushNotificationConfigs': {
@@ -227,12 +229,12 @@ const READERS = Object.entries(PATHS).map(([template, methods]) => ({
 }));
 const ROOTS = /^\/(?:message:|tasks(?:\/|$)|extendedAgentCard$)/;
 
-/** Reads a raw path below the mount point; `undefined` when it is none of the binding. */
+/** Parses a raw path below the mount point; `undefined` if it is not part of the binding. */
 export function httpJsonCall(path: string): HttpJsonCall | undefined {
   const legacy = path.startsWith('/v1/');
   if (legacy) return known(path === `/v1${OLD_CARD}` ? '/extendedAgentCard' : path.slice(3), '/v1', true);
   if (ROOTS.test(path)) return known(path, '', false);
-  // v1.0 may put a tenant in front.
+  // v1.0 allows a tenant before the path.
   const [, tenant = '', rest = ''] = /^\/([^/]+)(\/.+)$/.exec(path) ?? [];
   const decoded = decodeSegment(tenant);
   return decoded === undefined ? undefined : known(rest, `/${encodeURIComponent(decoded)}`, false);
@@ -250,7 +252,7 @@ function known(path: string, prefix: string, legacy: boolean): HttpJsonCall | un
   return undefined;
 }
 
-/** An id, re-encoded; `undefined` for one that a reader could confuse with another call. */
+/** An id, re-encoded; `undefined` if a parser could confuse it with another call. */
 function segment(raw: string): string | undefined {
   const decoded = decodeSegment(raw);
   return decoded === undefined || /:(?:cancel|subscribe)$/i.test(decoded) ? undefined : encodeURIComponent(decoded);

@@ -1,7 +1,7 @@
 import { RequestError } from '../shared/errors.js';
 import type { ChatMessage, Scrutiny } from './chat-message.js';
 
-/** Methods under their v1.0 name, with the name of v0.2 and v0.3 where there is one. */
+/** Methods under their v1.0 name, with their name in v0.2 and v0.3 if there is one. */
 const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ['message/send', 'SendMessage'],
   ['message/stream', 'SendStreamingMessage'],
@@ -24,9 +24,12 @@ const CHAT_METHODS: ReadonlySet<string> = new Set([
   'SubscribeToTask',
 ]);
 
-/** The A2A methods that cross. With a service credential all visitors are one user of the agent, so the default is closed. */
+/**
+ * The A2A methods that are forwarded. With a service credential all visitors are one user of the agent, so the default
+ * is a closed list.
+ */
 export class MethodPolicy {
-  /** Undefined when every method crosses. */
+  /** Undefined if every method is allowed. */
   readonly #allowed: ReadonlySet<string> | undefined;
 
   constructor(methods: 'chat' | 'all' | readonly string[]) {
@@ -35,12 +38,12 @@ export class MethodPolicy {
     else this.#allowed = new Set(methods.map(canonical));
   }
 
-  /** The part of a message it depends on. */
+  /** The part of a message this policy depends on. */
   get scrutiny(): Scrutiny {
     return this.#allowed === undefined ? 'method' : 'policy';
   }
 
-  /** True if a method, in either spelling, crosses. */
+  /** True if a method is allowed, in either spelling. */
   allows(method: string): boolean {
     return this.#allowed === undefined || this.#allowed.has(canonical(method));
   }

@@ -12,16 +12,16 @@ import { refuseRedirect, PLATFORM } from '../upstream/platform-error.js';
 import { type PlatformApiCalls, platformFields, platformTarget } from '../upstream/platform-api.js';
 import { isSafePath, isSafeQuery } from '../upstream/safe-path.js';
 
-/** A request for conversation records; its body has not been read. */
+/** A request for conversation records whose body has not been read. */
 export type ConversationRequest = Omit<HttpRequest, 'bodyConsumed' | 'publicUrl'>;
 
-/** The auth of a route that always has a session. */
+/** The auth of a route that always needs a session. */
 export type SessionRequired = RouteAuth<'session'> & { readonly required: true };
 
-// They echo what they are sent, credentials included, or leave HTTP altogether.
+// TRACE and TRACK echo the request, credentials included; CONNECT leaves HTTP.
 const REFUSED_METHODS: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
-/** True for methods that are passed on: all but those that would give the credential away. */
+/** True for methods that are forwarded: all except those that would reveal the credential. */
 export function isForwardedMethod(method: string): boolean {
   return !REFUSED_METHODS.has(method.toUpperCase());
 }
@@ -40,7 +40,7 @@ export class ConversationProxy {
   }
 
   /**
-   * The platform's response as soon as its head is there; both bodies stream.
+   * The platform's response once its head has arrived; both bodies stream.
    *
    * @throws RequestError when the path could leave the platform's API, or the request is none that crosses.
    * @throws SessionError without a session, before anything is sent.
@@ -70,7 +70,7 @@ export class ConversationProxy {
       },
       caller,
     );
-    // (4) A 304 responds to a condition of the browser's own.
+    // (4) A 304 is the response to the browser's own conditional request.
     if (reply.response.status !== 304) refuseRedirect(reply.response, PLATFORM);
     const response = await call.errors.toBrowserResponse(reply, RECORD_ERROR_FIELDS);
     const further = [...RECORD_RESPONSE_FIELDS, ...(reply.credential.fields?.response ?? [])];
@@ -81,7 +81,7 @@ export class ConversationProxy {
 function checkRequest({ path, query, headers }: ConversationRequest): void {
   if (!isSafePath(path) || !isSafeQuery(query))
     throw new AgentBffError('not_found', { detail: 'There is no such route.' });
-  // Any other offer of a protocol may be ignored (RFC 9110 §7.8); a WebSocket client that is ignored waits.
+  // Any other upgrade may be ignored (RFC 9110 §7.8), but a WebSocket client that is ignored keeps waiting.
   if (/\bwebsocket\b/i.test(String(headers['upgrade'] ?? ''))) {
     throw new RequestError('upgrade_unsupported', {
       detail: 'This route passes HTTP requests on, and no WebSocket connections.',
@@ -90,7 +90,7 @@ function checkRequest({ path, query, headers }: ConversationRequest): void {
   }
 }
 
-/** The fields that describe a body that crosses as it comes; of any other, the length is known from the body itself, and a text is sent in UTF-8. */
+/** The fields that describe a streamed body. For any other body the length is known from the body itself, and text is sent as UTF-8. */
 function fieldsFor(body: HttpBody, headers: HeaderFields): HeaderFields {
   if (isStream(body)) return headers;
   const { 'content-length': _length, 'content-type': type, ...rest } = headers;

@@ -6,21 +6,20 @@ import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../
 import { cookiePairs } from '../shared/cookies.js';
 import type { FoundToken } from './route-auth.js';
 
-/** The parts of a coalescing session source. */
 export interface CoalescingSessionSourceDependencies {
   readonly source: SessionTokenSource;
   readonly clock: Clock;
-  /** A one-way function without collisions, so that no cookie stays in memory. */
+  /** A collision-resistant one-way hash, so that no cookie stays in memory. */
   readonly hash: (text: string) => string;
-  /** Takes every token that a request is given, so that no text about the request shows it. */
+  /** Registers every token passed to a request, so that it is redacted from all texts about the request. */
   readonly hide: (token: string) => void;
-  /** Most tokens kept; the least recently used goes first. */
+  /** Maximum number of tokens kept; the least recently used is evicted first. */
   readonly maxEntries: number;
 }
 
-// Requests sent before the refreshed cookie reached the browser still carry the old one, whose refresh token is spent.
+// Requests sent before the refreshed cookie reached the browser still carry the old one, whose refresh token is already used.
 const GRACE_MS = 10_000;
-/** A platform that refuses every token must not cost a refresh for each request (decisions 5 and 54). */
+/** A platform that rejects every token must not cause a refresh per request (decisions 5 and 5). */
 const FORCED_PAUSE_MS = 30_000;
 
 interface CachedToken {
@@ -29,11 +28,13 @@ interface CachedToken {
 }
 
 /**
- * Asks a session source once for all requests of a session that come together, and after a refresh for those that come shortly after.
+ * Calls a session source once for all concurrent requests of a session, and after a refresh for those that follow
+ * shortly.
  *
- * Without it, parallel requests each spend the session's refresh token, and with rotating tokens all but one fail.
- * The first request is the one handed to the library, which writes the new cookie on that request's response.
- * A request without a session's version or one of the source's session cookies does not share, and forces no refresh: there would be no limit to them.
+ * Without it, parallel requests each use the session's refresh token, and with rotating tokens all but one fail. The
+ * library receives the first request and writes the new cookie to that request's response. A request without a
+ * session's version or one of the source's session cookies does not share, and cannot force a refresh: otherwise
+ * refreshes would be unlimited.
  */
 export class CoalescingSessionSource implements SessionTokenSource {
   readonly name?: string;
@@ -41,7 +42,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
   readonly #kept: LruMap<CachedToken>;
   readonly #flights = new SingleFlight<SessionToken>();
   readonly #forced = new SingleFlight<SessionToken>();
-  /** When a refresh of this token was forced, or gave it. A cookie changes with each refresh, so it is no key. */
+  /** Time of the last forced refresh by token, old and new. The cookie is no key, since it changes with each refresh. */
   readonly #forcedAt: LruMap<number>;
 
   constructor(dependencies: CoalescingSessionSourceDependencies) {
@@ -53,7 +54,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
 
   async getToken(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const found = await this.#shared(request, query);
-    // A token that is shared belongs to every request that is given it.
+    // A shared token must be redacted from every request that receives it.
     if (found.kind === 'token') this.#deps.hide(found.accessToken);
     return found;
   }
@@ -63,7 +64,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
       this.#deps.source.sessionVersion?.(request) ??
       sessionKey(request.headers, this.#deps.source.sessionCookies ?? []);
     if (session === undefined) return this.#ask(request, unforced(query));
-    // Tokens differ by audience and scope: sharing by session alone would hand out one for another API.
+    // Tokens differ by audience and scope: sharing by session alone could return a token for another API.
     const key = this.#deps.hash(JSON.stringify([session, query.audience ?? null, query.scope ?? null]));
     const running = this.#forced.running(key);
     if (running !== undefined) return adopted(await running, request);
@@ -79,7 +80,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
     return this.#flights.run(key, () => this.#obtain(key, request, query));
   }
 
-  /** Another token than the current one, unless that is the work of a refresh already, or was not to be had a moment ago. */
+  /** Refreshes the token, unless the current one is already the result of a refresh, or a refresh failed a moment ago. */
   async #refreshed(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const current = await this.#current(key, request, unforced(query));
     if (current.kind !== 'token' || this.#wasForced(current)) return current;
@@ -100,7 +101,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
 
   async #obtain(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const found = await this.#ask(request, query);
-    // A session that the server holds knows of its own refreshes, and of a sign-out, which must count immediately.
+    // A session held by the server knows about its own refreshes, and about a sign-out, which must take effect immediately.
     if (found.kind === 'token' && (this.#deps.source.sessionInCookie === true || found.adopt !== undefined)) {
       this.#keep(key, found);
     }
@@ -111,7 +112,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
     const askedAt = this.#deps.clock.now();
     const found = await this.#deps.source.getToken(request, query);
     if (!this.#hasEnded(found)) return found;
-    // It ended while it was fetched, so the source took it for good: asked again, it sees the end and refreshes.
+    // The token expired while it was fetched, so the source considered it valid. A second call sees the expiry and refreshes.
     const again = found.expiresAt < askedAt ? found : await this.#deps.source.getToken(request, unforced(query));
     return this.#hasEnded(again) ? { kind: 'expired', detail: 'the session gave a token that has expired' } : again;
   }
@@ -130,7 +131,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
   #keep(key: string, token: FoundToken): void {
     const now = this.#deps.clock.now();
     this.#kept.set(key, { token, until: Math.min(now + GRACE_MS, token.expiresAt ?? Number.POSITIVE_INFINITY) });
-    // No token stays in memory for longer than it is of use.
+    // Tokens are evicted from memory once they are no longer useful.
     for (const [oldest, { until }] of this.#kept) {
       if (now < until) break;
       this.#kept.delete(oldest);
@@ -152,11 +153,11 @@ function adopted(found: SessionToken, request: RequestContext): SessionToken {
 const FIELDS = ['authorization', 'host', 'x-forwarded-host'];
 
 /**
- * Names the session of a request by the cookies that hold it; absent when the request has none of them.
- * Other cookies stay out: one set by an analytics script must not split a session.
+ * Identifies the session of a request by its session cookies; absent if the request has none. Other cookies are
+ * ignored: one set by an analytics script must not split a session.
  */
 export function sessionKey(headers: HeaderFields, cookieNames: readonly string[]): string | undefined {
-  // In the order sent: of two cookies with one name, a library reads the first, so their order distinguishes users.
+  // In the order sent: if two cookies share a name, libraries read the first, so order distinguishes users.
   const cookies = cookiePairs(headers['cookie']).filter((cookie) => cookieNames.some((name) => isNamed(cookie, name)));
   if (cookies.length === 0) return undefined;
   return JSON.stringify([cookies, ...FIELDS.map((name) => String(headers[name] ?? ''))]);

@@ -11,16 +11,16 @@ import type { RouteAuth, RouteFields } from './route-auth.js';
 import { refreshedToken, userToken, type UserToken } from './session-credentials.js';
 import type { IssueToken, TokenCache } from './token-cache.js';
 
-/** The parts of the broker, fixed until the configuration changes. */
+/** The dependencies of the broker, fixed until the configuration changes. */
 export interface CredentialBrokerDependencies extends Omit<StrategyFacts, 'hasApiKey'> {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly tokens: TokenCache;
-  /** Loads a provider by the name the strategy table gives; built-in ones import their library here. */
+  /** Loads a provider by its name in the strategy table; built-in ones import their library here. */
   readonly provider: (name: string) => Promise<IdentityProvider> | undefined;
   readonly apiKey: Secret | undefined;
   readonly apiKeyHeader: string;
-  /** A one-way function without collisions: names an API key, or a token, without revealing it. */
+  /** A collision-resistant one-way hash: identifies an API key or a token without revealing it. */
   readonly hash: (text: string) => string;
 }
 
@@ -31,20 +31,20 @@ const FAILURES = {
 
 interface KnownProvider {
   readonly provider: IdentityProvider;
-  /** The cache key of the last token; compared again whenever that token is due. */
+  /** The cache key of the last token; recomputed whenever that token is due for renewal. */
   readonly key: string;
   readonly principal: string;
-  /** The last credentials, by the API key that goes with them: header objects are made once per token, not once per request. */
+  /** The last credentials, by API key: header objects are created once per token, not once per request. */
   readonly credentials: WeakMap<object, Credential>;
 }
 
-/** Obtains the credential a route attaches, and renews it when the platform refuses it. */
+/** Obtains the credential of a route, and renews it when the platform rejects it. */
 export class CredentialBroker {
   readonly #deps: CredentialBrokerDependencies;
   readonly #known = new Map<string, KnownProvider>();
   readonly #platformClock: PlatformClock;
   readonly #keyNames = new WeakMap<Secret, string>();
-  /** The API key as the only credential. */
+  /** Credentials that consist of the API key alone. */
   readonly #keyCredentials = new WeakMap<Secret, Credential>();
 
   constructor(dependencies: CredentialBrokerDependencies) {
@@ -77,8 +77,9 @@ export class CredentialBroker {
   }
 
   /**
-   * A fresh credential, with the same fields of the site, after the platform refused this one; absent when there is nothing to renew.
-   * Many callers refused together cause one renewal; a user's own token is renewed by its session. `platformDate` is the `Date` field of the refusal: tokens signed here follow the platform's clock.
+   * A fresh credential, with the same site fields, after the platform rejected this one; absent if nothing can be
+   * renewed. Callers rejected at the same time share one renewal; a user's token is renewed by its session.
+   * `platformDate` is the `Date` field of the rejection: tokens signed here follow the platform's clock.
    */
   async renew(
     auth: RouteAuth,
@@ -97,15 +98,18 @@ export class CredentialBroker {
     return renewed.token === refused.token ? undefined : renewed.withFields(refused.fields);
   }
 
-  /** Names the tokens of the configured strategy without asking for one, so that the first request finds a token kept from before. */
+  /**
+   * Computes the token key of the configured strategy without requesting a token, so that the first request finds a
+   * token cached earlier.
+   */
   async recall(): Promise<void> {
     const chosen = this.#choose('', this.#deps.apiKey);
     if (chosen.kind !== 'provider') return;
-    // Whatever is wrong is reported to the request that needs the token.
+    // Any error is reported to the request that needs the token.
     await this.#identify(chosen.name).catch(() => undefined);
   }
 
-  /** The service token of a strategy in memory, when there is one that has not expired; an empty one is the configured. Sends no request. */
+  /** A strategy's unexpired service token from memory, if there is one; an empty strategy is the configured one. Sends no request. */
   cachedServiceToken(strategy = ''): AccessToken | undefined {
     const chosen = this.#choose(strategy, this.#deps.apiKey);
     const known = chosen.kind === 'provider' ? this.#known.get(chosen.name) : undefined;
@@ -133,7 +137,7 @@ export class CredentialBroker {
     return this.#credentialOf(name, known, outcome.token, planKey);
   }
 
-  /** The provider of a strategy and the key of its tokens; the last known ones when the provider cannot state its identity. */
+  /** The provider of a strategy and the key of its tokens; the last known values if the provider cannot state its identity. */
   async #identify(name: string): Promise<KnownProvider> {
     const loading = this.#deps.provider(name);
     if (loading === undefined) throw noStrategy();
@@ -159,7 +163,7 @@ export class CredentialBroker {
     }
   }
 
-  /** Signs by the platform's clock, and expires by ours. */
+  /** Signs by the platform's clock; the expiry is by ours. */
   async #sign(provider: IdentityProvider, now: number): Promise<IssueOutcome> {
     const skewMs = this.#platformClock.aheadMs;
     const outcome = await provider.issue(now + skewMs);
@@ -194,7 +198,7 @@ export class CredentialBroker {
     return this.#userCredential(user, apiKey);
   }
 
-  /** The session's token in place of a refused one; without another one, the platform's response stands. */
+  /** A new session token in place of a rejected one; without a new one, the platform's response is passed on. */
   async #refreshed(
     auth: RouteAuth<'session'>,
     refused: Credential,
@@ -203,7 +207,7 @@ export class CredentialBroker {
     const user = await refreshedToken(auth, request, this.#deps.telemetry);
     if (user === undefined || user.value === refused.token) return undefined;
     const renewed = this.#userCredential(user, auth.apiKey ?? this.#deps.apiKey);
-    // What came of the request so far is kept under the name of the user it began with.
+    // The results of the request so far are stored for the user it began with.
     return renewed.owner.principal === refused.owner.principal ? renewed.withFields(refused.fields) : undefined;
   }
 
@@ -220,13 +224,13 @@ export class CredentialBroker {
 
   #userOwner(user: UserToken, apiKey: Secret | undefined): CredentialOwner {
     const { name, tenant, audience, exchange, sessionToken } = user;
-    // Put together by hand: this is on the way of every render of a user.
+    // Concatenated directly: this runs on every render for a user.
     let facts = delimited(tenant ?? null) + delimited(audience) + delimited(exchange ?? null);
     facts += delimited(this.#keyName(apiKey));
     for (const part of name ?? []) facts += delimited(part);
     const principal = name === undefined ? undefined : `user ${facts}`;
     if (principal !== undefined && tenant !== undefined) return ownerOf(principal);
-    // The same user may have switched to another organization, which only the token knows.
+    // The user may have switched to another organization, which only the token shows.
     return { principal, reader: `token ${this.#deps.hash(sessionToken)} ${facts}` };
   }
 
@@ -246,7 +250,10 @@ export class CredentialBroker {
     return credential;
   }
 
-  /** Names an API key: platforms bind tenants to keys. Alike in every process; no key can be worked out from it, since keys are random. */
+  /**
+   * Identifies an API key, since platforms bind tenants to keys. The same in every process. A key cannot be derived
+   * from it, since keys are random.
+   */
   #keyName(apiKey: Secret | undefined): string | null {
     if (apiKey === undefined) return null;
     let name = this.#keyNames.get(apiKey);
@@ -280,7 +287,7 @@ async function withSiteFields(
   return credential.withFields({ added: (await make?.(request)) ?? {}, forwarded, response });
 }
 
-/** The owner of a credential that shows the same to every holder. */
+/** The owner of a credential for which the platform shows every holder the same. */
 function ownerOf(principal: string): CredentialOwner {
   return { principal, reader: principal };
 }
@@ -303,12 +310,12 @@ function noStrategy(): ServiceAuthError {
   });
 }
 
-/** A `Date` field counts whole seconds and travels; below this the clocks agree. */
+/** A `Date` field has whole seconds and network delay; below this difference the clocks agree. */
 const TOLERATED_SKEW_MS = 30_000;
-/** A platform further away is not followed: one that names a date decades ahead would be given a token good until then. */
+/** A larger difference is ignored: a platform that sends a date decades ahead would otherwise get a token valid until then. */
 const FOLLOWED_SKEW_MS = 3_600_000;
 
-/** The platform's clock, by the dates of its refusals: tokens signed here must be valid by it. */
+/** The platform's clock, from the `Date` of its rejections: tokens signed here must be valid by it. */
 class PlatformClock {
   readonly #deps: Pick<CredentialBrokerDependencies, 'clock' | 'telemetry'>;
   #skewMs = 0;
@@ -317,12 +324,12 @@ class PlatformClock {
     this.#deps = dependencies;
   }
 
-  /** Its lead over ours, in milliseconds; 0 while the two agree, and when it is too far away to be believed. */
+  /** The platform's lead over our clock, in milliseconds; 0 if they agree, or if the difference is implausible. */
   get aheadMs(): number {
     return Math.abs(this.#skewMs) > FOLLOWED_SKEW_MS ? 0 : this.#skewMs;
   }
 
-  /** Takes its time, in milliseconds since the epoch, and warns operators when the difference has changed; ignores `NaN`. */
+  /** Records its time, in milliseconds since the epoch, and warns operators when the difference has changed; ignores `NaN`. */
   compare(platformNow: number): void {
     const skewMs = platformNow - this.#deps.clock.now();
     if (Number.isNaN(skewMs) || Math.abs(skewMs - this.#skewMs) <= TOLERATED_SKEW_MS) return;
@@ -337,28 +344,28 @@ function detailOf(skewMs: number): string {
   return `The local clock is ${seconds} s ${skewMs < 0 ? 'ahead of' : 'behind'} the platform's.`;
 }
 
-/** The flows of each built-in provider, by the strategy that asks for them; the first is the provider's own. */
+/** The flows of each built-in provider by strategy; the first is the provider's default. */
 export type ProviderFlows = Readonly<Record<string, Readonly<Partial<Record<string, string>>>>>;
 
-/** The facts that decide which flow gives the service credential. */
+/** The inputs for choosing the flow of the service credential. */
 export interface StrategyFacts {
   readonly flows: ProviderFlows;
-  /** `serviceAuthStrategy`, or the handler's own `strategy`; an empty string when unset. */
+  /** `serviceAuthStrategy`, or the handler's own `strategy`; an empty string if unset. */
   readonly strategy: string;
-  /** `authProvider`; an empty string when unset. */
+  /** `authProvider`; an empty string if unset. */
   readonly authProvider: string;
   /** True if any field of the `serviceAccount` block is filled. */
   readonly hasServiceAccount: boolean;
   readonly hasApiKey: boolean;
-  /** Names under which the site registered identity providers of its own. */
+  /** Names of the identity providers that the site registered itself. */
   readonly customProviders: ReadonlySet<string>;
 }
 
-/** The provider to ask, by name; or the API key alone; or neither. */
+/** The name of the provider to use; or the API key alone; or neither. */
 export type ChosenStrategy =
   { readonly kind: 'provider'; readonly name: string } | { readonly kind: 'api-key' } | { readonly kind: 'none' };
 
-/** The flow for a configuration: the chosen provider's, else that of the provider whose own strategy it is. */
+/** Chooses the flow for a configuration: that of the chosen provider, otherwise that of the provider whose default strategy it is. */
 export function chooseStrategy(facts: StrategyFacts): ChosenStrategy {
   const { strategy, flows } = facts;
   if (facts.customProviders.has(strategy)) return { kind: 'provider', name: strategy };

@@ -3,21 +3,24 @@ import type { HeaderFields } from '../../ports/http.js';
 import type { IssueFailure, Identity } from '../../ports/identity-provider.js';
 import { choosingFields } from '../upstream/header-policy.js';
 
-/** Whose authority a credential carries. */
+/** The kind of authority a credential carries. */
 export type CredentialKind = 'service' | 'session' | 'api-key';
 
-/** Whose a credential is, for caches. Two texts of digests and names, without a secret. */
+/** The owner of a credential, for caches: two texts of digests and names, without secrets. */
 export interface CredentialOwner {
-  /** A stable name of the caller, alike in every process; absent when there is none. */
+  /** A stable name of the caller, the same in every process; absent if there is none. */
   readonly principal: string | undefined;
-  /** Distinguishes all callers to whom the platform may show different things: the principal, or the token where neither user nor tenant is known otherwise. */
+  /**
+   * Distinguishes all callers to whom the platform may show different things: the principal, or the token if user or
+   * tenant is not known otherwise.
+   */
   readonly reader: string;
 }
 
 interface CredentialFacts {
   readonly kind: CredentialKind;
   readonly headers: HeaderFields;
-  /** Called when a cache first asks. */
+  /** Called when a cache first needs it. */
   readonly owner: () => CredentialOwner;
   readonly block: string;
   readonly cacheKey?: string | undefined;
@@ -26,12 +29,12 @@ interface CredentialFacts {
 }
 
 /**
- * The header fields that authorize one request to the platform, and their owner.
- * The values are private fields, which nothing prints.
+ * The header fields that authorize one request to the platform, and their owner. The values are private fields, which
+ * are never printed.
  */
 export class Credential {
   readonly kind: CredentialKind;
-  /** The configuration block to check when the platform refuses it. */
+  /** The configuration block to check if the platform rejects it. */
   readonly block: string;
   readonly #facts: CredentialFacts;
   readonly #headers: HeaderFields;
@@ -45,7 +48,7 @@ export class Credential {
     this.#headers = fields === undefined ? headers : { ...fields.forwarded, ...fields.added, ...headers };
   }
 
-  /** The same, sent with fields of the site's own. */
+  /** The same credential, sent with additional fields of the site. */
   withFields(fields: SiteFields | undefined): Credential {
     return fields === undefined ? this : new Credential({ ...this.#facts, owner: () => this.owner, fields });
   }
@@ -54,22 +57,22 @@ export class Credential {
     return (this.#owner ??= this.#facts.owner());
   }
 
-  /** The fields to set upstream; they replace any of the same name. */
+  /** The fields to set on the upstream request; they replace fields with the same name. */
   get headers(): HeaderFields {
     return this.#headers;
   }
 
-  /** Those of them that are the credential itself. */
+  /** The fields that are the credential itself. */
   get own(): HeaderFields {
     return this.#facts.headers;
   }
 
-  /** The site's own fields; absent where the route has none. */
+  /** The site's own fields; absent if the route has none. */
   get fields(): SiteFields | undefined {
     return this.#facts.fields;
   }
 
-  /** The cache key of the token; absent for credentials that are no cached service token. */
+  /** The cache key of the token; absent if the credential is not a cached service token. */
   get cacheKey(): string | undefined {
     return this.#facts.cacheKey;
   }
@@ -79,17 +82,17 @@ export class Credential {
   }
 }
 
-/** True for a text that can be a bearer token: visible ASCII, without the blank that another scheme would bring (RFC 6750 §2.1). */
+/** True for a text that can be a bearer token: visible ASCII without blanks, since a blank would mean another scheme (RFC 6750 §2.1). */
 export function isTokenText(value: unknown): value is string {
   return typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
 }
 
-/** A token as sites take it from an `authorization` field of their own, without the scheme (RFC 6750 §2.1). */
+/** A token without its scheme, for sites that copy the whole `authorization` field (RFC 6750 §2.1). */
 export function withoutScheme(value: string): string {
   return /^bearer /i.test(value) ? value.slice('bearer '.length).trimStart() : value;
 }
 
-/** The error for a session that the user must renew first; `log` is for the server alone. */
+/** The error for a session that the user must renew; `log` is for the server only. */
 export function sessionError(reason: 'expired' | 'interaction', log: string): SessionError {
   return reason === 'expired'
     ? new SessionError('session_expired', { detail: 'The session has expired.', hint: 'Sign in again.', log })
@@ -100,7 +103,7 @@ export function sessionError(reason: 'expired' | 'interaction', log: string): Se
       });
 }
 
-/** The error for want of a token, in the words of that token; for a provider that is down, the same for all. */
+/** The error for a missing token, in the words of the failed provider; the same for all tokens if the provider is down. */
 export function serviceAuthError(
   { reason, advice, block, fields, retryAfterMs, detail }: IssueFailure,
   words: Readonly<Record<Exclude<IssueFailure['reason'], 'unavailable'>, string>>,
@@ -117,17 +120,17 @@ export function serviceAuthError(
   });
 }
 
-/** Header fields of the site's own on one request, by the options of its route (decision 91). Names are in lower case. */
+/** Header fields the site adds to one request, by the options of its route (decision 91). Names are in lower case. */
 export interface SiteFields {
-  /** Fields the site made. */
+  /** Fields the site created. */
   readonly added: HeaderFields;
-  /** The browser's fields that go upstream too: visitors choose these values. */
+  /** The browser's fields that are forwarded too: visitors choose these values. */
   readonly forwarded: HeaderFields;
   readonly response: readonly string[];
 }
 
 /**
- * The identity a provider or an exchange states.
+ * The identity that a provider or an exchange states.
  *
  * @throws TypeError when it states none: under an empty principal, strangers would share what is cached.
  */
@@ -139,19 +142,22 @@ export async function statedIdentity(stating: { identity(): Identity | Promise<I
 }
 
 /**
- * Names the callers who see each other's actions, as a text to be hashed; `undefined` when the caller has no stable name, and nothing may be kept.
- * It outlives tokens: an action must invalidate what was rendered under the last one.
+ * Identifies callers who see each other's actions, as a text to be hashed; `undefined` if the caller has no stable
+ * name, so nothing may be cached. It outlives tokens: an action must invalidate renders made with the previous one.
  */
 export function credentialScope({ owner, fields }: Credential): string | undefined {
   return owner.principal === undefined ? undefined : scopeText(owner.principal, choosingFields(fields?.added));
 }
 
-/** Names those to whom the platform may show one agent card, project and brand; the site's own fields are part of it. */
+/** Identifies callers to whom the platform shows the same agent card, project and brand; includes the site's own fields. */
 export function readerScope({ owner, fields }: Credential): string {
   return scopeText(owner.reader, [...choosingFields(fields?.added), ...choosingFields(fields?.forwarded)]);
 }
 
-/** True if visitors can create cache keys at will, by what they send or what the site makes of it: such entries are kept apart (decision 83). */
+/**
+ * True if visitors can create cache keys at will, through their own input or what the site makes of it: such entries
+ * are cached apart (decision 83).
+ */
 export function isVaried({ fields }: Credential): boolean {
   return choosingFields({ ...fields?.forwarded, ...fields?.added }).length > 0;
 }

@@ -12,41 +12,40 @@ import type { ServiceAuthError } from '../shared/errors.js';
 import { serviceAuthError, sessionError, statedIdentity } from './credential.js';
 import { type TokenCache, unusable } from './token-cache.js';
 
-/** The parts that exchanged tokens need. */
 export interface ExchangedTokensDependencies {
   readonly exchange: TokenExchange;
-  /** May be the cache of the service tokens: no key of one is a key of the other. */
+  /** May be the cache of the service tokens: the keys never overlap. */
   readonly tokens: TokenCache;
   readonly clock: Clock;
-  /** A one-way function without collisions, so that no user's token becomes part of a key. */
+  /** A collision-resistant one-way hash, so that no user's token becomes part of a key. */
   readonly hash: (text: string) => string;
-  /** The configuration block named when the exchange fails for every user, such as `onBehalfOf`. */
+  /** The configuration block to name if the exchange fails for every user, such as `onBehalfOf`. */
   readonly block: string;
 }
 
-/** A signed-in user's token, and what it is to be exchanged for. */
+/** A signed-in user's token, and the target of its exchange. */
 export interface UserAssertion extends TokenExchangeRequest {
-  /** When the user's token expires, if known; the exchanged one does not outlive it. Milliseconds since the epoch. */
+  /** Expiry of the user's token, if known; the exchanged token does not outlive it. Milliseconds since the epoch. */
   readonly assertionExpiresAt?: number;
 }
 
-/** A token in the user's name, and where it is cached. */
+/** A token issued for the user, and its cache key. */
 export interface ExchangedToken {
   readonly token: AccessToken;
-  /** For `TokenCache.reject`, when the platform refuses the token. */
+  /** For `TokenCache.reject`, if the platform rejects the token. */
   readonly cacheKey: string;
   /** The principal of the exchange. */
   readonly principal: string;
 }
 
-/** A refusal on its way through the cache, which knows failures only. */
+/** A refusal of one user, in the form of a failure so that the token cache can pass it on. */
 interface RefusedUser extends IssueFailure {
   readonly refusal: ExchangeRefusal['reason'];
 }
 
 /**
- * Exchanges users' tokens and keeps the results, each for its own user alone.
- * There is no other credential to fall back to: a user's request never goes out in the service's name.
+ * Exchanges users' tokens and caches the results per user. It never falls back to another credential: a user's request
+ * is never sent in the service's name.
  */
 export class ExchangedTokens {
   readonly #deps: ExchangedTokensDependencies;
@@ -65,7 +64,7 @@ export class ExchangedTokens {
     const { assertion, audience, scope } = user;
     const { exchange, tokens, clock, hash, block } = this.#deps;
     const end = user.assertionExpiresAt ?? Number.POSITIVE_INFINITY;
-    // Users without a token would all have one key.
+    // All users without a token would share one key.
     if (assertion === '' || end <= clock.now()) throw sessionError('expired', 'the token of the session has expired');
 
     const request = { assertion, ...(audience !== undefined && { audience }), ...(scope !== undefined && { scope }) };
@@ -77,11 +76,11 @@ export class ExchangedTokens {
     if (outcome.kind === 'failure') {
       throw isRefusedUser(outcome) ? sessionError(outcome.refusal, outcome.detail) : exchangeError(outcome);
     }
-    // The entry may be the work of a request that did not know when the user's token expires.
+    // The entry may come from a request that did not know when the user's token expires.
     return { token: capped(outcome.token, end), cacheKey, principal };
   }
 
-  /** The identity of the exchange; one that cannot state it is out of order. */
+  /** The identity of the exchange; an exchange that cannot state it is reported as out of order. */
   async #identity(): Promise<Identity> {
     const { exchange, block } = this.#deps;
     try {
@@ -98,7 +97,8 @@ function cacheable(outcome: IssueOutcome | ExchangeRefusal, end: number): IssueO
   if (outcome.kind === 'failure') return outcome;
   return {
     kind: 'failure',
-    // An expired token stays expired, so this user's own key rests. Consent may be given any moment: `incomplete` does not rest.
+    // An expired token stays expired, so the user's own key backs off. Consent may be granted any moment, and
+    // `incomplete` does not back off.
     reason: outcome.reason === 'expired' ? 'refused' : 'incomplete',
     block: 'session',
     fields: [],

@@ -7,7 +7,7 @@ import type { ExchangedTokens } from './exchanged-tokens.js';
 type AnyAuth = { readonly fields?: RouteFields | undefined } & (
   | {
       readonly kind: 'service';
-      /** Replaces the configured strategy; an empty string leaves it. */
+      /** Replaces the configured strategy, unless empty. */
       readonly strategy: string;
       /** Replaces the configured API key. */
       readonly apiKey: Secret | undefined;
@@ -15,38 +15,38 @@ type AnyAuth = { readonly fields?: RouteFields | undefined } & (
   | {
       readonly kind: 'session';
       readonly apiKey: Secret | undefined;
-      /** True if a request without a session is refused; otherwise it carries the API key alone. */
+      /** True to reject a request without a session; otherwise it carries the API key alone. */
       readonly required: boolean;
       readonly source: SessionTokenSource;
-      /** A stable name of the user a token of that source is for; `undefined` when there is none. */
+      /** A stable name for the user of a token from that source; `undefined` if there is none. */
       readonly nameOf: (token: FoundToken) => readonly string[] | undefined;
-      /** The API the token is for; an empty string leaves it to the session. */
+      /** The API the token is for; if empty, the session decides. */
       readonly audience: string;
-      /** Exchanges the session's token for one the platform accepts; absent when the platform takes it as it is. */
+      /** Exchanges the session's token for one the platform accepts; absent if the platform accepts it directly. */
       readonly exchange: ExchangedTokens | undefined;
     }
   | { readonly kind: 'api-key'; readonly apiKey: Secret | undefined }
-  /** Headers the site makes itself for each request. */
+  /** Headers the site creates itself for each request. */
   | { readonly kind: 'headers'; readonly obtain: (request: RequestContext) => Promise<Credential> }
 );
 
-/** The credential a route attaches, of one kind or any. */
+/** The credential a route attaches: of one kind, or of any. */
 export type RouteAuth<Kind extends AnyAuth['kind'] = AnyAuth['kind']> = Extract<AnyAuth, { readonly kind: Kind }>;
 
-/** A token as a session source gives it. */
+/** A token as returned by a session source. */
 export type FoundToken = Extract<SessionToken, { readonly kind: 'token' }>;
 
-/** Header fields of the site's own on one route, besides those that always cross (decision 91). Names are in lower case. */
+/** Additional header fields of one route, besides the default ones (decision 91). Names are in lower case. */
 export interface RouteFields {
-  /** Fields of the browser that go upstream too. */
+  /** Fields of the browser that are forwarded too. */
   readonly request: readonly string[];
-  /** Fields of the platform that go to the browser too. */
+  /** Fields of the platform that are sent to the browser too. */
   readonly response: readonly string[];
-  /** Fields the site makes for each request; absent when it makes none. */
+  /** Creates the site's own fields for each request; absent if there are none. */
   readonly make?: (request: Pick<RequestContext, 'native'>) => Promise<HeaderFields>;
 }
 
-/** True if what a route sends may come from a visitor's session: pages of other sites must not even read by it. */
+/** True if a route may send a visitor's session: then pages of other sites must not even read through it. */
 export function mayHoldSession({ kind, fields }: RouteAuth): boolean {
   return kind === 'session' || kind === 'headers' || fields?.make !== undefined;
 }

@@ -7,26 +7,25 @@ import type { FoundToken, RouteAuth } from './route-auth.js';
 
 type UserAuth = Pick<RouteAuth<'session'>, 'source' | 'nameOf' | 'audience' | 'exchange'>;
 
-/** The signed-in user's token, ready for the platform. */
 export interface UserToken {
   readonly value: string;
-  /** A stable name of the user for caches; absent when the session gives none. */
+  /** A stable name of the user for caches; absent if the session has none. */
   readonly name: readonly string[] | undefined;
-  /** The API a route wanted it for; empty when that is left to the session. */
+  /** The API the route needs it for; empty if the session decides. */
   readonly audience: string;
-  /** The tenant it is for; absent when that is not known. */
+  /** The tenant it is for; absent if unknown. */
   readonly tenant: string | undefined;
   /** The session's own token. */
   readonly sessionToken: string;
-  /** The principal of the exchange it came from; absent without one. */
+  /** The principal of the exchange it came from; absent without an exchange. */
   readonly exchange: string | undefined;
   /** The cache key of an exchanged token. */
   readonly cacheKey: string | undefined;
 }
 
 /**
- * The signed-in user's token for one request, exchanged where the route is configured so; `undefined` without a session.
- * There is no way from here to another credential. `forceRefresh`: the platform refused the last one.
+ * The signed-in user's token for one request, exchanged if the route is configured so; `undefined` without a session.
+ * It never falls back to another credential. `forceRefresh`: the platform rejected the last token.
  *
  * @throws SessionError (`session_expired`, `interaction_required`) when the user must act.
  * @throws ServiceAuthError when the session cannot be read, or the exchange fails for every user.
@@ -36,7 +35,7 @@ export async function userToken(
   request: RequestContext,
   forceRefresh = false,
 ): Promise<UserToken | undefined> {
-  // With an exchange, the audience is that of the exchanged token; the session's own is for this site.
+  // With an exchange, the audience is that of the exchanged token; the session's token is for this site.
   const wanted = auth.audience !== '' && auth.exchange === undefined ? { audience: auth.audience } : {};
   const found = await readSession(auth.source, request, forceRefresh ? { ...wanted, forceRefresh } : wanted);
   if (found.kind === 'no-session') return undefined;
@@ -50,7 +49,7 @@ export async function userToken(
     ...(audience === '' ? {} : { audience }),
     ...(expiresAt === undefined ? {} : { assertionExpiresAt: expiresAt }),
   });
-  // Field by field: a spread costs more than all the rest of this, and a user's cached render comes by here.
+  // Field by field: a spread costs more than the rest of this function, which runs for every cached render of a user.
   return {
     value: exchanged?.token.value ?? accessToken,
     name,
@@ -62,7 +61,7 @@ export async function userToken(
   };
 }
 
-/** The user's token, renewed because the platform refused it; `undefined` when the session does not give it. */
+/** The user's token, renewed because the platform rejected it; `undefined` if the session cannot renew it. */
 export async function refreshedToken(
   auth: UserAuth,
   request: RequestContext,
@@ -77,7 +76,10 @@ export async function refreshedToken(
   }
 }
 
-/** The session's token. A source that throws is out of order: that is no absent session, and no reason to sign in again. Errors of this package pass. */
+/**
+ * The session's token. A source that throws is broken, which is different from having no session: signing in again
+ * would not help. Errors of this package are rethrown.
+ */
 async function readSession(
   source: SessionTokenSource,
   request: RequestContext,
@@ -85,7 +87,7 @@ async function readSession(
 ): Promise<SessionToken> {
   try {
     const found = await source.getToken(request, query);
-    // Without this, a session that lost its token would let the request go out without any.
+    // Otherwise, a session that lost its token would send the request without one.
     if (found.kind !== 'token') return found;
     const accessToken = withoutScheme(found.accessToken);
     if (!isTokenText(accessToken))
@@ -105,7 +107,7 @@ async function readSession(
 
 const NAMES = ['subject', 'issuer', 'tenant'] as const;
 
-/** Without names that are empty. Objects have one text for all users, so they are refused. */
+/** The token without empty names. Objects are rejected as names, since they have the same text for all users. */
 function withNames(found: FoundToken): FoundToken {
   const { subject, issuer, tenant, ...rest } = found;
   const names: Readonly<Record<string, unknown>> = { subject, issuer, tenant };
@@ -115,20 +117,19 @@ function withNames(found: FoundToken): FoundToken {
   return { ...rest, ...Object.fromEntries(given.map((name) => [name, names[name]])) };
 }
 
-/** The parts that users' names need. */
 export interface UserNamesDependencies {
-  /** The session sources of all routes that keep something for users; one that is added later counts from then on. */
+  /** The session sources of all routes that cache data per user; sources added later are included. */
   readonly sources: () => Iterable<SessionTokenSource>;
   readonly telemetry: Telemetry;
 }
 
 /**
- * Names users. A subject names a user only at its issuer, or in a source that has a name: user 1 of the staff is not user 1 of the shop.
- * A bare subject, with neither, is a name while no other source can give bare subjects too.
+ * Names users. A subject identifies a user only with its issuer, or in a named source: user 1 of the staff is not user
+ * 1 of the shop. A bare subject, with neither, is only a name as long as no other source has bare subjects too.
  */
 export class UserNames {
   readonly #deps: UserNamesDependencies;
-  /** True once a source gave a bare subject; absent before its first token. */
+  /** True once a source returned a bare subject; absent before its first token. */
   readonly #isBare = new Map<SessionTokenSource, boolean>();
   #hasWarned = false;
 
@@ -136,7 +137,7 @@ export class UserNames {
     this.#deps = dependencies;
   }
 
-  /** A stable name of the user of this token, alike in every process; `undefined` when there is none. */
+  /** A stable name for the user of this token, the same in every process; `undefined` if there is none. */
   nameOf(source: SessionTokenSource, { subject, issuer }: FoundToken): readonly string[] | undefined {
     if (!isGiven(subject)) return this.#noted(source, undefined);
     if (isGiven(issuer)) return this.#noted(source, ['issuer', issuer, subject]);
@@ -147,7 +148,7 @@ export class UserNames {
     return undefined;
   }
 
-  /** A source that begins without bare subjects is believed to go on so. */
+  /** A source whose first token has no bare subject is assumed never to have one. */
   #noted(source: SessionTokenSource, name: readonly string[] | undefined): readonly string[] | undefined {
     if (!this.#isBare.has(source)) this.#isBare.set(source, false);
     return name;

@@ -7,33 +7,32 @@ import { isObject, parsedJson } from '../shared/json.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import { isTokenText } from './credential.js';
 
-/** Asks the provider once. Shared by all callers of one key, so it must not depend on any one of them. */
+/** Sends one request to the provider. Shared by all callers of a key, so it must not depend on any one of them. */
 export type IssueToken = (now: number) => Promise<IssueOutcome>;
 
-/** The parts of a token cache. */
 export interface TokenCacheDependencies {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   /** A number from 0 up to 1, for jitter. */
   readonly random: () => number;
-  /** Tokens shared with other processes; sealed already. */
+  /** Tokens shared with other processes, already sealed. */
   readonly shared?: CacheStore;
-  /** Most entries kept in memory; the least recently used goes first. */
+  /** Maximum number of entries in memory; the least recently used is evicted first. */
   readonly maxEntries: number;
 }
 
-// Proportional, so that tokens of a minute and of a day are both cached.
+// Proportional, so that both one-minute and one-day tokens are cached.
 const STALE_SHARE = 0.2;
 const STALE_MAX_MS = 120_000;
 const FLOOR_SHARE = 0.02;
 const FLOOR_MAX_MS = 5_000;
 
-// A provider that refused is asked rarely: ten wrong passwords lock a service user out.
+// A provider that refused is retried rarely: ten wrong passwords lock a service user's account.
 const REFUSED_FIRST_MS = 30_000;
 const REFUSED_MAX_MS = 900_000;
 const UNAVAILABLE_FIRST_MS = 500;
 const UNAVAILABLE_MAX_MS = 30_000;
-/** A provider that asks for a longer pause is wrong, and would end the site with one response. */
+/** Maximum pause. A provider that requests a longer one is wrong, and would take the site down with one response. */
 const MAX_PAUSE_MS = 3_600_000;
 const CLOCKS = ', and the clocks of this server and the provider';
 
@@ -41,34 +40,34 @@ const CLOCKS = ', and the clocks of this server and the provider';
 class Entry {
   readonly block: string;
   token: AccessToken | undefined;
-  /** The last failure, until a token comes. */
+  /** The last failure, until a token is issued. */
   failure: IssueFailure | undefined;
-  /** A token the platform refused: never served again, not even from the shared store. */
+  /** A token the platform rejected: never served again, not even from the shared store. */
   rejected: string | undefined;
   #staleAt = 0;
   #mustRenewAt = 0;
   #failures = 0;
   #retryAt = 0;
-  /** When its back-off was last lifted. */
+  /** Time at which its back-off was last cleared. */
   #liftedAt = -Infinity;
-  /** Before this, a refused token is kept: renewing once did not help, so renewing at every request would only load the provider. */
+  /** Before this, a rejected token stays: the last renewal did not help, so renewing on every request would only load the provider. */
   #rejectableAt = 0;
 
   constructor(block: string) {
     this.block = block;
   }
 
-  /** True once the token is to be renewed; it is served meanwhile. */
+  /** True if the token is due for renewal; it is still served meanwhile. */
   isDue(now: number): boolean {
     return now >= this.#staleAt;
   }
 
-  /** True if callers wait for the renewal. */
+  /** True if callers have to wait for the renewal. */
   mustWait(now: number): boolean {
     return now >= this.#mustRenewAt;
   }
 
-  /** True while the provider is not asked because it failed. */
+  /** True while the provider is not called because it failed. */
   isResting(now: number): boolean {
     return now < this.#retryAt;
   }
@@ -78,12 +77,12 @@ class Entry {
     return this.token !== undefined && now < this.token.expiresAt ? this.token : undefined;
   }
 
-  /** Milliseconds until the provider is asked again. */
+  /** Milliseconds until the provider is called again. */
   restMs(now: number): number {
     return this.#retryAt - now;
   }
 
-  /** Takes a new token; `jitter` is from 0 up to 1. */
+  /** Stores a new token; `jitter` is from 0 up to 1. */
   keep(token: AccessToken, issuedAt: number, jitter: number): void {
     const life = token.expiresAt - issuedAt;
     const early = Math.min(STALE_MAX_MS, life * STALE_SHARE) * (1 + 0.1 * jitter);
@@ -96,9 +95,9 @@ class Entry {
     this.rejected = undefined;
   }
 
-  /** Takes a failure of the provider. */
+  /** Records a failure of the provider. */
   backOff(failure: IssueFailure, now: number, random: () => number): void {
-    // No request was sent, so another try is free: the next request after the missing field is filled must work.
+    // No request was sent, so retrying is free: once the missing field is filled, the next request must work.
     if (failure.reason === 'incomplete') return;
     const refused = failure.reason === 'refused';
     const first = refused ? REFUSED_FIRST_MS : UNAVAILABLE_FIRST_MS;
@@ -117,7 +116,7 @@ class Entry {
     if (!this.isResting(now)) this.#liftedAt = now;
   }
 
-  /** Drops a token the platform refused; false if that was tried a moment ago. */
+  /** Drops a token the platform rejected; false if this was done a moment ago. */
   reject(value: string, now: number): boolean {
     if (now < this.#rejectableAt) return false;
     this.token = undefined;
@@ -128,8 +127,8 @@ class Entry {
 }
 
 /**
- * Keeps tokens until shortly before they expire and asks the provider once for any number of callers.
- * A valid token is never replaced by an error, and a failure is not repeated before its back-off is over.
+ * Caches tokens until shortly before they expire, and sends one request to the provider for any number of callers. A
+ * valid token is never replaced by an error, and a failed request is not repeated until its back-off ends.
  */
 export class TokenCache {
   readonly #deps: TokenCacheDependencies;
@@ -141,13 +140,13 @@ export class TokenCache {
     this.#entries = new LruMap(dependencies);
   }
 
-  /** The token in memory when it needs no renewal yet; never waits and never asks. */
+  /** The token in memory if it does not need renewal yet. Synchronous; sends no request. */
   fresh(key: string): AccessToken | undefined {
     const entry = this.#entries.get(key);
     return entry === undefined || entry.isDue(this.#deps.clock.now()) ? undefined : entry.token;
   }
 
-  /** A token that is still valid, from memory, the shared store or the provider; else why there is none. */
+  /** A valid token from memory, the shared store or the provider; otherwise the reason for its absence. */
   async get(key: string, block: string, issue: IssueToken): Promise<IssueOutcome> {
     const now = this.#deps.clock.now();
     const entry = this.#entries.get(key) ?? new Entry(block);
@@ -166,8 +165,8 @@ export class TokenCache {
   }
 
   /**
-   * Forgets a token the platform refused, unless it was renewed meanwhile (compare and delete).
-   * True if asking for the key again can give another token now.
+   * Evicts a token the platform rejected, unless it was renewed meanwhile (compare and delete). True if requesting the
+   * key again can return another token now.
    */
   async reject(key: string, value: string): Promise<boolean> {
     const entry = this.#entries.get(key);
@@ -181,15 +180,15 @@ export class TokenCache {
   }
 
   /**
-   * Lets the next request of each key ask its provider again, since somebody may have corrected there what was refused.
-   * For one key at most every 30 seconds: a site that lifts with each request must not lock its own user out.
+   * Lets the next request for each key call its provider again, since the cause of a refusal may have been fixed. At
+   * most every 30 seconds per key: a site that calls this on every request must not lock its own service user.
    */
   liftBackOffs(): void {
     const now = this.#deps.clock.now();
     for (const [, entry] of this.#entries) entry.lift(now);
   }
 
-  /** The newest unexpired token of a key in memory, even when it is due for renewal. */
+  /** The newest unexpired token of a key in memory, even if it is due for renewal. */
   peek(key: string): AccessToken | undefined {
     return this.#entries.get(key)?.valid(this.#deps.clock.now());
   }
@@ -197,7 +196,7 @@ export class TokenCache {
   #renew(key: string, entry: Entry, block: string, issue: IssueToken): Promise<IssueOutcome> {
     return this.#renewals.run(key, async () => {
       const outcome = await this.#ask(key, entry, block, issue);
-      // It may have been pushed out while the provider was asked.
+      // The entry may have been evicted while the provider was called.
       this.#entries.set(key, entry);
       return outcome;
     });
@@ -215,7 +214,7 @@ export class TokenCache {
       outcome = unusable(block, `the identity provider adapter threw ${kind}`);
     }
     const now = this.#deps.clock.now();
-    // Also of an end that is no number: it would never come, and the token never count as fresh.
+    // Also rejects an expiry of NaN, which would never be reached while the token never counts as fresh.
     if (outcome.kind === 'token' && !(outcome.token.expiresAt > now)) {
       outcome = unusable(block, 'the provider issued a token that has already expired', CLOCKS);
     }
@@ -236,7 +235,7 @@ export class TokenCache {
     }
     entry.backOff(outcome, now, this.#deps.random);
     this.#deps.telemetry.emit({ type: 'token', outcome: 'backoff', block: outcome.block, detail: outcome.detail });
-    // The caller whose own request failed gets the same time to retry as those during the back-off.
+    // The caller whose own request failed gets the same retry time as callers during the back-off.
     return outcome.reason === 'unavailable' ? { ...outcome, retryAfterMs: entry.restMs(now) } : outcome;
   }
 
@@ -249,10 +248,10 @@ export class TokenCache {
     const known = entry.token?.expiresAt ?? 0;
     if (found.token.expiresAt <= now || found.token.expiresAt <= known) return undefined;
     const candidate = new Entry(entry.block);
-    // Another process's clock may be ahead; a token issued later than it ends would never be due.
+    // Another process's clock may be ahead; a token issued after its expiry would never be due.
     const issuedAt = Math.min(found.issuedAt, now);
     candidate.keep(found.token, issuedAt, this.#deps.random());
-    // A shared token that is due itself would only bring every process back here.
+    // A shared token that is due for renewal would only send every process back here.
     if (candidate.isDue(now)) return undefined;
     entry.keep(found.token, issuedAt, this.#deps.random());
     return found.token;
@@ -276,7 +275,7 @@ function parseShared(text: string): { token: AccessToken; issuedAt: number } | u
   return { token: { value, expiresAt }, issuedAt };
 }
 
-/** Kept as a failure: handed on, it would be refused, and asked for again at every request. */
+/** A failure, so that it is cached: if passed on, the token would be rejected and requested again on every request. */
 export function unusable(block: string, detail: string, alsoCheck = ''): IssueFailure {
   return {
     kind: 'failure',

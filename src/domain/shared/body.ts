@@ -1,33 +1,33 @@
 /**
- * A message body: a stream of chunks, bytes, text (UTF-8) or nothing.
- * A Web `ReadableStream` and a Node `Readable` are streams of chunks as they are.
+ * A message body: a stream of chunks, bytes, text (UTF-8) or null. A Web `ReadableStream` and a Node `Readable` are
+ * valid streams as they are.
  *
  * @public
  */
 export type HttpBody = AsyncIterable<Uint8Array> | Uint8Array | string | null;
 
-/** The receiver of a flowing body's chunks. */
+/** Receives the chunks of a flowing body. */
 export interface BodySink {
-  /** Takes the chunk in any case; `false` asks for no more until the sink calls `flowTo` again. */
+  /** Always takes the chunk; returns `false` to pause until the sink calls `flowTo` again. */
   write(chunk: Uint8Array): boolean;
-  /** Nothing more comes. */
+  /** The body is complete. */
   end(): void;
-  /** The body broke, and nothing more comes. */
+  /** The body broke; no further calls follow. */
   fail(error: unknown): void;
 }
 
 /**
- * A body that hands its chunks on as they come, without a promise for each: a stream of short events costs little else (decision 78).
- * To be read once, by its iterator or by `flowTo`.
+ * A body that pushes its chunks without a promise for each, which makes streams of short events cheap (decision 78).
+ * Read it once, by its iterator or by `flowTo`.
  */
 export interface FlowingBody extends AsyncIterable<Uint8Array> {
-  /** Begins, or goes on after the sink had no room. What has come already goes to the sink before this returns. */
+  /** Starts, or resumes after `write` returned `false`. Buffered chunks are passed to the sink before this returns. */
   flowTo(sink: BodySink): void;
-  /** Aborts the rest; `reason` where the browser did not leave by itself. */
+  /** Aborts the rest; `reason` is set unless the browser left. */
   cancel(reason?: Error): void;
 }
 
-/** True if a body comes in pieces: once read or sent, it is gone. */
+/** True if a body is a stream, which can be read or sent only once. */
 export function isStream(body: HttpBody): body is AsyncIterable<Uint8Array> {
   return body !== null && typeof body !== 'string' && !(body instanceof Uint8Array);
 }
@@ -35,32 +35,32 @@ export function isStream(body: HttpBody): body is AsyncIterable<Uint8Array> {
 /** Statuses whose responses have no body, whatever the platform sends (RFC 9110 §6.4.1, §15.3.6). */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** True for a response that has no body, whatever its handler returns. */
+/** True if a response has no body, whatever its handler returns. */
 export function isBodiless(method: string, status: number): boolean {
   return method === 'HEAD' || BODILESS.has(status);
 }
 
-/** The same body as one that flows. */
+/** Wraps a body as a flowing one; one that already flows is returned unchanged. */
 export function flowing(body: AsyncIterable<Uint8Array>): FlowingBody {
-  // By its members: bundlers copy modules, and a class is another one in each copy.
+  // Checked by its members, because bundlers copy modules and `instanceof` fails between copies.
   return 'flowTo' in body ? (body as FlowingBody) : new PulledBody(body);
 }
 
-/** Ends an unread body, so that its connection is free. */
+/** Cancels an unread body, so that its connection is free. */
 export function discard(body: HttpBody): void {
   if (isStream(body)) flowing(body).cancel();
 }
 
-/** Ends the reading of a body; exceptions are ignored. */
+/** Cancels the reading of a body; exceptions are ignored. */
 export async function cancel(source: AsyncIterator<Uint8Array>, reason?: Error): Promise<void> {
   try {
     await source.return?.(reason);
   } catch {
-    // It is over all the same.
+    // Cancelled all the same.
   }
 }
 
-/** Reads a body chunk by chunk for a sink, and no further than the sink wants. */
+/** Pulls a body chunk by chunk for a sink, as far as the sink accepts chunks. */
 class PulledBody implements FlowingBody {
   readonly #body: AsyncIterable<Uint8Array>;
   #source: AsyncIterator<Uint8Array> | undefined;
@@ -112,7 +112,7 @@ interface Waiting {
 
 const DONE: Step = { done: true, value: undefined };
 
-/** A flowing body that can be read by its iterator too, as sites and the domain do. */
+/** A flowing body that can also be read by its iterator, as sites and the domain do. */
 export abstract class ReadableFlow implements FlowingBody {
   #reader: FlowReader | undefined;
 
@@ -125,12 +125,12 @@ export abstract class ReadableFlow implements FlowingBody {
   abstract cancel(reason?: Error): void;
 }
 
-/** Reads a flowing body by the steps of an iterator: a chunk flows when it is asked for. */
+/** Reads a flowing body as an iterator: chunks flow on demand. */
 class FlowReader implements AsyncIterableIterator<Uint8Array>, BodySink {
   readonly #body: FlowingBody;
   #isOver = false;
   #waiting: Waiting | undefined;
-  /** Steps that came before anyone waited. */
+  /** Steps that arrived before `next` was called. */
   readonly #early: (() => Promise<Step>)[] = [];
 
   constructor(body: FlowingBody) {
@@ -178,7 +178,7 @@ class FlowReader implements AsyncIterableIterator<Uint8Array>, BodySink {
     else waiting.reject(error);
   }
 
-  /** The one who waits for a step, which is given now. */
+  /** Removes and returns the pending `next` call. */
   #taken(): Waiting | undefined {
     const waiting = this.#waiting;
     this.#waiting = undefined;
@@ -189,7 +189,7 @@ class FlowReader implements AsyncIterableIterator<Uint8Array>, BodySink {
 /** Header fields of a message, by lower-case name. */
 type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** The media type of a message in lower case, without parameters; empty when it has none. */
+/** The media type of a message in lower case, without parameters; empty if it has none. */
 export function mediaType(headers: Fields): string {
   const field = headers['content-type'];
   const text = typeof field === 'string' ? field : (field?.[0] ?? '');
@@ -197,7 +197,7 @@ export function mediaType(headers: Fields): string {
   return (end < 0 ? text : text.slice(0, end)).trim().toLowerCase();
 }
 
-/** True for a message that is JSON by its media type (RFC 6839 §3.1), which no browser reads as something else. */
+/** True if a message is JSON by its media type (RFC 6839 §3.1), which browsers do not interpret as active content. */
 export function isJson(headers: Fields): boolean {
   if (typeof headers['content-type'] !== 'string') return false;
   const type = mediaType(headers);

@@ -1,15 +1,15 @@
-/** A chunk this long is kept as it came: what an object of its own costs is little beside it. */
+/** Chunks this long are kept as they are: the cost of the object is small beside the bytes. */
 const WORTH_KEEPING = 4_096;
 const MAX_BLOCK = 65_536;
 
 /**
- * Puts a body together from its chunks. However it was cut, the memory it holds follows its bytes, and not the count of its chunks: a chunk of one
- * byte costs some 400 as an object of its own. A body that came in one chunk is that chunk, uncopied.
+ * Assembles a body from its chunks. The memory it holds depends on the bytes, not on the number of chunks: as an object
+ * of its own, a one-byte chunk costs about 400 bytes. A body of one chunk is returned uncopied.
  */
 export class ByteCollector {
   /** Complete blocks. */
   #blocks: Uint8Array[] = [];
-  /** Takes small chunks; grows with the body, so that it is at most as large as what came before it. */
+  /** Collects small chunks; grows with the body, so that it is at most as large as what precedes it. */
   #tail: Uint8Array | undefined;
   #used = 0;
   #length = 0;
@@ -30,7 +30,7 @@ export class ByteCollector {
     this.#length += length;
   }
 
-  /** Everything in one piece; the collector is empty afterwards. */
+  /** Returns everything in one piece and empties the collector. */
   take(): Uint8Array {
     const length = this.#length;
     const blocks = this.takeBlocks();
@@ -45,7 +45,7 @@ export class ByteCollector {
     return bytes;
   }
 
-  /** Everything in few pieces; the collector is empty afterwards. */
+  /** Returns everything in few pieces and empties the collector. */
   takeBlocks(): Uint8Array[] {
     this.#closeTail();
     const blocks = this.#blocks;
@@ -74,14 +74,14 @@ export class ByteCollector {
   }
 }
 
-/** A view of a larger buffer keeps the whole of it. */
+/** False for a view of a larger buffer, which would keep the whole buffer alive. */
 function isWorthKeeping(chunk: Uint8Array): boolean {
   return chunk.length >= WORTH_KEEPING && chunk.length * 2 >= chunk.buffer.byteLength;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Bytes as text, with the byte order mark if there is one; `undefined` when they are no UTF-8. */
+/** Decodes bytes as text, keeping a byte order mark; `undefined` if they are not UTF-8. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {
     return utf8.decode(bytes);

@@ -1,10 +1,10 @@
-/** The longest a timer of Node can wait; a longer one fires immediately. */
+/** The maximum delay of a Node timer; a longer one fires immediately. */
 export const MAX_TIMER_MS = 2_147_483_647;
 
-/** Calls `expire` when the time is up, unless the returned function is called first. */
+/** Calls `expire` after the set time, unless the returned function is called first. */
 export type Alarm = (expire: () => void) => () => void;
 
-/** The result of the work, or that of `late` when the alarm comes first; the work itself goes on. */
+/** The result of the work, or of `late` if the alarm fires first; the work itself continues. */
 export function beforeAlarm<T, Late>(work: Promise<T>, alarm: Alarm, late: () => Late): Promise<T | Late> {
   return new Promise((resolve, reject) => {
     const stop = alarm(() => {
@@ -18,7 +18,7 @@ export function beforeAlarm<T, Late>(work: Promise<T>, alarm: Alarm, late: () =>
   });
 }
 
-/** The result of the work, or a rejection when the deadline comes first, also if the work never heeds it; the work itself goes on. */
+/** The result of the work, or a rejection if the deadline comes first, even if the work ignores it; the work itself continues. */
 export function beforeDeadline<T>(
   deadline: AbortSignal,
   work: Promise<T>,

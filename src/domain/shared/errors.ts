@@ -1,5 +1,5 @@
 /**
- * Every failure this package names. The status that goes with each code stands in one table of the web edge.
+ * Every failure this package names. `error-response.ts` in the web adapter has the status of each code.
  *
  * @public
  */
@@ -35,7 +35,7 @@ export type ErrorCode =
   | 'internal_error';
 
 /**
- * What the reader of an error gets to know. All of it is public but `log`.
+ * The contents of an error. All of it is public except `log`.
  *
  * @public
  */
@@ -48,21 +48,21 @@ export interface ErrorFacts {
   readonly block?: string;
   /** The fields of that block to check. */
   readonly fields?: readonly string[];
-  /** Whether the same request may succeed later without a change. */
+  /** True if the same request may succeed later without a change. */
   readonly retryable?: boolean;
   /** Milliseconds to wait before trying again. */
   readonly retryAfterMs?: number;
-  /** The JSON-RPC code on the chat route, where the default (-32603) says too little. */
+  /** The JSON-RPC code on the chat route, if the default (-32603) is not specific enough. */
   readonly rpcCode?: number;
   /** The platform's own status, kept for the response. */
   readonly upstreamStatus?: number;
-  /** Fields of the platform's response that ours keeps, by lower-case name. */
+  /** Fields of the platform's response that our response keeps, by lower-case name. */
   readonly upstreamHeaders?: Readonly<Record<string, string>>;
   /** For the server's log only. */
   readonly log?: string;
 }
 
-// A bundler may load this module twice in one process (Next does), so classes are recognised by a registered symbol.
+// A bundler may load this module twice in one process (Next does), so errors are recognised by a registered symbol.
 const brand: unique symbol = Symbol.for('agent-bff/error@1') as never;
 
 const ABSENT = { fields: [], retryable: false, upstreamHeaders: {} };
@@ -86,7 +86,7 @@ const ABSENT = { fields: [], retryable: false, upstreamHeaders: {} };
 export class AgentBffError extends Error {
   /** Always `AgentBffError`. */
   override readonly name: string = 'AgentBffError';
-  /** What happened, as a stable name. */
+  /** The stable name of the failure. */
   declare readonly code: ErrorCode;
   /** One sentence: what happened. Public. */
   declare readonly detail: string;
@@ -96,15 +96,15 @@ export class AgentBffError extends Error {
   readonly block: string | undefined;
   /** The fields of that block to check; empty when none is named. */
   declare readonly fields: readonly string[];
-  /** Whether the same request may succeed later without a change. */
+  /** True if the same request may succeed later without a change. */
   declare readonly retryable: boolean;
   /** Milliseconds to wait before trying again. */
   readonly retryAfterMs: number | undefined;
-  /** The JSON-RPC code on the chat route; absent where the default says enough. */
+  /** The JSON-RPC code on the chat route; absent if the default is right. */
   readonly rpcCode: number | undefined;
-  /** The platform's own status, where the response keeps it. */
+  /** The platform's own status, if the response keeps it. */
   readonly upstreamStatus: number | undefined;
-  /** Fields of the platform's response that ours keeps, by lower-case name; empty when there are none. */
+  /** Fields of the platform's response that our response keeps, by lower-case name; empty if there are none. */
   declare readonly upstreamHeaders: Readonly<Record<string, string>>;
   readonly #log: string | undefined;
 
@@ -115,14 +115,14 @@ export class AgentBffError extends Error {
     Object.defineProperty(this, brand, { value: true });
   }
 
-  /** What an operator may read and a visitor may not: provider texts, hosts, paths. */
+  /** Text for the operator, not for visitors: provider messages, hosts, paths. */
   logDetail(): string {
     return this.#log ?? this.detail;
   }
 }
 
 /**
- * Whether a value is an error of this package, also when another copy of it in the process made it.
+ * True if a value is an error of this package, even if another copy of the package in the same process created it.
  *
  * @public
  */
@@ -131,8 +131,8 @@ export function isAgentBffError(value: unknown): value is AgentBffError {
 }
 
 /**
- * The configuration is wrong whatever happens later: an address that does not parse, an unknown field, option or strategy.
- * Thrown by `configureServer`, `createToolkit` and every function that takes options, before any request; code `configuration_invalid`.
+ * The configuration is invalid: an address that does not parse, an unknown field, option or strategy. Thrown before any
+ * request by `configureServer`, `createToolkit` and every function that takes options; code `configuration_invalid`.
  *
  * @public
  */
@@ -145,8 +145,8 @@ export class ConfigurationError extends AgentBffError {
 }
 
 /**
- * No service credential could be produced, or the platform refuses it (spec §5.7).
- * Codes `service_auth_failed`, `identity_provider_unavailable` and `service_token_rejected`.
+ * No service credential could be obtained, or the platform rejects it (spec §5.7). Codes `service_auth_failed`,
+ * `identity_provider_unavailable` and `service_token_rejected`.
  *
  * @public
  */
@@ -178,7 +178,7 @@ export class SessionError extends AgentBffError {
 }
 
 /**
- * The browser's request is not one we forward: wrong body, method, media type, origin or host, or one too many.
+ * The browser's request is not forwarded: wrong body, method, media type, origin or host, or too many requests.
  *
  * @public
  */
@@ -188,7 +188,7 @@ export class RequestError extends AgentBffError {
 }
 
 /**
- * The platform gave no response we can pass on.
+ * The platform sent no response that can be passed on.
  *
  * @public
  */

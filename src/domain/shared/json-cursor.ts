@@ -1,7 +1,7 @@
-/** Deeper values are refused: common readers end at about a thousand levels, or spend more than their share of time on them. */
+/** Deeper values are rejected: common parsers fail at about a thousand levels, or spend too much time on them. */
 export const MAX_JSON_DEPTH = 1_000;
 
-/** The reason why a cursor stopped: the bytes are not one JSON text in UTF-8, or they nest deeper than `MAX_JSON_DEPTH`. */
+/** The reason a cursor stopped: the bytes are not one JSON text in UTF-8, or are nested deeper than `MAX_JSON_DEPTH`. */
 export class JsonTextError extends Error {
   /** Always `JsonTextError`. */
   override readonly name: string = 'JsonTextError';
@@ -14,7 +14,7 @@ export class JsonTextError extends Error {
   }
 }
 
-/** The place of a text, from its first byte to the one behind its last. */
+/** A range of bytes: the first, and the one after the last. */
 export interface JsonSpan {
   readonly start: number;
   readonly end: number;
@@ -32,12 +32,12 @@ const ARRAY_END = 0x5d;
 const OBJECT = 0x7b;
 const OBJECT_END = 0x7d;
 
-/** A run this long is likely to be a file in base64, which is scanned four bytes at a time. */
+/** A string this long is probably a file in base64, which is scanned four bytes at a time. */
 const LONG_RUN = 64;
 
 /**
- * Reads a JSON text (RFC 8259) from its bytes, in one pass, without recursion and without making values of it.
- * Whatever it has passed is valid: the grammar, and UTF-8 as RFC 3629 has it, so that every reader sees the same members.
+ * Parses a JSON text (RFC 8259) from its bytes, in one pass, without recursion and without creating values. Everything
+ * before its position is valid JSON in valid UTF-8 (RFC 3629), so every parser sees the same members.
  *
  * @throws JsonTextError from every method.
  */
@@ -51,18 +51,18 @@ export class JsonCursor {
     this.#bytes = bytes;
   }
 
-  /** The place of the next byte. */
+  /** The offset of the next byte. */
   get position(): number {
     return this.#position;
   }
 
-  /** The first byte of the next value; the blanks before it are passed. */
+  /** The first byte of the next value, after skipping blanks. */
   peek(): number | undefined {
     this.#skipBlanks();
     return this.#bytes[this.#position];
   }
 
-  /** True if the next value is an object; enters it. */
+  /** True if the next value is an object, which is then entered. */
   enterObject(): boolean {
     if (this.peek() !== OBJECT) return false;
     this.#position += 1;
@@ -70,7 +70,7 @@ export class JsonCursor {
     return true;
   }
 
-  /** The name of the next member, its colon passed; `undefined` at the end of the object, which is left then. */
+  /** The name of the next member, after skipping its colon; `undefined` at the end of the object, which is then left. */
   nextName(isFirst: boolean): JsonSpan | undefined {
     const byte = this.peek();
     if (byte === OBJECT_END) {
@@ -82,7 +82,7 @@ export class JsonCursor {
     return this.#name();
   }
 
-  /** Passes one value of any kind. */
+  /** Skips one value of any kind. */
   skipValue(): void {
     const byte = this.peek();
     if (byte !== OBJECT && byte !== ARRAY) {
@@ -96,12 +96,12 @@ export class JsonCursor {
     } while (kinds.length > 0);
   }
 
-  /** Passes the blanks after the last value. */
+  /** Skips the blanks after the last value, and throws if anything else follows. */
   end(): void {
     if (this.peek() !== undefined) throw new JsonTextError('syntax');
   }
 
-  /** A scalar, or the start of an object or array up to where its first value stands. */
+  /** Skips a scalar, or the start of an object or array up to its first value. */
   #skipStart(kinds: number[]): void {
     for (;;) {
       const byte = this.peek();
@@ -118,7 +118,7 @@ export class JsonCursor {
     }
   }
 
-  /** Passes what may follow a value: the ends of what it stands in, and the way to the next one. */
+  /** Skips what may follow a value: the ends of the objects and arrays it is in, and the separator before the next one. */
   #skipEnds(kinds: number[]): void {
     while (kinds.length > 0) {
       const isObject = kinds.at(-1) === OBJECT;
@@ -156,7 +156,7 @@ export class JsonCursor {
     return { start, end };
   }
 
-  /** Up to behind the closing quote. */
+  /** Moves past the closing quote. */
   #skipString(): void {
     const bytes = this.#bytes;
     const from = this.#position;
@@ -188,7 +188,7 @@ export class JsonCursor {
     return position + 5;
   }
 
-  /** A character beyond ASCII, by the table of RFC 3629 §4: no overlong form, no surrogate, nothing beyond U+10FFFF. */
+  /** The end of a non-ASCII character, by the table of RFC 3629 §4: no overlong form, no surrogate, nothing above U+10FFFF. */
   #endOfCharacter(position: number): number {
     const bytes = this.#bytes;
     const lead = bytes[position] ?? 0;
@@ -204,7 +204,7 @@ export class JsonCursor {
     return position + length;
   }
 
-  /** The end of a run of plain characters, or a few bytes before it. */
+  /** The end of a run of plain characters, or up to three bytes before it. */
   #endOfPlainWords(from: number): number {
     const { buffer, byteOffset, length } = this.#bytes;
     const words = (this.#words ??= new Int32Array(buffer, 0, (byteOffset + length) >> 2));
@@ -262,7 +262,7 @@ export class JsonCursor {
   }
 }
 
-/** 1 for printable ASCII but quotes and backslashes. */
+/** 1 for printable ASCII except quotes and backslashes. */
 const PLAIN: Uint8Array = new Uint8Array(256).map((_, byte) =>
   byte >= 0x20 && byte < 0x80 && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
 );
@@ -277,7 +277,10 @@ function isHexDigit(byte: number | undefined): boolean {
   return isDigit(byte) || (byte !== undefined && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
 }
 
-/** The highest bit of some byte is set in what is not ASCII, and after these subtractions in what lies below a space, and in a zero: the byte that was looked for. */
+/**
+ * True if all four bytes are plain. The highest bit of a byte is set if it is not ASCII. The subtractions set it for
+ * bytes below a space, and for zeros, which mark a byte that was searched for.
+ */
 function isPlainWord(word: number): boolean {
   const quotes = (word ^ 0x22222222) - 0x01010101;
   const backslashes = (word ^ 0x5c5c5c5c) - 0x01010101;

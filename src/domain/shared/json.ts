@@ -1,6 +1,6 @@
 import { MAX_JSON_DEPTH } from './json-cursor.js';
 
-/** The value of a JSON text; `undefined` when there is no text, it is no JSON, it is nested too deep, or it holds too many values. */
+/** The value of a JSON text; `undefined` if there is no text, it is not JSON, is nested too deep, or holds too many values. */
 export function parsedJson(text: string | undefined, maxValues: number = Infinity): unknown {
   try {
     return isBounded(text ?? '', maxValues) ? JSON.parse(text ?? '') : undefined;
@@ -13,7 +13,7 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 
-/** Counts brackets and commas outside of strings, before anything is made of them. */
+/** Counts brackets and commas outside of strings, before any value is created. */
 function isBounded(text: string, maxValues: number): boolean {
   if (text.length <= MAX_JSON_DEPTH && text.length <= maxValues) return true;
   let depth = 0;
@@ -27,7 +27,7 @@ function isBounded(text: string, maxValues: number): boolean {
     } else if (code === QUOTE) isString = true;
     else if (code === COMMA) values += 1;
     else {
-      // "[" and "{", "]" and "}": they differ in one bit.
+      // `[` and `{`, `]` and `}` differ in one bit.
       const bracket = code & ~0x20;
       if (bracket === 0x5b) {
         depth += 1;
@@ -40,12 +40,12 @@ function isBounded(text: string, maxValues: number): boolean {
   return true;
 }
 
-/** True for a value with members: a JSON object, and no list. */
+/** True for a JSON object, false for a list. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The claims of a JWT, whose signature is not looked at; `undefined` when the text is none (RFC 7519 §7.2). */
+/** The claims of a JWT, whose signature is not verified; `undefined` if the text is not a JWT (RFC 7519 §7.2). */
 export function jwtClaims(token: string): Readonly<Record<string, unknown>> | undefined {
   const payload = token.split('.')[1];
   if (payload === undefined) return undefined;
@@ -62,7 +62,7 @@ function fromBase64Url(text: string): string | undefined {
   }
 }
 
-/** A part of a key, marked off by its length or its brackets: two lists of parts never give one text. */
+/** A part of a cache key, delimited by its length or its brackets: two different lists of parts never result in the same text. */
 export function delimited(part: unknown): string {
   if (typeof part === 'string') return `${part.length.toString()} ${part}`;
   return part === null ? 'null' : JSON.stringify(part);

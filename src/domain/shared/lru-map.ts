@@ -1,11 +1,14 @@
-/** The limits of a map. */
+/** Limits of a map. */
 export interface MapBounds {
   readonly maxEntries: number;
-  /** All values together. Default: any number. */
+  /** All values together. Default: no limit. */
   readonly maxBytes?: number;
 }
 
-/** An entry between its neighbours by last use: every cached render is read on each hit, and each move within a `Map` adds to its table. */
+/**
+ * An entry with its neighbours by last use. A linked list, because every hit moves an entry, and re-inserting it in a
+ * `Map` grows its table.
+ */
 interface Entry<V> {
   readonly key: string;
   readonly value: V;
@@ -16,7 +19,7 @@ interface Entry<V> {
 
 const NONE: readonly string[] = [];
 
-/** A map bounded in entries and bytes; the least recently used goes first. */
+/** A map bounded in entries and bytes; the least recently used is evicted first. */
 export class LruMap<V> {
   readonly #maxEntries: number;
   readonly #maxBytes: number;
@@ -34,7 +37,7 @@ export class LruMap<V> {
     return this.#entries.size;
   }
 
-  /** The value of a key, which is now the most recently used one. */
+  /** The value of a key, which becomes the most recently used one. */
   get(key: string): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
@@ -45,7 +48,7 @@ export class LruMap<V> {
     return entry.value;
   }
 
-  /** Keeps a value of this size, unless it alone is too large. Returns the keys that had to go. */
+  /** Stores a value of this size, unless it alone is too large. Returns the evicted keys. */
   set(key: string, value: V, bytes = 0): readonly string[] {
     this.delete(key);
     if (bytes > this.#maxBytes) return NONE;
@@ -70,7 +73,7 @@ export class LruMap<V> {
     this.#bytes -= entry.bytes;
   }
 
-  /** The least recently used first. Entries may be deleted meanwhile. */
+  /** Iterates from the least recently used. Entries may be deleted meanwhile. */
   *[Symbol.iterator](): Generator<readonly [key: string, value: V], void> {
     for (let entry = this.#oldest; entry !== undefined; entry = entry.newer) yield [entry.key, entry.value];
   }

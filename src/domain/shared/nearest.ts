@@ -1,22 +1,22 @@
-/** The candidate that differs from a name in the fewest letters: what its writer most likely meant. */
+/** The candidate with the fewest letters changed: most likely the intended name. */
 export function nearest(name: string, candidates: readonly string[]): string {
   return candidates.toSorted((one, other) => distance(name, one) - distance(name, other))[0] ?? '';
 }
 
-/** The nearest candidate when no more than a third of the name's letters differ: a far-fetched suggestion misleads. */
+/** The nearest candidate, if at most a third of the letters differ: a far-fetched suggestion misleads. */
 export function similar(name: string, candidates: readonly string[]): string | undefined {
   const best = nearest(name, candidates);
   return distance(name, best) <= Math.ceil(name.length / 3) ? best : undefined;
 }
 
-/** The hint for a name that is none of the known ones; `undefined` when it is one. */
+/** The hint for an unknown name; `undefined` if the name is known. */
 export function nameHint(name: unknown, known: readonly string[]): string | undefined {
   if (known.some((one) => one === name)) return undefined;
   const near = typeof name === 'string' ? similar(name, known) : undefined;
   return `${near === undefined ? '' : `Did you mean "${near}"? `}Known values: ${known.join(', ')}.`;
 }
 
-/** Levenshtein distance in any case, one row at a time. */
+/** Levenshtein distance, ignoring case, one row at a time. */
 export function distance(from: string, target: string): number {
   const to = target.toLowerCase();
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -26,7 +26,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
 };
 
-/** The meaning of an error code of Node, OpenSSL or undici, for operators; `undefined` when it is not known. */
+/** The meaning of an error code of Node, OpenSSL or undici, for operators; `undefined` if unknown. */
 export function networkFault(code: string): string | undefined {
   return code.startsWith('UNABLE_TO_') ? UNTRUSTED : MEANINGS[code];
 }

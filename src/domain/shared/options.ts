@@ -1,17 +1,17 @@
 import { ConfigurationError } from './errors.js';
 import { similar } from './nearest.js';
 
-/** The advice for a value that an option may not have; `undefined` when it may. `all` is the whole object the site passed. */
+/** Returns the advice for an invalid value, or `undefined` for a valid one. `all` is the whole object the site passed. */
 export type OptionCheck = (value: unknown, all: object) => string | undefined;
 
 /** The options of one function. */
 export interface OptionShape<Names extends string = string> {
-  /** The check for the value of each, in this order; a shape where the value holds options itself. */
+  /** The check for each value, in this order; a shape if the value is an options object itself. */
   readonly options: Readonly<Record<Names, OptionCheck | OptionShape>>;
   readonly required?: readonly Names[];
-  /** At most one option of each group may be set; `false` is not. */
+  /** At most one option of each group may be set; `false` does not count. */
   readonly exclusive?: readonly (readonly Names[])[];
-  /** Options that mean nothing without another one. */
+  /** Options that require another one. */
   readonly needs?: Readonly<Partial<Record<Names, Names>>>;
 }
 
@@ -19,8 +19,8 @@ export interface OptionShape<Names extends string = string> {
 export type Given<Options> = { readonly [Name in keyof Options]: Exclude<Options[Name], undefined> };
 
 /**
- * Reads an option object strictly (decision 79). `undefined` and an empty string are absent; errors never quote a value.
- * `refuse` words the errors where the options are not those of a function.
+ * Reads an options object strictly (decision 79). `undefined` and an empty string count as absent; errors never quote a
+ * value. `refuse` creates the error if the options are not those of a function.
  *
  * @throws ConfigurationError naming `maker`, the function the site called, and the option.
  */
@@ -36,16 +36,16 @@ export function readOptions<Options extends object>(
   throw refuse(place, 'Invalid value for', ['options'], 'Set it to an object.');
 }
 
-/** The place of options that are read. */
+/** The position in the options being read. */
 export interface Place {
   readonly maker: string;
   readonly all: object;
-  /** The path of a nested object, with a dot at its end. */
+  /** The path of a nested object, with a trailing dot. */
   readonly path: string;
   readonly refuse: Refusal;
 }
 
-/** The error for options of a place; `others` are named in its fields only. */
+/** Creates the error for options at a place; `others` only appear in its fields. */
 export type Refusal = (
   place: Place,
   problem: 'Unknown option' | 'Invalid value for' | 'Missing option' | 'Conflicting options',
@@ -96,15 +96,15 @@ const refusal: Refusal = ({ maker, path }, problem, names, hint, others = []) =>
   });
 };
 
-/** True for an object literal: not a list, and no instance of a class, whose members would be taken for options. */
+/** True for an object literal: not a list, and not a class instance, whose members would be read as options. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Each realm (a worker, Next's sandbox) has an `Object.prototype` of its own, which has no prototype itself.
+  // Each realm (a worker, Next's sandbox) has its own `Object.prototype`, which itself has no prototype.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** A check with its values in words, such as `a string`. */
+/** A check that describes its valid values, such as `a string`. */
 export function accept(isRight: (value: unknown) => boolean, words: string): OptionCheck {
   return (value) => (isRight(value) ? undefined : `Set it to ${words}.`);
 }
@@ -127,7 +127,7 @@ export const headerKey: OptionCheck = accept(
   'the key alone: ASCII, no spaces',
 );
 
-/** An object that has these methods. */
+/** A check for an object with these methods. */
 export function methods(...names: readonly string[]): OptionCheck {
   return accept((value) => hasMethods(value, names), `an object with ${names.join(' and ')}`);
 }

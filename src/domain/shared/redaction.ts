@@ -1,19 +1,19 @@
 const REDACTED = '[redacted]';
-/** Shorter values would make every other word of a log unreadable, and are no secrets. */
+/** Shorter values are not secrets, and would replace every other word of a log. */
 const MIN_SECRET = 6;
-/** The ids that support asks for stand at the end of a long text. */
+/** Long enough to include the request ids that platforms put at the end of a text. */
 const MAX_TEXT = 2_048;
 
-/** Anything that looks like a JWT, signed or encrypted. */
+/** Matches a JWT, signed or encrypted. */
 const JWT = /\beyJ[\w-]{8,}(?:\.[\w-]*){2,4}/giu;
-/** The text after `Bearer` or `Basic`. */
+/** Matches the text after `Bearer` or `Basic`. */
 const CREDENTIAL = /\b(bearer|basic)(\s+)[\w.~+/=-]{8,}/giu;
-/** A private key, also when its lines were joined. */
+/** Matches a private key, even if its lines were joined. */
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/gu;
 
-/** Characters that every spelling leaves as they are. */
+/** Characters that are the same in every encoding. */
 const PLAIN = /[\w.-]+/g;
-/** Entities with a name, by character. */
+/** Named entities, by character. */
 const ENTITIES: Readonly<Record<string, readonly string[]>> = {
   '&': ['&amp;'],
   '<': ['&lt;'],
@@ -23,8 +23,8 @@ const ENTITIES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Makes text fit for a log; `secrets` go in every spelling that forms, addresses, JSON and pages give them.
- * What is made takes out further secrets, those of one request.
+ * Creates a function that makes text safe for a log: `secrets` are replaced, in every encoding used by forms, URLs,
+ * JSON and pages. The function accepts additional secrets, those of one request.
  */
 export function redactor(secrets: readonly string[]): (text: string, further?: readonly string[]) => string {
   const configured = hidden(secrets);
@@ -34,14 +34,17 @@ export function redactor(secrets: readonly string[]): (text: string, further?: r
   };
 }
 
-/** The text without tokens, keys and these secrets, in the same spellings. */
+/** The text without tokens, keys and these secrets, in all those encodings. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
-  // First, since a visitor chooses cookies: one like the word before a token must not uncover it.
+  // First, because visitors choose cookies: a cookie equal to the word before a token must not uncover the token.
   const clean = text.replace(PRIVATE_KEY, REDACTED).replace(JWT, REDACTED).replace(CREDENTIAL, `$1$2${REDACTED}`);
   return without(clean, hidden(secrets));
 }
 
-/** A secret, and what a text has to hold to hold it in any spelling. A request may hold thousands, of which a text holds none or one. */
+/**
+ * A secret, and the characters a text must contain to contain the secret in any encoding. A request may have thousands
+ * of secrets, of which a text rarely contains more than one.
+ */
 interface Hidden {
   readonly secret: string;
   readonly core: string;
@@ -70,7 +73,7 @@ function without(text: string, secrets: readonly Hidden[]): string {
   return clean;
 }
 
-/** A secret in every spelling, also one that changes from character to character. */
+/** Matches a secret in every encoding, even if the encoding changes from character to character. */
 function spelled(secret: string): RegExp {
   const characters = Array.from(secret, (character) => {
     const spellings = spellingsOf(character).map((spelling) => spelling.replace(/[^\w]/gu, String.raw`\$&`));
@@ -80,7 +83,7 @@ function spelled(secret: string): RegExp {
 }
 
 function spellingsOf(character: string): readonly string[] {
-  // Half a character has no other spelling, and throws.
+  // A lone surrogate has no other encoding, and `encodeURIComponent` throws on it.
   if (/^[\w.-]$|\p{Surrogate}/u.test(character)) return [character];
   const code = character.codePointAt(0) ?? 0;
   const bytes = [...new TextEncoder().encode(character)].map((byte) => `%${hex(byte, 2)}`).join('');
@@ -101,12 +104,12 @@ function hex(code: number, digits: number): string {
   return code.toString(16).toUpperCase().padStart(digits, '0');
 }
 
-/** Line ends, those that only some log readers know too (CWE-117), and tabs. */
+/** Line ends, including those that only some log viewers treat as such (CWE-117), and tabs. */
 const LINE_ENDS = /[\t-\r\u0085\u2028\u2029]+/gu;
-/** Characters that a terminal obeys, or that reorder the text around them (CVE-2021-42574). */
+/** Characters that control a terminal, or reorder the text around them (CVE-2021-42574). */
 const UNSEEN = /[\p{Cc}\p{Bidi_Control}]/gu;
 
-/** The text on one line, on which everything can be seen: control and bidirectional characters become escapes such as `\u202e`. */
+/** The text on one line with everything visible: control and bidirectional characters become escapes such as `\u202e`. */
 export function visibleLine(text: string): string {
   return text.replace(LINE_ENDS, ' ').replace(UNSEEN, (unseen) => {
     const code = unseen.charCodeAt(0).toString(16).padStart(4, '0');

@@ -1,14 +1,14 @@
 /**
- * A value that never shows itself: printing, inspecting or serialising it gives `[redacted]`.
+ * A value that is never printed: logging, inspecting or serialising it results in `[redacted]`.
  *
  * @public
  */
 export interface Secret {
-  /** The value. Call it where the value is sent, and nowhere else. */
+  /** Returns the value. Call it only where the value is sent. */
   reveal(): string;
 }
 
-/** The word that stands for every secret, wherever one could be printed. */
+/** The text that replaces every secret. */
 const REDACTED = '[redacted]';
 
 class HiddenSecret implements Secret {
@@ -30,7 +30,7 @@ class HiddenSecret implements Secret {
     return REDACTED;
   }
 
-  // What `console.log` and `util.inspect` call, at any depth.
+  // Called by `console.log` and `util.inspect`, at any depth.
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     return REDACTED;
   }

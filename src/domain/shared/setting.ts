@@ -2,15 +2,15 @@ import { accept, type OptionCheck, type OptionShape, text as isText } from './op
 import { type Secret, secret } from './secret.js';
 
 /**
- * The part of a field in the identity of a credential: `principal`, its owner or its destination; `proof`, only how that is proved; `neither`.
- * Renders and agent cards are shared by one principal, tokens by one principal and proof.
+ * The part of a field in the identity of a credential: `principal`, its owner or its destination; `proof`, only how
+ * that is proved; `neither`. Renders and agent cards are shared per principal, tokens per principal and proof.
  */
 export type Side = 'principal' | 'proof' | 'neither';
 
-/** A value, and the place where it was configured. A value that is secret is a `Secret`. */
+/** A value, and where it was configured. Secret values are of type `Secret`. */
 export interface Setting<Value = string> {
   readonly value: Value;
-  /** The configuration block; `configureServer` outside of all, `route` for an option of a route. */
+  /** The configuration block; `configureServer` for fields outside a block, `route` for an option of a route. */
   readonly block: string;
   readonly field: string;
   readonly side: Side;
@@ -19,7 +19,7 @@ export interface Setting<Value = string> {
 /** Settings by field. */
 export type AnySettings = Readonly<Record<string, Setting<unknown>>>;
 
-/** The settings of a block, complete. `Read` has the fields that are no longer what they were set as. */
+/** The settings of a block, complete. `Read` has the fields whose type changes when they are read. */
 export type SettingsOf<Config, Read = object> = {
   readonly [Name in keyof Config]-?: Setting<Name extends keyof Read ? Read[Name] : NonNullable<Config[Name]>>;
 };
@@ -29,32 +29,32 @@ export type ValuesOf<Settings> = {
   readonly [Name in keyof Settings]: Settings[Name] extends Setting<infer Value> ? Value : never;
 };
 
-/** One field: its side, what it may be, what it becomes (without a value: its default), and the environment variable that sets it. */
+/** One field: its side, its check, how it is read (without a value: its default), and its environment variable. */
 export interface SettingRow<Value = unknown> {
   readonly side: Side;
   readonly check: OptionCheck | OptionShape;
-  /** Reads a value that passed the check; `undefined` where none is set. */
+  /** Converts a checked value; called with `undefined` if none is set. */
   readonly read: (value: unknown) => Value;
   readonly variable?: string | undefined;
-  /** True if the variable holds several values, with commas between. */
+  /** True if the variable holds several values, separated by commas. */
   readonly isList?: boolean;
-  /** Other forms of the same value, in the same block: whichever is given later counts. */
+  /** Alternative forms of the same value, in the same block: the one given later counts. */
   readonly replaces?: readonly string[];
   /** Present if a value that is set again is merged field by field. */
   readonly fields?: AnyRows;
 }
 
-/** The rows of a table, to be walked. */
+/** The rows of a table, for iterating. */
 export type AnyRows = { readonly [name: string]: Partial<SettingRow> };
 
-/** A row for every setting, and for no other. A block is a row of rows; set again, it is merged field by field. */
+/** A row for every setting, and for no other. A block is a row of rows; if set again, it is merged field by field. */
 export type Rows<Settings> = {
   readonly [Name in keyof Settings]: Settings[Name] extends Setting<infer Value>
     ? SettingRow<Value>
     : { readonly fields: Rows<Settings[Name]> };
 };
 
-/** The row of a field. */
+/** Creates the row of a field. */
 export function row<Given, Value>(
   side: Side,
   check: OptionCheck | OptionShape,
@@ -64,17 +64,17 @@ export function row<Given, Value>(
   return { side, check, read: read as (value: unknown) => Value, variable };
 }
 
-/** The row of a text, empty by default. */
+/** Creates the row of a text, empty by default. */
 export function textRow(side: Side, variable?: string): SettingRow<string> {
   return row(side, isText, (value?: string) => value ?? '', variable);
 }
 
-/** The row of a secret, empty by default. */
+/** Creates the row of a secret, empty by default. */
 export function secretRow(variable?: string): SettingRow<Secret> {
   return row('proof', isText, (value?: string) => secret(value ?? ''), variable);
 }
 
-/** True if a value has fields of the site's own: no list, no promise that nobody awaited, no map, no URL. */
+/** True if a value is an object with fields: not a list, a promise, a map or a URL. */
 export function hasFields(value: unknown): value is Readonly<Record<string, unknown>> {
   return ['[object Object]', '[object Module]'].includes(Object.prototype.toString.call(value));
 }
@@ -87,13 +87,13 @@ export function valuesOf<Settings extends object>(settings: Settings): ValuesOf<
   return Object.fromEntries(entries) as ValuesOf<Settings>;
 }
 
-/** The text of a setting, in the clear. */
+/** The text of a setting, unredacted. */
 export function revealed({ value }: Setting<unknown>): string {
   if (typeof value === 'string') return value;
   return (value as Partial<Secret> | undefined)?.reveal?.() ?? '';
 }
 
-/** The first setting that has a value, else the last. */
+/** The first setting with a value, otherwise the last. */
 export function firstFilled<Value>(setting: Setting<Value>, ...others: readonly Setting<Value>[]): Setting<Value> {
   const all = [setting, ...others];
   return all.find((one) => revealed(one) !== '') ?? all.at(-1) ?? setting;

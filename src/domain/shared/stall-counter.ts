@@ -1,20 +1,20 @@
-/** Looks in one span: the more, the nearer to the last movement a stall is counted. */
+/** Checks per span: with more checks, a stall is measured from closer to the last movement. */
 const LOOKS = 4;
 
-/** A transfer that may stop moving. */
+/** A transfer that may stall. */
 export interface StallWatched {
-  /** The state since the last look; `done` ends the counting. */
+  /** The state since the last check; `done` ends the counting. */
   look(): 'moved' | 'still' | 'done';
-  /** Called once, when nothing has moved for a whole span. */
+  /** Called once, after a whole span without movement. */
   onStalled(): void;
 }
 
-/** Runs a task after so many milliseconds; the result cancels it. */
+/** Runs a task after a delay; the returned function cancels it. */
 export type StartTimer = (task: () => void, ms: number) => () => void;
 
 /**
- * Notices a transfer that stands still for a span (decision 84).
- * It looks four times in a span instead of timing each chunk: a transfer that moves pays for four timers a span, and one that is done for none.
+ * Detects a transfer without movement for a span (decision 84). It checks four times per span instead of timing each
+ * chunk: a moving transfer costs four timers per span, and one that ends sooner costs none.
  */
 export class StallCounter {
   readonly #watched: StallWatched;
@@ -33,7 +33,7 @@ export class StallCounter {
     return this.#cancel !== undefined;
   }
 
-  /** Counts from now on, unless it does already. */
+  /** Starts counting, unless already counting. */
   begin(): void {
     if (this.isRunning) return;
     this.#still = 0;

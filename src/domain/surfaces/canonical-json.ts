@@ -7,10 +7,11 @@ const OBJECT = 0x7b;
 const OBJECT_END = 0x7d;
 
 /**
- * One spelling of a JSON text, whatever its blanks, its escapes and the order of its fields; `undefined` when an object names a field twice,
- * also in another case, because two parsers may pick different ones of the pair. Texts of one spelling mean the same to every parser.
+ * A canonical form of a JSON text, independent of blanks, escapes and the order of fields. `undefined` if an object has
+ * a field twice, even in different case, because two parsers may pick different ones. Texts with the same form mean the
+ * same to every parser.
  *
- * The text must be valid JSON. Takes time in proportion to it, and as many calls as it has levels.
+ * The text must be valid JSON. Takes linear time, and one nested call per level.
  *
  * @throws SyntaxError when the text ends too early.
  */
@@ -55,7 +56,7 @@ class Speller {
         this.#next();
       }
       const name = this.#string();
-      // By way of upper case, as Go's encoding/json folds: ſ is an s then.
+      // By way of upper case, like Go's encoding/json: `ſ` becomes `s`.
       const folded = name.toUpperCase().toLowerCase();
       if (names.has(folded)) this.#hasTwins = true;
       names.add(folded);
@@ -93,7 +94,7 @@ class Speller {
     return isPlain ? string : JSON.stringify(JSON.parse(string));
   }
 
-  /** A number or a word, as it is: parsed and written again, `9007199254740993` would be `…992`, and `-0` another number. */
+  /** A number or a literal, unchanged: parsing `9007199254740993` would lose a digit, and `-0` its sign. */
   #token(): string {
     const text = this.#text;
     const start = this.#position;
@@ -103,7 +104,7 @@ class Speller {
     return text.slice(start, end);
   }
 
-  /** The next character that is no blank. */
+  /** The next character that is not blank. */
   #next(): number {
     const text = this.#text;
     let code = text.charCodeAt(this.#position);

@@ -10,30 +10,29 @@ import { RenderKeys, type RenderKeySet, type RenderScope, type RenderSubject } f
 import { parsedJson } from '../shared/json.js';
 import { mediaType } from '../shared/body.js';
 
-/** The limits of a render cache. */
+/** Limits of a render cache. */
 export interface RenderCacheSettings {
-  /** Time for which a render is served without a check, in milliseconds. */
+  /** Milliseconds for which a render is served without a check. */
   readonly freshMs: number;
-  /** Lifetime of a render, however often the widget is found unchanged, in milliseconds. */
+  /** Maximum lifetime of a render in milliseconds, even if every check finds the widget unchanged. */
   readonly maxAgeMs: number;
-  /** Most renders this cache leaves in the store; one that was not used for long goes first. */
+  /** Maximum number of renders this cache leaves in the store; the least recently used is evicted first. */
   readonly maxEntries: number;
   readonly maxEntryBytes: number;
 }
 
-/** The parts of a render cache. */
 export interface RenderCacheDependencies extends RenderCacheSettings, Omit<RenderGenerationsDependencies, 'keys'> {
-  /** A one-way function without collisions. */
+  /** A collision-resistant one-way hash. */
   readonly hash: (data: string | Uint8Array) => string;
 }
 
-/** The platform's verdict on a widget since a render. */
+/** The platform's response to the question if a widget changed since a render. */
 export type WidgetCheck =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'changed'; readonly etag: string }
-  /** The platform has no such call. */
+  /** The platform does not have this call. */
   | { readonly kind: 'unsupported' }
-  /** It responded with something else: nothing is known. */
+  /** It sent another response: unknown. */
   | { readonly kind: 'unknown' };
 
 /** The platform's response to a render, ready for the browser. */
@@ -43,30 +42,30 @@ export interface RenderReply {
   readonly etag: string;
 }
 
-/** The two calls a cache makes; both throw when the platform does not respond. */
+/** The two calls a cache makes; both throw if the platform does not respond. */
 export interface RenderUpstream {
-  /** Ends with `signal`; without one, with the caller it is for. */
+  /** Aborted by `signal`; without one, when its caller leaves. */
   render(signal?: AbortSignal): Promise<RenderReply>;
   check(etag: string, signal: AbortSignal): Promise<WidgetCheck>;
 }
 
 export type CacheStatus = 'HIT' | 'REVALIDATED' | 'MISS' | 'BYPASS';
 
-/** A render, and where it came from. */
+/** A render and its source. */
 export interface RenderOutcome {
   readonly response: HttpResponse;
   readonly status: CacheStatus;
 }
 
 interface Obtained extends RenderOutcome {
-  /** True if everyone who waited may have it: a body that streams has one reader. */
+  /** True if everyone who waited may use it: a streaming body has only one reader. */
   readonly shared: boolean;
 }
 
 const UNSUPPORTED_MS = 60_000;
-/** In characters. What was read of longer entries is not remembered: a shared store's would be in memory twice. */
+/** In characters. Longer entries are not remembered, since text and parsed render would both stay in memory. */
 const MAX_READ = 8_192;
-/** Bytes of all that is remembered of entries. */
+/** Total bytes of remembered entries. */
 const READ_BYTES = 8_388_608;
 
 /**
@@ -81,12 +80,12 @@ export class RenderCache {
   readonly #deps: RenderCacheDependencies;
   readonly #keys: RenderKeys;
   readonly #generations: RenderGenerations;
-  /** The last text read from each entry: consecutive hits read the same one. */
+  /** The last text read for each entry: consecutive hits read the same text. */
   readonly #lastRead: LruMap<{ readonly text: string; readonly render: CachedRender | undefined }>;
   readonly #flights = new SingleFlight<Obtained>();
   /** Keys this cache left in the store. */
   readonly #kept: LruMap<true>;
-  /** Surfaces the platform cannot check, and until when that is believed. */
+  /** Surfaces for which the platform has no check, and when to try again. */
   readonly #unsupported: LruMap<number>;
 
   constructor(dependencies: RenderCacheDependencies) {
@@ -98,7 +97,7 @@ export class RenderCache {
     this.#generations = new RenderGenerations({ ...dependencies, keys: this.#keys });
   }
 
-  /** A render that is no older than the last action. Work that others wait for does not end with this caller. */
+  /** A render that is not older than the last action. Work that others wait for continues when this caller leaves. */
   async render(subject: RenderSubject, upstream: RenderUpstream): Promise<RenderOutcome> {
     const { store, clock, freshMs, maxAgeMs } = this.#deps;
     const keys = this.#keys.keys(subject);
@@ -115,7 +114,7 @@ export class RenderCache {
       if (this.#kept.get(keys.render) === undefined) await this.#note(keys.render);
       return { response: responseOf(kept), status: 'HIT' };
     }
-    // Those who saw the same generation wait together; who comes after an action does not join what began before it.
+    // Callers who saw the same version tag wait together; a caller after an action does not join work that began before it.
     const flightKey = `${keys.render} ${generation}`;
     const running = this.#flights.running(flightKey);
     if (running !== undefined) {
@@ -125,7 +124,7 @@ export class RenderCache {
     return this.#flights.run(flightKey, () => this.#obtain(keys, generation, kept, subject, upstream));
   }
 
-  /** To be awaited after each action that was sent, before its response is given: whatever came of it, nothing rendered before is served again. */
+  /** Await this after every action that was sent, before returning its response: whatever its result, no earlier render is served again. */
   async invalidate(scope: RenderScope, ref: SurfaceRef, names: SurfaceNames): Promise<void> {
     await this.#generations.bump(scope, ref, names);
   }
@@ -138,7 +137,7 @@ export class RenderCache {
     upstream: RenderUpstream,
   ): Promise<Obtained> {
     const { clock } = this.#deps;
-    // A signal of its own: the first caller leaving must not fail those who wait with it.
+    // A signal of its own: the first caller leaving must not fail the others.
     const { signal } = new AbortController();
     let etag = '';
     // (2)
@@ -160,7 +159,7 @@ export class RenderCache {
     if (!reply.isCacheable) return { response: reply.response, status: 'MISS', shared: false };
     const read = await readAhead(body, this.#deps.maxEntryBytes);
     if (!read.complete) return { response: { status, headers, body: read.body }, status: 'MISS', shared: false };
-    // A text must give the very bytes again.
+    // The text must encode to the same bytes.
     const text = utf8Text(read.bytes);
     if (text === undefined) return { response: { status, headers, body: read.bytes }, status: 'MISS', shared: false };
     const { 'content-length': _length, ...rest } = headers as CachedRender['headers'];
@@ -195,7 +194,7 @@ export class RenderCache {
     let last = this.#lastRead.get(keys.render);
     if (last?.text !== text) {
       last = { text, render: readCachedRender(text) };
-      // Two bytes a character, once as it came and once as it was read.
+      // Two bytes a character, as received and as parsed.
       this.#lastRead.set(keys.render, last, 4 * text.length);
     }
     return last.render;
@@ -215,26 +214,26 @@ function responseOf({ headers, body }: CachedRender): HttpResponse {
   return { status: 200, headers, body };
 }
 
-/** A render in the cache. All times in milliseconds since the epoch. */
+/** A render in the cache. All times are milliseconds since the epoch. */
 export interface CachedRender {
-  /** When the platform was asked to render it. */
+  /** Time at which the platform was asked to render it. */
   readonly renderedAt: number;
-  /** When it was last known to be what the platform would render. */
+  /** Time at which it was last known to be current. */
   readonly checkedAt: number;
-  /** The generation it depends on; another one means that an action came in between. */
+  /** The version tag it depends on; if it changed, an action came in between. */
   readonly generation: string;
-  /** The entity tag of the widget; empty when it is not known. */
+  /** The entity tag of the widget; empty if unknown. */
   readonly etag: string;
   readonly headers: Record<string, string | readonly string[]>;
   readonly body: string;
 }
 
-/** One line of metadata, then the body as it is: a long body is never parsed. */
+/** One line of metadata, then the body unchanged, so that a long body is never parsed. */
 export function writeCachedRender({ body, ...head }: CachedRender): string {
   return `${JSON.stringify(head)}\n${body}`;
 }
 
-/** An entry as it was written; `undefined` when a store gave something else. */
+/** Parses an entry; `undefined` if the store returned something else. */
 export function readCachedRender(text: string | undefined): CachedRender | undefined {
   if (text === undefined) return undefined;
   const end = text.indexOf('\n');
@@ -249,7 +248,7 @@ export function readCachedRender(text: string | undefined): CachedRender | undef
 
 /** True if the platform's response may be cached. */
 export function isCacheable({ status, headers, closeDelimited }: Omit<HttpResponse, 'body'>): boolean {
-  // Half a render would be served as a whole one for as long as it is kept.
+  // A truncated render would be served as complete for as long as it is cached.
   if (closeDelimited === true) return false;
   if (status !== 200 || headers['set-cookie'] !== undefined) return false;
   if (/(?:^|[\s,])no-store(?:$|[\s,;=])/i.test(String(headers['cache-control'] ?? ''))) return false;

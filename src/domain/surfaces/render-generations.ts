@@ -7,45 +7,45 @@ import { SingleFlight } from '../shared/single-flight.js';
 import type { RenderKeys, RenderVersionTags, RenderScope } from './render-keys.js';
 import type { SurfaceNames, SurfaceRef } from './surface-ref.js';
 
-/** The parts of render generations. */
 export interface RenderGenerationsDependencies {
   /** Shared by all processes whose visitors must see each other's actions. */
   readonly store: CacheStore;
   readonly clock: Clock;
   readonly keys: RenderKeys;
-  /** Creates a text that is unique, here and elsewhere. */
+  /** Creates a globally unique text. */
   readonly newGeneration: () => string;
-  /** Lifetime of a render, in milliseconds. */
+  /** Lifetime of a render in milliseconds. */
   readonly maxAgeMs: number;
-  /** Runs a task once, after so many milliseconds; the process need not stay for it. */
+  /** Runs a task once after a delay; a pending task does not keep the process alive. */
   readonly later: (ms: number, task: () => void) => void;
 }
 
-/** Absent while it is not known whether other processes have another one. */
+/** Absent as long as another process may have a newer one. */
 type VersionTag = string | undefined;
 
-/** An absent generation costs a render and is never wrong, so they need not live long. */
+/** A missing tag costs one render and is never wrong, so tags need not live long. */
 const LIFE_MS = 3_600_000;
-/** Time between two tries of a store that lost version tags, in milliseconds. */
+/** Pause before trying again to write version tags that a store lost, in milliseconds. */
 const REPAIR_MS = 1_000;
 const MAX_LOST = 10_000;
 
 /**
- * Knows which renders are from before an action, in every process that shares the store.
+ * Tracks which renders are older than an action, in every process that shares the store.
  *
- * A render depends on two version tags in the store: one of its surface, one of everything the caller sees. An action replaces a version tag by a new one,
- * and whatever was rendered under the old one is no longer served. Tags are UUIDs. A counter would need an atomic increment, which the store lacks.
+ * A render depends on two version tags in the store: one of its surface, and one of everything the caller sees. An
+ * action replaces a version tag, and renders made under the old one are no longer served. Tags are UUIDs. A counter
+ * would need an atomic increment, which the store lacks.
  *
- * A version tag that the store did not take is written again until it does. Until then other processes may not know of the action,
- * so a process that saw the store fail does not believe renders from before.
+ * A version tag that the store did not accept is written again until it is. Until then other processes may not know
+ * about the action, so a process that saw the store fail distrusts all earlier renders.
  */
 export class RenderGenerations {
   readonly #deps: RenderGenerationsDependencies;
   readonly #creations = new SingleFlight<string>();
-  /** Tags the store did not take, and until when that matters. Others would only inform other processes: renders from before are doubtful here. */
+  /** Tags the store did not accept, and until when they matter. */
   readonly #lost = new LruMap<number>({ maxEntries: MAX_LOST });
   #isRepairing = false;
-  /** When the store was last seen to fail: from before, version tags may be missing, those of other processes too. */
+  /** Time of the last store failure: earlier version tags may be missing, those of other processes too. */
   #suspectSince = -Infinity;
 
   constructor(dependencies: RenderGenerationsDependencies) {
@@ -53,12 +53,12 @@ export class RenderGenerations {
   }
 
   /**
-   * The generation of a render started now; `undefined` while an action of this process could not be marked.
-   * `found` is what the store holds of both tags, where the caller has read it already.
+   * The version tag of a render started now; `undefined` while an action of this process could not be recorded. `found`
+   * has the store's values of both tags, if the caller has read them already.
    */
   async current(keys: RenderVersionTags, found?: readonly [VersionTag, VersionTag]): Promise<string | undefined> {
     const [caller, surface] = found ?? (await getMany(this.#deps.store, [keys.callerTag, keys.surfaceTag]));
-    // A hit, and what a hit costs is what the cache is for: two waits less.
+    // The path of a cache hit, without two further awaits.
     if (caller !== undefined && surface !== undefined && this.#lost.size === 0) return `${caller} ${surface}`;
     const tags = await Promise.all([
       this.#versionTag(keys.callerTag, caller),
@@ -67,12 +67,12 @@ export class RenderGenerations {
     return tags.includes(undefined) ? undefined : tags.join(' ');
   }
 
-  /** True if a render from this time, in milliseconds since the epoch, may be older than an action that the store did not record. */
+  /** True if a render from this time (milliseconds since the epoch) may be older than an action the store did not record. */
   isDoubtful(renderedAt: number): boolean {
     return renderedAt < this.#suspectSince;
   }
 
-  /** Everything kept of a surface is from before now, under its id and its name; when only one of them is known, everything the caller sees. */
+  /** Invalidates all renders of a surface, under its id and its name; if only one of them is known, all renders of the caller. */
   async bump(scope: RenderScope, ref: SurfaceRef, names: SurfaceNames): Promise<void> {
     const { store, keys } = this.#deps;
     const told = aliases(ref, names) ?? [];
@@ -82,7 +82,7 @@ export class RenderGenerations {
     await Promise.all(tags.map((tag) => this.#drop(tag)));
   }
 
-  /** Remembers that an id and a name are one surface. */
+  /** Stores that an id and a name belong to one surface. */
   async link(scope: RenderScope, ref: SurfaceRef, names: SurfaceNames): Promise<void> {
     const known = aliases(ref, names);
     if (known === undefined) return;
@@ -93,14 +93,14 @@ export class RenderGenerations {
         const key = keys.aliases(scope, alias);
         const earlier = await store.get(key);
         if (earlier === text) return;
-        // The surface had another name: what is kept under that one would be found by no later action.
+        // The surface had another name: later actions would not find the renders stored under it.
         if (earlier !== undefined) await this.#drop(keys.callerTag(scope));
         await store.set(key, text, clock.now() + LIFE_MS);
       }),
     );
   }
 
-  /** The version tag; `found` is what the store held a moment ago. */
+  /** The version tag; `found` is the value the store had a moment ago. */
   async #versionTag(key: string, found: VersionTag): Promise<VersionTag> {
     const until = this.#lost.get(key);
     if (until !== undefined && this.#deps.clock.now() < until && !(await this.#replace(key))) return undefined;
@@ -119,15 +119,15 @@ export class RenderGenerations {
     return taken ?? tag;
   }
 
-  /** Invalidates all renders that depend on this version tag, in this process immediately. */
+  /** Invalidates all renders that depend on this version tag, immediately in this process. */
   async #drop(key: string): Promise<void> {
     if (await this.#replace(key)) return;
-    // A store that is down loses the version tag and may keep the renders. Until they are too old, this process does not believe it.
+    // A store that fails may lose the version tag but keep the renders. Until they expire, this process distrusts the store.
     this.#lost.set(key, this.#deps.clock.now() + this.#deps.maxAgeMs);
     this.#repairLater();
   }
 
-  /** True if the store took a new version tag. */
+  /** True if the store accepted a new version tag. */
   async #replace(key: string): Promise<boolean> {
     const { store, clock, newGeneration } = this.#deps;
     const earlier = await store.get(key);
@@ -155,8 +155,8 @@ export class RenderGenerations {
     for (const [key, until] of this.#lost) {
       this.#lost.delete(key);
       if (until <= clock.now()) continue;
-      this.#lost.set(key, until); // Behind the others: no tag keeps them waiting.
-      // A store that is full takes nothing, and may still remove: without their version tag, renders are not served either.
+      this.#lost.set(key, until); // Moved to the end, so that one tag cannot block the others.
+      // A full store rejects writes but may still delete: without their version tag, renders are not served either.
       await store.delete(key);
       if (!(await this.#replace(key))) break;
     }

@@ -3,19 +3,19 @@ import { canonicalJson } from './canonical-json.js';
 import { LruMap } from '../shared/lru-map.js';
 import type { SurfaceRef } from './surface-ref.js';
 
-/** Whose renders: the platform, the project and the caller, as a text. */
+/** Identifies the owner of renders: the platform, the project and the caller. */
 export type RenderScope = string;
 
-/** Begins every key, also in a store of the site's own: the name of the package, and the format of what it stores. */
+/** Prefix of every key, including in a store the site passes: the name of the package, and the version of the stored format. */
 const PREFIX = 'agent-bff:1:';
 
-/** One render: whose, of which surface, and made of what. */
+/** One render: its owner, its surface, and its inputs. */
 export interface RenderSubject {
   readonly scope: RenderScope;
   readonly ref: SurfaceRef;
-  /** The input of a render besides its body. */
+  /** The inputs of a render besides its body. */
   readonly input: readonly unknown[];
-  /** A JSON text in UTF-8; null when there is none. */
+  /** A JSON text in UTF-8; null if there is none. */
   readonly body: Uint8Array | null;
 }
 
@@ -31,36 +31,37 @@ export interface RenderKeySet extends RenderVersionTags {
 }
 
 /**
- * Bytes of a short body, which has one key whatever the order of its fields; pages send such again and again, so the keys are remembered.
- * A longer body is its bytes: to find its one spelling costs more than to forward it, and another spelling costs one render (decision 160).
+ * Bytes of a short body, which has one key whatever the order of its fields. Pages send the same short bodies
+ * repeatedly, so their keys are remembered. A longer body is compared byte by byte: canonicalising it costs more than
+ * forwarding it, and a different order of fields costs one render (decision 100).
  */
 const MAX_SHORT = 2_048;
-/** Bytes of all that is remembered. */
+/** Total bytes of remembered keys. */
 const KNOWN_BYTES = 8_388_608;
-/** Bytes of an entry besides its text, which takes two a character at most: three keys and their places. */
+/** Bytes of an entry besides its text (at most two a character): three keys and their places. */
 const ENTRY_BYTES = 1_024;
 
 const decoder = new TextDecoder();
 
-/** Works out the keys of renders. Those that were worked out lately are known, since a hit costs little else. */
+/** Computes the keys of renders. Recent ones are remembered, since a hit costs little else. */
 export class RenderKeys {
   readonly #hash: (data: string | Uint8Array) => string;
   readonly #known: LruMap<RenderKeySet>;
 
-  /** `hash` is a one-way function without collisions; the keys of at most `most` renders are known. */
+  /** `hash` is a collision-resistant one-way hash; the keys of at most `most` renders are remembered. */
   constructor(hash: (data: string | Uint8Array) => string, most: number) {
     this.#hash = hash;
     this.#known = new LruMap({ maxEntries: most, maxBytes: KNOWN_BYTES });
   }
 
-  /** The keys of a render; `undefined` when two readers may take its body for two different values. */
+  /** The keys of a render; `undefined` if two parsers could read its body as two different values. */
   keys(subject: RenderSubject): RenderKeySet | undefined {
     const { scope, ref, input, body } = subject;
     if (body !== null && body.length > MAX_SHORT) return this.#made(subject, `bytes ${this.#hash(body)}`);
     const bodyText = body && decoder.decode(body);
     let text = `${delimited(scope)}${ref.by}${delimited(ref.value)}`;
     for (const part of input) text += delimited(part);
-    // The last part needs no end of its own.
+    // The last part needs no delimiter.
     if (bodyText !== null) text += ` ${bodyText}`;
     const known = this.#known.get(text);
     if (known !== undefined) return known;
@@ -76,12 +77,12 @@ export class RenderKeys {
     return { render, callerTag: this.callerTag(scope), surfaceTag: this.surfaceTag(scope, ref) };
   }
 
-  /** The version tag of everything a caller sees. */
+  /** The key of the version tag of everything a caller sees. */
   callerTag(scope: RenderScope): string {
     return this.#versionTagKey(['everything', scope]);
   }
 
-  /** The version tag of one surface, by one way to address it. */
+  /** The key of the version tag of one surface, by one way to address it. */
   surfaceTag(scope: RenderScope, { by, value }: SurfaceRef): string {
     return this.#versionTagKey(['surface', scope, by, value]);
   }

@@ -1,7 +1,7 @@
 import { decodeSegment } from '../upstream/safe-path.js';
 import { JsonCursor, type JsonSpan, JsonTextError } from '../shared/json-cursor.js';
 
-/** A surface by the way it is addressed; the value is decoded. */
+/** A surface and how it is addressed; the value is decoded. */
 export interface SurfaceRef {
   readonly by: 'id' | 'name';
   readonly value: string;
@@ -13,7 +13,7 @@ export type SurfaceRoute =
   | { readonly operation: 'action'; readonly ref: SurfaceRef; readonly action: string }
   | { readonly operation: 'theme'; readonly ref: SurfaceRef };
 
-/** The meaning of a method and a path. */
+/** The result of matching a method and a path. */
 export type SurfaceMatch =
   | { readonly kind: 'route'; readonly route: SurfaceRoute }
   | { readonly kind: 'not-found' }
@@ -22,10 +22,10 @@ export type SurfaceMatch =
 const NOT_FOUND: SurfaceMatch = { kind: 'not-found' };
 const READING: readonly string[] = ['GET', 'HEAD'];
 const SENDING: readonly string[] = ['POST'];
-/** Six slashes are more than any route has. */
+/** No route has six slashes. */
 const MAX_SEGMENTS = 5;
 
-/** Finds the route of a raw path below the mount point. The list is closed: what is not in it is nothing (spec §4.1). */
+/** Finds the route of a raw path below the mount point. The list is closed: any other path is not found (spec §4.1). */
 export function matchSurface(method: string, path: string): SurfaceMatch {
   const route = surfaceRoute(path);
   if (route === undefined) return NOT_FOUND;
@@ -38,7 +38,7 @@ export function matchSurface(method: string, path: string): SurfaceMatch {
 function surfaceRoute(path: string): SurfaceRoute | undefined {
   if (!path.startsWith('/')) return undefined;
   const segments = path.slice(1).split('/', MAX_SEGMENTS).map(decodeSegment);
-  // Whatever follows: a surface whose id is "by-name" cannot be reached.
+  // Reserved: a surface with the id "by-name" cannot be reached.
   const isByName = segments[0] === 'by-name';
   const [value, ...rest] = isByName ? segments.slice(1) : segments;
   if (value === undefined) return undefined;
@@ -58,15 +58,15 @@ const SURFACE = encoder.encode('surface');
 const ID = encoder.encode('id');
 const NAME = encoder.encode('name');
 
-/** The names of one surface in a reply of the platform. */
+/** The id and name of a surface in a response of the platform. */
 export interface SurfaceNames {
   readonly id: string | undefined;
   readonly name: string | undefined;
 }
 
 /**
- * The names of a surface in a reply of the platform, which need not have any.
- * Reads the bytes in one pass and makes no values of them: `JSON.parse` takes ten times as long for a megabyte of empty objects.
+ * The id and name of a surface in a response of the platform; both may be missing. Scans the bytes in one pass without
+ * creating values: `JSON.parse` takes ten times as long for a megabyte of empty objects.
  */
 export function surfaceNames(reply: Uint8Array | undefined): SurfaceNames {
   try {
@@ -79,7 +79,10 @@ export function surfaceNames(reply: Uint8Array | undefined): SurfaceNames {
   }
 }
 
-/** The texts of an object's members by name; of two of one name the last, as `JSON.parse` has it. Names with escapes are not recognized. */
+/**
+ * The string members of an object by name; the last one if a name is repeated, as in `JSON.parse`. Names with escapes
+ * are not recognised.
+ */
 function members(text: Uint8Array | undefined, names: readonly Uint8Array[]): readonly (Uint8Array | undefined)[] {
   if (text === undefined) return [];
   const cursor = new JsonCursor(text);

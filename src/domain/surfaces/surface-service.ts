@@ -19,23 +19,22 @@ import type { RenderScope, RenderSubject } from './render-keys.js';
 import { surfaceNames, type SurfaceRef } from './surface-ref.js';
 import { themeResponse, type ThemeStyles, ThemeTags } from './theme.js';
 
-/** A request below the surfaces, whose body the edge has read. */
+/** A request to a surface whose body the web adapter has read. */
 export interface SurfaceRequest {
   readonly head: Pick<HttpRequest, 'headers' | 'native' | 'query' | 'signal'>;
-  /** The JSON text as it will be sent; null when there is none. */
+  /** The JSON text that will be sent; null if there is none. */
   readonly body: Uint8Array | null;
   /** The media type of that body, without parameters. */
   readonly contentType?: string;
 }
 
-/** The parts of the service. */
 export interface SurfaceServiceDependencies extends PlatformApiCalls {
   readonly styles: ThemeStyles;
 }
 
-/** Request fields a platform may choose a render by: all that cross but the names of one request. */
+/** Request fields that may influence a render: all forwarded fields except those that identify the request. */
 const INPUT_FIELDS = ['accept', 'accept-language', 'content-type', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions'];
-/** An action's reply is read up to here to see which surface it names. */
+/** Bytes of an action's response that are read to find the surface it names. */
 const NAMED_REPLY_LIMIT = 1_048_576;
 
 /**
@@ -46,7 +45,7 @@ const NAMED_REPLY_LIMIT = 1_048_576;
  */
 export class SurfaceService {
   readonly #deps: SurfaceServiceDependencies;
-  /** Whose renders the last request with the site's own credential was about: the next one's too, as a rule. */
+  /** The owner of the renders in the last request with the site's own credential: usually that of the next one too. */
   #lastScope: (Pick<CallContext, 'auth' | 'credential'> & { readonly scope: RenderScope | undefined }) | undefined;
 
   constructor(dependencies: SurfaceServiceDependencies) {
@@ -54,7 +53,7 @@ export class SurfaceService {
   }
 
   /**
-   * A widget for this caller, from `cache` when it has one that is young enough. `x-cache` names the source of the render.
+   * A widget for this caller, from `cache` if it has a recent one. `x-cache` names the source of the render.
    *
    * @throws ServiceAuthError when there is no service credential, or the platform refuses it.
    * @throws SessionError when there is no session.
@@ -82,7 +81,7 @@ export class SurfaceService {
   }
 
   /**
-   * The result of an action. Sent once: never again but after a 401, which says that nothing was done.
+   * The result of an action. Sent once, and again only after a 401, which means the action was not executed.
    *
    * @throws ServiceAuthError, SessionError and UpstreamError as `render` does.
    */
@@ -106,7 +105,7 @@ export class SurfaceService {
       const passed = await this.#deps.call.errors.toBrowserResponse(reply);
       response = { ...passed, headers: browserResponseHeaders(passed.headers, reply.credential.fields?.response) };
     } catch (error) {
-      // It may have been done all the same.
+      // The action may have been executed all the same.
       await invalidate();
       throw error;
     }
@@ -121,7 +120,7 @@ export class SurfaceService {
   }
 
   /**
-   * The style sheet of a surface, checked; 304 when the browser has it already.
+   * The style sheet of a surface, checked; 304 if the browser has it already.
    *
    * @throws UpstreamError when the platform gives something else than a style sheet, or one that cannot be checked.
    */
@@ -143,8 +142,7 @@ export class SurfaceService {
     signal: AbortSignal,
   ): Promise<RenderReply> {
     const target = this.#target(ref, 'render');
-    // (3)
-    // Rendering changes nothing.
+    // (3) Repeatable: rendering has no effect.
     const message = { ...this.#message('POST', target, request, signal), isRepeatable: true };
     const reply = await this.#deps.call.send(message, caller);
     // (4), (5)
@@ -156,7 +154,7 @@ export class SurfaceService {
     return { response, isCacheable: isCacheable(passed) && isOfReader(caller, reply), etag: etagOf(passed) };
   }
 
-  /** Asks if the widget is still the one of an earlier render: a GET, because a POST has no 304 (RFC 9110 §13.1.2). */
+  /** Checks if the widget is unchanged since an earlier render. A GET, because a POST has no 304 (RFC 9110 §13.1.2). */
   async #check(
     ref: SurfaceRef,
     etag: string,
@@ -170,7 +168,7 @@ export class SurfaceService {
     const own = { ...message.own, accept: 'application/json', ...(etag !== '' && { 'if-none-match': etag }) };
     const reply = await this.#deps.call.send({ ...message, own }, caller);
     const { response } = reply;
-    // A render would be refused alike.
+    // The render would be refused too.
     if (response.status === 401 && refusesSite(reply)) throw await this.#deps.call.errors.replacing(reply);
     discard(response.body);
     if (!isOfReader(caller, reply)) return { kind: 'unknown' };
@@ -217,12 +215,12 @@ export class SurfaceService {
     const scope = this.#scope(caller);
     if (scope === undefined) return undefined;
     const input: unknown[] = [head.query, ...INPUT_FIELDS.map((name) => head.headers[name] ?? null)];
-    // Not in the scope: an action drops what its caller saw, whatever was sent along with it.
+    // Not part of the scope: an action invalidates all renders of its caller, whatever fields were sent with it.
     const { forwarded, response = [] } = caller.credential.fields ?? {};
     const { principal, reader } = caller.credential.owner;
     if (reader !== principal) input.push(reader);
     const chosen = choosingFields(forwarded);
-    // What is kept holds the fields this route lets through, which another route may not.
+    // A cached render holds the fields this route lets through, which another route may not.
     if (chosen.length > 0 || response.length > 0) input.push(chosen, response);
     return { scope, ref, input, body };
   }
@@ -232,7 +230,7 @@ export class SurfaceService {
     if (last?.auth === auth && last.credential === credential) return last.scope;
     const who = credentialScope(credential);
     const scope = who && delimited(this.#deps.api.place) + who;
-    // Neither a user's token nor headers made for one request are held on to for it.
+    // A user's token, or headers made for one request, are not kept in memory for this.
     if (auth.kind === 'service' || auth.kind === 'api-key') this.#lastScope = { auth, credential, scope };
     return scope;
   }
@@ -245,7 +243,7 @@ function pathName({ by }: SurfaceRef, operation: SurfaceOperation): PlatformPath
   return by === 'id' ? operation : `${operation}ByName`;
 }
 
-/** True for a response to the caller its request began with: a renewed token may be for another organization. */
+/** True if the response is for the caller its request began with: a renewed token may be for another organization. */
 function isOfReader({ credential }: CallContext, reply: PlatformReply): boolean {
   return reply.credential === credential || reply.credential.owner.reader === credential.owner.reader;
 }
@@ -259,7 +257,7 @@ function marked(response: HttpResponse, status: CacheStatus): HttpResponse {
   return { ...response, headers: { ...response.headers, 'x-cache': status } };
 }
 
-/** A body that invalidates renders again when it ends: a stream may report work that goes on meanwhile. */
+/** A body that invalidates renders again at its end: a stream may report work that continues meanwhile. */
 function followed(body: HttpBody, end: () => Promise<void>): HttpBody {
   if (!isStream(body)) return body;
   return followedStream(body, end);

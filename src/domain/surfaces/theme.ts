@@ -8,27 +8,27 @@ import { refuseRedirect, PLATFORM } from '../upstream/platform-error.js';
 import type { PlatformStyles } from '../upstream/platform-styles.js';
 
 const MAX_THEME = 1_048_576;
-/** Browsers may keep it, and ask with its entity tag each time. */
+/** Browsers may store it, but revalidate with its entity tag each time. */
 const CACHE_CONTROL = 'private, no-cache';
 
 /** Themes as browsers get them. */
 export type ThemeStyles = Pick<PlatformStyles, 'theme' | 'rulesName'>;
 
 /**
- * Entity tags of themes as they are sent: the platform's own tag, or a digest where it has none, and the name of the rules it was checked by.
- * So a browser's tag can be sent to the platform while the rules are the same, by any process.
+ * Entity tags of themes as sent to browsers: the platform's own tag, or a digest if there is none, and the name of the
+ * rules it was checked by. Any process can send a browser's tag to the platform while the rules are the same.
  */
 export class ThemeTags {
   readonly #suffix: string;
   readonly #held: readonly string[];
 
-  /** The name of the rules, and the browser's `If-None-Match`. */
+  /** Takes the name of the rules, and the browser's `If-None-Match`. */
   constructor(rulesName: string, field: HeaderFields[string]) {
     this.#suffix = `.${rulesName}"`;
     this.#held = String(field ?? '').match(/(?:W\/)?"[^"]*"|\*/g) ?? [];
   }
 
-  /** The `If-None-Match` for the platform; `undefined` when the browser has no text of these rules. */
+  /** The `If-None-Match` for the platform; `undefined` if the browser has no version of these rules. */
   get forPlatform(): string | undefined {
     const tags = this.#held
       .filter((tag) => tag.endsWith(this.#suffix))
@@ -36,13 +36,13 @@ export class ThemeTags {
     return tags.length === 0 ? undefined : tags.join(', ');
   }
 
-  /** The tag of a text, by the platform's tag, or else by a digest of its text. */
+  /** The tag of a text: from the platform's tag, otherwise from a digest. */
   of(tag: HeaderFields[string], digest = ''): string | undefined {
     const own = typeof tag === 'string' && /^(?:W\/)?"[^"]*"$/.test(tag) ? tag : digest && `"${digest}"`;
     return own === '' ? undefined : own.slice(0, -1) + this.#suffix;
   }
 
-  /** True if the browser has the text of this tag (weak comparison, RFC 9110 §13.1.2). */
+  /** True if the browser's version has this tag (weak comparison, RFC 9110 §13.1.2). */
   matches(tag: string | undefined): boolean {
     return tag !== undefined && this.#held.some((held) => held === '*' || opaque(held) === opaque(tag));
   }
@@ -53,7 +53,7 @@ function opaque(tag: string): string {
 }
 
 /**
- * A theme as it goes to the browser, or the platform's refusal of it.
+ * A theme as sent to the browser, or the platform's refusal.
  *
  * @throws UpstreamError when the response is no style sheet, one of more than 1 MiB, or one that cannot be parsed.
  */
@@ -91,7 +91,7 @@ export async function themeResponse(
   return { status: 304, headers: rest, body: null };
 }
 
-/** The fields of a theme, without those that describe the platform's own text. */
+/** The fields of a theme, without those that describe the platform's original text. */
 function themeHeaders(response: HttpResponse, fields: RouteFields | undefined): HeaderFields {
   const {
     'content-length': _length,

@@ -2,18 +2,18 @@ import { cancel, discard, type HttpBody, isStream } from '../shared/body.js';
 import { ByteCollector } from '../shared/bytes.js';
 import { beforeDeadline } from '../shared/deadline.js';
 
-/** A body read from its start: all of it, or, when it is too long or broke, the same body from its start again. */
+/** A body read from its start: all of it, or, if it is too long or broke, the same body from its start again. */
 export type ReadBody =
   | { readonly complete: true; readonly bytes: Uint8Array }
   | { readonly complete: false; readonly body: AsyncIterable<Uint8Array> };
 
-/** The first bytes of a body that goes no further, and whether they are all of it. */
+/** The start of a body that is not passed on, and a flag if it is complete. */
 export interface BodyStart {
   readonly bytes: Uint8Array;
   readonly isWhole: boolean;
 }
 
-/** Reads at most `limitBytes` and what comes with them. */
+/** Reads at most `limitBytes`, plus the rest of the last chunk. */
 export async function readAhead(body: HttpBody, limitBytes: number): Promise<ReadBody> {
   if (!isStream(body)) {
     const bytes = storedBytes(body);
@@ -38,7 +38,7 @@ export async function readAhead(body: HttpBody, limitBytes: number): Promise<Rea
   return { complete: true, bytes: collector.take() };
 }
 
-/** The whole body, or `undefined` when it is longer than `limitBytes` or breaks. */
+/** The whole body, or `undefined` if it is longer than `limitBytes` or breaks. */
 export async function bodyBytes(body: HttpBody, limitBytes: number): Promise<Uint8Array | undefined> {
   const read = await readAhead(body, limitBytes);
   if (read.complete) return read.bytes;
@@ -46,13 +46,13 @@ export async function bodyBytes(body: HttpBody, limitBytes: number): Promise<Uin
   return undefined;
 }
 
-/** The whole body as UTF-8 text; `undefined` when it is longer than `limitBytes` or breaks before its end. */
+/** The whole body as UTF-8 text; `undefined` if it is longer than `limitBytes` or breaks. */
 export async function bodyText(body: HttpBody, limitBytes: number): Promise<string | undefined> {
   const bytes = await bodyBytes(body, limitBytes);
   return bytes && new TextDecoder().decode(bytes);
 }
 
-/** Reads at most `limitBytes`, and not beyond `deadline`; then the body is ended, so that its connection is free. */
+/** Reads at most `limitBytes`, until `deadline`, then cancels the body so that its connection is free. */
 export async function readStart(body: HttpBody, limitBytes: number, deadline: AbortSignal): Promise<BodyStart> {
   if (!isStream(body)) {
     const bytes = storedBytes(body);
@@ -68,7 +68,7 @@ export async function readStart(body: HttpBody, limitBytes: number, deadline: Ab
         collector.push(step.value);
       }
     } catch {
-      // What came before it broke is all there is.
+      // The body broke: what arrived before is the result.
     }
     return false;
   };
@@ -82,7 +82,7 @@ function storedBytes(body: Uint8Array | string | null): Uint8Array {
   return typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? new Uint8Array());
 }
 
-/** Gives what was read already, then the rest. */
+/** Replays what was read already, then the rest. */
 class ReplayedBody implements AsyncIterableIterator<Uint8Array> {
   readonly #read: Uint8Array[];
   readonly #rest: AsyncIterator<Uint8Array> | undefined;
@@ -109,7 +109,7 @@ class ReplayedBody implements AsyncIterableIterator<Uint8Array> {
   }
 }
 
-/** A rest that breaks again where it broke. */
+/** A rest that fails with the same error. */
 function broken(error: unknown): AsyncIterator<Uint8Array> {
   // oxlint-disable-next-line typescript/prefer-promise-reject-errors
   return { next: () => Promise.reject(error) };

@@ -2,28 +2,34 @@ import type { HeaderFields } from '../../ports/http.js';
 import { utf8Text } from '../shared/bytes.js';
 import { ACTIVE_CONTENT_POLICY } from './header-policy.js';
 
-// The one place every header field of a response passes before a host writes it, whatever route, protocol or cache it came from (decision 120).
-// What leaves is printable ASCII within bounds, so it reads the same in every encoding a host may choose for it.
+// The one place every response header field passes before a host writes it, whatever its route, protocol or cache
+// (decision 120). The result is printable ASCII within limits, so it reads the same in every encoding a host may use.
 
-/** Characters a value may have. */
+/** Maximum characters of a value. */
 export const MAX_VALUE = 8_192;
-/** Characters of all names and values together: readers of a whole head take 16 KB, and hosts add fields of their own. */
+/** Maximum characters of all names and values together: parsers accept a head of 16 KB, and hosts add fields of their own. */
 export const MAX_TOTAL = 12_288;
-/** Fields of a response: some readers take a hundred, and hosts add fields of their own. */
+/** Maximum number of fields in a response: some parsers accept a hundred, and hosts add fields of their own. */
 export const MAX_FIELDS = 64;
 
-/** Printable ASCII that neither begins nor ends with a blank (RFC 9110 §5.5, RFC 9113 §8.2.1). */
+/** Printable ASCII without leading or trailing blanks (RFC 9110 §5.5, RFC 9113 §8.2.1). */
 const PLAIN = /^(?:[!-~](?:[ -~]*[!-~])?)?$/;
 /** A token of RFC 9110 §5.6.2 in lower case. */
 const NAME = /^[a-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
-/** Names no field from outside may have: they frame the message, belong to the connection or set cookies, or are an object's own. */
+/**
+ * Names that no field from outside may have: they frame the message, belong to the connection, set cookies, or are
+ * members of every object.
+ */
 const REFUSED_NAME =
   /^(?:__proto__|connection|keep-alive|proxy-.*|(?:set-)?cookie2?|te|trailer|transfer-encoding|upgrade)$/;
 
-/** A length. Host and browser would disagree about the end of a response with any other. */
+/** A length. With any other, host and browser would disagree about the end of a response. */
 const LENGTH = /^\d{1,15}$/;
 
-/** Fields with a single value; of several, the first counts. Any other field is a list, whose values join (RFC 9110 §5.3). */
+/**
+ * Fields with a single value; if there are several, the first counts. All other fields are lists, whose values are
+ * joined (RFC 9110 §5.3).
+ */
 const SINGLE: ReadonlySet<string> = new Set([
   'content-disposition',
   'content-length',
@@ -33,7 +39,7 @@ const SINGLE: ReadonlySet<string> = new Set([
   'retry-after',
 ]);
 
-/** Fields that protect the visitor. This package alone writes them, after all others, and no bound counts them. */
+/** Fields that protect the visitor. Only this package writes them, after all others, and they do not count towards the limits. */
 const PROTECTING: ReadonlySet<string> = new Set([
   'x-content-type-options',
   'content-security-policy',
@@ -41,7 +47,7 @@ const PROTECTING: ReadonlySet<string> = new Set([
   'x-accel-buffering',
 ]);
 
-/** Names met in nearly every response. */
+/** Names in nearly every response. */
 const KNOWN: ReadonlySet<string> = new Set([
   ...PROTECTING,
   'content-type',
@@ -52,27 +58,27 @@ const KNOWN: ReadonlySet<string> = new Set([
   'x-cache',
 ]);
 
-/** The reason why a field, or a part of it, is missing. */
+/** The reason why a field, or a part of it, was left out. */
 export type LeftOutReason = 'characters' | 'length' | 'name' | 'number' | 'repeated' | 'syntax';
 
 /** Handlers of fields that are not plain. */
 export interface BrowserFieldRules {
   /**
-   * Reads a `Content-Disposition` and writes it in ASCII, within `MAX_VALUE`; `undefined` when it cannot be read.
-   * `isWhole`: false when its file name could not be read, and is missing.
+   * Parses a `Content-Disposition` and rewrites it in ASCII, within `MAX_VALUE`; `undefined` if it cannot be parsed.
+   * `isWhole` is false if its file name could not be read and was left out.
    */
   readonly disposition: (text: string) => { readonly value: string; readonly isWhole: boolean } | undefined;
-  /** Takes what is left out of one response. */
+  /** Receives the fields that were left out of one response. */
   readonly leftOut: (fields: readonly LeftOutField[]) => void;
 }
 
-/** A field that does not cross, or not whole. */
+/** A field that was left out, entirely or in part. */
 export interface LeftOutField {
   readonly name: string;
   readonly reason: LeftOutReason;
 }
 
-/** The fields as they are written. The same object when nothing in them needs a change, which costs one match for each value. */
+/** The fields as they are written. Returns the same object if no field needs a change, which costs one match per value. */
 export function browserFields(fields: HeaderFields, rules: BrowserFieldRules): HeaderFields {
   return isClean(fields) ? fields : new FieldWriter(rules).write(fields);
 }
@@ -80,11 +86,11 @@ export function browserFields(fields: HeaderFields, rules: BrowserFieldRules): H
 function isClean(fields: HeaderFields): boolean {
   let count = 0;
   let total = 0;
-  // Own ones and inherited ones: hosts write both.
+  // Own and inherited fields: hosts write both.
   for (const name in fields) {
     const value = fields[name];
     if (value === undefined) continue;
-    // Every response comes by here, so nothing is called that need not be.
+    // Inlined: every response runs through here.
     if (typeof value !== 'string' || value.length > MAX_VALUE || !PLAIN.test(value)) return false;
     if (!KNOWN.has(name) && (name === 'content-disposition' || !isName(name))) return false;
     if (name === 'content-length' && !LENGTH.test(value)) return false;
@@ -118,7 +124,7 @@ class FieldWriter {
     const written = new Map<string, string>();
     const names: string[] = [];
     for (const name in fields) if (!PROTECTING.has(name)) names.push(name);
-    // Those that describe the body first: no other field takes their space.
+    // Fields that describe the body come first, so that no other field takes their space.
     for (const name of names.sort((one, other) => rank(one) - rank(other))) {
       const value = this.#value(name, fields[name]);
       if (value !== undefined && this.#fits(name, value)) written.set(name, value);
@@ -136,7 +142,7 @@ class FieldWriter {
   #value(name: string, field: HeaderFields[string]): string | undefined {
     if (field === undefined) return undefined;
     if (!isName(name)) return this.#drop(name, 'name');
-    // A site's own upstream may give numbers.
+    // A site's own upstream may pass numbers.
     const values = [field].flat().map(String);
     if (SINGLE.has(name) && new Set(values).size > 1) this.#drop(name, 'repeated');
     const text = SINGLE.has(name) ? (values[0] ?? '') : values.join(', ');
@@ -177,7 +183,7 @@ function own(value: HeaderFields[string], otherwise: string): string {
   return typeof value === 'string' && isPlain(value) ? value : otherwise;
 }
 
-/** A value as text: HTTP clients give bytes as characters, which are UTF-8 where they can be, and Latin-1 otherwise. */
+/** A value as text: HTTP clients pass bytes as characters, which are UTF-8 if valid, otherwise Latin-1. */
 function decoded(value: string): string {
   if (!/[\x80-\xff]/.test(value) || /[^\0-\xff]/.test(value)) return value;
   return utf8Text(Uint8Array.from(value, (character) => character.charCodeAt(0))) ?? value;

@@ -1,13 +1,13 @@
 import type { HeaderFields, HttpResponse } from '../../ports/http.js';
 import { mediaType } from '../shared/body.js';
 
-// The one place that decides which header fields cross, in each direction. Both lists are closed: what is not named stays behind,
-// so hop-by-hop fields, cookies, forwarding fields and the browser's own credentials need no list of their own; a site may name further fields,
-// but for those it must not.
+// The one place that decides which header fields are forwarded, in each direction. Both lists are closed: fields that
+// are not listed are dropped, so hop-by-hop fields, cookies, forwarding fields and the browser's own credentials need
+// no list of their own. A site may add fields, except those in `WITHHELD`.
 
 type CrossedFields = Record<string, string | readonly string[]>;
 
-/** Request fields a browser may send to the platform. */
+/** Request fields that are forwarded to the platform. */
 const REQUEST_FIELDS: ReadonlySet<string> = new Set([
   'content-type',
   'accept',
@@ -21,7 +21,7 @@ const REQUEST_FIELDS: ReadonlySet<string> = new Set([
   'tracestate',
 ]);
 
-/** Further request fields of conversation records, whose body crosses as it comes, in its coding. */
+/** Additional request fields of conversation records, whose body is streamed unchanged in its coding. */
 export const RECORD_REQUEST_FIELDS: readonly string[] = [
   'content-encoding',
   'content-length',
@@ -33,10 +33,13 @@ export const RECORD_REQUEST_FIELDS: readonly string[] = [
   'range',
 ];
 
-/** Fields that a response to a request for records keeps when its body is replaced: a 405 and a 416 are incomplete without (RFC 9110 §15.5.6, §15.5.17). */
+/**
+ * Fields that the response to a request for records keeps if its body is replaced: 405 and 416 require them (RFC 9110
+ * §15.5.6, §15.5.17).
+ */
 export const RECORD_ERROR_FIELDS: readonly string[] = ['allow', 'content-range'];
 
-/** Response fields the platform may send to the browser. */
+/** Response fields that are forwarded to the browser. */
 const RESPONSE_FIELDS: ReadonlySet<string> = new Set([
   'content-type',
   'content-language',
@@ -52,18 +55,18 @@ const RESPONSE_FIELDS: ReadonlySet<string> = new Set([
   'x-a2a-extensions',
 ]);
 
-/** Keeps what a browser may run, or has to guess, from running on the site's own origin. */
+/** Prevents content that a browser runs or sniffs from running on the site's own origin. */
 export const ACTIVE_CONTENT_POLICY = "sandbox; default-src 'none'";
 
-/** Further response fields of a render. */
+/** Additional response fields of a render. */
 export const RENDER_RESPONSE_FIELDS: readonly string[] = ['x-surface-version'];
 
-/** Further response fields of conversation records. */
+/** Additional response fields of conversation records. */
 export const RECORD_RESPONSE_FIELDS: readonly string[] = ['accept-ranges', 'allow', 'content-range'];
 
 /**
- * The fields of an upstream request: the browser's allowed ones, minus those it named in `Connection` (RFC 9110 §7.6.1),
- * then the media type its body was judged by, then the credential's, which always win.
+ * The fields of an upstream request: the browser's allowed ones, minus those it named in `Connection` (RFC 9110
+ * §7.6.1); then the media type its body was checked as; then the credential's, which always win.
  */
 export function upstreamRequestHeaders(
   browser: HeaderFields,
@@ -76,14 +79,14 @@ export function upstreamRequestHeaders(
   return Object.assign(headers, credential);
 }
 
-/** The fields of a response that reach the browser. */
+/** The fields of a response that are sent to the browser. */
 export function browserResponseHeaders(upstream: HeaderFields, further: readonly string[] = []): CrossedFields {
   const headers = crossing(upstream, RESPONSE_FIELDS, further);
   headers['x-content-type-options'] = 'nosniff';
   const type = mediaType(upstream);
   if (isActive(upstream, type)) headers['content-security-policy'] = ACTIVE_CONTENT_POLICY;
   if (type === 'text/event-stream') {
-    // RFC 9112 §6: a stream has no length. `no-transform` keeps compressors away, the last one keeps nginx from buffering.
+    // RFC 9112 §6: a stream has no length. `no-transform` prevents compression, the last field prevents buffering by nginx.
     delete headers['content-length'];
     headers['cache-control'] = 'no-cache, no-store, no-transform';
     headers['x-accel-buffering'] = 'no';
@@ -94,32 +97,33 @@ export function browserResponseHeaders(upstream: HeaderFields, further: readonly
 }
 
 /**
- * Fields no option of a site makes cross, in either direction (decision 91): credentials, cookies and challenges, hop-by-hop and framing fields
- * (RFC 9110 §7.6.1, §8), CORS, what steers caches and proxies, and what this package decides, such as versions, codings and conditions.
+ * Fields that no option of a site can forward, in either direction (decision 91): credentials, cookies and challenges,
+ * hop-by-hop and framing fields (RFC 9110 §7.6.1, §8), CORS, control of caches and proxies, and fields this package
+ * sets, such as versions, codings and conditions.
  */
 const WITHHELD =
   /^(?:a2a-version|accept|accept-encoding|(?:access-control|content|if|proxy|surrogate|www|x-accel|x-ms-token)-.*|auth.*|.*cache-control|(?:set-)?cookie2?|connection|expect|host|http2-settings|keep-alive|range|te|trailer|transfer-encoding|upgrade|x-(?:api-key|cache|content-type-options|project-id)|__proto__)$/;
 
-/** True if a field, in lower case, never crosses by a site's own choice. */
+/** True if a site must not forward this field (in lower case). */
 export function isWithheld(name: string): boolean {
   return WITHHELD.test(name);
 }
 
-/** Fields that identify the request, and choose no response (W3C Trace Context, W3C Baggage). */
+/** Fields that identify the request and do not influence the response (W3C Trace Context, W3C Baggage). */
 const TRACING_FIELDS: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage']);
 
-/** The names of fields by which a response may be chosen. */
+/** The names of fields that may influence the response. */
 export function choosingNames(names: readonly string[]): readonly string[] {
   return names.filter((name) => !TRACING_FIELDS.has(name));
 }
 
-/** The part of a cache's key that holds the fields by which a response may be chosen; nothing where there are none. */
+/** The part of a cache key with the fields that may influence the response; empty if there are none. */
 export function choosingFields(fields: HeaderFields = {}): readonly unknown[] {
   const names = choosingNames(Object.keys(fields)).toSorted();
   return names.length === 0 ? [] : [names.map((name) => [name, fields[name]])];
 }
 
-/** The browser's fields a site lets cross besides the usual ones, minus those it named in `Connection`. */
+/** The browser's fields that a site forwards in addition, minus those it named in `Connection`. */
 export function forwardedFields(browser: HeaderFields, names: readonly string[]): HeaderFields {
   return names.length === 0 ? {} : withoutConnectionOptions(sendable(crossing(browser, new Set(names), [])), browser);
 }
@@ -127,7 +131,7 @@ export function forwardedFields(browser: HeaderFields, names: readonly string[])
 /** The fields of a message that are on a list. */
 function crossing(fields: HeaderFields, names: ReadonlySet<string>, further: readonly string[]): CrossedFields {
   const crossed: CrossedFields = {};
-  // Over what came: a message has fewer fields than the lists, and finding out that a field is absent costs the most.
+  // Iterates the message: it has fewer fields than the lists, and looking up an absent field is the slowest.
   for (const name in fields) {
     const value = fields[name];
     if (value !== undefined && (names.has(name) || further.includes(name))) crossed[name] = value;
@@ -135,7 +139,7 @@ function crossing(fields: HeaderFields, names: ReadonlySet<string>, further: rea
   return crossed;
 }
 
-/** Takes out values that no client of HTTP sends as they are: with control characters, or characters that are no bytes. */
+/** Removes values that HTTP clients do not send unchanged: with control characters, or characters above one byte. */
 function sendable(headers: CrossedFields): CrossedFields {
   for (const name in headers) {
     const value = headers[name];
@@ -150,8 +154,8 @@ export function isFieldValue(value: string): boolean {
 }
 
 /**
- * The media type of a JSON body in UTF-8 when it is one of these, without its parameters; `undefined` when it is another,
- * or when a parameter could make a reader decode the bytes in another charset (RFC 8259 §8.1 knows none but UTF-8).
+ * The media type of a JSON body in UTF-8 if it is one of `types`, without its parameters. `undefined` if it is another,
+ * or if a parameter could make a parser decode the bytes in another charset (RFC 8259 §8.1 only knows UTF-8).
  */
 export function jsonMediaType(headers: HeaderFields, types: readonly string[]): string | undefined {
   const field = headers['content-type'];
@@ -164,7 +168,7 @@ export function jsonMediaType(headers: HeaderFields, types: readonly string[]): 
   return types.find((known) => known === type.trim());
 }
 
-/** True if a message is a style sheet in UTF-8, which no browser reads as something else. */
+/** True if a message is a style sheet in UTF-8, which browsers do not interpret as anything else. */
 export function isStyleSheet(headers: HeaderFields): boolean {
   const field = headers['content-type'];
   if (typeof field !== 'string') return false;
@@ -175,8 +179,8 @@ export function isStyleSheet(headers: HeaderFields): boolean {
 }
 
 /**
- * True for a success that an A2A client can read: JSON or a stream of events by its first media type, or nothing where a status promises nothing
- * (RFC 9110 §15.3.3, §15.3.5). The head alone decides, since the body streams.
+ * True for a success that an A2A client can read: JSON or an event stream by its first media type, or no body if the
+ * status allows none (RFC 9110 §15.3.3, §15.3.5). Decided by the head alone, since the body streams.
  */
 export function isForA2AClients({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>): boolean {
   const type = mediaType(headers);
@@ -186,7 +190,7 @@ export function isForA2AClients({ status, headers }: Pick<HttpResponse, 'status'
   return first === 'application/json' || first === 'text/event-stream' || first.endsWith('+json') || status === 204;
 }
 
-/** Takes out what is for the next hop alone (RFC 9110 §7.6.1). */
+/** Removes fields for the next hop only (RFC 9110 §7.6.1). */
 function withoutConnectionOptions(headers: CrossedFields, { connection }: HeaderFields): CrossedFields {
   if (connection !== undefined && connection !== 'keep-alive') {
     for (const option of String(connection).split(',')) delete headers[option.trim().toLowerCase()];
@@ -194,9 +198,9 @@ function withoutConnectionOptions(headers: CrossedFields, { connection }: Header
   return headers;
 }
 
-/** Types a browser may run on the site's own origin; an absent type is sniffed, so it counts too. */
+/** True for types that a browser may run on the site's own origin; a missing type is sniffed, so it counts too. */
 function isActive({ 'content-type': field }: HeaderFields, type: string): boolean {
-  // Of several values a browser believes the last (Fetch, "extract a MIME type"), and we read the first.
+  // If there are several values, browsers use the last (Fetch, "extract a MIME type"), and we read the first.
   if (typeof field !== 'string' || field.includes(',') || type === '') return true;
   if (type.endsWith('+xml') || type === 'multipart/x-mixed-replace') return true;
   return /^(?:text|application)\/(?:html|xml|xsl|xhtml|x?-?javascript|ecmascript)$/.test(type);

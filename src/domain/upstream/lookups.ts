@@ -6,18 +6,17 @@ import { LruMap, type MapBounds } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import type { Counterpart } from './platform-error.js';
 
-/** The parts of remembered look-ups. */
 export interface LookupsDependencies extends MapBounds {
   readonly clock: Clock;
-  /** Milliseconds for one look-up, whatever it takes. */
+  /** Milliseconds for one look-up in total. */
   readonly lookupMs: number;
-  /** Creates a signal that is aborted after so many milliseconds. */
+  /** Creates a signal that is aborted after a delay. */
   readonly deadline: (ms: number) => AbortSignal;
-  /** A one-way function without collisions. */
+  /** A collision-resistant one-way hash. */
   readonly hash: (text: string) => string;
 }
 
-/** A result, the time for which it needs no other request, and its size. */
+/** A result, the milliseconds for which it is fresh, and its size. */
 export interface Found<T> {
   readonly value: T;
   readonly lifeMs: number;
@@ -27,16 +26,16 @@ export interface Found<T> {
 /** One look-up for one caller. */
 export interface LookupTask<T> {
   readonly counterpart: Counterpart;
-  /** The thing that is looked up; `undefined` if the result must not be remembered. */
+  /** The name of the look-up; `undefined` if the result must not be cached. */
   readonly name: string | undefined;
   readonly credential: Credential;
-  /** Sends the request; `last` is the result remembered from before. */
+  /** Sends the request; `last` is the cached result. */
   readonly ask: (deadline: AbortSignal, last: T | undefined) => Promise<Found<T>>;
-  /** A failure as a result to remember. Without it, failures are thrown, and not remembered. */
+  /** Converts a failure to a result to cache. If absent, failures are thrown and not cached. */
   readonly failed?: (error: unknown) => Found<T>;
-  /** True if a result needs no other request. Default: until `until`. */
+  /** True if a result is fresh. Default: until `until`. */
   readonly isFresh?: (value: T, until: number) => boolean;
-  /** Called before a request; its error is this caller's alone. Absent if the caller may always ask. */
+  /** Called before a request; its error is for this caller only. Absent if the caller may always send one. */
   readonly admit?: (() => Promise<void>) | undefined;
 }
 
@@ -45,11 +44,11 @@ interface Kept<T> {
   readonly until: number;
 }
 
-/** Remembers what platform and agent show a caller, and asks once for all callers who wait together (decisions 30, 83). */
+/** Caches what platform and agent return for a caller, and sends one request for all callers who wait together (decisions 30, 83). */
 export class Lookups<T> {
   readonly #deps: LookupsDependencies;
   readonly #kept: LruMap<Kept<T>>;
-  /** For callers whose keys visitors can create at will: they evict only each other. */
+  /** For callers whose keys visitors can create at will: they only evict each other. */
   readonly #varied: LruMap<Kept<T>>;
   readonly #flights = new SingleFlight<T>();
 
@@ -60,7 +59,7 @@ export class Lookups<T> {
   }
 
   /**
-   * The result for one caller, remembered or new.
+   * The result for one caller, cached or new.
    *
    * @throws UpstreamError `upstream_timeout` when it does not come in time, and whatever `admit` and `ask` throw; unless `failed` handles it.
    */
@@ -72,7 +71,7 @@ export class Lookups<T> {
     const kept = isVaried(credential) ? this.#varied : this.#kept;
     const last = kept.get(key);
     if (last !== undefined && (isFresh?.(last.value, last.until) ?? clock.now() < last.until)) return last.value;
-    // Joining a running look-up costs the platform nothing.
+    // Joining a running look-up causes no request.
     if (this.#flights.running(key) === undefined) await admit?.();
     return this.#flights.run(key, async () => {
       const { value, lifeMs, bytes } = await this.#ask(task, last?.value);
@@ -94,7 +93,7 @@ export class Lookups<T> {
 }
 
 /**
- * The result of a look-up, as long as it comes before the deadline; whether the work heeds the deadline or not.
+ * The result of a look-up if it arrives before the deadline, even if the work ignores the deadline.
  *
  * @throws UpstreamError `upstream_timeout` when it does not come.
  */

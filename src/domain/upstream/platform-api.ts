@@ -3,7 +3,7 @@ import { ServiceAuthError } from '../shared/errors.js';
 import { type CallTimeouts, type Endpoint, type PlatformCall, requireEndpoint } from './platform-call.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
 
-/** The calls below `serviceApiUrl`, each with a path of its own. */
+/** The calls below `serviceApiUrl`, each with its own path. */
 export type PlatformPathName =
   | 'surface'
   | 'surfaceByName'
@@ -17,21 +17,23 @@ export type PlatformPathName =
   | 'brand'
   | 'conversations';
 
-/** The platform's own API: where it is, and what is sent to it besides a credential. */
+/** The platform's own API: its address, and the fields sent to it besides a credential. */
 export interface PlatformApi {
   /** Absent until `serviceApiUrl` is configured. */
   readonly endpoint: Endpoint | undefined;
-  /** Templates such as `/surfaces/{id}/render`, checked when they were configured. */
+  /** Templates such as `/surfaces/{id}/render`, checked with the configuration. */
   readonly paths: Readonly<Record<PlatformPathName, string>>;
-  /** The configured project; empty when there is none. */
+  /** The configured project; empty if there is none. */
   readonly projectId: string;
-  /** Name of the field the project is sent in, in lower case. */
+  /** Name of the field that carries the project, in lower case. */
   readonly projectIdHeader: string;
-  /** Distinguishes this platform (address, project, paths, names of fields) from others that share a store; the same in every process of a site. */
+  /**
+   * Distinguishes this platform (address, project, paths, field names) from others that share a store; the same in
+   * every process of a site.
+   */
   readonly place: string;
 }
 
-/** The parts that calls to this API need. */
 export interface PlatformApiCalls {
   readonly call: PlatformCall;
   readonly timeouts: CallTimeouts;
@@ -39,7 +41,7 @@ export interface PlatformApiCalls {
 }
 
 /**
- * Finds out whether a call has an address, without making it.
+ * Throws if a call has no address, without making it.
  *
  * @throws ServiceAuthError as `platformTarget` does.
  */
@@ -49,7 +51,8 @@ export function requireTarget(api: PlatformApi, name: PlatformPathName): void {
 }
 
 /**
- * The address of a call. Values are percent-encoded, so none of them adds a segment; `path` crosses as it is and must be a safe one.
+ * The address of a call. Values are percent-encoded, so they cannot add a segment; `path` is appended unchanged and
+ * must be a safe one.
  *
  * @throws ServiceAuthError when the address of the platform, or a project the path needs, is not configured.
  */
@@ -60,7 +63,7 @@ export function platformTarget(
 ): Endpoint {
   const { origin, path: base } = requireEndpoint('serviceApiUrl', api.endpoint);
   let path = withoutTrailingSlashes(base);
-  // Piece by piece: a replacement by a function costs several times as much, and this is on the way of every cached render.
+  // Concatenated: `replace` with a function is several times slower, and this runs for every cached render.
   const template = api.paths[name];
   for (let from = 0; ;) {
     const open = template.indexOf('{', from);
@@ -77,7 +80,7 @@ function valueOf(field: string, { projectId }: PlatformApi, values: Readonly<Rec
   return field === 'path' ? value : encodeURIComponent(value);
 }
 
-/** The fields every call to the platform's API carries. */
+/** The fields that every call to the platform's API carries. */
 export function platformFields({ projectId, projectIdHeader }: PlatformApi): HeaderFields {
   return projectId === '' ? {} : { [projectIdHeader]: projectId };
 }

@@ -15,13 +15,12 @@ import { ConfigurationError, ServiceAuthError } from '../shared/errors.js';
 import { type Counterpart, noResponse, type PlatformErrors, type PlatformReply } from './platform-error.js';
 import { upstreamRequestHeaders } from './header-policy.js';
 
-/** The parts that calls to platform and agent need. */
 export interface PlatformCallDependencies {
   readonly upstream: HttpUpstream;
   readonly credentials: CredentialBroker;
   readonly errors: PlatformErrors;
   readonly telemetry: Telemetry;
-  /** Resolves after so many milliseconds, or when the signal is aborted. */
+  /** Resolves after a delay, or when the signal is aborted. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -32,15 +31,15 @@ export type CallTimeouts = Pick<UpstreamRequest, 'headersMs' | 'bodyIdleMs' | 'b
 export interface PlatformMessage extends Pick<UpstreamRequest, 'method' | 'origin' | 'path' | 'body' | 'signal'> {
   readonly counterpart: Counterpart;
   readonly timeouts: CallTimeouts;
-  /** The browser's fields; those that may cross do. */
+  /** The browser's fields, of which the allowed ones are forwarded. */
   readonly browser: HeaderFields;
-  /** Names of fields that may cross here besides the usual ones. */
+  /** Names of additional fields to forward. */
   readonly further?: readonly string[];
-  /** Fields of our own: they win over those of the site's own, and the credential's over them. */
+  /** Our own fields: they override the site's, and the credential's override them. */
   readonly own?: HeaderFields;
-  /** Media type of a body that was judged as such, sent without the browser's parameters; absent: the browser's field crosses. */
+  /** Media type the body was checked as, sent without the browser's parameters. If absent, the browser's field is forwarded. */
   readonly contentType?: string;
-  /** True if it may be sent again though its outcome is unknown. Default: as its method says (RFC 9110 §9.2.2). */
+  /** True if it may be sent again although its outcome is unknown. Default: by its method (RFC 9110 §9.2.2). */
   readonly isRepeatable?: boolean;
 }
 
@@ -79,7 +78,7 @@ export class PlatformCall {
   }
 
   /**
-   * The response as soon as its head is there, whatever its status, and the credential it was given to.
+   * The response once its head has arrived, whatever its status, and the credential it was sent with.
    *
    * @throws ServiceAuthError when a refused credential of the site cannot be renewed because its provider fails.
    * @throws UpstreamError when there is no response.
@@ -90,16 +89,16 @@ export class PlatformCall {
     // (a)
     const response = await this.dispatch(message, credential);
     if (response.status !== 401) return { response, counterpart, credential };
-    // (b) Without another credential, the refusal stands.
+    // (b) Without another credential, the rejection is the response.
     const renewed = await this.renew(caller, response);
     if (renewed === undefined || isStream(body)) return { response, counterpart, credential };
     discard(response.body);
-    // (c) A 401 says that nothing was done (RFC 9110 §15.5.2), so the same body may be sent again.
+    // (c) A 401 means the request was not executed (RFC 9110 §15.5.2), so the same body may be sent again.
     return { response: await this.dispatch(message, renewed), counterpart, credential: renewed };
   }
 
   /**
-   * Another credential in place of a refused one; absent when there is nothing to renew.
+   * Another credential in place of a rejected one; absent if nothing can be renewed.
    *
    * @throws ServiceAuthError when the provider fails; the refusal is discarded then.
    */
@@ -113,7 +112,7 @@ export class PlatformCall {
   }
 
   /**
-   * Sends the request with this credential and no other; without one, as a stranger.
+   * Sends the request with this credential only; without one, unauthenticated.
    *
    * @throws UpstreamError when there is no response.
    */
@@ -121,7 +120,7 @@ export class PlatformCall {
     const { counterpart, timeouts, method, origin, path, browser, further, own, contentType, body, signal } = message;
     const fields = own === undefined ? credential?.headers : { ...credential?.headers, ...own, ...credential?.own };
     const headers = upstreamRequestHeaders(browser, fields ?? {}, further, contentType);
-    // The spread comes first: the engine copies a whole object in one step, and one into another field by field.
+    // The spread comes first: the engine copies a whole object in one step, but merges into an existing one field by field.
     const request = { ...timeouts, method, origin, path, headers, body, signal };
     let outcome = await this.#deps.upstream.send(request);
     if (outcome.kind === 'failure') outcome = await repeated(request, outcome, this.#deps);
@@ -132,18 +131,19 @@ export class PlatformCall {
 
 type Failure = Extract<UpstreamOutcome, { kind: 'failure' }>;
 
-/** Long enough for a port that is just being opened again, short enough for a visitor. */
+/** Long enough for a restarting server to open its port, short enough for a visitor. */
 const PAUSE_MS = 100;
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /**
- * The outcome of a second try of a failed request, where that can do nothing twice; otherwise the failure. The only place that decides so:
+ * Retries a failed request if that cannot repeat its effect; otherwise returns the failure. The only place that decides
+ * this:
  *
- * - nothing was sent, because there was no connection: any method, after a pause;
- * - it was sent on a connection that the platform may have closed before: GET and HEAD, on a new one.
+ * - not sent, because there was no connection: any method, after a pause;
+ * - sent on a connection that the platform may have closed before: GET and HEAD, on a new one.
  *
- * Everything else may have been done already: what is sent once stays sent once.
+ * Any other request may have been executed already, so it is never sent again.
  */
 export async function repeated(
   request: UpstreamRequest,
@@ -162,21 +162,21 @@ function retryCause(
   { reason, sent }: Failure,
 ): 'no_connection' | 'stale_connection' | undefined {
   if (isStream(body)) return undefined;
-  // A deadline is over, and an aborted request has no reader.
+  // A deadline has passed, and an aborted request has no reader.
   if (sent === 'nothing') return reason === 'unreachable' || reason === 'reset' ? 'no_connection' : undefined;
   return sent === 'on-stale-connection' && SAFE_METHODS.has(method) ? 'stale_connection' : undefined;
 }
 
-/** An address of agent or platform, split once so that no request parses it again. */
+/** An address of agent or platform, parsed once instead of per request. */
 export interface Endpoint {
   /** Scheme, host and port. */
   readonly origin: string;
-  /** The raw path, without a query; `/` when there is none. */
+  /** The raw path, without a query; `/` if there is none. */
   readonly path: string;
 }
 
 /**
- * Splits a configured address.
+ * Parses a configured address.
  *
  * @throws ConfigurationError when it is no absolute http or https address, or carries user names, a query or a fragment.
  */
@@ -195,7 +195,8 @@ export function endpoint(field: string, address: string): Endpoint {
 }
 
 /**
- * The endpoint, or the error a visitor gets while the site has not configured it (a missing field is reported when it is first needed).
+ * The endpoint, or an error for the visitor if the site has not configured it (a missing field is reported when it is
+ * first needed).
  *
  * @throws ServiceAuthError naming the field.
  */

@@ -13,13 +13,12 @@ import type { CallContext } from './platform-call.js';
 import { type Counterpart, PLATFORM, platformError } from './platform-error.js';
 import type { PlatformStyles } from './platform-styles.js';
 
-/** The result of a look-up; a failed one has null and the code of a warning. */
+/** The result of a look-up; if it failed, null and the code of a warning. */
 export interface Lookup {
   readonly value: string | null;
   readonly warning?: string;
 }
 
-/** The parts of the directory. */
 export interface PlatformDirectoryDependencies extends LookupsDependencies, PlatformApiCalls {
   readonly telemetry: Telemetry;
   readonly styles: BrandStyles;
@@ -31,21 +30,21 @@ type WarningEvent = Extract<TelemetryEvent, { type: 'warning' }>;
 
 type Awaitable<T> = T | Promise<T>;
 
-/** The things that are looked up. */
+/** The values that can be looked up. */
 export type LookupName = 'project' | 'brand';
 
 /** The rules for reading the response to a look-up. */
 interface LookupKind {
   readonly accept: string;
-  /** The value where the platform has none; absent where that is a failure. */
+  /** The value if the platform has none; absent if that is a failure. */
   readonly ifMissing?: string;
   readonly limitBytes: number;
   readonly fits: (headers: HeaderFields) => boolean;
-  /** The value in a response; `undefined` when it holds none. */
+  /** Reads the value from a response; `undefined` if there is none. */
   readonly read: (bytes: Uint8Array, styles: BrandStyles) => Awaitable<string | undefined>;
 }
 
-/** Each of them, with its place for errors. */
+/** Each look-up, with the called party for errors. */
 export const LOOKUPS: Readonly<Record<LookupName, Counterpart & LookupKind>> = {
   project: {
     name: 'platform',
@@ -71,13 +70,13 @@ export const LOOKUPS: Readonly<Record<LookupName, Counterpart & LookupKind>> = {
 };
 
 const FOUND_MS = 60_000;
-/** A failure is soon over, and asking at every request would keep it going. */
+/** A failure is usually short, and retrying on every request would prolong it. */
 const FAILED_MS = 5_000;
 
 // oxlint-disable-next-line no-control-regex
 const UNSAFE_STYLE = /<\/|[\u0000-\u0008\u000b\u000e-\u001f\u007f]/;
 
-/** Asks the platform for the project and the brand of a site (spec §2.2). A failure becomes a warning, so that no page fails with it. */
+/** Looks up the project and the brand of a site on the platform (spec §2.2). A failure becomes a warning, so that pages still load. */
 export class PlatformDirectory {
   readonly #deps: PlatformDirectoryDependencies;
   readonly #lookups: Lookups<Lookup>;
@@ -87,18 +86,18 @@ export class PlatformDirectory {
     this.#lookups = new Lookups(dependencies);
   }
 
-  /** The configured project, else the one the platform knows for this caller; null when there is none. */
+  /** The configured project, otherwise the one the platform has for this caller; null if there is none. */
   async project(caller: CallContext): Promise<Lookup> {
     const { projectId } = this.#deps.api;
     return projectId === '' ? this.#look('project', caller) : { value: projectId };
   }
 
-  /** The style sheet of the site's brand; empty when there is none. */
+  /** The style sheet of the site's brand; empty if there is none. */
   async brand(caller: CallContext): Promise<Lookup> {
     return this.#look('brand', caller);
   }
 
-  /** The same for the caller that a route's auth stands for; a credential that cannot be had degrades like any other failure. */
+  /** The same by route auth; if the credential cannot be obtained, the result is a warning like any other failure. */
   async resolve(name: LookupName, auth: RouteAuth, request: RequestContext): Promise<Lookup> {
     const { projectId } = this.#deps.api;
     if (name === 'project' && projectId !== '') return { value: projectId };
@@ -115,7 +114,7 @@ export class PlatformDirectory {
     const { credential } = caller;
     return this.#lookups.get({
       counterpart: PLATFORM,
-      // A caller without a stable name is asked for each time.
+      // For a caller without a stable name, the result is not cached.
       name: credential.owner.principal === undefined ? undefined : name,
       credential,
       ask: async (deadline) => remembered(await this.#request(name, caller, deadline), FOUND_MS),
@@ -148,7 +147,7 @@ export class PlatformDirectory {
   #failed(name: LookupName, cause: unknown): Lookup {
     const warning = `${name}_unavailable`;
     const facts = isAgentBffError(cause) ? explained(cause) : { detail: 'the look-up threw' };
-    // A site that only chats has no platform API, and nothing failed.
+    // A site that only chats has no platform API, which is not a failure.
     if (this.#deps.api.endpoint !== undefined) this.#deps.telemetry.emit({ type: 'warning', code: warning, ...facts });
     return { value: null, warning };
   }
@@ -174,11 +173,11 @@ function projectIn(bytes: Uint8Array): string | undefined {
 
 async function styleSheetIn(bytes: Uint8Array, styles: BrandStyles): Promise<string | undefined> {
   const text = textOf(bytes);
-  // Pages put it into a style element, which `</` would end; also where the site trusts it.
+  // Pages put it into a style element, which `</` would close; checked even if the site trusts the CSS.
   return text === undefined || UNSAFE_STYLE.test(text) ? undefined : styles.brand(text);
 }
 
-/** A byte order mark is part of neither JSON nor a style sheet. */
+/** The text without a byte order mark, which is part of neither JSON nor CSS. */
 function textOf(bytes: Uint8Array): string | undefined {
   return utf8Text(bytes)?.replace(/^\uFEFF/, '');
 }

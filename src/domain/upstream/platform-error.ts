@@ -4,31 +4,31 @@ import { type ErrorFacts, ServiceAuthError, UpstreamError } from '../shared/erro
 import { discard, isJson, mediaType } from '../shared/body.js';
 import { type BodyStart, readStart } from './body-bytes.js';
 
-// The one place for sentences about a wrong address: nothing is found there, or something else. Visitors read them.
-// `text` is the start of the body where it is known.
+// The one place for messages about a wrong address, where nothing or something else is found. Visitors read them.
+// `text` is the start of the body, if known.
 
-/** The called party, in the words of an error. */
+/** The called party, for error messages. */
 export interface Counterpart {
   readonly name: string;
   /** The fields with its address. */
   readonly fields: readonly string[];
-  /** The advice where something else is found there: a sentence without its capital and its full stop. */
+  /** The advice if something else is found there: a sentence without its capital and its full stop. */
   readonly check: string;
   /** The content of its successful responses. */
   readonly expected: string;
-  /** True if requests name things that may be missing there though the address is right. Default: false. */
+  /** True if its requests name things that may be missing although the address is right. Default: false. */
   readonly holdsMany?: boolean;
 }
 
 /** The public part of an error about such an address. */
 type AddressFacts = Required<Pick<ErrorFacts, 'detail' | 'hint' | 'block' | 'fields'>>;
 
-/** In the text of a page, or the address of one. */
+/** Matches the text or the address of a sign-in page. */
 const SIGN_IN = /\b(?:sign|log)[ _-]?(?:in|on)\b|\bsso\b|\bsaml|\/oauth2?\/|\/authorize\b|type=["']?password/i;
-/** The text of nginx and Go, and of Apache, for a client that speaks without TLS. */
+/** Matches the error text of nginx, Go and Apache for a client that connects without TLS. */
 const NEEDS_TLS = /HTTP request .{0,40}HTTPS|plain HTTP .{0,40}SSL/i;
 
-/** Of a redirect. */
+/** The error for a redirect. */
 function redirected(headers: HeaderFields, counterpart: Counterpart): AddressFacts {
   const { name, fields } = counterpart;
   if (SIGN_IN.test(locationOf(headers))) {
@@ -42,7 +42,7 @@ function redirected(headers: HeaderFields, counterpart: Counterpart): AddressFac
   );
 }
 
-/** Of a success that is not what was expected. */
+/** The error for a success with unexpected content. */
 function unexpected(headers: HeaderFields, counterpart: Counterpart, text: string): AddressFacts {
   const { name, fields, check, expected } = counterpart;
   if (!isPage(headers)) {
@@ -53,7 +53,7 @@ function unexpected(headers: HeaderFields, counterpart: Counterpart, text: strin
     : facts(`A web page answers at the address of the ${name}.`, sentence(check), fields);
 }
 
-/** Of an error; `undefined` when the address is not the cause. */
+/** The error for a failed response; `undefined` if the address is not the cause. */
 function misplaced(
   { status, headers }: Pick<HttpResponse, 'status' | 'headers'>,
   counterpart: Counterpart,
@@ -66,7 +66,7 @@ function misplaced(
       if (!NEEDS_TLS.test(text)) return undefined;
       return facts(`The address of the ${name} takes https only.`, `Write https in ${quoted(fields)}.`, fields);
     case 401:
-      // A challenge for tokens is of an API that reads them, whatever stands beside it (RFC 6750 §3).
+      // A challenge for tokens comes from an API that reads them, even if it sends a page (RFC 6750 §3).
       if (!isPage(headers) || /\bbearer\b/i.test(String(headers['www-authenticate']))) return undefined;
       return signIn(`A sign-in page answers at the address of the ${name}.`, counterpart);
     case 404:
@@ -87,7 +87,7 @@ function locationOf(headers: HeaderFields): string {
     .join('');
 }
 
-/** Fields in a sentence. */
+/** A list of fields as part of a sentence. */
 function quoted(fields: readonly string[]): string {
   return fields.map((field) => `"${field}"`).join(' and ');
 }
@@ -101,17 +101,17 @@ function facts(detail: string, hint: string, fields: readonly string[]): Address
   return { detail, hint, block: 'configureServer', fields };
 }
 
-/** True for a page for people. */
+/** True if the content is a web page. */
 export function isPage(headers: HeaderFields): boolean {
   return ['text/html', 'application/xhtml+xml'].includes(mediaType(headers));
 }
 
-/** An advice as a sentence. */
+/** Turns advice into a sentence. */
 export function sentence(words: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }
 
-/** A response, and the request's counterpart and credential. */
+/** A response, the party that sent it, and the credential it was sent with. */
 export interface PlatformReply {
   readonly response: HttpResponse;
   readonly counterpart: Counterpart;
@@ -120,23 +120,23 @@ export interface PlatformReply {
 
 type QuotedReply = Omit<PlatformReply, 'counterpart'> & { readonly counterpart?: Counterpart };
 
-/** The facts of the credential that an error names. */
+/** The facts of a credential that an error names. */
 type Refused = Pick<Credential, 'kind' | 'block'> & Partial<Pick<Credential, 'fields'>>;
 
-/** The part of a reply that an error is made of. */
+/** The part of a reply that an error is made from. */
 interface RefusedReply {
   readonly response: Pick<HttpResponse, 'status' | 'headers'>;
   readonly credential: Refused;
 }
 
-/** True if a response refuses a credential of the site's own, which no visitor can change. */
+/** True if a response rejects a credential of the site's own, which no visitor can change. */
 export function refusesSite({ response: { status }, credential }: RefusedReply): boolean {
   return credential.kind !== 'session' && (status === 401 || status === 403);
 }
 
 /**
- * The error that stands for a response that is not passed on: of 400 and above, whose status it keeps, and the fields that are named;
- * or a success that is not what was expected. `log` is for the log; `said` is the text of the response, where that is not the same.
+ * The error that replaces a response: one of 400 and above, keeping its status and the named fields, or a success with
+ * unexpected content. `log` is for the log; `said` is the text of the response, if different.
  */
 export function platformError(
   reply: RefusedReply,
@@ -162,7 +162,7 @@ export function platformError(
   });
 }
 
-/** The error for a credential of the site that the platform does not take: not even a renewed one (401), or not for this (403). */
+/** The error if the platform rejects a credential of the site, even a renewed one (401), or does not allow the call (403). */
 function tokenRejected(
   { block }: Refused,
   status: number,
@@ -196,7 +196,7 @@ function tokenRejected(
   });
 }
 
-/** The facts of a refusal that is not about the address, whatever its body holds. */
+/** The facts of a refusal that is not about the address, whatever its body contains. */
 function refusal(
   status: number,
   { name, fields }: Counterpart,
@@ -229,7 +229,7 @@ function pick(headers: HeaderFields, names: readonly string[]): Record<string, s
   );
 }
 
-/** When to come back: in seconds, or at a time that only the platform's own clock can be compared with (RFC 9110 §10.2.3). */
+/** The time to retry: in seconds, or as a date that can only be compared with the platform's own clock (RFC 9110 §10.2.3). */
 function retryAfter(headers: HeaderFields): { retryAfterMs?: number } {
   const field = headers['retry-after'];
   const seconds = Number(field);
@@ -256,8 +256,8 @@ export const PLATFORM: Counterpart = {
 /**
  * The error for a call without a response.
  *
- * `isRepeatable`: true if the same request may be sent again though the outcome of the first is unknown (RFC 9110 §9.2.2).
- * An agent that was late may have done its work, and a second message would have it done twice.
+ * `isRepeatable`: true if the same request may be sent again although the outcome of the first is unknown (RFC 9110
+ * §9.2.2). An agent that timed out may have done its work, and a second message would repeat it.
  */
 export function noResponse(
   { reason, sent, detail: log }: Extract<UpstreamOutcome, { kind: 'failure' }>,
@@ -295,7 +295,7 @@ export function noResponse(
       });
     }
     case 'aborted':
-      // The visitor has left, and there is nothing to fix.
+      // The visitor has left; there is nothing to fix.
       return new UpstreamError('upstream_unreachable', {
         detail: `The ${name} cannot be reached.`,
         retryable,
@@ -305,7 +305,7 @@ export function noResponse(
 }
 
 /**
- * Lets everything pass but redirects, which are neither followed nor passed on.
+ * Rejects redirects, which are neither followed nor passed on.
  *
  * @throws UpstreamError `upstream_redirect`.
  */
@@ -319,27 +319,26 @@ export function refuseRedirect({ status, headers, body }: HttpResponse, counterp
   });
 }
 
-/** The parts that errors of the platform need. */
 export interface PlatformErrorsDependencies {
-  /** Makes a signal that is aborted after so many milliseconds. */
+  /** Creates a signal that is aborted after a delay. */
   readonly deadline: (ms: number) => AbortSignal;
-  /** The text as a log may have it: on one line, without these secrets or any other, and no longer than a log entry may be. */
+  /** The text for a log: on one line, without these or any other secrets, cut to the length of a log entry. */
   readonly conceal: (text: string, secrets: readonly string[]) => string;
 }
 
-/** Twice what a log entry holds: a secret at the end of an entry is read whole, so that it is recognised. */
+/** Twice the length of a log entry, so that a secret at the end of the entry is read whole and recognised. */
 const MAX_READ = 4_096;
-/** Longer error bodies are not looked into, compressed or not: a megabyte of empty objects takes a parser 160 ms. */
+/** Longer error bodies are not parsed, compressed or not: a megabyte of empty objects takes a parser 160 ms. */
 export const MAX_ERROR_BYTES = 262_144;
-/** A visitor waits for it. */
+/** Short, because a visitor waits for it. */
 const READ_MS = 1_000;
-/** A visitor waits for it, and reads it. */
+/** Longer, because the visitor also reads it. */
 const WHOLE_READ_MS = 10_000;
-/** Longer secrets consist of the characters of a token. */
+/** Longer secrets are assumed to consist of token characters. */
 const MAX_ODD_SECRET = 128;
 const TOKEN_CHARACTER = /[\w.~+/=%-]/;
 
-/** Decides what of the platform's own errors a browser may read, and reads how it explains them, for operators alone (decision 81). */
+/** Decides which of the platform's errors a browser may read, and reads the explanations in them, for operators only (decision 81). */
 export class PlatformErrors {
   readonly #deps: PlatformErrorsDependencies;
 
@@ -348,7 +347,8 @@ export class PlatformErrors {
   }
 
   /**
-   * Lets everything below 400 pass, and of 4xx what is JSON, or nothing at all. `kept` names fields a replaced response keeps.
+   * Passes every response below 400, and of 4xx those with JSON or without a body. `kept` names fields that a replaced
+   * response keeps.
    *
    * @throws UpstreamError `upstream_error` and ServiceAuthError `service_token_rejected` in place of any other response.
    */
@@ -363,19 +363,19 @@ export class PlatformErrors {
     throw platformError(reply, reply.counterpart, await this.said(reply, start), kept);
   }
 
-  /** A body that may pass once it has been looked into: all of it, when it is no longer and no slower than a visitor should wait for. */
+  /** Reads a body that may be passed on after it was checked: all of it, unless it is longer or slower than a visitor should wait for. */
   start({ response }: PlatformReply): Promise<BodyStart> {
     return readStart(response.body, MAX_ERROR_BYTES, this.#deps.deadline(WHOLE_READ_MS));
   }
 
-  /** The error in place of a response, with its text for the log alone; its body is discarded, unless its start was read before. */
+  /** The error that replaces a response, with its text for the log only; its body is discarded unless its start was read before. */
   async replacing(reply: PlatformReply, start?: BodyStart): Promise<ServiceAuthError | UpstreamError> {
     return platformError(reply, reply.counterpart, await this.said(reply, start));
   }
 
   /**
-   * A response for the log alone: status, media type and the start of the body, such as `status 502 from the agent, text/html: <h1>…`.
-   * The body is discarded, unless its start was read before.
+   * A response as text for the log: status, media type and the start of the body, such as `status 502 from the agent,
+   * text/html: <h1>…`. The body is discarded unless its start was read before.
    */
   async said({ response, credential, counterpart }: QuotedReply, start?: BodyStart): Promise<string> {
     const { bytes, isWhole } = start ?? (await this.#read(response.body));
@@ -389,12 +389,12 @@ export class PlatformErrors {
     return this.#conceal(`${head}: ${isWhole ? text : `${withoutEnd(text, bytes.length === MAX_READ)}…`}`, credential);
   }
 
-  /** The start of a body that goes no further; the rest is discarded. */
+  /** The start of a body that is not passed on; the rest is discarded. */
   #read(body: HttpBody): Promise<BodyStart> {
     return readStart(body, MAX_READ, this.#deps.deadline(READ_MS));
   }
 
-  /** Platforms quote what they refuse, with or without the scheme before it. */
+  /** Redacts the credential: platforms quote rejected credentials, with or without the scheme. */
   #conceal(text: string, { headers }: Credential): string {
     const values = Object.values(headers).flatMap((value) => value ?? []);
     return this.#deps.conceal(

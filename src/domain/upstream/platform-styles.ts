@@ -3,32 +3,31 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import { LruMap, type MapBounds } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
 
-/** The parts that checking styles needs. */
 export interface PlatformStylesDependencies extends MapBounds {
-  /** Loads the parser, which a site without brand and widgets does without; called again after a failure. */
+  /** Loads the parser, which a site without brand and widgets does not need; called again after a failure. */
   readonly checker: () => Promise<StyleChecker>;
   readonly telemetry: Telemetry;
-  /** A one-way function without collisions. */
+  /** A collision-resistant one-way hash. */
   readonly hash: (text: string) => string;
-  /** True if brands go to pages as the platform sent them. */
+  /** True if brand CSS is sent to pages unchecked. */
   readonly trustBrandCss: boolean;
-  /** A name for the rules that a theme is checked by. */
+  /** Origins a theme may load from. */
   readonly themeOrigins: readonly string[];
 }
 
-/** A theme as browsers get it. */
+/** A theme as sent to browsers. */
 export interface CheckedTheme {
   readonly bytes: Uint8Array;
-  /** A short name of the platform's own text. */
+  /** A digest of the platform's original text. */
   readonly digest: string;
 }
 
-/** Names the rules of this version; another one sends another text for the same theme. */
+/** Version of the rules: increased when they write different CSS for the same theme. */
 const RULES_VERSION = 1;
 
 const encoder = new TextEncoder();
 
-/** Checks the platform's CSS before it reaches a page, once for each text; logs what it left out. */
+/** Checks the platform's CSS before it reaches a page, once per text; logs what was removed. */
 export class PlatformStyles {
   readonly #deps: PlatformStylesDependencies;
   readonly #brands: LruMap<string>;
@@ -43,12 +42,12 @@ export class PlatformStyles {
     this.#themes = new LruMap(dependencies);
   }
 
-  /** Names what a theme is checked by: themes with the same text and the same name are sent alike, by every process. */
+  /** Identifies the rules a theme is checked by: every process sends the same CSS for the same text and the same rules. */
   get rulesName(): string {
     return this.#deps.hash(JSON.stringify([RULES_VERSION, this.#deps.themeOrigins])).slice(0, 8);
   }
 
-  /** A brand as pages may use it. */
+  /** A brand style sheet that is safe for pages. */
   async brand(css: string): Promise<string> {
     const { hash, trustBrandCss } = this.#deps;
     if (trustBrandCss || css === '') return css;
@@ -63,7 +62,7 @@ export class PlatformStyles {
     });
   }
 
-  /** A theme as browsers may use it; `undefined` for one that cannot be read. */
+  /** A theme that is safe for browsers; `undefined` if it cannot be parsed. */
   async theme(css: string): Promise<CheckedTheme | undefined> {
     const key = this.#deps.hash(css);
     const known = this.#themes.get(key);

@@ -1,19 +1,19 @@
-// One validator for every path that crosses, on the raw text: what is judged here is what is sent.
+// The one validator for every forwarded path. It checks the raw text, which is the text that is sent.
 
 const MAX_CHARACTERS = 256;
-/** Servers behind the platform's own gateway may decode again, and again. */
+/** Servers behind the platform's own gateway may decode repeatedly. */
 const MAX_DECODINGS = 4;
 
 // oxlint-disable-next-line no-control-regex
 const SEPARATOR_OR_CONTROL = /[\u0000-\u001f\u007f-\u009f/\\]/;
-/** Segments that every reader decodes to the same text. */
+/** Segments that every parser decodes to the same text. */
 const PLAIN = /^[\w-][\w.-]*$/;
-/** The first byte of a two-byte form of an ASCII character: no UTF-8, but some readers take it. */
+/** The first byte of an overlong two-byte ASCII character: invalid UTF-8, but some parsers accept it. */
 const OVERLONG = /%c[01]/i;
 
 /**
- * One path segment, decoded once; `undefined` when it is empty, too long, no UTF-8, or when it is, or after further decoding becomes,
- * a dot segment or something with a slash, a backslash or a control character in it.
+ * One path segment, decoded once. `undefined` if it is empty, too long or not UTF-8, or if it is, or after further
+ * decoding becomes, a dot segment or contains a slash, a backslash or a control character.
  */
 export function decodeSegment(raw: string): string | undefined {
   if (PLAIN.test(raw)) return raw.length > MAX_CHARACTERS ? undefined : raw;
@@ -31,17 +31,20 @@ export function isSafePath(path: string): boolean {
   return segments.length > 0 && segments.every(isSafeSegment);
 }
 
-/** True if a raw query, with its `?` or empty, can stand behind a path and end nowhere else. */
+/** True if a raw query, empty or with its `?`, can be appended to a path without ending it or starting a fragment. */
 export function isSafeQuery(query: string): boolean {
   return query === '' || /^\?[\x21\x22\x24-\x7e]*$/.test(query);
 }
 
 function isSafeSegment(raw: string): boolean {
-  // The path is sent as it came, so a reader that decodes before it splits must find no query or fragment either.
+  // The path is sent unchanged, so a parser that decodes before it splits must find no query or fragment either.
   return decodeSegment(raw) !== undefined && readingsOf(raw)?.some((reading) => /[?#]/.test(reading)) === false;
 }
 
-/** The readings of a raw segment: decoded once first, then ever further, also in compatibility form; `undefined` when there is no end of it. */
+/**
+ * The readings of a raw segment: decoded once, then repeatedly, also in Unicode compatibility form; `undefined` if
+ * decoding does not end.
+ */
 function readingsOf(raw: string): readonly string[] | undefined {
   if (!/^[\x21-\x7e]+$/.test(raw) || /[\\#?]/.test(raw)) return undefined;
   const first = decode(raw);
@@ -61,7 +64,7 @@ function readingsOf(raw: string): readonly string[] | undefined {
 
 function isUnsafe(reading: string): boolean {
   if (SEPARATOR_OR_CONTROL.test(reading) || OVERLONG.test(reading)) return true;
-  // Some servers cut parameters off (`..;x=1`), some drop blanks.
+  // Some servers remove parameters (`..;x=1`), some remove blanks.
   const name = reading.split(';', 1)[0]?.trim() ?? '';
   return name === '' || name === '.' || name === '..';
 }
@@ -74,7 +77,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** A text that does not decode as a whole, as a lenient parser reads it. */
+/** Decodes a text leniently, if it cannot be decoded as a whole. */
 function decodeAscii(text: string): string {
   return text.replaceAll(/%([0-7][0-9a-f])/gi, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }

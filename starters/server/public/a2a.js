@@ -1,5 +1,5 @@
 /**
- * The events of an agent's response to one message, as they come. Speaks whichever version of A2A the agent does.
+ * The events of an agent's response to one message, as they arrive. Supports the A2A version of the agent.
  *
  * @throws Error with what to do, as the server says it.
  */
@@ -18,12 +18,12 @@ export async function* ask(route, text, contextId) {
       params: { message: { ...message, messageId: crypto.randomUUID(), contextId } },
     }),
   });
-  // Errors come as one document, and so does the response of an agent that does not stream.
+  // Errors are a single document, and so is the response of an agent that does not stream.
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
   if (!isStream) return yield eventIn(await response.json());
   let rest = '';
   for await (const chunk of chunks(response.body.pipeThrough(new TextDecoderStream()))) {
-    // Lines end as the agent's server likes; the end of a chunk may be half of one.
+    // Lines end with LF or CRLF; a chunk may end in the middle of one.
     const events = (rest + chunk).split(/\r?\n\r?\n/);
     rest = events.pop();
     for (const event of events) {
@@ -33,14 +33,14 @@ export async function* ask(route, text, contextId) {
   }
 }
 
-/** Agents of version 1 show this card to those who ask for it. */
+/** True if the agent has a card of version 1, which it only returns when asked. */
 async function speaksVersion1(route) {
   const config = await fetch(`${route}/config`, { headers: { 'a2a-version': '1.0' } });
   const { agentCard } = config.ok ? await config.json() : {};
   return agentCard?.supportedInterfaces?.some((one) => one.protocolVersion?.startsWith('1')) === true;
 }
 
-/** Text comes as messages, as the message of a task's status, or in pieces of an artifact. */
+/** Text arrives in messages, in the message of a task's status, or in chunks of an artifact. */
 function eventIn({ error, result }) {
   if (error) throw new Error(error.message);
   const event = result.artifactUpdate ?? result.statusUpdate ?? result.message ?? result.task ?? result;
@@ -49,7 +49,7 @@ function eventIn({ error, result }) {
   return { text, contextId: event.contextId, replaces: event.artifact !== undefined && event.append !== true };
 }
 
-/** Not every browser iterates over a stream. */
+/** Not every browser can iterate a stream. */
 async function* chunks(stream) {
   const reader = stream.getReader();
   for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;

@@ -15,7 +15,7 @@ const CONFIG = '**/api/a2a/config';
 /** Themes reach the browser as the server's routes write them. */
 const checker = new CssChecker(new Set([ALLOWED]));
 
-describeInBrowsers('a hostile widget', { wordMs: 5 }, (browser) => {
+describeInBrowsers('a hostile widget', { inEveryEngine: true, wordMs: 5 }, (browser) => {
   let foreign: ForeignSite;
   let configRequests: number;
   /** Paths the page has asked for, by the origin: Chromium may hold back what goes to this machine. */

@@ -7,7 +7,7 @@ export default async function Page() {
     return (
       <main>
         <h1>Members</h1>
-        {/* No <Link>: the route answers with a redirect to another site. */}
+        {/* No <Link>: the route redirects to another site. */}
         <a href="/auth/login?returnTo=/members">Sign in</a>
       </main>
     );

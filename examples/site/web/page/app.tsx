@@ -12,7 +12,7 @@ const PROMPTS = [
   'Ask me something',
 ];
 
-/** The site gives this page for every path, so the path is read here. */
+/** The site serves this page for every path, so the path is evaluated here. */
 export function App() {
   const user = useSignedInUser();
   const { pathname } = window.location;
@@ -29,7 +29,7 @@ export function App() {
   );
 }
 
-/** What differs with the visitor: their avatar, and their conversations, which only a session can read. */
+/** The props that depend on the visitor: their avatar, and their conversations, which require a session. */
 function chatProps(user: User | null): A2AChatProps {
   const common = { panelTitle: 'Demo agent', suggestedPrompts: PROMPTS };
   return user === null ? common : { ...common, user, serviceBaseUrl: '/api/service' };

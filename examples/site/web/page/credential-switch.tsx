@@ -6,7 +6,7 @@ interface Credential {
   readonly broken: boolean;
 }
 
-/** Breaks the key the site signs its tokens with, to show what visitors get to see then, and repairs it. */
+/** Breaks the site's signing key, to show what visitors see then, and repairs it. */
 export function CredentialSwitch() {
   const [broken, setBroken] = useState(false);
   const [isBusy, setBusy] = useState(true);
@@ -23,7 +23,7 @@ export function CredentialSwitch() {
     }
     setBusy(false);
   };
-  // What is asked for shows at once. It is not disabled meanwhile, which would take the focus away.
+  // Shows the requested state immediately. The button is not disabled meanwhile, which would lose the focus.
   const change = (wanted: boolean): void => {
     if (isBusy) return;
     setBroken(wanted);

@@ -10,7 +10,7 @@ interface HeaderProps {
   readonly pathname: string;
 }
 
-/** The name of the site, its pages, and who is signed in. */
+/** The name of the site, its pages, and the signed-in user. */
 export function Header({ user, pathname }: HeaderProps) {
   return (
     <header className="site-header">

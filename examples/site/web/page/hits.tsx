@@ -15,7 +15,7 @@ interface HitList {
 
 const POLL_MS = 1000;
 
-/** What the platform has been asked for: a render that the site had in store is not in here. */
+/** The platform's requests; a cached render causes none. */
 export function Hits() {
   const { hits, total } = useHits();
   return (
@@ -55,7 +55,7 @@ export function Hits() {
   );
 }
 
-/** Asks again and again, but not for a page that nobody sees. */
+/** Polls, but only while the page is visible. */
 function useHits(): HitList {
   const [list, setList] = useState<HitList>({ hits: [], total: 0 });
   useEffect(() => {

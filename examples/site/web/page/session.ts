@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'react';
 
-/** Who is signed in, as the site's session knows them. */
+/** The signed-in user, as stored in the site's session. */
 export interface User {
   readonly name: string;
   /** Address of an image. */
   readonly picture: string;
 }
 
-/** Who is signed in: `undefined` until that is known, `null` for nobody. */
+/** The signed-in user: `undefined` until known, `null` if not signed in. */
 export function useSignedInUser(): User | null | undefined {
   const [user, setUser] = useState<User | null>();
   useEffect(() => {

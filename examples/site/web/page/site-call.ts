@@ -1,4 +1,4 @@
-/** Reads from one of the demo's own routes, or writes to it; throws for every status but success. */
+/** Reads from one of the demo's own routes, or writes to it; throws for every status except success. */
 export async function callSite<Body>(path: string, body?: object): Promise<Body> {
   const request: RequestInit =
     body === undefined

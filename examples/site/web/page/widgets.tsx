@@ -3,7 +3,7 @@ import { type FormEvent, type RefObject, useRef, useState } from 'react';
 import { ServiceSurface, type ServiceSurfaceHandle } from 'agent-bff-react';
 import { callSite } from './site-call';
 
-/** A widget by its id, and what its editor on the platform would do to it. */
+/** A widget by its id, and the action of its editor on the platform. */
 export function PollCard() {
   const surface = useRef<ServiceSurfaceHandle>(null);
   const [message, setMessage] = useState('');
@@ -49,7 +49,7 @@ export function PollCard() {
   );
 }
 
-/** A widget by its name; what it shows is its visitor's own. */
+/** A widget by its name, with content of its visitor. */
 export function NotesCard() {
   const surface = useRef<ServiceSurfaceHandle>(null);
   return (

@@ -1,7 +1,7 @@
 import { createA2AProxyHandlerWithServiceAuth } from 'agent-bff/next';
 
 /**
- * The public chat: visitors are not signed in, the agent gets the site's own credential.
- * `GET` and `POST` would do; the others make a wrong method a 405 that says which ones are right.
+ * The public chat: visitors are not signed in, and the agent receives the site's own credential. `GET` and `POST` would
+ * suffice; with the others a wrong method is a 405 that lists the right ones.
  */
 export const { GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE } = createA2AProxyHandlerWithServiceAuth();

@@ -1,6 +1,6 @@
 import { createSurfaceHandlerWithServiceAuth } from 'agent-bff/next';
 
-/** Widgets; a render is kept, and checked again after three seconds. */
+/** Widgets; renders are cached, and revalidated after three seconds. */
 export const { GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE } = createSurfaceHandlerWithServiceAuth({
   cache: { enabled: true },
 });

@@ -3,5 +3,5 @@ import { auth0 } from '../../../../../lib/auth0';
 
 const handler = createA2AProxyHandler({ idp: auth0 });
 
-/** The members' chat: the agent gets the token of whoever is signed in. */
+/** The members' chat: the agent receives the token of the signed-in member. */
 export { handler as GET, handler as POST };
