@@ -34,14 +34,14 @@ describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
     });
     await visit.show('A2AChat', { a2aEndpoint: '/members/a2a' });
     await visit.send('Hello');
-    await visit.alert.filter({ hasText: 'Members only.' }).waitFor();
+    await visit.alert.filter({ hasText: 'The agent could not finish this.' }).waitFor();
     expect(asked).toEqual(['/members/a2a/config', '/members/a2a']);
 
     asked.length = 0;
     await visit.show('A2AChat', { a2aEndpoint: '/members/a2a', configEndpoint: '/elsewhere/card' });
     await expect.poll(() => visit.page.locator('.a2a-message').count()).toBe(0);
     await visit.send('Hello');
-    await visit.alert.filter({ hasText: 'Members only.' }).waitFor();
+    await visit.alert.filter({ hasText: 'The agent could not finish this.' }).waitFor();
     expect(asked).toEqual(['/elsewhere/card', '/members/a2a']);
   });
 
